@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { idSchema, targetFileName, targetSchema } from "./target.js";
+
+/** The quota of each key: `points` in a fixed window; `block_s` more seconds once it is exceeded (0: none). */
+export const limitsSchema = z.strictObject({
+  points: z.int().min(1).max(1_000_000_000),
+  window_s: z.int().min(1).max(86_400),
+  block_s: z.int().min(0).max(86_400),
+});
+export type Limits = z.infer<typeof limitsSchema>;
+
+export const workloadSchema = z.strictObject({
+  id: idSchema,
+  /** Rounds of CPU work a request; only for workloads that do any. */
+  complexity: z.int().min(1).optional(),
+});
+
+/** How hard: N connections that each wait for their answer. (The open loop will be a second member.) */
+export const loadSchema = z.discriminatedUnion("model", [
+  z.strictObject({ model: z.literal("closed"), connections: z.int().min(1) }),
+]);
+
+/** When a run ends: after so many seconds, or after so many requests. */
+export const extentSchema = z.union([
+  z.strictObject({ duration_s: z.number().positive() }),
+  z.strictObject({ requests: z.int().min(1) }),
+]);
+
+export const capsSchema = z.strictObject({
+  cpus: z.number().positive().optional(),
+  memory_bytes: z.int().positive().optional(),
+});
+
+/** One row of the report: target × workload × traffic × load × extent, under limits and caps. */
+export const configurationSchema = z.strictObject({
+  target: targetSchema,
+  workload: workloadSchema,
+  traffic: idSchema,
+  load: loadSchema,
+  extent: extentSchema,
+  limits: limitsSchema,
+  /** Caps by role; empty where the runtime applies none. */
+  caps: z.record(z.string(), capsSchema),
+});
+export type Configuration = z.infer<typeof configurationSchema>;
+
+/** JSON with sorted keys and without absent members: the same thing always has the same text. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner !== null && typeof inner === "object" && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+/**
+ * The identity of a configuration: 16 hex digits over what is measured and how hard. Versions, machine, run
+ * count, order and warm-up do not enter, so that the same row can be followed over time and across machines.
+ */
+export function configurationHash(configuration: Configuration): string {
+  const { target, ...rest } = configuration;
+  const identity = { ...rest, target: target.text, limiter: target.limiter };
+  return createHash("sha256").update(canonicalJson(identity)).digest("hex").slice(0, 16);
+}
+
+/** `{target}_{workload}_{connections}c_{duration}s[_{traffic}]`: for people; identity is read from the JSON. */
+export function configurationFileName(configuration: Configuration, defaultTraffic: string): string {
+  const { target, workload, traffic, load, extent } = configuration;
+  const length = "duration_s" in extent ? `${extent.duration_s}s` : `${extent.requests}r`;
+  const name = [targetFileName(target.label), workload.id, `${load.connections}c`, length];
+  return (traffic === defaultTraffic ? name : [...name, traffic]).join("_");
+}

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { usageError } from "./errors.js";
+
+/** An environment, as a program is given it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A whole number in a range, from its decimal text. */
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
+    .refine((text) => Number(text) >= min && Number(text) <= max, `must be from ${min} to ${max}`);
+
+/** A decimal number in a range, from its text. */
+export const decimalNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}(\.\d{1,6})?$/, `must be a number from ${min} to ${max}`)
+    .refine((text) => Number(text) >= min && Number(text) <= max, `must be from ${min} to ${max}`);
+
+export const switchText = z.enum(["true", "false", "1", "0"], "must be true or false");
+
+/** Host names and addresses; no white space, no option-like leading dash. */
+export const hostText = z
+  .string()
+  .regex(/^(?!-)[0-9A-Za-z._:-]{1,253}$/, "must be a host name or an address");
+
+export const nodesText = z
+  .string()
+  .regex(
+    /^[0-9A-Za-z._-]{1,253}:\d{1,5}(,[0-9A-Za-z._-]{1,253}:\d{1,5})*$/,
+    "must be host:port, comma-separated",
+  );
+
+export interface Node {
+  host: string;
+  port: number;
+}
+
+/** @param text `host:port,host:port`, as `nodesText` admits it */
+export function parseNodes(text: string): Node[] {
+  return text.split(",").map((node) => {
+    const colon = node.lastIndexOf(":");
+    return { host: node.slice(0, colon), port: Number(node.slice(colon + 1)) };
+  });
+}
+
+export function formatNodes(nodes: readonly Node[]): string {
+  return nodes.map(({ host, port }) => `${host}:${port}`).join(",");
+}
+
+export const isOn = (text: string | undefined): boolean => text === "true" || text === "1";
+
+/**
+ * Validates the variables that `shape` names; an empty value counts as unset, others are left alone.
+ * @throws usageError with one line that names the variable, its value and what is valid
+ */
+export function readEnv<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  env: Environment,
+): z.infer<z.ZodObject<Shape>> {
+  const present = Object.keys(shape).flatMap((name) => (env[name] ? [[name, env[name]]] : []));
+  const parsed = z.object(shape).safeParse(Object.fromEntries(present));
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const name = String(issue?.path[0] ?? "");
+  const value = env[name] === undefined ? "" : `=${JSON.stringify(env[name]?.slice(0, 60))}`;
+  throw usageError(`${name}${value} ${issue?.message ?? "is not valid"}`);
+}

@@ -1,0 +1,44 @@
+/**
+ * Exit codes of every program of the project. They are part of the interface: CI jobs branch on them.
+ * `robustness` in docs/methodology.md gives the meaning of each.
+ */
+export const EXIT = {
+  done: 0,
+  defect: 1,
+  usage: 2,
+  environment: 3,
+  configurationFailed: 4,
+  runsInvalid: 5,
+  regression: 6,
+  inconclusive: 7,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** An expected failure: it is printed as one line, without a stack, and ends the program with `exitCode`. */
+export class BenchError extends Error {
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "BenchError";
+    this.exitCode = exitCode;
+  }
+}
+
+/** Bad input by the user: the message says what is valid. Exit code 2. */
+export function usageError(message: string, options?: ErrorOptions): BenchError {
+  return new BenchError(message, EXIT.usage, options);
+}
+
+/** The machine cannot run what was asked: the message says what would mend it. Exit code 3. */
+export function environmentError(message: string, options?: ErrorOptions): BenchError {
+  return new BenchError(message, EXIT.environment, options);
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

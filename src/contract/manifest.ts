@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { planSchema } from "./plan.js";
+import { runtimeFactsSchema } from "./result.js";
+
+export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
+export const MANIFEST_SCHEMA_VERSION = 1;
+
+/** The host, as far as it can matter to a number (M19). Absent members could not be read on this system. */
+export const machineSchema = z.strictObject({
+  platform: z.string(),
+  kernel: z.string(),
+  cpu_model: z.string(),
+  cpus: z.int().min(1),
+  memory_bytes: z.int().min(0),
+  governor: z.string().optional(),
+  sysctl: z.record(z.string(), z.string()),
+  open_files_limit: z.string().optional(),
+});
+export type Machine = z.infer<typeof machineSchema>;
+
+export const storeBinarySchema = z.strictObject({
+  path: z.string(),
+  version: z.string(),
+  embedded: z.boolean(),
+});
+
+/** One campaign: its plan, where it ran, and how it ended. */
+export const manifestSchema = z.strictObject({
+  schema: z.literal(MANIFEST_SCHEMA),
+  schema_version: z.literal(MANIFEST_SCHEMA_VERSION),
+  campaign: z.string(),
+  status: z.enum(["running", "finished", "aborted"]),
+  started_at: z.iso.datetime(),
+  finished_at: z.iso.datetime().optional(),
+  /** The command that repeats the campaign. */
+  command: z.string(),
+  harness: z.strictObject({ version: z.string(), git_revision: z.string().optional(), node: z.string() }),
+  machine: machineSchema,
+  runtime: runtimeFactsSchema,
+  /** Store programs by store id. */
+  stores: z.record(z.string(), storeBinarySchema),
+  generator: z.strictObject({ workers: z.int().min(1) }),
+  /** Conditions of the host as a whole, said once. */
+  conditions: z.array(z.string()),
+  plan: planSchema,
+});
+export type Manifest = z.infer<typeof manifestSchema>;

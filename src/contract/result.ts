@@ -1,0 +1,225 @@
+import { z } from "zod";
+import { configurationSchema } from "./configuration.js";
+import { clientSettingsSchema, consumesSchema, usageSchema, versionsSchema } from "./server-api.js";
+import { storeEvidenceSchema } from "./store.js";
+
+export const RESULT_SCHEMA = "ratelimit-bench/result";
+/** History: 1 — first format. */
+export const RESULT_SCHEMA_VERSION = 1;
+
+const count = z.int().min(0);
+const ms = z.number().min(0);
+
+/** HDR histogram V2, zlib-compressed, base64; values in microseconds, 3 significant digits. */
+export const histogramSchema = z.strictObject({
+  unit: z.literal("us"),
+  encoding: z.literal("hdr-v2-compressed-base64"),
+  count,
+  data: z.string(),
+});
+export type EncodedHistogram = z.infer<typeof histogramSchema>;
+
+export const outcomes = ["allowed", "limited", "failed"] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/**
+ * Every request that was sent, by what became of it (M8):
+ * sent = allowed + limited + failed_answers + connection_errors + timed_out + cut.
+ */
+export const countsSchema = z.strictObject({
+  sent: count,
+  allowed: count,
+  limited: count,
+  /** Answers that are neither 2xx nor 429. */
+  failed_answers: count,
+  /** Requests whose connection ended before the answer. */
+  connection_errors: count,
+  timed_out: count,
+  /** In flight when the window closed, at most one a connection; answered later or never, in no figure. */
+  cut: count,
+  /** Answers by HTTP status. */
+  by_status: z.record(z.string().regex(/^\d{3}$/), count),
+});
+export type Counts = z.infer<typeof countsSchema>;
+
+export const generatorWorkerSchema = z.strictObject({
+  connections: z.int().min(1),
+  counts: countsSchema,
+  /** 0 to 1, of the worker's event loop, in the window. */
+  event_loop_utilisation: z.number().min(0).max(1),
+});
+
+/** One load generator. A run has one or more; figures of the run come from their merged histograms. */
+export const generatorPartSchema = z.strictObject({
+  id: z.string(),
+  workers: z.array(generatorWorkerSchema).min(1),
+  counts: countsSchema,
+  window_s: z.number().positive(),
+  /** Of the whole generator process, in the window. */
+  cpu_us: count,
+  resident_bytes: count,
+  histograms: z.strictObject({ allowed: histogramSchema, limited: histogramSchema, failed: histogramSchema }),
+});
+export type GeneratorPart = z.infer<typeof generatorPartSchema>;
+
+/** One second of the measured window (the last one may be shorter). */
+export const sampleSchema = z.strictObject({
+  /** End of this interval, seconds since the window opened. */
+  t_s: z.number().positive(),
+  interval_s: z.number().positive(),
+  allowed: count,
+  limited: count,
+  failed: count,
+  p50_ms: ms.optional(),
+  p99_ms: ms.optional(),
+  server_cpu_percent: z.number().min(0).optional(),
+  server_heap_used_bytes: count.optional(),
+  server_resident_bytes: count.optional(),
+  server_event_loop_utilisation: z.number().min(0).max(1).optional(),
+});
+export type Sample = z.infer<typeof sampleSchema>;
+
+/** What one role used in the window, from cumulative counters at both ends. */
+export const roleResourcesSchema = z.strictObject({
+  /** How it was read, e.g. `process.cpuUsage`, `pidusage`, `cgroup`. */
+  source: z.string(),
+  cpu_us: count,
+  /** Of one core: 100 is one core busy for the whole window. */
+  cpu_percent: z.number().min(0),
+  /** Per answered request; absent when nothing was answered. */
+  cpu_us_per_request: z.number().min(0).optional(),
+  resident_bytes_mean: count.optional(),
+  resident_bytes_max: count.optional(),
+  samples: z.array(
+    z.strictObject({ t_s: z.number(), cpu_percent: z.number().min(0), resident_bytes: count }),
+  ),
+});
+export type RoleResources = z.infer<typeof roleResourcesSchema>;
+
+/** What our own server told of itself; absent for a foreign URL. */
+export const serverEvidenceSchema = z.strictObject({
+  run_nonce: z.string(),
+  client_settings: clientSettingsSchema,
+  /** Readings at drained moments: before any load, when the window opened, after the last answer. */
+  at_start: usageSchema,
+  at_window_open: usageSchema,
+  at_end: usageSchema,
+  /** Consumes in the window. */
+  consumes: consumesSchema.optional(),
+});
+
+export const predictionSchema = z.strictObject({
+  limited_share: z.number().min(0).max(1),
+  seen_share: z.number().min(0).max(1),
+  tolerance: z.number().min(0),
+  /** `traffic`: fixed by the profile, whatever the client's speed. `limits`: explicit limits, so it follows the speed. */
+  basis: z.enum(["traffic", "limits"]),
+});
+
+export const severitySchema = z.enum(["invalid", "suspect"]);
+export const verdictSchema = z.strictObject({
+  status: z.enum(["valid", "suspect", "invalid"]),
+  reasons: z.array(z.strictObject({ rule: z.string(), severity: severitySchema, text: z.string() })),
+  /** Rules that could not be applied to this run, each with why. */
+  not_applicable: z.array(z.strictObject({ rule: z.string(), text: z.string() })),
+});
+export type Verdict = z.infer<typeof verdictSchema>;
+
+export const runtimeFactsSchema = z.strictObject({
+  id: z.string(),
+  /** The store is the one that came with the project's Python packages. */
+  embedded_store: z.boolean(),
+  caps_applied: z.boolean(),
+});
+
+/** What every result says, measured or not. */
+const identity = {
+  schema: z.literal(RESULT_SCHEMA),
+  schema_version: z.literal(RESULT_SCHEMA_VERSION),
+  campaign: z.string().optional(),
+  run: z.int().min(1),
+  /** Absent where the generator measured a foreign URL by hand. */
+  configuration: configurationSchema.optional(),
+  configuration_hash: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/)
+    .optional(),
+  runtime: runtimeFactsSchema.optional(),
+  started_at: z.iso.datetime(),
+  finished_at: z.iso.datetime(),
+  notes: z.array(z.string()),
+};
+
+/** What was asked of the generator; it stands in every measured result, also for a foreign URL. */
+export const requestSchema = z.strictObject({
+  url: z.string(),
+  label: z.string(),
+  workload: z.string(),
+  traffic: z.string(),
+  connections: z.int().min(1),
+  workers: z.int().min(1),
+  warmup_s: z.number().min(0),
+  seed: z.int().min(0),
+  duration_s: z.number().positive().optional(),
+  requests: z.int().min(1).optional(),
+  timeout_s: z.number().positive(),
+});
+
+export const measuredResultSchema = z.strictObject({
+  ...identity,
+  status: z.literal("measured"),
+  request: requestSchema,
+  /** Measured seconds: the length of the window. */
+  duration: z.number().positive(),
+  requests: z.strictObject({ average: z.number().min(0), total: count }),
+  /** Milliseconds with microsecond precision, over allowed and limited answers. Absent when none came. */
+  latency: z
+    .strictObject({
+      average: ms,
+      p50: ms,
+      p75: ms,
+      p90: ms,
+      p95: ms,
+      p97_5: ms,
+      p99: ms,
+      p99_9: ms,
+      min: ms,
+      max: ms,
+      stddev: ms,
+    })
+    .optional(),
+  /** Percentiles with too few samples behind them (M18): the number stays, marked. */
+  unsupported: z.array(z.string()),
+  rate_limit_hits: count,
+  /** Server, mean % of one core in the window. Absent for a foreign URL, as `memory_usage`. */
+  cpu_usage: z.number().min(0).optional(),
+  /** Server, mean heap used, bytes. */
+  memory_usage: z.number().min(0).optional(),
+  /** Server, mean resident set, bytes. */
+  memory_resident: z.number().min(0).optional(),
+  errors: count,
+  timeouts: count,
+  totalErrors: count,
+  counts: countsSchema,
+  generators: z.array(generatorPartSchema).min(1),
+  samples: z.array(sampleSchema),
+  prediction: predictionSchema.optional(),
+  server: serverEvidenceSchema.optional(),
+  store: storeEvidenceSchema.optional(),
+  resources: z.record(z.string(), roleResourcesSchema),
+  versions: versionsSchema,
+  verdict: verdictSchema,
+});
+export type MeasuredResult = z.infer<typeof measuredResultSchema>;
+
+/** A run that gave no figures: recorded as failed, never as zeros. */
+export const failedResultSchema = z.strictObject({
+  ...identity,
+  status: z.enum(["failed", "aborted"]),
+  failure: z.strictObject({ role: z.string(), text: z.string() }),
+  verdict: verdictSchema,
+});
+export type FailedResult = z.infer<typeof failedResultSchema>;
+
+export const resultSchema = z.discriminatedUnion("status", [measuredResultSchema, failedResultSchema]);
+export type Result = z.infer<typeof resultSchema>;

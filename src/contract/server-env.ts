@@ -1,0 +1,128 @@
+import { z } from "zod";
+import type { Limits } from "./configuration.js";
+import {
+  type Environment,
+  formatNodes,
+  hostText,
+  isOn,
+  type Node,
+  nodesText,
+  parseNodes,
+  readEnv,
+  switchText,
+  wholeNumber,
+} from "./env.js";
+import type { Target } from "./target.js";
+
+const port = wholeNumber(0, 65_535);
+
+const shape = {
+  MODE: z.string().max(200).optional(),
+  STORE: z.enum(["valkey", "redis"], "must be valkey or redis").optional(),
+  HOST: hostText.optional(),
+  PORT: port.optional(),
+  LOG_LEVEL: z
+    .enum(
+      ["silent", "error", "warn", "info", "debug", "trace"],
+      "must be silent, error, warn, info, debug or trace",
+    )
+    .optional(),
+  VALKEY_HOST: hostText.optional(),
+  VALKEY_PORT: port.optional(),
+  REDIS_HOST: hostText.optional(),
+  REDIS_PORT: port.optional(),
+  USE_VALKEY_CLUSTER: switchText.optional(),
+  VALKEY_CLUSTER_NODES: nodesText.optional(),
+  USE_REDIS_CLUSTER: switchText.optional(),
+  REDIS_CLUSTER_NODES: nodesText.optional(),
+  RATE_LIMIT_POINTS: wholeNumber(1, 1_000_000_000).optional(),
+  RATE_LIMIT_DURATION: wholeNumber(1, 86_400).optional(),
+  RATE_LIMIT_BLOCK_DURATION: wholeNumber(0, 86_400).optional(),
+  COMPUTATION_COMPLEXITY: wholeNumber(1, 1_000_000).optional(),
+  RUN_NONCE: z
+    .string()
+    .regex(/^[0-9A-Za-z_-]{1,64}$/, "must be up to 64 letters, digits, - or _")
+    .optional(),
+};
+
+/** Quota of a server that is started by hand; the harness always passes the traffic profile's. */
+export const DEFAULT_LIMITS: Limits = { points: 100, window_s: 60, block_s: 0 };
+/** Rounds of CPU work of the heavy workload: a few milliseconds of one core. */
+export const DEFAULT_COMPLEXITY = 10;
+export const DEFAULT_MODE = "valkey-glide";
+
+/** The server's environment, typed; which client, store and topology it means is decided by the targets. */
+export interface ServerEnv {
+  mode: string;
+  store?: "valkey" | "redis";
+  host: string;
+  port: number;
+  logLevel: string;
+  /** Cluster asked by `USE_…_CLUSTER`, by store. */
+  useCluster: Record<"valkey" | "redis", boolean>;
+  /** Where each store is: one node, or the cluster's. */
+  standalone: Record<"valkey" | "redis", Node>;
+  clusterNodes: Record<"valkey" | "redis", Node[]>;
+  limits: Limits;
+  complexity: number;
+  runNonce: string;
+}
+
+/** @throws usageError naming the variable that is wrong */
+export function decodeServerEnv(env: Environment): ServerEnv {
+  const read = readEnv(shape, env);
+  const valkey = { host: read.VALKEY_HOST ?? "127.0.0.1", port: Number(read.VALKEY_PORT ?? 6379) };
+  const redis = { host: read.REDIS_HOST ?? "127.0.0.1", port: Number(read.REDIS_PORT ?? 6379) };
+  return {
+    mode: read.MODE ?? DEFAULT_MODE,
+    ...(read.STORE ? { store: read.STORE } : {}),
+    host: read.HOST ?? "127.0.0.1",
+    port: Number(read.PORT ?? 3001),
+    logLevel: read.LOG_LEVEL ?? "silent",
+    useCluster: { valkey: isOn(read.USE_VALKEY_CLUSTER), redis: isOn(read.USE_REDIS_CLUSTER) },
+    standalone: { valkey, redis },
+    clusterNodes: {
+      valkey: read.VALKEY_CLUSTER_NODES ? parseNodes(read.VALKEY_CLUSTER_NODES) : [valkey],
+      redis: read.REDIS_CLUSTER_NODES ? parseNodes(read.REDIS_CLUSTER_NODES) : [redis],
+    },
+    limits: {
+      points: Number(read.RATE_LIMIT_POINTS ?? DEFAULT_LIMITS.points),
+      window_s: Number(read.RATE_LIMIT_DURATION ?? DEFAULT_LIMITS.window_s),
+      block_s: Number(read.RATE_LIMIT_BLOCK_DURATION ?? DEFAULT_LIMITS.block_s),
+    },
+    complexity: Number(read.COMPUTATION_COMPLEXITY ?? DEFAULT_COMPLEXITY),
+    runNonce: read.RUN_NONCE ?? "",
+  };
+}
+
+export interface ServerAssignment {
+  target: Target;
+  nodes: readonly Node[];
+  limits: Limits;
+  complexity?: number;
+  runNonce: string;
+}
+
+/** The environment that makes a server measure `target` on the store at `nodes`; HOST and PORT are the runtime's. */
+export function encodeServerEnv(assignment: ServerAssignment): Record<string, string> {
+  const { target, nodes, limits, complexity, runNonce } = assignment;
+  const prefix = target.store.toUpperCase();
+  const first = nodes[0];
+  const place: Record<string, string> = {};
+  if (first && target.topology === "cluster") {
+    place[`USE_${prefix}_CLUSTER`] = "true";
+    place[`${prefix}_CLUSTER_NODES`] = formatNodes(nodes);
+  } else if (first) {
+    place[`${prefix}_HOST`] = first.host;
+    place[`${prefix}_PORT`] = String(first.port);
+  }
+  return {
+    MODE: target.text,
+    ...place,
+    RATE_LIMIT_POINTS: String(limits.points),
+    RATE_LIMIT_DURATION: String(limits.window_s),
+    RATE_LIMIT_BLOCK_DURATION: String(limits.block_s),
+    ...(complexity === undefined ? {} : { COMPUTATION_COMPLEXITY: String(complexity) }),
+    RUN_NONCE: runNonce,
+  };
+}
