@@ -1,0 +1,3 @@
+import type { ClientDescription } from "../types.js";
+
+export const clients: readonly ClientDescription[] = [];

@@ -1,0 +1,10 @@
+/** Names that stand for several targets in `--clients`. */
+const standalone = ["valkey-glide", "iovalkey", "ioredis"];
+const cluster = standalone.map((client) => `${client}:cluster`);
+
+export const groups: Readonly<Record<string, readonly string[]>> = {
+  all: [...standalone, ...cluster],
+  standalone,
+  cluster,
+  controls: ["none", "memory"],
+};
