@@ -1,0 +1,36 @@
+/** The parts of autocannon 9 that the closed loop uses; its published types lag behind. */
+declare module "autocannon" {
+  import type { EventEmitter } from "node:events";
+  import type { Socket } from "node:net";
+
+  namespace autocannon {
+    interface Request {
+      requestBuffer: Buffer;
+    }
+    interface Client extends EventEmitter {
+      conn: Socket;
+      destroyed: boolean;
+      parser: { initialize(type: "RESPONSE"): void };
+      pipelinedRequests: { size(): number; clear(): void };
+      requestIterator: { currentRequest: Request; nextRequest(): Request };
+      _connect(): void;
+      _destroyConnection(): void;
+      _doRequest(): void;
+      destroy(): void;
+    }
+    interface Options {
+      url: string;
+      connections: number;
+      duration: number;
+      timeout: number;
+      sampleInt: number;
+      skipAggregateResult: boolean;
+      setupClient(client: Client): void;
+    }
+    interface Instance extends EventEmitter, PromiseLike<unknown> {
+      stop(): void;
+    }
+  }
+  function autocannon(options: autocannon.Options): autocannon.Instance;
+  export = autocannon;
+}

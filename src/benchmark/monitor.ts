@@ -1,0 +1,71 @@
+import type { Usage } from "../contract/server-api.js";
+import { monotonicMs } from "./clock.js";
+import { cpuUs, readUsage } from "./server-under-test.js";
+
+const PERIOD_MS = 1000;
+
+export interface ServerSample {
+  at_ms: number;
+  cpu_percent: number;
+  event_loop_utilisation: number;
+  heap_used_bytes: number;
+  resident_bytes: number;
+}
+
+/** What the server did between two readings of its cumulative counters. */
+function difference(before: Reading, after: Reading): ServerSample {
+  const elapsed_us = (after.at_ms - before.at_ms) * 1000;
+  const active = after.usage.event_loop_active_ms - before.usage.event_loop_active_ms;
+  const idle = after.usage.event_loop_idle_ms - before.usage.event_loop_idle_ms;
+  return {
+    at_ms: after.at_ms,
+    cpu_percent: (100 * (cpuUs(after.usage) - cpuUs(before.usage))) / elapsed_us,
+    event_loop_utilisation: active + idle > 0 ? Math.min(1, active / (active + idle)) : 0,
+    heap_used_bytes: after.usage.heap_used_bytes,
+    resident_bytes: after.usage.resident_bytes,
+  };
+}
+
+interface Reading {
+  at_ms: number;
+  usage: Usage;
+}
+
+/** Reads the server's counters once a second while a window is open. A reading that fails is left out and told. */
+export class Monitor {
+  readonly samples: ServerSample[] = [];
+  readonly failures: string[] = [];
+  readonly #base: string;
+  #last: Reading;
+  #timer: NodeJS.Timeout | undefined;
+  #reading: Promise<void> = Promise.resolve();
+
+  /** @param opening the reading with which the window opens */
+  constructor(base: string, opening: Usage) {
+    this.#base = base;
+    this.#last = { at_ms: monotonicMs(), usage: opening };
+  }
+
+  start(): void {
+    this.#last = { at_ms: monotonicMs(), usage: this.#last.usage };
+    this.#timer = setInterval(() => {
+      this.#reading = this.#read();
+    }, PERIOD_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const usage = await readUsage(this.#base);
+      const reading = { at_ms: monotonicMs(), usage };
+      this.samples.push(difference(this.#last, reading));
+      this.#last = reading;
+    } catch (error) {
+      this.failures.push(String(error));
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import type { GeneratorEnv } from "../contract/generator-env.js";
+import type { Counts, MeasuredResult } from "../contract/result.js";
+import { answered } from "../judge/counts.js";
+import { findProfile } from "../traffic/find.js";
+import { predictLimitedShare } from "../traffic/prediction.js";
+import type { ServerReadings } from "./run.js";
+
+/** The share of limited answers may be off by this much (M10). */
+const TOLERANCE = 0.01;
+/** Sampling allows this many standard deviations more, where answers are few. */
+const DEVIATIONS = 4;
+
+/** Which share should be limited under the limits that the server tells; nothing where it has no limiter. */
+export function predict(
+  work: GeneratorEnv,
+  { health, at_start, at_end }: ServerReadings,
+  counts: Counts,
+  window_s: number,
+): MeasuredResult["prediction"] {
+  const total = answered(counts);
+  if (!health.limits || total === 0) return undefined;
+  const limited_share = predictLimitedShare(findProfile(work.traffic), health.limits, {
+    opens_s: work.warmupS,
+    closes_s: work.warmupS + window_s,
+    requests_per_second: total / window_s,
+  });
+  const deviation = Math.sqrt((limited_share * (1 - limited_share)) / total);
+  const asked = at_end.requests - at_start.requests;
+  return {
+    limited_share: Number(limited_share.toFixed(6)),
+    seen_share: Number((counts.limited / total).toFixed(6)),
+    tolerance: Number(Math.max(TOLERANCE, DEVIATIONS * deviation).toFixed(6)),
+    // No key can have used up its quota: the keys alone decided.
+    basis: health.limits.points >= asked ? "traffic" : "limits",
+  };
+}

@@ -1,0 +1,186 @@
+import type { GeneratorEnv } from "../contract/generator-env.js";
+import {
+  type EncodedHistogram,
+  type GeneratorPart,
+  type MeasuredResult,
+  type Outcome,
+  RESULT_SCHEMA,
+  RESULT_SCHEMA_VERSION,
+  type RoleResources,
+  type Sample,
+} from "../contract/result.js";
+import { addCounts, answered, failed } from "../judge/counts.js";
+import type { Evidence } from "../judge/evidence.js";
+import { encodeHistogram, mergeHistograms } from "../judge/histogram.js";
+import { latencyBlock, unsupportedPercentiles } from "../judge/latency.js";
+import { judge } from "../judge/rules.js";
+import type { ServerSample } from "./monitor.js";
+import { predict } from "./prediction.js";
+import type { Measured } from "./protocol.js";
+import type { ServerReadings } from "./run.js";
+import { cpuUs } from "./server-under-test.js";
+import { generatorVersions } from "./versions.js";
+
+/** All that one run of the generator found out. */
+export interface Findings {
+  work: GeneratorEnv;
+  started_at: Date;
+  finished_at: Date;
+  /** One a worker, all of the same window. */
+  measured: readonly (Measured & { connections: number })[];
+  generatorCpuUs: number;
+  samples: Sample[];
+  serverSamples: readonly ServerSample[];
+  server?: ServerReadings;
+  notes: string[];
+}
+
+const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
+
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+const mean = (values: readonly number[]): number => total(values) / values.length;
+
+function generatorPart({ measured, generatorCpuUs }: Findings): GeneratorPart {
+  const opened = Math.min(...measured.map(({ opened_ms }) => opened_ms));
+  const closed = Math.max(...measured.map(({ closed_ms }) => closed_ms));
+  const merged = (outcome: Outcome): EncodedHistogram =>
+    encodeHistogram(mergeHistograms(measured.map(({ histograms }) => histograms[outcome])));
+  return {
+    id: "generator",
+    workers: measured.map(({ connections, counts, event_loop_utilisation }) => ({
+      connections,
+      counts,
+      event_loop_utilisation: rounded(event_loop_utilisation, 4),
+    })),
+    counts: addCounts(measured.map(({ counts }) => counts)),
+    window_s: rounded((closed - opened) / 1000, 6),
+    cpu_us: generatorCpuUs,
+    resident_bytes: process.memoryUsage.rss(),
+    histograms: { allowed: merged("allowed"), limited: merged("limited"), failed: merged("failed") },
+  };
+}
+
+/** CPU of one role over the window, also per answered request. */
+function cpuOf(cpu_us: number, window_s: number, answers: number) {
+  return {
+    cpu_us,
+    cpu_percent: rounded(cpu_us / window_s / 10_000, 2),
+    ...(answers > 0 ? { cpu_us_per_request: rounded(cpu_us / answers, 2) } : {}),
+  };
+}
+
+function resourcesOf(findings: Findings, part: GeneratorPart): Record<string, RoleResources> {
+  const { server, serverSamples } = findings;
+  const answers = answered(part.counts);
+  const generator: RoleResources = {
+    source: "process.cpuUsage",
+    ...cpuOf(part.cpu_us, part.window_s, answers),
+    resident_bytes_max: part.resident_bytes,
+    samples: [],
+  };
+  if (!server) return { generator };
+  const { at_window_open, at_end } = server;
+  const resident = [
+    ...serverSamples.map((sample) => sample.resident_bytes),
+    at_window_open.resident_bytes,
+    at_end.resident_bytes,
+  ];
+  return {
+    generator,
+    server: {
+      source: "process.cpuUsage",
+      ...cpuOf(cpuUs(at_end) - cpuUs(at_window_open), part.window_s, answers),
+      resident_bytes_mean: Math.round(mean(resident)),
+      resident_bytes_max: Math.max(...resident),
+      // The server's seconds are part of the run's samples.
+      samples: [],
+    },
+  };
+}
+
+function serverFigures({ server, serverSamples }: Findings, resources: Record<string, RoleResources>) {
+  const role = resources.server;
+  if (!server || !role) return {};
+  const heap = serverSamples.map((sample) => sample.heap_used_bytes);
+  const ends = [server.at_window_open.heap_used_bytes, server.at_end.heap_used_bytes];
+  return {
+    cpu_usage: role.cpu_percent,
+    memory_usage: Math.round(mean(heap.length > 0 ? heap : ends)),
+    memory_resident: role.resident_bytes_mean ?? 0,
+  };
+}
+
+function serverEvidence({ health, at_start, at_window_open, at_end }: ServerReadings): Evidence["server"] {
+  const before = at_window_open.consumes;
+  const after = at_end.consumes;
+  return {
+    run_nonce: health.run_nonce,
+    client_settings: health.client_settings,
+    at_start,
+    at_window_open,
+    at_end,
+    ...(before && after
+      ? {
+          consumes: {
+            allowed: after.allowed - before.allowed,
+            limited: after.limited - before.limited,
+            failed: after.failed - before.failed,
+          },
+        }
+      : {}),
+  };
+}
+
+function requestOf(work: GeneratorEnv): MeasuredResult["request"] {
+  return {
+    url: work.url,
+    label: work.label,
+    workload: work.workload,
+    traffic: work.traffic,
+    connections: work.connections,
+    workers: work.workers,
+    warmup_s: work.warmupS,
+    seed: work.seed,
+    timeout_s: work.timeoutS,
+    ...(work.durationS === undefined ? {} : { duration_s: work.durationS }),
+    ...(work.requests === undefined ? {} : { requests: work.requests }),
+  };
+}
+
+/** The result document of one run, judged by what the generator can see. */
+export function buildResult(findings: Findings): MeasuredResult {
+  const { work, server } = findings;
+  const part = generatorPart(findings);
+  const { counts, window_s } = part;
+  const answers = answered(counts);
+  const latency = latencyBlock(mergeHistograms([part.histograms.allowed, part.histograms.limited]));
+  const prediction = server && predict(work, server, counts, window_s);
+  const resources = resourcesOf(findings, part);
+  const evidence: Evidence = {
+    schema: RESULT_SCHEMA,
+    schema_version: RESULT_SCHEMA_VERSION,
+    run: 1,
+    started_at: findings.started_at.toISOString(),
+    finished_at: findings.finished_at.toISOString(),
+    notes: findings.notes,
+    status: "measured",
+    request: requestOf(work),
+    duration: window_s,
+    requests: { average: rounded(answers / window_s, 3), total: answers },
+    ...(latency ? { latency } : {}),
+    unsupported: unsupportedPercentiles(answers),
+    rate_limit_hits: counts.limited,
+    ...serverFigures(findings, resources),
+    errors: counts.connection_errors,
+    timeouts: counts.timed_out,
+    totalErrors: failed(counts),
+    counts,
+    generators: [part],
+    samples: findings.samples,
+    ...(prediction ? { prediction } : {}),
+    ...(server ? { server: serverEvidence(server) } : {}),
+    resources,
+    versions: { ...generatorVersions(), ...server?.health.versions },
+  };
+  return { ...evidence, verdict: judge(evidence) };
+}

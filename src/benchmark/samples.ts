@@ -1,0 +1,58 @@
+import type { Sample } from "../contract/result.js";
+import { mergeHistograms } from "../judge/histogram.js";
+import type { ServerSample } from "./monitor.js";
+import type { WorkerSample } from "./recorder.js";
+
+const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
+
+/** The samples that several workers took of the same interval, as one. Percentiles come from merged histograms. */
+function mergeInterval(parts: readonly WorkerSample[], opened_ms: number, previous_s: number): Sample {
+  const sum = (pick: (part: WorkerSample) => number) => parts.reduce((total, part) => total + pick(part), 0);
+  const t_s = rounded((Math.max(...parts.map((part) => part.at_ms)) - opened_ms) / 1000, 3);
+  const latency = mergeHistograms(parts.map((part) => part.answered));
+  const at = (percentile: number) => rounded(latency.getValueAtPercentile(percentile) / 1000, 3);
+  return {
+    t_s,
+    interval_s: rounded(Math.max(t_s - previous_s, 0.001), 3),
+    allowed: sum((part) => part.allowed),
+    limited: sum((part) => part.limited),
+    failed: sum((part) => part.failed),
+    ...(latency.totalCount > 0 ? { p50_ms: at(50), p99_ms: at(99) } : {}),
+  };
+}
+
+/** Collects the samples of all workers; an interval is whole once each worker has reported it. */
+export class SampleSheet {
+  readonly #columns: WorkerSample[][];
+  readonly #rows: Sample[] = [];
+
+  constructor(workers: number) {
+    this.#columns = Array.from({ length: workers }, () => []);
+  }
+
+  /** @returns the interval, when this report made it whole */
+  add(worker: number, sample: WorkerSample, opened_ms: number): Sample | undefined {
+    this.#columns[worker]?.push(sample);
+    const index = this.#rows.length;
+    const parts = this.#columns.flatMap((column) => column[index] ?? []);
+    if (parts.length < this.#columns.length) return undefined;
+    const row = mergeInterval(parts, opened_ms, this.#rows.at(-1)?.t_s ?? 0);
+    this.#rows.push(row);
+    return row;
+  }
+
+  /** All whole intervals, each with the server's reading that falls nearest to it. */
+  rows(server: readonly ServerSample[], opened_ms: number): Sample[] {
+    return this.#rows.map((row) => {
+      const seen = server.find(({ at_ms }) => Math.abs((at_ms - opened_ms) / 1000 - row.t_s) < 0.5);
+      if (!seen) return row;
+      return {
+        ...row,
+        server_cpu_percent: rounded(seen.cpu_percent, 1),
+        server_heap_used_bytes: seen.heap_used_bytes,
+        server_resident_bytes: seen.resident_bytes,
+        server_event_loop_utilisation: rounded(seen.event_loop_utilisation, 4),
+      };
+    });
+  }
+}

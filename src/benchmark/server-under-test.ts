@@ -1,0 +1,50 @@
+import { environmentError, messageOf } from "../contract/errors.js";
+import { type Health, healthSchema, type Usage, usageSchema } from "../contract/server-api.js";
+import { monotonicMs, sleep } from "./clock.js";
+
+const ANSWER_WITHIN_MS = 5_000;
+
+async function getJson(url: string): Promise<unknown> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+  return response.ok ? response.json() : undefined;
+}
+
+/**
+ * Who answers at the base address: our own server, or some other one, of which nothing but its answers is known.
+ * @throws environmentError when nothing answers, or when our server belongs to another run
+ */
+export async function identify(base: string, runNonce: string | undefined): Promise<Health | undefined> {
+  let body: unknown;
+  try {
+    body = await getJson(`${base}/healthz`);
+  } catch (error) {
+    // Something that answers with other than JSON is a foreign server; something that does not answer is none.
+    if (!(error instanceof SyntaxError)) {
+      const cause = error instanceof Error && error.cause ? messageOf(error.cause) : messageOf(error);
+      throw environmentError(`nothing answers at ${base}: ${cause || "connection refused"}`);
+    }
+  }
+  const health = healthSchema.safeParse(body);
+  if (runNonce !== undefined && health.data?.run_nonce !== runNonce) {
+    const who = health.success ? "a server of another run" : "something that is not our server";
+    throw environmentError(`${base} is ${who}: another program has taken the port`);
+  }
+  return health.data;
+}
+
+/** @throws Error when the answer is not what our server gives */
+export async function readUsage(base: string): Promise<Usage> {
+  return usageSchema.parse(await getJson(`${base}/usage`));
+}
+
+/** Waits until the server has no request under way, also none whose client went away, and reads its counters. */
+export async function readDrainedUsage(base: string, withinMs: number): Promise<Usage> {
+  const deadline = monotonicMs() + withinMs;
+  for (;;) {
+    const usage = await readUsage(base);
+    if (usage.in_flight === 0 || monotonicMs() > deadline) return usage;
+    await sleep(10);
+  }
+}
+
+export const cpuUs = (usage: Usage): number => usage.cpu_user_us + usage.cpu_system_us;

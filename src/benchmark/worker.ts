@@ -1,0 +1,68 @@
+import { performance } from "node:perf_hooks";
+import { parentPort, workerData } from "node:worker_threads";
+import { BenchError, messageOf } from "../contract/errors.js";
+import { findProfile } from "../traffic/find.js";
+import { AliasTable, createStreams } from "../traffic/random.js";
+import { ClosedLoop, type Extent } from "./autocannon.js";
+import { requestBuffer } from "./drivers/http.js";
+import type { Command, Measured, Reply, WorkerAssignment } from "./protocol.js";
+
+/** A thread of the load generator: its share of the connections, in a closed loop. */
+const { url, traffic, seed, firstConnection, connections, timeoutS } = workerData as WorkerAssignment;
+const port = parentPort;
+if (!port) throw new Error("worker.js runs in a worker thread only");
+const say = (reply: Reply): void => port.postMessage(reply);
+
+const endpoint = new URL(url);
+const { requests, shares } = findProfile(traffic).population();
+const loop = new ClosedLoop({
+  url: endpoint,
+  streams: createStreams(new AliasTable(shares), seed, firstConnection, connections),
+  requests: requests.map((descriptors) => requestBuffer(endpoint, descriptors)),
+  timeoutS,
+});
+
+async function measure(extent: Extent): Promise<Measured> {
+  const before = performance.eventLoopUtilization();
+  let inWindow = before;
+  const window = await loop.measure(extent, (sample) => {
+    // The last sample comes when the window closes, so draining is not part of the utilisation.
+    inWindow = performance.eventLoopUtilization(before);
+    say({ reply: "sample", sample });
+  });
+  const { opened_ms, closed_ms, counts, recorder } = window;
+  return {
+    opened_ms,
+    closed_ms,
+    counts,
+    event_loop_utilisation: Math.min(1, Math.max(0, inWindow.utilization)),
+    histograms: recorder.histograms(),
+  };
+}
+
+async function obey(command: Command): Promise<Reply> {
+  switch (command.command) {
+    case "connect":
+      await loop.connected();
+      return { reply: "connect" };
+    case "warmUp":
+      await loop.warmUp(command.durationS);
+      return { reply: "warmUp" };
+    case "measure":
+      return { reply: "measure", measured: await measure(command.extent) };
+    case "stop":
+      await loop.stop();
+      port?.close();
+      return { reply: "stop" };
+  }
+}
+
+port.on("message", (command: Command) => {
+  obey(command).then(say, (error: unknown) =>
+    say({
+      reply: "error",
+      message: messageOf(error),
+      ...(error instanceof BenchError ? { exitCode: error.exitCode } : {}),
+    }),
+  );
+});

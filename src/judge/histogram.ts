@@ -1,0 +1,44 @@
+import {
+  build,
+  decodeFromCompressedBase64,
+  encodeIntoCompressedBase64,
+  type Histogram,
+} from "hdr-histogram-js";
+import type { EncodedHistogram } from "../contract/result.js";
+
+/** Values in microseconds, 3 significant digits (error ≤ 0.1 %), from 1 µs up without an upper bound. */
+export function createHistogram(): Histogram {
+  return build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: 60_000_000,
+    numberOfSignificantValueDigits: 3,
+    autoResize: true,
+    bitBucketSize: 32,
+    useWebAssembly: false,
+  });
+}
+
+export function encodeHistogram(histogram: Histogram): EncodedHistogram {
+  return {
+    unit: "us",
+    encoding: "hdr-v2-compressed-base64",
+    count: histogram.totalCount,
+    data: encodeIntoCompressedBase64(histogram),
+  };
+}
+
+/** @throws Error when the data is not a histogram, or does not hold as many values as it says */
+export function decodeHistogram(encoded: EncodedHistogram): Histogram {
+  const histogram = decodeFromCompressedBase64(encoded.data, 32, false);
+  if (histogram.totalCount !== encoded.count) {
+    throw new Error(`histogram says ${encoded.count} values and holds ${histogram.totalCount}`);
+  }
+  return histogram;
+}
+
+/** One histogram of all values: the only way to have percentiles of several workers or machines (M18). */
+export function mergeHistograms(encoded: readonly EncodedHistogram[]): Histogram {
+  const merged = createHistogram();
+  for (const part of encoded) if (part.count > 0) merged.add(decodeHistogram(part));
+  return merged;
+}

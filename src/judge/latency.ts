@@ -1,0 +1,36 @@
+import type { Histogram } from "hdr-histogram-js";
+import type { MeasuredResult } from "../contract/result.js";
+
+type Latency = NonNullable<MeasuredResult["latency"]>;
+
+/** Samples a percentile needs behind it before it is supported (M18). */
+const SUPPORT = { p99: 10_000, p99_9: 100_000 } as const;
+
+const toMs = (us: number): number => Math.round(us) / 1000;
+
+/**
+ * The latency block of a result, in milliseconds with microsecond precision.
+ * @param histogram microseconds; undefined is returned when it is empty, because no latency is not 0 ms
+ */
+export function latencyBlock(histogram: Histogram): Latency | undefined {
+  if (histogram.totalCount === 0) return undefined;
+  const at = (percentile: number) => toMs(histogram.getValueAtPercentile(percentile));
+  return {
+    average: toMs(histogram.mean),
+    p50: at(50),
+    p75: at(75),
+    p90: at(90),
+    p95: at(95),
+    p97_5: at(97.5),
+    p99: at(99),
+    p99_9: at(99.9),
+    min: toMs(histogram.minNonZeroValue),
+    max: toMs(histogram.maxValue),
+    stddev: toMs(histogram.stdDeviation),
+  };
+}
+
+/** The percentiles that have too few samples behind them. @param samples answers in the histogram */
+export function unsupportedPercentiles(samples: number): string[] {
+  return Object.entries(SUPPORT).flatMap(([name, needed]) => (samples < needed ? [name] : []));
+}

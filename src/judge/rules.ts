@@ -1,0 +1,46 @@
+import type { Verdict } from "../contract/result.js";
+import type { Evidence, Rule } from "./evidence.js";
+import { cleanStart, noRestart, nothingEvicted } from "./rules/clean.js";
+import { countsReconcile, failuresAreFew, throughputFollows } from "./rules/counting.js";
+import { generatorFree, littlesLaw } from "./rules/generator.js";
+import { latencyIsReal } from "./rules/latency.js";
+import { mixAsPredicted } from "./rules/mix.js";
+
+/** One line a rule. */
+export const rules: readonly Rule[] = [
+  throughputFollows,
+  latencyIsReal,
+  generatorFree,
+  littlesLaw,
+  countsReconcile,
+  failuresAreFew,
+  mixAsPredicted,
+  cleanStart,
+  nothingEvicted,
+  noRestart,
+];
+
+/**
+ * Judges a run by all rules. Pure: the generator judges what it sees, the orchestrator judges again once it has
+ * added the store's side.
+ */
+export function judge(evidence: Evidence): Verdict {
+  const findings = rules.flatMap(({ id, check }) => {
+    const finding = check(evidence);
+    return finding ? [{ rule: id, ...finding }] : [];
+  });
+  const reasons = findings.flatMap(({ rule, severity, text }) =>
+    severity === "not applicable" ? [] : [{ rule, severity, text }],
+  );
+  return {
+    status: reasons.some(({ severity }) => severity === "invalid")
+      ? "invalid"
+      : reasons.length > 0
+        ? "suspect"
+        : "valid",
+    reasons,
+    not_applicable: findings.flatMap(({ rule, severity, text }) =>
+      severity === "not applicable" ? [{ rule, text }] : [],
+    ),
+  };
+}

@@ -1,0 +1,61 @@
+import type { Evidence, Finding, Rule } from "../evidence.js";
+
+const hasStore = ({ configuration }: Evidence): boolean =>
+  configuration !== undefined && !["memory", "none"].includes(configuration.target.store);
+
+function withStore(evidence: Evidence): Finding | undefined {
+  if (evidence.store || !hasStore(evidence)) return undefined;
+  return { severity: "not applicable", text: "no reading of the store" };
+}
+
+/** M13: a fresh server process, an emptied store, statistics reset. */
+export const cleanStart: Rule = {
+  id: "M13",
+  check(evidence) {
+    const { server, store } = evidence;
+    if (!server) return { severity: "not applicable", text: "the server does not tell its age" };
+    if (server.at_start.requests > 0) {
+      return {
+        severity: "invalid",
+        text: `the server had served ${server.at_start.requests} requests before`,
+      };
+    }
+    for (const { role, at_start } of store?.nodes ?? []) {
+      if (at_start.keys > 0)
+        return { severity: "invalid", text: `${role} held ${at_start.keys} keys at the start` };
+      const calls = Object.values(at_start.script_calls).reduce((total, entry) => total + entry.calls, 0);
+      if (calls > 0)
+        return { severity: "invalid", text: `${role} still counted ${calls} calls at the start` };
+    }
+    return withStore(evidence);
+  },
+};
+
+/** M14: nothing was evicted. */
+export const nothingEvicted: Rule = {
+  id: "M14",
+  check(evidence) {
+    const evicted = (evidence.store?.nodes ?? []).flatMap(({ role, at_start, at_end }) => {
+      const count = at_end.evicted_keys - at_start.evicted_keys;
+      return count > 0 ? [`${role} evicted ${count} keys`] : [];
+    });
+    if (evicted.length > 0) return { severity: "suspect", text: evicted.join(", ") };
+    return withStore(evidence);
+  },
+};
+
+/** M14: neither the store nor the server restarted while it was measured. */
+export const noRestart: Rule = {
+  id: "M14",
+  check({ server, store }) {
+    for (const { role, at_start, at_end } of store?.nodes ?? []) {
+      if (at_start.run_id !== at_end.run_id) {
+        return { severity: "invalid", text: `${role} restarted during the run` };
+      }
+    }
+    if (server && server.at_end.uptime_s < server.at_start.uptime_s) {
+      return { severity: "invalid", text: "the server restarted during the run" };
+    }
+    return undefined;
+  },
+};

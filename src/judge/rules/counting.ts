@@ -1,0 +1,89 @@
+import type { StoreReading } from "../../contract/store.js";
+import { accounted, addCounts, answered, failed } from "../counts.js";
+import type { Evidence, Finding, Rule } from "../evidence.js";
+
+const invalid = (text: string): Finding => ({ severity: "invalid", text });
+
+/** M1: requests/s × measured seconds = answered requests. */
+export const throughputFollows: Rule = {
+  id: "M1",
+  check({ requests, duration, counts }) {
+    if (requests.total !== answered(counts)) {
+      return invalid(`${requests.total} requests are said to be answered, ${answered(counts)} were counted`);
+    }
+    const implied = requests.average * duration;
+    // The printed rate is rounded to three decimals.
+    if (Math.abs(implied - requests.total) <= 0.5 + duration * 0.001) return undefined;
+    return invalid(`${requests.average}/s over ${duration} s are not ${requests.total} requests`);
+  },
+};
+
+/** The calls that ran: a script that the node did not know yet is a failed call, followed by one that ran. */
+const ran = (reading: StoreReading): number =>
+  Object.values(reading.script_calls).reduce((total, { calls, failed }) => total + calls - failed, 0);
+
+function storeReconciles({ server, store, configuration }: Evidence): Finding | undefined {
+  const consumes = server?.at_end.consumes;
+  const before = server?.at_start.consumes;
+  if (!store || !consumes || !before) {
+    const what = configuration?.target.store;
+    const why = what === "memory" || what === "none" ? "the target has no store" : "no store counters";
+    return { severity: "not applicable", text: `store calls: ${why}` };
+  }
+  const sum = (reading: "at_start" | "at_end") =>
+    store.nodes.reduce((total, node) => total + ran(node[reading]), 0);
+  const calls = sum("at_end") - sum("at_start");
+  const decided = consumes.allowed + consumes.limited - before.allowed - before.limited;
+  const unsure = consumes.failed - before.failed;
+  // A consume that failed may have reached the store or not.
+  if (calls >= decided && calls <= decided + unsure) return undefined;
+  return invalid(`the server decided ${decided} consumes, the store ran ${calls} limiter scripts`);
+}
+
+/** M8: counts reconcile from the generator through the server to the store. */
+export const countsReconcile: Rule = {
+  id: "M8",
+  check(evidence) {
+    const { counts, generators, request, server } = evidence;
+    if (accounted(counts) !== counts.sent) {
+      return invalid(`${counts.sent} requests were sent, ${accounted(counts)} are accounted for`);
+    }
+    if (counts.cut > request.connections) {
+      return invalid(`${counts.cut} requests were cut at the end on ${request.connections} connections`);
+    }
+    const parts = addCounts(generators.map((part) => part.counts));
+    if (parts.sent !== counts.sent || answered(parts) !== answered(counts)) {
+      return invalid("the counts are not the sum of the generators' counts");
+    }
+    if (!server) return { severity: "not applicable", text: "the server tells no counters" };
+    const received = server.at_end.requests - server.at_window_open.requests;
+    const surelyReceived = answered(counts) + counts.failed_answers;
+    if (received < surelyReceived || received > counts.sent) {
+      return invalid(
+        `${counts.sent} requests were sent and ${surelyReceived} answered, the server counted ${received}`,
+      );
+    }
+    return storeReconciles(evidence);
+  },
+};
+
+/** More failures than this and the run says nothing about a limiter at work (M9). */
+const FAILED_SHARE = 0.001;
+
+/** M9: errors are not throughput. */
+export const failuresAreFew: Rule = {
+  id: "M9",
+  check({ counts }) {
+    const bad = failed(counts);
+    if (counts.sent === 0) return invalid("no request was sent");
+    if (bad / counts.sent <= FAILED_SHARE) return undefined;
+    const kinds = [
+      `${counts.failed_answers} failed answers`,
+      `${counts.connection_errors} connection errors`,
+      `${counts.timed_out} time-outs`,
+    ].join(", ");
+    return invalid(
+      `${((100 * bad) / counts.sent).toFixed(2)} % of ${counts.sent} requests failed, more than 0.1 % (${kinds})`,
+    );
+  },
+};

@@ -1,0 +1,41 @@
+import { answered, failed } from "../counts.js";
+import type { Rule } from "../evidence.js";
+
+/** From here on the generator's loop, not the server, may set the pace (M6). */
+const SATURATED = 0.9;
+
+/** M6: the generator was not the bottleneck. */
+export const generatorFree: Rule = {
+  id: "M6",
+  check({ generators }) {
+    const highest = Math.max(
+      ...generators.flatMap(({ workers }) => workers.map((worker) => worker.event_loop_utilisation)),
+    );
+    if (highest < SATURATED) return undefined;
+    const percent = (100 * highest).toFixed(0);
+    return {
+      severity: "suspect",
+      text: `generator saturated: its event loop was ${percent} % busy (more WORKERS or fewer CONNECTIONS)`,
+    };
+  },
+};
+
+/** Largest relative difference between connections and throughput × mean latency (M7). */
+const LITTLE_TOLERANCE = 0.05;
+
+/** M7: Little's law; in a closed loop every connection always has one request under way. */
+export const littlesLaw: Rule = {
+  id: "M7",
+  check({ request, requests, latency, counts }) {
+    if (!latency || answered(counts) < 20 * request.connections || failed(counts) > 0) {
+      return { severity: "not applicable", text: "too few answers, or failures among them" };
+    }
+    const underWay = (requests.average * latency.average) / 1000;
+    const off = underWay / request.connections - 1;
+    if (Math.abs(off) <= LITTLE_TOLERANCE) return undefined;
+    return {
+      severity: "suspect",
+      text: `Little's law: throughput × mean latency is ${underWay.toFixed(1)} for ${request.connections} connections`,
+    };
+  },
+};

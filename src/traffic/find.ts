@@ -1,0 +1,17 @@
+import { usageError } from "../contract/errors.js";
+import { profiles } from "./profiles/index.js";
+import type { TrafficProfile } from "./types.js";
+import { type Workload, workloads } from "./workloads.js";
+
+function find<Thing extends { id: string }>(what: string, list: readonly Thing[], id: string): Thing {
+  const found = list.find((thing) => thing.id === id);
+  if (found) return found;
+  const valid = list.map((thing) => thing.id).join(", ");
+  throw usageError(`there is no ${what} ${JSON.stringify(id.slice(0, 60))}; valid: ${valid}`);
+}
+
+/** @throws usageError listing the profiles that exist */
+export const findProfile = (id: string): TrafficProfile => find("traffic", profiles, id);
+
+/** @throws usageError listing the workloads that exist */
+export const findWorkload = (id: string): Workload => find("workload", workloads, id);
