@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
-import { BenchError, EXIT, messageOf } from "../contract/errors.js";
 import { decodeGeneratorEnv } from "../contract/generator-env.js";
+import { printDocument, runProgram } from "../contract/program.js";
 import { createReporter } from "./progress.js";
 import { run } from "./run.js";
 
@@ -11,16 +11,8 @@ import { run } from "./run.js";
 async function main(): Promise<void> {
   const work = decodeGeneratorEnv(process.env);
   const result = await run(work, createReporter(work.progress));
-  const text = `${JSON.stringify(result)}\n`;
-  if (work.outputFile) await writeFile(work.outputFile, text);
-  else await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
+  if (work.outputFile) await writeFile(work.outputFile, `${JSON.stringify(result)}\n`);
+  else await printDocument(result);
 }
 
-main().then(
-  () => process.exit(EXIT.done),
-  (error: unknown) => {
-    const expected = error instanceof BenchError;
-    process.stderr.write(`${expected || !(error instanceof Error) ? messageOf(error) : error.stack}\n`);
-    process.exit(expected ? error.exitCode : EXIT.defect);
-  },
-);
+runProgram(main);

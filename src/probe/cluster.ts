@@ -1,0 +1,95 @@
+import { lookup } from "node:dns/promises";
+import { findTopology } from "../targets/resolve.js";
+import { parseFields, type StoreNode, until } from "./nodes.js";
+
+const SLOTS = 16_384;
+
+const clusterInfo = async (node: StoreNode) => parseFields(String(await node.call("CLUSTER", "INFO")));
+
+/** Whoever MEETs must give an address: names are resolved, and the bus port need not be the default one. */
+async function address(node: StoreNode): Promise<[string, number, number]> {
+  const { address } = await lookup(node.place.host);
+  const configured = (await node.call("CONFIG", "GET", "cluster-port")) as string[];
+  return [address, node.place.port, Number(configured[1] ?? 0) || node.place.port + 10_000];
+}
+
+async function knownNodes(nodes: readonly StoreNode[]): Promise<string | undefined> {
+  for (const node of nodes) {
+    const known = (await clusterInfo(node)).get("cluster_known_nodes");
+    if (known !== String(nodes.length)) return `${node.name} knows ${known} of ${nodes.length} nodes`;
+  }
+  return undefined;
+}
+
+/** What keeps the cluster from being usable: state, slots, nodes, replica links, as every node sees them. */
+export async function clusterLacks(nodes: readonly StoreNode[]): Promise<string | undefined> {
+  const { primaries, replicas } = findTopology("cluster");
+  const few = await knownNodes(nodes);
+  if (few) return few;
+  for (const node of nodes) {
+    const info = await clusterInfo(node);
+    if (info.get("cluster_state") !== "ok")
+      return `${node.name}: cluster_state is ${info.get("cluster_state")}`;
+    if (info.get("cluster_slots_ok") !== String(SLOTS)) {
+      return `${node.name}: ${info.get("cluster_slots_ok")} of ${SLOTS} slots are covered`;
+    }
+    const replication = await node.info("replication");
+    const link = replication.get("master_link_status");
+    if (link !== undefined && link !== "up") return `${node.name}: the link to its primary is ${link}`;
+    const seen = String(await node.call("CLUSTER", "NODES"));
+    const roles = seen.split("\n").filter((line) => /\bslave\b/.test(line) && !line.includes("fail"));
+    if (roles.length !== replicas) return `${node.name} sees ${roles.length} of ${replicas} replicas`;
+  }
+  const owners = await Promise.all(nodes.map((node) => node.info("replication")));
+  const linked = owners.filter(
+    (fields) => fields.get("role") === "master" && fields.get("connected_slaves") === "1",
+  );
+  return linked.length === primaries
+    ? undefined
+    : `${linked.length} of ${primaries} primaries have their replica`;
+}
+
+/**
+ * Binds empty nodes into a cluster: the first half become primaries with equal shares of the slots, each of the
+ * others the replica of one of them. The only code that forms clusters, for every runtime.
+ * @throws environmentError when the nodes do not agree before the deadline
+ */
+export async function formCluster(nodes: readonly StoreNode[], deadlineMs: number): Promise<void> {
+  const { primaries: count, replicas } = findTopology("cluster");
+  if (nodes.length !== count + replicas) throw new Error(`a cluster needs ${count + replicas} nodes`);
+  await until("store nodes", deadlineMs, async () => {
+    for (const node of nodes) await node.call("PING");
+    return undefined;
+  });
+  const primaries = nodes.slice(0, count);
+  // Distinct epochs from the start: otherwise the nodes spend seconds on settling them.
+  await Promise.all(nodes.map((node, index) => node.call("CLUSTER", "SET-CONFIG-EPOCH", index + 1)));
+  await Promise.all(
+    primaries.map((node, index) =>
+      node.call(
+        "CLUSTER",
+        "ADDSLOTSRANGE",
+        Math.floor((index * SLOTS) / count),
+        Math.floor(((index + 1) * SLOTS) / count) - 1,
+      ),
+    ),
+  );
+  // Everyone meets everyone: gossip alone would take seconds longer.
+  const addresses = await Promise.all(nodes.map(address));
+  await Promise.all(
+    nodes.flatMap((node, index) =>
+      addresses.slice(index + 1).map((other) => node.call("CLUSTER", "MEET", ...other)),
+    ),
+  );
+  await until("cluster", deadlineMs, () => knownNodes(nodes));
+  const ids = await Promise.all(primaries.map((node) => node.call("CLUSTER", "MYID")));
+  for (const [index, replica] of nodes.slice(count).entries()) {
+    const primary = String(ids[index % count]);
+    // A replica can follow a primary only once it has seen that it is one.
+    await until("cluster", deadlineMs, async () => {
+      await replica.call("CLUSTER", "REPLICATE", primary);
+      return undefined;
+    });
+  }
+  await until("cluster", deadlineMs, () => clusterLacks(nodes));
+}

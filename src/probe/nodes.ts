@@ -1,0 +1,82 @@
+import { Redis } from "ioredis";
+import type { Node } from "../contract/env.js";
+import { environmentError, messageOf } from "../contract/errors.js";
+
+/** One store node, spoken to directly, whatever topology it is part of. */
+export interface StoreNode {
+  place: Node;
+  name: string;
+  call(...command: readonly [string, ...(string | number)[]]): Promise<unknown>;
+  /** The fields of `INFO section`, by name. */
+  info(section: string): Promise<Map<string, string>>;
+}
+
+/** `name:value` lines, as INFO and CLUSTER INFO give them. */
+export function parseFields(text: string): Map<string, string> {
+  return new Map(
+    text.split("\r\n").flatMap((line) => {
+      const colon = line.indexOf(":");
+      return colon > 0 && !line.startsWith("#")
+        ? [[line.slice(0, colon), line.slice(colon + 1)] as const]
+        : [];
+    }),
+  );
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Asks again until the condition holds.
+ * @param lacking what is still missing, or undefined when all is well; an error counts as missing
+ * @throws environmentError with what was missing last
+ */
+export async function until(
+  what: string,
+  deadlineMs: number,
+  lacking: () => Promise<string | undefined>,
+): Promise<void> {
+  for (;;) {
+    const missing = await lacking().catch(messageOf);
+    if (missing === undefined) return;
+    if (Date.now() > deadlineMs) throw environmentError(`${what} not in time: ${missing}`);
+    await sleep(25);
+  }
+}
+
+/** Runs `work` with a connection to each node; connections are closed whatever happens. */
+export async function withNodes<Value>(
+  places: readonly Node[],
+  work: (nodes: readonly StoreNode[]) => Promise<Value>,
+): Promise<Value> {
+  const connections = places.map(({ host, port }) => {
+    const connection = new Redis({
+      host,
+      port,
+      protocol: 2,
+      maxRetriesPerRequest: null,
+      retryStrategy: () => 50,
+    });
+    // A node that is not up yet is what `until` waits for; each refusal is no news.
+    connection.on("error", () => {});
+    return connection;
+  });
+  const nodes = places.map((place, index): StoreNode => {
+    const connection = connections[index];
+    if (!connection) throw new Error("a node without a connection");
+    const call: StoreNode["call"] = async (...[name, ...parameters]) => {
+      if (connection.status !== "ready") throw new Error(`${place.host}:${place.port} does not answer`);
+      return connection.call(name, ...parameters.map(String));
+    };
+    return {
+      place,
+      name: `${place.host}:${place.port}`,
+      call,
+      info: async (section) => parseFields(String(await call("INFO", section))),
+    };
+  });
+  try {
+    return await work(nodes);
+  } finally {
+    for (const connection of connections) connection.disconnect();
+  }
+}

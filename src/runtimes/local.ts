@@ -1,0 +1,116 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { environmentError } from "../contract/errors.js";
+import { stores } from "../targets/stores/index.js";
+import { LocalPart, removeSocketsOf, signalGroup, spawnProgram } from "./local-part.js";
+import { freePort } from "./ports.js";
+import { startTimeOf } from "./process-identity.js";
+import { findProgram } from "./programs.js";
+import type { Exit, Part, Place, ProgramFacts, RunningPart, Runtime, RuntimeDescription } from "./types.js";
+
+const READY_WITHIN_MS = 30_000;
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function isAnswered(part: Part, place: Place): Promise<boolean> {
+  if (!part.ready) return true;
+  try {
+    const url = `http://${place.host}:${place.port}${part.ready.path}`;
+    const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    return part.ready.accepts(await response.json());
+  } catch {
+    return false;
+  }
+}
+
+class LocalRuntime implements Runtime {
+  readonly id = "local";
+  readonly capsApplied = false;
+  readonly counterSource = "pidusage";
+  readonly #packageFolder: string;
+  readonly #workFolder: string;
+  readonly #programs: ReadonlyMap<string, ProgramFacts>;
+
+  constructor(packageFolder: string, workFolder: string, programs: ReadonlyMap<string, ProgramFacts>) {
+    this.#packageFolder = packageFolder;
+    this.#workFolder = workFolder;
+    this.#programs = programs;
+  }
+
+  program(name: string): ProgramFacts | undefined {
+    return this.#programs.get(name);
+  }
+
+  async start(part: Part): Promise<RunningPart> {
+    const program = this.#programs.get(part.program);
+    if (!program) throw environmentError(`no ${part.program} was found on this machine`);
+    const place: Place = {
+      host: "127.0.0.1",
+      port: await freePort(),
+      secondPort: await freePort(),
+      folder: await mkdtemp(join(this.#workFolder, `${part.role}-`)),
+    };
+    const child = spawnProgram(
+      program.path,
+      part.arguments(place),
+      part.workingFolder === "package" ? this.#packageFolder : place.folder,
+      {
+        PATH: process.env.PATH ?? "",
+        LC_ALL: "C",
+        TZ: "UTC",
+        NODE_ENV: "production",
+        ...part.environment(place),
+      },
+    );
+    const pid = child.pid;
+    if (pid === undefined) throw environmentError(`${program.path} cannot be started`);
+    const identity = { pid, started: (await startTimeOf(pid)) ?? "", folder: place.folder };
+    const running = new LocalPart(part, place, child, identity);
+    try {
+      await this.#ready(part, place, running);
+    } catch (error) {
+      await running.stop();
+      throw error;
+    }
+    return running;
+  }
+
+  async #ready(part: Part, place: Place, running: LocalPart): Promise<void> {
+    if (!part.ready) return;
+    let ended: Exit | undefined;
+    running.exited.then((exit) => {
+      ended = exit;
+    });
+    const deadline = Date.now() + READY_WITHIN_MS;
+    while (!(await isAnswered(part, place))) {
+      const last = running.lastLines().at(-1) ?? "it printed nothing";
+      if (ended) throw environmentError(`${part.role} ended with ${ended.code ?? ended.signal}: ${last}`);
+      if (Date.now() > deadline) throw environmentError(`${part.role} did not become ready: ${last}`);
+      await sleep(25);
+    }
+  }
+}
+
+/** Processes on loopback ports of this machine, without caps. */
+export const local: RuntimeDescription = {
+  id: "local",
+  async open({ packageFolder, workFolder, programPaths }) {
+    await mkdir(workFolder, { recursive: true });
+    const programs = new Map<string, ProgramFacts>([
+      ["node", { path: process.execPath, version: process.versions.node, embedded: false }],
+    ]);
+    for (const { program } of stores) {
+      const facts = program && (await findProgram(program, programPaths[program], packageFolder));
+      if (program && facts) programs.set(program, facts);
+    }
+    return new LocalRuntime(packageFolder, workFolder, programs);
+  },
+  async reclaim(identity) {
+    const pid = Number(identity.pid);
+    const alive = (await startTimeOf(pid)) === identity.started;
+    if (alive) signalGroup(pid, "SIGKILL");
+    await removeSocketsOf(pid);
+    await rm(String(identity.folder), { recursive: true, force: true });
+    return alive;
+  },
+};
