@@ -66,6 +66,7 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
     await monitor?.stop();
     const at_end = health && (await readDrainedUsage(work.url, drainMs));
     report({ event: "phase", phase: "finished" });
+    await sleep(READING_PAUSE_MS);
 
     return buildResult({
       work,

@@ -4,9 +4,9 @@ import { BenchError, EXIT, type ExitCode, messageOf } from "./errors.js";
  * Runs a program's main and ends the process with the right code: an expected failure as one line on standard
  * error, a defect of ours with its stack.
  */
-export async function runProgram(main: () => Promise<ExitCode | undefined>): Promise<never> {
+export async function runProgram(main: () => Promise<ExitCode>): Promise<never> {
   try {
-    process.exit((await main()) ?? EXIT.done);
+    process.exit(await main());
   } catch (error) {
     const expected = error instanceof BenchError;
     process.stderr.write(`${expected || !(error instanceof Error) ? messageOf(error) : error.stack}\n`);

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# One configuration, set by environment variables:
+#   DURATION=60 CONNECTIONS=50 REQUEST_TYPE=light RATE_LIMITER_TYPE=valkey-glide ./scripts/run-benchmark.sh
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+"$root/scripts/setup.sh"
+exec node "$root/dist/orchestrator/cli.js" single "$@"

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Makes a checkout ready: Node packages, Python packages, the build. Does only what is out of date.
+#   setup.sh         for campaigns and reports
+#   setup.sh --dev   also what the checks and tests need
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+fail() { printf '%s\n' "$1" >&2; exit 3; }
+say() { printf 'setup: %s\n' "$1" >&2; }
+
+command -v node >/dev/null || fail 'Node.js is missing: install version 20.19 or newer'
+node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' ||
+  fail "Node.js $(node --version) is too old: install version 20.19 or newer"
+command -v python3 >/dev/null || fail 'Python is missing: install version 3.11 or newer'
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+  fail "$(python3 --version) is too old: install version 3.11 or newer"
+
+# A step is done when its stamp holds the checksum of all that it depends on.
+is_done() { [[ -e $1 && $(<"$1") == "$2" ]]; }
+
+packages=$(cat package-lock.json <(node --version) | cksum)
+if ! is_done node_modules/.setup-stamp "$packages"; then
+  say 'installing Node packages'
+  npm ci --ignore-scripts --loglevel=error >&2 || fail 'npm ci failed: see above'
+  printf '%s' "$packages" >node_modules/.setup-stamp
+fi
+
+requirements=(requirements.txt)
+[[ ${1:-} == --dev ]] && requirements+=(requirements-dev.txt)
+for file in "${requirements[@]}"; do
+  wanted=$(cat "$file" <(python3 --version) | cksum)
+  is_done ".venv/.${file%.txt}-stamp" "$wanted" && continue
+  say "installing Python packages of $file"
+  [[ -x .venv/bin/python ]] || python3 -m venv .venv >&2 ||
+    fail 'no virtual environment could be made: on Debian and Ubuntu install python3-venv'
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$file" >&2 ||
+    fail "pip failed on $file: see above"
+  printf '%s' "$wanted" >".venv/.${file%.txt}-stamp"
+done
+
+sources=$(find src package.json tsconfig.json tsconfig.build.json -type f -print0 | sort -z | xargs -0 cat | cksum)
+if ! is_done dist/.setup-stamp "$sources"; then
+  say 'building'
+  rm -rf dist
+  node_modules/.bin/tsc -p tsconfig.build.json >&2 || fail 'the build failed: see above'
+  printf '%s' "$sources" >dist/.setup-stamp
+fi

@@ -1,0 +1,96 @@
+import { rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { EXIT, type ExitCode } from "../contract/errors.js";
+import type { Manifest } from "../contract/manifest.js";
+import type { Plan } from "../contract/plan.js";
+import type { Journal } from "./journal.js";
+import { Lease } from "./lease.js";
+import { startManifest } from "./manifest.js";
+import { estimateS, makePlan } from "./plan.js";
+import { campaignReadme } from "./readme.js";
+import { Recorder, type RunOutcome } from "./recorder.js";
+import { buildReport, summaryTable } from "./report.js";
+import type { Request } from "./request.js";
+import { createCampaignFolder, pointLatest, writeWhole } from "./results-dir.js";
+import { canStart, openRuntime } from "./runtime.js";
+import { reclaimOrphans, takeLock } from "./state.js";
+
+/** The whole story of a campaign, from the request to the report. @returns the exit code */
+export async function runCampaign(
+  request: Request,
+  packageFolder: string,
+  journal: Journal,
+  signal: AbortSignal,
+): Promise<ExitCode> {
+  for (const notice of request.notices) journal.warn(notice);
+  for (const line of await reclaimOrphans()) journal.warn(line);
+  const { runtime, choice, workFolder } = await openRuntime(request, packageFolder);
+  try {
+    const plan = makePlan(request, (store) => canStart(runtime, store));
+    const folder = await createCampaignFolder(request.output, new Date());
+    const campaign = basename(folder);
+    journal.writeTo(join(folder, "benchmark.log"));
+    announce(plan, choice, folder, journal);
+
+    const release = request.allowParallel ? async () => {} : await takeLock(campaign);
+    try {
+      const manifest = await startManifest(campaign, request, plan, runtime, packageFolder);
+      for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
+      await save(manifest, folder);
+      const lease = await Lease.open(campaign, runtime.id, workFolder);
+      let outcomes: RunOutcome[] = [];
+      try {
+        const recorder = new Recorder({ campaign, folder, plan, runtime, lease, journal, signal, request });
+        outcomes = await recorder.recordAll();
+        manifest.status = "finished";
+      } finally {
+        if (manifest.status === "running") manifest.status = "aborted";
+        manifest.finished_at = new Date().toISOString();
+        await lease.close();
+        await save(manifest, folder);
+        await pointLatest(folder);
+      }
+      return await conclude(outcomes, packageFolder, folder, journal, signal);
+    } finally {
+      await release();
+    }
+  } finally {
+    await rm(workFolder, { recursive: true, force: true });
+  }
+}
+
+async function save(manifest: Manifest, folder: string): Promise<void> {
+  await writeWhole(join(folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  await writeWhole(join(folder, "README.md"), campaignReadme(manifest));
+}
+
+function announce(plan: Plan, choice: string, folder: string, journal: Journal): void {
+  journal.say(choice);
+  for (const { asked, reason } of plan.skips) journal.say(`skipped ${asked}: ${reason}`);
+  for (const note of plan.notes) journal.say(`note: ${note}`);
+  const minutes = Math.ceil(estimateS(plan) / 60);
+  const counts = `${plan.runs.length} runs of ${plan.configurations.length} configurations, ${plan.order}`;
+  journal.say(`${counts}, about ${minutes} min; seed ${plan.seed}; results in ${folder}`);
+}
+
+/** The report and the last screen. Failed runs outrank invalid ones in the exit code. */
+async function conclude(
+  outcomes: readonly RunOutcome[],
+  packageFolder: string,
+  folder: string,
+  journal: Journal,
+  signal: AbortSignal,
+): Promise<ExitCode> {
+  journal.stamp("building the report");
+  const summary = await buildReport(packageFolder, folder, signal);
+  journal.say("");
+  for (const line of summaryTable(summary)) journal.say(line);
+  const failed = outcomes.filter(({ status }) => status === "failed").length;
+  const invalid = outcomes.filter(({ status }) => status === "invalid").length;
+  if (failed > 0)
+    journal.warn(`${failed} of ${outcomes.length} runs failed: see the report or benchmark.log`);
+  if (invalid > 0) journal.warn(`${invalid} of ${outcomes.length} runs are invalid: the report says why`);
+  journal.say(`report: ${summary.report}`);
+  if (failed > 0) return EXIT.configurationFailed;
+  return invalid > 0 ? EXIT.runsInvalid : EXIT.done;
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env node
+import { fileURLToPath } from "node:url";
+import { EXIT, type ExitCode, usageError } from "../contract/errors.js";
+import { runProgram } from "../contract/program.js";
+import { nearest } from "../targets/nearest.js";
+import { Aborted } from "./abort.js";
+import { parseCampaign } from "./args.js";
+import { runCampaign } from "./campaign.js";
+import { Journal } from "./journal.js";
+import type { Request } from "./request.js";
+import { parseSingle } from "./single.js";
+import { reclaimOrphans } from "./state.js";
+
+const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
+const COMMANDS = ["run", "single", "clean"];
+
+/** Ctrl-C and SIGTERM end the campaign in order; a second one ends this process at once. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      const reason = new Aborted(signal);
+      if (controller.signal.aborted) {
+        process.stderr.write("ended at once; remove what is left with: ratelimit-bench clean\n");
+        process.exit(reason.exitCode);
+      }
+      process.stderr.write("stopping: giving back what was started (again to end at once)\n");
+      controller.abort(reason);
+    });
+  }
+  return controller.signal;
+}
+
+async function campaign(request: Request): Promise<ExitCode> {
+  try {
+    return await runCampaign(request, packageFolder, new Journal(), interruption());
+  } catch (error) {
+    if (!(error instanceof Aborted)) throw error;
+    process.stderr.write(`${error.message}; what was measured is kept\n`);
+    return error.exitCode;
+  }
+}
+
+async function main(): Promise<ExitCode> {
+  const [command, ...argv] = process.argv.slice(2);
+  switch (command) {
+    case "run": {
+      const request = parseCampaign(argv, process.env);
+      return request ? campaign(request) : EXIT.done;
+    }
+    case "single":
+      if (argv.length > 0)
+        throw usageError(`unexpected ${argv[0]}: a single run is set by environment variables`);
+      return campaign(parseSingle(process.env));
+    case "clean": {
+      const told = await reclaimOrphans();
+      process.stdout.write(told.length > 0 ? `${told.join("\n")}\n` : "nothing was left behind\n");
+      return EXIT.done;
+    }
+    default:
+      throw usageError(
+        `there is no command ${JSON.stringify(command ?? "")}${nearest(command ?? "", COMMANDS)}`,
+      );
+  }
+}
+
+runProgram(main);

@@ -1,0 +1,66 @@
+import { readFile } from "node:fs/promises";
+import { cpus, release, totalmem, type } from "node:os";
+import { execa } from "execa";
+import type { Machine } from "../contract/manifest.js";
+
+/** Kernel settings that can bind a load test on one host. */
+const SYSCTL = [
+  "net/core/somaxconn",
+  "net/ipv4/tcp_max_syn_backlog",
+  "net/ipv4/ip_local_port_range",
+  "net/ipv4/tcp_tw_reuse",
+  "vm/overcommit_memory",
+  "kernel/randomize_va_space",
+];
+
+const textOf = (path: string): Promise<string | undefined> =>
+  readFile(path, "utf8").then(
+    (text) => text.trim().replaceAll("\t", " "),
+    () => undefined,
+  );
+
+/** The host as it is now. What the system does not tell is left out. */
+export async function describeMachine(): Promise<Machine> {
+  const sysctl: [string, string][] = [];
+  for (const name of SYSCTL) {
+    const value = await textOf(`/proc/sys/${name}`);
+    if (value !== undefined) sysctl.push([name.replaceAll("/", "."), value]);
+  }
+  const governor = await textOf("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  const limits = await textOf("/proc/self/limits");
+  const openFiles = limits && /^Max open files\s+(\S+)\s+(\S+)/m.exec(limits);
+  return {
+    platform: `${process.platform} ${process.arch}`,
+    kernel: `${type()} ${release()}`,
+    cpu_model: cpus()[0]?.model ?? "unknown",
+    cpus: cpus().length,
+    memory_bytes: totalmem(),
+    ...(governor ? { governor } : {}),
+    sysctl: Object.fromEntries(sysctl),
+    ...(openFiles ? { open_files_limit: `${openFiles[1]} soft, ${openFiles[2]} hard` } : {}),
+  };
+}
+
+/** Conditions of the host that bear on every row, said once per campaign. */
+export function conditionsOf(machine: Machine, capsApplied: boolean, roles: number): string[] {
+  const conditions: string[] = [];
+  if (machine.cpus < roles + 1) {
+    conditions.push(
+      `${machine.cpus} CPUs for ${roles} roles: server, store and load generator share them, so figures are lower and noisier than on separate cores`,
+    );
+  }
+  if (!capsApplied) conditions.push("no CPU or memory caps are applied by this runtime");
+  if (machine.governor && machine.governor !== "performance") {
+    conditions.push(`the CPU governor is ${machine.governor}, not performance`);
+  }
+  return conditions;
+}
+
+/** The revision of the project's own checkout, marked when it has changes; undefined outside of git. */
+export async function gitRevision(folder: string): Promise<string | undefined> {
+  const git = (...parameters: string[]) => execa("git", ["-C", folder, ...parameters], { reject: false });
+  const head = await git("rev-parse", "HEAD");
+  if (head.failed) return undefined;
+  const status = await git("status", "--porcelain", "--untracked-files=no");
+  return status.stdout ? `${head.stdout} with changes` : head.stdout;
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION, type Manifest } from "../contract/manifest.js";
+import type { Plan } from "../contract/plan.js";
+import type { Runtime } from "../runtimes/types.js";
+import { stores } from "../targets/stores/index.js";
+import { conditionsOf, describeMachine, gitRevision } from "./machine.js";
+import type { Request } from "./request.js";
+
+/** Server, store and load generator. */
+const ROLES = 3;
+
+/** The manifest as it stands before the first run. */
+export async function startManifest(
+  campaign: string,
+  request: Request,
+  plan: Plan,
+  runtime: Runtime,
+  packageFolder: string,
+): Promise<Manifest> {
+  const machine = await describeMachine();
+  const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
+    version: string;
+  };
+  const revision = await gitRevision(packageFolder);
+  const used = new Set(plan.configurations.map(({ configuration }) => configuration.target.store));
+  const programs = stores.flatMap(({ id, program }) => {
+    const facts = used.has(id) && program ? runtime.program(program) : undefined;
+    return facts ? [[id, facts] as const] : [];
+  });
+  return {
+    schema: MANIFEST_SCHEMA,
+    schema_version: MANIFEST_SCHEMA_VERSION,
+    campaign,
+    status: "running",
+    started_at: new Date().toISOString(),
+    command: request.command,
+    harness: { version, node: process.versions.node, ...(revision ? { git_revision: revision } : {}) },
+    machine,
+    runtime: {
+      id: runtime.id,
+      embedded_store: programs.some(([, facts]) => facts.embedded),
+      caps_applied: runtime.capsApplied,
+    },
+    stores: Object.fromEntries(programs),
+    generator: { workers: request.workers },
+    conditions: conditionsOf(machine, runtime.capsApplied, ROLES),
+    plan,
+  };
+}

@@ -1,0 +1,133 @@
+import {
+  type Configuration,
+  configurationFileName,
+  configurationHash,
+  type Limits,
+} from "../contract/configuration.js";
+import { usageError } from "../contract/errors.js";
+import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../contract/plan.js";
+import type { Target } from "../contract/target.js";
+import { groups } from "../targets/groups.js";
+import { resolveTarget } from "../targets/resolve.js";
+import { findProfile, findWorkload } from "../traffic/find.js";
+import { DEFAULT_TRAFFIC } from "../traffic/profiles/index.js";
+import { shuffled } from "./order.js";
+import type { DurationMode, Request } from "./request.js";
+
+type Planned = Plan["configurations"][number];
+
+/** Measured seconds: many connections and clusters need longer to settle. */
+function durationS(mode: DurationMode, connections: number, target: Target): number {
+  if (mode.mode === "fixed") return mode.seconds;
+  return (connections <= 100 ? 120 : 180) + (target.topology === "cluster" ? 30 : 0);
+}
+
+interface Targets {
+  targets: Target[];
+  skips: Plan["skips"];
+  notes: string[];
+}
+
+/** The targets that can be measured here, each once, and why the others cannot. */
+function resolveAll(request: Request, available: (store: string) => boolean): Targets {
+  const asked = request.clients.flatMap((word) => groups[word] ?? [word]);
+  const targets = new Map<string, Target>();
+  const skips: Plan["skips"] = [];
+  const notes: string[] = [];
+  for (const text of new Set(asked)) {
+    const resolution = resolveTarget(text, available);
+    if ("skip" in resolution) {
+      skips.push({ asked: text, reason: resolution.skip });
+      continue;
+    }
+    if (targets.has(resolution.target.text))
+      notes.push(`${text} is ${resolution.target.label}, which is measured once`);
+    targets.set(resolution.target.text, resolution.target);
+    if (resolution.note) notes.push(resolution.note);
+  }
+  return { targets: [...targets.values()], skips, notes: [...new Set(notes)] };
+}
+
+function configurations(request: Request, targets: readonly Target[]): Planned[] {
+  const planned = new Map<string, Planned>();
+  for (const workloadId of request.workloads) {
+    const workload = findWorkload(workloadId);
+    for (const traffic of request.traffic) {
+      const limits: Limits = { ...findProfile(traffic).limits, ...request.limits };
+      for (const connections of request.connections) {
+        for (const target of targets) {
+          const configuration: Configuration = {
+            target,
+            workload: workload.computes
+              ? { id: workload.id, complexity: request.complexity }
+              : { id: workload.id },
+            traffic,
+            load: { model: "closed", connections },
+            extent: { duration_s: durationS(request.duration, connections, target) },
+            limits,
+            caps: {},
+          };
+          const hash = configurationHash(configuration);
+          planned.set(hash, { hash, configuration });
+        }
+      }
+    }
+  }
+  return [...planned.values()];
+}
+
+/** Interleaved: every round has each configuration once, in a seeded random order, so that drift hits all alike. */
+function runsInOrder(request: Request, planned: readonly Planned[]): Plan["runs"] {
+  const asRun = ({ hash, configuration }: Planned, run: number) => ({
+    configuration_hash: hash,
+    run,
+    file: `${configurationFileName(configuration, DEFAULT_TRAFFIC)}_run${run}.json`,
+  });
+  const rounds = Array.from({ length: request.runs }, (_, index) => index + 1);
+  if (request.order === "consecutive")
+    return planned.flatMap((each) => rounds.map((run) => asRun(each, run)));
+  return rounds.flatMap((run) => shuffled(planned, request.seed + run).map((each) => asRun(each, run)));
+}
+
+/**
+ * The plan of a campaign. Pure: the same request on a machine with the same stores gives the same plan.
+ * @param available whether the runtime can start that store
+ * @throws usageError for what does not exist, and when nothing is left to measure
+ */
+export function makePlan(request: Request, available: (store: string) => boolean): Plan {
+  const { targets, skips, notes } = resolveAll(request, available);
+  if (targets.length === 0) {
+    const reasons = skips.map(({ asked, reason }) => `${asked}: ${reason}`).join("; ");
+    throw usageError(`nothing is left to measure (${reasons})`);
+  }
+  const planned = configurations(request, targets);
+  return {
+    schema: PLAN_SCHEMA,
+    schema_version: PLAN_SCHEMA_VERSION,
+    seed: request.seed,
+    order: request.order,
+    runs_per_configuration: request.runs,
+    warmup_s: request.warmupS,
+    cooldown_s: request.cooldownS,
+    client_cooldown_s: request.clientCooldownS,
+    configurations: planned,
+    runs: runsInOrder(request, planned),
+    skips,
+    notes,
+  };
+}
+
+/** Seconds that starting and stopping the parts of one run take, about. */
+const OVERHEAD_S = { standalone: 2, cluster: 7, none: 1.5 } as const;
+
+/** How long the campaign will take, in seconds, about. */
+export function estimateS(plan: Plan): number {
+  const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
+  return plan.runs.reduce((total, { configuration_hash }) => {
+    const configuration = byHash.get(configuration_hash);
+    const extent = configuration?.extent;
+    const measured = extent && "duration_s" in extent ? extent.duration_s : 0;
+    const overhead = OVERHEAD_S[configuration?.target.topology as keyof typeof OVERHEAD_S] ?? 2;
+    return total + plan.warmup_s + measured + plan.cooldown_s + overhead;
+  }, 0);
+}

@@ -1,0 +1,103 @@
+import type { Plan } from "../contract/plan.js";
+import {
+  type FailedResult,
+  type MeasuredResult,
+  measuredResultSchema,
+  RESULT_SCHEMA,
+  RESULT_SCHEMA_VERSION,
+  type Result,
+  type RoleResources,
+} from "../contract/result.js";
+import { judge } from "../judge/rules.js";
+import type { Runtime } from "../runtimes/types.js";
+import { findStore } from "../targets/resolve.js";
+import type { RawRun } from "./run.js";
+
+type Planned = Plan["configurations"][number];
+
+/** What every record of a run says of where it belongs. */
+export interface Belonging {
+  campaign: string;
+  planned: Planned;
+  run: number;
+  runtime: Runtime;
+}
+
+function identityOf({ campaign, planned, run, runtime }: Belonging) {
+  const program = findStore(planned.configuration.target.store).program;
+  return {
+    campaign,
+    run,
+    configuration: planned.configuration,
+    configuration_hash: planned.hash,
+    runtime: {
+      id: runtime.id,
+      embedded_store: program !== undefined && runtime.program(program)?.embedded === true,
+      caps_applied: runtime.capsApplied,
+    },
+  };
+}
+
+/** A role that told its own exact counters keeps them; the runtime adds what it saw each second. */
+function mergeRole(own: RoleResources | undefined, seen: RoleResources): RoleResources {
+  if (!own) return seen;
+  return { ...seen, ...own, samples: seen.samples };
+}
+
+/** The record of a run that was measured, judged with all evidence. */
+export function recordOf(belonging: Belonging, { result, store, resources, notes }: RawRun): MeasuredResult {
+  const roles = { ...result.resources };
+  for (const [role, seen] of Object.entries(resources)) roles[role] = mergeRole(roles[role], seen);
+  const version = store?.nodes[0]?.at_end.version;
+  const { verdict: _generatorsOwn, ...measured } = result;
+  const evidence = {
+    ...measured,
+    ...identityOf(belonging),
+    resources: roles,
+    notes: [...result.notes, ...notes],
+    versions: { ...result.versions, ...(version ? { store: version } : {}) },
+    ...(store ? { store } : {}),
+  };
+  return measuredResultSchema.parse({ ...evidence, verdict: judge(evidence) });
+}
+
+/** The record of a run without figures. */
+export function failureOf(
+  belonging: Belonging,
+  status: FailedResult["status"],
+  startedAt: Date,
+  failure: FailedResult["failure"],
+): FailedResult {
+  return {
+    schema: RESULT_SCHEMA,
+    schema_version: RESULT_SCHEMA_VERSION,
+    ...identityOf(belonging),
+    started_at: startedAt.toISOString(),
+    finished_at: new Date().toISOString(),
+    notes: [],
+    status,
+    failure,
+    verdict: {
+      status: "invalid",
+      reasons: [{ rule: "M20", severity: "invalid", text: `${status}: ${failure.role}: ${failure.text}` }],
+      not_applicable: [],
+    },
+  };
+}
+
+/** One line for the log and the screen. */
+export function describeResult(result: Result): string {
+  if (result.status !== "measured") return `${result.status}: ${result.failure.role}: ${result.failure.text}`;
+  const { requests, latency, counts, verdict, resources } = result;
+  const answers = counts.allowed + counts.limited;
+  const figures = [
+    `${Math.round(requests.average)} requests/s`,
+    ...(latency ? [`p50 ${latency.p50.toFixed(2)} ms`, `p99 ${latency.p99.toFixed(2)} ms`] : []),
+    ...(answers > 0 ? [`${((100 * counts.limited) / answers).toFixed(1)} % limited`] : []),
+    ...(resources.server?.cpu_us_per_request === undefined
+      ? []
+      : [`server ${resources.server.cpu_us_per_request.toFixed(0)} µs CPU a request`]),
+  ];
+  const reasons = verdict.reasons.map(({ rule, text }) => `${rule} ${text}`).join("; ");
+  return `${figures.join(", ")} — ${verdict.status}${reasons ? ` (${reasons})` : ""}`;
+}

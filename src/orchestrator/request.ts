@@ -1,0 +1,91 @@
+import type { Limits } from "../contract/configuration.js";
+import { usageError } from "../contract/errors.js";
+
+/** How long a run measures: a fixed time, or by the size of what is measured. */
+export type DurationMode = { mode: "dynamic" } | { mode: "fixed"; seconds: number };
+
+/** What a campaign shall do, whoever asked: flags, environment, later the menu and a file. */
+export interface Request {
+  /** Target texts and group names, as asked. */
+  clients: string[];
+  workloads: string[];
+  duration: DurationMode;
+  connections: number[];
+  complexity: number;
+  /** Explicit limits win over the traffic profile's. */
+  limits: Partial<Limits>;
+  runs: number;
+  warmupS: number;
+  cooldownS: number;
+  clientCooldownS: number;
+  traffic: string[];
+  runtime: string;
+  order: "interleaved" | "consecutive";
+  seed: number;
+  output: string;
+  workers: number;
+  allowParallel: boolean;
+  programPaths: Record<string, string>;
+  /** Where a single run's result is copied to. */
+  outputFile?: string;
+  /** The command line that repeats it. */
+  command: string;
+  /** Things to say before the first run. */
+  notices: string[];
+}
+
+/** Valid ranges; each message names its own. */
+export const RANGES = {
+  duration: { min: 1, max: 86_400, unit: " seconds" },
+  connections: { min: 1, max: 10_000, unit: "" },
+  runs: { min: 1, max: 1_000, unit: "" },
+  warmup: { min: 0, max: 3_600, unit: " seconds" },
+  cooldown: { min: 0, max: 3_600, unit: " seconds" },
+  complexity: { min: 1, max: 1_000_000, unit: "" },
+  points: { min: 1, max: 1_000_000_000, unit: "" },
+  window: { min: 1, max: 86_400, unit: " seconds" },
+  block: { min: 0, max: 86_400, unit: " seconds" },
+  seed: { min: 0, max: 4_294_967_295, unit: "" },
+  workers: { min: 1, max: 64, unit: "" },
+} as const;
+
+/**
+ * A number from its text, within the range of its name.
+ * @param whole whether fractions are refused
+ * @throws usageError that names what was given and the range
+ */
+export function numberIn(name: keyof typeof RANGES, flag: string, text: string, whole = true): number {
+  const { min, max, unit } = RANGES[name];
+  const value = (whole ? /^\d{1,12}$/ : /^\d{1,9}(\.\d{1,3})?$/).test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  const kind = whole ? "a whole number" : "a number";
+  throw usageError(`${flag} ${JSON.stringify(text.slice(0, 60))}: give ${kind} from ${min} to ${max}${unit}`);
+}
+
+/**
+ * Words of a list that is separated by commas or spaces, each once.
+ * @throws usageError when it holds nothing
+ */
+export function listOf(flag: string, text: string, notices: string[]): string[] {
+  const words = text.split(/[,\s]+/).filter(Boolean);
+  if (words.length === 0) throw usageError(`${flag}: give at least one value`);
+  const once = [...new Set(words)];
+  const repeated = words.filter((word, index) => words.indexOf(word) !== index);
+  if (repeated.length > 0)
+    notices.push(`${flag}: ${[...new Set(repeated)].join(", ")} was given more than once`);
+  return once;
+}
+
+/** `dynamic`, `fixed30`, `fixed120` or `custom:N`. @throws usageError listing the modes */
+export function durationMode(text: string): DurationMode {
+  if (text === "dynamic") return { mode: "dynamic" };
+  if (text === "fixed30") return { mode: "fixed", seconds: 30 };
+  if (text === "fixed120") return { mode: "fixed", seconds: 120 };
+  if (text.startsWith("custom:")) {
+    const seconds = numberIn("duration", "--duration-mode custom:", text.slice("custom:".length));
+    return { mode: "fixed", seconds };
+  }
+  throw usageError(
+    `--duration-mode ${JSON.stringify(text.slice(0, 60))}: give dynamic, fixed30, fixed120 or custom:N (seconds)`,
+  );
+}

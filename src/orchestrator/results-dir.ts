@@ -1,0 +1,69 @@
+import { access, constants, lstat, mkdir, open, realpath, rename, rm, symlink } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { environmentError, messageOf } from "../contract/errors.js";
+
+const pad = (value: number): string => String(value).padStart(2, "0");
+
+/** `YYYYMMDD_HHMMSS` in local time. */
+export function stamp(date: Date): string {
+  const day = `${date.getFullYear()}${pad(date.getMonth() + 1)}${pad(date.getDate())}`;
+  return `${day}_${pad(date.getHours())}${pad(date.getMinutes())}${pad(date.getSeconds())}`;
+}
+
+/**
+ * Makes the folder of a new campaign below the results root.
+ * @returns its absolute path; its name is the campaign's id
+ * @throws environmentError when the root is no folder that can be written
+ */
+export async function createCampaignFolder(root: string, now: Date): Promise<string> {
+  const absolute = resolve(root);
+  try {
+    await mkdir(absolute, { recursive: true });
+    await access(absolute, constants.W_OK);
+    for (let offset = 0; ; offset++) {
+      const folder = join(absolute, stamp(new Date(now.getTime() + 1000 * offset)));
+      try {
+        await mkdir(folder);
+        return await realpath(folder);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST" || offset > 60) throw error;
+      }
+    }
+  } catch (error) {
+    throw environmentError(`results folder ${absolute} cannot be written: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Writes a file whole or not at all: temporary file, fsync, rename. An older file stays intact on failure. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
+  try {
+    const file = await open(temporary, "wx");
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Points `latest` in the results root to a campaign; a `latest` that is not a link is left alone. */
+export async function pointLatest(campaignFolder: string): Promise<void> {
+  const link = join(dirname(campaignFolder), "latest");
+  const existing = await lstat(link).catch(() => undefined);
+  if (existing && !existing.isSymbolicLink()) {
+    throw environmentError(
+      `${link} is not a link: move it away, so that it can point to the newest campaign`,
+    );
+  }
+  const temporary = `${link}.${process.pid}.tmp`;
+  await symlink(basename(campaignFolder), temporary);
+  await rename(temporary, link);
+}

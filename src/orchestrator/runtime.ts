@@ -1,0 +1,37 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { usageError } from "../contract/errors.js";
+import { runtimes } from "../runtimes/index.js";
+import type { Runtime } from "../runtimes/types.js";
+import { nearest } from "../targets/nearest.js";
+import { findStore } from "../targets/resolve.js";
+import type { Request } from "./request.js";
+
+export interface OpenedRuntime {
+  runtime: Runtime;
+  /** Which one was taken, and why. */
+  choice: string;
+  workFolder: string;
+}
+
+/** Opens the runtime that was asked for. @throws usageError when there is no such runtime */
+export async function openRuntime(request: Request, packageFolder: string): Promise<OpenedRuntime> {
+  const ids = runtimes.map(({ id }) => id);
+  const wanted = request.runtime === "auto" ? runtimes[0] : runtimes.find(({ id }) => id === request.runtime);
+  if (!wanted) {
+    throw usageError(
+      `there is no runtime ${JSON.stringify(request.runtime.slice(0, 60))}${nearest(request.runtime, ["auto", ...ids])}`,
+    );
+  }
+  const workFolder = await mkdtemp(join(tmpdir(), "ratelimit-bench-"));
+  const runtime = await wanted.open({ packageFolder, workFolder, programPaths: request.programPaths });
+  const why = request.runtime === "auto" ? "the only one so far" : "as asked";
+  return { runtime, choice: `runtime: ${wanted.id} (${why})`, workFolder };
+}
+
+/** Whether this runtime can start that store; stores within the server's process always can. */
+export function canStart(runtime: Runtime, store: string): boolean {
+  const { program } = findStore(store);
+  return program === undefined || runtime.program(program) !== undefined;
+}
