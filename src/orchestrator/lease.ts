@@ -14,6 +14,7 @@ export class Lease {
   readonly #path: string;
   readonly #file: Omit<LeaseFile, "parts">;
   #closed = false;
+  #written: Promise<void> = Promise.resolve();
 
   private constructor(path: string, file: Omit<LeaseFile, "parts">) {
     this.#path = path;
@@ -38,7 +39,7 @@ export class Lease {
     this.#parts.push(running);
     // A part that came up while everything was being given back must not stay.
     if (this.#closed) await this.release([running]);
-    await this.#write();
+    else await this.#write();
     return running;
   }
 
@@ -68,8 +69,13 @@ export class Lease {
     await rm(this.#path, { force: true });
   }
 
-  async #write(): Promise<void> {
-    const file: LeaseFile = { ...this.#file, parts: this.#parts.map(({ identity }) => identity) };
-    await writeWhole(this.#path, JSON.stringify(file));
+  /** Parts start side by side; their writes come one after the other, each with what is held by then. */
+  #write(): Promise<void> {
+    const before = this.#written.catch(() => {});
+    this.#written = before.then(() => {
+      const file: LeaseFile = { ...this.#file, parts: this.#parts.map(({ identity }) => identity) };
+      return writeWhole(this.#path, JSON.stringify(file));
+    });
+    return this.#written;
   }
 }

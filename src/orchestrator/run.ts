@@ -95,7 +95,7 @@ class Stage {
     const { configuration } = this.#order;
     const { target, workload, limits } = configuration;
     this.#listener.phase("starting");
-    const nodes = await Promise.all(storeParts(configuration).map(this.#start));
+    const nodes = await allStarted(storeParts(configuration).map(this.#start));
     this.#needed.push(...nodes);
     await this.#probe(nodes, [target.topology === "cluster" ? "form" : "ready"]);
 
@@ -200,6 +200,12 @@ class Stage {
     });
     return Promise.race<Value>([waited, ...endings]);
   }
+}
+
+/** Waits for all, so that none comes up unnoticed after another has failed. */
+async function allStarted(starting: readonly Promise<RunningPart>[]): Promise<RunningPart[]> {
+  await Promise.allSettled(starting);
+  return Promise.all(starting);
 }
 
 function parseProgress(line: string): Progress | undefined {
