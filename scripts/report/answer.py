@@ -1,0 +1,169 @@
+"""The first thing on the page: per cell, who has which median, how far apart, and how much that is worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .compare import Cell, Ranking, Standing
+from .format import milliseconds, percent, plural, rate, ratio
+from .loads import load_text
+from .stats import MIN_RUNS_FOR_A_CLAIM
+from .summarize import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """`bar_percent` is the throughput in % of the highest in the cell, controls included."""
+
+    summary_id: str
+    rank: str
+    label: str
+    throughput: str
+    bar_percent: float
+    ratio: str
+    p99: str
+    tags: tuple[str, ...]
+    hole: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGroup:
+    """Rows on one store."""
+
+    heading: str
+    sentence: str
+    indicative: bool
+    rows: tuple[AnswerRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One cell."""
+
+    id: str
+    title: str
+    groups: tuple[AnswerGroup, ...]
+    controls: tuple[AnswerRow, ...]
+    ceiling: str
+    stores_differ: str
+
+
+def _throughput(summary: Summary) -> float | None:
+    return summary.median.requests_per_second if summary.median else None
+
+
+def _row(summary: Summary, highest: float, rank: str, to_best: str) -> AnswerRow:
+    value = _throughput(summary)
+    return AnswerRow(
+        summary_id=summary.id,
+        rank=rank,
+        label=summary.identity.short_label,
+        throughput=rate(value),
+        bar_percent=round(100 * (value or 0) / highest, 2) if highest else 0,
+        ratio=to_best,
+        p99=milliseconds(summary.figures.percentiles_ms.get("p99") if summary.figures else None),
+        tags=_tags(summary),
+        hole=summary.hole,
+    )
+
+
+def _tags(summary: Summary) -> tuple[str, ...]:
+    """What a reader must know of a row that has figures: a suspect median run, and runs that do not count."""
+    if summary.median is None:
+        return ()
+    planned = len(summary.runs) + len(summary.missing)
+    return (
+        *(["suspect"] if summary.median.verdict == "suspect" else []),
+        *(
+            [f"{summary.valid_runs} of {plural(planned, 'run')} valid"]
+            if summary.valid_runs < planned
+            else []
+        ),
+    )
+
+
+def _client_row(standing: Standing, highest: float) -> AnswerRow:
+    rank = "" if standing.rank is None else str(standing.rank)
+    return _row(standing.summary, highest, rank, ratio(standing.ratio))
+
+
+def _sentence(ranking: Ranking) -> str:
+    first = ranking.standings[0].summary
+    if first.median is None:
+        return "Nothing to rank: no valid run."
+    if ranking.store is None:
+        return "Not ranked: the store is not known."
+    figure = f"{first.identity.short_label}, {rate(_throughput(first))} requests/s"
+    if not ranking.comparable:
+        return f"{figure}, and no other row to compare it with."
+    if ranking.few_runs:
+        return (
+            f"Highest median: {figure}. Indicative only: {plural(ranking.fewest_runs, 'valid run')} a side "
+            f"cannot show a difference, it takes at least {MIN_RUNS_FOR_A_CLAIM}."
+        )
+    return f"Highest median: {figure}. Indicative only: the differences between the medians were not tested."
+
+
+def _store_text(ranking: Ranking) -> str:
+    versions = {
+        run.versions["store"]
+        for standing in ranking.standings
+        for run in standing.summary.runs
+        if "store" in run.versions
+    }
+    if ranking.store is None:
+        return "Store not known"
+    return " ".join(["On", ranking.store, ", ".join(sorted(versions))]).strip()
+
+
+def _ceiling(cell: Cell) -> str:
+    clients = [value for summary in cell.summaries if (value := _throughput(summary)) is not None]
+    if not clients:
+        return ""
+    texts = [
+        f"{percent(100 * max(clients) / value, 0)} of {control.identity.short_label}"
+        for control in cell.controls
+        if (value := _throughput(control))
+    ]
+    return f"The highest client median is {' and '.join(texts)}." if texts else ""
+
+
+def cell_title(cell: Cell) -> str:
+    """`Cluster · light · realistic · 50 connections · 30 s`, and the caps, where there are some."""
+    identity = cell.identity
+    topology = identity.topology.capitalize() if identity.topology else "Other addresses"
+    parts = [topology, load_text(identity)]
+    if identity.caps != "{}":
+        parts.append(f"caps {identity.caps}")
+    return " · ".join(parts)
+
+
+def answers(cells: Sequence[Cell]) -> tuple[Answer, ...]:
+    """One answer a cell, in their order."""
+    found = []
+    for cell in cells:
+        values = [_throughput(summary) or 0 for summary in (*cell.summaries, *cell.controls)]
+        highest = max(values, default=0)
+        groups = tuple(
+            AnswerGroup(
+                heading=_store_text(ranking),
+                sentence=_sentence(ranking),
+                indicative=ranking.comparable > 0,
+                rows=tuple(_client_row(standing, highest) for standing in ranking.standings),
+            )
+            for ranking in cell.rankings
+        )
+        stores = " and ".join(ranking.store or "an unknown one" for ranking in cell.rankings)
+        differ = (
+            f"Store differs: {stores}. Ranks and ratios hold on one store only." if cell.stores_differ else ""
+        )
+        found.append(
+            Answer(
+                id=cell.id,
+                title=cell_title(cell),
+                groups=groups,
+                controls=tuple(_row(control, highest, "", "") for control in cell.controls),
+                ceiling=_ceiling(cell),
+                stores_differ=differ,
+            )
+        )
+    return tuple(found)

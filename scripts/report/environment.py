@@ -1,0 +1,101 @@
+"""Where and how the campaign ran, as pairs of a name and a text."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from .format import gibibytes, plural
+from .model import Campaign
+from .summarize import Summary
+
+Facts = list[tuple[str, str]]
+
+_VERSIONS = {
+    "store": "Store",
+    "client": "Client",
+    "limiter": "Limiter",
+    "fastify": "Fastify",
+    "node": "Node.js (server)",
+    "autocannon": "autocannon",
+    "harness": "ratelimit-bench",
+}
+
+
+def machine_facts(campaign: Campaign) -> Facts:
+    """The host and the runtime; empty without a manifest. What could not be read is not there."""
+    if campaign.manifest is None:
+        return []
+    manifest, machine, runtime = (
+        campaign.manifest,
+        campaign.manifest["machine"],
+        campaign.manifest["runtime"],
+    )
+    facts: Facts = [
+        ("CPU", f"{machine['cpu_model']}, {plural(machine['cpus'], 'core')}"),
+        ("Memory", f"{gibibytes(machine['memory_bytes'])} GiB"),
+        ("Kernel", f"{machine['platform']} {machine['kernel']}"),
+    ]
+    optional = (("governor", "CPU governor"), ("open_files_limit", "Open files limit"))
+    facts += [(name, machine[key]) for key, name in optional if key in machine]
+    facts += sorted(machine["sysctl"].items())
+    facts += [
+        ("Runtime", f"{runtime['id']}, {'caps applied' if runtime['caps_applied'] else 'no caps applied'}"),
+        *(
+            (f"Store program {store}", f"{binary['version']}{', embedded' if binary['embedded'] else ''}")
+            for store, binary in sorted(manifest["stores"].items())
+        ),
+        ("Load generator", plural(manifest["generator"]["workers"], "worker")),
+    ]
+    return facts
+
+
+def campaign_facts(campaign: Campaign) -> Facts:
+    """When it ran, in which order, and the command that repeats it."""
+    if campaign.manifest is None:
+        return [("Campaign", campaign.name)]
+    manifest, plan = campaign.manifest, campaign.manifest["plan"]
+    harness = manifest["harness"]
+    revision = f", revision {harness['git_revision']}" if "git_revision" in harness else ""
+    return [
+        ("Campaign", f"{manifest['campaign']}, {manifest['status']}"),
+        ("Started", manifest["started_at"]),
+        *([("Finished", manifest["finished_at"])] if "finished_at" in manifest else []),
+        ("Runs", f"{plan['runs_per_configuration']} a configuration, {plan['order']}, seed {plan['seed']}"),
+        ("Warm-up", f"{plan['warmup_s']:g} s, discarded"),
+        ("Cool-down", _cool_down(plan)),
+        ("Harness", f"ratelimit-bench {harness['version']}{revision}, Node.js {harness['node']}"),
+        ("Command", manifest["command"]),
+    ]
+
+
+def _cool_down(plan: dict[str, Any]) -> str:
+    between = f"{plan['cooldown_s']:g} s between runs"
+    return (
+        between
+        if plan["order"] == "interleaved"
+        else f"{between}, {plan['client_cooldown_s']:g} s between clients"
+    )
+
+
+def version_facts(summaries: Sequence[Summary]) -> list[tuple[str, Facts]]:
+    """Versions as seen at run time, and client settings, by label; several values of one are all named."""
+    by_label: dict[str, dict[str, list[str]]] = {}
+    for summary in summaries:
+        found = by_label.setdefault(summary.identity.label, {})
+        for run in summary.runs:
+            settings = run.measured.client_settings if run.measured else {}
+            seen = [(_VERSIONS[part], run.versions[part]) for part in _VERSIONS if part in run.versions]
+            seen += [(name, _setting(value)) for name, value in sorted(settings.items())]
+            for name, text in seen:
+                texts = found.setdefault(name, [])
+                if text not in texts:
+                    texts.append(text)
+    return [
+        (label, [(name, ", ".join(texts)) for name, texts in found.items()])
+        for label, found in by_label.items()
+    ]
+
+
+def _setting(value: str | float | bool | None) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "not set" if value is None else f"{value}"

@@ -1,0 +1,32 @@
+"""Failures that are expected, with the exit code of each: the codes of every program of the project."""
+
+from collections.abc import Sequence
+
+USAGE = 2
+ENVIRONMENT = 3
+WRITE_FAILED = 4
+INTERRUPTED = 130
+
+
+class ReportError(Exception):
+    """Ends the program with `exit_code` after `lines`, each one line on standard error, without a stack."""
+
+    def __init__(self, lines: str | Sequence[str], exit_code: int) -> None:
+        self.lines = (lines,) if isinstance(lines, str) else tuple(lines)
+        self.exit_code = exit_code
+        super().__init__("; ".join(self.lines))
+
+
+class FieldError(Exception):
+    """A document is not what the contract says: `field` is a JSON path such as `$.latency.p50`."""
+
+    def __init__(self, field: str, text: str) -> None:
+        self.field = field
+        self.text = text
+        super().__init__(f"{field} {text}")
+
+
+def one_line(text: object, limit: int = 200) -> str:
+    """`text` on one line, without control characters, cut to `limit` characters: fit for a terminal."""
+    plain = "".join(character if character.isprintable() else " " for character in str(text))
+    return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"

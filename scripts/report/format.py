@@ -1,0 +1,63 @@
+"""Numbers for people: sensible digits, units at the value, and a dash where there is no figure."""
+
+ABSENT = "–"
+_KIB = 1024
+
+
+def decimals(value: float | None, digits: int) -> str:
+    """`12345.678, 1` → `12,345.7`."""
+    return ABSENT if value is None else f"{value:,.{digits}f}"
+
+
+def rate(value: float | None) -> str:
+    """Requests per second, three to four digits that mean something."""
+    return decimals(value, 0 if value is None or value >= 100 else 1 if value >= 10 else 2)
+
+
+def milliseconds(value: float | None) -> str:
+    """About three digits; below one millisecond down to the microsecond."""
+    if value is None:
+        return ABSENT
+    return decimals(value, 0 if value >= 1000 else 1 if value >= 100 else 2 if value >= 1 else 3)
+
+
+def microseconds(value: float | None) -> str:
+    return decimals(value, 0 if value is None or value >= 100 else 1)
+
+
+def mebibytes(value: float | None) -> str:
+    """Bytes as MiB, with one decimal."""
+    return ABSENT if value is None else decimals(value / _KIB**2, 1)
+
+
+def gibibytes(value: float | None) -> str:
+    """Bytes as GiB, with one decimal."""
+    return ABSENT if value is None else decimals(value / _KIB**3, 1)
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """A number that is a percentage already."""
+    return ABSENT if value is None else f"{value:,.{digits}f} %"
+
+
+def share(value: float | None) -> str:
+    """0 to 1 as a percentage with two decimals."""
+    return percent(None if value is None else 100 * value, 2)
+
+
+def ratio(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.2f}×"
+
+
+def count(value: float | None) -> str:
+    return decimals(value, 0)
+
+
+def plural(number: int, word: str) -> str:
+    """`3, "run"` → `3 runs`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def percentile_name(name: str) -> str:
+    """`p99_9` → `p99.9`."""
+    return name.replace("_", ".")

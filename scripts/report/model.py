@@ -1,0 +1,171 @@
+"""What the report knows of a run: typed, reduced to what it prints, independent of the JSON's shape."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+#: Clients that measure the harness: the server without a limiter, and counters in its own process.
+CONTROL_CLIENTS = frozenset({"none", "memory"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """A configuration: one row. What a foreign URL cannot tell (store, topology, limits) is None there."""
+
+    key: str
+    configuration_hash: str | None
+    label: str
+    client: str
+    store: str | None
+    topology: str | None
+    limiter: str | None
+    workload: str
+    complexity: int | None
+    traffic: str
+    connections: int
+    duration_s: float | None
+    requests: int | None
+    limits: tuple[int, int, int] | None
+    """Points, window and block, both in seconds."""
+    caps: str
+    """Canonical JSON of the caps by role."""
+
+    @property
+    def control(self) -> bool:
+        return self.configuration_hash is not None and self.client in CONTROL_CLIENTS
+
+    @property
+    def short_label(self) -> str:
+        """The label without its topology, which has a column of its own."""
+        return self.label.removesuffix(f":{self.topology}") if self.topology else self.label
+
+    @property
+    def workload_text(self) -> str:
+        return self.workload if self.complexity is None else f"{self.workload} ({self.complexity} rounds)"
+
+    @property
+    def extent_text(self) -> str:
+        return f"{self.requests:,} requests" if self.duration_s is None else f"{self.duration_s:g} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a run is suspect or invalid."""
+
+    rule: str
+    severity: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """What one role used in the window."""
+
+    source: str
+    cpu_percent: float
+    cpu_us_per_request: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """One second of the window; the last may be shorter."""
+
+    t_s: float
+    interval_s: float
+    allowed: int
+    limited: int
+    failed: int
+    p99_ms: float | None
+
+    @property
+    def requests_per_second(self) -> float:
+        return (self.allowed + self.limited) / self.interval_s
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Shares of 0 to 1."""
+
+    limited_share: float
+    seen_share: float
+    tolerance: float
+    basis: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """The figures of a run that was measured. Percentiles come from the generators' merged histograms."""
+
+    duration_s: float
+    requests_per_second: float
+    requests_total: int
+    percentiles_ms: Mapping[str, float]
+    latency_ms: Mapping[str, float]
+    """average, min, max, stddev; empty when nothing was answered."""
+    unsupported: tuple[str, ...]
+    rate_limit_hits: int
+    cpu_percent: float | None
+    heap_bytes: float | None
+    resident_bytes: float | None
+    store_memory_bytes: int | None
+    connection_errors: int
+    timeouts: int
+    errors_total: int
+    failed_answers: int
+    prediction: Prediction | None
+    roles: Mapping[str, Role]
+    seconds: tuple[Second, ...]
+    client_settings: Mapping[str, Any]
+
+    @property
+    def limited_share(self) -> float | None:
+        """Limited of all answered requests, 0 to 1; None when nothing was answered."""
+        return self.rate_limit_hits / self.requests_total if self.requests_total else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One repetition; `measured` is None when it failed or was aborted."""
+
+    identity: Identity
+    file: str
+    run: int
+    campaign: str | None
+    started_at: str
+    status: str
+    failure: str | None
+    verdict: str
+    reasons: tuple[Reason, ...]
+    not_applicable: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    runtime: Mapping[str, Any] | None
+    versions: Mapping[str, str]
+    measured: Measured | None
+
+    @property
+    def eligible(self) -> bool:
+        return self.measured is not None and self.verdict != "invalid"
+
+    @property
+    def requests_per_second(self) -> float | None:
+        return self.measured.requests_per_second if self.measured else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A configuration that the plan holds, with the run numbers it should have."""
+
+    identity: Identity
+    runs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """A folder of results. `manifest` is the validated document, absent for runs made by hand."""
+
+    name: str
+    manifest: Mapping[str, Any] | None
+    planned: tuple[Planned, ...]
+    runs: tuple[Run, ...]
+    ignored: tuple[str, ...]
+    """Names of files that a crash left behind."""

@@ -1,0 +1,196 @@
+"""From validated documents to the model. What a schema cannot say about a result is checked here."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .errors import FieldError
+from .model import Identity, Measured, Planned, Prediction, Reason, Role, Run, Second
+from .stats import decode_histogram, merge_histograms, percentiles_ms, unsupported_percentiles
+from .validate import Document
+
+#: How far a stated percentile may lie from the one of the run's histograms: HDR's own error, and rounding.
+_AGREEMENT_MS = 0.05
+_AGREEMENT_SHARE = 0.005
+
+_ANSWERED = ("allowed", "limited")
+
+
+def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Identity:
+    """The identity of a configuration as plan and result hold it."""
+    target, load, extent, limits = (configuration[part] for part in ("target", "load", "extent", "limits"))
+    return Identity(
+        key=configuration_hash,
+        configuration_hash=configuration_hash,
+        label=target["label"],
+        client=target["client"],
+        store=target["store"],
+        topology=target["topology"],
+        limiter=target["limiter"],
+        workload=configuration["workload"]["id"],
+        complexity=configuration["workload"].get("complexity"),
+        traffic=configuration["traffic"],
+        connections=load["connections"],
+        duration_s=extent.get("duration_s"),
+        requests=extent.get("requests"),
+        limits=(limits["points"], limits["window_s"], limits["block_s"]),
+        caps=json.dumps(configuration["caps"], sort_keys=True),
+    )
+
+
+def _foreign_identity(request: Mapping[str, Any]) -> Identity:
+    """The identity of a run made by hand: what was asked of the generator."""
+    asked = ("label", "url", "workload", "traffic", "connections", "duration_s", "requests")
+    return Identity(
+        key=json.dumps([request.get(name) for name in asked]),
+        configuration_hash=None,
+        label=request["label"],
+        client=request["label"],
+        store=None,
+        topology=None,
+        limiter=None,
+        workload=request["workload"],
+        complexity=None,
+        traffic=request["traffic"],
+        connections=request["connections"],
+        duration_s=request.get("duration_s"),
+        requests=request.get("requests"),
+        limits=None,
+        caps="{}",
+    )
+
+
+def _identity(result: Document) -> Identity:
+    configuration, configuration_hash = result.get("configuration"), result.get("configuration_hash")
+    if configuration is not None and configuration_hash is not None:
+        return identity_of(configuration, configuration_hash)
+    if configuration is not None or configuration_hash is not None:
+        absent = "configuration" if configuration is None else "configuration_hash"
+        raise FieldError(f"$.{absent}", "is missing, though the other half of the identity is there")
+    if "request" not in result:
+        raise FieldError("$.configuration", "is missing")
+    return _foreign_identity(result["request"])
+
+
+def _merged_percentiles(result: Document) -> tuple[dict[str, float], int]:
+    """Percentiles in ms over the answered requests of all generators, and how many samples they have."""
+    histograms = []
+    for index, generator in enumerate(result["generators"]):
+        for outcome in (*_ANSWERED, "failed"):
+            try:
+                histogram = decode_histogram(generator["histograms"][outcome])
+            except ValueError as error:
+                field = f"$.generators[{index}].histograms.{outcome}.data"
+                raise FieldError(field, str(error)) from error
+            if outcome in _ANSWERED:
+                histograms.append(histogram)
+    merged = merge_histograms(histograms)
+    return (percentiles_ms(merged), merged.get_total_count()) if merged else ({}, 0)
+
+
+def _check_latency(stated: Mapping[str, float], merged: Mapping[str, float]) -> None:
+    if merged and not stated:
+        raise FieldError("$.latency", "is missing, though requests were answered")
+    if stated and not merged:
+        raise FieldError("$.latency", "is given, though nothing was answered")
+    for name, value in merged.items():
+        if abs(stated[name] - value) > max(_AGREEMENT_MS, _AGREEMENT_SHARE * value):
+            raise FieldError(
+                f"$.latency.{name}", f"is {stated[name]:g} ms, but the histograms give {value:g} ms"
+            )
+
+
+def _store_memory(result: Document) -> int | None:
+    nodes: Sequence[Mapping[str, Any]] = result.get("store", {}).get("nodes", [])
+    return sum(node["at_end"]["used_memory_bytes"] for node in nodes) if nodes else None
+
+
+def _role(resources: Mapping[str, Any]) -> Role:
+    return Role(
+        source=resources["source"],
+        cpu_percent=resources["cpu_percent"],
+        cpu_us_per_request=resources.get("cpu_us_per_request"),
+    )
+
+
+def _measured(result: Document) -> Measured:
+    merged, samples = _merged_percentiles(result)
+    latency: Mapping[str, float] = result.get("latency", {})
+    _check_latency(latency, merged)
+    prediction = result.get("prediction")
+    return Measured(
+        duration_s=result["duration"],
+        requests_per_second=result["requests"]["average"],
+        requests_total=result["requests"]["total"],
+        percentiles_ms=merged,
+        latency_ms={name: latency[name] for name in ("average", "min", "max", "stddev") if latency},
+        unsupported=tuple(sorted({*result["unsupported"], *unsupported_percentiles(samples)}))
+        if merged
+        else (),
+        rate_limit_hits=result["rate_limit_hits"],
+        cpu_percent=result.get("cpu_usage"),
+        heap_bytes=result.get("memory_usage"),
+        resident_bytes=result.get("memory_resident"),
+        store_memory_bytes=_store_memory(result),
+        connection_errors=result["errors"],
+        timeouts=result["timeouts"],
+        errors_total=result["totalErrors"],
+        failed_answers=result["counts"]["failed_answers"],
+        prediction=Prediction(**prediction) if prediction else None,
+        roles={role: _role(resources) for role, resources in sorted(result["resources"].items())},
+        seconds=tuple(
+            Second(
+                sample["t_s"],
+                sample["interval_s"],
+                sample["allowed"],
+                sample["limited"],
+                sample["failed"],
+                sample.get("p99_ms"),
+            )
+            for sample in result["samples"]
+        ),
+        client_settings=result.get("server", {}).get("client_settings", {}),
+    )
+
+
+def run_of(result: Document, file: str) -> Run:
+    """The run of a validated result.
+
+    Args:
+        result: a document that `validate_result` admitted.
+        file: its name in the campaign's folder, for messages and links.
+    Raises:
+        FieldError: an incomplete identity, a damaged histogram, or latencies that contradict the histograms.
+    """
+    failure = result.get("failure")
+    return Run(
+        identity=_identity(result),
+        file=file,
+        run=result["run"],
+        campaign=result.get("campaign"),
+        started_at=result["started_at"],
+        status=result["status"],
+        failure=f"{failure['role']}: {failure['text']}" if failure else None,
+        verdict=result["verdict"]["status"] if failure is None else "invalid",
+        reasons=tuple(Reason(**reason) for reason in result["verdict"]["reasons"]),
+        not_applicable=tuple((entry["rule"], entry["text"]) for entry in result["verdict"]["not_applicable"]),
+        notes=tuple(result["notes"]),
+        runtime=result.get("runtime"),
+        versions=result.get("versions", {}),
+        measured=_measured(result) if result["status"] == "measured" else None,
+    )
+
+
+def planned_of(manifest: Document) -> tuple[Planned, ...]:
+    """The configurations of a validated manifest's plan, in its order."""
+    plan = manifest["plan"]
+    runs: dict[str, list[int]] = {}
+    for entry in plan["runs"]:
+        runs.setdefault(entry["configuration_hash"], []).append(entry["run"])
+    return tuple(
+        Planned(
+            identity=identity_of(entry["configuration"], entry["hash"]),
+            runs=tuple(sorted(runs.get(entry["hash"], []))),
+        )
+        for entry in plan["configurations"]
+    )

@@ -1,0 +1,30 @@
+"""Roles as a reader thinks of them: the nodes of a cluster are one store."""
+
+from collections.abc import Mapping
+
+from .model import Role
+
+ORDER = ("server", "store", "generator")
+
+
+def group_of(role: str) -> str:
+    """`store-1`, `store-2`, … and `store` are the store; any other role is itself."""
+    return "store" if role == "store" or role.startswith(("store-", "store.", "store:")) else role
+
+
+def group_names(roles: Mapping[str, Role]) -> list[str]:
+    """The groups among `roles`: the usual ones in the order of a request's way, then others by name."""
+    found = {group_of(role) for role in roles}
+    return [*(name for name in ORDER if name in found), *sorted(found.difference(ORDER))]
+
+
+def cpu_us_per_request(roles: Mapping[str, Role]) -> dict[str, float]:
+    """CPU time in µs per answered request, by group; a group that lacks a figure for a role is absent."""
+    sums: dict[str, list[float | None]] = {}
+    for name, role in roles.items():
+        sums.setdefault(group_of(name), []).append(role.cpu_us_per_request)
+    return {
+        group: sum(value for value in values if value is not None)
+        for group, values in sums.items()
+        if None not in values
+    }

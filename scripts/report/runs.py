@@ -1,0 +1,83 @@
+"""The list of all runs: the good, the bad, and those that left no file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from .format import ABSENT, count, milliseconds, rate, share
+from .loads import Part, load_text, varying_parts
+from .model import Run
+from .summarize import Summary
+from .tables import TableCell
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run of the list of all runs."""
+
+    summary_id: str
+    configuration: str
+    load: str
+    """What tells its load from that of other rows; empty where all have the same."""
+    run: str
+    median: bool
+    cells: tuple[TableCell, ...]
+    reasons: tuple[str, ...]
+    link: str
+    file: str
+
+
+def _run_row(summary: Summary, run: Run, parts: Sequence[Part]) -> RunRow:
+    figures = run.measured
+    percentiles = figures.percentiles_ms if figures else {}
+    status = run.status if figures is None else run.verdict
+    return RunRow(
+        summary.id,
+        summary.identity.label,
+        load_text(summary.identity, parts),
+        f"{run.run}",
+        summary.median is run,
+        (
+            TableCell(rate(run.requests_per_second), kind="number"),
+            TableCell(milliseconds(percentiles.get("p50")), kind="number"),
+            TableCell(milliseconds(percentiles.get("p99")), kind="number"),
+            TableCell(share(figures.limited_share if figures else None), kind="number"),
+            TableCell(count(figures.errors_total if figures else None), kind="number"),
+            TableCell(status, kind=f"verdict {'invalid' if figures is None else status}"),
+        ),
+        (
+            *([run.failure] if run.failure else []),
+            *(f"{reason.rule}: {reason.text}" for reason in run.reasons),
+            *run.notes,
+        ),
+        quote(f"../{run.file}"),
+        run.file,
+    )
+
+
+def run_rows(summaries: Sequence[Summary]) -> tuple[RunRow, ...]:
+    """Every recorded run, and every planned one that left no file, by row and run number."""
+    parts = varying_parts(summaries)
+    absent = TableCell(ABSENT, kind="number")
+    rows: list[RunRow] = []
+    for summary in summaries:
+        found = [(run.run, _run_row(summary, run, parts)) for run in summary.runs]
+        gaps = [
+            (
+                number,
+                RunRow(
+                    summary.id,
+                    summary.identity.label,
+                    load_text(summary.identity, parts),
+                    f"{number}",
+                    False,
+                    (*[absent] * 5, TableCell("missing", kind="verdict invalid")),
+                    ("planned, but no result file was found",),
+                    "",
+                    "",
+                ),
+            )
+            for number in summary.missing
+        ]
+        rows.extend(row for _, row in sorted([*found, *gaps], key=lambda entry: entry[0]))
+    return tuple(rows)

@@ -1,0 +1,120 @@
+"""One configuration over its runs: the median run, the spread, and what became of every run."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .model import Campaign, Identity, Measured, Run
+from .stats import Spread, select_median_run, spread
+
+_WORST_LAST = ("valid", "suspect", "invalid")
+_TOPOLOGIES = ("standalone", "cluster")
+_WORKLOADS = ("light", "heavy")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """One row. `runs` are ordered by number; `missing` are planned run numbers without a file."""
+
+    id: str
+    """Short and safe: what HTML and scripts call this row."""
+    identity: Identity
+    runs: tuple[Run, ...]
+    missing: tuple[int, ...]
+    median: Run | None
+    spread: Spread | None
+    """Requests per second over the eligible runs."""
+
+    @property
+    def figures(self) -> Measured | None:
+        """Figures of the median run; None where there is no valid run."""
+        return self.median.measured if self.median else None
+
+    @property
+    def valid_runs(self) -> int:
+        """Runs that count: measured, and valid or suspect."""
+        return sum(run.eligible for run in self.runs)
+
+    @property
+    def suspect_runs(self) -> int:
+        return sum(run.eligible and run.verdict == "suspect" for run in self.runs)
+
+    @property
+    def invalid_runs(self) -> int:
+        """Measured, but nothing to build on."""
+        return sum(run.measured is not None and not run.eligible for run in self.runs)
+
+    @property
+    def failed_runs(self) -> int:
+        """Gave no figures: failed or aborted."""
+        return sum(run.measured is None for run in self.runs)
+
+    @property
+    def verdict(self) -> str | None:
+        """The worst verdict of its runs; None when none was recorded."""
+        return max((run.verdict for run in self.runs), key=_WORST_LAST.index, default=None)
+
+    @property
+    def hole(self) -> str:
+        """Why there are no figures, in a few words; empty where there are some."""
+        if self.median:
+            return ""
+        if not self.runs:
+            return "no run recorded"
+        causes = [run.failure or "; ".join(reason.text for reason in run.reasons) for run in self.runs]
+        return f"no valid run: {'; '.join(dict.fromkeys(filter(None, causes))) or 'no reason was recorded'}"
+
+
+def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:
+    return (known.index(text) if text in known else len(known), text)
+
+
+def row_order(identity: Identity) -> tuple[object, ...]:
+    """Sort key: clients before controls, then topology, workload, traffic, load, store and label."""
+    return (
+        identity.control,
+        *_known_first(identity.topology or "~", _TOPOLOGIES),
+        *_known_first(identity.workload, _WORKLOADS),
+        identity.complexity or 0,
+        identity.traffic,
+        identity.connections,
+        identity.duration_s or 0,
+        identity.requests or 0,
+        identity.limits or (),
+        identity.store or "~",
+        identity.label,
+        identity.key,
+    )
+
+
+def _summary(number: int, identity: Identity, runs: Iterable[Run], planned: tuple[int, ...]) -> Summary:
+    ordered = tuple(sorted(runs, key=lambda run: run.run))
+    throughputs = [
+        run.requests_per_second for run in ordered if run.eligible and run.requests_per_second is not None
+    ]
+    return Summary(
+        id=f"row{number}",
+        identity=identity,
+        runs=ordered,
+        missing=tuple(sorted(set(planned) - {run.run for run in ordered})),
+        median=select_median_run(ordered),
+        spread=spread(throughputs),
+    )
+
+
+def summarize(campaign: Campaign) -> tuple[Summary, ...]:
+    """Every configuration that was planned or measured, in `row_order`.
+
+    Returns:
+        One summary a configuration; those without a valid run are there too, without figures.
+    """
+    identities = {entry.identity.key: entry.identity for entry in campaign.planned}
+    planned = {entry.identity.key: entry.runs for entry in campaign.planned}
+    runs: dict[str, list[Run]] = {key: [] for key in identities}
+    for run in campaign.runs:
+        identities.setdefault(run.identity.key, run.identity)
+        runs.setdefault(run.identity.key, []).append(run)
+    ordered = sorted(identities.values(), key=row_order)
+    return tuple(
+        _summary(number, identity, runs[identity.key], planned.get(identity.key, ()))
+        for number, identity in enumerate(ordered, start=1)
+    )

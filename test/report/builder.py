@@ -1,0 +1,207 @@
+"""Documents as the harness writes them, small, valid against the contract, with real histograms."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from evidence import encoded, latency, reading, role, usage
+
+Document = dict[str, Any]
+
+CAMPAIGN = "20260102_030405"
+SETTINGS = {"protocol": 3, "request_timeout_ms": 5000, "offline_queue": False, "password": None}
+
+
+def target(label: str) -> Document:
+    """`client[@store][:topology]` with the project's defaults filled in."""
+    rest, _, topology = label.partition(":")
+    client, _, store = rest.partition("@")
+    control = client in ("none", "memory")
+    store = store or (client if control else "redis" if client == "ioredis" else "valkey")
+    topology = topology or ("none" if control else "standalone")
+    return {
+        "text": client if control else f"{client}@{store}:{topology}",
+        "label": label,
+        "client": client,
+        "store": store,
+        "topology": topology,
+        "limiter": "none" if client == "none" else "rate-limiter-flexible",
+        "options": [],
+    }
+
+
+def configuration(label: str = "iovalkey", **changes: Any) -> Document:
+    return {
+        "target": target(label),
+        "workload": {"id": "light"},
+        "traffic": "realistic",
+        "load": {"model": "closed", "connections": 50},
+        "extent": {"duration_s": 5},
+        "limits": {"points": 1_000_000, "window_s": 60, "block_s": 0},
+        "caps": {},
+        **changes,
+    }
+
+
+def hash_of(configured: Document) -> str:
+    return hashlib.sha256(json.dumps(configured, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def verdict(status: str = "valid", *reasons: tuple[str, str]) -> Document:
+    return {
+        "status": status,
+        "reasons": [{"rule": rule, "severity": status, "text": text} for rule, text in reasons],
+        "not_applicable": [],
+    }
+
+
+def _identity(configured: Document, run: int, campaign: str) -> Document:
+    return {
+        "schema": "ratelimit-bench/result",
+        "schema_version": 1,
+        "campaign": campaign,
+        "run": run,
+        "configuration": configured,
+        "configuration_hash": hash_of(configured),
+        "runtime": {"id": "local", "embedded_store": True, "caps_applied": False},
+        "started_at": "2026-01-02T03:04:05.000Z",
+        "finished_at": "2026-01-02T03:04:15.000Z",
+        "notes": [],
+    }
+
+
+def failed_result(
+    configured: Document, run: int, text: str = "exited with code 137", **changes: Any
+) -> Document:
+    return {
+        **_identity(configured, run, CAMPAIGN),
+        "status": "failed",
+        "failure": {"role": "server", "text": text},
+        "verdict": verdict("invalid"),
+        **changes,
+    }
+
+
+def result(
+    configured: Document,
+    run: int = 1,
+    requests_per_second: int = 2000,
+    *,
+    allowed_us: Mapping[int, int] | None = None,
+    limited_us: Mapping[int, int] | None = None,
+    verdict: Document = verdict(),  # noqa: B008 (never changed)
+    **changes: Any,
+) -> Document:
+    """A measured run of 5 s; a tenth of its answers are limited, unless histograms are given.
+
+    Args:
+        allowed_us, limited_us: latencies in µs, with counts.
+        changes: top-level fields to replace; None removes one.
+    """
+    window_s = 5
+    total = requests_per_second * window_s
+    typical_us = 50_000_000 // requests_per_second
+    tail = {typical_us * 5 // 4: total // 5, typical_us * 2: total // 25, typical_us * 4: total // 500}
+    if allowed_us is None:
+        allowed_us = {typical_us: total - total // 10 - sum(tail.values()), **tail}
+    if limited_us is None:
+        limited_us = {typical_us * 9 // 10: total // 10}
+    admitted, limited = sum(allowed_us.values()), sum(limited_us.values())
+    answered = admitted + limited
+    counts = {
+        "sent": answered,
+        "allowed": admitted,
+        "limited": limited,
+        "failed_answers": 0,
+        "connection_errors": 0,
+        "timed_out": 0,
+        "cut": 0,
+        "by_status": {"200": admitted, "429": limited},
+    }
+    generator = {
+        "id": "generator-1",
+        "workers": [{"connections": 50, "counts": counts, "event_loop_utilisation": 0.5}],
+        "counts": counts,
+        "window_s": window_s,
+        "cpu_us": 40 * answered,
+        "resident_bytes": 80_000_000,
+        "histograms": {"allowed": encoded(allowed_us), "limited": encoded(limited_us), "failed": encoded({})},
+    }
+    document = {
+        **_identity(configured, run, CAMPAIGN),
+        "status": "measured",
+        "request": {
+            "url": "http://127.0.0.1:3001",
+            "label": configured["target"]["label"],
+            "workload": configured["workload"]["id"],
+            "traffic": configured["traffic"],
+            "connections": configured["load"]["connections"],
+            "workers": 1,
+            "warmup_s": 1,
+            "seed": 1,
+            "timeout_s": 10,
+            **configured["extent"],
+        },
+        "duration": window_s,
+        "requests": {"average": answered / window_s, "total": answered},
+        "latency": latency(allowed_us, limited_us),
+        "unsupported": [],
+        "rate_limit_hits": limited,
+        "cpu_usage": 61.25,
+        "memory_usage": 20_000_000,
+        "memory_resident": 90_000_000,
+        "errors": 0,
+        "timeouts": 0,
+        "totalErrors": 0,
+        "counts": counts,
+        "generators": [generator],
+        "samples": [
+            {
+                "t_s": second,
+                "interval_s": 1,
+                "allowed": admitted // 5 + 7 * (second % 3),
+                "limited": limited // 5,
+                "failed": 0,
+                "p50_ms": 0.47,
+                "p99_ms": 2.3,
+            }
+            for second in range(1, 6)
+        ],
+        "prediction": {
+            "limited_share": 0.1,
+            "seen_share": limited / answered,
+            "tolerance": 0.01,
+            "basis": "traffic",
+        },
+        "server": {
+            "run_nonce": "n",
+            "client_settings": SETTINGS,
+            "at_start": usage(0),
+            "at_window_open": usage(1),
+            "at_end": usage(2),
+        },
+        "store": {
+            "nodes": [{"role": "store-1", "at_start": reading(), "at_end": reading()}],
+            "settings": {},
+        },
+        "resources": {
+            "server": role("process.cpuUsage", 4_000_000, answered, window_s),
+            "store-1": role("INFO cpu", 12 * answered, answered, window_s),
+            "generator": role("process.cpuUsage", 40 * answered, answered, window_s),
+        },
+        "versions": {
+            "node": "24.11.0",
+            "fastify": "5.12.8",
+            "client": "1.2.3",
+            "limiter": "11.4.0",
+            "store": "9.1.2",
+            "autocannon": "9.0.0",
+            "harness": "0.1.0",
+        },
+        "verdict": verdict,
+        **changes,
+    }
+    if configured["target"]["client"] in ("none", "memory"):
+        del document["store"], document["resources"]["store-1"], document["versions"]["store"]
+    return {name: value for name, value in document.items() if value is not None}

@@ -1,0 +1,52 @@
+"""What the tests share: building a report in this process, as the command would."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from builder import Document
+from campaigns import write_campaign
+from report.cli import main
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one call of the command ended."""
+
+    code: int
+    out: str
+    err: str
+    folder: Path
+
+    @property
+    def page(self) -> str:
+        return (self.folder / "report" / "index.html").read_text(encoding="utf-8")
+
+    @property
+    def csv(self) -> str:
+        return (self.folder / "report" / "summary.csv").read_bytes().decode("utf-8")
+
+
+Build = Callable[..., Outcome]
+
+
+@pytest.fixture
+def build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Build:
+    """Writes a campaign and builds its report; further files may be put beside it."""
+
+    def build_report(
+        manifest: Document | None,
+        results: Sequence[Document],
+        *arguments: str,
+        files: dict[str, bytes] | None = None,
+    ) -> Outcome:
+        folder = write_campaign(tmp_path / "campaign", manifest, results)
+        for name, data in (files or {}).items():
+            (folder / name).write_bytes(data)
+        code = main([str(folder), *arguments])
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err, folder)
+
+    return build_report

@@ -1,0 +1,198 @@
+"""What the page says, and that nothing in a result can make it do something."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from builder import Document, configuration, result, verdict
+from campaigns import manifest
+from conftest import Build
+
+SCRIPT = "</script><img src=x onerror=alert(1)>"
+HOSTILE = f"{SCRIPT}\"'{{{{7*7}}}}"
+
+
+class Reader(HTMLParser):
+    """Collects tags, and the texts of scripts."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1][0] == "script" and self.cdata_elem == "script":
+            self.scripts.append((self.tags[-1][1], data))
+        else:
+            self.text += data
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    return reader
+
+
+def data_of(reader: Reader) -> Any:
+    text = "".join(text for attributes, text in reader.scripts if attributes.get("id") == "report-data")
+    return json.loads(text)
+
+
+def hostile_campaign() -> tuple[Document, list[Document]]:
+    configured = configuration()
+    configured["target"] |= {"label": HOSTILE, "text": HOSTILE}
+    run = result(configured, verdict=verdict("suspect", (HOSTILE, HOSTILE)), notes=[HOSTILE])
+    run["versions"] = dict.fromkeys(run["versions"], HOSTILE)
+    run["server"]["client_settings"] = {HOSTILE: HOSTILE}
+    run["resources"][HOSTILE] = run["resources"]["server"]
+    formula = result(configuration("ioredis"))
+    formula["configuration"]["target"]["label"] = "=cmd()"
+    document = manifest([configured], runs=1)
+    document |= {"conditions": [HOSTILE], "command": HOSTILE}
+    document["machine"] |= {"cpu_model": HOSTILE, "sysctl": {HOSTILE: HOSTILE}}
+    document["plan"] |= {"notes": [HOSTILE], "skips": [{"asked": HOSTILE, "reason": HOSTILE}]}
+    return document, [run, formula]
+
+
+def test_hostile_text_is_text(build: Build) -> None:
+    outcome = build(*hostile_campaign())
+    assert outcome.code == 0, outcome.err
+    assert SCRIPT not in outcome.page
+    reader = read(outcome.page)
+    assert [tag for tag, _ in reader.tags if tag in ("img", "iframe", "object", "svg")] == []
+    assert len([tag for tag, _ in reader.tags if tag == "script"]) == 3
+    assert not any(name.startswith("on") for _, attributes in reader.tags for name in attributes)
+    assert "{{7*7}}" in reader.text
+    assert reader.text.count(SCRIPT) > 10
+
+
+def test_charts_hold_no_markup_of_a_result(build: Build) -> None:
+    outcome = build(*hostile_campaign())
+    figures = json.dumps(data_of(read(outcome.page))["figures"])
+    assert "&lt;/script&gt;&lt;img" in figures
+    assert "<img" not in figures
+
+
+def test_hostile_text_in_the_csv_is_text(build: Build) -> None:
+    outcome = build(*hostile_campaign())
+    assert "\n'=cmd()," in outcome.csv
+
+
+def test_policy_admits_the_scripts_of_the_page_and_nothing_else(build: Build) -> None:
+    outcome = build(None, [result(configuration())])
+    reader = read(outcome.page)
+    (policy,) = [a["content"] for tag, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None
+    directives = dict(part.split(" ", 1) for part in policy.split("; "))
+    code = [text for attributes, text in reader.scripts if attributes.get("type") != "application/json"]
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in code]
+    assert directives["default-src"] == "'none'"
+    assert directives["script-src"].split() == [f"'sha256-{digest}'" for digest in digests]
+    assert "http:" not in policy and "https:" not in policy
+
+
+def test_page_refers_to_nothing_outside(build: Build) -> None:
+    reader = read(build(manifest([configuration()]), [result(configuration())]).page)
+    places = [a[name] for _, a in reader.tags for name in ("src", "href", "action", "data") if a.get(name)]
+    assert places
+    assert [place for place in places if place and re.match(r"[a-z]+:|//", place) and place != "data:,"] == []
+
+
+def test_raw_results_are_linked_by_their_quoted_names(build: Build) -> None:
+    data = json.dumps(result(configuration())).encode()
+    outcome = build(None, [], files={"a b#1?.json": data})
+    assert 'href="../a%20b%231%3F.json"' in outcome.page
+
+
+@pytest.mark.parametrize(
+    ("runs", "why"),
+    [
+        (3, "3 valid runs a side cannot show a difference, it takes at least 5."),
+        (5, "the differences between the medians were not tested."),
+    ],
+)
+def test_ranking_is_called_indicative_and_nobody_wins(build: Build, runs: int, why: str) -> None:
+    rows = [configuration("iovalkey"), configuration("valkey-glide")]
+    results = [result(row, run, 1000 + 100 * n) for n, row in enumerate(rows) for run in range(1, runs + 1)]
+    text = read(build(manifest(rows, runs), results).page).text
+    assert f"Highest median: valkey-glide, 1,100 requests/s. Indicative only: {why}" in text
+    assert not re.search(r"\b(winner|wins|won|faster than|beats)\b", text)
+
+
+def test_differing_stores_are_said(build: Build) -> None:
+    rows = [configuration("iovalkey"), configuration("ioredis")]
+    text = read(build(manifest(rows, 1), [result(row) for row in rows]).page).text
+    assert "Store differs: redis and valkey. Ranks and ratios hold on one store only." in text
+
+
+def test_one_store_is_not_said_to_differ(build: Build) -> None:
+    rows = [configuration("iovalkey"), configuration("ioredis@valkey")]
+    text = read(build(manifest(rows, 1), [result(row) for row in rows]).page).text
+    assert "Store differs" not in text
+
+
+def test_plan_is_told_first(build: Build) -> None:
+    document = manifest([configuration()], 1)
+    document["plan"]["notes"] = ["ioredis runs on valkey here: no redis-server was found"]
+    document["plan"]["skips"] = [{"asked": "none:cluster", "reason": "none knows no cluster"}]
+    text = read(build(document, [result(configuration())]).page).text
+    for said in (
+        *document["plan"]["notes"],
+        "Skipped: none:cluster. none knows no cluster",
+        *document["conditions"],
+    ):
+        assert said in text
+        assert text.index(said) < text.index("Median throughput at capacity")
+
+
+def test_every_run_is_listed_with_its_reasons(build: Build) -> None:
+    row = configuration()
+    bad = verdict("invalid", ("M9", "0.4 % of the requests failed"))
+    page = build(manifest([row], 3), [result(row, 1), result(row, 2, 9000, verdict=bad)]).page
+    text = read(page).text
+    assert "M9: 0.4 % of the requests failed" in text
+    assert "9,000" in text
+    assert "planned, but no result file was found" in text
+    assert "1 of 3 runs valid" in text
+
+
+def test_row_without_a_valid_run_is_a_hole_and_no_zero(build: Build) -> None:
+    row = configuration()
+    bad = verdict("invalid", ("M8", "3 answers are not accounted for"))
+    page = build(manifest([row], 1), [result(row, 1, verdict=bad)]).page
+    assert "no valid run: 3 answers are not accounted for" in read(page).text
+    assert data_of(read(page))["figures"] == {}
+
+
+def test_percentile_with_too_few_samples_is_marked(build: Build) -> None:
+    page = build(None, [result(configuration(), 1, 1000)]).page
+    (trace,) = [t for t in data_of(read(page))["figures"]["latency"]["data"] if t.get("name") == "p99"]
+    assert trace["marker"]["symbol"] == ["diamond-open"]
+    page = build(None, [result(configuration(), 1, 2000)]).page
+    (trace,) = [t for t in data_of(read(page))["figures"]["latency"]["data"] if t.get("name") == "p99"]
+    assert trace["marker"]["symbol"] == ["diamond"]
+
+
+def test_page_is_the_same_every_time(build: Build) -> None:
+    rows = [configuration("iovalkey"), configuration("ioredis"), configuration("none")]
+    results = [result(row, run) for row in rows for run in (1, 2)]
+    first = build(manifest(rows, 2), results)
+    page, table = first.page, first.csv
+    again = build(manifest(rows, 2), results)
+    assert (again.page, again.csv) == (page, table)
+
+
+def test_controls_alone_make_a_page(build: Build) -> None:
+    rows = [configuration("none"), configuration("memory", extent={"requests": 10_000})]
+    outcome = build(manifest(rows, 1), [result(row) for row in rows])
+    assert outcome.code == 0, outcome.err
+    assert "No client was measured" in read(outcome.page).text

@@ -1,0 +1,84 @@
+"""Which cells are marked as best, and what is added up."""
+
+from builder import Document, configuration, result
+from report.compare import cells
+from report.model import Campaign, Role
+from report.reading import run_of
+from report.roles import cpu_us_per_request, group_names
+from report.summarize import summarize
+from report.tables import Table, result_tables
+from report.validate import validate_result
+
+
+def tables_of(*results: Document) -> tuple[Table, ...]:
+    runs = tuple(run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results))
+    campaign = Campaign(name="test", manifest=None, planned=(), runs=runs, ignored=())
+    summaries = summarize(campaign)
+    return result_tables(cells(summaries), [row for row in summaries if row.identity.control])
+
+
+def best_of(table: Table) -> dict[str, list[str]]:
+    """Row names by the columns in which they are marked as best."""
+    marked: dict[str, list[str]] = {}
+    for row in table.rows:
+        for (name, _), cell in zip(table.columns, row.cells, strict=True):
+            if cell.best:
+                marked.setdefault(name, []).append(row.header[0].text)
+    return marked
+
+
+def test_best_is_the_most_throughput_and_the_least_of_everything_else() -> None:
+    (table,) = tables_of(
+        result(configuration("iovalkey"), 1, 3000), result(configuration("valkey-glide"), 1, 2000)
+    )
+    marked = best_of(table)
+    assert marked == {name: ["iovalkey"] for name in ("Throughput", "p50", "p99", "Server CPU")}
+
+
+def test_percentile_with_too_few_samples_is_never_best() -> None:
+    (table,) = tables_of(
+        result(configuration("iovalkey"), 1, 3000), result(configuration("valkey-glide"), 1, 1000)
+    )
+    assert "p50" in best_of(table)
+    assert "p99" not in best_of(table)
+    notes = [[cell.note for cell in row.cells if cell.note] for row in table.rows]
+    assert [len(each) for each in notes] == [1, 2]
+
+
+def test_equal_rows_have_no_best() -> None:
+    (table,) = tables_of(result(configuration("iovalkey")), result(configuration("valkey-glide")))
+    assert best_of(table) == {}
+
+
+def test_nothing_is_best_across_stores() -> None:
+    (table,) = tables_of(
+        result(configuration("iovalkey"), 1, 2000), result(configuration("ioredis"), 1, 9000)
+    )
+    assert best_of(table) == {}
+
+
+def test_standalone_cluster_and_controls_have_tables_of_their_own() -> None:
+    labels = ("none", "iovalkey:cluster", "memory", "iovalkey")
+    tables = tables_of(*(result(configuration(label)) for label in labels))
+    assert [table.title for table in tables] == ["Standalone", "Cluster", "Controls"]
+    assert [[row.header[0].text for row in table.rows] for table in tables] == [
+        ["iovalkey"],
+        ["iovalkey"],
+        ["memory", "none"],
+    ]
+
+
+def role(cpu: float | None) -> Role:
+    return Role(source="test", cpu_percent=1, cpu_us_per_request=cpu)
+
+
+def test_nodes_of_a_cluster_are_one_store() -> None:
+    roles = {"generator": role(40), "store-1": role(5), "store-2": role(7), "server": role(60)}
+    assert group_names(roles) == ["server", "store", "generator"]
+    assert cpu_us_per_request(roles) == {"generator": 40, "store": 12, "server": 60}
+
+
+def test_sum_without_one_of_its_parts_is_no_sum() -> None:
+    assert cpu_us_per_request({"store-1": role(5), "store-2": role(None), "server": role(60)}) == {
+        "server": 60
+    }
