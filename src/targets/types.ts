@@ -17,8 +17,14 @@ export interface OpenClient {
   version?: string;
   /** Settings that matter, with units in their names: what was really passed to the library. */
   settings: ClientSettings;
-  /** Version of the store as it answers now; absent where there is no store. */
+  /**
+   * Version of the store as it answers now; absent where there is no store.
+   * @throws Error when the store does not answer, or is not the kind of store that was asked for
+   */
   storeVersion(): Promise<string | undefined>;
+  /** One key for each primary (hash-tagged): consumes on all of them reach every shard. */
+  shardKeys(): Promise<readonly string[]>;
+  /** Ends all connections and leaves no handle behind; never rejects because the store is gone. */
   close(): Promise<void>;
 }
 
@@ -32,6 +38,8 @@ export interface ClientDescription {
   topologies: readonly [string, ...string[]];
   /** A control measures the harness rather than a client; it is reported beside the clients, never ranked. */
   control: boolean;
+  /** Whether its limiter works again by itself once a store that restarted is back. */
+  survivesStoreRestart: boolean;
   /** Id of the limiter that decides; `none` admits all. */
   limiter: string;
   /** rate-limiter-flexible's class for this client, e.g. `RateLimiterValkey`. */

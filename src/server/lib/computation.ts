@@ -1,0 +1,30 @@
+/** Steps of one round; a round takes 100 to 200 µs of a core of our time. */
+const STEPS_PER_ROUND = 50_000;
+
+export interface Computation {
+  /** Depends on every step, so that no compiler can drop one. */
+  result: number;
+  /** Steps that were really done: `complexity` × a constant. */
+  steps: number;
+}
+
+/**
+ * Work for the processor alone: `complexity` rounds of an integer mix (xorshift and multiply), each step fed by the
+ * one before it. It allocates nothing and its time grows linearly with `complexity`.
+ * @param complexity rounds, a whole number ≥ 1
+ * @param seed 32 bits; the same seed gives the same result
+ */
+export function compute(complexity: number, seed: number): Computation {
+  let state = (seed ^ 0x9e3779b9) | 0;
+  let steps = 0;
+  for (let round = 0; round < complexity; round++) {
+    for (let step = 0; step < STEPS_PER_ROUND; step++) {
+      state ^= state << 13;
+      state ^= state >>> 17;
+      state ^= state << 5;
+      state = (Math.imul(state, 0x2c1b3c6d) + round) | 0;
+      steps++;
+    }
+  }
+  return { result: state >>> 0, steps };
+}

@@ -1,0 +1,129 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
+import type { Decision } from "../../targets/types.js";
+import type { Counters } from "../lib/counters.js";
+import type { RateLimiters } from "../lib/rateLimiterFactory.js";
+
+/** What a route does once admitted: gives the JSON of its answer. */
+export type Work = () => string;
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => void;
+
+const JSON_TYPE = "application/json; charset=utf-8";
+const MAX_KEY_LENGTH = 256;
+const MAX_DESCRIPTORS = 16;
+
+const BAD_KEY = JSON.stringify({
+  error: `userId must be 1 to ${MAX_KEY_LENGTH} characters, given at most ${MAX_DESCRIPTORS} times`,
+});
+const FAILED = JSON.stringify({ error: "the rate limiter's store failed" });
+const BROKEN = JSON.stringify({ error: "internal error" });
+
+const isKey = (key: unknown): boolean =>
+  typeof key === "string" && key.length > 0 && key.length <= MAX_KEY_LENGTH;
+
+/**
+ * Turns a route's work into its handler, behind the limiters if there are any. It is a wrapper and no hook: hooks
+ * would not run the handler once the client went away, and `in_flight` may fall only when a request's consumes and
+ * handler are really finished, because that is when the store's counters are at rest.
+ *
+ * Answers: 200 with the work's JSON · 400 bad key · 429 limited, with the headers of the longest wait · 503 when the
+ * store failed for any descriptor · 500 when the work throws.
+ */
+export function rateLimited(counters: Counters, limiters: RateLimiters | undefined, work: Work): Handler {
+  return limiters ? limitedHandler(counters, limiters, work) : freeHandler(counters, work);
+}
+
+/** The control: counts, and does the work. */
+function freeHandler(counters: Counters, work: Work): Handler {
+  return (request, reply) => {
+    counters.requests++;
+    admit(counters, request, reply, work);
+    counters.finished++;
+  };
+}
+
+function limitedHandler(counters: Counters, limiters: RateLimiters, work: Work): Handler {
+  const consume = (key: string): Promise<Decision> =>
+    key.startsWith(EXHAUSTED_KEY_PREFIX) ? limiters.exhausted.consume(key) : limiters.standard.consume(key);
+
+  const finish = (request: FastifyRequest, reply: FastifyReply, decision: Decision, startedMs: number) => {
+    counters.consumeDuration.observe(performance.now() - startedMs);
+    if (decision.outcome === "allowed") admit(counters, request, reply, work);
+    else if (decision.outcome === "limited") deny(counters, reply, decision);
+    else fail(counters, request, reply, decision.error);
+    counters.finished++;
+  };
+
+  return (request, reply) => {
+    counters.requests++;
+    const { userId = request.ip } = request.query as { userId?: string | string[] };
+    if (typeof userId === "string" ? !isKey(userId) : !areKeys(userId)) {
+      send(reply, 400, BAD_KEY);
+      counters.answers[400]++;
+      counters.finished++;
+      return;
+    }
+    const startedMs = performance.now();
+    if (typeof userId === "string") {
+      consume(userId).then((decision) => {
+        counters.consumes[decision.outcome]++;
+        finish(request, reply, decision, startedMs);
+      });
+    } else {
+      Promise.all(userId.map(consume)).then((decisions) => {
+        for (const { outcome } of decisions) counters.consumes[outcome]++;
+        finish(request, reply, mostRestrictive(decisions), startedMs);
+      });
+    }
+  };
+}
+
+const areKeys = (keys: readonly unknown[]): boolean => keys.length <= MAX_DESCRIPTORS && keys.every(isKey);
+
+/** All must admit: a failure outweighs a denial, since the answer to the whole is then unknown. */
+function mostRestrictive(decisions: readonly Decision[]): Decision {
+  let worst: Decision = { outcome: "allowed" };
+  for (const decision of decisions) {
+    if (decision.outcome === "failed") return decision;
+    if (decision.outcome === "allowed") continue;
+    if (worst.outcome !== "limited" || decision.msBeforeNext > worst.msBeforeNext) worst = decision;
+  }
+  return worst;
+}
+
+function admit(counters: Counters, request: FastifyRequest, reply: FastifyReply, work: Work): void {
+  let body: string;
+  try {
+    body = work();
+  } catch (error) {
+    request.log.error(error);
+    counters.answers[500]++;
+    send(reply, 500, BROKEN);
+    return;
+  }
+  counters.answers[200]++;
+  send(reply, 200, body);
+}
+
+function deny(counters: Counters, reply: FastifyReply, decision: Decision & { outcome: "limited" }): void {
+  counters.hits++;
+  counters.answers[429]++;
+  // Whole seconds, rounded up, so that a client that waits so long is admitted; a key without a window waits one.
+  const seconds = Math.max(1, Math.ceil(decision.msBeforeNext / 1_000));
+  reply.header("retry-after", seconds);
+  reply.header("x-ratelimit-limit", decision.limit);
+  reply.header("x-ratelimit-remaining", decision.remaining);
+  reply.header("x-ratelimit-reset", seconds);
+  send(reply, 429, `{"error":"too many requests","retry_after_s":${seconds}}`);
+}
+
+function fail(counters: Counters, request: FastifyRequest, reply: FastifyReply, error: Error): void {
+  request.log.error(error);
+  counters.answers[503]++;
+  send(reply, 503, FAILED);
+}
+
+function send(reply: FastifyReply, status: number, body: string): void {
+  reply.code(status).header("content-type", JSON_TYPE).send(body);
+}

@@ -1,0 +1,2 @@
+/** The least that an endpoint can do: a constant. */
+export const light = (): string => '{"workload":"light"}';

@@ -1,0 +1,27 @@
+import { getHeapStatistics } from "node:v8";
+import type { FastifyInstance } from "fastify";
+import type { Usage } from "../../contract/server-api.js";
+import type { AppParts } from "../app.js";
+import type { Counters } from "../lib/counters.js";
+
+/** `GET /usage`: cumulative counters of this process; differences over a window are the caller's. */
+export function usage(app: FastifyInstance, { config, limiters }: AppParts, counters: Counters): void {
+  app.get("/usage", (_request, reply) => {
+    const cpu = process.cpuUsage();
+    const loop = performance.eventLoopUtilization();
+    const reading: Usage = {
+      run_nonce: config.runNonce,
+      uptime_s: process.uptime(),
+      cpu_user_us: cpu.user,
+      cpu_system_us: cpu.system,
+      heap_used_bytes: getHeapStatistics().used_heap_size,
+      resident_bytes: process.memoryUsage.rss(),
+      event_loop_active_ms: loop.active,
+      event_loop_idle_ms: loop.idle,
+      requests: counters.requests,
+      in_flight: counters.inFlight,
+      ...(limiters ? { consumes: { ...counters.consumes } } : {}),
+    };
+    reply.send(reading);
+  });
+}

@@ -1,0 +1,29 @@
+import type { ClientDescription } from "../types.js";
+import { packageVersion } from "../version.js";
+import { openFamily } from "./ioredis-family.js";
+
+const PACKAGE = "ioredis";
+
+export const ioredis: ClientDescription = {
+  id: "ioredis",
+  package: PACKAGE,
+  stores: ["redis", "valkey"],
+  topologies: ["standalone", "cluster"],
+  control: false,
+  survivesStoreRestart: true,
+  limiter: "rate-limiter-flexible",
+  limiterClass: "RateLimiterRedis",
+  async open(place) {
+    const { Cluster, Redis } = await import("ioredis");
+    return openFamily(
+      {
+        version: packageVersion(PACKAGE),
+        // It speaks RESP3 unless told; iovalkey knows RESP2 alone, and a comparison needs one protocol.
+        standalone: (options) => new Redis({ ...options, protocol: 2 }),
+        cluster: (nodes, options) =>
+          new Cluster(nodes, { ...options, redisOptions: { ...options.redisOptions, protocol: 2 } }),
+      },
+      place,
+    );
+  },
+};

@@ -1,0 +1,30 @@
+import type { ClientDescription } from "../types.js";
+import { packageVersion } from "../version.js";
+import { openFamily } from "./ioredis-family.js";
+
+const PACKAGE = "iovalkey";
+
+export const iovalkey: ClientDescription = {
+  id: "iovalkey",
+  package: PACKAGE,
+  stores: ["valkey"],
+  topologies: ["standalone", "cluster"],
+  control: false,
+  survivesStoreRestart: true,
+  limiter: "rate-limiter-flexible",
+  limiterClass: "RateLimiterValkey",
+  async open(place) {
+    const { Cluster, Redis } = await import("iovalkey");
+    // Its fallback may ask a host name for the other address family on each reconnection, which only delays.
+    const familyFallback = { enabled: false };
+    return openFamily(
+      {
+        version: packageVersion(PACKAGE),
+        standalone: (options) => new Redis({ ...options, familyFallback }),
+        cluster: (nodes, options) =>
+          new Cluster(nodes, { ...options, redisOptions: { ...options.redisOptions, familyFallback } }),
+      },
+      place,
+    );
+  },
+};

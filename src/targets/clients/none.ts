@@ -1,0 +1,13 @@
+import type { ClientDescription } from "../types.js";
+import { withoutStore } from "./without-store.js";
+
+/** Control: no limiter at all. What it costs is what the harness costs. */
+export const none: ClientDescription = {
+  id: "none",
+  stores: ["none"],
+  topologies: ["none"],
+  control: true,
+  survivesStoreRestart: true,
+  limiter: "none",
+  open: withoutStore,
+};

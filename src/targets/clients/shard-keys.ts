@@ -1,0 +1,34 @@
+/** How a client asks a cluster, whatever it calls the methods. */
+export interface ClusterQuestions {
+  /** The answer to CLUSTER SLOTS: `[first, last, …]` of each range. */
+  slots(): Promise<unknown>;
+  /** The answer to CLUSTER KEYSLOT. */
+  keySlot(key: string): Promise<unknown>;
+}
+
+/**
+ * Finds one key for each primary, as the cluster itself counts slots. The hash tag keeps the slot whatever prefix
+ * a limiter puts before the key.
+ * @throws Error when the answers are not those of a cluster
+ */
+export async function shardKeys(cluster: ClusterQuestions): Promise<string[]> {
+  const ranges = (await cluster.slots()) as [number, number, unknown][];
+  if (!Array.isArray(ranges) || ranges.length === 0) throw new Error("CLUSTER SLOTS names no slots");
+  const primaryOf = (slot: number) => {
+    const range = ranges.find(([first, last]) => first <= slot && slot <= last);
+    return range === undefined ? undefined : JSON.stringify(range[2]);
+  };
+  const missing = new Set(ranges.map(([, , primary]) => JSON.stringify(primary)));
+  const keys: string[] = [];
+  for (let n = 0; missing.size > 0; n++) {
+    // 16384 tags would miss a primary of a single slot as well: such a cluster is not one that we measure.
+    if (n === 16_384) throw new Error(`no key found for ${missing.size} of the cluster's primaries`);
+    const key = `preload-{${n}}`;
+    const primary = primaryOf(Number(await cluster.keySlot(key)));
+    if (primary !== undefined && missing.delete(primary)) keys.push(key);
+  }
+  return keys;
+}
+
+/** The keys of a store of one node. */
+export const singleShardKeys = async (): Promise<readonly string[]> => ["preload"];

@@ -1,0 +1,143 @@
+import { readdirSync, rmSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import type { GlideClientConfiguration, GlideClusterClientConfiguration } from "@valkey/valkey-glide";
+import type { ClientSettings } from "../../contract/server-api.js";
+import { versionFromInfo } from "../stores/version.js";
+import type { ClientDescription, OpenClient, StorePlace } from "../types.js";
+import { packageVersion } from "../version.js";
+import { common, OPEN_DEADLINE_MS } from "./settings.js";
+import { shardKeys, singleShardKeys } from "./shard-keys.js";
+
+const PACKAGE = "@valkey/valkey-glide";
+
+/** Far above any number of connections that we drive: the limit rejects at once, it does not queue. */
+const INFLIGHT_REQUESTS_LIMIT = 100_000;
+
+/** A fixed delay between attempts: `factor × base ^ n`, without jitter. */
+const backoff = { numberOfRetries: 1, factor: common.reconnectDelayMs, exponentBase: 1, jitterPercent: 0 };
+
+const settings: ClientSettings = {
+  protocol: "RESP2",
+  auto_pipelining: false,
+  offline_queue: null,
+  auto_resend_unfulfilled_commands: null,
+  max_retries_per_request: null,
+  request_timeout_ms: common.requestTimeoutMs,
+  connect_timeout_ms: common.connectTimeoutMs,
+  reconnect_delay_ms: backoff.factor,
+  inflight_requests_limit: INFLIGHT_REQUESTS_LIMIT,
+  tcp_no_delay: true,
+  tcp_keep_alive_ms: null,
+  ip_family: null,
+  read_from: "primary",
+};
+
+/** Both kinds of client, as far as `attempt` cares. */
+type Closable = { close(): void };
+
+/**
+ * Tries again until the deadline: glide gives up at the first refusal, while a store may still be starting.
+ * @throws the last Error that names a cause, or that there was no answer in time
+ */
+async function attempt<Client extends Closable>(create: () => Promise<Client>): Promise<Client> {
+  const deadline = performance.now() + OPEN_DEADLINE_MS;
+  let last = new Error("no answer");
+  for (;;) {
+    const client = await inTime(create(), deadline - performance.now()).catch((error: Error) => {
+      // Its messages end with a line break in the middle of a sentence.
+      last = new Error(error.message.replaceAll(/\s+/g, " "), { cause: error });
+    });
+    if (client) return client;
+    if (performance.now() + common.reconnectDelayMs >= deadline) throw last;
+    await delay(common.reconnectDelayMs);
+  }
+}
+
+/** The client, or undefined if it takes longer than `ms`; one that comes too late is closed. */
+function inTime<Client extends Closable>(pending: Promise<Client>, ms: number): Promise<Client | undefined> {
+  return new Promise((resolve, reject) => {
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      resolve(undefined);
+    }, ms);
+    pending.then(
+      (client) => {
+        clearTimeout(timer);
+        if (late) client.close();
+        else resolve(client);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
+}
+
+/**
+ * Glide talks to its core through a socket of the process in /tmp and leaves it behind, even after `close()`. It
+ * serves every client of the process, so it can only go when the process ends; after a kill -9 its owner removes it.
+ */
+let removesSocket = false;
+function removeSocketAtExit(): void {
+  if (removesSocket) return;
+  removesSocket = true;
+  const own = `glide-socket-${process.pid}-`;
+  process.once("exit", () => {
+    for (const name of readdirSync("/tmp")) if (name.startsWith(own)) rmSync(`/tmp/${name}`, { force: true });
+  });
+}
+
+async function open(place: StorePlace): Promise<OpenClient> {
+  const glide = await import("@valkey/valkey-glide");
+  glide.Logger.init("off");
+  removeSocketAtExit();
+  const options = {
+    addresses: place.nodes.map(({ host, port }) => ({ host, port })),
+    protocol: glide.ProtocolVersion.RESP2,
+    requestTimeout: common.requestTimeoutMs,
+    inflightRequestsLimit: INFLIGHT_REQUESTS_LIMIT,
+    connectionBackoff: backoff,
+    readFrom: "primary",
+    advancedConfiguration: { connectionTimeout: common.connectTimeoutMs, tcpNoDelay: true },
+  } as const satisfies GlideClientConfiguration & GlideClusterClientConfiguration;
+  const sections = [glide.InfoOptions.Server];
+  const version = packageVersion(PACKAGE);
+  if (place.topology !== "cluster") {
+    const client = await attempt(() => glide.GlideClient.createClient(options));
+    return {
+      handle: client,
+      version,
+      settings,
+      storeVersion: async () => versionFromInfo(place.store, [await client.info(sections)]),
+      shardKeys: singleShardKeys,
+      close: async () => client.close(),
+    };
+  }
+  const client = await attempt(() => glide.GlideClusterClient.createClient(options));
+  const ask = (...words: string[]) => client.customCommand(["CLUSTER", ...words], { route: "randomNode" });
+  return {
+    handle: client,
+    version,
+    settings,
+    storeVersion: async () => {
+      const answers = await client.info({ sections, route: "allPrimaries" });
+      return versionFromInfo(place.store, typeof answers === "string" ? [answers] : Object.values(answers));
+    },
+    shardKeys: () => shardKeys({ slots: () => ask("SLOTS"), keySlot: (key) => ask("KEYSLOT", key) }),
+    close: async () => client.close(),
+  };
+}
+
+export const valkeyGlide: ClientDescription = {
+  id: "valkey-glide",
+  package: PACKAGE,
+  stores: ["valkey"],
+  topologies: ["standalone", "cluster"],
+  control: false,
+  survivesStoreRestart: false,
+  limiter: "rate-limiter-flexible",
+  limiterClass: "RateLimiterValkeyGlide",
+  open,
+};

@@ -1,0 +1,5 @@
+import type { LimiterDescription } from "../types.js";
+import { none } from "./none.js";
+import { rateLimiterFlexible } from "./rate-limiter-flexible.js";
+
+export const limiters: readonly LimiterDescription[] = [rateLimiterFlexible, none];

@@ -1,0 +1,110 @@
+import type { Limits } from "../../contract/configuration.js";
+import type { Decision, Limiter, LimiterDescription } from "../types.js";
+import { packageVersion } from "../version.js";
+
+const PACKAGE = "rate-limiter-flexible";
+
+/** One prefix for both limiters: the key of a user has the same length and shard whichever of them decides. */
+const KEY_PREFIX = "rl";
+
+/** The library's answer, as far as we use it. */
+interface Answer {
+  msBeforeNext: number;
+  remainingPoints: number;
+}
+
+/** What all its classes offer. `consume` rejects with an `Answer` when it denies, and with an Error when it cannot decide. */
+interface LibraryLimiter {
+  consume(key: string): Promise<Answer>;
+  delete(key: string): Promise<boolean>;
+}
+
+interface LibraryOptions {
+  storeClient?: unknown;
+  keyPrefix: string;
+  points: number;
+  duration: number;
+  blockDuration: number;
+}
+
+type LibraryClass = new (options: LibraryOptions) => LibraryLimiter;
+
+const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
+const allowed = () => ALLOWED;
+
+class FlexibleLimiter implements Limiter {
+  readonly #library: LibraryLimiter;
+  /** Made once: a consume makes no closure of its own. */
+  readonly #refused: (refusal: unknown) => Decision;
+
+  /** @param limit the quota that a denied caller is told */
+  constructor(library: LibraryLimiter, limit: number) {
+    this.#library = library;
+    this.#refused = (refusal) => {
+      if (refusal instanceof Error) return { outcome: "failed", error: refusal };
+      if (!isAnswer(refusal))
+        return { outcome: "failed", error: new Error(`not an answer: ${String(refusal)}`) };
+      return {
+        outcome: "limited",
+        limit,
+        remaining: refusal.remainingPoints,
+        msBeforeNext: refusal.msBeforeNext,
+      };
+    };
+  }
+
+  consume(key: string): Promise<Decision> {
+    return this.#library.consume(key).then(allowed, this.#refused);
+  }
+}
+
+function isAnswer(refusal: unknown): refusal is Answer {
+  return typeof (refusal as Answer | null)?.msBeforeNext === "number";
+}
+
+/**
+ * Makes each primary know the limiter's scripts, by consuming one temporary key there through the class's own path,
+ * alone and one after the other, and removes the key again. So the measured load meets:
+ * - ioredis and iovalkey: EVALSHA. They send the whole script on the first call of each connection, and a cluster's
+ *   connections open with the first command to their node (whose commands fail while it is opening).
+ * - valkey-glide: FCALL. Its class loads two function libraries at the first call without a lock, so that a cold
+ *   start of 2000 requests would load 4000 times.
+ * @throws the first Error of a consume
+ */
+async function preload(libraries: readonly LibraryLimiter[], keys: readonly string[]): Promise<void> {
+  for (const key of keys) {
+    for (const library of libraries) {
+      try {
+        await library.consume(key);
+      } catch (refusal) {
+        if (!isAnswer(refusal)) throw refusal;
+      }
+    }
+    // Both: in memory each has counters of its own.
+    for (const library of libraries) await library.delete(key);
+  }
+}
+
+export const rateLimiterFlexible: LimiterDescription = {
+  id: "rate-limiter-flexible",
+  package: PACKAGE,
+  async create(client, { limiterClass }, limits: Limits) {
+    const library = (await import("rate-limiter-flexible")) as unknown as Record<string, LibraryClass>;
+    const LibraryLimiterClass = library[limiterClass ?? ""];
+    if (!LibraryLimiterClass) throw new Error(`${PACKAGE} has no class ${limiterClass}`);
+    const shared = { storeClient: client.handle, keyPrefix: KEY_PREFIX, duration: limits.window_s };
+    const standard = new LibraryLimiterClass({
+      ...shared,
+      points: limits.points,
+      blockDuration: limits.block_s,
+    });
+    // 0 points: denied from the first consume, at the store cost of any other. No block: it would add a command.
+    const exhausted = new LibraryLimiterClass({ ...shared, points: 0, blockDuration: 0 });
+    await preload([standard, exhausted], await client.shardKeys());
+    return {
+      version: packageVersion(PACKAGE),
+      standard: new FlexibleLimiter(standard, limits.points),
+      exhausted: new FlexibleLimiter(exhausted, limits.points),
+    };
+  },
+};

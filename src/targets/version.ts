@@ -1,0 +1,21 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+const require = createRequire(import.meta.url);
+
+/**
+ * Version of an npm package as this process loads it: from the package.json that owns the resolved module, since
+ * many packages do not export theirs.
+ * @throws Error when the package cannot be resolved, or no package.json above it carries its name
+ */
+export function packageVersion(name: string): string {
+  const entry = require.resolve(name);
+  for (let folder = dirname(entry); folder !== dirname(folder); folder = dirname(folder)) {
+    const file = join(folder, "package.json");
+    if (!existsSync(file)) continue;
+    const found = JSON.parse(readFileSync(file, "utf8")) as { name?: string; version?: string };
+    if (found.name === name && found.version) return found.version;
+  }
+  throw new Error(`no package.json of ${name} above ${entry}`);
+}

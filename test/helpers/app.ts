@@ -1,0 +1,40 @@
+import type { LightMyRequestResponse } from "fastify";
+import { type Usage, usageSchema } from "../../src/contract/server-api.js";
+import { type AppParts, buildApp } from "../../src/server/app.js";
+import { readConfig } from "../../src/server/config/index.js";
+import type { Decision, Limiter } from "../../src/targets/types.js";
+
+export const ALLOWED: Decision = { outcome: "allowed" };
+export const FAILED: Decision = { outcome: "failed", error: new Error("the store hung up") };
+export const limited = (msBeforeNext: number, limit = 10): Decision => ({
+  outcome: "limited",
+  limit,
+  remaining: 0,
+  msBeforeNext,
+});
+
+/** Notes the keys that it is asked about and answers what the test says. */
+class FakeLimiter implements Limiter {
+  readonly keys: string[] = [];
+  answer: (key: string) => Decision | Promise<Decision> = () => ALLOWED;
+
+  async consume(key: string): Promise<Decision> {
+    this.keys.push(key);
+    return this.answer(key);
+  }
+}
+
+/** The app over two fake limiters, or over none for the mode `none`; requests are injected. */
+export function fakeApp(mode = "memory", client: Partial<AppParts["client"]> = {}) {
+  const standard = new FakeLimiter();
+  const exhausted = new FakeLimiter();
+  const app = buildApp({
+    config: readConfig({ MODE: mode, RUN_NONCE: "nonce-1", COMPUTATION_COMPLEXITY: "2" }),
+    client: { settings: { protocol: "RESP2" }, storeVersion: async () => undefined, ...client },
+    limiters: mode === "none" ? undefined : { standard, exhausted, version: "11.4.0" },
+  });
+  const get = (url: string): Promise<LightMyRequestResponse> =>
+    app.inject({ url, remoteAddress: "10.1.2.3" });
+  const usage = async (): Promise<Usage> => usageSchema.parse((await get("/usage")).json());
+  return { app, get, usage, standard, exhausted };
+}

@@ -1,0 +1,104 @@
+import { createServer, type Server } from "node:http";
+import { afterEach, describe, expect, test } from "vitest";
+import { TestServer } from "../../helpers/server.js";
+import { freePort, TestStore, until } from "../../helpers/store.js";
+
+describe.concurrent("a server that cannot start says why in one line", () => {
+  test.each([
+    [{ MODE: "nope" }, 2, /MODE=nope: there is no client "nope".*valid: /],
+    [{ MODE: "memory", USE_VALKEY_CLUSTER: "true" }, 2, /MODE=memory contradicts USE_VALKEY_CLUSTER=true/],
+    [{ MODE: "iovalkey", STORE: "redis" }, 2, /MODE=iovalkey contradicts STORE=redis/],
+    [{ MODE: "none", PORT: "99999" }, 2, /PORT="99999"/],
+    [{ MODE: "none", RATE_LIMIT_POINTS: "-5" }, 2, /RATE_LIMIT_POINTS="-5"/],
+    [{ MODE: "a\nb; touch x" }, 2, /MODE: target "a\\nb; touch x"/],
+  ] as [Record<string, string>, number, RegExp][])("%j ends with %i", async (environment, code, line) => {
+    const end = await TestServer.spawn(environment).ended;
+    expect(end).toMatchObject({ code, stdout: "" });
+    expect(end.stderr).toMatch(/^ratelimit-bench server: [^\n]+\n$/);
+    expect(end.stderr).toMatch(line);
+  });
+
+  test("an address that is taken ends with 3", async () => {
+    const port = await freePort();
+    const other: Server = createServer().listen(port, "127.0.0.1");
+    try {
+      const end = await TestServer.spawn({ MODE: "none", PORT: String(port) }).ended;
+      expect(end).toMatchObject({ code: 3, stdout: "" });
+      expect(end.stderr).toMatch(/^ratelimit-bench server: cannot listen on [^\n]+\n$/);
+    } finally {
+      other.close();
+    }
+  });
+});
+
+describe("a store of another kind", () => {
+  test("is refused with 3, naming both", async () => {
+    const store = await TestStore.start();
+    try {
+      const end = await TestServer.spawn({ MODE: "ioredis", REDIS_PORT: String(store.port) }).ended;
+      expect(end).toMatchObject({ code: 3, stdout: "" });
+      expect(end.stderr).toMatch(/^[^\n]*it is valkey [\d.]+, but redis was asked for\n$/);
+    } finally {
+      await store.stop();
+    }
+  });
+});
+
+describe("a server that runs", () => {
+  let server: TestServer | undefined;
+  afterEach(() => server?.stop());
+
+  test("says its address in one line of JSON, and nothing else", async () => {
+    server = await TestServer.start({ MODE: "none" });
+    await server.request("/light");
+    const { stdout, stderr } = await server.stop();
+    expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+    expect(JSON.parse(stdout)).toEqual({ event: "listening", url: server.url, pid: server.process.pid });
+    expect(stderr).toBe("");
+  });
+
+  test("logs requests when asked, on standard error", async () => {
+    server = await TestServer.start({ MODE: "none", LOG_LEVEL: "info" });
+    await server.request("/light?userId=seen");
+    const { stdout, stderr } = await server.stop();
+    expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+    expect(stderr).toContain("userId=seen");
+  });
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "ends with 0 on %s under load, idle connections open",
+    async (signal) => {
+      const running = await TestServer.start({ MODE: "memory" });
+      await running.statuses(20, () => "/light");
+      // Connections that have just been refused are part of a server that stops: only the end counts.
+      const load = Promise.allSettled(Array.from({ length: 50 }, () => running.request("/heavy")));
+      expect(await running.stop(signal)).toMatchObject({ code: 0, stderr: "" });
+      await load;
+    },
+  );
+});
+
+describe.concurrent.each(["valkey-glide", "iovalkey", "ioredis"])("%s", (client) => {
+  test("ends with 0 on SIGTERM also while the store hangs over an open request", async () => {
+    const store = await TestStore.start();
+    try {
+      const running = await TestServer.start({ MODE: `${client}@valkey`, VALKEY_PORT: String(store.port) });
+      store.pause();
+      const answer = running.request("/light").catch((error: Error) => error);
+      await until(async () => (await running.usage()).in_flight === 1);
+      expect(await running.stop()).toMatchObject({ code: 0, stderr: "" });
+      await answer;
+    } finally {
+      await store.stop();
+    }
+  });
+
+  test("ends with 3 and one line when nobody answers", async () => {
+    const environment = { MODE: `${client}@valkey`, VALKEY_PORT: "1" };
+    const { code, stdout, stderr } = await TestServer.spawn(environment).ended;
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(stderr).toMatch(
+      /^[^\n]* cannot use the valkey standalone at 127\.0\.0\.1:1: [^\n]*refused[^\n]*\n$/i,
+    );
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import { BenchError, EXIT } from "../../../src/contract/errors.js";
+import { encodeServerEnv } from "../../../src/contract/server-env.js";
+import { readConfig } from "../../../src/server/config/index.js";
+import { resolveTarget } from "../../../src/targets/resolve.js";
+
+const target = (environment: Record<string, string>) => readConfig(environment).target.text;
+
+describe("what MODE and the variables beside it mean", () => {
+  test.each([
+    [{}, "valkey-glide@valkey:standalone"],
+    [{ MODE: "" }, "valkey-glide@valkey:standalone"],
+    [{ MODE: "ioredis" }, "ioredis@redis:standalone"],
+    [{ MODE: "ioredis", STORE: "valkey" }, "ioredis@valkey:standalone"],
+    [{ MODE: "ioredis@valkey" }, "ioredis@valkey:standalone"],
+    [{ MODE: "ioredis@valkey", STORE: "valkey" }, "ioredis@valkey:standalone"],
+    [{ MODE: "iovalkey:cluster" }, "iovalkey@valkey:cluster"],
+    [{ MODE: "iovalkey", USE_VALKEY_CLUSTER: "true" }, "iovalkey@valkey:cluster"],
+    [{ MODE: "iovalkey", USE_VALKEY_CLUSTER: "1", USE_REDIS_CLUSTER: "0" }, "iovalkey@valkey:cluster"],
+    [{ MODE: "iovalkey", USE_VALKEY_CLUSTER: "false" }, "iovalkey@valkey:standalone"],
+    [{ MODE: "iovalkey:cluster", USE_VALKEY_CLUSTER: "true" }, "iovalkey@valkey:cluster"],
+    [{ MODE: "ioredis", USE_REDIS_CLUSTER: "true" }, "ioredis@redis:cluster"],
+    [{ MODE: "ioredis", USE_VALKEY_CLUSTER: "true" }, "ioredis@valkey:cluster"],
+    [{ MODE: "memory" }, "memory"],
+    [{ MODE: "none" }, "none"],
+    [{ MODE: "none", USE_VALKEY_CLUSTER: "false" }, "none"],
+  ])("%j is %s", (environment, text) => {
+    expect(target(environment)).toBe(text);
+  });
+
+  test.each(["valkey-glide", "iovalkey:cluster", "ioredis", "ioredis@valkey:cluster", "memory", "none"])(
+    "%s survives the way through the environment",
+    (text) => {
+      const resolution = resolveTarget(text);
+      if (!("target" in resolution)) throw new Error(resolution.skip);
+      const nodes = [
+        { host: "127.0.0.1", port: 7001 },
+        { host: "127.0.0.1", port: 7002 },
+      ];
+      const limits = { points: 7, window_s: 8, block_s: 9 };
+      const environment = encodeServerEnv({
+        target: resolution.target,
+        nodes,
+        limits,
+        complexity: 3,
+        runNonce: "n-1",
+      });
+      const config = readConfig(environment);
+      expect(config).toMatchObject({ target: resolution.target, limits, complexity: 3, runNonce: "n-1" });
+      const { topology } = resolution.target;
+      const expected = topology === "cluster" ? nodes : nodes.slice(0, topology === "standalone" ? 1 : 0);
+      expect(config.place.nodes).toEqual(expected);
+    },
+  );
+
+  test("has the defaults of the specification", () => {
+    expect(readConfig({})).toMatchObject({
+      host: "127.0.0.1",
+      port: 3001,
+      logLevel: "silent",
+      place: { nodes: [{ host: "127.0.0.1", port: 6379 }] },
+    });
+  });
+});
+
+describe("what is refused, in one line that names the variable", () => {
+  test.each([
+    [{ MODE: "nope" }, ["MODE=nope", "valid: valkey-glide, iovalkey, ioredis"]],
+    [{ MODE: "ioredi" }, ["MODE=ioredi", "did you mean ioredis?"]],
+    [{ MODE: "ioredis:ring" }, ["MODE=ioredis:ring", "standalone"]],
+    [{ MODE: "ioredis@mars" }, ["MODE=ioredis@mars", "valkey"]],
+    [{ MODE: "ioredis@memory" }, ["MODE=ioredis@memory", "redis"]],
+    [{ MODE: "memory:cluster" }, ["MODE=memory:cluster"]],
+    [{ MODE: "ioredis~5.6.1" }, ["MODE=ioredis~5.6.1", "not supported"]],
+    [{ MODE: "ioredis+turbo" }, ["MODE=ioredis+turbo", "turbo"]],
+    [{ MODE: "$(touch x)" }, ["MODE: ", "not of the form"]],
+    [{ MODE: "../../x" }, ["MODE: ", "not of the form"]],
+    [{ MODE: "a\nb" }, ["MODE: ", "not of the form"]],
+    [{ MODE: "-rf" }, ["MODE: ", "not of the form"]],
+    [{ MODE: "x".repeat(300) }, ["MODE="]],
+    [{ STORE: "memcached" }, ["STORE=", "valkey or redis"]],
+    [{ MODE: "iovalkey", STORE: "redis" }, ["MODE=iovalkey", "STORE=redis", "valkey only"]],
+    [{ MODE: "valkey-glide", USE_REDIS_CLUSTER: "true" }, ["MODE=valkey-glide", "USE_REDIS_CLUSTER=true"]],
+    [{ MODE: "memory", USE_VALKEY_CLUSTER: "true" }, ["MODE=memory", "USE_VALKEY_CLUSTER=true"]],
+    [{ MODE: "none", STORE: "valkey" }, ["MODE=none", "STORE=valkey"]],
+    [{ MODE: "ioredis@redis", STORE: "valkey" }, ["MODE=ioredis@redis", "STORE=valkey"]],
+    [{ MODE: "ioredis@redis", USE_VALKEY_CLUSTER: "true" }, ["MODE=ioredis@redis", "USE_VALKEY_CLUSTER"]],
+    [{ MODE: "ioredis", STORE: "redis", USE_VALKEY_CLUSTER: "1" }, ["STORE=redis", "USE_VALKEY_CLUSTER"]],
+    [{ MODE: "ioredis:standalone", USE_REDIS_CLUSTER: "true" }, ["MODE=ioredis:standalone", "USE_REDIS_"]],
+    [
+      { MODE: "ioredis", USE_REDIS_CLUSTER: "true", USE_VALKEY_CLUSTER: "true" },
+      ["USE_REDIS_CLUSTER=true", "USE_VALKEY_CLUSTER=true"],
+    ],
+    [{ PORT: "70000" }, ["PORT=", "65535"]],
+    [{ PORT: "http" }, ["PORT=", "whole number"]],
+    [{ PORT: "-1" }, ["PORT=", "whole number"]],
+    [{ HOST: "-rf" }, ["HOST=", "host name"]],
+    [{ LOG_LEVEL: "loud" }, ["LOG_LEVEL=", "silent"]],
+    [{ VALKEY_HOST: "a b" }, ["VALKEY_HOST="]],
+    [{ VALKEY_PORT: "0" }, ["VALKEY_PORT", "1 to 65535"]],
+    [{ MODE: "ioredis", REDIS_PORT: "0" }, ["REDIS_PORT", "1 to 65535"]],
+    [{ MODE: "iovalkey:cluster", VALKEY_CLUSTER_NODES: "a:99999" }, ["VALKEY_CLUSTER_NODES", "65535"]],
+    [{ VALKEY_CLUSTER_NODES: "a:1,b" }, ["VALKEY_CLUSTER_NODES=", "host:port"]],
+    [{ USE_VALKEY_CLUSTER: "yes" }, ["USE_VALKEY_CLUSTER=", "true or false"]],
+    [{ RATE_LIMIT_POINTS: "0" }, ["RATE_LIMIT_POINTS=", "from 1"]],
+    [{ RATE_LIMIT_DURATION: "1.5" }, ["RATE_LIMIT_DURATION=", "whole number"]],
+    [{ RATE_LIMIT_BLOCK_DURATION: "NaN" }, ["RATE_LIMIT_BLOCK_DURATION=", "whole number"]],
+    [{ COMPUTATION_COMPLEXITY: "1e9" }, ["COMPUTATION_COMPLEXITY=", "whole number"]],
+    [{ RUN_NONCE: "a b" }, ["RUN_NONCE=", "letters"]],
+  ] as [Record<string, string>, string[]][])("%j", (environment, parts) => {
+    let caught: unknown;
+    try {
+      readConfig(environment);
+    } catch (error) {
+      caught = error;
+    }
+    if (!(caught instanceof BenchError)) throw new Error(`expected a BenchError, got ${String(caught)}`);
+    expect(caught.exitCode).toBe(EXIT.usage);
+    for (const part of parts) expect(caught.message).toContain(part);
+    expect(caught.message).not.toMatch(/\n/);
+    expect(caught.message.length).toBeLessThan(400);
+  });
+});

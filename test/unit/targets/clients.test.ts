@@ -1,0 +1,52 @@
+import { expect, test, vi } from "vitest";
+import { clients } from "../../../src/targets/clients/index.js";
+import { limiters } from "../../../src/targets/limiters/index.js";
+import { findStore, findTopology } from "../../../src/targets/resolve.js";
+import { packageVersion } from "../../../src/targets/version.js";
+
+/** Loading any of them fails this file: listing clients and limiters must load no library. */
+const refuse = vi.hoisted(() => (name: string) => () => {
+  throw new Error(`${name} was loaded`);
+});
+vi.mock("ioredis", refuse("ioredis"));
+vi.mock("iovalkey", refuse("iovalkey"));
+vi.mock("@valkey/valkey-glide", refuse("@valkey/valkey-glide"));
+vi.mock("rate-limiter-flexible", refuse("rate-limiter-flexible"));
+
+test("the list names each client once, and what it refers to exists", () => {
+  const ids = clients.map(({ id }) => id);
+  expect(ids).toEqual(["valkey-glide", "iovalkey", "ioredis", "none", "memory"]);
+  for (const client of clients) {
+    client.stores.forEach(findStore);
+    client.topologies.forEach(findTopology);
+    expect(limiters.map(({ id }) => id)).toContain(client.limiter);
+    expect(client.control).toBe(client.package === undefined);
+  }
+});
+
+test("each default store is the one that the client was made for", () => {
+  const defaults = Object.fromEntries(clients.map(({ id, stores }) => [id, stores[0]]));
+  expect(defaults).toEqual({
+    "valkey-glide": "valkey",
+    iovalkey: "valkey",
+    ioredis: "redis",
+    none: "none",
+    memory: "memory",
+  });
+});
+
+test("a package's version is the one that is installed, also where it does not export its package.json", () => {
+  for (const name of ["ioredis", "iovalkey", "@valkey/valkey-glide", "rate-limiter-flexible", "fastify"]) {
+    expect(packageVersion(name)).toMatch(/^\d+\.\d+\.\d+/);
+  }
+  expect(() => packageVersion("no-such-package")).toThrow("no-such-package");
+});
+
+test("the controls open without a store and have nothing to say about one", async () => {
+  for (const client of clients.filter(({ control }) => control)) {
+    const open = await client.open({ store: client.stores[0], topology: "none", nodes: [] });
+    expect(await open.storeVersion()).toBeUndefined();
+    expect(open.settings).toEqual({});
+    await open.close();
+  }
+});

@@ -1,0 +1,109 @@
+import { expect, test, vi } from "vitest";
+import { rateLimiterFlexible } from "../../../src/targets/limiters/rate-limiter-flexible.js";
+import { findClient } from "../../../src/targets/resolve.js";
+import type { OpenClient } from "../../../src/targets/types.js";
+
+const LIMITS = { points: 3, window_s: 60, block_s: 0 };
+const memory = findClient("memory");
+
+async function inMemory(limits = LIMITS) {
+  const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
+  const created = await rateLimiterFlexible.create(client, memory, limits);
+  if (!created) throw new Error("rate-limiter-flexible always limits");
+  return created;
+}
+
+/** A connection of ioredis's kind that answers the script with what the test says, and notes what it was asked. */
+function scripted(answer: (key: string) => Promise<[number, number]>) {
+  const asked: string[][] = [];
+  const handle = {
+    status: "ready",
+    defineCommand: () => undefined,
+    rlflxIncr: (words: string[]) => {
+      asked.push(words);
+      return answer(words[0] ?? "");
+    },
+    del: vi.fn(async () => 1),
+  };
+  const client: OpenClient = {
+    handle,
+    settings: {},
+    storeVersion: async () => undefined,
+    shardKeys: async () => ["one", "two", "three"],
+    close: async () => undefined,
+  };
+  return { client, handle, asked };
+}
+
+test("admits the points of each key, then denies with what is left of the window", async () => {
+  const { standard, version } = await inMemory();
+  expect(version).toMatch(/^\d+\./);
+  const outcomes = [];
+  for (let n = 0; n < 4; n++) outcomes.push((await standard.consume("a")).outcome);
+  expect(outcomes).toEqual(["allowed", "allowed", "allowed", "limited"]);
+  const denied = await standard.consume("a");
+  expect(denied).toMatchObject({ outcome: "limited", limit: 3, remaining: 0 });
+  if (denied.outcome === "limited") expect(denied.msBeforeNext).toBeGreaterThan(0);
+  expect((await standard.consume("b")).outcome).toBe("allowed");
+});
+
+test("an exhausted key is denied at its first consume, and is told the same limit as others", async () => {
+  const { exhausted } = await inMemory();
+  expect(await exhausted.consume("fresh")).toMatchObject({ outcome: "limited", limit: 3, remaining: 0 });
+});
+
+test("a block lasts as long as it was told, and exhausted keys have none", async () => {
+  const { standard, exhausted } = await inMemory({ points: 1, window_s: 10, block_s: 500 });
+  await standard.consume("a");
+  const blocked = await standard.consume("a");
+  expect(blocked).toMatchObject({ outcome: "limited", msBeforeNext: 500_000 });
+  expect(await exhausted.consume("a")).toMatchObject({ msBeforeNext: 10_000 });
+});
+
+test("the scripts are loaded on every shard, alone and one after the other, and the keys are removed", async () => {
+  let open = 0;
+  let most = 0;
+  const { client, handle, asked } = scripted(async () => {
+    open++;
+    most = Math.max(most, open);
+    await new Promise(setImmediate);
+    open--;
+    return [1, 60_000];
+  });
+  await rateLimiterFlexible.create(client, findClient("iovalkey"), LIMITS);
+  const keys = asked.map(([key]) => key);
+  expect(keys).toEqual(["rl:one", "rl:one", "rl:two", "rl:two", "rl:three", "rl:three"]);
+  expect(most).toBe(1);
+  expect(new Set(handle.del.mock.calls.flat())).toEqual(new Set(["rl:one", "rl:two", "rl:three"]));
+});
+
+test.each(["iovalkey", "ioredis"])("%s: a store that fails at the start is an error", async (id) => {
+  const { client } = scripted(() => Promise.reject(new Error("NOPERM")));
+  await expect(rateLimiterFlexible.create(client, findClient(id), LIMITS)).rejects.toThrow("NOPERM");
+});
+
+test.each(["iovalkey", "ioredis"])(
+  "%s: a store that fails later is the outcome failed, with its error",
+  async (id) => {
+    const failure = new Error("connection lost");
+    let broken = false;
+    const { client } = scripted(() => (broken ? Promise.reject(failure) : Promise.resolve([1, 60_000])));
+    const created = await rateLimiterFlexible.create(client, findClient(id), LIMITS);
+    broken = true;
+    expect(await created?.standard.consume("a")).toEqual({ outcome: "failed", error: failure });
+    expect(await created?.exhausted.consume("a")).toEqual({ outcome: "failed", error: failure });
+  },
+);
+
+test("a rejection that is neither answer nor error is a failure, never a denial", async () => {
+  let broken = false;
+  const { client } = scripted(() => (broken ? Promise.reject("odd") : Promise.resolve([1, 60_000])));
+  const created = await rateLimiterFlexible.create(client, findClient("iovalkey"), LIMITS);
+  broken = true;
+  expect(await created?.standard.consume("a")).toMatchObject({ outcome: "failed" });
+});
+
+test("a client without a class is a defect that is named", async () => {
+  const { client } = scripted(async () => [1, 1]);
+  await expect(rateLimiterFlexible.create(client, findClient("none"), LIMITS)).rejects.toThrow("no class");
+});
