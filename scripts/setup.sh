@@ -38,10 +38,4 @@ for file in "${requirements[@]}"; do
   printf '%s' "$wanted" >".venv/.${file%.txt}-stamp"
 done
 
-sources=$(find src package.json tsconfig.json tsconfig.build.json -type f -print0 | sort -z | xargs -0 cat | cksum)
-if ! is_done dist/.setup-stamp "$sources"; then
-  say 'building'
-  rm -rf dist
-  node_modules/.bin/tsc -p tsconfig.build.json >&2 || fail 'the build failed: see above'
-  printf '%s' "$sources" >dist/.setup-stamp
-fi
+scripts/build.sh

@@ -1,8 +1,8 @@
 import autocannon from "autocannon";
 import { environmentError } from "../contract/errors.js";
 import type { Counts } from "../contract/result.js";
-import type { RequestStream } from "../traffic/types.js";
 import { monotonicMs, sleep } from "./clock.js";
+import type { RequestSource } from "./drivers/http.js";
 import { Recorder, type WorkerSample } from "./recorder.js";
 
 /** autocannon looks at its stop flag this often; its own figures are not used. */
@@ -15,9 +15,8 @@ const SAMPLE_MS = 1000;
 
 export interface ClosedLoopOptions {
   url: URL;
-  /** One stream a connection; their indexes point into `requests`. */
-  streams: readonly RequestStream[];
-  requests: readonly Buffer[];
+  /** One a connection. */
+  sources: readonly RequestSource[];
   timeoutS: number;
 }
 
@@ -44,7 +43,6 @@ const noTally = () => ({ sent: 0, connection_errors: 0, timed_out: 0 });
  */
 export class ClosedLoop {
   readonly #clients: autocannon.Client[] = [];
-  readonly #requests: autocannon.Request[];
   readonly #instance: autocannon.Instance;
   /** Clients that the gate holds back. */
   readonly #waiting = new Set<autocannon.Client>();
@@ -58,10 +56,9 @@ export class ClosedLoop {
 
   constructor(options: ClosedLoopOptions) {
     this.options = options;
-    this.#requests = options.requests.map((requestBuffer) => ({ requestBuffer }));
     this.#instance = autocannon({
       url: options.url.href,
-      connections: options.streams.length,
+      connections: options.sources.length,
       duration: FOREVER_S,
       timeout: options.timeoutS,
       sampleInt: TICK_MS,
@@ -151,14 +148,13 @@ export class ClosedLoop {
   }
 
   #adopt(client: autocannon.Client): void {
-    const stream = this.options.streams[this.#clients.length];
-    if (!stream) throw new Error("more connections than request streams");
+    const source = this.options.sources[this.#clients.length];
+    if (!source) throw new Error("more connections than request sources");
     this.#clients.push(client);
     const { requestIterator } = client;
-    const next = () => this.#requests[stream.next()] ?? requestIterator.currentRequest;
-    requestIterator.currentRequest = next();
+    requestIterator.currentRequest = source.next();
     requestIterator.nextRequest = () => {
-      requestIterator.currentRequest = next();
+      requestIterator.currentRequest = source.next();
       return requestIterator.currentRequest;
     };
 

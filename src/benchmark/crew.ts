@@ -41,7 +41,7 @@ export class Crew {
 
   /** Connections are spread as evenly as they go; each keeps its number, whatever the count of workers. */
   constructor(
-    shared: Omit<WorkerAssignment, "firstConnection" | "connections">,
+    shared: Omit<WorkerAssignment, "allConnections" | "firstConnection" | "connections">,
     connections: number,
     workers: number,
     onSample: (worker: number, sample: WorkerSample) => void,
@@ -49,7 +49,7 @@ export class Crew {
     let firstConnection = 0;
     this.#hands = Array.from({ length: workers }, (_, index) => {
       const share = Math.floor(connections / workers) + (index < connections % workers ? 1 : 0);
-      const assignment = { ...shared, firstConnection, connections: share };
+      const assignment = { ...shared, allConnections: connections, firstConnection, connections: share };
       firstConnection += share;
       return new Hand(assignment, (sample) => onSample(index, sample));
     });

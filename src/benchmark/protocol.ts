@@ -7,6 +7,8 @@ export interface WorkerAssignment {
   url: string;
   traffic: string;
   seed: number;
+  /** Connections of all workers together. */
+  allConnections: number;
   /** Number of its first connection, over all workers. */
   firstConnection: number;
   connections: number;

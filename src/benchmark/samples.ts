@@ -41,9 +41,17 @@ export class SampleSheet {
     return row;
   }
 
-  /** All whole intervals, each with the server's reading that falls nearest to it. */
+  /** All intervals; what one worker told after the others had ended belongs to the last one. */
+  #whole(opened_ms: number): Sample[] {
+    const last = Math.max(0, this.#rows.length - 1);
+    const parts = this.#columns.flatMap((column) => column.slice(last));
+    if (parts.length <= this.#columns.length) return this.#rows;
+    return [...this.#rows.slice(0, last), mergeInterval(parts, opened_ms, this.#rows[last - 1]?.t_s ?? 0)];
+  }
+
+  /** All intervals, each with the server's reading that falls nearest to it. */
   rows(server: readonly ServerSample[], opened_ms: number): Sample[] {
-    return this.#rows.map((row) => {
+    return this.#whole(opened_ms).map((row) => {
       const seen = server.find(({ at_ms }) => Math.abs((at_ms - opened_ms) / 1000 - row.t_s) < 0.5);
       if (!seen) return row;
       return {

@@ -1,4 +1,4 @@
-import { environmentError, messageOf } from "../contract/errors.js";
+import { BenchError, EXIT, environmentError, messageOf } from "../contract/errors.js";
 import { type Health, healthSchema, type Usage, usageSchema } from "../contract/server-api.js";
 import { monotonicMs, sleep } from "./clock.js";
 
@@ -7,6 +7,12 @@ const ANSWER_WITHIN_MS = 5_000;
 async function getJson(url: string): Promise<unknown> {
   const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
   return response.ok ? response.json() : undefined;
+}
+
+/** Why a request failed, in one line: fetch itself only says that it did. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause ? error.cause : error;
+  return messageOf(cause).split("\n")[0] || "connection refused";
 }
 
 /**
@@ -20,8 +26,7 @@ export async function identify(base: string, runNonce: string | undefined): Prom
   } catch (error) {
     // Something that answers with other than JSON is a foreign server; something that does not answer is none.
     if (!(error instanceof SyntaxError)) {
-      const cause = error instanceof Error && error.cause ? messageOf(error.cause) : messageOf(error);
-      throw environmentError(`nothing answers at ${base}: ${cause || "connection refused"}`);
+      throw environmentError(`nothing answers at ${base}: ${reasonOf(error)}`);
     }
   }
   const health = healthSchema.safeParse(body);
@@ -32,9 +37,14 @@ export async function identify(base: string, runNonce: string | undefined): Prom
   return health.data;
 }
 
-/** @throws Error when the answer is not what our server gives */
+/** @throws BenchError when our server, which was there before, does not answer any more as it should */
 export async function readUsage(base: string): Promise<Usage> {
-  return usageSchema.parse(await getJson(`${base}/usage`));
+  try {
+    return usageSchema.parse(await getJson(`${base}/usage`));
+  } catch (error) {
+    const text = `the server at ${base} gives no counters any more: ${reasonOf(error)}`;
+    throw new BenchError(text, EXIT.configurationFailed, { cause: error });
+  }
 }
 
 /** Waits until the server has no request under way, also none whose client went away, and reads its counters. */

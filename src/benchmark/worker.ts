@@ -2,23 +2,24 @@ import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 import { BenchError, messageOf } from "../contract/errors.js";
 import { findProfile } from "../traffic/find.js";
-import { AliasTable, createStreams } from "../traffic/random.js";
+import { openTraffic } from "../traffic/streams.js";
 import { ClosedLoop, type Extent } from "./autocannon.js";
-import { requestBuffer } from "./drivers/http.js";
+import { requestSources } from "./drivers/http.js";
 import type { Command, Measured, Reply, WorkerAssignment } from "./protocol.js";
 
 /** A thread of the load generator: its share of the connections, in a closed loop. */
-const { url, traffic, seed, firstConnection, connections, timeoutS } = workerData as WorkerAssignment;
+const { url, traffic, seed, allConnections, firstConnection, connections, timeoutS } =
+  workerData as WorkerAssignment;
 const port = parentPort;
 if (!port) throw new Error("worker.js runs in a worker thread only");
 const say = (reply: Reply): void => port.postMessage(reply);
 
 const endpoint = new URL(url);
-const { requests, shares } = findProfile(traffic).population();
+const share = { connections: allConnections, first: firstConnection, count: connections };
+const { requests, streams } = openTraffic(findProfile(traffic), seed, share);
 const loop = new ClosedLoop({
   url: endpoint,
-  streams: createStreams(new AliasTable(shares), seed, firstConnection, connections),
-  requests: requests.map((descriptors) => requestBuffer(endpoint, descriptors)),
+  sources: requestSources(endpoint, requests, streams, firstConnection),
   timeoutS,
 });
 

@@ -62,3 +62,25 @@ export function createStreams(
     return { next: () => table.pick(uniform(), uniform()) };
   });
 }
+
+/**
+ * The requests of `count` connections that all go through the population in order; the connections begin evenly
+ * spread, so that at any time they ask for different keys.
+ * @param connections of all workers together
+ */
+export function createSequentialStreams(
+  size: number,
+  connections: number,
+  first: number,
+  count: number,
+): RequestStream[] {
+  return Array.from({ length: count }, (_, index) => {
+    let position = Math.floor(((first + index) * size) / connections) - 1;
+    return {
+      next: () => {
+        position = (position + 1) % size;
+        return position;
+      },
+    };
+  });
+}

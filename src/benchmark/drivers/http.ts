@@ -1,10 +1,26 @@
 import type { Outcome } from "../../contract/result.js";
-import type { Descriptors } from "../../traffic/types.js";
+import {
+  type Descriptors,
+  FRESH_KEY,
+  FRESH_KEY_DIGITS,
+  FRESH_KEY_PREFIX,
+  type RequestStream,
+} from "../../traffic/types.js";
 
 /** What an HTTP status means for a rate limiter under test. */
 export function outcomeOf(status: number): Outcome {
   if (status >= 200 && status < 300) return "allowed";
   return status === 429 ? "limited" : "failed";
+}
+
+/** A request as bytes on the wire. */
+export interface PreparedRequest {
+  requestBuffer: Buffer;
+}
+
+/** Gives the next request of one connection; valid until the next call. */
+export interface RequestSource {
+  next(): PreparedRequest;
 }
 
 /**
@@ -17,4 +33,58 @@ export function requestBuffer(url: URL, descriptors: Descriptors): Buffer {
   return Buffer.from(
     `GET ${url.pathname}?${query} HTTP/1.1\r\nHost: ${url.host}\r\nConnection: keep-alive\r\n\r\n`,
   );
+}
+
+/** Where the digits of fresh keys begin. */
+function freshPlaces(buffer: Buffer): number[] {
+  const places: number[] = [];
+  for (let at = buffer.indexOf(FRESH_KEY); at >= 0; at = buffer.indexOf(FRESH_KEY, at + 1)) {
+    places.push(at + FRESH_KEY_PREFIX.length);
+  }
+  return places;
+}
+
+/** Writes a whole number over the digits at `place`, which keep their count. */
+function writeDigits(buffer: Buffer, place: number, number: number): void {
+  let rest = number;
+  for (let at = place + FRESH_KEY_DIGITS - 1; rest > 0; at--) {
+    buffer[at] = 48 + (rest % 10);
+    rest = Math.floor(rest / 10);
+  }
+}
+
+/** Fresh numbers of a connection: room for a hundred thousand million, beyond any run. */
+const NUMBERS_PER_CONNECTION = 1e11;
+
+/**
+ * One source a connection. Requests with fresh keys are copied for each connection and their digits written in
+ * place: a connection has one request under way, so its buffer is free again when the next one is asked for.
+ * @param first number of the first connection, over all workers
+ */
+export function requestSources(
+  url: URL,
+  requests: readonly Descriptors[],
+  streams: readonly RequestStream[],
+  first: number,
+): RequestSource[] {
+  const shared = requests.map((descriptors) => ({ requestBuffer: requestBuffer(url, descriptors) }));
+  const places = shared.map((request) => freshPlaces(request.requestBuffer));
+  return streams.map((stream, index) => {
+    const own = shared.map((request, which) =>
+      places[which]?.length ? { requestBuffer: Buffer.from(request.requestBuffer) } : request,
+    );
+    let number = (first + index) * NUMBERS_PER_CONNECTION;
+    return {
+      next() {
+        const which = stream.next();
+        const request = own[which];
+        if (!request) throw new Error(`the traffic has no request ${which}`);
+        for (const place of places[which] ?? []) {
+          number++;
+          writeDigits(request.requestBuffer, place, number);
+        }
+        return request;
+      },
+    };
+  });
 }

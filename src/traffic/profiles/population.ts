@@ -21,6 +21,10 @@ export function zipfShares(size: number, total: number): Float64Array {
   return weights.map((weight) => (weight / sum) * total);
 }
 
+/** The same share for each of `size`. @param total what the shares add up to */
+export const evenShares = (size: number, total: number): Float64Array =>
+  new Float64Array(size).fill(total / size);
+
 /** Ordinary users and users whose quota is used up, each set by Zipf's law. */
 export function zipfPopulation(ordinary: number, exhausted: number, exhaustedShare: number) {
   const requests = [

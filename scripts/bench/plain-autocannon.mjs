@@ -1,0 +1,10 @@
+// autocannon as it comes, on one fixed URL: what our closed loop is compared with.
+import autocannon from "autocannon";
+
+const run = (amount) =>
+  autocannon({ url: process.env.URL, connections: Number(process.env.CONNECTIONS), amount });
+await run(10_000);
+const before = process.cpuUsage();
+const { requests } = await run(Number(process.env.REQUESTS));
+const { user, system } = process.cpuUsage(before);
+process.stdout.write(JSON.stringify({ cpu_us_per_request: (user + system) / requests.total }));

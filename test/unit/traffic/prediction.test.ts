@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import type { Limits } from "../../../src/contract/configuration.js";
+import { predictLimitedShare } from "../../../src/traffic/prediction.js";
+import { allowed } from "../../../src/traffic/profiles/allowed.js";
+import { denied } from "../../../src/traffic/profiles/denied.js";
+import { fixed } from "../../../src/traffic/profiles/fixed.js";
+import { realistic } from "../../../src/traffic/profiles/realistic.js";
+import type { TrafficProfile } from "../../../src/traffic/types.js";
+import { FixedWindow, playedLimitedShare } from "../../helpers/fixed-window.js";
+
+describe("under limits that cannot be used up, the limited share is the traffic's", () => {
+  const expected = { realistic: 0.1, fixed: 0, allowed: 0, denied: 1 };
+  test.each([realistic, fixed, allowed, denied])("$id", (profile) => {
+    for (const requests_per_second of [10, 100_000]) {
+      const share = predictLimitedShare(profile, profile.limits, {
+        opens_s: 10,
+        closes_s: 310,
+        requests_per_second,
+      });
+      expect(share).toBeCloseTo(expected[profile.id as keyof typeof expected], 12);
+    }
+  });
+});
+
+test("the played window counts, denies, blocks and opens again as the library's does", () => {
+  const plain = new FixedWindow({ points: 2, window_s: 10, block_s: 0 });
+  const at = (limiter: FixedWindow, times: number[]) => times.map((time) => limiter.consume("k", time));
+  expect(at(plain, [0, 1, 2, 9.9, 10, 11, 12, 20])).toEqual([
+    true,
+    true,
+    false,
+    false,
+    true,
+    true,
+    false,
+    true,
+  ]);
+  const blocking = new FixedWindow({ points: 1, window_s: 10, block_s: 3 });
+  expect(at(blocking, [0, 1, 3.9, 4, 5, 7.9, 8])).toEqual([true, false, false, true, false, false, true]);
+});
+
+describe("one key under explicit limits is predicted exactly", () => {
+  const seen = (opens_s: number, closes_s: number, requests_per_second: number) => ({
+    opens_s,
+    closes_s,
+    requests_per_second,
+  });
+  test.each([
+    ["used up before the window opens", { points: 100, window_s: 60, block_s: 0 }, seen(2, 12, 500), 1],
+    [
+      "3 s, then limited for 5, then 2 s more",
+      { points: 5000, window_s: 10, block_s: 0 },
+      seen(2, 12, 1000),
+      0.5,
+    ],
+    ["windows one after the other", { points: 250, window_s: 1, block_s: 0 }, seen(0, 100, 1000), 0.75],
+    ["a block takes the window's place", { points: 100, window_s: 60, block_s: 3 }, seen(0, 325, 100), 0.75],
+    ["never reached", { points: 100, window_s: 1, block_s: 9 }, seen(0, 10, 99), 0],
+  ])("%s", (_what, limits, window, share) => {
+    expect(predictLimitedShare(fixed, limits, window)).toBeCloseTo(share, 2);
+  });
+
+  test("also in a run of a day", () => {
+    const limits = { points: 500, window_s: 1, block_s: 0 };
+    expect(predictLimitedShare(fixed, limits, seen(3_600, 86_400, 20_000))).toBeCloseTo(0.975, 3);
+  });
+});
+
+test("a request with two descriptors is limited when either of them is", () => {
+  const profile = {
+    ...fixed,
+    population: () => ({
+      requests: [["user-1", "user-2"], ["user-3", "exhausted-1"], ["user-4"]] as [string, ...string[]][],
+      shares: Float64Array.of(0.2, 0.3, 0.5),
+    }),
+  };
+  const seen = { opens_s: 0, closes_s: 10, requests_per_second: 1000 };
+  expect(predictLimitedShare(profile, { points: 10_000, window_s: 60, block_s: 0 }, seen)).toBeCloseTo(
+    0.3,
+    12,
+  );
+  expect(predictLimitedShare(profile, { points: 1, window_s: 60, block_s: 0 }, seen)).toBeGreaterThan(0.999);
+});
+
+describe("under explicit limits the prediction is within one percentage point of playing them", () => {
+  const window = (opens_s: number, closes_s: number, requests_per_second: number) => ({
+    opens_s,
+    closes_s,
+    requests_per_second,
+  });
+  type Case = readonly [TrafficProfile, Limits, ReturnType<typeof window>];
+  const cases: readonly Case[] = [
+    [fixed, { points: 100, window_s: 60, block_s: 0 }, window(2, 12, 500)],
+    [fixed, { points: 1000, window_s: 1, block_s: 0 }, window(1, 7.3, 4000)],
+    [fixed, { points: 5000, window_s: 10, block_s: 0 }, window(2, 12, 1000)],
+    [fixed, { points: 300, window_s: 2, block_s: 0 }, window(0, 5, 200)],
+    [fixed, { points: 100, window_s: 1, block_s: 3 }, window(1, 16, 400)],
+    [fixed, { points: 10, window_s: 60, block_s: 1 }, window(0, 30, 300)],
+    [allowed, { points: 100, window_s: 60, block_s: 0 }, window(10, 40, 2000)],
+    [allowed, { points: 5, window_s: 60, block_s: 0 }, window(2, 12, 3000)],
+    [allowed, { points: 10, window_s: 1, block_s: 0 }, window(2, 8, 5000)],
+    [allowed, { points: 3, window_s: 5, block_s: 0 }, window(5, 35, 4000)],
+    [allowed, { points: 2, window_s: 1, block_s: 5 }, window(2, 12, 4000)],
+    [realistic, { points: 100, window_s: 60, block_s: 0 }, window(10, 40, 2000)],
+    [realistic, { points: 1, window_s: 10, block_s: 0 }, window(2, 12, 3000)],
+    [realistic, { points: 20, window_s: 2, block_s: 4 }, window(2, 12, 5000)],
+  ];
+  const named = cases.map(([profile, limits, seen]) => ({
+    profile,
+    limits,
+    seen,
+    name: `${profile.id} ${JSON.stringify({ ...limits, ...seen })}`,
+  }));
+  test.each(named)("$name", ({ profile, limits, seen }) => {
+    const played = [1, 2, 3].map((seed) => playedLimitedShare(profile, limits, seen, seed));
+    const mean = played.reduce((sum, share) => sum + share, 0) / played.length;
+    const predicted = predictLimitedShare(profile, limits, seen);
+    expect(Math.abs(predicted - mean), `predicted ${predicted}, played ${mean}`).toBeLessThanOrEqual(0.01);
+  });
+});
