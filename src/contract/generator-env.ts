@@ -6,6 +6,8 @@ import { idSchema } from "./target.js";
 const shape = {
   TARGET_URL: z
     .url({ protocol: /^https?$/, message: "must be an http or https address, e.g. http://127.0.0.1:3001" })
+    // The workload's path and the keys are appended.
+    .regex(/^[^?#]*$/, "must be a base address, without ? and #")
     .optional(),
   DURATION: decimalNumber(0.1, 86_400).optional(),
   REQUESTS: wholeNumber(1, 1_000_000_000).optional(),

@@ -24,6 +24,13 @@ export const clientSettingsSchema = z.record(
 );
 export type ClientSettings = z.infer<typeof clientSettingsSchema>;
 
+/** The script that decides, as the store knows it: the sha1 of its text, or the name of its function. */
+export const limiterScriptSchema = z.strictObject({
+  kind: z.enum(["eval", "evalsha", "fcall"]),
+  name_or_sha1: z.string().max(64),
+});
+export type LimiterScript = z.infer<typeof limiterScriptSchema>;
+
 /** `GET /healthz` */
 export const healthSchema = z.strictObject({
   service: z.literal("ratelimit-bench-server"),
@@ -32,6 +39,8 @@ export const healthSchema = z.strictObject({
   target: targetSchema,
   workloads: z.array(workloadSchema),
   limits: limitsSchema.optional(),
+  /** Absent where no script decides. */
+  limiter_script: limiterScriptSchema.optional(),
   versions: versionsSchema,
   client_settings: clientSettingsSchema,
   pid: z.int(),

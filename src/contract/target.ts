@@ -10,6 +10,7 @@ export interface TargetText {
   version?: string;
   store?: string;
   topology?: string;
+  /** Sorted, each once. */
   options: string[];
 }
 
@@ -47,7 +48,7 @@ export function parseTargetText(text: string): TargetText {
     ...(found.version ? { version: found.version } : {}),
     ...(found.store ? { store: found.store } : {}),
     ...(found.topology ? { topology: found.topology } : {}),
-    options: found.options ? found.options.split("+").filter(Boolean).sort() : [],
+    options: [...new Set(found.options?.split("+").filter(Boolean))].sort(),
   };
 }
 

@@ -7,7 +7,7 @@ export class Aborted extends Error {
   constructor(signal: NodeJS.Signals) {
     super(`interrupted by ${signal}`);
     this.name = "Aborted";
-    this.exitCode = signal === "SIGTERM" ? EXIT.terminated : EXIT.interrupted;
+    this.exitCode = signal === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
   }
 }
 

@@ -1,59 +1,88 @@
 import { CommanderError } from "commander";
+import type { Limits } from "../contract/configuration.js";
 import type { Environment } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
 import { workloads } from "../traffic/workloads.js";
 import { campaignCommand, DEFAULTS, type Flags, QUICK } from "./flags.js";
 import { durationMode, listOf, numberIn, type Request } from "./request.js";
 
+/** What was said, and where: messages name the flag or the variable that was used. */
+interface Said {
+  source: string;
+  value: string;
+}
+
 /** A variable of the environment, unless the flag says otherwise; when both speak and differ, that is noted. */
 function flagOrVariable(
-  flag: { name: string; value: string | undefined },
+  flag: string,
+  value: string | undefined,
   variable: string,
   env: Environment,
   notices: string[],
-): string | undefined {
+): Said | undefined {
   const inherited = env[variable] || undefined;
-  if (flag.value !== undefined && inherited !== undefined && flag.value !== inherited) {
-    notices.push(`${flag.name} ${flag.value} wins over ${variable}=${inherited}`);
+  if (value !== undefined && inherited !== undefined && value !== inherited) {
+    notices.push(`${flag} ${value} wins over ${variable}=${inherited}`);
   }
-  return flag.value ?? inherited;
+  if (value !== undefined) return { source: flag, value };
+  return inherited === undefined ? undefined : { source: variable, value: inherited };
 }
+
+const LIMITS = [
+  { member: "points", range: "points", flag: "--points", option: "points", variable: "RATE_LIMIT_POINTS" },
+  {
+    member: "window_s",
+    range: "window",
+    flag: "--window",
+    option: "window",
+    variable: "RATE_LIMIT_DURATION",
+  },
+  {
+    member: "block_s",
+    range: "block",
+    flag: "--block",
+    option: "block",
+    variable: "RATE_LIMIT_BLOCK_DURATION",
+  },
+] as const;
 
 /** Explicit limits, by flag or environment; members that nobody set are absent. */
 export function explicitLimits(
   flags: Pick<Flags, "points" | "window" | "block">,
   env: Environment,
   notices: string[],
-) {
-  const points = flagOrVariable({ name: "--points", value: flags.points }, "RATE_LIMIT_POINTS", env, notices);
-  const window = flagOrVariable(
-    { name: "--window", value: flags.window },
-    "RATE_LIMIT_DURATION",
-    env,
-    notices,
-  );
-  const block = flagOrVariable(
-    { name: "--block", value: flags.block },
-    "RATE_LIMIT_BLOCK_DURATION",
-    env,
-    notices,
-  );
-  return {
-    ...(points === undefined ? {} : { points: numberIn("points", "--points", points) }),
-    ...(window === undefined ? {} : { window_s: numberIn("window", "--window", window) }),
-    ...(block === undefined ? {} : { block_s: numberIn("block", "--block", block) }),
-  };
+): Partial<Limits> {
+  const pairs = LIMITS.flatMap(({ member, range, flag, option, variable }) => {
+    const said = flagOrVariable(flag, flags[option], variable, env, notices);
+    return said ? [[member, numberIn(range, said.source, said.value)] as const] : [];
+  });
+  return Object.fromEntries(pairs);
 }
+
+const PROGRAMS = [
+  { program: "valkey-server", flag: "--valkey-server", option: "valkeyServer", variable: "VALKEY_SERVER" },
+  { program: "redis-server", flag: "--redis-server", option: "redisServer", variable: "REDIS_SERVER" },
+] as const;
 
 /** Paths of store programs that the user gave. */
 export function programPaths(
   flags: Pick<Flags, "valkeyServer" | "redisServer">,
   env: Environment,
+  notices: string[],
 ): Record<string, string> {
-  const valkey = flags.valkeyServer ?? env.VALKEY_SERVER;
-  const redis = flags.redisServer ?? env.REDIS_SERVER;
-  return { ...(valkey ? { "valkey-server": valkey } : {}), ...(redis ? { "redis-server": redis } : {}) };
+  const pairs = PROGRAMS.flatMap(({ program, flag, option, variable }) => {
+    const said = flagOrVariable(flag, flags[option], variable, env, notices);
+    return said ? [[program, said.value] as const] : [];
+  });
+  return Object.fromEntries(pairs);
 }
+
+/** The variables that any campaign takes from the environment. */
+export const INHERITED: readonly string[] = [...LIMITS, ...PROGRAMS].map(({ variable }) => variable);
+
+/** The variables among `names` that are set, as a shell takes them before a command. */
+export const assignments = (names: readonly string[], env: Environment): string[] =>
+  names.flatMap((name) => (env[name] ? [`${name}=${quoted(env[name])}`] : []));
 
 function oneOf<Word extends string>(flag: string, text: string, valid: readonly Word[]): Word {
   const found = valid.find((word) => word === text);
@@ -117,10 +146,12 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
     output: flags.output,
     workers: numberIn("workers", "--workers", flags.workers),
     allowParallel: flags.allowParallel ?? false,
-    programPaths: programPaths(flags, env),
-    command: ["./scripts/run-all.sh", ...argv, ...(flags.seed === undefined ? ["--seed", String(seed)] : [])]
-      .map(quoted)
-      .join(" "),
+    programPaths: programPaths(flags, env, notices),
+    command: [
+      ...assignments(INHERITED, env),
+      "./scripts/run-all.sh",
+      ...[...argv, ...(flags.seed === undefined ? ["--seed", String(seed)] : [])].map(quoted),
+    ].join(" "),
     notices,
   };
 }

@@ -1,6 +1,6 @@
-import { rm } from "node:fs/promises";
-import { basename, join } from "node:path";
-import { EXIT, type ExitCode } from "../contract/errors.js";
+import { access, constants, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { EXIT, type ExitCode, environmentError, messageOf } from "../contract/errors.js";
 import type { Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
 import type { Journal } from "./journal.js";
@@ -11,7 +11,7 @@ import { campaignReadme } from "./readme.js";
 import { Recorder, type RunOutcome } from "./recorder.js";
 import { buildReport, summaryTable } from "./report.js";
 import type { Request } from "./request.js";
-import { createCampaignFolder, pointLatest, writeWhole } from "./results-dir.js";
+import { createCampaignFolder, pointLatest, stamp, writeWhole } from "./results-dir.js";
 import { canStart, openRuntime } from "./runtime.js";
 import { reclaimOrphans, takeLock } from "./state.js";
 
@@ -27,13 +27,14 @@ export async function runCampaign(
   const { runtime, choice, workFolder } = await openRuntime(request, packageFolder);
   try {
     const plan = makePlan(request, (store) => canStart(runtime, store));
-    const folder = await createCampaignFolder(request.output, new Date());
-    const campaign = basename(folder);
-    journal.writeTo(join(folder, "benchmark.log"));
-    announce(plan, choice, folder, journal);
-
-    const release = request.allowParallel ? async () => {} : await takeLock(campaign);
+    const now = new Date();
+    const release = request.allowParallel ? async () => {} : await takeLock(stamp(now));
     try {
+      await checkOutputFile(request.outputFile);
+      const folder = await createCampaignFolder(request.output, now);
+      const campaign = basename(folder);
+      journal.writeTo(join(folder, "benchmark.log"));
+      announce(plan, choice, folder, journal);
       const manifest = await startManifest(campaign, request, plan, runtime, packageFolder);
       for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
       await save(manifest, folder);
@@ -46,9 +47,13 @@ export async function runCampaign(
       } finally {
         if (manifest.status === "running") manifest.status = "aborted";
         manifest.finished_at = new Date().toISOString();
-        await lease.close();
-        await save(manifest, folder);
-        await pointLatest(folder);
+        try {
+          await lease.close();
+        } finally {
+          // Neither may hide how the campaign ended.
+          await save(manifest, folder).catch((error) => journal.warn(messageOf(error)));
+          await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
+        }
       }
       return await conclude(outcomes, packageFolder, folder, journal, signal);
     } finally {
@@ -59,9 +64,24 @@ export async function runCampaign(
   }
 }
 
+/** @throws environmentError when the folder cannot be written, e.g. because the disk is full */
 async function save(manifest: Manifest, folder: string): Promise<void> {
-  await writeWhole(join(folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-  await writeWhole(join(folder, "README.md"), campaignReadme(manifest));
+  try {
+    await writeWhole(join(folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+    await writeWhole(join(folder, "README.md"), campaignReadme(manifest));
+  } catch (error) {
+    throw environmentError(`${folder} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** A file that cannot be written is to be known before the first run, not after it. */
+async function checkOutputFile(path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  try {
+    await access(dirname(resolve(path)), constants.W_OK);
+  } catch (error) {
+    throw environmentError(`OUTPUT_FILE ${path} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 function announce(plan: Plan, choice: string, folder: string, journal: Journal): void {

@@ -14,10 +14,10 @@ import { reclaimOrphans } from "./state.js";
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 const COMMANDS = ["run", "single", "clean"];
 
-/** Ctrl-C and SIGTERM end the campaign in order; a second one ends this process at once. */
+/** Ctrl-C, SIGTERM and a closed terminal end the campaign in order; a second one ends this process at once. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       const reason = new Aborted(signal);
       if (controller.signal.aborted) {
@@ -63,5 +63,8 @@ async function main(): Promise<ExitCode> {
       );
   }
 }
+
+// Whoever reads may go away (`run-all.sh … | head`): that must not leave a store and a server behind.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
 runProgram(main);

@@ -1,15 +1,30 @@
 import { appendFileSync } from "node:fs";
+import { messageOf } from "../contract/errors.js";
 
 const clock = (): string => new Date().toTimeString().slice(0, 8);
 
+/** Appends lines to a file. One that cannot be written is told once, and ends nothing: it is only a log. */
+export function lineLog(path: string): (line: string) => void {
+  let broken = false;
+  return (line) => {
+    if (broken) return;
+    try {
+      appendFileSync(path, `${line}\n`);
+    } catch (error) {
+      broken = true;
+      process.stderr.write(`${path} cannot be written: ${messageOf(error)}\n`);
+    }
+  };
+}
+
 /** What the campaign tells: everything to its log, the milestones also to the screen. */
 export class Journal {
-  #path: string | undefined;
+  #append: ((line: string) => void) | undefined;
   #held: string[] = [];
 
   /** From now on lines are appended to this file; those said before come first. */
   writeTo(path: string): void {
-    this.#path = path;
+    this.#append = lineLog(path);
     for (const line of this.#held) this.#append(line);
     this.#held = [];
   }
@@ -29,7 +44,7 @@ export class Journal {
   /** A detail, for the log alone. */
   note(text: string): void {
     const line = `${new Date().toISOString()} ${text}`;
-    if (this.#path) this.#append(line);
+    if (this.#append) this.#append(line);
     else this.#held.push(line);
   }
 
@@ -37,9 +52,5 @@ export class Journal {
   stamp(text: string): void {
     process.stdout.write(`${clock()} ${text}\n`);
     this.note(text);
-  }
-
-  #append(line: string): void {
-    if (this.#path) appendFileSync(this.#path, `${line}\n`);
   }
 }

@@ -1,9 +1,9 @@
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../contract/errors.js";
 import type { Part, RunningPart, Runtime } from "../runtimes/types.js";
 import { writeWhole } from "./results-dir.js";
-import { type LeaseFile, leasesFolder, thisOwner } from "./state.js";
+import { type LeaseFile, leasesFolder, makeStateFolder, thisOwner } from "./state.js";
 
 /**
  * Owns all that a campaign has started and gives it back in reverse order. What it holds stands in a file, so that
@@ -11,6 +11,7 @@ import { type LeaseFile, leasesFolder, thisOwner } from "./state.js";
  */
 export class Lease {
   readonly #parts: RunningPart[] = [];
+  readonly #starts = new Set<Promise<RunningPart>>();
   readonly #path: string;
   readonly #file: Omit<LeaseFile, "parts">;
   #closed = false;
@@ -22,7 +23,7 @@ export class Lease {
   }
 
   static async open(campaign: string, runtime: string, workFolder: string): Promise<Lease> {
-    await mkdir(leasesFolder(), { recursive: true });
+    await makeStateFolder(leasesFolder());
     const owner = await thisOwner(campaign);
     const lease = new Lease(join(leasesFolder(), `${campaign}-${process.pid}.json`), {
       owner,
@@ -33,14 +34,36 @@ export class Lease {
     return lease;
   }
 
-  /** Starts a part and owns it from then on. */
+  /** Starts a part and owns it from the moment that it exists, ready or not. */
   async start(runtime: Runtime, part: Part): Promise<RunningPart> {
-    const running = await runtime.start(part);
-    this.#parts.push(running);
-    // A part that came up while everything was being given back must not stay.
-    if (this.#closed) await this.release([running]);
-    else await this.#write();
-    return running;
+    const start = this.#start(runtime, part);
+    this.#starts.add(start);
+    try {
+      return await start;
+    } finally {
+      this.#starts.delete(start);
+    }
+  }
+
+  async #start(runtime: Runtime, part: Part): Promise<RunningPart> {
+    this.#refuseIfClosed(part);
+    const begun: RunningPart[] = [];
+    try {
+      return await runtime.start(part, async (running) => {
+        begun.push(running);
+        this.#parts.push(running);
+        this.#refuseIfClosed(part);
+        await this.#write();
+      });
+    } catch (error) {
+      await this.release(begun);
+      throw error;
+    }
+  }
+
+  /** A part that comes up while everything is being given back must not stay. */
+  #refuseIfClosed({ role }: Part): void {
+    if (this.#closed) throw new Error(`${role} came too late: everything is being given back`);
   }
 
   /** Gives some parts back, the last started first. @throws AggregateError when some could not be stopped */
@@ -64,7 +87,12 @@ export class Lease {
   /** Gives everything back, and the work folder with it. */
   async close(): Promise<void> {
     this.#closed = true;
+    // A part that cannot be stopped gets a second chance below, which then tells.
+    await this.release([...this.#parts]).catch(() => {});
+    // What was between its start and its first word is refused by now, and stopped.
+    await Promise.allSettled(this.#starts);
     await this.release([...this.#parts]);
+    await this.#written.catch(() => {});
     await rm(this.#file.workFolder, { recursive: true, force: true });
     await rm(this.#path, { force: true });
   }

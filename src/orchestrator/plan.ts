@@ -6,11 +6,14 @@ import {
 } from "../contract/configuration.js";
 import { usageError } from "../contract/errors.js";
 import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../contract/plan.js";
-import type { Target } from "../contract/target.js";
+import { idSchema, type Target } from "../contract/target.js";
+import { clients } from "../targets/clients/index.js";
 import { groups } from "../targets/groups.js";
+import { nearest } from "../targets/nearest.js";
 import { resolveTarget } from "../targets/resolve.js";
 import { findProfile, findWorkload } from "../traffic/find.js";
-import { DEFAULT_TRAFFIC } from "../traffic/profiles/index.js";
+import { DEFAULT_TRAFFIC, profiles } from "../traffic/profiles/index.js";
+import { workloads } from "../traffic/workloads.js";
 import { shuffled } from "./order.js";
 import type { DurationMode, Request } from "./request.js";
 
@@ -28,9 +31,19 @@ interface Targets {
   notes: string[];
 }
 
+/** @throws usageError with the nearest valid word */
+function known(what: string, word: string, valid: readonly string[]): void {
+  if (valid.includes(word)) return;
+  throw usageError(`there is no ${what} ${JSON.stringify(word.slice(0, 60))}${nearest(word, valid)}`);
+}
+
 /** The targets that can be measured here, each once, and why the others cannot. */
 function resolveAll(request: Request, available: (store: string) => boolean): Targets {
   const asked = request.clients.flatMap((word) => groups[word] ?? [word]);
+  // A word without any further part may also be meant as a group.
+  const words = [...clients.map(({ id }) => id), ...Object.keys(groups)];
+  for (const word of request.clients)
+    if (idSchema.safeParse(word).success) known("client or group", word, words);
   const targets = new Map<string, Target>();
   const skips: Plan["skips"] = [];
   const notes: string[] = [];
@@ -95,6 +108,18 @@ function runsInOrder(request: Request, planned: readonly Planned[]): Plan["runs"
  * @throws usageError for what does not exist, and when nothing is left to measure
  */
 export function makePlan(request: Request, available: (store: string) => boolean): Plan {
+  for (const id of request.workloads)
+    known(
+      "workload",
+      id,
+      workloads.map((workload) => workload.id),
+    );
+  for (const id of request.traffic)
+    known(
+      "traffic",
+      id,
+      profiles.map((profile) => profile.id),
+    );
   const { targets, skips, notes } = resolveAll(request, available);
   if (targets.length === 0) {
     const reasons = skips.map(({ asked, reason }) => `${asked}: ${reason}`).join("; ");

@@ -1,4 +1,3 @@
-import { appendFileSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BenchError, EXIT, messageOf } from "../contract/errors.js";
@@ -6,7 +5,7 @@ import type { Plan } from "../contract/plan.js";
 import type { Result } from "../contract/result.js";
 import type { Runtime } from "../runtimes/types.js";
 import { Aborted, pause, unlessAborted } from "./abort.js";
-import type { Journal } from "./journal.js";
+import { type Journal, lineLog } from "./journal.js";
 import type { Lease } from "./lease.js";
 import { type Belonging, describeResult, failureOf, recordOf } from "./records.js";
 import type { Request } from "./request.js";
@@ -51,7 +50,7 @@ export class Recorder {
   }
 
   async #record(planned: PlannedRun, index: number): Promise<RunOutcome> {
-    const { plan, journal, folder, request } = this.#options;
+    const { plan, journal } = this.#options;
     const belonging = this.#belonging(planned);
     const { target, workload, traffic, load } = belonging.planned.configuration;
     const what = `${target.label}, ${workload.id}, ${traffic}, ${load.connections} connections`;
@@ -77,8 +76,7 @@ export class Recorder {
       const role = error instanceof PartFailed ? error.role : "harness";
       result = failureOf(belonging, "failed", startedAt, { role, text: messageOf(error) });
     }
-    const saved = await this.#save(planned, result);
-    if (saved && request.outputFile) await copyFile(join(folder, planned.file), request.outputFile);
+    const saved = (await this.#save(planned, result)) && (await this.#copy(planned));
     journal.stamp(`  ${describeResult(result)}`);
     const status = result.status === "measured" && saved ? result.verdict.status : "failed";
     return { file: planned.file, status };
@@ -116,6 +114,19 @@ export class Recorder {
     }
   }
 
+  /** @returns whether the result also stands where the user wants a copy of it */
+  async #copy({ file }: PlannedRun): Promise<boolean> {
+    const { folder, journal, request } = this.#options;
+    if (!request.outputFile) return true;
+    try {
+      await copyFile(join(folder, file), request.outputFile);
+      return true;
+    } catch (error) {
+      journal.warn(`OUTPUT_FILE ${request.outputFile} could not be written: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
   #belonging({ configuration_hash, run }: PlannedRun): Belonging {
     const { plan, campaign, runtime } = this.#options;
     const planned = plan.configurations.find(({ hash }) => hash === configuration_hash);
@@ -125,11 +136,11 @@ export class Recorder {
 
   #listener(planned: PlannedRun): RunListener {
     const { folder, journal } = this.#options;
-    const path = join(folder, `${planned.file}.log`);
+    const append = lineLog(join(folder, `${planned.file}.log`));
     return {
       phase: (text) => journal.note(`  ${text}`),
       progress: () => {},
-      log: (role, line) => appendFileSync(path, `${new Date().toISOString()} ${role}: ${line}\n`),
+      log: (role, line) => append(`${new Date().toISOString()} ${role}: ${line}`),
     };
   }
 

@@ -44,6 +44,7 @@ export async function buildReport(
     },
   );
   if (failed) {
+    signal.throwIfAborted();
     const last = stderr.trim().split("\n").at(-1) || `it ended with ${exitCode}`;
     throw new BenchError(`the report could not be built: ${last}`, EXIT.defect);
   }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { access, constants, lstat, mkdir, open, realpath, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { environmentError, messageOf } from "../contract/errors.js";
@@ -38,7 +39,7 @@ export async function createCampaignFolder(root: string, now: Date): Promise<str
 
 /** Writes a file whole or not at all: temporary file, fsync, rename. An older file stays intact on failure. */
 export async function writeWhole(path: string, text: string): Promise<void> {
-  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString("hex")}.tmp`);
   try {
     const file = await open(temporary, "wx");
     try {

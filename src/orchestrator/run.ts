@@ -78,6 +78,8 @@ class Stage {
   readonly #listener: RunListener;
   /** Parts that must live until the run is over. */
   readonly #needed: RunningPart[] = [];
+  /** From here on a failure is one of this run, no longer of a machine that the user must mend first. */
+  #measured = false;
 
   constructor(
     order: RunOrder,
@@ -117,6 +119,7 @@ class Stage {
     const watch = new CounterWatch([...nodes, server, generator]);
     this.#follow(generator, watch);
     const result = await this.#resultOf(generator);
+    this.#measured = true;
     const after = await this.#probe(nodes, ["read"]);
     const answers = result.requests.total;
     const resources = await watch.resources(this.#runtime.counterSource, result.duration, answers);
@@ -134,7 +137,8 @@ class Stage {
     );
     const exit = await this.#whileNeeded(probe.exited);
     if (exit.code !== 0) {
-      throw environmentError(`store: ${probe.lastLines().at(-1) ?? `the probe ended with ${exit.code}`}`);
+      const text = probe.lastLines().at(-1) ?? `the probe ended with ${exit.code ?? exit.signal}`;
+      throw this.#measured ? new PartFailed("store", text) : environmentError(`store: ${text}`);
     }
     return probeReportSchema.parse(JSON.parse(await probe.output()));
   }

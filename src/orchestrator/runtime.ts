@@ -1,4 +1,4 @@
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { usageError } from "../contract/errors.js";
@@ -25,7 +25,13 @@ export async function openRuntime(request: Request, packageFolder: string): Prom
     );
   }
   const workFolder = await mkdtemp(join(tmpdir(), "ratelimit-bench-"));
-  const runtime = await wanted.open({ packageFolder, workFolder, programPaths: request.programPaths });
+  let runtime: Runtime;
+  try {
+    runtime = await wanted.open({ packageFolder, workFolder, programPaths: request.programPaths });
+  } catch (error) {
+    await rm(workFolder, { recursive: true, force: true });
+    throw error;
+  }
   const why = request.runtime === "auto" ? "the only one so far" : "as asked";
   return { runtime, choice: `runtime: ${wanted.id} (${why})`, workFolder };
 }

@@ -4,7 +4,7 @@ import { usageError } from "../contract/errors.js";
 import { DEFAULT_COMPLEXITY } from "../contract/server-env.js";
 import { idSchema, parseTargetText } from "../contract/target.js";
 import { DEFAULT_TRAFFIC } from "../traffic/profiles/index.js";
-import { explicitLimits, programPaths, quoted } from "./args.js";
+import { assignments, explicitLimits, INHERITED, programPaths } from "./args.js";
 import { RANGES, type Request } from "./request.js";
 
 const whole = (name: keyof typeof RANGES) => wholeNumber(RANGES[name].min, RANGES[name].max).optional();
@@ -59,7 +59,6 @@ function targetText(
 export function parseSingle(env: Environment): Request {
   const read = readEnv(shape, env);
   const notices: string[] = [];
-  const set = Object.keys(shape).filter((name) => env[name]);
   return {
     clients: [targetText(read)],
     workloads: [read.REQUEST_TYPE ?? "light"],
@@ -78,9 +77,9 @@ export function parseSingle(env: Environment): Request {
     output: read.OUTPUT_DIR ?? "results",
     workers: Number(read.WORKERS ?? 1),
     allowParallel: false,
-    programPaths: programPaths({}, env),
+    programPaths: programPaths({}, env, notices),
     ...(read.OUTPUT_FILE ? { outputFile: read.OUTPUT_FILE } : {}),
-    command: [...set.map((name) => `${name}=${quoted(env[name] ?? "")}`), "./scripts/run-benchmark.sh"].join(
+    command: [...assignments([...Object.keys(shape), ...INHERITED], env), "./scripts/run-benchmark.sh"].join(
       " ",
     ),
     notices,

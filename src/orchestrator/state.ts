@@ -1,8 +1,9 @@
-import { mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { access, constants, link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { z } from "zod";
-import { environmentError } from "../contract/errors.js";
+import { environmentError, messageOf } from "../contract/errors.js";
 import { runtimes } from "../runtimes/index.js";
 import { startTimeOf } from "../runtimes/process-identity.js";
 
@@ -20,7 +21,9 @@ export type LeaseFile = z.infer<typeof leaseSchema>;
 
 /** The user's state folder for this project, by the XDG rules. */
 export function stateFolder(): string {
-  const base = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
+  const { XDG_STATE_HOME: named = "" } = process.env;
+  // By those rules a relative path counts as unset.
+  const base = isAbsolute(named) ? named : join(homedir(), ".local", "state");
   return join(base, "ratelimit-bench");
 }
 
@@ -32,14 +35,37 @@ export async function thisOwner(campaign: string): Promise<Owner> {
   return { pid: process.pid, started: (await startTimeOf(process.pid)) ?? "", campaign };
 }
 
-async function readJson<Shape>(path: string, schema: z.ZodType<Shape>): Promise<Shape | undefined> {
-  const text = await readFile(path, "utf8").catch(() => undefined);
-  if (text === undefined) return undefined;
+function parseJson<Shape>(text: string, schema: z.ZodType<Shape>): Shape | undefined {
   try {
     return schema.parse(JSON.parse(text));
   } catch {
     return undefined;
   }
+}
+
+/** @throws environmentError when there can be no such folder */
+export async function makeStateFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    throw environmentError(
+      `state folder ${folder} cannot be written (${messageOf(error)}): set XDG_STATE_HOME to one that can`,
+      { cause: error },
+    );
+  }
+}
+
+/** Moves a dead owner's lock away, unless another campaign has taken its place in the meantime. */
+async function discard(path: string, dead: string): Promise<void> {
+  const aside = `${path}.${process.pid}.dead`;
+  try {
+    await rename(path, aside);
+  } catch {
+    return;
+  }
+  if ((await readFile(aside, "utf8")) !== dead) await link(aside, path).catch(() => {});
+  await rm(aside, { force: true });
 }
 
 /**
@@ -49,26 +75,31 @@ async function readJson<Shape>(path: string, schema: z.ZodType<Shape>): Promise<
  */
 export async function takeLock(campaign: string): Promise<() => Promise<void>> {
   const path = join(stateFolder(), "lock.json");
-  await mkdir(stateFolder(), { recursive: true });
-  const text = JSON.stringify(await thisOwner(campaign));
-  for (let attempt = 0; attempt < 5; attempt++) {
-    try {
-      const file = await open(path, "wx");
-      await file.writeFile(text);
-      await file.close();
-      return () => rm(path, { force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
-        throw environmentError(`${path} cannot be written: ${(error as Error).message}`);
+  await makeStateFolder(stateFolder());
+  const own = join(stateFolder(), `lock.${randomBytes(4).toString("hex")}.tmp`);
+  await writeFile(own, JSON.stringify(await thisOwner(campaign)));
+  try {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      try {
+        // A link is there at once and whole: nobody can read half a lock.
+        await link(own, path);
+        return () => rm(path, { force: true });
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
+          throw environmentError(`${path} cannot be written: ${messageOf(error)}`);
+        }
       }
+      const text = await readFile(path, "utf8").catch(() => "");
+      const holder = parseJson(text, ownerSchema);
+      if (holder && (await isAlive(holder))) {
+        throw environmentError(
+          `campaign ${holder.campaign} is running (process ${holder.pid}): wait for it, or use --allow-parallel if its figures do not matter`,
+        );
+      }
+      await discard(path, text);
     }
-    const holder = await readJson(path, ownerSchema);
-    if (holder && (await isAlive(holder))) {
-      throw environmentError(
-        `campaign ${holder.campaign} is running (process ${holder.pid}): wait for it, or use --allow-parallel if its figures do not matter`,
-      );
-    }
-    await rm(path, { force: true });
+  } finally {
+    await rm(own, { force: true });
   }
   throw environmentError(`${path} is taken again and again by another campaign`);
 }
@@ -79,7 +110,7 @@ export async function reclaimOrphans(): Promise<string[]> {
   const told: string[] = [];
   for (const name of names.filter((entry) => entry.endsWith(".json"))) {
     const path = join(leasesFolder(), name);
-    const lease = await readJson(path, leaseSchema);
+    const lease = parseJson(await readFile(path, "utf8").catch(() => ""), leaseSchema);
     if (!lease || (await isAlive(lease.owner))) continue;
     const runtime = runtimes.find(({ id }) => id === lease.runtime);
     let ended = 0;

@@ -1,4 +1,4 @@
-import { usageError } from "../contract/errors.js";
+import { EXIT, type ExitCode, usageError } from "../contract/errors.js";
 import { decodeProbeEnv, type ProbeAction, type ProbeEnv, probeActions } from "../contract/probe-env.js";
 import { printDocument, runProgram } from "../contract/program.js";
 import type { ProbeReport } from "../contract/store.js";
@@ -38,7 +38,7 @@ async function perform(
   }
 }
 
-async function main(): Promise<void> {
+async function main(): Promise<ExitCode> {
   const env = decodeProbeEnv(process.env);
   const actions = process.argv.slice(2).map((word) => {
     const action = probeActions.find((name) => name === word);
@@ -56,6 +56,7 @@ async function main(): Promise<void> {
     return all;
   });
   await printDocument(report);
+  return EXIT.done;
 }
 
 runProgram(main);

@@ -43,6 +43,8 @@ export async function until(
   }
 }
 
+const COMMAND_TIMEOUT_MS = 10_000;
+
 /** Runs `work` with a connection to each node; connections are closed whatever happens. */
 export async function withNodes<Value>(
   places: readonly Node[],
@@ -54,6 +56,8 @@ export async function withNodes<Value>(
       port,
       protocol: 2,
       maxRetriesPerRequest: null,
+      // A store that hangs must not make the probe hang.
+      commandTimeout: COMMAND_TIMEOUT_MS,
       retryStrategy: () => 50,
     });
     // A node that is not up yet is what `until` waits for; each refusal is no news.
@@ -64,8 +68,13 @@ export async function withNodes<Value>(
     const connection = connections[index];
     if (!connection) throw new Error("a node without a connection");
     const call: StoreNode["call"] = async (...[name, ...parameters]) => {
-      if (connection.status !== "ready") throw new Error(`${place.host}:${place.port} does not answer`);
-      return connection.call(name, ...parameters.map(String));
+      const node = `${place.host}:${place.port}`;
+      if (connection.status !== "ready") throw environmentError(`${node} does not answer`);
+      try {
+        return await connection.call(name, ...parameters.map(String));
+      } catch (error) {
+        throw environmentError(`${node}: ${name}: ${messageOf(error)}`, { cause: error });
+      }
     };
     return {
       place,

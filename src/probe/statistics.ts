@@ -1,6 +1,7 @@
 import { environmentError } from "../contract/errors.js";
 import type { StoreReading } from "../contract/store.js";
 import { findStore } from "../targets/resolve.js";
+import { stores } from "../targets/stores/index.js";
 import { type StoreNode, until } from "./nodes.js";
 
 /** Settings that can change a figure; they stand in every result as the running store gives them. */
@@ -37,8 +38,11 @@ export async function readNode(node: StoreNode, store: string): Promise<StoreRea
     if (Number.isFinite(value)) return value;
     throw environmentError(`${node.name}: INFO has no number ${name}`);
   };
+  // Valkey also prints a redis_version: a node is the first kind of store whose field it has.
+  const kind = stores.find((each) => each.versionField && fields.has(each.versionField))?.id;
   const version = fields.get(versionField);
-  if (!version) throw environmentError(`${node.name} is not a ${store}: INFO has no ${versionField}`);
+  if (!version || kind !== store)
+    throw environmentError(`${node.name} is ${kind ?? "unknown"}, not ${store}`);
   const scripts = scriptCommands.flatMap((command) => {
     const text = fields.get(`cmdstat_${command}`);
     return text

@@ -41,7 +41,7 @@ class LocalRuntime implements Runtime {
     return this.#programs.get(name);
   }
 
-  async start(part: Part): Promise<RunningPart> {
+  async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
     const program = this.#programs.get(part.program);
     if (!program) throw environmentError(`no ${part.program} was found on this machine`);
     const place: Place = {
@@ -67,6 +67,7 @@ class LocalRuntime implements Runtime {
     const identity = { pid, started: (await startTimeOf(pid)) ?? "", folder: place.folder };
     const running = new LocalPart(part, place, child, identity);
     try {
+      await onBegun(running);
       await this.#ready(part, place, running);
     } catch (error) {
       await running.stop();

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { access, readdir } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../contract/errors.js";
 import type { ProgramFacts } from "./types.js";
@@ -13,7 +13,7 @@ const isExecutable = async (path: string): Promise<boolean> =>
 
 async function onPath(name: string): Promise<string | undefined> {
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-    if (folder && (await isExecutable(join(folder, name)))) return join(folder, name);
+    if (folder && (await isExecutable(join(folder, name)))) return resolve(folder, name);
   }
   return undefined;
 }
@@ -55,7 +55,8 @@ export async function findProgram(
   if (givenPath && !(await isExecutable(givenPath))) {
     throw environmentError(`${givenPath} is not an executable ${name}`);
   }
-  const found = givenPath ?? (await onPath(name));
+  // Absolute, because parts run in folders of their own.
+  const found = givenPath ? resolve(givenPath) : await onPath(name);
   const path = found ?? (await embedded(packageFolder, name));
   if (!path) return undefined;
   return { path, version: await versionOf(path), embedded: found === undefined };

@@ -67,8 +67,13 @@ export interface Runtime {
   counterSource: string;
   /** Facts of a program, or undefined where this runtime does not have it. */
   program(name: string): ProgramFacts | undefined;
-  /** @throws environmentError when the part does not become ready, with its last lines */
-  start(part: Part): Promise<RunningPart>;
+  /**
+   * Starts a part and waits until it is ready. When it does not become so, nothing of it is left.
+   * @param onBegun is told the part as soon as it exists, long before it is ready, so that it can be given back at
+   * any time; when it rejects, the part is stopped
+   * @throws environmentError when the part does not become ready, with its last lines
+   */
+  start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart>;
 }
 
 export interface RuntimeDescription {

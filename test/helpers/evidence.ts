@@ -1,0 +1,204 @@
+import { type Configuration, configurationHash } from "../../src/contract/configuration.js";
+import type { Counts, GeneratorPart } from "../../src/contract/result.js";
+import type { Usage } from "../../src/contract/server-api.js";
+import type { StoreReading } from "../../src/contract/store.js";
+import type { Evidence } from "../../src/judge/evidence.js";
+import { createHistogram, encodeHistogram, mergeHistograms } from "../../src/judge/histogram.js";
+import { latencyBlock } from "../../src/judge/latency.js";
+
+const ALLOWED = 9_000;
+const LIMITED = 1_000;
+const CUT = 5;
+const SENT = ALLOWED + LIMITED + CUT;
+const WARMUP = 2_000;
+const CONNECTIONS = 10;
+const DURATION_S = 5;
+/** What makes Little's law hold: connections ÷ throughput. */
+const LATENCY_US = (CONNECTIONS * DURATION_S * 1e6) / (ALLOWED + LIMITED);
+
+/** `count` latencies, all the same. */
+export const histogramOf = (count: number, us = LATENCY_US) => {
+  const histogram = createHistogram();
+  if (count > 0) histogram.recordValueWithCount(us, count);
+  return encodeHistogram(histogram);
+};
+
+export const configuration: Configuration = {
+  target: {
+    text: "iovalkey@valkey:standalone",
+    label: "iovalkey",
+    client: "iovalkey",
+    store: "valkey",
+    topology: "standalone",
+    limiter: "rate-limiter-flexible",
+    options: [],
+  },
+  workload: { id: "light" },
+  traffic: "realistic",
+  load: { model: "closed", connections: CONNECTIONS },
+  extent: { duration_s: DURATION_S },
+  limits: { points: 1_000_000_000, window_s: 60, block_s: 0 },
+  caps: {},
+};
+
+const counts: Counts = {
+  sent: SENT,
+  allowed: ALLOWED,
+  limited: LIMITED,
+  failed_answers: 0,
+  connection_errors: 0,
+  timed_out: 0,
+  cut: CUT,
+  by_status: { "200": ALLOWED, "429": LIMITED },
+};
+
+const usage = (change: Partial<Usage>): Usage => ({
+  run_nonce: "nonce-1",
+  uptime_s: 1,
+  cpu_user_us: 1_000_000,
+  cpu_system_us: 200_000,
+  heap_used_bytes: 20_000_000,
+  resident_bytes: 80_000_000,
+  event_loop_active_ms: 100,
+  event_loop_idle_ms: 900,
+  requests: 0,
+  in_flight: 0,
+  consumes: { allowed: 0, limited: 0, failed: 0 },
+  ...change,
+});
+
+export const reading = (change: Partial<StoreReading> = {}): StoreReading => ({
+  run_id: "store-run-1",
+  version: "9.1.2",
+  uptime_s: 3,
+  keys: 0,
+  evicted_keys: 0,
+  expired_keys: 0,
+  used_memory_bytes: 2_000_000,
+  script_calls: {},
+  cpu_user_us: 10_000,
+  cpu_system_us: 10_000,
+  ...change,
+});
+
+const part = (): GeneratorPart => ({
+  id: "generator",
+  workers: [{ connections: CONNECTIONS, counts: { ...counts }, event_loop_utilisation: 0.5 }],
+  counts: { ...counts },
+  window_s: DURATION_S,
+  cpu_us: 1_000_000,
+  resident_bytes: 90_000_000,
+  histograms: { allowed: histogramOf(ALLOWED), limited: histogramOf(LIMITED), failed: histogramOf(0) },
+});
+
+/** Consumes of the whole life of the server in the valid evidence: warm-up and window. */
+export const CONSUMES = SENT + WARMUP;
+
+type Whole = "server" | "store" | "prediction";
+export type ValidRun = Omit<Evidence, Whole> & { [Part in Whole]-?: NonNullable<Evidence[Part]> };
+
+/** A run of our own server on a store to which no rule objects. Each call gives a copy that may be spoilt. */
+export function validEvidence(): ValidRun {
+  const generator = part();
+  const latency = latencyBlock(mergeHistograms([generator.histograms.allowed, generator.histograms.limited]));
+  return structuredClone({
+    schema: "ratelimit-bench/result" as const,
+    schema_version: 1 as const,
+    campaign: "20260101_000000",
+    run: 1,
+    configuration,
+    configuration_hash: configurationHash(configuration),
+    runtime: { id: "local", embedded_store: true, caps_applied: false },
+    started_at: "2026-01-01T00:00:00.000Z",
+    finished_at: "2026-01-01T00:00:10.000Z",
+    notes: [],
+    status: "measured" as const,
+    request: {
+      url: "http://127.0.0.1:3001",
+      label: "iovalkey",
+      workload: "light",
+      traffic: "realistic",
+      connections: CONNECTIONS,
+      workers: 1,
+      warmup_s: 1,
+      seed: 1,
+      duration_s: DURATION_S,
+      timeout_s: 10,
+    },
+    duration: DURATION_S,
+    requests: { average: (ALLOWED + LIMITED) / DURATION_S, total: ALLOWED + LIMITED },
+    ...(latency ? { latency } : {}),
+    unsupported: ["p99_9"],
+    rate_limit_hits: LIMITED,
+    cpu_usage: 50,
+    memory_usage: 20_000_000,
+    memory_resident: 80_000_000,
+    errors: 0,
+    timeouts: 0,
+    totalErrors: 0,
+    counts,
+    generators: [generator],
+    samples: [],
+    prediction: { limited_share: 0.1, seen_share: 0.1, tolerance: 0.01, basis: "traffic" as const },
+    server: {
+      run_nonce: "nonce-1",
+      client_settings: {},
+      at_start: usage({}),
+      at_window_open: usage({
+        uptime_s: 3,
+        requests: WARMUP,
+        consumes: { allowed: 1_800, limited: 200, failed: 0 },
+      }),
+      at_end: usage({
+        uptime_s: 9,
+        requests: CONSUMES,
+        consumes: { allowed: CONSUMES - 1_201, limited: 1_201, failed: 0 },
+      }),
+    },
+    store: {
+      nodes: [
+        {
+          role: "store-1",
+          at_start: reading(),
+          at_end: reading({
+            uptime_s: 12,
+            keys: 5_000,
+            script_calls: { evalsha: { calls: CONSUMES + 1, failed: 1 }, eval: { calls: 0, failed: 0 } },
+          }),
+        },
+      ],
+      settings: { maxmemory: "1073741824" },
+    },
+    resources: {},
+    versions: { node: "24.0.0" },
+  });
+}
+
+/** The run's only generator. */
+export function generatorOf(run: ValidRun): GeneratorPart {
+  const [generator] = run.generators;
+  if (!generator) throw new Error("a generator");
+  return generator;
+}
+
+/** The run's first store node. */
+export function storeOf(run: ValidRun): { at_start: StoreReading; at_end: StoreReading } {
+  const [node] = run.store.nodes;
+  if (!node) throw new Error("a store node");
+  return node;
+}
+
+export const evalsha = (calls: number, failed = 0) => ({ script_calls: { evalsha: { calls, failed } } });
+
+/** Adds requests that failed, everywhere where they are counted. */
+export function addFailures(
+  run: ValidRun,
+  kind: "failed_answers" | "connection_errors" | "timed_out",
+  count: number,
+) {
+  for (const counts of [run.counts, generatorOf(run).counts]) {
+    counts[kind] += count;
+    counts.sent += count;
+  }
+  run.server.at_end.requests += count;
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { outcomeOf, requestBuffer } from "../../../src/benchmark/drivers/http.js";
+import { Recorder } from "../../../src/benchmark/recorder.js";
+import { SampleSheet } from "../../../src/benchmark/samples.js";
+import { decodeHistogram, mergeHistograms } from "../../../src/judge/histogram.js";
+import { latencyBlock } from "../../../src/judge/latency.js";
+
+describe("what a status means", () => {
+  test.each([
+    [200, "allowed"],
+    [204, "allowed"],
+    [299, "allowed"],
+    [429, "limited"],
+    [302, "failed"],
+    [400, "failed"],
+    [428, "failed"],
+    [503, "failed"],
+  ] as const)("%i is %s", (status, outcome) => {
+    expect(outcomeOf(status)).toBe(outcome);
+  });
+});
+
+test("a request carries each of its descriptors, encoded, and keeps its connection", () => {
+  const url = new URL("http://127.0.0.1:3001/base/light");
+  expect(requestBuffer(url, ["user-1", "a b&c"]).toString()).toBe(
+    "GET /base/light?userId=user-1&userId=a+b%26c HTTP/1.1\r\nHost: 127.0.0.1:3001\r\nConnection: keep-alive\r\n\r\n",
+  );
+});
+
+const rest = { sent: 6, connection_errors: 1, timed_out: 0, cut: 1 };
+
+describe("the recorder of a window", () => {
+  const record = () => {
+    const recorder = new Recorder();
+    recorder.answer(200, 0.47);
+    recorder.answer(200, 1.5);
+    recorder.answer(429, 2);
+    recorder.answer(503, 9_000);
+    return recorder;
+  };
+
+  test("counts each answer once, by outcome and by status", () => {
+    expect(record().counts(rest)).toEqual({
+      ...rest,
+      allowed: 2,
+      limited: 1,
+      failed_answers: 1,
+      by_status: { "200": 2, "429": 1, "503": 1 },
+    });
+  });
+
+  test("keeps latencies in microseconds, apart by outcome", () => {
+    const { allowed, limited, failed } = record().histograms();
+    expect([allowed.count, limited.count, failed.count]).toEqual([2, 1, 1]);
+    expect(decodeHistogram(allowed).getValueAtPercentile(50)).toBe(470);
+    expect(latencyBlock(mergeHistograms([allowed, limited]))?.p99).toBeCloseTo(2, 2);
+  });
+
+  test("keeps failures out of the latency of each second, too", () => {
+    const recorder = record();
+    recorder.loss(2);
+    const sample = recorder.sample(1_000);
+    expect(sample).toMatchObject({ at_ms: 1_000, allowed: 2, limited: 1, failed: 3 });
+    expect(decodeHistogram(sample.answered).maxValue).toBeLessThan(2_010);
+    expect(recorder.sample(2_000)).toMatchObject({
+      allowed: 0,
+      limited: 0,
+      failed: 0,
+      answered: { count: 0 },
+    });
+  });
+
+  test("an answer within less than a microsecond is an answer, not a missing latency", () => {
+    const recorder = new Recorder();
+    recorder.answer(200, 0.0002);
+    expect(latencyBlock(decodeHistogram(recorder.histograms().allowed))).toMatchObject({ min: 0.001 });
+  });
+});
+
+/** What a worker saw in the second that ended then. */
+const second = (at_s: number, count: number, ms = 1) => {
+  const recorder = new Recorder();
+  for (let n = 0; n < count; n++) recorder.answer(200, ms);
+  return recorder.sample(at_s * 1000);
+};
+
+describe("the samples of several workers", () => {
+  test("become one row an interval, once each worker has told; percentiles come from all answers", () => {
+    const sheet = new SampleSheet(2);
+    expect(sheet.add(0, second(1, 99, 1), 0)).toBeUndefined();
+    expect(sheet.add(0, second(2, 10, 1), 0)).toBeUndefined();
+    expect(sheet.add(1, second(1.002, 1, 50), 0)).toMatchObject({ t_s: 1.002, allowed: 100, p50_ms: 1 });
+    expect(sheet.add(1, second(2, 10, 1), 0)).toMatchObject({ t_s: 2, interval_s: 0.998, allowed: 20 });
+    expect(sheet.rows([], 0)).toHaveLength(2);
+  });
+
+  test("hold every answer, also when a worker told once more than another", () => {
+    const sheet = new SampleSheet(2);
+    for (const sample of [second(1, 10), second(2, 10), second(2.5, 5)]) sheet.add(0, sample, 0);
+    for (const sample of [second(1, 10), second(2.5, 15)]) sheet.add(1, sample, 0);
+    const rows = sheet.rows([], 0);
+    expect(rows.reduce((sum, { allowed }) => sum + allowed, 0)).toBe(50);
+    expect(rows.reduce((sum, { interval_s }) => sum + interval_s, 0)).toBeCloseTo(2.5, 3);
+    expect(rows.at(-1)?.t_s).toBe(2.5);
+  });
+
+  test("carry the server's reading that falls nearest, and none where there is none", () => {
+    const sheet = new SampleSheet(1);
+    for (const at_s of [1, 2]) sheet.add(0, second(at_s, 1), 0);
+    const reading = {
+      at_ms: 2_010,
+      cpu_percent: 51.26,
+      event_loop_utilisation: 0.5,
+      heap_used_bytes: 7,
+      resident_bytes: 8,
+    };
+    const [first, last] = sheet.rows([reading], 0);
+    expect(first).not.toHaveProperty("server_cpu_percent");
+    expect(last).toMatchObject({ server_cpu_percent: 51.3, server_heap_used_bytes: 7 });
+  });
+});

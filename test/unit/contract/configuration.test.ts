@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import {
+  type Configuration,
+  canonicalJson,
+  configurationFileName,
+  configurationHash,
+} from "../../../src/contract/configuration.js";
+
+const configuration: Configuration = {
+  target: {
+    text: "iovalkey@valkey:cluster",
+    label: "iovalkey:cluster",
+    client: "iovalkey",
+    store: "valkey",
+    topology: "cluster",
+    limiter: "rate-limiter-flexible",
+    options: [],
+  },
+  workload: { id: "heavy", complexity: 10 },
+  traffic: "realistic",
+  load: { model: "closed", connections: 100 },
+  extent: { duration_s: 30 },
+  limits: { points: 100, window_s: 60, block_s: 0 },
+  caps: {},
+};
+
+describe("the hash of a configuration", () => {
+  test("never changes: campaigns of different years stay comparable", () => {
+    expect(configurationHash(configuration)).toBe("e380bc72cde66f56");
+  });
+
+  test("does not depend on the order in which members were set", () => {
+    const reversed = Object.fromEntries(Object.entries(configuration).reverse()) as Configuration;
+    expect(configurationHash(reversed)).toBe(configurationHash(configuration));
+  });
+
+  test("does not depend on the label, which says less on a machine with other stores", () => {
+    const target = { ...configuration.target, label: "iovalkey@valkey:cluster" };
+    expect(configurationHash({ ...configuration, target })).toBe(configurationHash(configuration));
+  });
+
+  test.each<[string, Partial<Configuration>]>([
+    ["target", { target: { ...configuration.target, text: "iovalkey@valkey:standalone" } }],
+    ["limiter", { target: { ...configuration.target, limiter: "none" } }],
+    ["workload", { workload: { id: "light" } }],
+    ["complexity", { workload: { id: "heavy", complexity: 11 } }],
+    ["traffic", { traffic: "fixed" }],
+    ["load", { load: { model: "closed", connections: 101 } }],
+    ["duration", { extent: { duration_s: 31 } }],
+    ["requests", { extent: { requests: 30 } }],
+    ["points", { limits: { ...configuration.limits, points: 101 } }],
+    ["window", { limits: { ...configuration.limits, window_s: 61 } }],
+    ["block", { limits: { ...configuration.limits, block_s: 1 } }],
+    ["caps", { caps: { server: { cpus: 1 } } }],
+  ])("changes with the %s", (_what, change) => {
+    expect(configurationHash({ ...configuration, ...change })).not.toBe(configurationHash(configuration));
+  });
+});
+
+test("the same thing has the same JSON, absent members or not", () => {
+  expect(canonicalJson({ b: [{ d: 1, c: undefined }], a: null })).toBe('{"a":null,"b":[{"d":1}]}');
+  expect(canonicalJson({ a: null, b: [{ d: 1 }] })).toBe('{"a":null,"b":[{"d":1}]}');
+});
+
+describe("the file name of a configuration", () => {
+  test.each<[string, Partial<Configuration>]>([
+    ["iovalkey-cluster_heavy_100c_30s", {}],
+    ["iovalkey-cluster_heavy_100c_30s_fixed", { traffic: "fixed" }],
+    ["iovalkey-cluster_heavy_100c_500r", { extent: { requests: 500 } }],
+    ["iovalkey-cluster_light_100c_0.5s", { workload: { id: "light" }, extent: { duration_s: 0.5 } }],
+  ])("is %s", (name, change) => {
+    expect(configurationFileName({ ...configuration, ...change }, "realistic")).toBe(name);
+  });
+});

@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest";
+import { decimalNumber, formatNodes, parseNodes, readEnv, wholeNumber } from "../../../src/contract/env.js";
+import { EXIT } from "../../../src/contract/errors.js";
+import { decodeGeneratorEnv, encodeGeneratorEnv } from "../../../src/contract/generator-env.js";
+import { decodeProbeEnv, encodeProbeEnv } from "../../../src/contract/probe-env.js";
+import { expectFailure } from "../../helpers/errors.js";
+
+describe("an environment that is read", () => {
+  const shape = { COUNT: wholeNumber(1, 10).optional(), SECONDS: decimalNumber(0, 5).optional() };
+
+  test("takes an empty value as unset and leaves other variables alone", () => {
+    expect(readEnv(shape, { COUNT: "", SECONDS: "1.5", OTHER: "x" })).toEqual({ SECONDS: "1.5" });
+  });
+
+  test.each([
+    ["COUNT", "0", "from 1 to 10"],
+    ["COUNT", "11", "from 1 to 10"],
+    ["COUNT", "-1", "whole number from 1 to 10"],
+    ["COUNT", "1.5", "whole number from 1 to 10"],
+    ["COUNT", "1e1", "whole number from 1 to 10"],
+    ["COUNT", "0x5", "whole number from 1 to 10"],
+    ["COUNT", " 5", "whole number from 1 to 10"],
+    ["COUNT", "NaN", "whole number from 1 to 10"],
+    ["COUNT", "$(touch x)", "whole number from 1 to 10"],
+    ["COUNT", "5\n", "whole number from 1 to 10"],
+    ["COUNT", "9".repeat(300), "whole number from 1 to 10"],
+    ["SECONDS", "5.1", "from 0 to 5"],
+    ["SECONDS", "-0.1", "a number from 0 to 5"],
+    ["SECONDS", "1.", "a number from 0 to 5"],
+    ["SECONDS", "Infinity", "a number from 0 to 5"],
+    ["SECONDS", "1.5x", "a number from 0 to 5"],
+  ])("refuses %s=%j and says what is valid", async (name, value, valid) => {
+    await expectFailure(() => readEnv(shape, { [name]: value }), EXIT.usage, `${name}=`, valid);
+  });
+});
+
+test("nodes survive the way through text", () => {
+  const nodes = [
+    { host: "127.0.0.1", port: 7001 },
+    { host: "store-2", port: 6379 },
+  ];
+  expect(parseNodes(formatNodes(nodes))).toEqual(nodes);
+});
+
+describe("the load generator's environment", () => {
+  const base = { TARGET_URL: "http://127.0.0.1:3001" };
+
+  test("has the defaults of the specification", () => {
+    expect(decodeGeneratorEnv(base)).toEqual({
+      url: "http://127.0.0.1:3001",
+      label: "valkey-glide",
+      workload: "light",
+      traffic: "realistic",
+      connections: 10,
+      workers: 1,
+      warmupS: 0,
+      seed: 1,
+      durationS: 30,
+      timeoutS: 10,
+      progress: "text",
+    });
+  });
+
+  test.each([
+    { durationS: 0.5, outputFile: "/tmp/a b.json", runNonce: "n-1", progress: "json" as const },
+    { requests: 1000, progress: "text" as const },
+  ])("survives the way there and back: %j", (extent) => {
+    const work = {
+      url: "https://example.test:8443/api",
+      label: "ioredis@valkey:cluster",
+      workload: "heavy",
+      traffic: "fixed",
+      connections: 64,
+      workers: 3,
+      warmupS: 1.5,
+      seed: 4_294_967_295,
+      timeoutS: 2.25,
+      ...extent,
+    };
+    expect(decodeGeneratorEnv(encodeGeneratorEnv(work))).toEqual(work);
+  });
+
+  test.each([
+    [{ TARGET_URL: "" }, "TARGET_URL is not set"],
+    [{ TARGET_URL: "ftp://x" }, "TARGET_URL="],
+    [{ TARGET_URL: "127.0.0.1:3001" }, "http or https"],
+    [{ TARGET_URL: "http://x/?a=b" }, "TARGET_URL="],
+    [{ TARGET_URL: "http://x/#top" }, "TARGET_URL="],
+    [{ DURATION: "0" }, "DURATION="],
+    [{ DURATION: "-1" }, "DURATION="],
+    [{ DURATION: "1.5x" }, "DURATION="],
+    [{ DURATION: "1e9" }, "from 0.1 to 86400"],
+    [{ REQUESTS: "0" }, "REQUESTS="],
+    [{ REQUESTS: "100", DURATION: "5" }, "both set"],
+    [{ REQUESTS: "5", CONNECTIONS: "6" }, "REQUESTS=5 is less than CONNECTIONS=6"],
+    [{ CONNECTIONS: "0" }, "CONNECTIONS="],
+    [{ CONNECTIONS: "10000000" }, "from 1 to 10000"],
+    [{ WORKERS: "65" }, "WORKERS="],
+    [{ WORKERS: "4", CONNECTIONS: "3" }, "WORKERS=4 is more than CONNECTIONS=3"],
+    [{ REQUEST_TYPE: "../heavy" }, "REQUEST_TYPE="],
+    [{ TRAFFIC: "$(touch x)" }, "TRAFFIC="],
+    [{ SEED: "-1" }, "SEED="],
+    [{ SEED: "4294967296" }, "SEED="],
+    [{ WARMUP: "abc" }, "WARMUP="],
+    [{ TIMEOUT: "0" }, "TIMEOUT="],
+    [{ RUN_NONCE: "n".repeat(65) }, "RUN_NONCE="],
+    [{ RATE_LIMITER_TYPE: "x".repeat(201) }, "RATE_LIMITER_TYPE="],
+    [{ PROGRESS: "xml" }, "must be text or json"],
+  ])("refuses %j", async (wrong, message) => {
+    await expectFailure(() => decodeGeneratorEnv({ ...base, ...wrong }), EXIT.usage, message);
+  });
+});
+
+describe("the probe's environment", () => {
+  test("survives the way there and back", () => {
+    const probe = {
+      nodes: [{ host: "127.0.0.1", port: 7001 }],
+      store: "redis",
+      topology: "cluster",
+      timeoutS: 2.5,
+    };
+    expect(decodeProbeEnv(encodeProbeEnv(probe))).toEqual(probe);
+  });
+
+  test.each([
+    [{}, "PROBE_NODES is not set"],
+    [{ PROBE_NODES: "127.0.0.1" }, "host:port"],
+    [{ PROBE_NODES: "a:1;rm -rf x" }, "host:port"],
+    [{ PROBE_NODES: "a:1", PROBE_STORE: "../x" }, "PROBE_STORE="],
+    [{ PROBE_NODES: "a:1", PROBE_TIMEOUT: "0" }, "PROBE_TIMEOUT="],
+  ])("refuses %j", async (env, message) => {
+    await expectFailure(() => decodeProbeEnv(env), EXIT.usage, message);
+  });
+});

@@ -1,0 +1,52 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { failedResultSchema, resultSchema } from "../../../src/contract/result.js";
+import manifest from "../../../src/contract/schemas/manifest.schema.json" with { type: "json" };
+import plan from "../../../src/contract/schemas/plan.schema.json" with { type: "json" };
+import result from "../../../src/contract/schemas/result.schema.json" with { type: "json" };
+
+test("the checked-in schemas are those of the contract, and strict: no unknown member passes", () => {
+  for (const schema of [manifest, plan, result]) {
+    expect(JSON.stringify(schema)).toContain('"additionalProperties":false');
+  }
+  expect(JSON.parse(JSON.stringify(z.toJSONSchema(resultSchema)))).toEqual(result);
+});
+
+test("a failed result cannot carry figures", () => {
+  const failed = {
+    schema: "ratelimit-bench/result",
+    schema_version: 1,
+    run: 1,
+    started_at: "2026-01-01T00:00:00.000Z",
+    finished_at: "2026-01-01T00:00:01.000Z",
+    notes: [],
+    status: "failed",
+    failure: { role: "server", text: "ended with SIGKILL" },
+    verdict: { status: "invalid", reasons: [], not_applicable: [] },
+  };
+  expect(failedResultSchema.safeParse(failed).success).toBe(true);
+  expect(failedResultSchema.safeParse({ ...failed, requests: { average: 0, total: 0 } }).success).toBe(false);
+});
+
+/** What a program does with what its main returns or throws. */
+async function endOf(main: string): Promise<{ code: number; stderr: string }> {
+  const script = `
+    import { runProgram } from "./src/contract/program.ts";
+    import { environmentError } from "./src/contract/errors.ts";
+    runProgram(async () => { ${main} });`;
+  const run = promisify(execFile)(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script]);
+  return run.then(
+    ({ stderr }) => ({ code: 0, stderr }),
+    (error: { code: number; stderr: string }) => ({ code: error.code, stderr: error.stderr }),
+  );
+}
+
+test("a program ends an expected failure with its code and one line, a defect with 1 and its stack", async () => {
+  expect(await endOf("return 5;")).toEqual({ code: 5, stderr: "" });
+  expect(await endOf('throw environmentError("no store");')).toEqual({ code: 3, stderr: "no store\n" });
+  const defect = await endOf('throw new Error("oops");');
+  expect(defect.code).toBe(1);
+  expect(defect.stderr).toMatch(/Error: oops\n +at /);
+});

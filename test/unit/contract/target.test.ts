@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../src/contract/errors.js";
+import { parseTargetText, targetFileName } from "../../../src/contract/target.js";
+import { expectFailure } from "../../helpers/errors.js";
+
+describe("the text of a target", () => {
+  test.each([
+    ["iovalkey", { client: "iovalkey", options: [] }],
+    ["valkey-glide:cluster", { client: "valkey-glide", topology: "cluster", options: [] }],
+    ["ioredis@valkey", { client: "ioredis", store: "valkey", options: [] }],
+    [
+      "ioredis~5.6.1-rc.1@valkey:cluster+same-script+a",
+      {
+        client: "ioredis",
+        version: "5.6.1-rc.1",
+        store: "valkey",
+        topology: "cluster",
+        options: ["a", "same-script"],
+      },
+    ],
+  ])("%s is read in all its parts", (text, parts) => {
+    expect(parseTargetText(text)).toEqual(parts);
+  });
+
+  test("means the same whatever the order of its options", () => {
+    expect(parseTargetText("ioredis+b+a")).toEqual(parseTargetText("ioredis+a+b"));
+  });
+
+  test.each([
+    "",
+    " ",
+    "$(touch x)",
+    "`touch x`",
+    "ioredis;rm -rf x",
+    "ioredis\nvalkey",
+    "ioredis\0",
+    "../../x",
+    "x".repeat(300),
+    `ioredis@${"x".repeat(300)}`,
+    "-rf",
+    "--help",
+    "ioredis@-x",
+    "ioredis:",
+    "ioredis@",
+    "ioredis~",
+    "ioredis+",
+    "ioredis:cluster@valkey",
+    "Ioredis",
+    "ioredis ",
+    "<img onerror=x>",
+  ])("%j is refused as bad usage, in one short line", async (text) => {
+    await expectFailure(
+      () => parseTargetText(text),
+      EXIT.usage,
+      "client[~version][@store][:topology][+option]",
+    );
+  });
+});
+
+test("a label becomes a file name without separators of any system", () => {
+  expect(targetFileName("ioredis~5.6.1@valkey:cluster+same-script")).toBe(
+    "ioredis-5.6.1-valkey-cluster-same-script",
+  );
+  expect(targetFileName("a/b~c@d:e+f")).toBe("a-b-c-d-e-f");
+});

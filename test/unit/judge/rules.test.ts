@@ -1,0 +1,148 @@
+import { describe, expect, test } from "vitest";
+import { judge } from "../../../src/judge/rules.js";
+import {
+  addFailures,
+  CONSUMES,
+  evalsha,
+  generatorOf,
+  histogramOf,
+  storeOf,
+  type ValidRun,
+  validEvidence,
+} from "../../helpers/evidence.js";
+
+type Spoil = (run: ValidRun) => void;
+
+/** Each spoils a valid run; the rules that must object stand in the group's name. */
+const faults: Record<string, Record<string, Spoil>> = {
+  "M1 invalid": {
+    "a total that nobody counted": (run) => {
+      run.requests.total += 100;
+    },
+    "a rate over the asked duration, not the measured one": (run) => {
+      run.duration = 5.1;
+      generatorOf(run).window_s = 5.1;
+    },
+  },
+  "M1 invalid, M7 suspect": {
+    "bytes a second in the place of requests a second": (run) => {
+      run.requests.average *= 180;
+    },
+  },
+  "M2 invalid": {
+    "answers without a latency": (run) => {
+      generatorOf(run).histograms.limited = histogramOf(0);
+    },
+    "more latencies than answers": (run) => {
+      generatorOf(run).histograms.allowed = histogramOf(9_001);
+    },
+    "a latency of whole milliseconds that became 0": (run) => {
+      if (run.latency) run.latency.min = 0;
+    },
+    "no latency block at all": (run) => {
+      delete run.latency;
+    },
+  },
+  "M6 suspect": {
+    "a saturated worker among idle ones": (run) => {
+      const { workers } = generatorOf(run);
+      workers.push(...workers.map((worker) => ({ ...worker, event_loop_utilisation: 0.93 })));
+    },
+  },
+  "M7 suspect": {
+    "latencies that do not fit the throughput": (run) => {
+      if (run.latency) run.latency.average *= 0.9;
+    },
+  },
+  "M8 invalid": {
+    "a request that is lost": (run) => {
+      run.counts.sent++;
+    },
+    "a request that is counted twice": (run) => {
+      run.counts.cut++;
+    },
+    "more requests cut than there are connections": (run) => {
+      run.counts.cut += 6;
+      run.counts.sent += 6;
+    },
+    "counts that are not the generators'": (run) => {
+      generatorOf(run).counts.allowed--;
+    },
+    "a server that saw fewer requests than were answered": (run) => {
+      run.server.at_end.requests -= 6;
+    },
+    "a server that saw more requests than were sent": (run) => {
+      run.server.at_end.requests++;
+    },
+    "a store that ran one script too few": (run) => {
+      Object.assign(storeOf(run).at_end, evalsha(CONSUMES - 1));
+    },
+    "a store that ran one script too many": (run) => {
+      Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 1));
+    },
+    "a script call that failed and was counted as run": (run) => {
+      Object.assign(storeOf(run).at_end, evalsha(CONSUMES, 1));
+    },
+  },
+  "M9 invalid": {
+    "0.12 % failed answers": (run) => addFailures(run, "failed_answers", 12),
+    "0.12 % connection errors": (run) => addFailures(run, "connection_errors", 12),
+    "0.12 % time-outs": (run) => addFailures(run, "timed_out", 12),
+  },
+  "M10 invalid": {
+    "a share of limited answers that rose with the speed": (run) => {
+      run.prediction.seen_share = 0.1101;
+    },
+    "a share of limited answers that is too low": (run) => {
+      run.prediction.seen_share = 0.0899;
+    },
+  },
+  "M10 suspect": {
+    "a share off the prediction under explicit limits": (run) => {
+      run.prediction = { ...run.prediction, basis: "limits", seen_share: 0.2 };
+    },
+  },
+  "M13 invalid": {
+    "keys left in the store": (run) => {
+      storeOf(run).at_start.keys = 1;
+    },
+    "a server that had served before": (run) => {
+      run.server.at_start.requests = 1;
+    },
+    "statistics that were not reset": (run) => {
+      Object.assign(storeOf(run).at_start, evalsha(3));
+      Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 3));
+    },
+  },
+  "M14 suspect": {
+    "an eviction": (run) => {
+      storeOf(run).at_end.evicted_keys = 1;
+    },
+  },
+  "M14 invalid": {
+    "a store that restarted": (run) => {
+      storeOf(run).at_end.run_id = "store-run-2";
+    },
+    "a server that restarted at the end of the window": (run) => {
+      run.server.at_end.uptime_s = 0.5;
+    },
+    "a server that restarted early in the window": (run) => {
+      run.server.at_end.uptime_s = run.server.at_window_open.uptime_s + 0.9 * run.duration;
+    },
+  },
+};
+
+test("a clean run is valid, without a reason and with every rule applied", () => {
+  expect(judge(validEvidence())).toEqual({ status: "valid", reasons: [], not_applicable: [] });
+});
+
+describe.each(Object.entries(faults))("%s, and nothing else, for", (expected, cases) => {
+  test.each(Object.entries(cases))("%s", (_what, spoil) => {
+    const run = validEvidence();
+    spoil(run);
+    const { status, reasons } = judge(run);
+    expect(reasons.map(({ rule, severity }) => `${rule} ${severity}`).join(", ")).toBe(expected);
+    expect(status).toBe(expected.includes("invalid") ? "invalid" : "suspect");
+    for (const { text } of reasons) expect(text).toMatch(/\S/);
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { accounted, addCounts, answered, failed } from "../../../src/judge/counts.js";
+import { judge } from "../../../src/judge/rules.js";
+import {
+  addFailures,
+  CONSUMES,
+  configuration,
+  evalsha,
+  generatorOf,
+  histogramOf,
+  reading,
+  storeOf,
+  type ValidRun,
+  validEvidence,
+} from "../../helpers/evidence.js";
+
+const harmless: Record<string, (run: ValidRun) => void> = {
+  "0.09 % failures": (run) => addFailures(run, "timed_out", 9),
+  "a script call whose consume failed, run or not": (run) => {
+    if (run.server.at_end.consumes) run.server.at_end.consumes.failed = 2;
+    Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 1));
+  },
+  "cut requests that never reached the server": (run) => {
+    run.server.at_end.requests -= 5;
+  },
+  "calls under several commands": (run) => {
+    const script_calls = { eval: { calls: 5, failed: 0 }, evalsha: { calls: CONSUMES - 4, failed: 1 } };
+    Object.assign(storeOf(run).at_end, { script_calls });
+  },
+  "calls on several nodes": (run) => {
+    run.store.nodes.push({ role: "store-2", at_start: reading(), at_end: reading(evalsha(40, 3)) });
+    Object.assign(storeOf(run).at_end, evalsha(CONSUMES - 37));
+  },
+  "evictions before the run": (run) => {
+    storeOf(run).at_start.evicted_keys = 7;
+    storeOf(run).at_end.evicted_keys = 7;
+  },
+};
+
+test.each(Object.entries(harmless))("%s: no rule objects", (_what, change) => {
+  const run = validEvidence();
+  change(run);
+  expect(judge(run)).toMatchObject({ status: "valid", reasons: [] });
+});
+
+test("invalid outweighs suspect, and both reasons are told", () => {
+  const run = validEvidence();
+  storeOf(run).at_end.evicted_keys = 1;
+  storeOf(run).at_start.keys = 1;
+  const { status, reasons } = judge(run);
+  expect(status).toBe("invalid");
+  expect(reasons.map(({ severity }) => severity)).toEqual(["invalid", "suspect"]);
+});
+
+test("a run without any request is invalid, not an empty valid one", () => {
+  const run = validEvidence();
+  const nothing = { ...run.counts, sent: 0, allowed: 0, limited: 0, cut: 0, by_status: {} };
+  run.counts = nothing;
+  const histograms = { allowed: histogramOf(0), limited: histogramOf(0), failed: histogramOf(0) };
+  Object.assign(generatorOf(run), { counts: nothing, histograms });
+  run.requests = { average: 0, total: 0 };
+  delete run.latency;
+  const { status, reasons } = judge(run);
+  expect(status).toBe("invalid");
+  expect(reasons.map(({ rule }) => rule)).toContain("M9");
+});
+
+describe("a rule that cannot be applied says why, and neither passes nor fails the run", () => {
+  test("for a foreign server", () => {
+    const { server: _s, store: _t, prediction: _p, configuration: _c, ...seen } = validEvidence();
+    const { status, not_applicable } = judge(seen);
+    expect(status).toBe("valid");
+    expect(not_applicable.map(({ rule }) => rule)).toEqual(["M8", "M10", "M13"]);
+  });
+
+  test("for a store that nobody read", () => {
+    const { store: _store, ...run } = validEvidence();
+    expect(judge(run).not_applicable.map(({ rule, text }) => `${rule} ${text}`)).toEqual([
+      "M8 store calls: no store counters",
+      "M13 no reading of the store",
+      "M14 no reading of the store",
+    ]);
+  });
+
+  test("for a target without a store", () => {
+    const { store: _store, ...run } = validEvidence();
+    const memory = { ...configuration, target: { ...configuration.target, store: "memory" } };
+    expect(judge({ ...run, configuration: memory }).not_applicable).toEqual([
+      { rule: "M8", text: "store calls: the target has no store" },
+    ]);
+  });
+
+  test("Little's law with few answers or with failures among them", () => {
+    const run = validEvidence();
+    addFailures(run, "connection_errors", 1);
+    expect(judge(run).not_applicable.map(({ rule }) => rule)).toEqual(["M7"]);
+  });
+});
+
+test("counts of several workers add up, by status too; failures are no answers", () => {
+  const one = {
+    sent: 10,
+    allowed: 5,
+    limited: 1,
+    failed_answers: 1,
+    connection_errors: 1,
+    timed_out: 1,
+    cut: 1,
+    by_status: { "200": 5, "429": 1, "503": 1 },
+  };
+  const sum = addCounts([one, one, { ...one, by_status: { "200": 4, "201": 1 } }]);
+  expect(sum).toMatchObject({
+    sent: 30,
+    allowed: 15,
+    by_status: { "200": 14, "201": 1, "429": 2, "503": 2 },
+  });
+  expect([answered(sum), failed(sum), accounted(sum)]).toEqual([18, 9, 30]);
+});

