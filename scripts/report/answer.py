@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .apart import ApartTable, apart_caption, apart_tables
 from .compare import Cell, Ranking, Standing
 from .format import milliseconds, percent, plural, rate, ratio
 from .loads import load_text
+from .script_text import difference, disclosure, mode_text
 from .stats import MIN_RUNS_FOR_A_CLAIM
 from .summarize import Summary
 
@@ -27,9 +29,11 @@ class AnswerRow:
 
 @dataclass(frozen=True, slots=True)
 class AnswerGroup:
-    """Rows on one store."""
+    """Rows on one store, under one script or each under its client's own."""
 
     heading: str
+    disclosure: str
+    """Which scripts ran, by which commands."""
     sentence: str
     indicative: bool
     rows: tuple[AnswerRow, ...]
@@ -44,7 +48,10 @@ class Answer:
     groups: tuple[AnswerGroup, ...]
     controls: tuple[AnswerRow, ...]
     ceiling: str
-    stores_differ: str
+    difference: str
+    """What tells the groups apart; empty where there is one."""
+    apart: tuple[ApartTable, ...]
+    apart_caption: str
 
 
 def _throughput(summary: Summary) -> float | None:
@@ -92,6 +99,9 @@ def _sentence(ranking: Ranking) -> str:
         return "Nothing to rank: no valid run."
     if ranking.store is None:
         return "Not ranked: the store is not known."
+    if not ranking.group.rankable:
+        why = "several were recorded" if ranking.group.scripts else "it was not recorded"
+        return f"Not ranked: one script is said to run for all, but {why}."
     figure = f"{first.identity.short_label}, {rate(_throughput(first))} requests/s"
     if not ranking.comparable:
         return f"{figure}, and no other row to compare it with."
@@ -103,7 +113,8 @@ def _sentence(ranking: Ranking) -> str:
     return f"Highest median: {figure}. Indicative only: the differences between the medians were not tested."
 
 
-def _store_text(ranking: Ranking) -> str:
+def _heading(ranking: Ranking) -> str:
+    """`On valkey 9.1.2, one script for all`."""
     versions = {
         run.versions["store"]
         for standing in ranking.standings
@@ -112,7 +123,9 @@ def _store_text(ranking: Ranking) -> str:
     }
     if ranking.store is None:
         return "Store not known"
-    return " ".join(["On", ranking.store, ", ".join(sorted(versions))]).strip()
+    store = " ".join(["On", ranking.store, ", ".join(sorted(versions))]).strip()
+    already = " (already ran)" if ranking.group.external else ""
+    return f"{store}{already}, {mode_text(ranking)}"
 
 
 def _ceiling(cell: Cell) -> str:
@@ -145,17 +158,15 @@ def answers(cells: Sequence[Cell]) -> tuple[Answer, ...]:
         highest = max(values, default=0)
         groups = tuple(
             AnswerGroup(
-                heading=_store_text(ranking),
+                heading=_heading(ranking),
+                disclosure=disclosure(ranking),
                 sentence=_sentence(ranking),
                 indicative=ranking.comparable > 0,
                 rows=tuple(_client_row(standing, highest) for standing in ranking.standings),
             )
             for ranking in cell.rankings
         )
-        stores = " and ".join(ranking.store or "an unknown one" for ranking in cell.rankings)
-        differ = (
-            f"Store differs: {stores}. Ranks and ratios hold on one store only." if cell.stores_differ else ""
-        )
+        apart = apart_tables(cell)
         found.append(
             Answer(
                 id=cell.id,
@@ -163,7 +174,9 @@ def answers(cells: Sequence[Cell]) -> tuple[Answer, ...]:
                 groups=groups,
                 controls=tuple(_row(control, highest, "", "") for control in cell.controls),
                 ceiling=_ceiling(cell),
-                stores_differ=differ,
+                difference=difference(cell),
+                apart=apart,
+                apart_caption=apart_caption(apart),
             )
         )
     return tuple(found)

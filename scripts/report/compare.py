@@ -1,8 +1,9 @@
-"""Rankings: only rows of one topology, workload, traffic, load, limits and store stand beside each other."""
+"""Rankings: only rows of one topology, workload, traffic, load, limits, store and script mode are ranked."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from .groups import Group, group_rows
 from .model import Identity
 from .stats import MIN_RUNS_FOR_A_CLAIM, ratio_to_best
 from .summarize import Summary
@@ -19,10 +20,30 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Rows on one store by median throughput, those without a valid run last; a lone one has no rank."""
+    """Rows of one group by median throughput, those without a valid run last; a lone one has no rank."""
 
-    store: str | None
+    group: Group
     standings: tuple[Standing, ...]
+
+    @property
+    def store(self) -> str | None:
+        return self.group.store
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        return tuple(standing.summary for standing in self.standings)
+
+    @property
+    def scripts(self) -> frozenset[tuple[str | None, str]]:
+        """What its rows ran, whichever command carried it: sha1 (None for a function) and name."""
+        return frozenset((script.sha1, script.name) for row in self.summaries for script in row.scripts)
+
+    @property
+    def one_script(self) -> str | None:
+        """The sha1 of the script that every row ran; None when they differ, or one is not on record."""
+        sha1s = {sha1 for sha1, _ in self.scripts}
+        known = all(row.scripts for row in self.summaries if row.figures)
+        return next(iter(sha1s)) if known and len(sha1s) == 1 else None
 
     @property
     def comparable(self) -> int:
@@ -42,7 +63,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What can be compared at all, one ranking a store, and the controls under the same load as a ceiling."""
+    """What can be compared at all, a ranking a group, and the controls under the same load as a ceiling."""
 
     id: str
     identity: Identity
@@ -52,11 +73,19 @@ class Cell:
 
     @property
     def stores_differ(self) -> bool:
-        return len(self.rankings) > 1
+        """Its rankings are on several stores, or some on a store that the user already ran."""
+        return len({(ranking.group.store, ranking.group.external) for ranking in self.rankings}) > 1
+
+    @property
+    def scripts_differ(self) -> bool:
+        """Its rankings did not all run one and the same script."""
+        shas = {ranking.one_script for ranking in self.rankings}
+        recorded = any(ranking.scripts or ranking.group.same_script for ranking in self.rankings)
+        return len(self.rankings) > 1 and recorded and (len(shas) > 1 or None in shas)
 
     @property
     def summaries(self) -> tuple[Summary, ...]:
-        return tuple(standing.summary for ranking in self.rankings for standing in ranking.standings)
+        return tuple(summary for ranking in self.rankings for summary in ranking.summaries)
 
 
 def _load(identity: Identity) -> tuple[object, ...]:
@@ -82,10 +111,11 @@ def by_throughput(summaries: Iterable[Summary]) -> list[Summary]:
     return sorted(summaries, key=order)
 
 
-def rank(summaries: Sequence[Summary], store: str | None) -> Ranking:
-    """Ranks rows that share their store; equal medians share a rank.
+def rank(summaries: Sequence[Summary], group: Group) -> Ranking:
+    """Ranks the rows of a group; equal medians share a rank.
 
-    A row without others to compare it with has no rank, nor has any on a store that is not known.
+    A row without others to compare it with has no rank, nor has any where the store is not known, or the one
+    script for all is not on record.
     """
     ordered = by_throughput(summaries)
     values = [summary.median.requests_per_second if summary.median else None for summary in ordered]
@@ -93,11 +123,11 @@ def rank(summaries: Sequence[Summary], store: str | None) -> Ranking:
     alone = sum(value is not None for value in values) < 2
     standings = []
     for summary, value in zip(ordered, values, strict=True):
-        if value is None or best is None or store is None or alone:
+        if value is None or best is None or alone or not group.rankable:
             standings.append(Standing(summary, None, None))
         else:
             standings.append(Standing(summary, values.index(value) + 1, ratio_to_best(value, best)))
-    return Ranking(store, tuple(standings))
+    return Ranking(group, tuple(standings))
 
 
 def cells(summaries: Sequence[Summary]) -> tuple[Cell, ...]:
@@ -112,11 +142,7 @@ def cells(summaries: Sequence[Summary]) -> tuple[Cell, ...]:
             clients.setdefault((identity.topology, identity.caps, *_load(identity)), []).append(summary)
     found = []
     for number, rows in enumerate(clients.values(), start=1):
-        stores: dict[str | None, list[Summary]] = {}
-        for row in rows:
-            stores.setdefault(row.identity.store, []).append(row)
-        largest_first = sorted(stores.items(), key=lambda entry: (-len(entry[1]), entry[0] or "~"))
-        rankings = tuple(rank(members, store) for store, members in largest_first)
+        rankings = tuple(rank(members, group) for group, members in group_rows(rows))
         beside = tuple(by_throughput(controls.get(_load(rows[0].identity), [])))
         found.append(Cell(f"cell{number}", rows[0].identity, rankings, beside))
     return tuple(found)

@@ -20,8 +20,34 @@ _VERSIONS = {
 }
 
 
-def machine_facts(campaign: Campaign) -> Facts:
-    """The host and the runtime; empty without a manifest. What could not be read is not there."""
+def _external_stores(summaries: Sequence[Summary]) -> list[str]:
+    """Ids of the stores that the user already ran, by name."""
+    used = {summary.identity.store for summary in summaries if summary.identity.external_store}
+    return sorted(store for store in used if store is not None)
+
+
+def external_notices(summaries: Sequence[Summary]) -> list[str]:
+    """What a reader must know of stores that the harness did not start."""
+    return [
+        f"The store {store} already ran before this campaign. It was not emptied and its statistics were not "
+        "reset; it may hold other keys and serve others. Its rows are never ranked with rows on a store that "
+        "was started for the run."
+        for store in _external_stores(summaries)
+    ]
+
+
+def _store_fact(store: str, binary: dict[str, Any], external: Sequence[str]) -> tuple[str, str]:
+    if store in external:
+        return f"Store {store}", f"{binary['version']}, already ran, not emptied"
+    return f"Store program {store}", f"{binary['version']}{', embedded' if binary['embedded'] else ''}"
+
+
+def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
+    """The host and the runtime; empty without a manifest. What could not be read is not there.
+
+    Args:
+        summaries: all rows; they tell which stores already ran.
+    """
     if campaign.manifest is None:
         return []
     manifest, machine, runtime = (
@@ -29,6 +55,7 @@ def machine_facts(campaign: Campaign) -> Facts:
         campaign.manifest["machine"],
         campaign.manifest["runtime"],
     )
+    external = _external_stores(summaries)
     facts: Facts = [
         ("CPU", f"{machine['cpu_model']}, {plural(machine['cpus'], 'core')}"),
         ("Memory", f"{gibibytes(machine['memory_bytes'])} GiB"),
@@ -39,10 +66,7 @@ def machine_facts(campaign: Campaign) -> Facts:
     facts += sorted(machine["sysctl"].items())
     facts += [
         ("Runtime", f"{runtime['id']}, {'caps applied' if runtime['caps_applied'] else 'no caps applied'}"),
-        *(
-            (f"Store program {store}", f"{binary['version']}{', embedded' if binary['embedded'] else ''}")
-            for store, binary in sorted(manifest["stores"].items())
-        ),
+        *(_store_fact(store, binary, external) for store, binary in sorted(manifest["stores"].items())),
         ("Load generator", plural(manifest["generator"]["workers"], "worker")),
     ]
     return facts

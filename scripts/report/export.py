@@ -75,6 +75,12 @@ def _share(seen: bool) -> Callable[[Summary], Cell]:
     return _figure(read, 4)
 
 
+def _store_external(summary: Summary) -> Cell:
+    """Whether the store is one that the user already ran; empty where there is none, or none is known."""
+    identity = summary.identity
+    return None if identity.store is None or identity.control else str(identity.external_store).lower()
+
+
 def _reasons(summary: Summary) -> Cell:
     texts = [f"run {run.run}: {reason.rule} {reason.text}" for run in summary.runs for reason in run.reasons]
     failures = [f"run {run.run}: {run.failure}" for run in summary.runs if run.failure]
@@ -97,7 +103,11 @@ COLUMNS: tuple[Column, ...] = (
     ("CPUUsage", _figure(lambda figures: figures.cpu_percent, 2)),
     ("MemoryUsage", _figure(lambda figures: figures.heap_bytes)),
     ("store", lambda summary: summary.identity.store),
+    ("store_external", _store_external),
     ("limiter", lambda summary: summary.identity.limiter),
+    ("limiter_script_kind", lambda summary: " ".join(script.kind for script in summary.scripts) or None),
+    ("limiter_script", lambda summary: " ".join(script.name for script in summary.scripts) or None),
+    ("options", lambda summary: " ".join(summary.identity.options) or None),
     ("traffic", lambda summary: summary.identity.traffic),
     ("complexity", lambda summary: summary.identity.complexity),
     ("limit_points", _limit(0)),

@@ -7,6 +7,9 @@ from typing import Any
 #: Clients that measure the harness: the server without a limiter, and counters in its own process.
 CONTROL_CLIENTS = frozenset({"none", "memory"})
 
+#: The option under which every client runs one script, so that client and script can be told apart.
+SAME_SCRIPT = "same-script"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
@@ -16,7 +19,13 @@ class Identity:
     configuration_hash: str | None
     label: str
     client: str
+    client_version: str | None
+    """As asked; None where the target names none."""
+    options: tuple[str, ...]
+    """Variations of the client, e.g. `same-script`, `autopipelining`."""
     store: str | None
+    external_store: bool
+    """The store is one that the user already ran."""
     topology: str | None
     limiter: str | None
     workload: str
@@ -36,8 +45,29 @@ class Identity:
 
     @property
     def short_label(self) -> str:
-        """The label without its topology, which has a column of its own."""
-        return self.label.removesuffix(f":{self.topology}") if self.topology else self.label
+        """The label without its topology, which has a column of its own; options stay."""
+        client, plus, options = self.label.partition("+")
+        short = client.removesuffix(f":{self.topology}") if self.topology else client
+        return f"{short}{plus}{options}"
+
+    @property
+    def same_script(self) -> bool:
+        """It runs the one script for all, and not the client's own."""
+        return SAME_SCRIPT in self.options
+
+    @property
+    def variant(self) -> str:
+        """The client with its version and options, whichever script it runs: `iovalkey+autopipelining`."""
+        version = f"~{self.client_version}" if self.client_version else ""
+        options = "".join(f"+{option}" for option in self.options if option != SAME_SCRIPT)
+        return f"{self.client}{version}{options}"
+
+    @property
+    def store_text(self) -> str:
+        """`valkey`, or `valkey (already ran)` for a store of the user's."""
+        if self.store is None:
+            return "not known"
+        return f"{self.store} (already ran)" if self.external_store else self.store
 
     @property
     def workload_text(self) -> str:
@@ -64,6 +94,31 @@ class Role:
     source: str
     cpu_percent: float
     cpu_us_per_request: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LimiterScript:
+    """The script that decides, as the server named it."""
+
+    kind: str
+    """The command that carries it: `eval`, `evalsha` or `fcall`."""
+    name: str
+    """The sha1 of its text, in 40 hex digits; for `fcall` the function's name."""
+
+    @property
+    def sha1(self) -> str | None:
+        """None for a function: a name does not tell what it holds."""
+        return None if self.kind == "fcall" else self.name
+
+    @property
+    def short_name(self) -> str:
+        """The first 8 digits of the sha1, or the function's whole name."""
+        return self.name if self.sha1 is None else self.name[:8]
+
+    @property
+    def text(self) -> str:
+        """`FCALL consume`, `EVALSHA a1de965f`."""
+        return f"{self.kind.upper()} {self.short_name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +171,12 @@ class Measured:
     roles: Mapping[str, Role]
     seconds: tuple[Second, ...]
     client_settings: Mapping[str, Any]
+    limiter_script: LimiterScript | None
+    """None where no script decides, or the server named none."""
+    script_calls: Mapping[str, int] | None
+    """Scripts that ran, by command in lower case, as the store counted them: all nodes together, from before
+    any load to after the last answer, without calls that failed. None without counters, or if one went back.
+    """
 
     @property
     def limited_share(self) -> float | None:

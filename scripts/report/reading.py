@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .errors import FieldError
-from .model import Identity, Measured, Planned, Prediction, Reason, Role, Run, Second
+from .model import Identity, LimiterScript, Measured, Planned, Prediction, Reason, Role, Run, Second
 from .stats import decode_histogram, merge_histograms, percentiles_ms, unsupported_percentiles
 from .validate import Document
 
@@ -24,7 +24,10 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         configuration_hash=configuration_hash,
         label=target["label"],
         client=target["client"],
+        client_version=target.get("client_version"),
+        options=tuple(target["options"]),
         store=target["store"],
+        external_store=configuration.get("external_store", False),
         topology=target["topology"],
         limiter=target["limiter"],
         workload=configuration["workload"]["id"],
@@ -46,7 +49,10 @@ def _foreign_identity(request: Mapping[str, Any]) -> Identity:
         configuration_hash=None,
         label=request["label"],
         client=request["label"],
+        client_version=None,
+        options=(),
         store=None,
+        external_store=False,
         topology=None,
         limiter=None,
         workload=request["workload"],
@@ -105,6 +111,32 @@ def _store_memory(result: Document) -> int | None:
     return sum(node["at_end"]["used_memory_bytes"] for node in nodes) if nodes else None
 
 
+def _limiter_script(result: Document) -> LimiterScript | None:
+    script = result.get("server", {}).get("limiter_script")
+    return LimiterScript(script["kind"], script["name_or_sha1"]) if script else None
+
+
+def _script_calls(result: Document) -> dict[str, int] | None:
+    """Calls less those that failed, at the end less at the start, summed over the nodes, by command.
+
+    None without nodes, and where a counter of a node went back: it was reset, or the node was restarted.
+    """
+    nodes: Sequence[Mapping[str, Any]] = result.get("store", {}).get("nodes", [])
+    ran: dict[str, int] = {}
+    for node in nodes:
+        start, end = node["at_start"]["script_calls"], node["at_end"]["script_calls"]
+        for command in {*start, *end}:
+            calls = _that_ran(end.get(command)) - _that_ran(start.get(command))
+            if calls < 0:
+                return None
+            ran[command] = ran.get(command, 0) + calls
+    return {command: calls for command, calls in sorted(ran.items()) if calls} if nodes else None
+
+
+def _that_ran(counted: Mapping[str, int] | None) -> int:
+    return counted["calls"] - counted["failed"] if counted else 0
+
+
 def _role(resources: Mapping[str, Any]) -> Role:
     return Role(
         source=resources["source"],
@@ -150,7 +182,19 @@ def _measured(result: Document) -> Measured:
             for sample in result["samples"]
         ),
         client_settings=result.get("server", {}).get("client_settings", {}),
+        limiter_script=_limiter_script(result),
+        script_calls=_script_calls(result),
     )
+
+
+def _check_store(result: Document, identity: Identity) -> None:
+    external = result.get("store", {}).get("external")
+    if identity.configuration_hash is not None and external not in (None, identity.external_store):
+        said = "is" if identity.external_store else "is not"
+        raise FieldError(
+            "$.store.external",
+            f"is {str(external).lower()}, but by its configuration the store {said} one that already ran",
+        )
 
 
 def run_of(result: Document, file: str) -> Run:
@@ -163,8 +207,10 @@ def run_of(result: Document, file: str) -> Run:
         FieldError: an incomplete identity, a damaged histogram, or latencies that contradict the histograms.
     """
     failure = result.get("failure")
+    identity = _identity(result)
+    _check_store(result, identity)
     return Run(
-        identity=_identity(result),
+        identity=identity,
         file=file,
         run=result["run"],
         campaign=result.get("campaign"),

@@ -13,12 +13,13 @@ from .answer import answers
 from .charts import CHARTS
 from .charts.base import DARK, chart_rows
 from .compare import Cell, cells
-from .environment import campaign_facts, machine_facts, version_facts
+from .environment import campaign_facts, external_notices, machine_facts, version_facts
 from .errors import ENVIRONMENT, ReportError
 from .loads import load_text, varying_parts
 from .model import Campaign
 from .paths import PLOTLY_BUNDLE, STATIC, TEMPLATES
 from .runs import run_rows
+from .script_calls import script_rows
 from .summarize import Summary
 from .tables import result_tables
 
@@ -143,9 +144,11 @@ def render_page(campaign: Campaign, summaries: Sequence[Summary]) -> str:
         runs=run_rows(ordered),
         run_count=len(campaign.runs),
         row_count=len(ordered),
-        machine=machine_facts(campaign),
+        machine=machine_facts(campaign, ordered),
         facts=campaign_facts(campaign),
         versions=version_facts(ordered),
+        scripts_ran=script_rows(ordered),
+        external=external_notices(ordered),
         notes=manifest["plan"]["notes"] if manifest else [],
         skips=manifest["plan"]["skips"] if manifest else [],
         conditions=manifest["conditions"] if manifest else [],

@@ -17,6 +17,8 @@ class RunRow:
 
     summary_id: str
     configuration: str
+    script: str
+    """`EVALSHA a1de965f`, as the server of this run named it."""
     load: str
     """What tells its load from that of other rows; empty where all have the same."""
     run: str
@@ -34,6 +36,7 @@ def _run_row(summary: Summary, run: Run, parts: Sequence[Part]) -> RunRow:
     return RunRow(
         summary.id,
         summary.identity.label,
+        figures.limiter_script.text if figures and figures.limiter_script else ABSENT,
         load_text(summary.identity, parts),
         f"{run.run}",
         summary.median is run,
@@ -68,6 +71,7 @@ def run_rows(summaries: Sequence[Summary]) -> tuple[RunRow, ...]:
                 RunRow(
                     summary.id,
                     summary.identity.label,
+                    ABSENT,
                     load_text(summary.identity, parts),
                     f"{number}",
                     False,

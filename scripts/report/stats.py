@@ -179,6 +179,11 @@ def ratio_to_best(value: float, best: float) -> float | None:
     return value / best if best > 0 else None
 
 
+def ratio_between(value: float | None, base: float | None) -> float | None:
+    """`value` ÷ `base`, both of one unit; None where one is missing or the base is 0."""
+    return None if value is None or base is None else ratio_to_best(value, base)
+
+
 @dataclass(frozen=True)
 class MedianInterval:
     """A median with a distribution-free interval."""

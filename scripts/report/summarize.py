@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .model import Campaign, Identity, Measured, Run
+from .model import Campaign, Identity, LimiterScript, Measured, Run
 from .stats import Spread, select_median_run, spread
 
 _WORST_LAST = ("valid", "suspect", "invalid")
@@ -28,6 +28,13 @@ class Summary:
     def figures(self) -> Measured | None:
         """Figures of the median run; None where there is no valid run."""
         return self.median.measured if self.median else None
+
+    @property
+    def scripts(self) -> tuple[LimiterScript, ...]:
+        """Distinct scripts of the runs that count, of all measured ones where none counts; often just one."""
+        counted = [run for run in self.runs if run.eligible] or self.runs
+        found = [run.measured.limiter_script for run in counted if run.measured]
+        return tuple(dict.fromkeys(script for script in found if script))
 
     @property
     def valid_runs(self) -> int:

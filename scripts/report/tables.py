@@ -8,6 +8,7 @@ from .format import ABSENT, count, mebibytes, microseconds, milliseconds, percen
 from .loads import PARTS, Part, load_text, varying_parts
 from .model import Measured
 from .roles import cpu_us_per_request
+from .script_text import script_names
 from .summarize import Summary
 
 Figure = Callable[[Measured], float | None]
@@ -147,14 +148,16 @@ _FIXED_COLUMNS = (
 
 
 def _header(summary: Summary, parts: Sequence[Part]) -> list[str]:
+    """What names a row: client, store, script, and what tells its load from that of others."""
     identity = summary.identity
-    return [identity.short_label, identity.store or "not known", *(read(identity) for _, read in parts)]
+    names = [identity.short_label, identity.store_text, script_names(summary)]
+    return [*names, *(read(identity) for _, read in parts)]
 
 
 def _client_rows(cell: Cell, parts: Sequence[Part]) -> list[TableRow]:
     rows = []
     for ranking in cell.rankings:
-        bests = _bests([standing.summary for standing in ranking.standings]) if ranking.store else {}
+        bests = _bests(ranking.summaries) if ranking.group.rankable else {}
         for standing in ranking.standings:
             rows.append(_row(standing.summary, _header(standing.summary, parts), bests, standing.ratio))
     return rows
@@ -174,7 +177,7 @@ def result_tables(cells: Sequence[Cell], controls: Sequence[Summary]) -> tuple[T
     parts = varying_parts(summaries)
     constant = [part for part in PARTS if part not in parts]
     common = f" All rows: {load_text(summaries[0].identity, constant)}." if constant else ""
-    headers = ("Client", "Store", *(name for name, _ in parts))
+    headers = ("Client", "Store", "Script", *(name for name, _ in parts))
 
     def table(table_id: str, title: str, caption: str, rows: Sequence[TableRow]) -> Table:
         return Table(table_id, title, caption + common, headers, _FIXED_COLUMNS, tuple(rows))
@@ -184,7 +187,8 @@ def result_tables(cells: Sequence[Cell], controls: Sequence[Summary]) -> tuple[T
         by_topology.setdefault(cell.identity.topology, []).extend(_client_rows(cell, parts))
     caption = (
         "Figures of the median runs. Best marks and ratios hold within one workload, traffic, load and "
-        "store, and tell an order of medians, not a proven difference."
+        "store, among the rows of one script for all (+same-script) or among those of each client’s own, and "
+        "tell an order of medians, not a proven difference."
     )
     tables = [
         table(f"table{number}", _TITLES.get(topology, topology or ""), caption, rows)

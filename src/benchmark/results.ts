@@ -115,6 +115,9 @@ function serverEvidence({ health, at_start, at_window_open, at_end }: ServerRead
   const after = at_end.consumes;
   return {
     run_nonce: health.run_nonce,
+    target: health.target.text,
+    workloads: health.workloads,
+    ...(health.limiter_script ? { limiter_script: health.limiter_script } : {}),
     client_settings: health.client_settings,
     at_start,
     at_window_open,

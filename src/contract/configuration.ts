@@ -40,6 +40,8 @@ export const configurationSchema = z.strictObject({
   load: loadSchema,
   extent: extentSchema,
   limits: limitsSchema,
+  /** The store is one that the user already ran, not one of our own. */
+  external_store: z.literal(true).optional(),
   /** Caps by role; empty where the runtime applies none. */
   caps: z.record(z.string(), capsSchema),
 });

@@ -18,7 +18,8 @@ const shape = {
   TRAFFIC: idSchema.optional(),
   WARMUP: decimalNumber(0, 3_600).optional(),
   SEED: wholeNumber(0, 4_294_967_295).optional(),
-  TIMEOUT: decimalNumber(0.1, 600).optional(),
+  /** autocannon knows no shorter one than a second. */
+  TIMEOUT: decimalNumber(1, 600).optional(),
   OUTPUT_FILE: z.string().max(4096).optional(),
   RUN_NONCE: z.string().max(64).optional(),
   PROGRESS: z.enum(["text", "json"], "must be text or json").optional(),

@@ -1,6 +1,12 @@
 import { z } from "zod";
-import { configurationSchema } from "./configuration.js";
-import { clientSettingsSchema, consumesSchema, usageSchema, versionsSchema } from "./server-api.js";
+import { configurationSchema, workloadSchema } from "./configuration.js";
+import {
+  clientSettingsSchema,
+  consumesSchema,
+  limiterScriptSchema,
+  usageSchema,
+  versionsSchema,
+} from "./server-api.js";
 import { storeEvidenceSchema } from "./store.js";
 
 export const RESULT_SCHEMA = "ratelimit-bench/result";
@@ -99,6 +105,11 @@ export type RoleResources = z.infer<typeof roleResourcesSchema>;
 /** What our own server told of itself; absent for a foreign URL. */
 export const serverEvidenceSchema = z.strictObject({
   run_nonce: z.string(),
+  /** The target it says it is, in full. */
+  target: z.string(),
+  workloads: z.array(workloadSchema),
+  /** The script that decides, so that client and script can be told apart; absent without a store. */
+  limiter_script: limiterScriptSchema.optional(),
   client_settings: clientSettingsSchema,
   /** Readings at drained moments: before any load, when the window opened, after the last answer. */
   at_start: usageSchema,

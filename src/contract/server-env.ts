@@ -12,6 +12,7 @@ import {
   switchText,
   wholeNumber,
 } from "./env.js";
+import { type StoreAddress, storeAddressFrom } from "./store-url.js";
 import type { Target } from "./target.js";
 
 const port = wholeNumber(0, 65_535);
@@ -39,6 +40,10 @@ const shape = {
   RATE_LIMIT_DURATION: wholeNumber(1, 86_400).optional(),
   RATE_LIMIT_BLOCK_DURATION: wholeNumber(0, 86_400).optional(),
   COMPUTATION_COMPLEXITY: wholeNumber(1, 1_000_000).optional(),
+  KEY_PREFIX: z
+    .string()
+    .regex(/^[0-9A-Za-z:_-]{1,64}$/, "must be up to 64 letters, digits, :, - or _")
+    .optional(),
   RUN_NONCE: z
     .string()
     .regex(/^[0-9A-Za-z_-]{1,64}$/, "must be up to 64 letters, digits, - or _")
@@ -49,6 +54,7 @@ const shape = {
 export const DEFAULT_LIMITS: Limits = { points: 100, window_s: 60, block_s: 0 };
 /** Rounds of CPU work of the heavy workload: a few milliseconds of one core. */
 export const DEFAULT_COMPLEXITY = 10;
+export const DEFAULT_KEY_PREFIX = "rl";
 export const DEFAULT_MODE = "valkey-glide";
 
 /** The server's environment, typed; which client, store and topology it means is decided by the targets. */
@@ -66,13 +72,19 @@ export interface ServerEnv {
   limits: Limits;
   complexity: number;
   runNonce: string;
+  /** Before every key, so that runs on somebody else's store never meet each other's. */
+  keyPrefix: string;
+  /** STORE_URL: a store that somebody else runs. */
+  address?: StoreAddress;
 }
 
 /** @throws usageError naming the variable that is wrong */
 export function decodeServerEnv(env: Environment): ServerEnv {
   const read = readEnv(shape, env);
-  const valkey = { host: read.VALKEY_HOST ?? "127.0.0.1", port: Number(read.VALKEY_PORT ?? 6379) };
-  const redis = { host: read.REDIS_HOST ?? "127.0.0.1", port: Number(read.REDIS_PORT ?? 6379) };
+  const address = storeAddressFrom(env);
+  const { host, port: defaultPort } = address ?? { host: "127.0.0.1", port: 6379 };
+  const valkey = { host: read.VALKEY_HOST ?? host, port: Number(read.VALKEY_PORT ?? defaultPort) };
+  const redis = { host: read.REDIS_HOST ?? host, port: Number(read.REDIS_PORT ?? defaultPort) };
   return {
     mode: read.MODE ?? DEFAULT_MODE,
     ...(read.STORE ? { store: read.STORE } : {}),
@@ -92,6 +104,8 @@ export function decodeServerEnv(env: Environment): ServerEnv {
     },
     complexity: Number(read.COMPUTATION_COMPLEXITY ?? DEFAULT_COMPLEXITY),
     runNonce: read.RUN_NONCE ?? "",
+    keyPrefix: read.KEY_PREFIX ?? DEFAULT_KEY_PREFIX,
+    ...(address ? { address } : {}),
   };
 }
 
@@ -101,11 +115,12 @@ export interface ServerAssignment {
   limits: Limits;
   complexity?: number;
   runNonce: string;
+  keyPrefix?: string;
 }
 
 /** The environment that makes a server measure `target` on the store at `nodes`; HOST and PORT are the runtime's. */
 export function encodeServerEnv(assignment: ServerAssignment): Record<string, string> {
-  const { target, nodes, limits, complexity, runNonce } = assignment;
+  const { target, nodes, limits, complexity, runNonce, keyPrefix } = assignment;
   const prefix = target.store.toUpperCase();
   const first = nodes[0];
   const place: Record<string, string> = {};
@@ -123,6 +138,7 @@ export function encodeServerEnv(assignment: ServerAssignment): Record<string, st
     RATE_LIMIT_DURATION: String(limits.window_s),
     RATE_LIMIT_BLOCK_DURATION: String(limits.block_s),
     ...(complexity === undefined ? {} : { COMPUTATION_COMPLEXITY: String(complexity) }),
+    ...(keyPrefix === undefined ? {} : { KEY_PREFIX: keyPrefix }),
     RUN_NONCE: runNonce,
   };
 }

@@ -26,11 +26,23 @@ export const storeEvidenceSchema = z.strictObject({
     z.strictObject({ role: z.string(), at_start: storeReadingSchema, at_end: storeReadingSchema }),
   ),
   settings: z.record(z.string(), z.string()),
+  /** Somebody else's store: it is never emptied, its statistics are never reset, and others may use it too. */
+  external: z.boolean(),
 });
 export type StoreEvidence = z.infer<typeof storeEvidenceSchema>;
 
+/** What a store that somebody else runs turns out to be. */
+export const discoverySchema = z.strictObject({
+  store: z.string(),
+  version: z.string(),
+  topology: z.string(),
+  nodes: z.array(z.strictObject({ host: z.string(), port: z.int() })),
+});
+export type Discovery = z.infer<typeof discoverySchema>;
+
 /** What the probe prints for each action: one JSON document, nodes in the order in which they were given. */
 export const probeReportSchema = z.strictObject({
+  discovered: discoverySchema.optional(),
   formed_in_s: z.number().min(0).optional(),
   ready_in_s: z.number().min(0).optional(),
   flushed: z.boolean().optional(),

@@ -2,9 +2,12 @@ import type { Verdict } from "../contract/result.js";
 import type { Evidence, Rule } from "./evidence.js";
 import { cleanStart, noRestart, nothingEvicted } from "./rules/clean.js";
 import { countsReconcile, failuresAreFew, throughputFollows } from "./rules/counting.js";
+import { disclosed, versionsSeen } from "./rules/disclosure.js";
 import { generatorFree, littlesLaw } from "./rules/generator.js";
 import { latencyIsReal } from "./rules/latency.js";
 import { mixAsPredicted } from "./rules/mix.js";
+import { everyRoleRead } from "./rules/resources.js";
+import { workloadAsAsked } from "./rules/workload.js";
 
 /** One line a rule. */
 export const rules: readonly Rule[] = [
@@ -15,9 +18,13 @@ export const rules: readonly Rule[] = [
   countsReconcile,
   failuresAreFew,
   mixAsPredicted,
+  workloadAsAsked,
+  disclosed,
   cleanStart,
   nothingEvicted,
   noRestart,
+  everyRoleRead,
+  versionsSeen,
 ];
 
 /**

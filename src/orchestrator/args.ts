@@ -1,7 +1,9 @@
+import { resolve } from "node:path";
 import { CommanderError } from "commander";
 import type { Limits } from "../contract/configuration.js";
 import type { Environment } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
+import { storeAddressFrom } from "../contract/store-url.js";
 import { workloads } from "../traffic/workloads.js";
 import { campaignCommand, DEFAULTS, type Flags, QUICK } from "./flags.js";
 import { durationMode, listOf, numberIn, type Request } from "./request.js";
@@ -77,6 +79,30 @@ export function programPaths(
   return Object.fromEntries(pairs);
 }
 
+/**
+ * The variables with which programs get into a store that the user already runs; none where we start our own.
+ * @throws usageError which never repeats the address: it may hold a password
+ */
+export function storeAccess(
+  flags: Pick<Flags, "storeUrl" | "storeCa">,
+  env: Environment,
+): Record<string, string> {
+  const url = flags.storeUrl ?? env.STORE_URL;
+  const ca = flags.storeCa ?? env.STORE_CA;
+  if (ca && !url) throw usageError("--store-ca is of no use without --store-url");
+  const access = { ...(url ? { STORE_URL: url } : {}), ...(url && ca ? { STORE_CA: resolve(ca) } : {}) };
+  storeAddressFrom(access);
+  return access;
+}
+
+/** The command's words without the address: whoever repeats it sets STORE_URL. */
+function withoutSecrets(argv: readonly string[]): string[] {
+  return argv.flatMap((word, index) => {
+    if (word === "--store-url" || argv[index - 1] === "--store-url") return [];
+    return word.startsWith("--store-url=") ? [] : [word];
+  });
+}
+
 /** The variables that any campaign takes from the environment. */
 export const INHERITED: readonly string[] = [...LIMITS, ...PROGRAMS].map(({ variable }) => variable);
 
@@ -121,6 +147,7 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
     throw usageError("--clients is missing: give targets or groups, e.g. --clients all, or use --quick");
   }
   const notices: string[] = [];
+  const access = storeAccess(flags, env);
   const [cooldown = "", clientCooldown = cooldown, ...more] = flags.cooldown.split(",");
   if (more.length > 0) throw usageError(`--cooldown ${flags.cooldown}: give one or two numbers of seconds`);
   const workload =
@@ -147,10 +174,12 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
     workers: numberIn("workers", "--workers", flags.workers),
     allowParallel: flags.allowParallel ?? false,
     programPaths: programPaths(flags, env, notices),
+    storeAccess: access,
     command: [
+      ...(access.STORE_URL ? ["STORE_URL=…"] : []),
       ...assignments(INHERITED, env),
       "./scripts/run-all.sh",
-      ...[...argv, ...(flags.seed === undefined ? ["--seed", String(seed)] : [])].map(quoted),
+      ...[...withoutSecrets(argv), ...(flags.seed === undefined ? ["--seed", String(seed)] : [])].map(quoted),
     ].join(" "),
     notices,
   };

@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { EXIT, type ExitCode, environmentError, messageOf } from "../contract/errors.js";
 import type { Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
+import { discoverStore } from "./external.js";
 import type { Journal } from "./journal.js";
 import { Lease } from "./lease.js";
 import { startManifest } from "./manifest.js";
@@ -12,7 +13,7 @@ import { Recorder, type RunOutcome } from "./recorder.js";
 import { buildReport, summaryTable } from "./report.js";
 import type { Request } from "./request.js";
 import { createCampaignFolder, pointLatest, stamp, writeWhole } from "./results-dir.js";
-import { canStart, openRuntime } from "./runtime.js";
+import { hasStore, openRuntime } from "./runtime.js";
 import { reclaimOrphans, takeLock } from "./state.js";
 
 /** The whole story of a campaign, from the request to the report. @returns the exit code */
@@ -26,7 +27,8 @@ export async function runCampaign(
   for (const line of await reclaimOrphans()) journal.warn(line);
   const { runtime, choice, workFolder } = await openRuntime(request, packageFolder);
   try {
-    const plan = makePlan(request, (store) => canStart(runtime, store));
+    const external = await discoverStore(request.storeAccess, runtime);
+    const plan = makePlan(request, (store) => hasStore(runtime, external, store), external);
     const now = new Date();
     const release = request.allowParallel ? async () => {} : await takeLock(stamp(now));
     try {
@@ -35,13 +37,23 @@ export async function runCampaign(
       const campaign = basename(folder);
       journal.writeTo(join(folder, "benchmark.log"));
       announce(plan, choice, folder, journal);
-      const manifest = await startManifest(campaign, request, plan, runtime, packageFolder);
+      const manifest = await startManifest(campaign, request, plan, runtime, external, packageFolder);
       for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
       await save(manifest, folder);
       const lease = await Lease.open(campaign, runtime.id, workFolder);
       let outcomes: RunOutcome[] = [];
       try {
-        const recorder = new Recorder({ campaign, folder, plan, runtime, lease, journal, signal, request });
+        const recorder = new Recorder({
+          campaign,
+          folder,
+          plan,
+          runtime,
+          lease,
+          journal,
+          signal,
+          request,
+          external,
+        });
         outcomes = await recorder.recordAll();
         manifest.status = "finished";
       } finally {

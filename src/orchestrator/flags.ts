@@ -23,6 +23,8 @@ export interface Flags {
   workers?: string;
   valkeyServer?: string;
   redisServer?: string;
+  storeUrl?: string;
+  storeCa?: string;
   allowParallel?: boolean;
   quick?: boolean;
 }
@@ -125,6 +127,15 @@ export function campaignCommand(): Command {
       new Option("--valkey-server <path>", "store program (also VALKEY_SERVER); else PATH, else embedded"),
     )
     .addOption(new Option("--redis-server <path>", "store program (also REDIS_SERVER); else PATH"))
+    .addOption(
+      new Option(
+        "--store-url <url>",
+        "measure a store that you already run: redis[s]://[user:password@]host[:port]; better as STORE_URL, which no process list shows",
+      ),
+    )
+    .addOption(
+      new Option("--store-ca <file>", "certificate (PEM) that vouches for rediss:// (also STORE_CA)"),
+    )
     .addOption(new Option("--allow-parallel", "start although another campaign is running"))
     .addHelpText("after", EXAMPLES)
     .allowExcessArguments(false)

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION, type Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
+import type { Discovery } from "../contract/store.js";
 import type { Runtime } from "../runtimes/types.js";
 import { stores } from "../targets/stores/index.js";
 import { conditionsOf, describeMachine, gitRevision } from "./machine.js";
@@ -16,6 +17,7 @@ export async function startManifest(
   request: Request,
   plan: Plan,
   runtime: Runtime,
+  external: Discovery | undefined,
   packageFolder: string,
 ): Promise<Manifest> {
   const machine = await describeMachine();
@@ -25,7 +27,10 @@ export async function startManifest(
   const revision = await gitRevision(packageFolder);
   const used = new Set(plan.configurations.map(({ configuration }) => configuration.target.store));
   const programs = stores.flatMap(({ id, program }) => {
-    const facts = used.has(id) && program ? runtime.program(program) : undefined;
+    if (!used.has(id) || !program) return [];
+    const facts = external
+      ? { path: "already running", version: external.version, embedded: false }
+      : runtime.program(program);
     return facts ? [[id, facts] as const] : [];
   });
   return {

@@ -36,14 +36,21 @@ export function storeParts({ target }: Configuration): Part[] {
 }
 
 /** The server under test; it is ready when it echoes the run's nonce. */
-export function serverPart(assignment: ServerAssignment): Part {
+export function serverPart(
+  assignment: ServerAssignment & { access?: Readonly<Record<string, string>> },
+): Part {
   const { program, script, workingFolder } = ownProgram("server");
   return {
     role: "server",
     program,
     workingFolder,
     arguments: () => [script],
-    environment: ({ host, port }) => ({ ...encodeServerEnv(assignment), HOST: host, PORT: String(port) }),
+    environment: ({ host, port }) => ({
+      ...encodeServerEnv(assignment),
+      ...assignment.access,
+      HOST: host,
+      PORT: String(port),
+    }),
     ready: {
       path: "/healthz",
       accepts: (body) => healthSchema.safeParse(body).data?.run_nonce === assignment.runNonce,
@@ -62,13 +69,18 @@ export function generatorPart(work: GeneratorEnv): Part {
   };
 }
 
-export function probePart(probe: ProbeEnv, actions: readonly ProbeAction[]): Part {
+/** @param access variables with which it gets into a store of somebody else's */
+export function probePart(
+  probe: Omit<ProbeEnv, "access">,
+  actions: readonly ProbeAction[],
+  access: Readonly<Record<string, string>> = {},
+): Part {
   const { program, script, workingFolder } = ownProgram("probe");
   return {
     role: `probe-${actions.join("-")}`,
     program,
     workingFolder,
     arguments: () => [script, ...actions],
-    environment: () => encodeProbeEnv(probe),
+    environment: () => ({ ...encodeProbeEnv(probe), ...access }),
   };
 }

@@ -6,6 +6,7 @@ import {
 } from "../contract/configuration.js";
 import { usageError } from "../contract/errors.js";
 import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../contract/plan.js";
+import type { Discovery } from "../contract/store.js";
 import { idSchema, type Target } from "../contract/target.js";
 import { clients } from "../targets/clients/index.js";
 import { groups } from "../targets/groups.js";
@@ -38,7 +39,11 @@ function known(what: string, word: string, valid: readonly string[]): void {
 }
 
 /** The targets that can be measured here, each once, and why the others cannot. */
-function resolveAll(request: Request, available: (store: string) => boolean): Targets {
+function resolveAll(
+  request: Request,
+  available: (store: string) => boolean,
+  external: Discovery | undefined,
+): Targets {
   const asked = request.clients.flatMap((word) => groups[word] ?? [word]);
   // A word without any further part may also be meant as a group.
   const words = [...clients.map(({ id }) => id), ...Object.keys(groups)];
@@ -53,15 +58,19 @@ function resolveAll(request: Request, available: (store: string) => boolean): Ta
       skips.push({ asked: text, reason: resolution.skip });
       continue;
     }
-    if (targets.has(resolution.target.text))
-      notes.push(`${text} is ${resolution.target.label}, which is measured once`);
+    const { topology, label } = resolution.target;
+    if (external && topology !== "none" && topology !== external.topology) {
+      skips.push({ asked: text, reason: `the store that already runs is ${external.topology}` });
+      continue;
+    }
+    if (targets.has(resolution.target.text)) notes.push(`${text} is ${label}, which is measured once`);
     targets.set(resolution.target.text, resolution.target);
     if (resolution.note) notes.push(resolution.note);
   }
   return { targets: [...targets.values()], skips, notes: [...new Set(notes)] };
 }
 
-function configurations(request: Request, targets: readonly Target[]): Planned[] {
+function configurations(request: Request, targets: readonly Target[], isExternal: boolean): Planned[] {
   const planned = new Map<string, Planned>();
   for (const workloadId of request.workloads) {
     const workload = findWorkload(workloadId);
@@ -78,6 +87,7 @@ function configurations(request: Request, targets: readonly Target[]): Planned[]
             load: { model: "closed", connections },
             extent: { duration_s: durationS(request.duration, connections, target) },
             limits,
+            ...(isExternal && target.topology !== "none" ? { external_store: true as const } : {}),
             caps: {},
           };
           const hash = configurationHash(configuration);
@@ -104,10 +114,15 @@ function runsInOrder(request: Request, planned: readonly Planned[]): Plan["runs"
 
 /**
  * The plan of a campaign. Pure: the same request on a machine with the same stores gives the same plan.
- * @param available whether the runtime can start that store
+ * @param available whether there is such a store: the runtime can start it, or it already runs
+ * @param external the store that already runs, where one was named
  * @throws usageError for what does not exist, and when nothing is left to measure
  */
-export function makePlan(request: Request, available: (store: string) => boolean): Plan {
+export function makePlan(
+  request: Request,
+  available: (store: string) => boolean,
+  external?: Discovery,
+): Plan {
   for (const id of request.workloads)
     known(
       "workload",
@@ -120,12 +135,12 @@ export function makePlan(request: Request, available: (store: string) => boolean
       id,
       profiles.map((profile) => profile.id),
     );
-  const { targets, skips, notes } = resolveAll(request, available);
+  const { targets, skips, notes } = resolveAll(request, available, external);
   if (targets.length === 0) {
     const reasons = skips.map(({ asked, reason }) => `${asked}: ${reason}`).join("; ");
     throw usageError(`nothing is left to measure (${reasons})`);
   }
-  const planned = configurations(request, targets);
+  const planned = configurations(request, targets, external !== undefined);
   return {
     schema: PLAN_SCHEMA,
     schema_version: PLAN_SCHEMA_VERSION,
@@ -138,7 +153,9 @@ export function makePlan(request: Request, available: (store: string) => boolean
     configurations: planned,
     runs: runsInOrder(request, planned),
     skips,
-    notes,
+    notes: external
+      ? [...notes, `the store is one that already ran: ${external.store} ${external.version}`]
+      : notes,
   };
 }
 

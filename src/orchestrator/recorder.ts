@@ -5,12 +5,14 @@ import type { Plan } from "../contract/plan.js";
 import type { Result } from "../contract/result.js";
 import type { Runtime } from "../runtimes/types.js";
 import { Aborted, pause, unlessAborted } from "./abort.js";
+import { PartFailed } from "./cast.js";
 import { type Journal, lineLog } from "./journal.js";
 import type { Lease } from "./lease.js";
 import { type Belonging, describeResult, failureOf, recordOf } from "./records.js";
 import type { Request } from "./request.js";
 import { writeWhole } from "./results-dir.js";
-import { executeRun, PartFailed, type RunListener } from "./run.js";
+import { executeRun, type RunListener } from "./run.js";
+import type { ExternalStore } from "./store-of-run.js";
 
 type PlannedRun = Plan["runs"][number];
 
@@ -28,6 +30,8 @@ export interface RecorderOptions {
   journal: Journal;
   signal: AbortSignal;
   request: Request;
+  /** The store that the user already runs, instead of our own. */
+  external: ExternalStore | undefined;
 }
 
 /** Works through the plan and saves run by run: what was measured stays, whatever happens to the next run. */
@@ -83,7 +87,7 @@ export class Recorder {
   }
 
   async #measure(planned: PlannedRun, belonging: Belonging): Promise<Result> {
-    const { plan, runtime, lease, signal, request } = this.#options;
+    const { plan, runtime, lease, signal, request, external } = this.#options;
     const raw = await unlessAborted(
       signal,
       executeRun(
@@ -93,6 +97,7 @@ export class Recorder {
           seed: (plan.seed + planned.run) % 4_294_967_296,
           warmupS: plan.warmup_s,
           workers: request.workers,
+          ...(external ? { external } : {}),
         },
         runtime,
         lease,

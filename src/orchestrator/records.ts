@@ -32,7 +32,10 @@ function identityOf({ campaign, planned, run, runtime }: Belonging) {
     configuration_hash: planned.hash,
     runtime: {
       id: runtime.id,
-      embedded_store: program !== undefined && runtime.program(program)?.embedded === true,
+      embedded_store:
+        !planned.configuration.external_store &&
+        program !== undefined &&
+        runtime.program(program)?.embedded === true,
       caps_applied: runtime.capsApplied,
     },
   };

@@ -26,6 +26,8 @@ export interface Request {
   workers: number;
   allowParallel: boolean;
   programPaths: Record<string, string>;
+  /** Variables that name a store which the user already runs (STORE_URL, STORE_CA); secrets, never printed. */
+  storeAccess: Record<string, string>;
   /** Where a single run's result is copied to. */
   outputFile?: string;
   /** The command line that repeats it. */

@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { Configuration } from "../contract/configuration.js";
-import { BenchError, EXIT, environmentError, messageOf } from "../contract/errors.js";
-import type { ProbeAction } from "../contract/probe-env.js";
+import { EXIT, environmentError, messageOf } from "../contract/errors.js";
 import { type Progress, progressSchema } from "../contract/progress.js";
 import { type MeasuredResult, measuredResultSchema } from "../contract/result.js";
-import { type ProbeReport, probeReportSchema, type StoreEvidence } from "../contract/store.js";
+import type { StoreEvidence } from "../contract/store.js";
 import type { Part, RunningPart, Runtime } from "../runtimes/types.js";
+import { Cast, PartFailed } from "./cast.js";
 import { CounterWatch } from "./counters.js";
 import type { Lease } from "./lease.js";
-import { generatorPart, probePart, serverPart, storeParts } from "./parts.js";
+import { generatorPart, serverPart } from "./parts.js";
+import { type ExternalStore, type RunStore, storeOf } from "./store-of-run.js";
 
 /** What one run needs to know beside its configuration. */
 export interface RunOrder {
@@ -18,6 +19,8 @@ export interface RunOrder {
   seed: number;
   warmupS: number;
   workers: number;
+  /** The store that the user already runs, instead of one of our own. */
+  external?: ExternalStore;
 }
 
 /** What the run tells while it is under way. */
@@ -26,17 +29,6 @@ export interface RunListener {
   progress(progress: Progress): void;
   /** A line for the run's own log. */
   log(role: string, line: string): void;
-}
-
-/** A part ended although the run needed it: the run failed, and this says which part and why. */
-export class PartFailed extends Error {
-  readonly role: string;
-
-  constructor(role: string, text: string) {
-    super(text);
-    this.name = "PartFailed";
-    this.role = role;
-  }
 }
 
 export interface RawRun {
@@ -48,7 +40,6 @@ export interface RawRun {
 }
 
 const REQUEST_TIMEOUT_S = 10;
-const CLUSTER_TIMEOUT_S = 60;
 
 /** One run on fresh parts: store, server, generator; all of them are given back whatever happens. */
 export async function executeRun(
@@ -65,7 +56,7 @@ export async function executeRun(
     return running;
   };
   try {
-    return await new Stage(order, runtime, start, listener).play();
+    return await new Stage(order, runtime, new Cast(start), listener).play();
   } finally {
     await lease.release(started);
   }
@@ -74,80 +65,59 @@ export async function executeRun(
 class Stage {
   readonly #order: RunOrder;
   readonly #runtime: Runtime;
-  readonly #start: (part: Part) => Promise<RunningPart>;
   readonly #listener: RunListener;
-  /** Parts that must live until the run is over. */
-  readonly #needed: RunningPart[] = [];
-  /** From here on a failure is one of this run, no longer of a machine that the user must mend first. */
-  #measured = false;
+  readonly #cast: Cast;
 
-  constructor(
-    order: RunOrder,
-    runtime: Runtime,
-    start: (part: Part) => Promise<RunningPart>,
-    listener: RunListener,
-  ) {
+  constructor(order: RunOrder, runtime: Runtime, cast: Cast, listener: RunListener) {
     this.#order = order;
     this.#runtime = runtime;
-    this.#start = start;
+    this.#cast = cast;
     this.#listener = listener;
   }
 
   async play(): Promise<RawRun> {
-    const { configuration } = this.#order;
-    const { target, workload, limits } = configuration;
+    const { configuration, external } = this.#order;
     this.#listener.phase("starting");
-    const nodes = await allStarted(storeParts(configuration).map(this.#start));
-    this.#needed.push(...nodes);
-    await this.#probe(nodes, [target.topology === "cluster" ? "form" : "ready"]);
+    const store = storeOf(configuration, external, this.#cast);
+    await store.open();
 
     const runNonce = randomBytes(12).toString("hex");
-    const server = await this.#start(
+    const server = await this.#serve(store, runNonce);
+    // The server has loaded its scripts by now: what the store counts from here on is this run's load.
+    await store.begin();
+
+    const generator = await this.#generate(server, runNonce);
+    const watch = new CounterWatch([...store.parts, server, generator]);
+    this.#follow(generator, watch);
+    const result = await this.#resultOf(generator);
+    const evidence = await store.end();
+    const answers = result.requests.total;
+    const resources = await watch.resources(this.#runtime.counterSource, result.duration, answers);
+    return { result, resources, notes: [...watch.failures], ...(evidence ? { store: evidence } : {}) };
+  }
+
+  async #serve(store: RunStore, runNonce: string): Promise<RunningPart> {
+    const { target, workload, limits } = this.#order.configuration;
+    const server = await this.#cast.start(
       serverPart({
         target,
-        nodes: nodes.map(({ address }) => address),
+        nodes: store.nodes,
         limits,
         runNonce,
         ...(workload.complexity === undefined ? {} : { complexity: workload.complexity }),
+        // On somebody else's store the keys of a run have a prefix of their own, and go when their window ends.
+        ...(store.access ? { access: store.access, keyPrefix: `ratelimit-bench:${runNonce}` } : {}),
       }),
     );
-    this.#needed.push(server);
-    // The server has loaded its scripts by now; emptied and reset, the store counts this run's calls alone.
-    const before = await this.#probe(nodes, ["reset", "read", "settings"]);
-
-    const generator = await this.#generate(server, runNonce);
-    const watch = new CounterWatch([...nodes, server, generator]);
-    this.#follow(generator, watch);
-    const result = await this.#resultOf(generator);
-    this.#measured = true;
-    const after = await this.#probe(nodes, ["read"]);
-    const answers = result.requests.total;
-    const resources = await watch.resources(this.#runtime.counterSource, result.duration, answers);
-    const store = evidenceOf(nodes, before, after);
-    return { result, resources, notes: [...watch.failures], ...(store ? { store } : {}) };
-  }
-
-  /** Lets the probe do something with the store; a target without a store needs no probe. */
-  async #probe(nodes: readonly RunningPart[], actions: readonly ProbeAction[]): Promise<ProbeReport> {
-    if (nodes.length === 0) return {};
-    const { store, topology } = this.#order.configuration.target;
-    const places = nodes.map(({ address }) => address);
-    const probe = await this.#start(
-      probePart({ nodes: places, store, topology, timeoutS: CLUSTER_TIMEOUT_S }, actions),
-    );
-    const exit = await this.#whileNeeded(probe.exited);
-    if (exit.code !== 0) {
-      const text = probe.lastLines().at(-1) ?? `the probe ended with ${exit.code ?? exit.signal}`;
-      throw this.#measured ? new PartFailed("store", text) : environmentError(`store: ${text}`);
-    }
-    return probeReportSchema.parse(JSON.parse(await probe.output()));
+    this.#cast.need([server]);
+    return server;
   }
 
   #generate(server: RunningPart, runNonce: string): Promise<RunningPart> {
     const { configuration, seed, warmupS, workers } = this.#order;
     const { host, port } = server.address;
     const { extent } = configuration;
-    return this.#start(
+    return this.#cast.start(
       generatorPart({
         url: `http://${host}:${port}`,
         label: configuration.target.label,
@@ -181,7 +151,7 @@ class Stage {
   }
 
   async #resultOf(generator: RunningPart): Promise<MeasuredResult> {
-    const exit = await this.#whileNeeded(generator.exited);
+    const exit = await this.#cast.whileNeeded(generator.exited);
     const last = generator.lastLines().at(-1) ?? "it printed nothing";
     if (exit.code === EXIT.environment) throw environmentError(`generator: ${last}`);
     if (exit.code !== 0) throw new PartFailed("generator", `ended with ${exit.code ?? exit.signal}: ${last}`);
@@ -191,25 +161,6 @@ class Stage {
       throw new PartFailed("generator", `printed no valid result: ${messageOf(error).slice(0, 300)}`);
     }
   }
-
-  /** Waits, unless a part that the run needs ends first. */
-  async #whileNeeded<Value>(waited: Promise<Value>): Promise<Value> {
-    const endings = this.#needed.map(async (part) => {
-      const { code, signal } = await part.exited;
-      const last = part.lastLines().at(-1);
-      throw new PartFailed(
-        part.role,
-        `ended during the run with ${code ?? signal}${last ? `: ${last}` : ""}`,
-      );
-    });
-    return Promise.race<Value>([waited, ...endings]);
-  }
-}
-
-/** Waits for all, so that none comes up unnoticed after another has failed. */
-async function allStarted(starting: readonly Promise<RunningPart>[]): Promise<RunningPart[]> {
-  await Promise.allSettled(starting);
-  return Promise.all(starting);
 }
 
 function parseProgress(line: string): Progress | undefined {
@@ -219,21 +170,4 @@ function parseProgress(line: string): Progress | undefined {
   } catch {
     return undefined;
   }
-}
-
-function evidenceOf(
-  nodes: readonly RunningPart[],
-  before: ProbeReport,
-  after: ProbeReport,
-): StoreEvidence | undefined {
-  if (nodes.length === 0) return undefined;
-  return {
-    nodes: nodes.map(({ role }, index) => {
-      const at_start = before.readings?.[index];
-      const at_end = after.readings?.[index];
-      if (!at_start || !at_end) throw new BenchError(`the probe gave no reading of ${role}`, EXIT.defect);
-      return { role, at_start, at_end };
-    }),
-    settings: before.settings ?? {},
-  };
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { usageError } from "../contract/errors.js";
+import type { Discovery } from "../contract/store.js";
 import { runtimes } from "../runtimes/index.js";
 import type { Runtime } from "../runtimes/types.js";
 import { nearest } from "../targets/nearest.js";
@@ -36,8 +37,9 @@ export async function openRuntime(request: Request, packageFolder: string): Prom
   return { runtime, choice: `runtime: ${wanted.id} (${why})`, workFolder };
 }
 
-/** Whether this runtime can start that store; stores within the server's process always can. */
-export function canStart(runtime: Runtime, store: string): boolean {
+/** Whether there is such a store: the one that already runs, or one that the runtime can start. */
+export function hasStore(runtime: Runtime, external: Discovery | undefined, store: string): boolean {
   const { program } = findStore(store);
-  return program === undefined || runtime.program(program) !== undefined;
+  if (program === undefined) return true;
+  return external ? external.store === store : runtime.program(program) !== undefined;
 }

@@ -4,7 +4,7 @@ import { usageError } from "../contract/errors.js";
 import { DEFAULT_COMPLEXITY } from "../contract/server-env.js";
 import { idSchema, parseTargetText } from "../contract/target.js";
 import { DEFAULT_TRAFFIC } from "../traffic/profiles/index.js";
-import { assignments, explicitLimits, INHERITED, programPaths } from "./args.js";
+import { assignments, explicitLimits, INHERITED, programPaths, storeAccess } from "./args.js";
 import { RANGES, type Request } from "./request.js";
 
 const whole = (name: keyof typeof RANGES) => wholeNumber(RANGES[name].min, RANGES[name].max).optional();
@@ -59,6 +59,7 @@ function targetText(
 export function parseSingle(env: Environment): Request {
   const read = readEnv(shape, env);
   const notices: string[] = [];
+  const access = storeAccess({}, env);
   return {
     clients: [targetText(read)],
     workloads: [read.REQUEST_TYPE ?? "light"],
@@ -78,10 +79,13 @@ export function parseSingle(env: Environment): Request {
     workers: Number(read.WORKERS ?? 1),
     allowParallel: false,
     programPaths: programPaths({}, env, notices),
+    storeAccess: access,
     ...(read.OUTPUT_FILE ? { outputFile: read.OUTPUT_FILE } : {}),
-    command: [...assignments([...Object.keys(shape), ...INHERITED], env), "./scripts/run-benchmark.sh"].join(
-      " ",
-    ),
+    command: [
+      ...(access.STORE_URL ? ["STORE_URL=…"] : []),
+      ...assignments([...Object.keys(shape), ...INHERITED], env),
+      "./scripts/run-benchmark.sh",
+    ].join(" "),
     notices,
   };
 }

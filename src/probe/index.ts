@@ -2,7 +2,9 @@ import { EXIT, type ExitCode, usageError } from "../contract/errors.js";
 import { decodeProbeEnv, type ProbeAction, type ProbeEnv, probeActions } from "../contract/probe-env.js";
 import { printDocument, runProgram } from "../contract/program.js";
 import type { ProbeReport } from "../contract/store.js";
+import { findStore, findTopology } from "../targets/resolve.js";
 import { clusterLacks, formCluster } from "./cluster.js";
+import { discover } from "./discovery.js";
 import { type StoreNode, until, withNodes } from "./nodes.js";
 import { readNode, readSettings, resetStore } from "./statistics.js";
 
@@ -19,6 +21,8 @@ async function perform(
   const began = Date.now();
   const elapsed = () => (Date.now() - began) / 1000;
   switch (action) {
+    case "discover":
+      return { discovered: await discover(nodes) };
     case "form":
       await formCluster(nodes, deadlineMs);
       return { formed_in_s: elapsed() };
@@ -45,8 +49,10 @@ async function main(): Promise<ExitCode> {
     if (action) return action;
     throw usageError(`there is no probe action ${JSON.stringify(word)}; valid: ${probeActions.join(", ")}`);
   });
+  findStore(env.store);
+  findTopology(env.topology);
   const deadlineMs = Date.now() + env.timeoutS * 1000;
-  const report = await withNodes(env.nodes, async (nodes) => {
+  const report = await withNodes(env.nodes, env.access, async (nodes) => {
     await until("store", deadlineMs, async () => {
       for (const node of nodes) await node.call("PING");
       return undefined;

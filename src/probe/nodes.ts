@@ -1,6 +1,7 @@
 import { Redis } from "ioredis";
 import type { Node } from "../contract/env.js";
 import { environmentError, messageOf } from "../contract/errors.js";
+import type { StoreAccess } from "../contract/store-url.js";
 
 /** One store node, spoken to directly, whatever topology it is part of. */
 export interface StoreNode {
@@ -48,28 +49,34 @@ const COMMAND_TIMEOUT_MS = 10_000;
 /** Runs `work` with a connection to each node; connections are closed whatever happens. */
 export async function withNodes<Value>(
   places: readonly Node[],
+  access: StoreAccess,
   work: (nodes: readonly StoreNode[]) => Promise<Value>,
 ): Promise<Value> {
   const connections = places.map(({ host, port }) => {
     const connection = new Redis({
       host,
       port,
+      ...access,
       protocol: 2,
       maxRetriesPerRequest: null,
       // A store that hangs must not make the probe hang.
       commandTimeout: COMMAND_TIMEOUT_MS,
       retryStrategy: () => 50,
     });
-    // A node that is not up yet is what `until` waits for; each refusal is no news.
-    connection.on("error", () => {});
-    return connection;
+    // A node that is not up yet is what `until` waits for; the last refusal is news only when it never comes up.
+    let refusal = "";
+    connection.on("error", (error: Error) => {
+      refusal = `: ${messageOf(error)}`;
+    });
+    return { connection, refusal: () => refusal };
   });
   const nodes = places.map((place, index): StoreNode => {
-    const connection = connections[index];
-    if (!connection) throw new Error("a node without a connection");
+    const own = connections[index];
+    if (!own) throw new Error("a node without a connection");
+    const { connection, refusal } = own;
     const call: StoreNode["call"] = async (...[name, ...parameters]) => {
       const node = `${place.host}:${place.port}`;
-      if (connection.status !== "ready") throw environmentError(`${node} does not answer`);
+      if (connection.status !== "ready") throw environmentError(`${node} does not answer${refusal()}`);
       try {
         return await connection.call(name, ...parameters.map(String));
       } catch (error) {
@@ -86,6 +93,6 @@ export async function withNodes<Value>(
   try {
     return await work(nodes);
   } finally {
-    for (const connection of connections) connection.disconnect();
+    for (const { connection } of connections) connection.disconnect();
   }
 }

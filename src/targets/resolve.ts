@@ -2,9 +2,10 @@ import { usageError } from "../contract/errors.js";
 import { parseTargetText, type Target } from "../contract/target.js";
 import { clients } from "./clients/index.js";
 import { nearest } from "./nearest.js";
+import { options } from "./options/index.js";
 import { stores } from "./stores/index.js";
 import { topologies } from "./topologies/index.js";
-import type { ClientDescription, StoreDescription, TopologyDescription } from "./types.js";
+import type { ClientDescription, OptionDescription, StoreDescription, TopologyDescription } from "./types.js";
 
 /** A target with every default filled in, or the reason why it cannot be measured here. */
 export type Resolution = { target: Target; note?: string } | { skip: string };
@@ -23,6 +24,46 @@ function find<Thing extends { id: string }>(what: string, list: readonly Thing[]
 export const findClient = (id: string): ClientDescription => find("client", clients, id);
 export const findStore = (id: string): StoreDescription => find("store", stores, id);
 export const findTopology = (id: string): TopologyDescription => find("topology", topologies, id);
+export const findOption = (id: string): OptionDescription => find("option", options, id);
+
+/** The client under all of these options in a topology, or the reason why it cannot have one of them. */
+function withOptions(
+  client: ClientDescription,
+  topology: string,
+  ids: readonly string[],
+): ClientDescription | { skip: string } {
+  let varied = client;
+  // In the order of the list: one that replaces `open` comes before those that add to it.
+  for (const option of options.filter(({ id }) => ids.includes(id))) {
+    const result = option.apply(varied, topology);
+    if ("skip" in result) return result;
+    varied = result;
+  }
+  return varied;
+}
+
+/**
+ * The client of a resolved target, as the target's options make it.
+ * @throws usageError for a target that names what does not exist, or an option that its client cannot have
+ */
+export function describeClient(
+  target: Readonly<Pick<Target, "client" | "topology" | "options">>,
+): ClientDescription {
+  target.options.forEach(findOption);
+  const client = withOptions(findClient(target.client), target.topology, target.options);
+  if ("skip" in client) throw usageError(client.skip);
+  return client;
+}
+
+/** Why the client cannot use that store, and the option that would let it. */
+function storeSkip(client: ClientDescription, store: string, topology: string): string {
+  const mend = options.find(({ id }) => {
+    const varied = withOptions(client, topology, [id]);
+    return !("skip" in varied) && varied.stores.includes(store);
+  });
+  const why = `${client.id} cannot use ${store}: its limiter's script runs on ${client.stores.join(" or ")} only`;
+  return mend ? `${why}; +${mend.id} can` : why;
+}
 
 /**
  * Fills in what the text leaves open. A default store that is not available gives way to one that is, with a
@@ -32,17 +73,16 @@ export const findTopology = (id: string): TopologyDescription => find("topology"
  */
 export function resolveTarget(text: string, available: (store: string) => boolean = () => true): Resolution {
   const asked = parseTargetText(text);
-  const client = findClient(asked.client);
-  const topology = findTopology(asked.topology ?? client.topologies[0]).id;
+  const plain = findClient(asked.client);
+  const topology = findTopology(asked.topology ?? plain.topologies[0]).id;
   if (asked.store) findStore(asked.store);
   if (asked.version)
     throw usageError(`${text}: measuring a given version (~${asked.version}) is not supported yet`);
-  const option = asked.options[0];
-  if (option) throw usageError(`${text}: there is no option ${JSON.stringify(option)} for ${client.id}`);
+  asked.options.forEach(findOption);
+  const client = withOptions(plain, topology, asked.options);
+  if ("skip" in client) return client;
   if (asked.store && !client.stores.includes(asked.store)) {
-    return {
-      skip: `${client.id} cannot use ${asked.store}: its limiter's script runs on ${client.stores.join(" or ")} only`,
-    };
+    return { skip: storeSkip(client, asked.store, topology) };
   }
   if (!client.topologies.includes(topology)) {
     return { skip: `${client.id} knows no ${topology}: it is ${client.topologies.join(" or ")} only` };
@@ -50,19 +90,21 @@ export function resolveTarget(text: string, available: (store: string) => boolea
   const store = asked.store ?? client.stores.find(available) ?? client.stores[0];
   const program = findStore(store).program;
   if (program && !available(store)) return { skip: `no ${program} was found on this machine` };
+  const suffix = asked.options.map((option) => `+${option}`).join("");
   const label = [
     client.id,
     store === client.stores[0] ? "" : `@${store}`,
     topology === client.topologies[0] ? "" : `:${topology}`,
+    suffix,
   ].join("");
   const target: Target = {
-    text: client.control ? client.id : `${client.id}@${store}:${topology}`,
+    text: client.control ? client.id : `${client.id}@${store}:${topology}${suffix}`,
     label,
     client: client.id,
     store,
     topology,
     limiter: client.limiter,
-    options: [],
+    options: asked.options,
   };
   const gaveWay = !asked.store && store !== client.stores[0];
   return gaveWay

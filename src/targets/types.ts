@@ -1,12 +1,21 @@
 import type { Limits } from "../contract/configuration.js";
 import type { Node } from "../contract/env.js";
-import type { ClientSettings } from "../contract/server-api.js";
+import type { ClientSettings, LimiterScript } from "../contract/server-api.js";
+import type { StoreAccess } from "../contract/store-url.js";
 
 /** Where a client shall connect: one node for standalone, any number of seeds for a cluster. */
 export interface StorePlace {
   store: string;
   topology: string;
   nodes: readonly Node[];
+  /** How to get in, for a store that somebody else runs. */
+  access?: StoreAccess;
+}
+
+/** What options ask of the connection itself; a client reads what it has a setting for. */
+export interface Tuning {
+  /** Commands of one turn of the event loop are sent as one pipeline. */
+  autoPipelining?: boolean;
 }
 
 /** A connected client. It is ready: the first consume does not wait for a connection. */
@@ -33,19 +42,43 @@ export interface ClientDescription {
   id: string;
   /** npm package; absent for the controls. */
   package?: string;
-  /** Stores it can work with under rate-limiter-flexible's own class; the first is the default. */
+  /** Stores that its limiter's script runs on; the first is the default. */
   stores: readonly [string, ...string[]];
   topologies: readonly [string, ...string[]];
   /** A control measures the harness rather than a client; it is reported beside the clients, never ranked. */
   control: boolean;
   /** Whether its limiter works again by itself once a store that restarted is back. */
   survivesStoreRestart: boolean;
+  /** Whether its limiter goes on by itself after SCRIPT FLUSH and FUNCTION FLUSH. */
+  survivesScriptFlush: boolean;
   /** Id of the limiter that decides; `none` admits all. */
   limiter: string;
-  /** rate-limiter-flexible's class for this client, e.g. `RateLimiterValkey`. */
-  limiterClass?: string;
+  /** How rate-limiter-flexible works with this client; absent where it does not. */
+  flexible?: FlexibleUse;
+  /** What is different under `+same-script`; absent for a client that runs no script. */
+  sameScript?: Partial<ClientDescription>;
+  /** Whether `+autopipelining` has something to switch on in a topology: true, or the reason why it has not. */
+  autoPipelining(topology: string): true | string;
   /** Loads the library and connects. @throws Error when the store cannot be reached */
-  open(place: StorePlace): Promise<OpenClient>;
+  open(place: StorePlace, tuning?: Tuning): Promise<OpenClient>;
+}
+
+/** A class of rate-limiter-flexible, and what it is given beside the client, the key prefix and the limits. */
+export interface FlexibleUse {
+  /** E.g. `RateLimiterValkey`. */
+  className: string;
+  options?: Readonly<Record<string, unknown>>;
+  /** How its script reaches the store; absent for a class without one. */
+  script?: { kind: "eval" | "evalsha" } | { kind: "fcall"; function: string };
+}
+
+/** A variation of a client, `+id` in a target's text: one file in `options/`, one line in its list. */
+export interface OptionDescription {
+  id: string;
+  /** What it changes, in one line. */
+  summary: string;
+  /** The client under this option in a topology, or the reason why the client cannot have it there. */
+  apply(client: ClientDescription, topology: string): ClientDescription | { skip: string };
 }
 
 export type Decision =
@@ -69,7 +102,17 @@ export interface LimiterDescription {
     client: OpenClient,
     description: ClientDescription,
     limits: Limits,
-  ): Promise<{ version?: string; standard: Limiter; exhausted: Limiter } | undefined>;
+    keyPrefix?: string,
+  ): Promise<LimiterPair | undefined>;
+}
+
+export interface LimiterPair {
+  /** Of the limiter's library. */
+  version?: string;
+  /** The script that both run; absent for a limiter without one. */
+  script?: LimiterScript;
+  standard: Limiter;
+  exhausted: Limiter;
 }
 
 /** How a store program is started and read: one file in `stores/`, one line in its list. */

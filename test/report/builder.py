@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from evidence import encoded, latency, reading, role, usage
+from evidence import calls_of, encoded, latency, reading, role, script_of, usage
 
 Document = dict[str, Any]
 
@@ -14,20 +14,21 @@ SETTINGS = {"protocol": 3, "request_timeout_ms": 5000, "offline_queue": False, "
 
 
 def target(label: str) -> Document:
-    """`client[@store][:topology]` with the project's defaults filled in."""
-    rest, _, topology = label.partition(":")
+    """`client[@store][:topology][+option…]` with the project's defaults filled in."""
+    plain, *options = label.split("+")
+    rest, _, topology = plain.partition(":")
     client, _, store = rest.partition("@")
     control = client in ("none", "memory")
-    store = store or (client if control else "redis" if client == "ioredis" else "valkey")
+    store = store or (client if control else "redis" if "redis" in client else "valkey")
     topology = topology or ("none" if control else "standalone")
     return {
-        "text": client if control else f"{client}@{store}:{topology}",
+        "text": client if control else "+".join([f"{client}@{store}:{topology}", *options]),
         "label": label,
         "client": client,
         "store": store,
         "topology": topology,
         "limiter": "none" if client == "none" else "rate-limiter-flexible",
-        "options": [],
+        "options": options,
     }
 
 
@@ -91,12 +92,16 @@ def result(
     allowed_us: Mapping[int, int] | None = None,
     limited_us: Mapping[int, int] | None = None,
     verdict: Document = verdict(),  # noqa: B008 (never changed)
+    limiter_script: Document | None = None,
+    script_calls: Mapping[str, int] | None = None,
     **changes: Any,
 ) -> Document:
     """A measured run of 5 s; a tenth of its answers are limited, unless histograms are given.
 
     Args:
         allowed_us, limited_us: latencies in µs, with counts.
+        limiter_script: `{kind, name_or_sha1}`; that of the client and its options, unless given.
+        script_calls: calls by command that the store counted over the run; one an answer, unless given.
         changes: top-level fields to replace; None removes one.
     """
     window_s = 5
@@ -119,6 +124,9 @@ def result(
         "cut": 0,
         "by_status": {"200": admitted, "429": limited},
     }
+    limiter_script = limiter_script or script_of(configured["target"])
+    if script_calls is None:
+        script_calls = {limiter_script["kind"]: answered} if limiter_script else {}
     generator = {
         "id": "generator-1",
         "workers": [{"connections": 50, "counts": counts, "event_loop_utilisation": 0.5}],
@@ -176,14 +184,18 @@ def result(
         },
         "server": {
             "run_nonce": "n",
+            "target": "of the builder",
+            "workloads": [{"id": "light"}],
+            **({"limiter_script": limiter_script} if limiter_script else {}),
             "client_settings": SETTINGS,
             "at_start": usage(0),
             "at_window_open": usage(1),
             "at_end": usage(2),
         },
         "store": {
-            "nodes": [{"role": "store-1", "at_start": reading(), "at_end": reading()}],
+            "nodes": [{"role": "store-1", "at_start": reading(), "at_end": reading(calls_of(script_calls))}],
             "settings": {},
+            "external": configured.get("external_store", False),
         },
         "resources": {
             "server": role("process.cpuUsage", 4_000_000, answered, window_s),

@@ -1,4 +1,4 @@
-"""What the tests share: building a report in this process, as the command would."""
+"""What the tests share: summaries of results, and building a report in this process, as the command would."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,10 @@ import pytest
 from builder import Document
 from campaigns import write_campaign
 from report.cli import main
+from report.model import Campaign
+from report.reading import run_of
+from report.summarize import Summary, summarize
+from report.validate import validate_result
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,12 @@ class Outcome:
 
 
 Build = Callable[..., Outcome]
+
+
+def summaries_of(*results: Document) -> tuple[Summary, ...]:
+    """What the report makes of results, without a plan."""
+    runs = tuple(run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results))
+    return summarize(Campaign(name="test", manifest=None, planned=(), runs=runs, ignored=()))
 
 
 @pytest.fixture

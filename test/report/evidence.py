@@ -10,6 +10,17 @@ Document = dict[str, Any]
 
 MAX_US = 10_000_000
 
+#: sha1 of the script of RateLimiterRedis, and of that of RateLimiterValkey.
+REDIS_SHA1 = "a1de965f42e177aa339706bd580f049065eca79a"
+VALKEY_SHA1 = "0aa93fe6a34317527000a66828426c0ae2104618"
+
+_OWN_SCRIPTS = {
+    "valkey-glide": ("fcall", "consume"),
+    "iovalkey": ("evalsha", VALKEY_SHA1),
+    "ioredis": ("evalsha", REDIS_SHA1),
+    "node-redis": ("eval", REDIS_SHA1),
+}
+
 
 def histogram_of(counts: Mapping[int, int]) -> HdrHistogram:
     """A histogram of values in µs with their counts."""
@@ -69,7 +80,23 @@ def usage(cpu_us: int) -> Document:
     }
 
 
-def reading() -> Document:
+def script_of(target: Mapping[str, Any]) -> Document | None:
+    """The script that a target runs; None for a control."""
+    own = _OWN_SCRIPTS.get(target["client"])
+    if own is None:
+        return None
+    kind, name = own
+    if "same-script" in target["options"]:
+        kind, name = ("eval" if kind == "eval" else "evalsha", REDIS_SHA1)
+    return {"kind": kind, "name_or_sha1": name}
+
+
+def calls_of(counts: Mapping[str, int], failed: int = 0) -> Document:
+    """Script calls of a reading: each command with so many calls, those that failed among them."""
+    return {command: {"calls": number, "failed": failed} for command, number in counts.items()}
+
+
+def reading(script_calls: Mapping[str, Any] | None = None) -> Document:
     return {
         "run_id": "r",
         "version": "9.1.2",
@@ -78,7 +105,7 @@ def reading() -> Document:
         "evicted_keys": 0,
         "expired_keys": 0,
         "used_memory_bytes": 3 * 1024**2,
-        "script_calls": {},
+        "script_calls": dict(script_calls or {}),
         "cpu_user_us": 1,
         "cpu_system_us": 1,
     }

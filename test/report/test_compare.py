@@ -1,17 +1,12 @@
 """What is ranked, and what is never ranked."""
 
 from builder import Document, configuration, hash_of, result
+from conftest import summaries_of
 from report.compare import Cell, cells
-from report.model import Campaign
-from report.reading import run_of
-from report.summarize import summarize
-from report.validate import validate_result
 
 
 def cells_of(*results: Document) -> tuple[Cell, ...]:
-    runs = tuple(run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results))
-    campaign = Campaign(name="test", manifest=None, planned=(), runs=runs, ignored=())
-    return cells(summarize(campaign))
+    return cells(summaries_of(*results))
 
 
 def standings(cell: Cell) -> list[tuple[str, list[tuple[str, int | None, float | None]]]]:

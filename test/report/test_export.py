@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from builder import configuration, failed_result, result, verdict
 from campaigns import manifest
 from conftest import Build, Outcome
+from evidence import REDIS_SHA1
 from report.export import safe_cell
 from report.paths import SUMMARY_SCHEMA
 
@@ -19,7 +20,8 @@ KNOWN_LIMITED, KNOWN_ALLOWED = {500: 40}, {1000: 60}
 
 HEADER = (
     "Client,Mode,RequestType,Concurrency,Duration,ReqPerSec,Latency_Avg,Latency_P50,Latency_P99,RateLimitHits,"
-    "CPUUsage,MemoryUsage,store,limiter,traffic,complexity,limit_points,limit_window_s,limit_block_s,control,runs,"
+    "CPUUsage,MemoryUsage,store,store_external,limiter,limiter_script_kind,limiter_script,options,traffic,complexity,"
+    "limit_points,limit_window_s,limit_block_s,control,runs,"
     "valid_runs,suspect_runs,invalid_runs,failed_runs,missing_runs,median_run,requests_per_second_min,"
     "requests_per_second_max,requests_per_second_stdev,requests_per_second_cv_percent,requests_total,"
     "latency_p75_ms,latency_p90_ms,latency_p95_ms,latency_p97_5_ms,latency_p99_9_ms,latency_min_ms,latency_max_ms,"
@@ -45,8 +47,9 @@ def test_bytes_of_a_known_campaign(build: Build) -> None:
         ],
     )
     line = (
-        "ioredis@valkey,cluster,light,50,5,20.00,0.800,1.000,1.000,40,61.25,20000000,valkey,rate-limiter-flexible,"
-        "realistic,,1000000,60,0,false,2,2,0,0,0,1,2,20.00,40.00,14.14,47.14,100,1.000,1.000,1.000,1.000,1.000,"
+        "ioredis@valkey,cluster,light,50,5,20.00,0.800,1.000,1.000,40,61.25,20000000,valkey,false,"
+        f"rate-limiter-flexible,evalsha,{REDIS_SHA1},,realistic,,"
+        "1000000,60,0,false,2,2,0,0,0,1,2,20.00,40.00,14.14,47.14,100,1.000,1.000,1.000,1.000,1.000,"
         "0.500,1.000,0.245,p99 p99_9,0.1000,0.4000,40000.000,12.000,40.000,90000000,3145728,0,0,0,0,valid,,"
         f"1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,{result(configured)['configuration_hash']}\n"
     )

@@ -1,19 +1,15 @@
 """Which cells are marked as best, and what is added up."""
 
 from builder import Document, configuration, result
+from conftest import summaries_of
 from report.compare import cells
-from report.model import Campaign, Role
-from report.reading import run_of
+from report.model import Role
 from report.roles import cpu_us_per_request, group_names
-from report.summarize import summarize
 from report.tables import Table, result_tables
-from report.validate import validate_result
 
 
 def tables_of(*results: Document) -> tuple[Table, ...]:
-    runs = tuple(run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results))
-    campaign = Campaign(name="test", manifest=None, planned=(), runs=runs, ignored=())
-    summaries = summarize(campaign)
+    summaries = summaries_of(*results)
     return result_tables(cells(summaries), [row for row in summaries if row.identity.control])
 
 

@@ -1,7 +1,7 @@
 """Writes a small campaign to look at: python3 test/report/write_fixture.py DIR
 
-It has both topologies, both workloads, both controls, two stores, and runs that are invalid, suspect, failed
-and missing.
+It has both topologies, both workloads, both controls, two stores, clients under their own scripts and
+under the one for all, and runs that are invalid, suspect, failed and missing.
 """
 
 import sys
@@ -11,11 +11,19 @@ from builder import configuration, failed_result, result, verdict
 from campaigns import manifest, write_campaign
 
 HEAVY = {"workload": {"id": "heavy", "complexity": 1000}}
+#: Beside others, light alone.
+LIGHT_ONLY = ("@valkey", "+same-script")
 THROUGHPUTS = {
     "valkey-glide": (5210, 5120, 5300),
     "iovalkey": (6890, 7010, 6930),
     "ioredis": (6400, 6480, 6350),
     "ioredis@valkey": (6500, 6300, 6610),
+    "node-redis@valkey": (4410, 4380, 4520),
+    "valkey-glide+same-script": (5610, 5580, 5700),
+    "iovalkey+same-script": (6510, 6640, 6580),
+    "ioredis@valkey+same-script": (6480, 6390, 6530),
+    "node-redis@valkey+same-script": (4390, 4450, 4410),
+    "iovalkey+autopipelining+same-script": (7420, 7310, 7390),
     "valkey-glide:cluster": (4410, 4300, 4520),
     "iovalkey:cluster": (5230, 5340, 5190),
     "none": (12100, 12350, 12240),
@@ -28,7 +36,7 @@ def write(folder: Path) -> None:
     configurations, results = [], []
     for label, throughputs in THROUGHPUTS.items():
         for changes, factor in (({}, 1.0), (HEAVY, 0.2)):
-            if label == "ioredis@valkey" and changes:
+            if changes and any(part in label for part in LIGHT_ONLY):
                 continue
             configured = configuration(label, **changes)
             configurations.append(configured)

@@ -20,7 +20,8 @@ export const cleanStart: Rule = {
         text: `the server had served ${server.at_start.requests} requests before`,
       };
     }
-    for (const { role, at_start } of store?.nodes ?? []) {
+    // Somebody else's store is not ours to empty; the keys of this run have a prefix of their own.
+    for (const { role, at_start } of store?.external ? [] : (store?.nodes ?? [])) {
       if (at_start.keys > 0)
         return { severity: "invalid", text: `${role} held ${at_start.keys} keys at the start` };
       const calls = Object.values(at_start.script_calls).reduce((total, entry) => total + entry.calls, 0);

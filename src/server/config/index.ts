@@ -18,6 +18,7 @@ export interface ServerConfig {
   /** Rounds of work of `/heavy`. */
   complexity: number;
   runNonce: string;
+  keyPrefix: string;
 }
 
 type StoreId = keyof ServerEnv["useCluster"];
@@ -98,7 +99,7 @@ function placeOf(target: Target, env: ServerEnv): StorePlace {
     const name = `${store.toUpperCase()}_${cluster ? "CLUSTER_NODES" : "PORT"}`;
     throw usageError(`${name}: ${wrong.port} is not a port of a store, it must be from 1 to 65535`);
   }
-  return { ...place, nodes };
+  return { ...place, nodes, ...(env.address ? { access: env.address.access } : {}) };
 }
 
 /**
@@ -108,6 +109,16 @@ function placeOf(target: Target, env: ServerEnv): StorePlace {
 export function readConfig(environment: Environment): ServerConfig {
   const env = decodeServerEnv(environment);
   const target = decideTarget(env);
-  const { host, port, logLevel, limits, complexity, runNonce } = env;
-  return { target, place: placeOf(target, env), host, port, logLevel, limits, complexity, runNonce };
+  const { host, port, logLevel, limits, complexity, runNonce, keyPrefix } = env;
+  return {
+    target,
+    place: placeOf(target, env),
+    host,
+    port,
+    logLevel,
+    limits,
+    complexity,
+    runNonce,
+    keyPrefix,
+  };
 }

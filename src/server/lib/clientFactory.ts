@@ -1,6 +1,6 @@
 import { formatNodes } from "../../contract/env.js";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import { findClient } from "../../targets/resolve.js";
+import { describeClient } from "../../targets/resolve.js";
 import type { OpenClient } from "../../targets/types.js";
 import type { ServerConfig } from "../config/index.js";
 
@@ -17,7 +17,7 @@ function storeError({ target, place }: ServerConfig, error: unknown): Error {
 export async function openClient(config: ServerConfig): Promise<OpenClient> {
   let client: OpenClient | undefined;
   try {
-    client = await findClient(config.target.client).open(config.place);
+    client = await describeClient(config.target).open(config.place);
     await client.storeVersion();
     return client;
   } catch (error) {

@@ -1,16 +1,11 @@
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { limiters } from "../../targets/limiters/index.js";
-import { findClient } from "../../targets/resolve.js";
-import type { Limiter, OpenClient } from "../../targets/types.js";
+import { describeClient } from "../../targets/resolve.js";
+import type { LimiterPair, OpenClient } from "../../targets/types.js";
 import type { ServerConfig } from "../config/index.js";
 
 /** The two limiters of a server: one with the limits, one that has no points left for anyone. */
-export interface RateLimiters {
-  standard: Limiter;
-  exhausted: Limiter;
-  /** Of the limiter's library. */
-  version?: string;
-}
+export type RateLimiters = LimiterPair;
 
 /**
  * Makes the target's limiters, with their scripts loaded in the store. Undefined for a target without a limiter.
@@ -24,7 +19,7 @@ export async function createRateLimiters(
   const limiter = limiters.find(({ id }) => id === target.limiter);
   if (!limiter) throw new Error(`${target.client} names the limiter ${target.limiter}, which does not exist`);
   try {
-    return await limiter.create(client, findClient(target.client), limits);
+    return await limiter.create(client, describeClient(target), limits, config.keyPrefix);
   } catch (error) {
     throw environmentError(`${target.limiter} cannot use the ${target.store}: ${messageOf(error)}`, {
       cause: error,

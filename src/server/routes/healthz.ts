@@ -24,6 +24,7 @@ export function healthz(app: FastifyInstance, { config, client, limiters }: AppP
       target: config.target,
       workloads: [{ id: "light" }, { id: "heavy", complexity: config.complexity }],
       ...(limiters ? { limits: config.limits } : {}),
+      ...(limiters?.script ? { limiter_script: limiters.script } : {}),
       versions: {
         node: process.versions.node,
         fastify: app.version,

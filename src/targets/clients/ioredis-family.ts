@@ -1,7 +1,8 @@
 import type { Node } from "../../contract/env.js";
 import type { ClientSettings } from "../../contract/server-api.js";
+import type { StoreAccess } from "../../contract/store-url.js";
 import { versionFromInfo } from "../stores/version.js";
-import type { OpenClient, StorePlace } from "../types.js";
+import type { OpenClient, StorePlace, Tuning } from "../types.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
@@ -32,7 +33,6 @@ export interface Family {
 const CLOSE_PATIENCE_MS = 1_000;
 
 const connectionOptions = {
-  enableAutoPipelining: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   commandTimeout: common.requestTimeoutMs,
@@ -50,11 +50,12 @@ const standaloneOptions = {
   enableOfflineQueue: false,
   retryStrategy: reconnectDelay,
 } as const;
-export type StandaloneOptions = typeof standaloneOptions & Node;
+export type StandaloneOptions = typeof standaloneOptions &
+  StoreAccess &
+  Node & { enableAutoPipelining: boolean };
 
 const clusterOptions = {
   redisOptions: connectionOptions,
-  enableAutoPipelining: false,
   enableOfflineQueue: false,
   enableReadyCheck: true,
   scaleReads: "master",
@@ -63,12 +64,12 @@ const clusterOptions = {
   retryDelayOnFailover: 0,
   retryDelayOnClusterDown: 0,
 } as const;
-export type ClusterOptions = typeof clusterOptions;
+export type ClusterOptions = typeof clusterOptions & { enableAutoPipelining: boolean };
 
 /** The settings in the terms of the result; both topologies are given the same. */
-const settings: ClientSettings = {
+const settings = (autoPipelining: boolean): ClientSettings => ({
   protocol: "RESP2",
-  auto_pipelining: false,
+  auto_pipelining: autoPipelining,
   offline_queue: false,
   auto_resend_unfulfilled_commands: false,
   max_retries_per_request: connectionOptions.maxRetriesPerRequest,
@@ -80,7 +81,7 @@ const settings: ClientSettings = {
   tcp_keep_alive_ms: connectionOptions.keepAlive,
   ip_family: connectionOptions.family,
   read_from: "primary",
-};
+});
 
 /** What went wrong, with the first cause that the cluster client hides behind its own error. */
 function reason(error: Error): string {
@@ -131,26 +132,44 @@ function close(connection: Connection): Promise<void> {
   });
 }
 
-async function openStandalone(family: Family, place: StorePlace, node: Node): Promise<OpenClient> {
-  const client = family.standalone({ ...standaloneOptions, ...node });
+async function openStandalone(
+  family: Family,
+  place: StorePlace,
+  node: Node,
+  enableAutoPipelining: boolean,
+): Promise<OpenClient> {
+  const client = family.standalone({
+    ...standaloneOptions,
+    ...place.access,
+    ...node,
+    enableAutoPipelining,
+  });
   await ready(client);
   return {
     handle: client,
     version: family.version,
-    settings,
+    settings: settings(enableAutoPipelining),
     storeVersion: async () => versionFromInfo(place.store, [await client.info("server")]),
     shardKeys: singleShardKeys,
     close: () => close(client),
   };
 }
 
-async function openCluster(family: Family, place: StorePlace): Promise<OpenClient> {
-  const client = family.cluster([...place.nodes], clusterOptions);
+async function openCluster(
+  family: Family,
+  place: StorePlace,
+  enableAutoPipelining: boolean,
+): Promise<OpenClient> {
+  const client = family.cluster([...place.nodes], {
+    ...clusterOptions,
+    redisOptions: { ...clusterOptions.redisOptions, ...place.access },
+    enableAutoPipelining,
+  });
   await ready(client);
   return {
     handle: client,
     version: family.version,
-    settings,
+    settings: settings(enableAutoPipelining),
     storeVersion: async () => {
       const primaries = client.nodes("master");
       return versionFromInfo(place.store, await Promise.all(primaries.map((node) => node.info("server"))));
@@ -165,8 +184,14 @@ async function openCluster(family: Family, place: StorePlace): Promise<OpenClien
  * Connects with ioredis or iovalkey.
  * @throws Error when the store cannot be reached within the deadline
  */
-export async function openFamily(family: Family, place: StorePlace): Promise<OpenClient> {
+export async function openFamily(
+  family: Family,
+  place: StorePlace,
+  { autoPipelining = false }: Tuning = {},
+): Promise<OpenClient> {
   const [first] = place.nodes;
   if (!first) throw new Error("no node was given");
-  return place.topology === "cluster" ? openCluster(family, place) : openStandalone(family, place, first);
+  return place.topology === "cluster"
+    ? openCluster(family, place, autoPipelining)
+    : openStandalone(family, place, first, autoPipelining);
 }

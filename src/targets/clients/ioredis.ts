@@ -11,9 +11,13 @@ export const ioredis: ClientDescription = {
   topologies: ["standalone", "cluster"],
   control: false,
   survivesStoreRestart: true,
+  survivesScriptFlush: true,
   limiter: "rate-limiter-flexible",
-  limiterClass: "RateLimiterRedis",
-  async open(place) {
+  flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
+  // It is this client's own.
+  sameScript: {},
+  autoPipelining: () => true,
+  async open(place, tuning) {
     const { Cluster, Redis } = await import("ioredis");
     return openFamily(
       {
@@ -24,6 +28,7 @@ export const ioredis: ClientDescription = {
           new Cluster(nodes, { ...options, redisOptions: { ...options.redisOptions, protocol: 2 } }),
       },
       place,
+      tuning,
     );
   },
 };

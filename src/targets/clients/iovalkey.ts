@@ -11,9 +11,15 @@ export const iovalkey: ClientDescription = {
   topologies: ["standalone", "cluster"],
   control: false,
   survivesStoreRestart: true,
+  survivesScriptFlush: true,
   limiter: "rate-limiter-flexible",
-  limiterClass: "RateLimiterValkey",
-  async open(place) {
+  flexible: { className: "RateLimiterValkey", script: { kind: "evalsha" } },
+  sameScript: {
+    stores: ["valkey", "redis"],
+    flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
+  },
+  autoPipelining: () => true,
+  async open(place, tuning) {
     const { Cluster, Redis } = await import("iovalkey");
     // Its fallback may ask a host name for the other address family on each reconnection, which only delays.
     const familyFallback = { enabled: false };
@@ -25,6 +31,7 @@ export const iovalkey: ClientDescription = {
           new Cluster(nodes, { ...options, redisOptions: { ...options.redisOptions, familyFallback } }),
       },
       place,
+      tuning,
     );
   },
 };

@@ -8,7 +8,9 @@ export const memory: ClientDescription = {
   topologies: ["none"],
   control: true,
   survivesStoreRestart: true,
+  survivesScriptFlush: true,
   limiter: "rate-limiter-flexible",
-  limiterClass: "RateLimiterMemory",
+  flexible: { className: "RateLimiterMemory" },
+  autoPipelining: () => "it has no connection",
   open: withoutStore,
 };

@@ -8,6 +8,8 @@ export const none: ClientDescription = {
   topologies: ["none"],
   control: true,
   survivesStoreRestart: true,
+  survivesScriptFlush: true,
   limiter: "none",
+  autoPipelining: () => "it has no connection",
   open: withoutStore,
 };

@@ -2,9 +2,11 @@ import { readdirSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { GlideClientConfiguration, GlideClusterClientConfiguration } from "@valkey/valkey-glide";
 import type { ClientSettings } from "../../contract/server-api.js";
+import type { StoreAccess } from "../../contract/store-url.js";
 import { versionFromInfo } from "../stores/version.js";
 import type { ClientDescription, OpenClient, StorePlace } from "../types.js";
 import { packageVersion } from "../version.js";
+import { type GlideAsIoredis, glideAsIoredis } from "./glide-as-ioredis.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
@@ -89,7 +91,16 @@ function removeSocketAtExit(): void {
   });
 }
 
-async function open(place: StorePlace): Promise<OpenClient> {
+/** @param asIoredis whether the handle is one for RateLimiterRedis instead of glide's own class */
+/** User, password and encryption of a store that somebody else runs. */
+function accessOptions({ username, password, tls }: StoreAccess = {}) {
+  return {
+    ...(password ? { credentials: { ...(username ? { username } : {}), password } } : {}),
+    useTLS: tls !== undefined,
+  };
+}
+
+async function open(place: StorePlace, asIoredis: boolean): Promise<OpenClient> {
   const glide = await import("@valkey/valkey-glide");
   glide.Logger.init("off");
   removeSocketAtExit();
@@ -100,25 +111,35 @@ async function open(place: StorePlace): Promise<OpenClient> {
     inflightRequestsLimit: INFLIGHT_REQUESTS_LIMIT,
     connectionBackoff: backoff,
     readFrom: "primary",
-    advancedConfiguration: { connectionTimeout: common.connectTimeoutMs, tcpNoDelay: true },
+    ...accessOptions(place.access),
+    advancedConfiguration: {
+      connectionTimeout: common.connectTimeoutMs,
+      tcpNoDelay: true,
+      ...(place.access?.tls?.ca
+        ? { tlsAdvancedConfiguration: { rootCertificates: place.access.tls.ca } }
+        : {}),
+    },
   } as const satisfies GlideClientConfiguration & GlideClusterClientConfiguration;
+  const { Script } = glide;
   const sections = [glide.InfoOptions.Server];
   const version = packageVersion(PACKAGE);
   if (place.topology !== "cluster") {
     const client = await attempt(() => glide.GlideClient.createClient(options));
+    const shim = asIoredis && glideAsIoredis(client, { Script, batch: () => new glide.Batch(true) });
     return {
-      handle: client,
+      handle: shim || client,
       version,
       settings,
       storeVersion: async () => versionFromInfo(place.store, [await client.info(sections)]),
       shardKeys: singleShardKeys,
-      close: async () => client.close(),
+      close: async () => close(client, shim),
     };
   }
   const client = await attempt(() => glide.GlideClusterClient.createClient(options));
+  const shim = asIoredis && glideAsIoredis(client, { Script, batch: () => new glide.ClusterBatch(true) });
   const ask = (...words: string[]) => client.customCommand(["CLUSTER", ...words], { route: "randomNode" });
   return {
-    handle: client,
+    handle: shim || client,
     version,
     settings,
     storeVersion: async () => {
@@ -126,8 +147,13 @@ async function open(place: StorePlace): Promise<OpenClient> {
       return versionFromInfo(place.store, typeof answers === "string" ? [answers] : Object.values(answers));
     },
     shardKeys: () => shardKeys({ slots: () => ask("SLOTS"), keySlot: (key) => ask("KEYSLOT", key) }),
-    close: async () => client.close(),
+    close: async () => close(client, shim),
   };
+}
+
+function close(client: Closable, shim: GlideAsIoredis | false): void {
+  if (shim) shim.release();
+  client.close();
 }
 
 export const valkeyGlide: ClientDescription = {
@@ -137,7 +163,16 @@ export const valkeyGlide: ClientDescription = {
   topologies: ["standalone", "cluster"],
   control: false,
   survivesStoreRestart: false,
+  survivesScriptFlush: false,
   limiter: "rate-limiter-flexible",
-  limiterClass: "RateLimiterValkeyGlide",
-  open,
+  flexible: { className: "RateLimiterValkeyGlide", script: { kind: "fcall", function: "consume" } },
+  sameScript: {
+    stores: ["valkey", "redis"],
+    survivesStoreRestart: true,
+    survivesScriptFlush: true,
+    flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
+    open: (place) => open(place, true),
+  },
+  autoPipelining: () => "it has no such setting, its core collects the commands that wait for the socket",
+  open: (place) => open(place, false),
 };

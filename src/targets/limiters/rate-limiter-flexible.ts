@@ -1,11 +1,11 @@
+import { createHash } from "node:crypto";
 import type { Limits } from "../../contract/configuration.js";
-import type { Decision, Limiter, LimiterDescription } from "../types.js";
+import type { LimiterScript } from "../../contract/server-api.js";
+import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
+import type { Decision, FlexibleUse, Limiter, LimiterDescription } from "../types.js";
 import { packageVersion } from "../version.js";
 
 const PACKAGE = "rate-limiter-flexible";
-
-/** One prefix for both limiters: the key of a user has the same length and shard whichever of them decides. */
-const KEY_PREFIX = "rl";
 
 /** The library's answer, as far as we use it. */
 interface Answer {
@@ -17,6 +17,8 @@ interface Answer {
 interface LibraryLimiter {
   consume(key: string): Promise<Answer>;
   delete(key: string): Promise<boolean>;
+  /** Text of the script, in the classes that send one. */
+  _incrTtlLuaScript?: string;
 }
 
 interface LibraryOptions {
@@ -85,14 +87,30 @@ async function preload(libraries: readonly LibraryLimiter[], keys: readonly stri
   }
 }
 
+/** What the store calls the script: its own sha1 of the text that this limiter sends, or the function's name. */
+function scriptOf(library: LibraryLimiter, { className, script }: FlexibleUse): LimiterScript | undefined {
+  if (!script) return undefined;
+  if (script.kind === "fcall") return { kind: script.kind, name_or_sha1: script.function };
+  const text = library._incrTtlLuaScript;
+  if (!text) throw new Error(`${className} names no script`);
+  return { kind: script.kind, name_or_sha1: createHash("sha1").update(text).digest("hex") };
+}
+
 export const rateLimiterFlexible: LimiterDescription = {
   id: "rate-limiter-flexible",
   package: PACKAGE,
-  async create(client, { limiterClass }, limits: Limits) {
+  async create(client, { id, flexible }, limits: Limits, keyPrefix = DEFAULT_KEY_PREFIX) {
+    if (!flexible) throw new Error(`${id} names no class of ${PACKAGE}`);
     const library = (await import("rate-limiter-flexible")) as unknown as Record<string, LibraryClass>;
-    const LibraryLimiterClass = library[limiterClass ?? ""];
-    if (!LibraryLimiterClass) throw new Error(`${PACKAGE} has no class ${limiterClass}`);
-    const shared = { storeClient: client.handle, keyPrefix: KEY_PREFIX, duration: limits.window_s };
+    const LibraryLimiterClass = library[flexible.className];
+    if (!LibraryLimiterClass) throw new Error(`${PACKAGE} has no class ${flexible.className}`);
+    const shared = {
+      ...flexible.options,
+      storeClient: client.handle,
+      // The same for both limiters: the key of a user has the same length and shard whichever of them decides.
+      keyPrefix,
+      duration: limits.window_s,
+    };
     const standard = new LibraryLimiterClass({
       ...shared,
       points: limits.points,
@@ -101,8 +119,10 @@ export const rateLimiterFlexible: LimiterDescription = {
     // 0 points: denied from the first consume, at the store cost of any other. No block: it would add a command.
     const exhausted = new LibraryLimiterClass({ ...shared, points: 0, blockDuration: 0 });
     await preload([standard, exhausted], await client.shardKeys());
+    const script = scriptOf(standard, flexible);
     return {
       version: packageVersion(PACKAGE),
+      ...(script ? { script } : {}),
       standard: new FlexibleLimiter(standard, limits.points),
       exhausted: new FlexibleLimiter(exhausted, limits.points),
     };

@@ -3,6 +3,7 @@ import { judge } from "../../../src/judge/rules.js";
 import {
   addFailures,
   CONSUMES,
+  configuration,
   evalsha,
   generatorOf,
   histogramOf,
@@ -102,6 +103,30 @@ const faults: Record<string, Record<string, Spoil>> = {
       run.prediction = { ...run.prediction, basis: "limits", seen_share: 0.2 };
     },
   },
+  "M11 invalid": {
+    "heavy work that was lighter than asked": (run) => {
+      run.configuration = { ...configuration, workload: { id: "heavy", complexity: 20 } };
+    },
+    "a workload that the server does not have": (run) => {
+      run.server.workloads = [];
+    },
+  },
+  "M12 invalid": {
+    "another target than the one that was asked for": (run) => {
+      run.server.target = "iovalkey@valkey:cluster";
+    },
+  },
+  "M12 suspect": {
+    "settings that nobody disclosed": (run) => {
+      run.server.client_settings = {};
+    },
+    "a script that nobody knows": (run) => {
+      delete run.server.limiter_script;
+    },
+    "another script command than the one that was told": (run) => {
+      run.server.limiter_script = { kind: "fcall", name_or_sha1: "consume" };
+    },
+  },
   "M13 invalid": {
     "keys left in the store": (run) => {
       storeOf(run).at_start.keys = 1;
@@ -128,6 +153,19 @@ const faults: Record<string, Record<string, Spoil>> = {
     },
     "a server that restarted early in the window": (run) => {
       run.server.at_end.uptime_s = run.server.at_window_open.uptime_s + 0.9 * run.duration;
+    },
+  },
+  "M15 suspect": {
+    "a role whose counters could not be read": (run) => {
+      delete run.resources["store-1"];
+    },
+  },
+  "M19 suspect": {
+    "a client whose version was not seen": (run) => {
+      delete run.versions.client;
+    },
+    "a store whose version was not seen": (run) => {
+      delete run.versions.store;
     },
   },
 };

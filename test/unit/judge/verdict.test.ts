@@ -30,6 +30,7 @@ const harmless: Record<string, (run: ValidRun) => void> = {
   "calls on several nodes": (run) => {
     run.store.nodes.push({ role: "store-2", at_start: reading(), at_end: reading(evalsha(40, 3)) });
     Object.assign(storeOf(run).at_end, evalsha(CONSUMES - 37));
+    run.resources["store-2"] = run.resources["store-1"] as NonNullable<(typeof run.resources)[string]>;
   },
   "evictions before the run": (run) => {
     storeOf(run).at_start.evicted_keys = 7;
@@ -70,7 +71,7 @@ describe("a rule that cannot be applied says why, and neither passes nor fails t
     const { server: _s, store: _t, prediction: _p, configuration: _c, ...seen } = validEvidence();
     const { status, not_applicable } = judge(seen);
     expect(status).toBe("valid");
-    expect(not_applicable.map(({ rule }) => rule)).toEqual(["M8", "M10", "M13"]);
+    expect(not_applicable.map(({ rule }) => rule)).toEqual(["M8", "M10", "M11", "M12", "M13", "M15", "M19"]);
   });
 
   test("for a store that nobody read", () => {

@@ -52,7 +52,7 @@ describe("the record of a measured run", () => {
 
   test("is judged anew with the store's side: a fault that only the store shows makes it invalid", () => {
     const spoilt = structuredClone(store);
-    for (const node of spoilt.nodes) node.at_end.script_calls = { fcall: { calls: 1, failed: 0 } };
+    for (const node of spoilt.nodes) node.at_end.script_calls = { evalsha: { calls: 1, failed: 0 } };
     const result = generatorsOwn();
     expect(result.verdict.status).toBe("valid");
     const record = recordOf(belonging, { result, store: spoilt, resources: {}, notes: [] });

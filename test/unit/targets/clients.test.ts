@@ -11,11 +11,15 @@ const refuse = vi.hoisted(() => (name: string) => () => {
 vi.mock("ioredis", refuse("ioredis"));
 vi.mock("iovalkey", refuse("iovalkey"));
 vi.mock("@valkey/valkey-glide", refuse("@valkey/valkey-glide"));
+vi.mock("redis", refuse("redis"));
 vi.mock("rate-limiter-flexible", refuse("rate-limiter-flexible"));
 
 test("the list names each client once, and what it refers to exists", () => {
   const ids = clients.map(({ id }) => id);
-  expect(ids).toEqual(["valkey-glide", "iovalkey", "ioredis", "none", "memory"]);
+  expect(ids).toEqual([...new Set(ids)]);
+  expect(ids).toEqual(
+    expect.arrayContaining(["valkey-glide", "iovalkey", "ioredis", "node-redis", "none", "memory"]),
+  );
   for (const client of clients) {
     client.stores.forEach(findStore);
     client.topologies.forEach(findTopology);
@@ -26,17 +30,25 @@ test("the list names each client once, and what it refers to exists", () => {
 
 test("each default store is the one that the client was made for", () => {
   const defaults = Object.fromEntries(clients.map(({ id, stores }) => [id, stores[0]]));
-  expect(defaults).toEqual({
+  expect(defaults).toMatchObject({
     "valkey-glide": "valkey",
     iovalkey: "valkey",
     ioredis: "redis",
+    "node-redis": "redis",
     none: "none",
     memory: "memory",
   });
 });
 
 test("a package's version is the one that is installed, also where it does not export its package.json", () => {
-  for (const name of ["ioredis", "iovalkey", "@valkey/valkey-glide", "rate-limiter-flexible", "fastify"]) {
+  for (const name of [
+    "ioredis",
+    "iovalkey",
+    "@valkey/valkey-glide",
+    "redis",
+    "rate-limiter-flexible",
+    "fastify",
+  ]) {
     expect(packageVersion(name)).toMatch(/^\d+\.\d+\.\d+/);
   }
   expect(() => packageVersion("no-such-package")).toThrow("no-such-package");

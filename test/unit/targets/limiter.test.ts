@@ -1,10 +1,16 @@
 import { expect, test, vi } from "vitest";
 import { rateLimiterFlexible } from "../../../src/targets/limiters/rate-limiter-flexible.js";
-import { findClient } from "../../../src/targets/resolve.js";
-import type { OpenClient } from "../../../src/targets/types.js";
+import { describeClient, findClient, resolveTarget } from "../../../src/targets/resolve.js";
+import type { ClientDescription, OpenClient } from "../../../src/targets/types.js";
 
 const LIMITS = { points: 3, window_s: 60, block_s: 0 };
 const memory = findClient("memory");
+
+function targetOf(text: string) {
+  const resolution = resolveTarget(text);
+  if ("skip" in resolution) throw new Error(resolution.skip);
+  return resolution.target;
+}
 
 async function inMemory(limits = LIMITS) {
   const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
@@ -103,7 +109,31 @@ test("a rejection that is neither answer nor error is a failure, never a denial"
   expect(await created?.standard.consume("a")).toMatchObject({ outcome: "failed" });
 });
 
-test("a client without a class is a defect that is named", async () => {
+test("a client without a class, and a class that the library does not have, are defects that are named", async () => {
   const { client } = scripted(async () => [1, 1]);
   await expect(rateLimiterFlexible.create(client, findClient("none"), LIMITS)).rejects.toThrow("no class");
+  const wrong = { ...findClient("ioredis"), flexible: { className: "RateLimiterRedi" } };
+  await expect(rateLimiterFlexible.create(client, wrong, LIMITS)).rejects.toThrow("no class RateLimiterRedi");
+});
+
+test("the script that decides is named as the store names it, and only where there is one", async () => {
+  const { client } = scripted(() => Promise.resolve([1, 60_000]));
+  const scriptOf = async (description: ClientDescription) =>
+    (await rateLimiterFlexible.create(client, description, LIMITS))?.script;
+  const own = await scriptOf(findClient("iovalkey"));
+  const same = await scriptOf(describeClient(targetOf("iovalkey+same-script")));
+  expect(own).toMatchObject({ kind: "evalsha", name_or_sha1: expect.stringMatching(/^[0-9a-f]{40}$/) });
+  expect(same?.name_or_sha1).not.toBe(own?.name_or_sha1);
+  expect(await scriptOf(findClient("ioredis"))).toEqual(same);
+  expect(await scriptOf(describeClient(targetOf("ioredis+same-script")))).toEqual(same);
+  expect((await inMemory()).script).toBeUndefined();
+});
+
+test("a class that hides its script is a defect, not a limiter whose script nobody knows", async () => {
+  const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
+  const hidden = {
+    ...memory,
+    flexible: { className: "RateLimiterMemory", script: { kind: "eval" } },
+  } as const;
+  await expect(rateLimiterFlexible.create(client, hidden, LIMITS)).rejects.toThrow("names no script");
 });

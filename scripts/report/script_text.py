@@ -1,0 +1,95 @@
+"""The limiter's scripts in words: what a group ran, and by which commands (rule M12)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from .compare import Cell, Ranking
+from .format import ABSENT, count
+from .summarize import Summary
+
+#: The class whose script `+same-script` has every client run.
+COMMON_CLASS = "RateLimiterRedis"
+
+
+def joined(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])
+
+
+def script_names(summary: Summary) -> str:
+    """`EVALSHA a1de965f`; a dash where none is on record."""
+    return ", ".join(script.text for script in summary.scripts) or ABSENT
+
+
+def calls_text(calls: Mapping[str, int]) -> str:
+    """Script calls by command, the most first: `evalsha 123,456; eval 1`."""
+    ordered = sorted(calls.items(), key=lambda entry: (-entry[1], entry[0]))
+    return "; ".join(f"{command} {count(number)}" for command, number in ordered)
+
+
+def _by_client(summaries: Iterable[Summary], kinds_only: bool) -> dict[str, list[str]]:
+    """Clients by the text of what they ran: its command alone, or with the script's short name."""
+    found: dict[str, list[str]] = {}
+    for summary in sorted(summaries, key=lambda row: row.identity.client):
+        texts = [script.kind.upper() if kinds_only else script.text for script in summary.scripts]
+        for text in texts or ["no script on record"]:
+            clients = found.setdefault(text, [])
+            if summary.identity.client not in clients:
+                clients.append(summary.identity.client)
+    return found
+
+
+def _commands(ranking: Ranking) -> str:
+    """`EVALSHA`, or `EVALSHA (ioredis, iovalkey) and EVAL (node-redis)`, of rows that ran."""
+    found = _by_client((row for row in ranking.summaries if row.scripts), kinds_only=True)
+    if len(found) == 1:
+        return next(iter(found))
+    return joined([f"{command} ({', '.join(clients)})" for command, clients in found.items()])
+
+
+def mode_text(ranking: Ranking) -> str:
+    """What was asked of the rows of a ranking; empty at an address of which nothing is known."""
+    if ranking.store is None:
+        return ""
+    return "one script for all" if ranking.group.same_script else "each client's own script"
+
+
+def disclosure(ranking: Ranking) -> str:
+    """Which command each client used, and whether the scripts are the same; empty where none is on record."""
+    if not ranking.scripts:
+        return "The script was not recorded." if ranking.group.same_script else ""
+    clients = {row.identity.client for row in ranking.summaries if row.scripts}
+    if ranking.group.same_script and ranking.group.rankable:
+        script = next(script for row in ranking.summaries for script in row.scripts)
+        return f"The script of {COMMON_CLASS}, {script.short_name}, by {_commands(ranking)}."
+    if ranking.one_script and len(clients) > 1:
+        short = ranking.one_script[:8]
+        return f"All happen to run the identical script, {short}, by {_commands(ranking)}."
+    used = _by_client(ranking.summaries, kinds_only=False)
+    texts = [f"{', '.join(clients)}: {text}" for text, clients in used.items()]
+    differ = " A difference is one of client and script together." if len(used) > 1 else ""
+    return f"{'; '.join(texts)}.{differ}"
+
+
+def _store_name(ranking: Ranking) -> str:
+    return ranking.summaries[0].identity.store_text if ranking.store else "an unknown one"
+
+
+def difference(cell: Cell) -> str:
+    """What tells the groups of a cell apart, so that nobody compares across them; empty for one group."""
+    if len(cell.rankings) < 2:
+        return ""
+    said = []
+    if cell.stores_differ:
+        stores = list(dict.fromkeys(_store_name(ranking) for ranking in cell.rankings))
+        said.append(f"Store differs: {joined(stores)}.")
+    if cell.scripts_differ:
+        modes = list(dict.fromkeys(mode_text(ranking) for ranking in cell.rankings))
+        named = [mode for mode in modes if mode]
+        said.append(
+            f"Script differs: {joined(named)}."
+            if len(named) > 1
+            else "Script differs: each group names what it ran."
+        )
+    if not said:
+        said.append("All ran the identical script, asked for (+same-script) or as the client's own.")
+    return " ".join([*said, "Ranks and ratios hold within a group only."])

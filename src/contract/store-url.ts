@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import type { Environment, Node } from "./env.js";
+import { messageOf, usageError } from "./errors.js";
+
+/** How to get into a store that somebody else runs. Secrets: never printed, never stored. */
+export interface StoreAccess {
+  username?: string;
+  password?: string;
+  /** Encrypted; `ca` is a PEM text that vouches for the store, beside the system's own. */
+  tls?: { ca?: string };
+}
+
+export interface StoreAddress extends Node {
+  access: StoreAccess;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // Without the cause: it may hold the text.
+    throw usageError("user or password of the store's redis:// URL has a % that is not an escape: write %25");
+  }
+}
+
+/**
+ * Reads `redis://[user[:password]@]host[:port]` and `rediss://…` (encrypted).
+ * @throws usageError which never repeats the text, because it may hold a password
+ */
+export function parseStoreUrl(text: string, ca?: string): StoreAddress {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    // Without the cause: it holds the text.
+    throw usageError(
+      "the store's URL is not an address: give redis://host:port or rediss://user:password@host:port",
+    );
+  }
+  if (!["redis:", "rediss:"].includes(url.protocol)) {
+    throw usageError(`the store's URL begins with ${url.protocol}//: give redis:// or rediss:// (encrypted)`);
+  }
+  if (!url.hostname || (url.pathname !== "" && url.pathname !== "/") || url.search || url.hash) {
+    throw usageError(
+      "the store's URL must be redis[s]://[user:password@]host[:port], without a path or a query",
+    );
+  }
+  const encrypted = url.protocol === "rediss:";
+  if (ca !== undefined && !encrypted)
+    throw usageError("a certificate is of no use for redis://: give rediss://");
+  const username = decoded(url.username);
+  const password = decoded(url.password);
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: url.port ? Number(url.port) : 6379,
+    access: {
+      ...(username ? { username } : {}),
+      ...(password ? { password } : {}),
+      ...(encrypted ? { tls: ca === undefined ? {} : { ca } } : {}),
+    },
+  };
+}
+
+/**
+ * The store that `STORE_URL` names, with the certificate in the file `STORE_CA`; undefined where it is not set. An
+ * environment can be read by its owner alone, so this is how the address travels between programs.
+ * @throws usageError which never repeats the address
+ */
+export function storeAddressFrom(env: Environment): StoreAddress | undefined {
+  if (!env.STORE_URL) return undefined;
+  if (!env.STORE_CA) return parseStoreUrl(env.STORE_URL);
+  let ca: string;
+  try {
+    ca = readFileSync(env.STORE_CA, "utf8");
+  } catch (error) {
+    throw usageError(`STORE_CA cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  return parseStoreUrl(env.STORE_URL, ca);
+}

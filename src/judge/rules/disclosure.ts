@@ -1,0 +1,60 @@
+import type { Target } from "../../contract/target.js";
+import type { Evidence, Finding, Rule } from "../evidence.js";
+
+const suspect = (text: string): Finding => ({ severity: "suspect", text });
+
+/** A connection that was lost and came back sends its script in full once: so much is no other way to run it. */
+const FEW = 0.001;
+
+const usesStore = (target: Target): boolean => !["memory", "none"].includes(target.store);
+
+/** Commands that carried limiter scripts in this run, with how many ran. */
+function scriptCommands({ store }: Evidence): Map<string, number> {
+  const ran = new Map<string, number>();
+  for (const { at_start, at_end } of store?.nodes ?? []) {
+    for (const [command, { calls, failed }] of Object.entries(at_end.script_calls)) {
+      const before = at_start.script_calls[command];
+      const good = calls - failed - (before ? before.calls - before.failed : 0);
+      if (good > 0) ran.set(command, (ran.get(command) ?? 0) + good);
+    }
+  }
+  return ran;
+}
+
+/** M12: what was measured is what is said, and what a comparison needs to know is disclosed. */
+export const disclosed: Rule = {
+  id: "M12",
+  check(evidence) {
+    const { configuration, server } = evidence;
+    if (!configuration || !server) return { severity: "not applicable", text: "not a target of ours" };
+    const { target } = configuration;
+    if (server.target !== target.text) {
+      return { severity: "invalid", text: `the server measured ${server.target}, not ${target.text}` };
+    }
+    if (!usesStore(target)) return undefined;
+    if (server.client_settings.protocol === undefined) return suspect("the client's protocol is not known");
+    const script = server.limiter_script;
+    if (!script) return suspect("the limiter's script is not known: client and script cannot be told apart");
+    const ran = scriptCommands(evidence);
+    const total = [...ran.values()].reduce((sum, calls) => sum + calls, 0);
+    const others = [...ran].filter(([command]) => command !== script.kind);
+    if (others.reduce((sum, [, calls]) => sum + calls, 0) <= FEW * total) return undefined;
+    const seen = others.map(([command, calls]) => `${calls} ${command}`).join(", ");
+    return suspect(`the limiter is said to run by ${script.kind}, the store also ran ${seen}`);
+  },
+};
+
+/** M19: versions as they were seen at run time. */
+export const versionsSeen: Rule = {
+  id: "M19",
+  check({ configuration, versions }) {
+    if (!configuration) return { severity: "not applicable", text: "not a target of ours" };
+    const { target } = configuration;
+    const needed = [
+      ...(usesStore(target) ? (["client", "store"] as const) : []),
+      ...(target.limiter === "none" ? [] : (["limiter"] as const)),
+    ];
+    const missing = needed.filter((name) => !versions[name]);
+    return missing.length > 0 ? suspect(`the version of ${missing.join(" and ")} was not seen`) : undefined;
+  },
+};

@@ -1,0 +1,38 @@
+import type { Node } from "../contract/env.js";
+import { environmentError } from "../contract/errors.js";
+import type { Discovery } from "../contract/store.js";
+import { stores } from "../targets/stores/index.js";
+import type { StoreNode } from "./nodes.js";
+
+/** `id host:port@bus,name flags primary …` in a line of CLUSTER NODES. */
+const NODE_LINE = /^\S+ (?<host>\S+):(?<port>\d+)@\S+ (?<flags>\S+)/;
+
+/** All nodes of the cluster, primaries first, as they announce themselves. */
+function clusterNodes(text: string): Node[] {
+  const nodes = text.split("\n").flatMap((line) => {
+    const { host, port, flags } = NODE_LINE.exec(line)?.groups ?? {};
+    if (!host || !port || !flags || /fail|noaddr|handshake/.test(flags)) return [];
+    return [{ host, port: Number(port), primary: flags.includes("master") }];
+  });
+  const ordered = [...nodes.filter(({ primary }) => primary), ...nodes.filter(({ primary }) => !primary)];
+  return ordered.map(({ host, port }) => ({ host, port }));
+}
+
+/**
+ * What store answers at the first node, and where all of its nodes are.
+ * @throws environmentError when it is none of the stores that we know
+ */
+export async function discover([first]: readonly StoreNode[]): Promise<Discovery> {
+  if (!first) throw environmentError("no store was named");
+  const server = await first.info("server");
+  // Valkey also tells the version of Redis that it is compatible with, so the order of the list matters.
+  const found = stores.find(({ versionField }) => versionField !== "" && server.has(versionField));
+  if (!found) throw environmentError(`${first.name} is no store that we know: INFO tells no version`);
+  const clustered = (await first.info("cluster")).get("cluster_enabled") === "1";
+  return {
+    store: found.id,
+    version: server.get(found.versionField) ?? "",
+    topology: clustered ? "cluster" : "standalone",
+    nodes: clustered ? clusterNodes(String(await first.call("CLUSTER", "NODES"))) : [first.place],
+  };
+}

@@ -1,0 +1,194 @@
+import { createHash } from "node:crypto";
+import { readdirSync, rmSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { RateLimiterRedis } from "rate-limiter-flexible";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Target } from "../../src/contract/target.js";
+import { type StoreKind, storeProgram, until } from "../helpers/store.js";
+import { Ground } from "./ground.js";
+import { patienceContract } from "./patience.js";
+import { LIMITS, openSubject, type Subject, tally, targetsOf, visit, withSubjects } from "./subject.js";
+
+const KINDS: readonly StoreKind[] = ["valkey", "redis"];
+const TOPOLOGIES = ["standalone", "cluster"];
+
+/** Their slots are on all three primaries of a cluster. */
+const KEYS = ["ada", "bob", "cyd", "dan", "eve", "fay", "gus"];
+
+/** `times` of each key, in turns. */
+const turns = (times: number): string[] => Array.from({ length: times }, () => KEYS).flat();
+
+/** What the store calls RateLimiterRedis's script, from the library itself. */
+const sameScript = (): string => {
+  const library: unknown = new RateLimiterRedis({ storeClient: {}, points: 1, duration: 1 });
+  const { _incrTtlLuaScript: text } = library as { _incrTtlLuaScript: string };
+  return createHash("sha1").update(text).digest("hex");
+};
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+
+/**
+ * What every client must do on every store, topology and option that it resolves for, against real stores. A client's
+ * test file calls this and nothing else.
+ */
+export function clientContract(id: string): void {
+  for (const kind of KINDS) {
+    for (const topology of TOPOLOGIES) {
+      const targets = targetsOf(id, kind, topology);
+      if (targets.length > 0) onGround(kind, topology, targets);
+    }
+  }
+  const kind = KINDS.find((each) => storeProgram(each) && targetsOf(id, each, "standalone").length > 0);
+  if (kind) {
+    const has = (topology: string) => targetsOf(id, kind, topology).length > 0;
+    patienceContract(id, kind, TOPOLOGIES.filter(has));
+  }
+  // A process that is not told to end ends without clearing up after glide.
+  afterAll(() => {
+    for (const name of glideSockets(process.pid)) rmSync(`/tmp/${name}`, { force: true });
+  });
+}
+
+const glideSockets = (pid: number): string[] =>
+  readdirSync("/tmp").filter((name) => name.startsWith(`glide-socket-${pid}-`));
+
+function onGround(kind: StoreKind, topology: string, targets: readonly Target[]): void {
+  describe.skipIf(!storeProgram(kind))(`on ${kind} ${topology}`, () => {
+    let ground: Ground;
+    beforeAll(async () => {
+      ground = await Ground.start(kind, topology);
+    });
+    beforeEach(async () => {
+      await ground.call("FLUSHALL");
+      await ground.call("CONFIG", "RESETSTAT");
+    });
+    afterAll(() => ground?.stop());
+
+    describe.each(targets.map((target) => ({ name: target.text, target })))("$name", ({ target }) => {
+      let subject: Subject;
+      beforeEach(async () => {
+        subject = await openSubject(target, ground.place);
+        await ground.call("CONFIG", "RESETSTAT");
+      });
+      afterEach(() => subject?.client.close());
+
+      test("leaves no key when it opens, its script is on every primary, and it says which", async () => {
+        expect([...(await ground.keys()).keys()]).toEqual([]);
+        const { kind, name_or_sha1: name } = subject.script ?? {};
+        if (kind === "fcall") {
+          for (const list of await ground.call("FUNCTION", "LIST"))
+            expect(JSON.stringify(list)).toContain(name);
+        } else {
+          expect(new Set((await ground.call("SCRIPT", "EXISTS", String(name))).flat())).toEqual(new Set([1]));
+        }
+        if (target.options.includes("same-script")) expect(name).toBe(sameScript());
+      });
+
+      test("speaks RESP2, and names the versions of client and store", async () => {
+        for (const node of ground.primaries) {
+          const list = await node.ask(async (store) => String(await store.client("LIST")));
+          // The replicas' and our own connections are not the client's.
+          const own = list.split("\n").filter((line) => /cmd=(?!client|replconf|psync)/.test(line));
+          expect(own.length).toBeGreaterThan(0);
+          for (const line of own) expect(line).toContain("resp=2");
+        }
+        const info = await ground.nodes[0]?.ask((store) => store.info("server"));
+        expect(info).toContain(`${kind}_version:${await subject.client.storeVersion()}\r\n`);
+        expect(subject.client.version).toMatch(/^\d+\.\d+\.\d+/);
+      });
+
+      test("admits exactly the points of each key among consumes at once; each is one script call", async () => {
+        const asked = turns(3 * LIMITS.points);
+        const decisions = await Promise.all(asked.map((key) => subject.standard.consume(key)));
+        for (const key of KEYS) {
+          const own = decisions.filter((_, n) => asked[n] === key);
+          expect(tally(own)).toEqual({ allowed: LIMITS.points, limited: 2 * LIMITS.points, failed: 0 });
+        }
+        const calls = await ground.scriptCalls();
+        const own = subject.script?.kind ?? "eval";
+        expect(sum(calls.map((node) => node[own]))).toBe(asked.length);
+        // No other command carried a script, and every shard took part.
+        for (const node of calls) expect(node).toEqual({ eval: 0, evalsha: 0, fcall: 0, [own]: node[own] });
+        expect(Math.min(...calls.map((node) => node[own]))).toBeGreaterThan(0);
+      });
+
+      test("sets the window on every key, also on those that it denies from the first consume", async () => {
+        for (const key of [...KEYS, ...KEYS]) await subject.standard.consume(key);
+        const denied = await subject.exhausted.consume("zoe");
+        expect(denied).toMatchObject({ outcome: "limited", limit: LIMITS.points, remaining: 0 });
+        const keys = await ground.keys();
+        expect([...keys.keys()].sort()).toEqual([...KEYS, "zoe"].map((key) => `rl:${key}`));
+        for (const [key, { value, ttl_ms }] of keys) {
+          expect(value).toBe(key === "rl:zoe" ? 1 : 2);
+          expect(ttl_ms).toBeGreaterThan(0);
+          expect(ttl_ms).toBeLessThanOrEqual(LIMITS.window_s * 1_000);
+        }
+      });
+
+      test("takes 2000 consumes at once, also while the store stands still for a moment", async () => {
+        ground.pause();
+        const consumes = Array.from({ length: 2_000 }, (_, n) => subject.standard.consume(`many-${n}`));
+        // They are to pile up on the connections, not in this turn of the event loop.
+        await delay(50);
+        ground.resume();
+        expect(tally(await Promise.all(consumes))).toEqual({ allowed: 2_000, limited: 0, failed: 0 });
+      });
+
+      test("goes on after its script is flushed and counts no consume twice, or declares that it fails", async () => {
+        await ground.call("SCRIPT", "FLUSH");
+        await ground.call("FUNCTION", "FLUSH");
+        const asked = turns(5);
+        for (const round of [1, 2]) {
+          const decisions = await Promise.all(asked.map((key) => subject.standard.consume(key)));
+          const expected = subject.description.survivesScriptFlush ? "allowed" : "failed";
+          expect(tally(decisions)).toEqual({ allowed: 0, limited: 0, failed: 0, [expected]: asked.length });
+          const values = [...(await ground.keys()).values()].map(({ value }) => value);
+          expect(values).toEqual(expected === "allowed" ? KEYS.map(() => 5 * round) : []);
+        }
+      });
+    });
+
+    test("a block lasts as long as it was told", async () => {
+      for (const target of targets) {
+        await ground.call("FLUSHALL");
+        const limits = { points: 1, window_s: 60, block_s: 4_000 };
+        const { client, standard } = await openSubject(target, ground.place, limits);
+        try {
+          await standard.consume("ada");
+          const denied = await standard.consume("ada");
+          expect(denied, target.text).toMatchObject({ outcome: "limited", msBeforeNext: 4_000_000 });
+          expect((await ground.keys()).get("rl:ada")?.ttl_ms, target.text).toBeGreaterThan(60_000);
+        } finally {
+          await client.close();
+        }
+      }
+    });
+
+    test("a store that died is a failure and never a denial; back again, the client does what it declares", async () => {
+      await withSubjects(targets, ground.place, async (subjects) => {
+        await ground.kill();
+        const lost = subjects.flatMap(({ standard }) => KEYS.map((key) => standard.consume(key)));
+        expect(tally(await Promise.all(lost))).toEqual({ allowed: 0, limited: 0, failed: lost.length });
+        await ground.run();
+        for (const { client, standard, description, target } of subjects) {
+          await until(() => client.storeVersion().then(Boolean, () => false));
+          const consume = async () => (await standard.consume("back")).outcome;
+          if (description.survivesStoreRestart) await until(async () => (await consume()) !== "failed");
+          else expect([await consume(), await consume()], target.text).toEqual(["failed", "failed"]);
+        }
+      });
+    });
+
+    test("closes without a trace: no handle keeps the process alive, no connection and no socket is left", async () => {
+      const { code, output, pid } = await visit(targets, ground.place);
+      expect(output).toBe(targets.map(({ text }) => `${text} allowed\n`).join(""));
+      expect(code).toBe(0);
+      expect(glideSockets(pid)).toEqual([]);
+      for (const node of ground.primaries) {
+        await until(async () =>
+          /connected_clients:1\r/.test(await node.ask((store) => store.info("clients"))),
+        );
+      }
+    });
+  });
+}

@@ -1,0 +1,100 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { Target } from "../../src/contract/target.js";
+import { rateLimiterFlexible } from "../../src/targets/limiters/rate-limiter-flexible.js";
+import { options } from "../../src/targets/options/index.js";
+import { describeClient, resolveTarget } from "../../src/targets/resolve.js";
+import type {
+  ClientDescription,
+  Decision,
+  LimiterPair,
+  OpenClient,
+  StorePlace,
+} from "../../src/targets/types.js";
+
+export const LIMITS = { points: 20, window_s: 600, block_s: 0 };
+
+/** A target as it runs: its client is connected, its script loaded. */
+export interface Subject extends LimiterPair {
+  target: Target;
+  description: ClientDescription;
+  client: OpenClient;
+}
+
+/** The client on that store, plain and under each option that it can have there. */
+export function targetsOf(client: string, store: string, topology: string): Target[] {
+  return ["", ...options.map(({ id }) => `+${id}`)].flatMap((option) => {
+    const resolution = resolveTarget(`${client}@${store}:${topology}${option}`);
+    return "target" in resolution ? [resolution.target] : [];
+  });
+}
+
+export async function openSubject(target: Target, place: StorePlace, limits = LIMITS): Promise<Subject> {
+  const description = describeClient(target);
+  const client = await description.open(place);
+  try {
+    const limiters = await rateLimiterFlexible.create(client, description, limits);
+    if (!limiters) throw new Error("rate-limiter-flexible always limits");
+    return { ...limiters, target, description, client };
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}
+
+/** Opens all of them, does the work, and closes them whatever happens. */
+export async function withSubjects<Result>(
+  targets: readonly Target[],
+  place: StorePlace,
+  work: (subjects: readonly Subject[]) => Promise<Result>,
+): Promise<Result> {
+  const subjects: Subject[] = [];
+  try {
+    for (const target of targets) subjects.push(await openSubject(target, place));
+    return await work(subjects);
+  } finally {
+    for (const { client } of subjects) await client.close();
+  }
+}
+
+/** How often each outcome is among the decisions. */
+export function tally(decisions: readonly Decision[]): Record<Decision["outcome"], number> {
+  const counts = { allowed: 0, limited: 0, failed: 0 };
+  for (const { outcome } of decisions) counts[outcome]++;
+  return counts;
+}
+
+/** What became of a process that opens and closes clients. */
+export interface Visit {
+  code: number | null;
+  output: string;
+  pid: number;
+}
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/**
+ * Opens, uses and closes each target in a process of its own, one after the other: a line each with the outcome of a
+ * consume, or the error. The process ends by itself only if nothing is left open.
+ * @param interrupt is called between opening and using; the client is then closed over the consume under way
+ */
+export function visit(targets: readonly Target[], place: StorePlace, interrupt?: () => void): Promise<Visit> {
+  const task = JSON.stringify({ targets, place, pauses: interrupt !== undefined });
+  const child = spawn(process.execPath, ["--import", "tsx", "test/contract/visit.ts", task], {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  child.on("message", () => {
+    interrupt?.();
+    child.send("go on");
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (text) => {
+      output += text;
+    });
+  }
+  return new Promise((resolve) => {
+    child.once("close", (code) => resolve({ code, output, pid: child.pid ?? 0 }));
+  });
+}

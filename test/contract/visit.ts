@@ -1,0 +1,30 @@
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Target } from "../../src/contract/target.js";
+import type { Decision, StorePlace } from "../../src/targets/types.js";
+import { openSubject } from "./subject.js";
+
+/** A program for `visit`: opens, uses and closes each target, and does nothing to end. */
+const { targets, place, pauses } = JSON.parse(process.argv[2] ?? "") as {
+  targets: Target[];
+  place: StorePlace;
+  pauses: boolean;
+};
+for (const target of targets) {
+  try {
+    const { client, standard } = await openSubject(target, place);
+    if (pauses) {
+      process.send?.("open");
+      await once(process, "message");
+    }
+    const consume: Promise<Decision> = standard.consume("visit");
+    if (pauses) await delay(100);
+    else await consume;
+    await client.close();
+    process.stdout.write(`${target.text} ${(await consume).outcome}\n`);
+  } catch (error) {
+    process.stdout.write(`${target.text} refused: ${(error as Error).message}\n`);
+  }
+}
+// The channel to the parent is not the clients'.
+process.disconnect();

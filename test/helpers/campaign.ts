@@ -1,0 +1,216 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+import { type Manifest, manifestSchema } from "../../src/contract/manifest.js";
+import {
+  type MeasuredResult,
+  measuredResultSchema,
+  type Result,
+  resultSchema,
+} from "../../src/contract/result.js";
+import { leaseSchema } from "../../src/orchestrator/state.js";
+import { startTimeOf } from "../../src/runtimes/process-identity.js";
+import { type Ended, ROOT } from "./programs.js";
+
+/** A process that the campaign started, as its lease names it. */
+interface Held {
+  pid: number;
+  started: string;
+  role: string;
+}
+
+const quick = [
+  "--duration-mode",
+  "custom:1",
+  "--concurrency",
+  "8",
+  "--warmup",
+  "0.5",
+  "--cooldown",
+  "0",
+  "--runs",
+  "1",
+];
+
+/**
+ * The command line as a user starts it, with a state folder, a results root and a folder for temporary files of its
+ * own (each with a space in its name), so that what it leaves can be seen whoever else works on this machine.
+ */
+export class Campaign {
+  readonly root: string;
+  readonly ended: Promise<Ended>;
+  readonly #process: ChildProcess;
+  readonly #held = new Map<number, Held>();
+  readonly #output = { stdout: "", stderr: "" };
+  #over = false;
+
+  private constructor(home: string, parameters: readonly string[], env: Readonly<Record<string, string>>) {
+    this.root = home;
+    for (const folder of [this.state, this.temporary]) mkdirSync(folder, { recursive: true });
+    this.#process = spawn(process.execPath, [join(ROOT, "dist/orchestrator/cli.js"), ...parameters], {
+      cwd: home,
+      env: { PATH: process.env.PATH, XDG_STATE_HOME: this.state, TMPDIR: this.temporary, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#process.stdout?.on("data", (text) => {
+      this.#output.stdout += text;
+    });
+    this.#process.stderr?.on("data", (text) => {
+      this.#output.stderr += text;
+    });
+    this.ended = new Promise((resolve) => {
+      this.#process.once("close", (code) => {
+        this.#over = true;
+        resolve({ code, ...this.#output });
+      });
+    });
+    const watching = this.#watch();
+    onTestFinished(async () => {
+      this.signal("SIGKILL");
+      await watching;
+      for (const held of await this.left()) process.kill(-held.pid, "SIGKILL");
+    });
+  }
+
+  /** Any command of the CLI, in a fresh home. */
+  static command(
+    home: string,
+    parameters: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Campaign {
+    return new Campaign(home, parameters, env);
+  }
+
+  /** A campaign of short runs; flags that are given win. */
+  static run(
+    home: string,
+    clients: string,
+    flags: readonly string[] = [],
+    env: Readonly<Record<string, string>> = {},
+  ) {
+    const output = ["--output", join(home, "results root")];
+    return new Campaign(
+      home,
+      ["run", "--clients", clients, "--seed", "1", ...quick, ...output, ...flags],
+      env,
+    );
+  }
+
+  get state(): string {
+    return join(this.root, "state home");
+  }
+
+  get temporary(): string {
+    return join(this.root, "temporary files");
+  }
+
+  get #leases(): string {
+    return join(this.state, "ratelimit-bench", "leases");
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
+  /** Nobody reads standard output any more. */
+  closeOutput(): void {
+    this.#process.stdout?.destroy();
+  }
+
+  /** The campaign's folder. */
+  get folder(): string {
+    const root = join(this.root, "results root");
+    const [name] = existsSync(root) ? readdirSync(root).filter((entry) => /^\d{8}_\d{6}$/.test(entry)) : [];
+    return join(root, name ?? "none yet");
+  }
+
+  /** Waits until the log has a line that ends so. */
+  async reaches(text: string): Promise<void> {
+    const log = () => {
+      const path = join(this.folder, "benchmark.log");
+      return existsSync(path) ? readFileSync(path, "utf8") : "";
+    };
+    while (!log().includes(`${text}\n`)) {
+      if (this.#over) throw new Error(`ended before ${text}: ${JSON.stringify(this.#output)}`);
+      await delay(20);
+    }
+  }
+
+  /** The process of the part with this role, once there is one. */
+  async part(role: string): Promise<number> {
+    for (;;) {
+      const found = [...this.#held.values()].find((held) => held.role === role);
+      if (found) return found.pid;
+      if (this.#over) throw new Error(`ended without a ${role}: ${JSON.stringify(this.#output)}`);
+      await delay(20);
+    }
+  }
+
+  get manifest(): Manifest {
+    return manifestSchema.parse(JSON.parse(readFileSync(join(this.folder, "manifest.json"), "utf8")));
+  }
+
+  /** All results, by file name; each passes the schema. */
+  get results(): Map<string, Result> {
+    const names = readdirSync(this.folder).filter((name) => /_run\d+\.json$/.test(name));
+    return new Map(
+      names
+        .sort()
+        .map((name) => [name, resultSchema.parse(JSON.parse(readFileSync(join(this.folder, name), "utf8")))]),
+    );
+  }
+
+  get measured(): MeasuredResult[] {
+    return [...this.results.values()].map((result) => measuredResultSchema.parse(result));
+  }
+
+  /** Processes that were started and still live. */
+  async left(): Promise<Held[]> {
+    const alive = await Promise.all(
+      [...this.#held.values()].map(async (held) =>
+        (await startTimeOf(held.pid)) === held.started ? [held] : [],
+      ),
+    );
+    return alive.flat();
+  }
+
+  /** All that may be left behind: processes, sockets, temporary files, leases and locks. */
+  async traces(): Promise<string[]> {
+    const left = (await this.left()).map(({ pid, role }) => `process ${pid} (${role})`);
+    const sockets = readdirSync("/tmp").filter((name) =>
+      [...this.#held.keys()].some((pid) => name.startsWith(`glide-socket-${pid}-`)),
+    );
+    const state = join(this.state, "ratelimit-bench");
+    const files = [this.temporary, this.#leases, state]
+      .filter(existsSync)
+      .flatMap((folder) => readdirSync(folder).filter((name) => name !== "leases"));
+    return [...left, ...sockets, ...files];
+  }
+
+  /** How many processes were seen. */
+  get seen(): number {
+    return this.#held.size;
+  }
+
+  /** Notes every process that stands in a lease. */
+  async #watch(): Promise<void> {
+    while (!this.#over) {
+      for (const name of existsSync(this.#leases) ? readdirSync(this.#leases) : [])
+        this.#note(join(this.#leases, name));
+      await delay(20);
+    }
+  }
+
+  #note(path: string): void {
+    try {
+      for (const part of leaseSchema.parse(JSON.parse(readFileSync(path, "utf8"))).parts) {
+        const role = basename(String(part.folder)).replace(/-[^-]*$/, "");
+        this.#held.set(Number(part.pid), { pid: Number(part.pid), started: String(part.started), role });
+      }
+    } catch {
+      // It was given back in this moment.
+    }
+  }
+}

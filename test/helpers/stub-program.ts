@@ -1,0 +1,60 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/**
+ * A server that is none of ours, as a process of its own. Its one argument is JSON: what to do with which requests.
+ * It answers /count with what it did, and anything that it does not know with 404.
+ */
+interface Behaviour {
+  /** Microseconds until the answer, kept exactly by spinning. */
+  delay_us?: number;
+  /** Every so-manieth request is answered with 503 / cut in the middle of its answer / never answered / 429. */
+  fail?: number;
+  cut?: number;
+  hang?: number;
+  limit?: number;
+}
+
+const behaviour = JSON.parse(process.argv[2] ?? "{}") as Behaviour;
+const done = { asked: 0, answered: 0, failed: 0, cut: 0, hung: 0, limited: 0 };
+const BODY = JSON.stringify({ text: "x".repeat(100) });
+
+/** @param turn which request it is, from 1 */
+function answer(response: ServerResponse, turn: number): void {
+  const isTurn = (every: number | undefined): boolean => every !== undefined && turn % every === 0;
+  if (isTurn(behaviour.hang)) {
+    done.hung++;
+  } else if (isTurn(behaviour.cut)) {
+    done.cut++;
+    response.writeHead(200, { "content-length": BODY.length });
+    response.write(BODY.slice(0, 10), () => response.destroy());
+  } else if (isTurn(behaviour.fail)) {
+    done.failed++;
+    response.writeHead(503).end(BODY);
+  } else if (isTurn(behaviour.limit)) {
+    done.limited++;
+    response.writeHead(429).end(BODY);
+  } else {
+    done.answered++;
+    response.writeHead(200, { "content-type": "application/json" }).end(BODY);
+  }
+}
+
+function afterUs(delay: number, then: () => void): void {
+  const due = process.hrtime.bigint() + BigInt(Math.round(delay * 1000));
+  const look = () => (process.hrtime.bigint() >= due ? then() : setImmediate(look));
+  look();
+}
+
+const server = createServer((request, response) => {
+  const { pathname } = new URL(request.url ?? "/", "http://stub");
+  if (pathname === "/count") return void response.end(JSON.stringify(done));
+  if (pathname !== "/light") return void response.writeHead(404).end("no such page");
+  const turn = ++done.asked;
+  if (behaviour.delay_us) afterUs(behaviour.delay_us, () => answer(response, turn));
+  else answer(response, turn);
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, "127.0.0.1", () => {
+  process.stdout.write(`${(server.address() as AddressInfo).port}\n`);
+});

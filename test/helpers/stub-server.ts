@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createConnection } from "node:net";
+import { createInterface } from "node:readline";
+import { onTestFinished } from "vitest";
+import { ROOT } from "./programs.js";
+
+/** Every so-manieth request fails, is cut, hangs or is limited; all are answered after `delay_us`. */
+export interface StubBehaviour {
+  delay_us?: number;
+  fail?: number;
+  cut?: number;
+  hang?: number;
+  limit?: number;
+}
+
+export type StubCounts = Record<"asked" | "answered" | "failed" | "cut" | "hung" | "limited", number>;
+
+/** A foreign server as a process of its own; it ends with the test that started it. */
+export class StubServer {
+  readonly port: number;
+  readonly #process: ChildProcess;
+
+  private constructor(port: number, process: ChildProcess) {
+    this.port = port;
+    this.#process = process;
+  }
+
+  static async start(behaviour: StubBehaviour = {}): Promise<StubServer> {
+    const program = ["--import", "tsx", "test/helpers/stub-program.ts", JSON.stringify(behaviour)];
+    const child = spawn(process.execPath, program, { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
+    const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+    const stub = new StubServer(Number(line), child);
+    onTestFinished(() => stub.kill());
+    return stub;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  async counts(): Promise<StubCounts> {
+    return (await (await fetch(`${this.url}/count`)).json()) as StubCounts;
+  }
+
+  async kill(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    const gone = once(this.#process, "exit");
+    this.#process.kill("SIGKILL");
+    await gone;
+  }
+
+  /** Milliseconds of `count` requests one after the other, measured by as plain a client as can be. */
+  async plainLatencies(count: number): Promise<number[]> {
+    const socket = createConnection(this.port, "127.0.0.1").setNoDelay(true);
+    await once(socket, "connect");
+    const latencies: number[] = [];
+    for (let n = 0; n < count; n++) {
+      const began = process.hrtime.bigint();
+      socket.write("GET /light HTTP/1.1\r\nHost: stub\r\n\r\n");
+      let answer = "";
+      while (!answer.includes("}")) answer += String((await once(socket, "data"))[0]);
+      latencies.push(Number(process.hrtime.bigint() - began) / 1e6);
+    }
+    socket.destroy();
+    return latencies.sort((a, b) => a - b);
+  }
+}

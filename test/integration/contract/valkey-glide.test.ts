@@ -1,0 +1,3 @@
+import { clientContract } from "../../contract/client.js";
+
+clientContract("valkey-glide");

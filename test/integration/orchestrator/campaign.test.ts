@@ -1,0 +1,157 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { basename, join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { MeasuredResult } from "../../../src/contract/result.js";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+const noneInvalid = (campaign: Campaign) =>
+  campaign.measured.flatMap(({ verdict }) =>
+    verdict.reasons.filter(({ severity }) => severity === "invalid"),
+  );
+
+/** M8 by the test's own arithmetic: from the generator's counts to the store's script calls. */
+function expectReconciled({ counts, server, store, configuration }: MeasuredResult): void {
+  const failed = counts.failed_answers + counts.connection_errors + counts.timed_out;
+  expect(counts.sent).toBe(counts.allowed + counts.limited + failed + counts.cut);
+  expect(failed).toBe(0);
+  if (!server) throw new Error("our own server tells its counters");
+  const received = server.at_end.requests - server.at_window_open.requests;
+  expect(received).toBe(counts.sent);
+  if (configuration?.target.limiter === "none") return;
+  const consumes = server.at_end.consumes ?? { allowed: -1, limited: -1, failed: -1 };
+  expect(consumes.failed).toBe(0);
+  expect(consumes.allowed + consumes.limited).toBe(server.at_end.requests);
+  if (!store) return;
+  const calls = store.nodes.map(({ at_start, at_end }) => {
+    expect(at_start.script_calls).toEqual({});
+    expect(at_start.keys).toBe(0);
+    expect(at_end.run_id).toBe(at_start.run_id);
+    return Object.values(at_end.script_calls).reduce((sum, entry) => sum + entry.calls - entry.failed, 0);
+  });
+  expect(calls.reduce((sum, count) => sum + count, 0)).toBe(consumes.allowed + consumes.limited);
+}
+
+describe("a campaign of three clients and the controls", () => {
+  test("leaves reconciled results, a report, and no other trace", async () => {
+    const campaign = Campaign.run(newFolder(), "standalone,controls");
+    const { code, stdout, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
+    expect(noneInvalid(campaign)).toEqual([]);
+    expect(await campaign.traces()).toEqual([]);
+
+    const clients = ["valkey-glide", "iovalkey", "ioredis", "none", "memory"];
+    const labels = campaign.measured.map(({ configuration }) => configuration?.target.client);
+    expect(labels.sort()).toEqual([...clients].sort());
+    for (const result of campaign.measured) {
+      expectReconciled(result);
+      const { target, load, extent } = result.configuration ?? {};
+      const name = `${target?.label.replaceAll(/[@:]/g, "-")}_light_8c_1s_run1.json`;
+      expect([...campaign.results.keys()]).toContain(name);
+      expect({ load, extent }).toEqual({
+        load: { model: "closed", connections: 8 },
+        extent: { duration_s: 1 },
+      });
+      const expected = target?.limiter === "none" ? undefined : 0.1;
+      expect(result.prediction?.limited_share).toBe(expected);
+      const share = result.counts.limited / result.requests.total;
+      if (expected) expect(Math.abs(share - expected)).toBeLessThanOrEqual(result.prediction?.tolerance ?? 0);
+      else expect(result.counts.limited).toBe(0);
+      expect(result.cpu_usage).toBeGreaterThan(0);
+      expect(result.memory_usage).toBeGreaterThan(1_000_000);
+      expect(Object.keys(result.resources)).toEqual(expect.arrayContaining(["server", "generator"]));
+      expect(target?.store === "valkey" ? result.resources : { "store-1": 1 }).toHaveProperty("store-1");
+    }
+
+    const { folder, manifest } = campaign;
+    const files = readdirSync(folder);
+    expect(files).toEqual(expect.arrayContaining(["README.md", "benchmark.log", "manifest.json", "report"]));
+    expect(files.filter((name) => name.endsWith("_run1.json.log"))).toHaveLength(5);
+    expect(files.filter((name) => name.includes(".tmp"))).toEqual([]);
+    expect(readdirSync(join(folder, "report"))).toEqual(
+      expect.arrayContaining(["index.html", "summary.csv"]),
+    );
+    expect(readlinkSync(join(folder, "..", "latest"))).toBe(basename(folder));
+    expect(manifest).toMatchObject({
+      status: "finished",
+      campaign: basename(folder),
+      runtime: { id: "local" },
+    });
+    expect(manifest.machine.cpus).toBeGreaterThan(0);
+    const readme = readFileSync(join(folder, "README.md"), "utf8");
+    expect(readme).toContain(manifest.command);
+    expect(manifest.command).toContain("--seed 1");
+    expect(stdout).toContain(`report: ${join(folder, "report", "index.html")}`);
+  });
+});
+
+describe("a campaign on a real cluster", () => {
+  test("measures six nodes and leaves no process, socket or temporary folder", async () => {
+    const campaign = Campaign.run(newFolder(), "valkey-glide:cluster");
+    const { code, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
+    expect(noneInvalid(campaign)).toEqual([]);
+    const [result] = campaign.measured;
+    if (!result) throw new Error("a result");
+    expectReconciled(result);
+    expect(result.store?.nodes).toHaveLength(6);
+    const busy = result.store?.nodes.filter(({ at_end }) => Object.keys(at_end.script_calls).length > 0);
+    expect(busy?.map(({ role }) => role)).toEqual(["store-1", "store-2", "store-3"]);
+    // Six nodes, server, generator and the probes were there, and are gone.
+    expect(campaign.seen).toBeGreaterThanOrEqual(8);
+    expect(await campaign.traces()).toEqual([]);
+  });
+});
+
+describe("explicit limits", () => {
+  test("that bind are met as predicted, with a block too, and the store's counts stay exact", async () => {
+    const limits = ["--points", "40", "--window", "1", "--block", "2", "--duration-mode", "custom:2"];
+    const campaign = Campaign.run(newFolder(), "iovalkey", limits);
+    expect((await campaign.ended).code).toBe(0);
+    const [result] = campaign.measured;
+    if (!result) throw new Error("a result");
+    expectReconciled(result);
+    expect(result.prediction?.basis).toBe("limits");
+    expect(result.prediction?.limited_share).toBeGreaterThan(0.2);
+    expect(result.configuration?.limits).toEqual({ points: 40, window_s: 1, block_s: 2 });
+    expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+  });
+});
+
+describe("a single run, set by the environment", () => {
+  test("is written where OUTPUT_FILE says, too", async () => {
+    const home = newFolder();
+    const copy = join(home, "a copy.json");
+    const env = {
+      RATE_LIMITER_TYPE: "memory",
+      DURATION: "1",
+      CONNECTIONS: "4",
+      WARMUP: "0.2",
+      OUTPUT_DIR: join(home, "results root"),
+      OUTPUT_FILE: copy,
+    };
+    const campaign = Campaign.command(home, ["single"], env);
+    const { code, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
+    expect([...campaign.results.keys()]).toEqual(["memory_light_4c_1s_run1.json"]);
+    expect(JSON.parse(readFileSync(copy, "utf8"))).toEqual([...campaign.results.values()][0]);
+    expect(await campaign.traces()).toEqual([]);
+  });
+
+  test("whose OUTPUT_FILE cannot be is refused before anything is measured", async () => {
+    const home = newFolder();
+    const env = {
+      RATE_LIMITER_TYPE: "none",
+      OUTPUT_FILE: join(home, "no", "such", "folder.json"),
+      OUTPUT_DIR: home,
+    };
+    const { code, stderr } = await Campaign.command(home, ["single"], env).ended;
+    expect({ code, lines: stderr.trimEnd().split("\n").length }).toEqual({ code: 3, lines: 1 });
+    expect(stderr).toContain("OUTPUT_FILE");
+    expect(existsSync(join(home, "latest"))).toBe(false);
+  });
+});

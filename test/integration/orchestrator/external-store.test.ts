@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { build, ROOT } from "../../helpers/programs.js";
+import { freePort, storeProgram, TestStore } from "../../helpers/store.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+const PASSWORD = "s3cret-p4ssw0rd";
+const tls = (file: string) => join(ROOT, "test/fixtures/tls", file);
+
+/** Every file below a folder. */
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? filesBelow(path) : [path];
+  });
+
+const holding = (folder: string, text: string): string[] =>
+  filesBelow(folder).filter((file) => readFileSync(file, "latin1").includes(text));
+
+async function encryptedStore(port: number): Promise<TestStore> {
+  return TestStore.start(
+    [
+      ...["--tls-port", String(port), "--tls-cert-file", tls("cert.pem"), "--tls-key-file", tls("key.pem")],
+      ...["--tls-ca-cert-file", tls("ca.pem"), "--tls-auth-clients", "no"],
+      // The test's own connection stays in the clear, as a user who needs no password.
+      ..."--user default on nopass ~* &* +@all".split(" "),
+      ...`--user bench on >${PASSWORD} ~* &* +@all`.split(" "),
+    ],
+    "redis",
+  );
+}
+
+describe.skipIf(!process.env.CI && !storeProgram("redis"))("a store that the user already runs", () => {
+  test("with a password and encryption: every client, nothing of the user's touched, no secret anywhere", async () => {
+    const port = await freePort();
+    const store = await encryptedStore(port);
+    try {
+      await store.ask((client) => client.set("users:own", "precious"));
+      await store.ask((client) => client.eval("return 1", 0));
+      const home = newFolder();
+      const url = `rediss://bench:${PASSWORD}@localhost:${port}`;
+      const clients =
+        "ioredis,node-redis,iovalkey@redis+same-script,valkey-glide@redis+same-script,iovalkey,ioredis:cluster";
+      const campaign = Campaign.run(home, clients, ["--store-url", url], { STORE_CA: tls("ca.pem") });
+      const { code, stdout, stderr } = await campaign.ended;
+      expect(code, stderr).toBe(0);
+
+      expect(campaign.measured).toHaveLength(4);
+      for (const result of campaign.measured) {
+        expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+        expect(result.store?.external).toBe(true);
+        const consumes = result.server?.at_end.consumes;
+        const calls = (reading: "at_start" | "at_end") =>
+          Object.values(result.store?.nodes[0]?.[reading].script_calls ?? {}).reduce(
+            (sum, entry) => sum + entry.calls - entry.failed,
+            0,
+          );
+        expect(calls("at_end") - calls("at_start")).toBe((consumes?.allowed ?? 0) + (consumes?.limited ?? 0));
+      }
+      expect(campaign.manifest.plan.skips.map(({ asked }) => asked)).toEqual(["iovalkey", "ioredis:cluster"]);
+      // Neither emptied nor reset: the user's key and the calls before the campaign are still there.
+      expect(await store.ask((client) => client.get("users:own"))).toBe("precious");
+      expect((await store.scriptCalls()).eval).toBeGreaterThanOrEqual(1);
+      const foreign = await store.ask((client) => client.keys("*"));
+      expect(foreign.filter((key) => key !== "users:own" && !key.startsWith("ratelimit-bench:"))).toEqual([]);
+      for (const key of foreign.filter((name) => name !== "users:own").slice(0, 20)) {
+        expect(await store.ask((client) => client.ttl(key))).toBeGreaterThanOrEqual(-2);
+        expect(await store.ask((client) => client.ttl(key))).not.toBe(-1);
+      }
+      expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
+      expect(holding(home, PASSWORD)).toEqual([]);
+    } finally {
+      await store.stop();
+    }
+  });
+
+  test.each([
+    ["a wrong password", (port: number) => `rediss://bench:wrong-${PASSWORD}@localhost:${port}`, "WRONGPASS"],
+    ["no encryption", (port: number) => `redis://bench:${PASSWORD}@localhost:${port}`, "STORE_URL"],
+  ])("%s ends it with 3 before the first run, and repeats no secret", async (_what, url, message) => {
+    const port = await freePort();
+    const store = await encryptedStore(port);
+    try {
+      const env = {
+        STORE_URL: url(port),
+        ...(url(port).startsWith("rediss") ? { STORE_CA: tls("ca.pem") } : {}),
+      };
+      const { code, stdout, stderr } = await Campaign.run(newFolder(), "ioredis", [], env).ended;
+      expect(code).toBe(3);
+      expect(stderr).toContain(message);
+      expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
+    } finally {
+      await store.stop();
+    }
+  });
+});

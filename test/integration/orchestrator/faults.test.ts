@@ -1,0 +1,134 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+const TWO = ["--runs", "2", "--duration-mode", "custom:2"];
+
+/** What became of each run, in the order of their numbers. */
+const outcomes = (campaign: Campaign) =>
+  [...campaign.results.values()].map((result) =>
+    result.status === "measured" ? "measured" : `${result.status}: ${result.failure.role}`,
+  );
+
+describe("a part that is lost in the first run fails that run alone, and is named:", () => {
+  test.each([
+    ["server", "memory"],
+    ["store-1", "iovalkey"],
+    ["generator", "none"],
+  ])("%s", async (role, clients) => {
+    const campaign = Campaign.run(newFolder(), clients, TWO);
+    const pid = await campaign.part(role);
+    await campaign.reaches("  measure");
+    process.kill(pid, "SIGKILL");
+    const { code, stderr } = await campaign.ended;
+    expect(code).toBe(4);
+    expect(outcomes(campaign)).toEqual([`failed: ${role}`, "measured"]);
+    const [failed] = campaign.results.values();
+    expect(failed).not.toHaveProperty("requests");
+    expect(JSON.stringify(failed)).toContain("SIGKILL");
+    expect(stderr).toContain("1 of 2 runs failed");
+    expect(campaign.manifest.status).toBe("finished");
+    expect(existsSync(join(campaign.folder, "report", "index.html"))).toBe(true);
+    expect(await campaign.traces()).toEqual([]);
+  });
+});
+
+test("a store that hangs makes its run fail or invalid, never valid; the other run goes on", async () => {
+  const campaign = Campaign.run(newFolder(), "iovalkey", TWO);
+  const pid = await campaign.part("store-1");
+  await campaign.reaches("  measure");
+  process.kill(pid, "SIGSTOP");
+  const { code } = await campaign.ended;
+  expect([4, 5]).toContain(code);
+  const [first, second] = campaign.results.values();
+  expect(first?.verdict.status).toBe("invalid");
+  expect(second?.status).toBe("measured");
+  expect(second?.verdict.status).not.toBe("invalid");
+  expect(await campaign.traces()).toEqual([]);
+});
+
+test("a second campaign at once is refused, told of the first, and leaves no folder", async () => {
+  const home = newFolder();
+  const first = Campaign.run(home, "none", ["--duration-mode", "custom:60"]);
+  await first.reaches("  measure");
+  const second = Campaign.run(home, "none", ["--output", join(home, "second")]);
+  const { code, stderr } = await second.ended;
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/^campaign \d{8}_\d{6} is running \(process \d+\)[^\n]*--allow-parallel[^\n]*\n$/);
+  expect(existsSync(join(home, "second"))).toBe(false);
+  const allowed = Campaign.run(home, "none", ["--output", join(home, "third"), "--allow-parallel"]);
+  expect((await allowed.ended).code).toBe(0);
+  first.signal("SIGINT");
+  expect((await first.ended).code).toBe(130);
+  expect(await first.traces()).toEqual([]);
+});
+
+describe("before anything is started", () => {
+  /** Exit code 2 or 3, one line, nothing left, no results. */
+  async function expectRefused(campaign: Campaign, expected: number, ...parts: string[]): Promise<void> {
+    const { code, stdout, stderr } = await campaign.ended;
+    for (const part of parts) expect(stderr).toContain(part);
+    expect({ code, stdout, lines: stderr.trimEnd().split("\n").length }).toEqual({
+      code: expected,
+      stdout: "",
+      lines: 1,
+    });
+    expect(campaign.seen).toBe(0);
+    expect(await campaign.traces()).toEqual([]);
+    expect(readdirSync(campaign.root).sort()).not.toContain("x");
+  }
+
+  test("results below a file are an unfit environment", async () => {
+    const home = newFolder();
+    writeFileSync(join(home, "file"), "");
+    await expectRefused(
+      Campaign.run(home, "none", ["--output", join(home, "file", "x")]),
+      3,
+      "results folder",
+    );
+  });
+
+  test("a state folder below a file is an unfit environment", async () => {
+    const home = newFolder();
+    writeFileSync(join(home, "file"), "");
+    const env = { XDG_STATE_HOME: join(home, "file", "state") };
+    await expectRefused(Campaign.run(home, "none", [], env), 3, "XDG_STATE_HOME");
+  });
+
+  test("a store program that is none is an unfit environment", async () => {
+    const flags = ["--valkey-server", "/no/such/program"];
+    await expectRefused(Campaign.run(newFolder(), "iovalkey", flags), 3, "/no/such/program");
+  });
+
+  test("without --clients and without a terminal nothing is asked: bad usage that names the flag", async () => {
+    await expectRefused(Campaign.command(newFolder(), ["run"]), 2, "--clients");
+  });
+
+  test.each([
+    [["run", "--clients", "$(touch x)"], "not of the form"],
+    [["run", "--clients", "none;rm"], "not of the form"],
+    [["run", "--clients", "../../x"], "not of the form"],
+    [["run", "--clients", "none", "--runtime", "lokal"], "did you mean local?"],
+    [["run", "--clients", "none", "--workload", "$(touch x)"], "light, heavy"],
+    [["single", "extra"], "environment"],
+    [["rum"], "did you mean run?"],
+    [[], "valid: run, single, clean"],
+  ])("%j is bad usage without any effect", async (parameters, message) => {
+    await expectRefused(Campaign.command(newFolder(), parameters), 2, message);
+  });
+});
+
+test("a folder that is called `latest` is left alone, and the campaign still ends well", async () => {
+  const home = newFolder();
+  mkdirSync(join(home, "results root", "latest"), { recursive: true });
+  const campaign = Campaign.run(home, "none");
+  const { code, stderr } = await campaign.ended;
+  expect(code).toBe(0);
+  expect(stderr).toContain("latest is not a link");
+  expect(existsSync(join(campaign.folder, "report", "index.html"))).toBe(true);
+});

@@ -1,0 +1,103 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+const LONG = ["--warmup", "30", "--runs", "2"];
+const LONG_MEASURE = ["--duration-mode", "custom:60", "--runs", "2"];
+/** What the user is promised. */
+const WITHIN_MS = 15_000;
+
+/** Interrupts and waits for the end. @returns exit code and how long it took */
+async function interrupt(campaign: Campaign, signal: NodeJS.Signals) {
+  const began = Date.now();
+  campaign.signal(signal);
+  const { code } = await campaign.ended;
+  return { code, inTime: Date.now() - began < WITHIN_MS };
+}
+
+describe("an interruption ends the campaign in order:", () => {
+  test.each([
+    ["Ctrl-C", "starting", "iovalkey", LONG, "SIGINT", 130],
+    ["Ctrl-C", "warmup", "valkey-glide", LONG, "SIGINT", 130],
+    ["Ctrl-C", "measure", "iovalkey:cluster", LONG_MEASURE, "SIGINT", 130],
+    ["SIGTERM", "measure", "iovalkey", LONG_MEASURE, "SIGTERM", 143],
+    ["a closed terminal", "measure", "memory", LONG_MEASURE, "SIGHUP", 143],
+  ] as const)("%s while %s", async (_what, phase, clients, flags, signal, expected) => {
+    const campaign = Campaign.run(newFolder(), clients, flags);
+    await campaign.reaches(`  ${phase}`);
+    expect(await interrupt(campaign, signal)).toEqual({ code: expected, inTime: true });
+    expect(await campaign.traces()).toEqual([]);
+    const [run, ...others] = campaign.results.values();
+    expect(run).toMatchObject({ status: "aborted", failure: { text: `interrupted by ${signal}` } });
+    expect(others).toEqual([]);
+    expect(campaign.manifest.status).toBe("aborted");
+  });
+
+  test("Ctrl-C while the server starts: it is in the lease before it is ready", async () => {
+    const campaign = Campaign.run(newFolder(), "memory", LONG);
+    await campaign.part("server");
+    expect(await interrupt(campaign, "SIGINT")).toEqual({ code: 130, inTime: true });
+    expect(await campaign.traces()).toEqual([]);
+  });
+
+  test("Ctrl-C after a run: what was measured is kept", async () => {
+    const campaign = Campaign.run(newFolder(), "none", ["--runs", "2", "--cooldown", "60"]);
+    await expect.poll(() => campaign.results.size, { timeout: 60_000 }).toBe(1);
+    expect(await interrupt(campaign, "SIGINT")).toEqual({ code: 130, inTime: true });
+    expect(campaign.measured).toHaveLength(1);
+    expect(await campaign.traces()).toEqual([]);
+  });
+
+  test("Ctrl-C while the report is built", async () => {
+    const home = newFolder();
+    const programs = join(home, "programs");
+    mkdirSync(programs);
+    writeFileSync(join(programs, "python3"), "#!/bin/sh\nexec sleep 60\n");
+    chmodSync(join(programs, "python3"), 0o755);
+    const campaign = Campaign.run(home, "none", [], { PATH: `${programs}:${process.env.PATH}` });
+    await campaign.reaches("building the report");
+    expect(await interrupt(campaign, "SIGINT")).toEqual({ code: 130, inTime: true });
+    expect(campaign.measured).toHaveLength(1);
+    expect(await campaign.traces()).toEqual([]);
+  });
+});
+
+test("a reader that goes away (`| head`) does not end the campaign", async () => {
+  const campaign = Campaign.run(newFolder(), "none");
+  await campaign.reaches("  starting");
+  campaign.closeOutput();
+  expect((await campaign.ended).code).toBe(0);
+  expect(campaign.manifest.status).toBe("finished");
+  expect(await campaign.traces()).toEqual([]);
+});
+
+describe("a campaign that is killed", () => {
+  test("leaves orphans that the next start ends, as `clean` does; a live campaign is not touched", async () => {
+    const home = newFolder();
+    const campaign = Campaign.run(home, "valkey-glide", LONG_MEASURE);
+    await campaign.reaches("  measure");
+    const living = Campaign.command(home, ["clean"]);
+    expect(await living.ended).toMatchObject({ code: 0, stdout: "nothing was left behind\n" });
+    expect((await campaign.left()).map(({ role }) => role)).toEqual(
+      expect.arrayContaining(["store-1", "server", "generator"]),
+    );
+    campaign.signal("SIGKILL");
+    await campaign.ended;
+    // The generator may end by itself, since nobody hears it any more.
+    expect((await campaign.left()).length).toBeGreaterThanOrEqual(2);
+    const clean = await Campaign.command(home, ["clean"]).ended;
+    expect(clean.code).toBe(0);
+    expect(clean.stdout).toMatch(/^campaign \d{8}_\d{6} had died: ended [23] of its processes/);
+    await expect.poll(() => campaign.left()).toEqual([]);
+    // The lock alone may stay: the next campaign sees that its owner is dead.
+    expect(await campaign.traces()).toEqual(["lock.json"]);
+    const next = Campaign.run(home, "none", ["--output", join(home, "next")]);
+    expect((await next.ended).code).toBe(0);
+    expect(await next.traces()).toEqual([]);
+  });
+});

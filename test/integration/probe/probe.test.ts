@@ -1,0 +1,147 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { type ProbeReport, probeReportSchema } from "../../../src/contract/store.js";
+import { freePort } from "../../../src/runtimes/ports.js";
+import { clusterNodes, placesOf, probe, standaloneNode } from "../../helpers/nodes.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+
+/** What the probe reports; it must end well. */
+async function reported(actions: readonly string[], env: Record<string, string>): Promise<ProbeReport> {
+  const { code, stdout, stderr } = await probe(actions, env);
+  if (code !== 0) throw new Error(`the probe ended with ${code}: ${stderr}`);
+  return probeReportSchema.parse(JSON.parse(stdout));
+}
+
+const calls = ({ readings = [] }: ProbeReport) =>
+  readings.reduce(
+    (sum, { script_calls }) =>
+      sum + Object.values(script_calls).reduce((all, entry) => all + entry.calls - entry.failed, 0),
+    0,
+  );
+const keys = ({ readings = [] }: ProbeReport) => readings.map((reading) => reading.keys);
+
+describe("a standalone store", () => {
+  test("is emptied and its statistics reset; what happens then is counted exactly", async () => {
+    const node = await standaloneNode();
+    const env = { PROBE_NODES: placesOf([node]) };
+    await node.ask(async (store) => {
+      await store.set("left", "over");
+      await store.eval("return 1", 0);
+    });
+    const clean = await reported(["ready", "reset", "read", "settings"], env);
+    expect(clean.flushed).toBe(true);
+    expect([keys(clean), calls(clean)]).toEqual([[0], 0]);
+    expect(clean.settings).toMatchObject({
+      maxmemory: String(1024 ** 3),
+      "maxmemory-policy": "volatile-lru",
+      save: "",
+      appendonly: "no",
+    });
+    await node.ask(async (store) => {
+      await store.evalsha("0".repeat(40), 0).catch(() => undefined);
+      for (let n = 0; n < 7; n++) await store.eval("return redis.call('SET', KEYS[1], '1')", 1, `k${n}`);
+    });
+    const after = await reported(["read"], env);
+    expect([keys(after), calls(after)]).toEqual([[7], 7]);
+    expect(after.readings?.[0]?.script_calls.evalsha).toEqual({ calls: 1, failed: 1 });
+    expect(after.readings?.[0]?.run_id).toBe(clean.readings?.[0]?.run_id);
+    expect(after.readings?.[0]?.version).toMatch(/^\d+\.\d+\.\d+/);
+  });
+
+  test("of another kind than was said is refused, naming both", async () => {
+    const node = await standaloneNode();
+    const { code, stderr } = await probe(["read"], { PROBE_NODES: placesOf([node]), PROBE_STORE: "redis" });
+    expect(code).toBe(3);
+    expect(stderr).toBe(`127.0.0.1:${node.port} is valkey, not redis\n`);
+  });
+
+  test("that never comes is told after the deadline, with the node that is missing", async () => {
+    const port = await freePort();
+    const env = { PROBE_NODES: `127.0.0.1:${port}`, PROBE_TIMEOUT: "0.5" };
+    const { code, stdout, stderr } = await probe(["ready"], env);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(stderr).toBe(`store not in time: 127.0.0.1:${port} does not answer\n`);
+  });
+
+  test("that hangs does not make the probe hang", async () => {
+    const node = await standaloneNode();
+    node.pause();
+    const { code, stderr } = await probe(["read"], { PROBE_NODES: placesOf([node]), PROBE_TIMEOUT: "1" });
+    expect(code).toBe(3);
+    expect(stderr).toContain(`127.0.0.1:${node.port}`);
+    node.resume();
+  });
+
+  test("is no cluster, and forming one of it is refused", async () => {
+    const node = await standaloneNode();
+    const env = { PROBE_NODES: placesOf([node]), PROBE_TOPOLOGY: "cluster", PROBE_TIMEOUT: "1" };
+    const { code, stderr } = await probe(["ready"], env);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^store not in time: .*cluster/);
+  });
+});
+
+describe("six empty nodes", () => {
+  test("become a cluster in which every node sees all slots, all nodes and every replica's link", async () => {
+    const nodes = await clusterNodes(6);
+    const env = { PROBE_NODES: placesOf(nodes), PROBE_TOPOLOGY: "cluster" };
+    const formed = await reported(["form", "ready", "reset", "read"], env);
+    expect(formed.formed_in_s).toBeGreaterThan(0);
+    expect(keys(formed)).toEqual([0, 0, 0, 0, 0, 0]);
+    // The test's own look, from a node that is a replica.
+    const seen = await nodes[5]?.ask((store) => store.call("CLUSTER", "NODES"));
+    const lines = String(seen).trim().split("\n");
+    expect(lines).toHaveLength(6);
+    expect(lines.filter((line) => line.includes("master"))).toHaveLength(3);
+    const owned = lines.flatMap((line) => [...line.matchAll(/ (\d+)-(\d+)/g)]);
+    expect(owned.reduce((sum, [, from, to]) => sum + Number(to) - Number(from) + 1, 0)).toBe(16_384);
+    for (const node of nodes) {
+      const info = await node.ask((store) => store.info("replication"));
+      expect(info).toMatch(/role:master[\s\S]*connected_slaves:1|role:slave[\s\S]*master_link_status:up/);
+    }
+  });
+
+  test("with keys on a primary are emptied, replicas too; a primary that dies leaves the cluster not ready", async () => {
+    const nodes = await clusterNodes(6);
+    const env = { PROBE_NODES: placesOf(nodes), PROBE_TOPOLOGY: "cluster", PROBE_TIMEOUT: "20" };
+    await reported(["form"], env);
+    // Slot 0 … 5460 is the first primary's.
+    await nodes[0]?.ask((store) => store.set("{06S}", "1"));
+    await expect
+      .poll(async () => keys(await reported(["read"], env)).filter((count) => count > 0).length)
+      .toBe(2);
+    const clean = await reported(["reset", "read"], env);
+    expect(keys(clean)).toEqual([0, 0, 0, 0, 0, 0]);
+    await nodes[1]?.kill();
+    const { code, stderr } = await probe(["ready"], { ...env, PROBE_TIMEOUT: "1" });
+    expect(code).toBe(3);
+    expect(stderr).toContain(`127.0.0.1:${nodes[1]?.port} does not answer`);
+  });
+
+  test("of which one never comes are told by that node", async () => {
+    const nodes = await clusterNodes(5);
+    const missing = await freePort();
+    const env = {
+      PROBE_NODES: `${placesOf(nodes)},127.0.0.1:${missing}`,
+      PROBE_TOPOLOGY: "cluster",
+      PROBE_TIMEOUT: "1",
+    };
+    const { code, stderr } = await probe(["form"], env);
+    expect(code).toBe(3);
+    expect(stderr).toContain(`127.0.0.1:${missing} does not answer`);
+  });
+});
+
+test.each([
+  [["flush"], { PROBE_NODES: "127.0.0.1:1" }, "form, ready, reset, read, settings"],
+  [["read"], {}, "PROBE_NODES is not set"],
+  [["read"], { PROBE_NODES: "127.0.0.1:1", PROBE_STORE: "mars" }, "there is no store"],
+] as [string[], Record<string, string>, string][])(
+  "%j with %j is bad usage",
+  async (actions, env, message) => {
+    const { code, stderr } = await probe(actions, { PROBE_TIMEOUT: "0.5", ...env });
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+  },
+);

@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestCluster } from "../../helpers/cluster.js";
+import { TestStore } from "../../helpers/store.js";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+interface Finding {
+  title: string;
+  code: string;
+  printed: string;
+}
+
+/** Each heading of the page that is followed by code and by what the code prints. */
+function findings(): Finding[] {
+  const page = readFileSync(`${ROOT}docs/findings.md`, "utf8");
+  return page
+    .split(/^### /m)
+    .slice(1)
+    .map((part) => ({
+      title: part.slice(0, part.indexOf("\n")),
+      code: /^```js\n(.*?)^```$/ms.exec(part)?.[1] ?? "",
+      printed: /^```text\n(.*?)^```$/ms.exec(part)?.[1] ?? "",
+    }));
+}
+
+/** Runs code as the page says, and removes what glide leaves of that process. */
+async function run(code: string, environment: Record<string, string>): Promise<string> {
+  const child = spawn(process.execPath, ["--input-type=module", "-"], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  child.stdin.end(code);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (text) => {
+      output += text;
+    });
+  }
+  await new Promise((resolve) => child.once("close", resolve));
+  for (const name of readdirSync("/tmp")) {
+    if (name.startsWith(`glide-socket-${child.pid}-`)) rmSync(`/tmp/${name}`);
+  }
+  return output;
+}
+
+let store: TestStore;
+let cluster: TestCluster;
+beforeAll(async () => {
+  store = await TestStore.start();
+  cluster = await TestCluster.start();
+});
+afterAll(async () => {
+  await store?.stop();
+  await cluster?.stop();
+});
+
+test.each(findings())("$title", async ({ code, printed }) => {
+  expect(printed).not.toBe("");
+  await store.ask((connection) => connection.flushall());
+  const ports = { PORT: String(store.port), CLUSTER_PORT: String(cluster.nodes[0]?.port) };
+  expect(await run(code, ports)).toBe(printed);
+});

@@ -1,0 +1,183 @@
+"""Client and script are told apart: groups, what a group says of its scripts, and what tells groups apart."""
+
+import pytest
+
+from builder import Document, configuration, failed_result, result
+from campaigns import manifest
+from conftest import Build, summaries_of
+from evidence import REDIS_SHA1, VALKEY_SHA1
+from report.compare import Cell, cells
+from report.model import LimiterScript
+from report.script_text import difference, disclosure
+from report.tables import result_tables
+
+Ranked = list[tuple[str, int | None, float | None]]
+
+
+def cell_of(*results: Document) -> Cell:
+    (cell,) = cells(summaries_of(*results))
+    return cell
+
+
+def measured(label: str, requests_per_second: int = 1000, run: int = 1) -> Document:
+    return result(configuration(label), run, requests_per_second)
+
+
+def groups(cell: Cell) -> list[tuple[str, bool, Ranked]]:
+    return [
+        (
+            ranking.store or "?",
+            ranking.group.same_script,
+            [(s.summary.identity.label, s.rank, s.ratio) for s in ranking.standings],
+        )
+        for ranking in cell.rankings
+    ]
+
+
+FACTORIAL = {
+    "valkey-glide": 1000,
+    "iovalkey": 2000,
+    "node-redis@valkey": 1500,
+    "valkey-glide+same-script": 1200,
+    "iovalkey+same-script": 1600,
+    "node-redis@valkey+same-script": 1500,
+    "iovalkey+autopipelining+same-script": 2400,
+}
+
+
+def factorial() -> Cell:
+    return cell_of(*(measured(label, value) for label, value in FACTORIAL.items()))
+
+
+def test_nothing_is_ranked_across_scripts() -> None:
+    assert groups(factorial()) == [
+        (
+            "valkey",
+            True,
+            [
+                ("iovalkey+autopipelining+same-script", 1, 1.0),
+                ("iovalkey+same-script", 2, pytest.approx(1600 / 2400)),
+                ("node-redis@valkey+same-script", 3, 0.625),
+                ("valkey-glide+same-script", 4, 0.5),
+            ],
+        ),
+        (
+            "valkey",
+            False,
+            [("iovalkey", 1, 1.0), ("node-redis@valkey", 2, 0.75), ("valkey-glide", 3, 0.5)],
+        ),
+    ]
+
+
+def test_best_marks_hold_within_a_group() -> None:
+    (table,) = result_tables([factorial()], [])
+    column = [name for name, _ in table.columns].index("Throughput")
+    assert [row.header[0].text for row in table.rows if row.cells[column].best] == [
+        "iovalkey+autopipelining+same-script",
+        "iovalkey",
+    ]
+
+
+def test_each_group_discloses_its_scripts() -> None:
+    same, own = (disclosure(ranking) for ranking in factorial().rankings)
+    assert same == (
+        "The script of RateLimiterRedis, a1de965f, by EVALSHA (iovalkey, valkey-glide) and EVAL (node-redis)."
+    )
+    assert own == (
+        "iovalkey: EVALSHA 0aa93fe6; node-redis: EVAL a1de965f; valkey-glide: FCALL consume. "
+        "A difference is one of client and script together."
+    )
+
+
+def test_one_command_needs_no_names() -> None:
+    cell = cell_of(measured("valkey-glide+same-script"), measured("iovalkey+same-script"))
+    assert disclosure(cell.rankings[0]) == "The script of RateLimiterRedis, a1de965f, by EVALSHA."
+
+
+def test_own_scripts_that_are_the_same_are_said_to_be() -> None:
+    cell = cell_of(measured("ioredis"), measured("node-redis"))
+    assert disclosure(cell.rankings[0]) == (
+        "All happen to run the identical script, a1de965f, by EVALSHA (ioredis) and EVAL (node-redis)."
+    )
+
+
+def test_functions_of_one_name_are_not_called_identical() -> None:
+    function = {"kind": "fcall", "name_or_sha1": "consume"}
+    cell = cell_of(measured("valkey-glide"), result(configuration("iovalkey"), limiter_script=function))
+    assert "identical" not in disclosure(cell.rankings[0])
+    assert cell.rankings[0].one_script is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (["iovalkey", "valkey-glide"], ""),
+        (["iovalkey+same-script", "valkey-glide+same-script"], ""),
+        (["ioredis@valkey", "ioredis"], "Store differs: redis and valkey. "),
+        (
+            ["iovalkey", "iovalkey+same-script"],
+            "Script differs: one script for all and each client's own script. ",
+        ),
+        (
+            ["iovalkey", "ioredis"],
+            "Store differs: redis and valkey. Script differs: each group names what it ran. ",
+        ),
+        (
+            ["iovalkey", "valkey-glide", "ioredis+same-script"],
+            "Store differs: valkey and redis. "
+            "Script differs: each client's own script and one script for all. ",
+        ),
+        (
+            ["ioredis", "ioredis+same-script"],
+            "All ran the identical script, asked for (+same-script) or as the client's own. ",
+        ),
+    ],
+)
+def test_what_differs_between_groups_is_said(labels: list[str], said: str) -> None:
+    tail = "Ranks and ratios hold within a group only." if said else ""
+    assert difference(cell_of(*(measured(label) for label in labels))) == said + tail
+
+
+def without_script(label: str) -> Document:
+    document = measured(label)
+    del document["server"]["limiter_script"]
+    return document
+
+
+def test_one_script_that_is_not_on_record_is_not_ranked(build: Build) -> None:
+    labels = ["iovalkey+same-script", "valkey-glide+same-script"]
+    results = [without_script(label) for label in labels]
+    cell = cell_of(*results)
+    assert [rank for _, rank, _ in groups(cell)[0][2]] == [None, None]
+    page = build(manifest([configuration(label) for label in labels], 1), results).page
+    assert "Not ranked: one script is said to run for all, but it was not recorded." in page
+
+
+def test_row_under_another_script_than_said_is_apart() -> None:
+    other = {"kind": "evalsha", "name_or_sha1": VALKEY_SHA1}
+    stray = result(configuration("iovalkey+same-script"), limiter_script=other)
+    cell = cell_of(measured("ioredis@valkey+same-script"), measured("valkey-glide+same-script"), stray)
+    assert [[label for label, _, _ in rows] for _, _, rows in groups(cell)] == [
+        ["ioredis@valkey+same-script", "valkey-glide+same-script"],
+        ["iovalkey+same-script"],
+    ]
+    assert difference(cell).startswith("Script differs: each group names what it ran.")
+
+
+def test_row_that_never_ran_stands_where_it_was_meant_to() -> None:
+    failed = failed_result(configuration("iovalkey+same-script"), 1)
+    cell = cell_of(measured("ioredis@valkey+same-script"), measured("valkey-glide+same-script"), failed)
+    assert [label for label, _, _ in groups(cell)[0][2]][-1] == "iovalkey+same-script"
+    assert len(cell.rankings) == 1
+
+
+def test_options_stay_in_the_label_without_its_topology() -> None:
+    cell = cell_of(measured("iovalkey:cluster+autopipelining+same-script"))
+    (identity,) = (summary.identity for summary in cell.summaries)
+    assert identity.short_label == "iovalkey+autopipelining+same-script"
+    assert identity.variant == "iovalkey+autopipelining"
+
+
+def test_scripts_in_short() -> None:
+    assert LimiterScript("evalsha", REDIS_SHA1).text == "EVALSHA a1de965f"
+    assert LimiterScript("fcall", "consume-with-a-long-name").text == "FCALL consume-with-a-long-name"

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../src/contract/errors.js";
+import { parseStoreUrl, storeAddressFrom } from "../../../src/contract/store-url.js";
+import { expectFailure } from "../../helpers/errors.js";
+
+const SECRET = "s3cret-p4ss";
+
+describe("the address of a store that already runs", () => {
+  test.each([
+    ["redis://cache", { host: "cache", port: 6379, access: {} }],
+    ["redis://10.0.0.7:7000/", { host: "10.0.0.7", port: 7000, access: {} }],
+    ["redis://[::1]:7000", { host: "::1", port: 7000, access: {} }],
+    [`redis://:${SECRET}@cache`, { host: "cache", port: 6379, access: { password: SECRET } }],
+    [
+      "rediss://al%40ice:p%3Aw%2F%25@cache:1",
+      { host: "cache", port: 1, access: { username: "al@ice", password: "p:w/%", tls: {} } },
+    ],
+  ])("%s is understood", (text, address) => {
+    expect(parseStoreUrl(text)).toEqual(address);
+  });
+
+  test("carries the certificate that vouches for it", () => {
+    expect(parseStoreUrl("rediss://cache", "PEM").access).toEqual({ tls: { ca: "PEM" } });
+  });
+
+  test.each([
+    [`:${SECRET}@cache`, "redis://host:port"],
+    [`http://u:${SECRET}@cache`, "redis://"],
+    [`redis://u:${SECRET}@cache/3`, "without a path"],
+    [`redis://u:${SECRET}@cache?db=3`, "without a path"],
+    [`redis://u:${SECRET}@`, "redis"],
+    [`redis://u:${SECRET}@cache:70000`, "redis"],
+    [`redis://u:${SECRET}%zz@cache`, "redis"],
+  ])("is refused where it is wrong, and never repeated: %s", async (text, message) => {
+    await expectFailure(() => parseStoreUrl(text), EXIT.usage, message);
+    const told = await Promise.resolve()
+      .then(() => parseStoreUrl(text))
+      .catch((error: Error) => error.message);
+    expect(told).not.toContain(SECRET);
+  });
+
+  test("a certificate is of no use without encryption", async () => {
+    await expectFailure(() => parseStoreUrl("redis://cache", "PEM"), EXIT.usage, "rediss://");
+  });
+
+  test("a certificate that cannot be read is told by name", async () => {
+    const env = { STORE_URL: "rediss://cache", STORE_CA: "/nowhere/ca.pem" };
+    await expectFailure(() => storeAddressFrom(env), EXIT.usage, "STORE_CA");
+  });
+
+  test("is absent where nobody set it", () => {
+    expect(storeAddressFrom({ STORE_CA: "/nowhere/ca.pem" })).toBeUndefined();
+  });
+});

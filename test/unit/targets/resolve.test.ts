@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../src/contract/errors.js";
+import { clients } from "../../../src/targets/clients/index.js";
+import { options } from "../../../src/targets/options/index.js";
+import { describeClient, resolveTarget } from "../../../src/targets/resolve.js";
+import { expectFailure } from "../../helpers/errors.js";
+
+const target = (text: string, available?: (store: string) => boolean) => {
+  const resolution = resolveTarget(text, available);
+  if ("skip" in resolution) throw new Error(resolution.skip);
+  return resolution.target;
+};
+const skip = (text: string): string => {
+  const resolution = resolveTarget(text);
+  return "skip" in resolution ? resolution.skip : `not skipped: ${resolution.target.text}`;
+};
+
+describe("a target with options", () => {
+  test.each([
+    ["iovalkey+same-script", "iovalkey@valkey:standalone+same-script", "iovalkey+same-script"],
+    ["iovalkey@redis+same-script", "iovalkey@redis:standalone+same-script", "iovalkey@redis+same-script"],
+    ["valkey-glide+same-script", "valkey-glide@valkey:standalone+same-script", "valkey-glide+same-script"],
+    [
+      "valkey-glide@redis:cluster+same-script",
+      "valkey-glide@redis:cluster+same-script",
+      "valkey-glide@redis:cluster+same-script",
+    ],
+    ["ioredis@valkey+same-script", "ioredis@valkey:standalone+same-script", "ioredis@valkey+same-script"],
+    ["node-redis+same-script", "node-redis@redis:standalone+same-script", "node-redis+same-script"],
+    ["node-redis@valkey:cluster", "node-redis@valkey:cluster", "node-redis@valkey:cluster"],
+    ["iovalkey+autopipelining", "iovalkey@valkey:standalone+autopipelining", "iovalkey+autopipelining"],
+    [
+      "ioredis+same-script+autopipelining",
+      "ioredis@redis:standalone+autopipelining+same-script",
+      "ioredis+autopipelining+same-script",
+    ],
+  ])("%s is %s, labelled %s", (asked, text, label) => {
+    expect(target(asked)).toMatchObject({ text, label });
+    expect(target(text)).toEqual(target(asked));
+  });
+
+  test("has each option once, sorted, in whatever order and how often it was asked", () => {
+    const asked = target("ioredis+same-script+autopipelining+same-script");
+    expect(asked.options).toEqual(["autopipelining", "same-script"]);
+    expect(asked).toEqual(target("ioredis+autopipelining+same-script"));
+  });
+
+  test("keeps its client's default store, and gives way only to one that its script runs on", () => {
+    const noValkey = (store: string) => store !== "valkey";
+    expect(target("valkey-glide+same-script").store).toBe("valkey");
+    expect(target("valkey-glide+same-script", noValkey).store).toBe("redis");
+    expect(resolveTarget("valkey-glide", noValkey)).toEqual({
+      skip: "no valkey-server was found on this machine",
+    });
+  });
+});
+
+describe("what cannot be measured is a skip with its reason", () => {
+  test.each([
+    ["iovalkey@redis", "iovalkey cannot use redis", "valkey only", "+same-script can"],
+    ["valkey-glide@redis:cluster", "valkey-glide cannot use redis", "+same-script can"],
+    ["iovalkey@redis+autopipelining", "iovalkey cannot use redis", "+same-script can"],
+    ["valkey-glide+autopipelining", "valkey-glide cannot have +autopipelining", "no such setting"],
+    ["node-redis+autopipelining", "node-redis cannot have +autopipelining", "always"],
+    ["memory+same-script", "memory cannot have +same-script", "no script"],
+    ["none+same-script", "none cannot have +same-script", "no script"],
+    ["memory+autopipelining", "memory cannot have +autopipelining", "no connection"],
+    ["memory@valkey", "memory cannot use valkey"],
+  ])("%s", (text, ...parts) => {
+    for (const part of parts) expect(skip(text)).toContain(part);
+  });
+
+  test("no option is offered that would not help", () => {
+    expect(skip("memory@valkey")).not.toContain("+");
+  });
+});
+
+test("an option that does not exist is bad usage, with the nearest that does", async () => {
+  await expectFailure(() => resolveTarget("ioredis+same-scrpt"), EXIT.usage, "did you mean same-script?");
+  await expectFailure(() => resolveTarget("ioredis+x"), EXIT.usage, "valid: same-script, autopipelining");
+  // Also where the client could not be measured anyway.
+  await expectFailure(() => resolveTarget("memory+same-scrpt"), EXIT.usage, "same-script");
+});
+
+describe("the client that a target's options make", () => {
+  test("runs the class of the one script, from its own description", () => {
+    for (const { id } of clients.filter(({ sameScript }) => sameScript)) {
+      const { flexible, stores } = describeClient(target(`${id}@redis+same-script`));
+      expect(flexible?.className).toBe("RateLimiterRedis");
+      expect([...stores].sort()).toEqual(["redis", "valkey"]);
+    }
+    expect(describeClient(target("iovalkey")).flexible?.className).toBe("RateLimiterValkey");
+  });
+
+  test("is opened with what the options ask, and with nothing where there are none", async () => {
+    const found = clients.find(({ id }) => id === "ioredis");
+    const option = options.find(({ id }) => id === "autopipelining");
+    if (!found || !option) throw new Error("they are in their lists");
+    const asked: unknown[] = [];
+    const spied = {
+      ...found,
+      open: async (_place: unknown, tuning: unknown) => {
+        asked.push(tuning);
+        return found.open({ store: "none", topology: "none", nodes: [] });
+      },
+    };
+    const varied = option.apply(spied, "standalone");
+    if ("skip" in varied) throw new Error(varied.skip);
+    await expect(varied.open({ store: "none", topology: "none", nodes: [] })).rejects.toThrow("no node");
+    expect(asked).toEqual([{ autoPipelining: true }]);
+  });
+
+  test("cannot be made of an option that the client cannot have", async () => {
+    const impossible = { client: "node-redis", topology: "standalone", options: ["autopipelining"] };
+    await expectFailure(() => describeClient(impossible), EXIT.usage, "cannot have +autopipelining");
+  });
+});
+
+test("each option is listed once and says what it changes", () => {
+  expect(options.map(({ id }) => id)).toEqual(["same-script", "autopipelining"]);
+  for (const { summary } of options) expect(summary.length).toBeGreaterThan(10);
+});
