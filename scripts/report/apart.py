@@ -116,10 +116,10 @@ def apart_tables(cell: Cell) -> tuple[ApartTable, ...]:
 def apart_caption(tables: Sequence[ApartTable]) -> str:
     """How the tables are read; empty without one."""
     return (
-        "Down the columns under “same script” the clients differ and the script does not; across a line the "
-        "script differs and the client does not. Figures of the median runs; ratios are same ÷ own, indicative "
-        f"below {MIN_RUNS_FOR_A_CLAIM} valid runs a side, and not tested for a difference above it. Where a "
-        "client’s own script is the same one, they show what is noise."
+        "Down the columns under “same script” the clients differ and the script does not, though the command "
+        "may; across a line the script differs and the client does not. Figures of the median runs; ratios "
+        f"are same ÷ own, indicative below {MIN_RUNS_FOR_A_CLAIM} valid runs a side, and not tested for a "
+        "difference above it. Where a client’s own script is the same one, they show what is noise."
         if tables
         else ""
     )

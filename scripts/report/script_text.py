@@ -9,6 +9,8 @@ from .summarize import Summary
 #: The class whose script `+same-script` has every client run.
 COMMON_CLASS = "RateLimiterRedis"
 
+_EVAL_IS_LONGER = "EVAL sends the script’s text with every call."
+
 
 def joined(words: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
@@ -39,11 +41,12 @@ def _by_client(summaries: Iterable[Summary], kinds_only: bool) -> dict[str, list
 
 
 def _commands(ranking: Ranking) -> str:
-    """`EVALSHA`, or `EVALSHA (ioredis, iovalkey) and EVAL (node-redis)`, of rows that ran."""
+    """`EVALSHA.`, or `EVALSHA (iovalkey) and EVAL (node-redis). …` with what that means, of rows that ran."""
     found = _by_client((row for row in ranking.summaries if row.scripts), kinds_only=True)
     if len(found) == 1:
-        return next(iter(found))
-    return joined([f"{command} ({', '.join(clients)})" for command, clients in found.items()])
+        return f"{next(iter(found))}."
+    commands = joined([f"{command} ({', '.join(clients)})" for command, clients in found.items()])
+    return f"{commands}. {_EVAL_IS_LONGER if 'EVAL' in found else ''}".strip()
 
 
 def mode_text(ranking: Ranking) -> str:
@@ -60,10 +63,10 @@ def disclosure(ranking: Ranking) -> str:
     clients = {row.identity.client for row in ranking.summaries if row.scripts}
     if ranking.group.same_script and ranking.group.rankable:
         script = next(script for row in ranking.summaries for script in row.scripts)
-        return f"The script of {COMMON_CLASS}, {script.short_name}, by {_commands(ranking)}."
+        return f"The script of {COMMON_CLASS}, {script.short_name}, by {_commands(ranking)}"
     if ranking.one_script and len(clients) > 1:
         short = ranking.one_script[:8]
-        return f"All happen to run the identical script, {short}, by {_commands(ranking)}."
+        return f"All happen to run the identical script, {short}, by {_commands(ranking)}"
     used = _by_client(ranking.summaries, kinds_only=False)
     texts = [f"{', '.join(clients)}: {text}" for text, clients in used.items()]
     differ = " A difference is one of client and script together." if len(used) > 1 else ""

@@ -3,7 +3,7 @@ import type { Counts, MeasuredResult } from "../contract/result.js";
 import { answered } from "../judge/counts.js";
 import { findProfile } from "../traffic/find.js";
 import { predictLimitedShare } from "../traffic/prediction.js";
-import type { ServerReadings } from "./run.js";
+import type { ServerReadings } from "./server-under-test.js";
 
 /** The share of limited answers may be off by this much (M10). */
 const TOLERANCE = 0.01;

@@ -17,8 +17,7 @@ import { judge } from "../judge/rules.js";
 import type { ServerSample } from "./monitor.js";
 import { predict } from "./prediction.js";
 import type { Measured } from "./protocol.js";
-import type { ServerReadings } from "./run.js";
-import { cpuUs } from "./server-under-test.js";
+import { cpuUs, type ServerReadings } from "./server-under-test.js";
 import { generatorVersions } from "./versions.js";
 
 /** All that one run of the generator found out. */

@@ -1,7 +1,6 @@
 import type { GeneratorEnv } from "../contract/generator-env.js";
 import type { Progress } from "../contract/progress.js";
 import type { MeasuredResult } from "../contract/result.js";
-import type { Health, Usage } from "../contract/server-api.js";
 import { findProfile, findWorkload } from "../traffic/find.js";
 import { monotonicMs, sleep } from "./clock.js";
 import { Crew } from "./crew.js";
@@ -12,14 +11,6 @@ import { identify, readDrainedUsage, readUsage } from "./server-under-test.js";
 
 /** At a drained moment nothing is sent for so long, so that whoever follows the progress can read counters. */
 const READING_PAUSE_MS = 250;
-
-/** Readings of our own server at the drained moments; absent for a foreign one. */
-export interface ServerReadings {
-  health: Health;
-  at_start: Usage;
-  at_window_open: Usage;
-  at_end: Usage;
-}
 
 /**
  * One run of the load generator: identify the server, warm up, drain, measure, drain.

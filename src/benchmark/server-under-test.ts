@@ -2,6 +2,14 @@ import { BenchError, EXIT, environmentError, messageOf } from "../contract/error
 import { type Health, healthSchema, type Usage, usageSchema } from "../contract/server-api.js";
 import { monotonicMs, sleep } from "./clock.js";
 
+/** Readings of our own server at the drained moments; absent for a foreign one. */
+export interface ServerReadings {
+  health: Health;
+  at_start: Usage;
+  at_window_open: Usage;
+  at_end: Usage;
+}
+
 const ANSWER_WITHIN_MS = 5_000;
 
 async function getJson(url: string): Promise<unknown> {

@@ -18,7 +18,7 @@ const summarySchema = z.object({
       requests_per_second: z.object({ median: z.number(), min: z.number(), max: z.number() }).nullable(),
       latency_p50_ms: z.number().nullable(),
       latency_p99_ms: z.number().nullable(),
-      verdict: z.string(),
+      verdict: z.string().nullable(),
     }),
   ),
 });
@@ -63,7 +63,7 @@ export function summaryTable({ configurations }: Summary): string[] {
         : "no valid run",
       row.latency_p50_ms === null ? "" : `p50 ${row.latency_p50_ms.toFixed(2)} ms`,
       row.latency_p99_ms === null ? "" : `p99 ${row.latency_p99_ms.toFixed(2)} ms`,
-      `${row.valid_runs}/${row.runs} usable, ${row.verdict}`,
+      `${row.valid_runs}/${row.runs} usable, ${row.verdict ?? "not run"}`,
     ];
   });
   const widths = (rows[0] ?? []).map((_, column) =>

@@ -1,22 +1,12 @@
 import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
-import type { OpenClient } from "../targets/types.js";
-import type { ServerConfig } from "./config/index.js";
 import { Counters } from "./lib/counters.js";
-import type { RateLimiters } from "./lib/rateLimiterFactory.js";
+import type { AppParts } from "./lib/parts.js";
 import { rateLimited } from "./middleware/rateLimit.js";
 import { healthz } from "./routes/healthz.js";
 import { heavy } from "./routes/heavy.js";
 import { light } from "./routes/light.js";
 import { metrics } from "./routes/metrics.js";
 import { usage } from "./routes/usage.js";
-
-/** All that the app needs; tests give their own. */
-export interface AppParts {
-  config: Pick<ServerConfig, "target" | "limits" | "complexity" | "runNonce" | "logLevel">;
-  client: Pick<OpenClient, "version" | "settings" | "storeVersion">;
-  /** Undefined: nothing is limited. */
-  limiters: RateLimiters | undefined;
-}
 
 /** Longer than any pause of a benchmark: a connection must not be closed between warm-up and measurement. */
 const KEEP_ALIVE_MS = 120_000;

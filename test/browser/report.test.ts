@@ -81,27 +81,47 @@ describe.skipIf(!executablePath)("the report in a browser", () => {
   test("draws every run of a row", async () => {
     const { page } = await open();
     const runs = await page.locator("#chart-throughput .scatterlayer path.point").count();
-    // 15 rows of three runs, and the suspect and the invalid run of ioredis:cluster.
-    expect(runs).toBe(47);
+    // 21 rows of three runs, and the suspect and the invalid run of ioredis:cluster.
+    expect(runs).toBe(65);
     await page.close();
   });
 
   test("filters tables, rankings and charts together", async () => {
     const { page, complaints } = await open();
-    expect(await bars(page)).toBe(16);
+    expect(await bars(page)).toBe(22);
     await page.getByLabel("Client").selectOption("iovalkey");
-    expect(await bars(page)).toBe(4);
-    expect(await shownRows(page, "#table1")).toEqual(["iovalkey", "iovalkey"]);
+    expect(await bars(page)).toBe(6);
+    expect(await shownRows(page, "#table1")).toEqual([
+      "iovalkey+autopipelining+same-script",
+      "iovalkey+same-script",
+      "iovalkey",
+      "iovalkey",
+    ]);
     await page.getByLabel("Topology").selectOption("cluster");
     await page.getByLabel("Workload").selectOption("light");
     expect(await bars(page)).toBe(1);
     expect(await page.locator("#table1").isVisible()).toBe(false);
     expect(await shownRows(page, "#table2")).toEqual(["iovalkey"]);
     expect(await page.locator(".answer:visible").count()).toBe(1);
-    expect(await page.locator("output.shown").textContent()).toBe("1 of 17 configurations");
+    expect(await page.locator("output.shown").textContent()).toBe("1 of 23 configurations");
     for (const name of ["Client", "Topology", "Workload"]) await page.getByLabel(name).selectOption("");
-    expect(await bars(page)).toBe(16);
+    expect(await bars(page)).toBe(22);
     expect(await page.locator("#table1").isVisible()).toBe(true);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  test("filters the table that tells client and script apart", async () => {
+    const { page, complaints } = await open();
+    const apart = page.locator(".apart");
+    expect(await apart.count()).toBe(1);
+    expect(await apart.locator("tbody tr:visible").count()).toBe(5);
+    await page.getByLabel("Client").selectOption("valkey-glide");
+    expect(await apart.locator("tbody tr:visible th").allInnerTexts()).toEqual([
+      "valkey-glide\nindicative, 3 runs",
+    ]);
+    await page.getByLabel("Topology").selectOption("cluster");
+    expect(await apart.isVisible()).toBe(false);
     expect(complaints).toEqual([]);
     await page.close();
   });
@@ -120,7 +140,7 @@ describe.skipIf(!executablePath)("the report in a browser", () => {
     await page.getByLabel("Topology").selectOption("cluster");
     await page.getByLabel("Workload").selectOption("heavy");
     expect(await bars(page)).toBe(0);
-    expect(await page.locator("output.shown").textContent()).toBe("1 of 17 configurations");
+    expect(await page.locator("output.shown").textContent()).toBe("1 of 23 configurations");
     expect(await page.locator("#table2 td.hole:visible").textContent()).toContain("no valid run");
     expect(complaints).toEqual([]);
     await page.close();

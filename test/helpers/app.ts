@@ -1,7 +1,8 @@
 import type { LightMyRequestResponse } from "fastify";
 import { type Usage, usageSchema } from "../../src/contract/server-api.js";
-import { type AppParts, buildApp } from "../../src/server/app.js";
+import { buildApp } from "../../src/server/app.js";
 import { readConfig } from "../../src/server/config/index.js";
+import type { AppParts } from "../../src/server/lib/parts.js";
 import type { Decision, Limiter } from "../../src/targets/types.js";
 
 export const ALLOWED: Decision = { outcome: "allowed" };

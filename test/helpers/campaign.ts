@@ -34,6 +34,8 @@ const quick = [
   "1",
 ];
 
+const CLI = [process.execPath, join(ROOT, "dist/orchestrator/cli.js")];
+
 /**
  * The command line as a user starts it, with a state folder, a results root and a folder for temporary files of its
  * own (each with a space in its name), so that what it leaves can be seen whoever else works on this machine.
@@ -46,10 +48,10 @@ export class Campaign {
   readonly #output = { stdout: "", stderr: "" };
   #over = false;
 
-  private constructor(home: string, parameters: readonly string[], env: Readonly<Record<string, string>>) {
+  private constructor(home: string, command: readonly string[], env: Readonly<Record<string, string>>) {
     this.root = home;
     for (const folder of [this.state, this.temporary]) mkdirSync(folder, { recursive: true });
-    this.#process = spawn(process.execPath, [join(ROOT, "dist/orchestrator/cli.js"), ...parameters], {
+    this.#process = spawn(command[0] ?? "", command.slice(1), {
       cwd: home,
       env: { PATH: process.env.PATH, XDG_STATE_HOME: this.state, TMPDIR: this.temporary, ...env },
       stdio: ["ignore", "pipe", "pipe"],
@@ -80,7 +82,12 @@ export class Campaign {
     parameters: readonly string[],
     env: Readonly<Record<string, string>> = {},
   ): Campaign {
-    return new Campaign(home, parameters, env);
+    return new Campaign(home, [...CLI, ...parameters], env);
+  }
+
+  /** One of the project's scripts. */
+  static script(home: string, name: string, env: Readonly<Record<string, string>>): Campaign {
+    return new Campaign(home, [join(ROOT, "scripts", name)], env);
   }
 
   /** A campaign of short runs; flags that are given win. */
@@ -93,7 +100,7 @@ export class Campaign {
     const output = ["--output", join(home, "results root")];
     return new Campaign(
       home,
-      ["run", "--clients", clients, "--seed", "1", ...quick, ...output, ...flags],
+      [...CLI, "run", "--clients", clients, "--seed", "1", ...quick, ...output, ...flags],
       env,
     );
   }

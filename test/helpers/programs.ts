@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type MeasuredResult, measuredResultSchema } from "../../src/contract/result.js";
@@ -8,6 +9,15 @@ export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** Makes dist/ current: the programs run from there, because worker threads need built files. */
 export function build(): void {
   execFileSync(join(ROOT, "scripts/build.sh"), { stdio: ["ignore", "ignore", "inherit"] });
+}
+
+/** Whether the scripts find all packages set up: a test must not install any under the other tests. */
+export function isSetUp(): boolean {
+  const wanted = execFileSync("bash", ["-c", "cat package-lock.json <(node --version) | cksum"], {
+    cwd: ROOT,
+  });
+  const stamp = join(ROOT, "node_modules/.setup-stamp");
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === wanted.toString().trim();
 }
 
 /** How a program ended. */

@@ -12,6 +12,7 @@ import pytest
 from builder import Document, configuration, result, verdict
 from campaigns import manifest
 from conftest import Build
+from evidence import calls_of
 
 SCRIPT = "</script><img src=x onerror=alert(1)>"
 HOSTILE = f"{SCRIPT}\"'{{{{7*7}}}}"
@@ -53,6 +54,8 @@ def hostile_campaign() -> tuple[Document, list[Document]]:
     run = result(configured, verdict=verdict("suspect", (HOSTILE, HOSTILE)), notes=[HOSTILE])
     run["versions"] = dict.fromkeys(run["versions"], HOSTILE)
     run["server"]["client_settings"] = {HOSTILE: HOSTILE}
+    run["server"]["limiter_script"] = {"kind": "fcall", "name_or_sha1": SCRIPT}
+    run["store"]["nodes"][0]["at_end"]["script_calls"] = calls_of({HOSTILE: 1})
     run["resources"][HOSTILE] = run["resources"]["server"]
     formula = result(configuration("ioredis"))
     formula["configuration"]["target"]["label"] = "=cmd()"

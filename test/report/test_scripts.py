@@ -82,6 +82,7 @@ def test_each_group_discloses_its_scripts() -> None:
     same, own = (disclosure(ranking) for ranking in factorial().rankings)
     assert same == (
         "The script of RateLimiterRedis, a1de965f, by EVALSHA (iovalkey, valkey-glide) and EVAL (node-redis)."
+        " EVAL sends the script’s text with every call."
     )
     assert own == (
         "iovalkey: EVALSHA 0aa93fe6; node-redis: EVAL a1de965f; valkey-glide: FCALL consume. "
@@ -97,7 +98,8 @@ def test_one_command_needs_no_names() -> None:
 def test_own_scripts_that_are_the_same_are_said_to_be() -> None:
     cell = cell_of(measured("ioredis"), measured("node-redis"))
     assert disclosure(cell.rankings[0]) == (
-        "All happen to run the identical script, a1de965f, by EVALSHA (ioredis) and EVAL (node-redis)."
+        "All happen to run the identical script, a1de965f, by EVALSHA (ioredis) and EVAL (node-redis). "
+        "EVAL sends the script’s text with every call."
     )
 
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { messageOf } from "../../contract/errors.js";
 import type { Health } from "../../contract/server-api.js";
-import type { AppParts } from "../app.js";
+import type { AppParts } from "../lib/parts.js";
 
 /** `GET /healthz`: who answers, for which run, with which versions; 503 when the store does not answer now. */
 export function healthz(app: FastifyInstance, { config, client, limiters }: AppParts): void {

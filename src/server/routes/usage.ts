@@ -1,8 +1,8 @@
 import { getHeapStatistics } from "node:v8";
 import type { FastifyInstance } from "fastify";
 import type { Usage } from "../../contract/server-api.js";
-import type { AppParts } from "../app.js";
 import type { Counters } from "../lib/counters.js";
+import type { AppParts } from "../lib/parts.js";
 
 /** `GET /usage`: cumulative counters of this process; differences over a window are the caller's. */
 export function usage(app: FastifyInstance, { config, limiters }: AppParts, counters: Counters): void {
