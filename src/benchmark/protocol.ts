@@ -27,6 +27,7 @@ export interface Measured {
   closed_ms: number;
   counts: Counts;
   event_loop_utilisation: number;
+  cpu_wait_share?: number;
   histograms: Record<Outcome, EncodedHistogram>;
 }
 

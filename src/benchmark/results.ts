@@ -46,10 +46,11 @@ function generatorPart({ measured, generatorCpuUs }: Findings): GeneratorPart {
     encodeHistogram(mergeHistograms(measured.map(({ histograms }) => histograms[outcome])));
   return {
     id: "generator",
-    workers: measured.map(({ connections, counts, event_loop_utilisation }) => ({
+    workers: measured.map(({ connections, counts, event_loop_utilisation, cpu_wait_share }) => ({
       connections,
       counts,
       event_loop_utilisation: rounded(event_loop_utilisation, 4),
+      ...(cpu_wait_share === undefined ? {} : { cpu_wait_share: rounded(cpu_wait_share, 4) }),
     })),
     counts: addCounts(measured.map(({ counts }) => counts)),
     window_s: rounded((closed - opened) / 1000, 6),

@@ -4,6 +4,7 @@ import { BenchError, messageOf } from "../contract/errors.js";
 import { findProfile } from "../traffic/find.js";
 import { openTraffic } from "../traffic/streams.js";
 import { ClosedLoop, type Extent } from "./autocannon.js";
+import { cpuWaitMs } from "./clock.js";
 import { requestSources } from "./drivers/http.js";
 import type { Command, Measured, Reply, WorkerAssignment } from "./protocol.js";
 
@@ -15,20 +16,25 @@ if (!port) throw new Error("worker.js runs in a worker thread only");
 const say = (reply: Reply): void => port.postMessage(reply);
 
 const endpoint = new URL(url);
-const share = { connections: allConnections, first: firstConnection, count: connections };
-const { requests, streams } = openTraffic(findProfile(traffic), seed, share);
+const ownShare = { connections: allConnections, first: firstConnection, count: connections };
+const { requests, streams } = openTraffic(findProfile(traffic), seed, ownShare);
 const loop = new ClosedLoop({
   url: endpoint,
   sources: requestSources(endpoint, requests, streams, firstConnection),
   timeoutS,
 });
 
+const share = (value: number): number => Math.min(1, Math.max(0, value));
+
 async function measure(extent: Extent): Promise<Measured> {
   const before = performance.eventLoopUtilization();
+  const waitedBefore = cpuWaitMs();
   let inWindow = before;
+  let waited = waitedBefore;
   const window = await loop.measure(extent, (sample) => {
     // The last sample comes when the window closes, so draining is not part of the utilisation.
     inWindow = performance.eventLoopUtilization(before);
+    waited = cpuWaitMs();
     say({ reply: "sample", sample });
   });
   const { opened_ms, closed_ms, counts, recorder } = window;
@@ -36,7 +42,10 @@ async function measure(extent: Extent): Promise<Measured> {
     opened_ms,
     closed_ms,
     counts,
-    event_loop_utilisation: Math.min(1, Math.max(0, inWindow.utilization)),
+    event_loop_utilisation: share(inWindow.utilization),
+    ...(waited === undefined || waitedBefore === undefined
+      ? {}
+      : { cpu_wait_share: share((waited - waitedBefore) / (closed_ms - opened_ms)) }),
     histograms: recorder.histograms(),
   };
 }

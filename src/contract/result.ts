@@ -53,6 +53,8 @@ export const generatorWorkerSchema = z.strictObject({
   counts: countsSchema,
   /** 0 to 1, of the worker's event loop, in the window. */
   event_loop_utilisation: z.number().min(0).max(1),
+  /** 0 to 1: how much of the window it was ready to run and had no CPU. Absent where the system does not tell. */
+  cpu_wait_share: z.number().min(0).max(1).optional(),
 });
 
 /** One load generator. A run has one or more; figures of the run come from their merged histograms. */

@@ -153,9 +153,14 @@ export function makePlan(
     configurations: planned,
     runs: runsInOrder(request, planned),
     skips,
-    notes: external
-      ? [...notes, `the store is one that already ran: ${external.store} ${external.version}`]
-      : notes,
+    notes: [
+      ...notes,
+      ...(external ? [`the store is one that already ran: ${external.store} ${external.version}`] : []),
+      // M16: said once for the campaign.
+      ...(request.order === "consecutive" && planned.length > 1
+        ? ["runs of a configuration follow each other: drift of the machine is not excluded from comparisons"]
+        : []),
+    ],
   };
 }
 

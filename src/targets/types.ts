@@ -20,7 +20,7 @@ export interface Tuning {
 
 /** A connected client. It is ready: the first consume does not wait for a connection. */
 export interface OpenClient {
-  /** The library's own object; the limiter knows what it is from `ClientDescription.limiterClass`. */
+  /** The library's own object; the limiter knows what it is from `ClientDescription.flexible`. */
   handle: unknown;
   /** Version of the library as loaded, absent where there is none. */
   version?: string;

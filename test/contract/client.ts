@@ -4,9 +4,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { RateLimiterRedis } from "rate-limiter-flexible";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Target } from "../../src/contract/target.js";
+import { common } from "../../src/targets/clients/settings.js";
 import { type StoreKind, storeProgram, until } from "../helpers/store.js";
 import { Ground } from "./ground.js";
 import { patienceContract } from "./patience.js";
+import { LossyProxy } from "./proxy.js";
 import { LIMITS, openSubject, type Subject, tally, targetsOf, visit, withSubjects } from "./subject.js";
 
 const KINDS: readonly StoreKind[] = ["valkey", "redis"];
@@ -84,7 +86,17 @@ function onGround(kind: StoreKind, topology: string, targets: readonly Target[])
         if (target.options.includes("same-script")) expect(name).toBe(sameScript());
       });
 
-      test("speaks RESP2, and names the versions of client and store", async () => {
+      test("says the settings that all clients share, speaks RESP2, and names client and store", async () => {
+        expect(subject.client.settings).toMatchObject({
+          protocol: "RESP2",
+          request_timeout_ms: common.requestTimeoutMs,
+          connect_timeout_ms: common.connectTimeoutMs,
+          reconnect_delay_ms: common.reconnectDelayMs,
+          read_from: "primary",
+        });
+        if (target.options.includes("autopipelining")) {
+          expect(subject.client.settings.auto_pipelining).toBe(true);
+        }
         for (const node of ground.primaries) {
           const list = await node.ask(async (store) => String(await store.client("LIST")));
           // The replicas' and our own connections are not the client's.
@@ -163,6 +175,28 @@ function onGround(kind: StoreKind, topology: string, targets: readonly Target[])
         }
       }
     });
+
+    // The nodes of a cluster are named by itself: nothing can stand between.
+    if (topology === "standalone") {
+      test("a consume whose reply is lost fails and is not sent again", async () => {
+        const proxy = await LossyProxy.start(ground.nodes[0]?.port ?? 0);
+        const place = { ...ground.place, nodes: [{ host: "127.0.0.1", port: proxy.port }] };
+        try {
+          for (const target of targets) {
+            await ground.call("FLUSHALL");
+            await withSubjects([target], place, async ([subject]) => {
+              proxy.loseNextReply();
+              expect((await subject?.standard.consume("ada"))?.outcome, target.text).toBe("failed");
+              // On the new connection: what is sent again would have come first.
+              await until(async () => (await subject?.standard.consume("bob"))?.outcome === "allowed");
+            });
+            expect((await ground.keys()).get("rl:ada")?.value, target.text).toBe(1);
+          }
+        } finally {
+          proxy.stop();
+        }
+      });
+    }
 
     test("a store that died is a failure and never a denial; back again, the client does what it declares", async () => {
       await withSubjects(targets, ground.place, async (subjects) => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, type TestContext, test } from "vitest";
 import type { Target } from "../../src/contract/target.js";
 import { type StoreKind, until } from "../helpers/store.js";
 import { Ground } from "./ground.js";
@@ -17,13 +17,11 @@ export function patienceContract(id: string, kind: StoreKind, topologies: readon
 
   // Most of these tests is waiting: all run at once, each on a store of its own.
   describe.concurrent("waits with an end", () => {
-    const onOwnGround = async (topology: string, use: (ground: Ground) => Promise<void>) => {
+    const ownGround = async (topology: string, { onTestFinished }: TestContext) => {
       const ground = await Ground.start(kind, topology);
-      try {
-        await use(ground);
-      } finally {
-        await ground.stop();
-      }
+      // Also after a time-out of the test, when what it waits for is still under way.
+      onTestFinished(() => ground.stop());
+      return ground;
     };
 
     test("for nobody: it is refused and leaves nothing behind", async () => {
@@ -33,39 +31,39 @@ export function patienceContract(id: string, kind: StoreKind, topologies: readon
       expect(code).toBe(0);
     });
 
-    test("for a store that is still starting: it gets it", () =>
-      onOwnGround("standalone", async (ground) => {
-        await ground.kill();
-        const opening = visit([plain("standalone")], ground.place);
-        await ground.run();
-        expect((await opening).output).toMatch(/ allowed\n$/);
-      }));
+    test("for a store that is still starting: it gets it", async (context) => {
+      const ground = await ownGround("standalone", context);
+      await ground.kill();
+      const opening = visit([plain("standalone")], ground.place);
+      await ground.run();
+      expect((await opening).output).toMatch(/ allowed\n$/);
+    });
 
-    test.each(topologies)(
+    test.for(topologies)(
       "for a %s that hangs: opening is given up, closing ends, consumes fail and none is a denial; then it goes on",
-      (topology) =>
-        onOwnGround(topology, (ground) =>
-          withSubjects(targetsOf(id, kind, topology), ground.place, async (subjects) => {
-            const one = [plain(topology)];
-            let hangs = false;
-            const closing = visit(one, ground.place, () => {
-              ground.pause();
-              hangs = true;
-            });
-            await until(() => hangs);
-            const opening = visit(one, ground.place);
-            const hung = await Promise.all(subjects.map(({ standard }) => standard.consume("ada")));
-            expect(tally(hung)).toEqual({ allowed: 0, limited: 0, failed: subjects.length });
-            expect(await closing).toMatchObject({ output: `${plain(topology).text} failed\n`, code: 0 });
-            const { output, code } = await opening;
-            expect(output).toMatch(/^\S+ refused: [^\n]+\n$/);
-            expect(code).toBe(0);
-            ground.resume();
-            for (const { standard } of subjects) {
-              await until(async () => (await standard.consume("ada")).outcome !== "failed");
-            }
-          }),
-        ),
+      async (topology, context) => {
+        const ground = await ownGround(topology, context);
+        await withSubjects(targetsOf(id, kind, topology), ground.place, async (subjects) => {
+          const one = [plain(topology)];
+          let hangs = false;
+          const closing = visit(one, ground.place, () => {
+            ground.pause();
+            hangs = true;
+          });
+          await until(() => hangs);
+          const opening = visit(one, ground.place);
+          const hung = await Promise.all(subjects.map(({ standard }) => standard.consume("ada")));
+          expect(tally(hung)).toEqual({ allowed: 0, limited: 0, failed: subjects.length });
+          expect(await closing).toMatchObject({ output: `${plain(topology).text} failed\n`, code: 0 });
+          const { output, code } = await opening;
+          expect(output).toMatch(/^\S+ refused: [^\n]+\n$/);
+          expect(code).toBe(0);
+          ground.resume();
+          for (const { standard } of subjects) {
+            await until(async () => (await standard.consume("ada")).outcome !== "failed");
+          }
+        });
+      },
     );
   });
 }

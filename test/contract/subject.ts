@@ -83,6 +83,9 @@ export function visit(targets: readonly Target[], place: StorePlace, interrupt?:
   const child = spawn(process.execPath, ["--import", "tsx", "test/contract/visit.ts", task], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
+    // One that something keeps alive is a failure that is told, and not left running.
+    timeout: 60_000,
+    killSignal: "SIGKILL",
   });
   child.on("message", () => {
     interrupt?.();

@@ -4,6 +4,12 @@ import type { Rule } from "../evidence.js";
 /** From here on the generator's loop, not the server, may set the pace (M6). */
 const SATURATED = 0.9;
 
+/**
+ * A generator that waited for a CPU through half of the window was starved. Some waiting is normal where roles share
+ * CPUs, which is said once for the campaign.
+ */
+const STARVED = 0.5;
+
 /** M6: the generator was not the bottleneck. */
 export const generatorFree: Rule = {
   id: "M6",
@@ -11,6 +17,14 @@ export const generatorFree: Rule = {
     const highest = Math.max(
       ...generators.flatMap(({ workers }) => workers.map((worker) => worker.event_loop_utilisation)),
     );
+    const waited = Math.max(
+      0,
+      ...generators.flatMap(({ workers }) => workers.map((worker) => worker.cpu_wait_share ?? 0)),
+    );
+    if (waited >= STARVED) {
+      const share = (100 * waited).toFixed(0);
+      return { severity: "suspect", text: `generator starved: it waited for a CPU ${share} % of the window` };
+    }
     if (highest < SATURATED) return undefined;
     const percent = (100 * highest).toFixed(0);
     return {

@@ -45,6 +45,9 @@ const faults: Record<string, Record<string, Spoil>> = {
     },
   },
   "M6 suspect": {
+    "a worker that had no CPU": (run) => {
+      for (const worker of generatorOf(run).workers) worker.cpu_wait_share = 0.6;
+    },
     "a saturated worker among idle ones": (run) => {
       const { workers } = generatorOf(run);
       workers.push(...workers.map((worker) => ({ ...worker, event_loop_utilisation: 0.93 })));
