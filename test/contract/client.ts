@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { readdirSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { RateLimiterRedis } from "rate-limiter-flexible";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -9,7 +8,17 @@ import { type StoreKind, storeProgram, until } from "../helpers/store.js";
 import { Ground } from "./ground.js";
 import { patienceContract } from "./patience.js";
 import { LossyProxy } from "./proxy.js";
-import { LIMITS, openSubject, type Subject, tally, targetsOf, visit, withSubjects } from "./subject.js";
+import {
+  glideSockets,
+  LIMITS,
+  openSubject,
+  removeGlideSockets,
+  type Subject,
+  tally,
+  targetsOf,
+  visit,
+  withSubjects,
+} from "./subject.js";
 
 const KINDS: readonly StoreKind[] = ["valkey", "redis"];
 const TOPOLOGIES = ["standalone", "cluster"];
@@ -45,14 +54,9 @@ export function clientContract(id: string): void {
     const has = (topology: string) => targetsOf(id, kind, topology).length > 0;
     patienceContract(id, kind, TOPOLOGIES.filter(has));
   }
-  // A process that is not told to end ends without clearing up after glide.
-  afterAll(() => {
-    for (const name of glideSockets(process.pid)) rmSync(`/tmp/${name}`, { force: true });
-  });
+  // The process of the tests does not end in the way on which the client clears up after glide.
+  afterAll(() => removeGlideSockets(process.pid));
 }
-
-const glideSockets = (pid: number): string[] =>
-  readdirSync("/tmp").filter((name) => name.startsWith(`glide-socket-${pid}-`));
 
 function onGround(kind: StoreKind, topology: string, targets: readonly Target[]): void {
   describe.skipIf(!storeProgram(kind))(`on ${kind} ${topology}`, () => {

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Target } from "../../src/contract/target.js";
 import { rateLimiterFlexible } from "../../src/targets/limiters/rate-limiter-flexible.js";
@@ -71,6 +72,14 @@ export interface Visit {
   pid: number;
 }
 
+/** Names in /tmp of what glide has left of a process. */
+export const glideSockets = (pid: number): string[] =>
+  readdirSync("/tmp").filter((name) => name.startsWith(`glide-socket-${pid}-`));
+
+export function removeGlideSockets(pid: number): void {
+  for (const name of glideSockets(pid)) rmSync(`/tmp/${name}`, { force: true });
+}
+
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
@@ -98,6 +107,11 @@ export function visit(targets: readonly Target[], place: StorePlace, interrupt?:
     });
   }
   return new Promise((resolve) => {
-    child.once("close", (code) => resolve({ code, output, pid: child.pid ?? 0 }));
+    child.once("close", (code, signal) => {
+      const pid = child.pid ?? 0;
+      // What was killed could not clear up after itself.
+      if (signal) removeGlideSockets(pid);
+      resolve({ code, output, pid });
+    });
   });
 }

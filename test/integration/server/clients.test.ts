@@ -1,6 +1,6 @@
-import { readdirSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { clients } from "../../../src/targets/clients/index.js";
+import { glideSockets } from "../../contract/subject.js";
 import { TestServer } from "../../helpers/server.js";
 import { TestStore, until } from "../../helpers/store.js";
 
@@ -51,7 +51,7 @@ describe("a server on a Valkey of one node", () => {
       expect(await store.ask((connection) => connection.script("EXISTS", sha1))).toEqual([1]);
       const { pid } = server?.process ?? {};
       expect(await server?.stop()).toMatchObject({ code: 0, stderr: "" });
-      expect(readdirSync("/tmp").filter((name) => name.startsWith(`glide-socket-${pid}-`))).toEqual([]);
+      expect(glideSockets(pid ?? 0)).toEqual([]);
     },
   );
 

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { removeGlideSockets } from "../../contract/subject.js";
 import { TestCluster } from "../../helpers/cluster.js";
 import { TestStore } from "../../helpers/store.js";
 
@@ -41,9 +42,7 @@ async function run(code: string, environment: Record<string, string>): Promise<s
     });
   }
   await new Promise((resolve) => child.once("close", resolve));
-  for (const name of readdirSync("/tmp")) {
-    if (name.startsWith(`glide-socket-${child.pid}-`)) rmSync(`/tmp/${name}`);
-  }
+  removeGlideSockets(child.pid ?? 0);
   return output;
 }
 
