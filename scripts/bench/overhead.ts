@@ -1,23 +1,33 @@
-import { loadOnce } from "./load.js";
-import { interleaved, pairsAsked, printRatio } from "./pairs.js";
+import autocannon from "autocannon";
+import { interleavedSums, pairsAsked, printRatio } from "./pairs.js";
 import { MeasuredServer } from "./processes.js";
 
 /** CPU per request of our server with `none` against a bare Fastify route with the same payload and Node flags. */
-const REQUESTS = 40_000;
+const WARM_UP_REQUESTS = 20_000;
+const SLICE_REQUESTS = 10_000;
+/** Slices of each side in a pair, in turn: slower drift of the machine than a second meets both alike. */
+const SLICES = 6;
 const BODY = '{"workload":"light"}';
 
-async function serverCost(script: string, env: Record<string, string>): Promise<number> {
-  const server = await MeasuredServer.start(script, env, "/light");
-  try {
-    return (await loadOnce(server, "fixed", REQUESTS)).serverUs;
-  } finally {
-    await server.stop();
-  }
+const load = (server: MeasuredServer, amount: number) =>
+  autocannon({ url: `${server.url}/light`, connections: 50, amount });
+
+async function sliceUs(server: MeasuredServer): Promise<number> {
+  const before = await server.cpuUs();
+  await load(server, SLICE_REQUESTS);
+  return ((await server.cpuUs()) - before) / SLICE_REQUESTS;
 }
 
-const figures = await interleaved(
-  pairsAsked(15),
-  () => serverCost("dist/server/index.js", { MODE: "none" }),
-  () => serverCost("scripts/bench/bare-fastify.mjs", { BODY }),
-);
+const figures = await interleavedSums(pairsAsked(15), SLICES, async () => {
+  const ours = await MeasuredServer.start("dist/server/index.js", { MODE: "none" }, "/light");
+  const bare = await MeasuredServer.start("scripts/bench/bare-fastify.mjs", { BODY }, "/light");
+  for (const server of [ours, bare]) await load(server, WARM_UP_REQUESTS);
+  return {
+    a: () => sliceUs(ours),
+    b: () => sliceUs(bare),
+    end: async () => {
+      await Promise.all([ours.stop(), bare.stop()]);
+    },
+  };
+});
 await printRatio("server with `none` against bare Fastify", "µs CPU a request", figures, 1.05);

@@ -21,11 +21,13 @@ declare module "autocannon" {
     interface Options {
       url: string;
       connections: number;
-      duration: number;
-      timeout: number;
-      sampleInt: number;
-      skipAggregateResult: boolean;
-      setupClient(client: Client): void;
+      duration?: number;
+      /** Requests, instead of a duration. */
+      amount?: number;
+      timeout?: number;
+      sampleInt?: number;
+      skipAggregateResult?: boolean;
+      setupClient?(client: Client): void;
     }
     interface Instance extends EventEmitter, PromiseLike<unknown> {
       stop(): void;

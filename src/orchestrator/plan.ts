@@ -11,7 +11,7 @@ import { idSchema, type Target } from "../contract/target.js";
 import { clients } from "../targets/clients/index.js";
 import { groups } from "../targets/groups.js";
 import { nearest } from "../targets/nearest.js";
-import { resolveTarget } from "../targets/resolve.js";
+import { type Availability, resolveTarget } from "../targets/resolve.js";
 import { findProfile, findWorkload } from "../traffic/find.js";
 import { DEFAULT_TRAFFIC, profiles } from "../traffic/profiles/index.js";
 import { workloads } from "../traffic/workloads.js";
@@ -39,11 +39,7 @@ function known(what: string, word: string, valid: readonly string[]): void {
 }
 
 /** The targets that can be measured here, each once, and why the others cannot. */
-function resolveAll(
-  request: Request,
-  available: (store: string) => boolean,
-  external: Discovery | undefined,
-): Targets {
+function resolveAll(request: Request, available: Availability, external: Discovery | undefined): Targets {
   const asked = request.clients.flatMap((word) => groups[word] ?? [word]);
   // A word without any further part may also be meant as a group.
   const words = [...clients.map(({ id }) => id), ...Object.keys(groups)];
@@ -118,11 +114,7 @@ function runsInOrder(request: Request, planned: readonly Planned[]): Plan["runs"
  * @param external the store that already runs, where one was named
  * @throws usageError for what does not exist, and when nothing is left to measure
  */
-export function makePlan(
-  request: Request,
-  available: (store: string) => boolean,
-  external?: Discovery,
-): Plan {
+export function makePlan(request: Request, available: Availability, external?: Discovery): Plan {
   for (const id of request.workloads)
     known(
       "workload",

@@ -37,9 +37,10 @@ export async function openRuntime(request: Request, packageFolder: string): Prom
   return { runtime, choice: `runtime: ${wanted.id} (${why})`, workFolder };
 }
 
-/** Whether there is such a store: the one that already runs, or one that the runtime can start. */
-export function hasStore(runtime: Runtime, external: Discovery | undefined, store: string): boolean {
+/** Whether there is such a store: the one that already runs, or one that the runtime can start; or why not. */
+export function hasStore(runtime: Runtime, external: Discovery | undefined, store: string): boolean | string {
   const { program } = findStore(store);
   if (program === undefined) return true;
-  return external ? external.store === store : runtime.program(program) !== undefined;
+  if (!external) return runtime.program(program) !== undefined;
+  return external.store === store || `the store that already runs is ${external.store}`;
 }

@@ -7,6 +7,9 @@ import { stores } from "./stores/index.js";
 import { topologies } from "./topologies/index.js";
 import type { ClientDescription, OptionDescription, StoreDescription, TopologyDescription } from "./types.js";
 
+/** Whether there is such a store here: true, or why not (false: its program was not found). */
+export type Availability = (store: string) => boolean | string;
+
 /** A target with every default filled in, or the reason why it cannot be measured here. */
 export type Resolution = { target: Target; note?: string } | { skip: string };
 
@@ -68,10 +71,10 @@ function storeSkip(client: ClientDescription, store: string, topology: string): 
 /**
  * Fills in what the text leaves open. A default store that is not available gives way to one that is, with a
  * note; a store that was asked for by name does not.
- * @param available whether this machine can start that store
+ * @param available whether the target could have that store
  * @throws usageError for a text that is not a target, or names what does not exist
  */
-export function resolveTarget(text: string, available: (store: string) => boolean = () => true): Resolution {
+export function resolveTarget(text: string, available: Availability = () => true): Resolution {
   const asked = parseTargetText(text);
   const plain = findClient(asked.client);
   const topology = findTopology(asked.topology ?? plain.topologies[0]).id;
@@ -87,9 +90,15 @@ export function resolveTarget(text: string, available: (store: string) => boolea
   if (!client.topologies.includes(topology)) {
     return { skip: `${client.id} knows no ${topology}: it is ${client.topologies.join(" or ")} only` };
   }
-  const store = asked.store ?? client.stores.find(available) ?? client.stores[0];
-  const program = findStore(store).program;
-  if (program && !available(store)) return { skip: `no ${program} was found on this machine` };
+  const missing = (id: string): string | undefined => {
+    const { program } = findStore(id);
+    const here = program === undefined || available(id);
+    if (here === true) return undefined;
+    return here || `no ${program} was found on this machine`;
+  };
+  const store = asked.store ?? client.stores.find((id) => !missing(id)) ?? client.stores[0];
+  const without = missing(store);
+  if (without) return { skip: without };
   const suffix = asked.options.map((option) => `+${option}`).join("");
   const label = [
     client.id,
@@ -110,7 +119,7 @@ export function resolveTarget(text: string, available: (store: string) => boolea
   return gaveWay
     ? {
         target,
-        note: `${client.id} runs on ${store} here: no ${findStore(client.stores[0]).program} was found`,
+        note: `${client.id} runs on ${store} here: ${missing(client.stores[0])}`,
       }
     : { target };
 }

@@ -42,7 +42,7 @@ describe("which targets are planned", () => {
     const plan = makePlan(requestOf("--clients", "ioredis"), onlyValkey);
     expect(labels(plan)).toEqual(["ioredis@valkey"]);
     expect(plan.configurations[0]?.configuration.target.text).toBe("ioredis@valkey:standalone");
-    expect(plan.notes).toEqual(["ioredis runs on valkey here: no redis-server was found"]);
+    expect(plan.notes).toEqual(["ioredis runs on valkey here: no redis-server was found on this machine"]);
     expect(plan.runs[0]?.file).toMatch(/^ioredis-valkey_light_/);
   });
 
