@@ -18,7 +18,28 @@ export const machineSchema = z.strictObject({
 });
 export type Machine = z.infer<typeof machineSchema>;
 
+/** An image as the engine has it. */
+export const imageSchema = z.strictObject({
+  name: z.string(),
+  id: z.string(),
+  /** Of the registry; absent for an image that was built here. */
+  digest: z.string().optional(),
+});
+
+/** What runs the containers. */
+export const engineSchema = z.strictObject({
+  name: z.string(),
+  version: z.string(),
+  api_version: z.string(),
+  operating_system: z.string(),
+  kernel: z.string(),
+  cpus: z.int().min(1),
+  memory_bytes: z.int().min(0),
+  cgroup_version: z.string(),
+});
+
 export const storeBinarySchema = z.strictObject({
+  /** Of the program, or the image's name. */
   path: z.string(),
   version: z.string(),
   embedded: z.boolean(),
@@ -37,6 +58,10 @@ export const manifestSchema = z.strictObject({
   harness: z.strictObject({ version: z.string(), git_revision: z.string().optional(), node: z.string() }),
   machine: machineSchema,
   runtime: runtimeFactsSchema,
+  /** Absent where nothing runs in containers, as `images`. */
+  engine: engineSchema.optional(),
+  /** By store id, and `server` and `loadtest`. */
+  images: z.record(z.string(), imageSchema).optional(),
   /** Store programs by store id. */
   stores: z.record(z.string(), storeBinarySchema),
   generator: z.strictObject({ workers: z.int().min(1) }),

@@ -87,6 +87,14 @@ export const sampleSchema = z.strictObject({
 });
 export type Sample = z.infer<typeof sampleSchema>;
 
+/** How much of the machine a role may use, as the engine applies it. Absent members are no limit. */
+export const capsSchema = z.strictObject({
+  /** Cores' worth of CPU time. */
+  cpus: z.number().positive().optional(),
+  memory_bytes: count.optional(),
+  cpuset: z.string().optional(),
+});
+
 /** What one role used in the window, from cumulative counters at both ends. */
 export const roleResourcesSchema = z.strictObject({
   /** How it was read, e.g. `process.cpuUsage`, `pidusage`, `cgroup`. */
@@ -98,8 +106,19 @@ export const roleResourcesSchema = z.strictObject({
   cpu_us_per_request: z.number().min(0).optional(),
   resident_bytes_mean: count.optional(),
   resident_bytes_max: count.optional(),
+  caps: capsSchema.optional(),
+  /** What the CPU cap held up in the window, by the scheduler's periods. Absent without a cap. */
+  throttling: z.strictObject({ periods: count, throttled_periods: count, throttled_us: count }).optional(),
+  network: z.strictObject({ received_bytes: count, sent_bytes: count }).optional(),
   samples: z.array(
-    z.strictObject({ t_s: z.number(), cpu_percent: z.number().min(0), resident_bytes: count }),
+    z.strictObject({
+      t_s: z.number(),
+      cpu_percent: z.number().min(0),
+      resident_bytes: count,
+      throttled_periods: count.optional(),
+      received_bytes: count.optional(),
+      sent_bytes: count.optional(),
+    }),
   ),
 });
 export type RoleResources = z.infer<typeof roleResourcesSchema>;
@@ -143,6 +162,8 @@ export const runtimeFactsSchema = z.strictObject({
   /** The store is the one that came with the project's Python packages. */
   embedded_store: z.boolean(),
   caps_applied: z.boolean(),
+  /** What was asked, by kind of part; what was applied stands with each role. Absent where none are applied. */
+  caps: z.strictObject({ store: capsSchema, server: capsSchema, generator: capsSchema }).optional(),
 });
 
 /** What every result says, measured or not. */

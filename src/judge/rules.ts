@@ -6,7 +6,7 @@ import { disclosed, versionsSeen } from "./rules/disclosure.js";
 import { generatorFree, littlesLaw } from "./rules/generator.js";
 import { latencyIsReal } from "./rules/latency.js";
 import { mixAsPredicted } from "./rules/mix.js";
-import { everyRoleRead } from "./rules/resources.js";
+import { everyRoleRead, nothingThrottled } from "./rules/resources.js";
 import { workloadAsAsked } from "./rules/workload.js";
 
 /** One line a rule. */
@@ -22,6 +22,7 @@ export const rules: readonly Rule[] = [
   disclosed,
   cleanStart,
   nothingEvicted,
+  nothingThrottled,
   noRestart,
   everyRoleRead,
   versionsSeen,

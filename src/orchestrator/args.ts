@@ -5,30 +5,10 @@ import type { Environment } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
 import { storeAddressFrom } from "../contract/store-url.js";
 import { workloads } from "../traffic/workloads.js";
+import { CAPS, capsFrom } from "./caps.js";
 import { campaignCommand, DEFAULTS, type Flags, QUICK } from "./flags.js";
 import { durationMode, listOf, numberIn, type Request } from "./request.js";
-
-/** What was said, and where: messages name the flag or the variable that was used. */
-interface Said {
-  source: string;
-  value: string;
-}
-
-/** A variable of the environment, unless the flag says otherwise; when both speak and differ, that is noted. */
-function flagOrVariable(
-  flag: string,
-  value: string | undefined,
-  variable: string,
-  env: Environment,
-  notices: string[],
-): Said | undefined {
-  const inherited = env[variable] || undefined;
-  if (value !== undefined && inherited !== undefined && value !== inherited) {
-    notices.push(`${flag} ${value} wins over ${variable}=${inherited}`);
-  }
-  if (value !== undefined) return { source: flag, value };
-  return inherited === undefined ? undefined : { source: variable, value: inherited };
-}
+import { flagOrVariable } from "./said.js";
 
 const LIMITS = [
   { member: "points", range: "points", flag: "--points", option: "points", variable: "RATE_LIMIT_POINTS" },
@@ -104,7 +84,7 @@ function withoutSecrets(argv: readonly string[]): string[] {
 }
 
 /** The variables that any campaign takes from the environment. */
-export const INHERITED: readonly string[] = [...LIMITS, ...PROGRAMS].map(({ variable }) => variable);
+export const INHERITED: readonly string[] = [...LIMITS, ...PROGRAMS, ...CAPS].map(({ variable }) => variable);
 
 /** The variables among `names` that are set, as a shell takes them before a command. */
 export const assignments = (names: readonly string[], env: Environment): string[] =>
@@ -168,6 +148,7 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
     clientCooldownS: numberIn("cooldown", "--cooldown", clientCooldown, false),
     traffic: listOf("--traffic", flags.traffic, notices),
     runtime: flags.runtime,
+    caps: capsFrom(flags, env, notices),
     order: oneOf("--order", flags.order, ["interleaved", "consecutive"]),
     seed,
     output: flags.output,

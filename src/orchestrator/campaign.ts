@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { EXIT, type ExitCode, environmentError, messageOf } from "../contract/errors.js";
 import type { Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
+import { unlessAborted } from "./abort.js";
 import { discoverStore } from "./external.js";
 import type { Journal } from "./journal.js";
 import { Lease } from "./lease.js";
@@ -13,7 +14,7 @@ import { Recorder, type RunOutcome } from "./recorder.js";
 import { buildReport, summaryTable } from "./report.js";
 import type { Request } from "./request.js";
 import { createCampaignFolder, pointLatest, stamp, writeWhole } from "./results-dir.js";
-import { hasStore, openRuntime } from "./runtime.js";
+import { hasStore, type OpenedRuntime, openRuntime } from "./runtime.js";
 import { reclaimOrphans, takeLock } from "./state.js";
 
 /** The whole story of a campaign, from the request to the report. @returns the exit code */
@@ -25,11 +26,16 @@ export async function runCampaign(
 ): Promise<ExitCode> {
   for (const notice of request.notices) journal.warn(notice);
   for (const line of await reclaimOrphans()) journal.warn(line);
-  const { runtime, choice, workFolder } = await openRuntime(request, packageFolder);
+  const now = new Date();
+  const say = (text: string) => journal.say(text);
+  const opening = openRuntime(request, packageFolder, stamp(now), say, signal);
+  const { runtime, choice, workFolder } = await unlessAborted(signal, opening).catch(async (error) => {
+    await opening.then(discard, () => {});
+    throw error;
+  });
   try {
     const external = await discoverStore(request.storeAccess, runtime);
     const plan = makePlan(request, (store) => hasStore(runtime, external, store), external);
-    const now = new Date();
     const release = request.allowParallel ? async () => {} : await takeLock(stamp(now));
     try {
       await checkOutputFile(request.outputFile);
@@ -72,8 +78,18 @@ export async function runCampaign(
       await release();
     }
   } finally {
-    await rm(workFolder, { recursive: true, force: true });
+    try {
+      await runtime.close();
+    } finally {
+      await rm(workFolder, { recursive: true, force: true });
+    }
   }
+}
+
+/** Of a runtime that opened when nobody waited for it any more. */
+async function discard({ runtime, workFolder }: OpenedRuntime): Promise<void> {
+  await runtime.close();
+  await rm(workFolder, { recursive: true, force: true });
 }
 
 /** @throws environmentError when the folder cannot be written, e.g. because the disk is full */

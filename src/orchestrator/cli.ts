@@ -53,7 +53,7 @@ async function main(): Promise<ExitCode> {
         throw usageError(`unexpected ${argv[0]}: a single run is set by environment variables`);
       return campaign(parseSingle(process.env));
     case "clean": {
-      const told = await reclaimOrphans();
+      const told = await reclaimOrphans(true);
       process.stdout.write(told.length > 0 ? `${told.join("\n")}\n` : "nothing was left behind\n");
       return EXIT.done;
     }

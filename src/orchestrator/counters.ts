@@ -8,6 +8,44 @@ interface Reading extends PartCounters {
   at_ms: number;
 }
 
+/** What was throttled and sent from one reading to another, where the runtime tells. */
+function grown(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
+  // A cap whose first period has not passed yet has counted nothing.
+  const before = from.throttling ?? { periods: 0, throttled_periods: 0, throttled_us: 0 };
+  const after = to.throttling;
+  return {
+    ...(after
+      ? {
+          throttling: {
+            periods: after.periods - before.periods,
+            throttled_periods: after.throttled_periods - before.throttled_periods,
+            throttled_us: after.throttled_us - before.throttled_us,
+          },
+        }
+      : {}),
+    ...(from.network && to.network
+      ? {
+          network: {
+            received_bytes: to.network.received_bytes - from.network.received_bytes,
+            sent_bytes: to.network.sent_bytes - from.network.sent_bytes,
+          },
+        }
+      : {}),
+  };
+}
+
+function sampleOf(first: Reading, before: Reading, reading: Reading): RoleResources["samples"][number] {
+  const elapsed_us = Math.max(1, (reading.at_ms - before.at_ms) * 1000);
+  const { throttling, network } = grown(before, reading);
+  return {
+    t_s: rounded((reading.at_ms - first.at_ms) / 1000, 3),
+    cpu_percent: rounded((100 * Math.max(0, reading.cpu_us - before.cpu_us)) / elapsed_us, 1),
+    resident_bytes: reading.resident_bytes,
+    ...(throttling ? { throttled_periods: throttling.throttled_periods } : {}),
+    ...network,
+  };
+}
+
 /**
  * Follows the counters of parts through one window: at both ends, and once a second between them. The ends are read
  * at the drained moments that the generator announces.
@@ -46,7 +84,7 @@ export class CounterWatch {
    */
   async resources(source: string, window_s: number, answers: number): Promise<Record<string, RoleResources>> {
     await this.#under;
-    const roles = this.#parts.flatMap(({ role }) => {
+    const roles = this.#parts.flatMap(({ role, caps }) => {
       const readings = this.#readings.get(role) ?? [];
       const first = readings[0];
       const last = readings.at(-1);
@@ -60,15 +98,11 @@ export class CounterWatch {
         ...(answers > 0 ? { cpu_us_per_request: rounded(cpu_us / answers, 2) } : {}),
         resident_bytes_mean: Math.round(resident.reduce((sum, bytes) => sum + bytes, 0) / resident.length),
         resident_bytes_max: Math.max(...resident),
-        samples: readings.slice(1).map((reading, index) => {
-          const before = readings[index] ?? first;
-          const elapsed_us = Math.max(1, (reading.at_ms - before.at_ms) * 1000);
-          return {
-            t_s: rounded((reading.at_ms - first.at_ms) / 1000, 3),
-            cpu_percent: rounded((100 * Math.max(0, reading.cpu_us - before.cpu_us)) / elapsed_us, 1),
-            resident_bytes: reading.resident_bytes,
-          };
-        }),
+        ...(caps ? { caps } : {}),
+        ...grown(first, last),
+        samples: readings
+          .slice(1)
+          .map((reading, index) => sampleOf(first, readings[index] ?? first, reading)),
       };
       return [[role, resources] as const];
     });

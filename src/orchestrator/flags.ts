@@ -23,6 +23,13 @@ export interface Flags {
   workers?: string;
   valkeyServer?: string;
   redisServer?: string;
+  storeCpus?: string;
+  storeMemory?: string;
+  serverCpus?: string;
+  loadtestCpus?: string;
+  cpusetStore?: string;
+  cpusetServer?: string;
+  cpusetLoadtest?: string;
   storeUrl?: string;
   storeCa?: string;
   allowParallel?: boolean;
@@ -118,7 +125,20 @@ export function campaignCommand(): Command {
     .addOption(new Option("--points <n>", "explicit quota of each key (also RATE_LIMIT_POINTS)"))
     .addOption(new Option("--window <s>", "explicit window of the quota (also RATE_LIMIT_DURATION)"))
     .addOption(new Option("--block <s>", "explicit block once exceeded (also RATE_LIMIT_BLOCK_DURATION)"))
-    .addOption(new Option("--runtime <runtime>", "auto|local").default(undefined, DEFAULTS.runtime))
+    .addOption(
+      new Option("--runtime <runtime>", "auto|docker|podman|local").default(undefined, DEFAULTS.runtime),
+    )
+    .addOption(
+      new Option("--store-cpus <n>", "CPU cap of a store node in a container (also STORE_CPUS); else 2"),
+    )
+    .addOption(new Option("--store-memory <size>", "its memory cap, e.g. 512m (also STORE_MEMORY); else 2g"))
+    .addOption(new Option("--server-cpus <n>", "CPU cap of the server (also SERVER_CPUS); else none"))
+    .addOption(
+      new Option("--loadtest-cpus <n>", "CPU cap of the load generator (also LOADTEST_CPUS); else none"),
+    )
+    .addOption(new Option("--cpuset-store <list>", "CPUs of the store nodes, e.g. 0-1 (also CPUSET_STORE)"))
+    .addOption(new Option("--cpuset-server <list>", "CPUs of the server (also CPUSET_SERVER)"))
+    .addOption(new Option("--cpuset-loadtest <list>", "CPUs of the load generator (also CPUSET_LOADTEST)"))
     .addOption(
       new Option("--workers <n>", "threads of the load generator").default(undefined, DEFAULTS.workers),
     )

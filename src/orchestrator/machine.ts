@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { cpus, release, totalmem, type } from "node:os";
 import { execa } from "execa";
 import type { Machine } from "../contract/manifest.js";
+import type { Caps, Runtime } from "../runtimes/types.js";
+import type { RoleCaps } from "./request.js";
 
 /** Kernel settings that can bind a load test on one host. */
 const SYSCTL = [
@@ -42,18 +44,45 @@ export async function describeMachine(): Promise<Machine> {
 }
 
 /** Conditions of the host that bear on every row, said once per campaign. */
-export function conditionsOf(machine: Machine, capsApplied: boolean, roles: number): string[] {
+export function conditionsOf(
+  machine: Machine,
+  { engine, capsApplied }: Pick<Runtime, "engine" | "capsApplied">,
+  caps: RoleCaps,
+): string[] {
   const conditions: string[] = [];
-  if (machine.cpus < roles + 1) {
+  const cpus = engine?.cpus ?? machine.cpus;
+  const kinds = Object.entries(caps) as [keyof RoleCaps, Caps][];
+  const apart = capsApplied && disjoint(kinds.map(([, { cpuset }]) => cpuset));
+  // One core is for everybody else.
+  if (cpus < kinds.length + 1 && !apart) {
     conditions.push(
-      `${machine.cpus} CPUs for ${roles} roles: server, store and load generator share them, so figures are lower and noisier than on separate cores`,
+      `${cpus} CPUs for ${kinds.length} roles: server, store and load generator share them, so figures are lower and noisier than on separate cores`,
     );
   }
   if (!capsApplied) conditions.push("no CPU or memory caps are applied by this runtime");
+  for (const [kind, { cpus: cap }] of capsApplied ? kinds : []) {
+    if (cap !== undefined && cap > cpus)
+      conditions.push(`the cap of ${cap} CPUs for the ${kind} is lowered to ${cpus}: there are no more`);
+  }
   if (machine.governor && machine.governor !== "performance") {
     conditions.push(`the CPU governor is ${machine.governor}, not performance`);
   }
   return conditions;
+}
+
+/** Whether each has cores of its own. */
+function disjoint(cpusets: readonly (string | undefined)[]): boolean {
+  const cores = cpusets.map((text) => (text === undefined ? undefined : coresOf(text)));
+  const all = cores.flatMap((own) => own ?? []);
+  return cores.every((own) => own !== undefined) && new Set(all).size === all.length;
+}
+
+/** @param text `0-1,3` */
+function coresOf(text: string): number[] {
+  return text.split(",").flatMap((range) => {
+    const [first = 0, last = first] = range.split("-").map(Number);
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  });
 }
 
 /** The revision of the project's own checkout, marked when it has changes; undefined outside of git. */

@@ -6,10 +6,8 @@ import type { Discovery } from "../contract/store.js";
 import type { Runtime } from "../runtimes/types.js";
 import { stores } from "../targets/stores/index.js";
 import { conditionsOf, describeMachine, gitRevision } from "./machine.js";
+import { runtimeFacts } from "./records.js";
 import type { Request } from "./request.js";
-
-/** Server, store and load generator. */
-const ROLES = 3;
 
 /** The manifest as it stands before the first run. */
 export async function startManifest(
@@ -31,7 +29,9 @@ export async function startManifest(
     const facts = external
       ? { path: "already running", version: external.version, embedded: false }
       : runtime.program(program);
-    return facts ? [[id, facts] as const] : [];
+    if (typeof facts === "string") return [];
+    const { path, version, embedded } = facts;
+    return [[id, { path, version, embedded }] as const];
   });
   return {
     schema: MANIFEST_SCHEMA,
@@ -42,14 +42,16 @@ export async function startManifest(
     command: request.command,
     harness: { version, node: process.versions.node, ...(revision ? { git_revision: revision } : {}) },
     machine,
-    runtime: {
-      id: runtime.id,
-      embedded_store: programs.some(([, facts]) => facts.embedded),
-      caps_applied: runtime.capsApplied,
-    },
+    runtime: runtimeFacts(
+      runtime,
+      request.caps,
+      programs.some(([, facts]) => facts.embedded),
+    ),
+    ...(runtime.engine ? { engine: runtime.engine } : {}),
+    ...(runtime.images ? { images: { ...runtime.images } } : {}),
     stores: Object.fromEntries(programs),
     generator: { workers: request.workers },
-    conditions: conditionsOf(machine, runtime.capsApplied, ROLES),
+    conditions: conditionsOf(machine, runtime, request.caps),
     plan,
   };
 }

@@ -3,32 +3,38 @@ import { encodeGeneratorEnv, type GeneratorEnv } from "../contract/generator-env
 import { encodeProbeEnv, type ProbeAction, type ProbeEnv } from "../contract/probe-env.js";
 import { healthSchema } from "../contract/server-api.js";
 import { encodeServerEnv, type ServerAssignment } from "../contract/server-env.js";
-import type { Part, Place } from "../runtimes/types.js";
+import type { Caps, Part, Place } from "../runtimes/types.js";
 import { findStore, findTopology } from "../targets/resolve.js";
+import { confArguments } from "../targets/stores/conf.js";
 
 const NONE: Readonly<Record<string, string>> = {};
 
 /** A program of this project: the same file under every runtime. */
-const ownProgram = (name: string) => ({
+const ownProgram = (name: string, image: string) => ({
   program: "node",
+  image,
   script: `dist/${name}/index.js`,
   workingFolder: "package" as const,
 });
 
 /** The nodes that a target's store needs, primaries first; none for a target without a store process. */
-export function storeParts({ target }: Configuration): Part[] {
-  const { program, arguments: fair } = findStore(target.store);
+export function storeParts({ target }: Configuration, caps: Caps = {}): Part[] {
+  const store = findStore(target.store);
+  const { program } = store;
   const { primaries, replicas, nodeArguments } = findTopology(target.topology);
   if (!program) return [];
   const clustered = replicas > 0;
+  const settings = confArguments(store);
   return Array.from({ length: primaries + replicas }, (_, index) => ({
     role: `store-${index + 1}`,
     program,
+    image: target.store,
+    caps,
     workingFolder: "own" as const,
-    arguments: ({ host, port, secondPort, folder }: Place) => [
-      ...["--port", String(port), "--bind", host, "--dir", folder],
+    arguments: ({ bind, port, secondPort, folder }: Place) => [
+      ...["--port", String(port), "--bind", bind, "--dir", folder],
       ...(clustered ? ["--cluster-port", String(secondPort)] : []),
-      ...fair,
+      ...settings,
       ...nodeArguments,
     ],
     environment: () => NONE,
@@ -38,17 +44,18 @@ export function storeParts({ target }: Configuration): Part[] {
 /** The server under test; it is ready when it echoes the run's nonce. */
 export function serverPart(
   assignment: ServerAssignment & { access?: Readonly<Record<string, string>> },
+  caps: Caps = {},
 ): Part {
-  const { program, script, workingFolder } = ownProgram("server");
+  const { script, ...program } = ownProgram("server", "server");
   return {
     role: "server",
-    program,
-    workingFolder,
+    ...program,
+    caps,
     arguments: () => [script],
-    environment: ({ host, port }) => ({
+    environment: ({ bind, port }) => ({
       ...encodeServerEnv(assignment),
       ...assignment.access,
-      HOST: host,
+      HOST: bind,
       PORT: String(port),
     }),
     ready: {
@@ -58,12 +65,12 @@ export function serverPart(
   };
 }
 
-export function generatorPart(work: GeneratorEnv): Part {
-  const { program, script, workingFolder } = ownProgram("benchmark");
+export function generatorPart(work: GeneratorEnv, caps: Caps = {}): Part {
+  const { script, ...program } = ownProgram("benchmark", "loadtest");
   return {
     role: "generator",
-    program,
-    workingFolder,
+    ...program,
+    caps,
     arguments: () => [script],
     environment: () => encodeGeneratorEnv(work),
   };
@@ -75,11 +82,11 @@ export function probePart(
   actions: readonly ProbeAction[],
   access: Readonly<Record<string, string>> = {},
 ): Part {
-  const { program, script, workingFolder } = ownProgram("probe");
+  const { script, ...program } = ownProgram("probe", "server");
   return {
     role: `probe-${actions.join("-")}`,
-    program,
-    workingFolder,
+    ...program,
+    brief: true,
     arguments: () => [script, ...actions],
     environment: () => ({ ...encodeProbeEnv(probe), ...access }),
   };

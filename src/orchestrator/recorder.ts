@@ -97,6 +97,7 @@ export class Recorder {
           seed: (plan.seed + planned.run) % 4_294_967_296,
           warmupS: plan.warmup_s,
           workers: request.workers,
+          caps: request.caps,
           ...(external ? { external } : {}),
         },
         runtime,
@@ -133,10 +134,10 @@ export class Recorder {
   }
 
   #belonging({ configuration_hash, run }: PlannedRun): Belonging {
-    const { plan, campaign, runtime } = this.#options;
+    const { plan, campaign, runtime, request } = this.#options;
     const planned = plan.configurations.find(({ hash }) => hash === configuration_hash);
     if (!planned) throw new Error(`the plan has a run of an unknown configuration ${configuration_hash}`);
-    return { campaign, planned, run, runtime };
+    return { campaign, planned, run, runtime, caps: request.caps };
   }
 
   #listener(planned: PlannedRun): RunListener {

@@ -1,3 +1,4 @@
+import type { Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
 import {
   type FailedResult,
@@ -11,6 +12,7 @@ import {
 import { judge } from "../judge/rules.js";
 import type { Runtime } from "../runtimes/types.js";
 import { findStore } from "../targets/resolve.js";
+import type { RoleCaps } from "./request.js";
 import type { RawRun } from "./run.js";
 
 type Planned = Plan["configurations"][number];
@@ -21,23 +23,29 @@ export interface Belonging {
   planned: Planned;
   run: number;
   runtime: Runtime;
+  caps: RoleCaps;
 }
 
-function identityOf({ campaign, planned, run, runtime }: Belonging) {
+/** What a result and a manifest say about where it ran. */
+export function runtimeFacts(runtime: Runtime, caps: RoleCaps, embeddedStore: boolean): Manifest["runtime"] {
+  return {
+    id: runtime.id,
+    embedded_store: embeddedStore,
+    caps_applied: runtime.capsApplied,
+    ...(runtime.capsApplied ? { caps } : {}),
+  };
+}
+
+function identityOf({ campaign, planned, run, runtime, caps }: Belonging) {
   const program = findStore(planned.configuration.target.store).program;
+  const facts = program === undefined ? undefined : runtime.program(program);
+  const embedded = !planned.configuration.external_store && typeof facts === "object" && facts.embedded;
   return {
     campaign,
     run,
     configuration: planned.configuration,
     configuration_hash: planned.hash,
-    runtime: {
-      id: runtime.id,
-      embedded_store:
-        !planned.configuration.external_store &&
-        program !== undefined &&
-        runtime.program(program)?.embedded === true,
-      caps_applied: runtime.capsApplied,
-    },
+    runtime: runtimeFacts(runtime, caps, embedded),
   };
 }
 

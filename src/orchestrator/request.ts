@@ -1,8 +1,15 @@
 import type { Limits } from "../contract/configuration.js";
 import { usageError } from "../contract/errors.js";
+import type { Caps } from "../runtimes/types.js";
 
 /** How long a run measures: a fixed time, or by the size of what is measured. */
 export type DurationMode = { mode: "dynamic" } | { mode: "fixed"; seconds: number };
+
+export interface RoleCaps {
+  store: Caps;
+  server: Caps;
+  generator: Caps;
+}
 
 /** What a campaign shall do, whoever asked: flags, environment, later the menu and a file. */
 export interface Request {
@@ -20,6 +27,8 @@ export interface Request {
   clientCooldownS: number;
   traffic: string[];
   runtime: string;
+  /** Of each store node, the server and the load generator, where the runtime can apply them. */
+  caps: RoleCaps;
   order: "interleaved" | "consecutive";
   seed: number;
   output: string;

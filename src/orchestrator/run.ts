@@ -9,6 +9,7 @@ import { Cast, PartFailed } from "./cast.js";
 import { CounterWatch } from "./counters.js";
 import type { Lease } from "./lease.js";
 import { generatorPart, serverPart } from "./parts.js";
+import type { RoleCaps } from "./request.js";
 import { type ExternalStore, type RunStore, storeOf } from "./store-of-run.js";
 
 /** What one run needs to know beside its configuration. */
@@ -19,6 +20,7 @@ export interface RunOrder {
   seed: number;
   warmupS: number;
   workers: number;
+  caps: RoleCaps;
   /** The store that the user already runs, instead of one of our own. */
   external?: ExternalStore;
 }
@@ -59,6 +61,7 @@ export async function executeRun(
     return await new Stage(order, runtime, new Cast(start), listener).play();
   } finally {
     await lease.release(started);
+    listener.phase("stopped");
   }
 }
 
@@ -76,21 +79,24 @@ class Stage {
   }
 
   async play(): Promise<RawRun> {
-    const { configuration, external } = this.#order;
+    const { configuration, external, caps } = this.#order;
     this.#listener.phase("starting");
-    const store = storeOf(configuration, external, this.#cast);
+    const store = storeOf(configuration, external, this.#cast, caps.store);
     await store.open();
+    this.#listener.phase("store ready");
 
     const runNonce = randomBytes(12).toString("hex");
     const server = await this.#serve(store, runNonce);
     // The server has loaded its scripts by now: what the store counts from here on is this run's load.
     await store.begin();
+    this.#listener.phase("server ready");
 
     const generator = await this.#generate(server, runNonce);
     const watch = new CounterWatch([...store.parts, server, generator]);
     this.#follow(generator, watch);
     const result = await this.#resultOf(generator);
     const evidence = await store.end();
+    this.#listener.phase("read");
     const answers = result.requests.total;
     const resources = await watch.resources(this.#runtime.counterSource, result.duration, answers);
     return { result, resources, notes: [...watch.failures], ...(evidence ? { store: evidence } : {}) };
@@ -99,15 +105,18 @@ class Stage {
   async #serve(store: RunStore, runNonce: string): Promise<RunningPart> {
     const { target, workload, limits } = this.#order.configuration;
     const server = await this.#cast.start(
-      serverPart({
-        target,
-        nodes: store.nodes,
-        limits,
-        runNonce,
-        ...(workload.complexity === undefined ? {} : { complexity: workload.complexity }),
-        // On somebody else's store the keys of a run have a prefix of their own, and go when their window ends.
-        ...(store.access ? { access: store.access, keyPrefix: `ratelimit-bench:${runNonce}` } : {}),
-      }),
+      serverPart(
+        {
+          target,
+          nodes: store.nodes,
+          limits,
+          runNonce,
+          ...(workload.complexity === undefined ? {} : { complexity: workload.complexity }),
+          // On somebody else's store the keys of a run have a prefix of their own, and go when their window ends.
+          ...(store.access ? { access: store.access, keyPrefix: `ratelimit-bench:${runNonce}` } : {}),
+        },
+        this.#order.caps.server,
+      ),
     );
     this.#cast.need([server]);
     return server;
@@ -118,20 +127,23 @@ class Stage {
     const { host, port } = server.address;
     const { extent } = configuration;
     return this.#cast.start(
-      generatorPart({
-        url: `http://${host}:${port}`,
-        label: configuration.target.label,
-        workload: configuration.workload.id,
-        traffic: configuration.traffic,
-        connections: configuration.load.connections,
-        workers: Math.min(workers, configuration.load.connections),
-        warmupS,
-        seed,
-        ...("duration_s" in extent ? { durationS: extent.duration_s } : { requests: extent.requests }),
-        timeoutS: REQUEST_TIMEOUT_S,
-        runNonce,
-        progress: "json",
-      }),
+      generatorPart(
+        {
+          url: `http://${host}:${port}`,
+          label: configuration.target.label,
+          workload: configuration.workload.id,
+          traffic: configuration.traffic,
+          connections: configuration.load.connections,
+          workers: Math.min(workers, configuration.load.connections),
+          warmupS,
+          seed,
+          ...("duration_s" in extent ? { durationS: extent.duration_s } : { requests: extent.requests }),
+          timeoutS: REQUEST_TIMEOUT_S,
+          runNonce,
+          progress: "json",
+        },
+        this.#order.caps.generator,
+      ),
     );
   }
 

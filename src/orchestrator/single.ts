@@ -5,6 +5,7 @@ import { DEFAULT_COMPLEXITY } from "../contract/server-env.js";
 import { idSchema, parseTargetText } from "../contract/target.js";
 import { DEFAULT_TRAFFIC } from "../traffic/profiles/index.js";
 import { assignments, explicitLimits, INHERITED, programPaths, storeAccess } from "./args.js";
+import { capsFrom } from "./caps.js";
 import { RANGES, type Request } from "./request.js";
 
 const whole = (name: keyof typeof RANGES) => wholeNumber(RANGES[name].min, RANGES[name].max).optional();
@@ -73,6 +74,7 @@ export function parseSingle(env: Environment): Request {
     clientCooldownS: 0,
     traffic: [read.TRAFFIC ?? DEFAULT_TRAFFIC],
     runtime: read.RUNTIME ?? "auto",
+    caps: capsFrom({}, env, notices),
     order: "interleaved",
     seed: Number(read.SEED ?? 1),
     output: read.OUTPUT_DIR ?? "results",

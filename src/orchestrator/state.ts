@@ -29,7 +29,8 @@ export function stateFolder(): string {
 
 export const leasesFolder = (): string => join(stateFolder(), "leases");
 
-const isAlive = async ({ pid, started }: Owner): Promise<boolean> => (await startTimeOf(pid)) === started;
+export const isAlive = async ({ pid, started }: Pick<Owner, "pid" | "started">): Promise<boolean> =>
+  (await startTimeOf(pid)) === started;
 
 export async function thisOwner(campaign: string): Promise<Owner> {
   return { pid: process.pid, started: (await startTimeOf(process.pid)) ?? "", campaign };
@@ -104,15 +105,21 @@ export async function takeLock(campaign: string): Promise<() => Promise<void>> {
   throw environmentError(`${path} is taken again and again by another campaign`);
 }
 
-/** Ends and removes what campaigns whose process died left behind. @returns one line for each such campaign */
-export async function reclaimOrphans(): Promise<string[]> {
+/**
+ * Ends and removes what campaigns whose process died left behind.
+ * @param everywhere also looks at runtimes that no lease tells of
+ * @returns one line for each thing
+ */
+export async function reclaimOrphans(everywhere = false): Promise<string[]> {
   const names = await readdir(leasesFolder()).catch(() => []);
   const told: string[] = [];
+  const used = new Set<string>();
   for (const name of names.filter((entry) => entry.endsWith(".json"))) {
     const path = join(leasesFolder(), name);
     const lease = parseJson(await readFile(path, "utf8").catch(() => ""), leaseSchema);
     if (!lease || (await isAlive(lease.owner))) continue;
     const runtime = runtimes.find(({ id }) => id === lease.runtime);
+    used.add(lease.runtime);
     let ended = 0;
     for (const identity of [...lease.parts].reverse()) if (await runtime?.reclaim(identity)) ended++;
     await rm(lease.workFolder, { recursive: true, force: true });
@@ -120,6 +127,9 @@ export async function reclaimOrphans(): Promise<string[]> {
     told.push(
       `campaign ${lease.owner.campaign} had died: ended ${ended} of its processes, removed its folders`,
     );
+  }
+  for (const runtime of runtimes) {
+    if (everywhere || used.has(runtime.id)) told.push(...(await runtime.sweep(isAlive)));
   }
   return told;
 }

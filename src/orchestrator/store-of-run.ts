@@ -8,7 +8,8 @@ import {
   probeReportSchema,
   type StoreEvidence,
 } from "../contract/store.js";
-import type { RunningPart } from "../runtimes/types.js";
+import type { Caps, RunningPart } from "../runtimes/types.js";
+import { findStore } from "../targets/resolve.js";
 import { type Cast, PartFailed } from "./cast.js";
 import { probePart, storeParts } from "./parts.js";
 
@@ -42,9 +43,10 @@ export function storeOf(
   configuration: Configuration,
   external: ExternalStore | undefined,
   cast: Cast,
+  caps: Caps,
 ): RunStore {
-  if (storeParts(configuration).length === 0) return noStore;
-  return external ? new OthersStore(configuration, external, cast) : new OwnStore(configuration, cast);
+  if (findStore(configuration.target.store).program === undefined) return noStore;
+  return external ? new OthersStore(configuration, external, cast) : new OwnStore(configuration, cast, caps);
 }
 
 const noStore: RunStore = {
@@ -113,13 +115,19 @@ abstract class ProbedStore implements RunStore {
 /** A fresh store that the run starts itself. */
 class OwnStore extends ProbedStore {
   protected readonly external = false;
+  readonly #caps: Caps;
+
+  constructor(configuration: Configuration, cast: Cast, caps: Caps) {
+    super(configuration, cast);
+    this.#caps = caps;
+  }
 
   get nodes(): readonly Node[] {
     return this.parts.map(({ address }) => address);
   }
 
   async open(): Promise<void> {
-    this.parts = await this.cast.startAll(storeParts(this.configuration));
+    this.parts = await this.cast.startAll(storeParts(this.configuration, this.#caps));
     this.cast.need(this.parts);
     await this.probe([this.configuration.target.topology === "cluster" ? "form" : "ready"]);
   }

@@ -37,15 +37,16 @@ class LocalRuntime implements Runtime {
     this.#programs = programs;
   }
 
-  program(name: string): ProgramFacts | undefined {
-    return this.#programs.get(name);
+  program(name: string): ProgramFacts | string {
+    return this.#programs.get(name) ?? `no ${name} was found on this machine`;
   }
 
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
-    const program = this.#programs.get(part.program);
-    if (!program) throw environmentError(`no ${part.program} was found on this machine`);
+    const program = this.program(part.program);
+    if (typeof program === "string") throw environmentError(program);
     const place: Place = {
       host: "127.0.0.1",
+      bind: "127.0.0.1",
       port: await freePort(),
       secondPort: await freePort(),
       folder: await mkdtemp(join(this.#workFolder, `${part.role}-`)),
@@ -76,6 +77,8 @@ class LocalRuntime implements Runtime {
     return running;
   }
 
+  async close(): Promise<void> {}
+
   async #ready(part: Part, place: Place, running: LocalPart): Promise<void> {
     if (!part.ready) return;
     let ended: Exit | undefined;
@@ -95,6 +98,9 @@ class LocalRuntime implements Runtime {
 /** Processes on loopback ports of this machine, without caps. */
 export const local: RuntimeDescription = {
   id: "local",
+  async available() {
+    return { what: "processes of this machine" };
+  },
   async open({ packageFolder, workFolder, programPaths }) {
     await mkdir(workFolder, { recursive: true });
     const programs = new Map<string, ProgramFacts>([
@@ -113,5 +119,9 @@ export const local: RuntimeDescription = {
     await removeSocketsOf(pid);
     await rm(String(identity.folder), { recursive: true, force: true });
     return alive;
+  },
+  /** Processes stand in leases before they do anything. */
+  async sweep() {
+    return [];
   },
 };

@@ -2,9 +2,20 @@ import type { Node } from "../contract/env.js";
 
 /** What a part is given by the runtime: an address of its own and a folder that goes when it stops. */
 export interface Place extends Node {
+  /** The address to listen on; the other parts reach it as `host`. */
+  bind: string;
   /** A second port, for parts that talk among each other beside their service. */
   secondPort: number;
   folder: string;
+}
+
+/** How much of the machine a part may use. A member that is absent is no limit. */
+export interface Caps {
+  /** Cores' worth of CPU time. */
+  cpus?: number;
+  memory_bytes?: number;
+  /** Cores it may run on, as the engine writes them: `0-1,3`. */
+  cpuset?: string;
 }
 
 /** One thing a runtime starts. Runtimes know parts alone: they never say "server" or "store". */
@@ -13,6 +24,12 @@ export interface Part {
   role: string;
   /** A program the runtime can find, e.g. `node`, `valkey-server`. */
   program: string;
+  /** Where containers find that program: one of the images that the runtime was told of. */
+  image: string;
+  /** Applied where the runtime can. */
+  caps?: Caps;
+  /** It does one thing and ends, and nothing is measured of it. */
+  brief?: boolean;
   arguments(place: Place): readonly string[];
   environment(place: Place): Readonly<Record<string, string>>;
   /** Where relative paths start: the project's own package, or the part's folder. */
@@ -30,6 +47,9 @@ export interface Exit {
 export interface PartCounters {
   cpu_us: number;
   resident_bytes: number;
+  /** How often and how long its CPU cap held it up, of so many scheduling periods; absent without a cap. */
+  throttling?: { periods: number; throttled_periods: number; throttled_us: number };
+  network?: { received_bytes: number; sent_bytes: number };
 }
 
 export interface RunningPart {
@@ -39,6 +59,8 @@ export interface RunningPart {
   /** What the next start needs to find it should this process die: goes into the lease. */
   identity: Readonly<Record<string, string | number>>;
   exited: Promise<Exit>;
+  /** What was really applied, as the engine tells it; absent where nothing can be. */
+  caps?: Caps;
   /** Calls `listener` for each line on standard error from now on. */
   onLine(listener: (line: string) => void): void;
   /** All of standard output; resolves when the part has ended. */
@@ -56,6 +78,28 @@ export interface ProgramFacts {
   version: string;
   /** It came with the project's own packages. */
   embedded: boolean;
+  /** The image that holds it, where the path is an image's name. */
+  image?: ImageFacts;
+}
+
+/** An image as the engine has it. */
+export interface ImageFacts {
+  name: string;
+  id: string;
+  /** Of the registry; absent for an image that was built here. */
+  digest?: string;
+}
+
+/** The engine that runs containers. */
+export interface EngineFacts {
+  name: string;
+  version: string;
+  api_version: string;
+  operating_system: string;
+  kernel: string;
+  cpus: number;
+  memory_bytes: number;
+  cgroup_version: string;
 }
 
 /** A place where parts run. One file each; the orchestrator knows no other door. */
@@ -65,8 +109,11 @@ export interface Runtime {
   capsApplied: boolean;
   /** How counters are read. */
   counterSource: string;
-  /** Facts of a program, or undefined where this runtime does not have it. */
-  program(name: string): ProgramFacts | undefined;
+  /** What runs the containers, and from which images; absent where there are none. */
+  engine?: EngineFacts;
+  images?: Readonly<Record<string, ImageFacts>>;
+  /** Facts of a program, or why this runtime does not have it. */
+  program(name: string): ProgramFacts | string;
   /**
    * Starts a part and waits until it is ready. When it does not become so, nothing of it is left.
    * @param onBegun is told the part as soon as it exists, long before it is ready, so that it can be given back at
@@ -74,13 +121,27 @@ export interface Runtime {
    * @throws environmentError when the part does not become ready, with its last lines
    */
   start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart>;
+  /** Gives back what belongs to no single part, e.g. a network. @throws Error naming what is left */
+  close(): Promise<void>;
+}
+
+/** A process on this host that owns what a runtime started. */
+export interface Owner {
+  pid: number;
+  /** See `startTimeOf`. */
+  started: string;
 }
 
 export interface RuntimeDescription {
   id: string;
+  /** What answers here, in words (`Docker 28.0`), or why this runtime cannot be used, with the mend. */
+  available(): Promise<{ what: string } | { lacks: string }>;
+  /** @throws environmentError when it cannot be made ready */
   open(options: RuntimeOptions): Promise<Runtime>;
   /** Ends what a dead owner left behind. @returns whether anything was still there */
   reclaim(identity: RunningPart["identity"]): Promise<boolean>;
+  /** Removes what owners left behind who are dead, also what no lease tells of. @returns one line a thing */
+  sweep(isAlive: (owner: Owner) => Promise<boolean>): Promise<string[]>;
 }
 
 export interface RuntimeOptions {
@@ -90,4 +151,11 @@ export interface RuntimeOptions {
   workFolder: string;
   /** Programs by name, with the path the user gave. */
   programPaths: Readonly<Record<string, string>>;
+  /** Who will own what is started, and for which campaign. */
+  owner: Owner;
+  campaign: string;
+  /** Raised when nobody waits for the opening any more. */
+  signal: AbortSignal;
+  /** Called with what takes long, e.g. the first build of an image. */
+  say(text: string): void;
 }

@@ -118,13 +118,14 @@ export interface LimiterPair {
 /** How a store program is started and read: one file in `stores/`, one line in its list. */
 export interface StoreDescription {
   id: string;
-  /** Program name on PATH, and image for containers; absent where the store lives in the server's process. */
+  /** Absent where the store lives in the server's process. */
   program?: string;
-  image?: string;
+  /** The image that holds the program, and the variable that names another one. */
+  image?: { name: string; variable: string };
   /** The version's field in `INFO server`. */
   versionField: string;
-  /** Arguments of one node, without address and folder, which are the runtime's. */
-  arguments: readonly string[];
+  /** The file in the project's folder with its settings; address and folder are the runtime's. */
+  conf?: string;
   /** Commands whose calls are the limiter's script calls, as `INFO commandstats` names them. */
   scriptCommands: readonly string[];
 }

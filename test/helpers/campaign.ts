@@ -32,6 +32,9 @@ const quick = [
   "0",
   "--runs",
   "1",
+  // Also where an engine answers, which `auto` would take.
+  "--runtime",
+  "local",
 ];
 
 const CLI = [process.execPath, join(ROOT, "dist/orchestrator/cli.js")];
@@ -53,7 +56,7 @@ export class Campaign {
     for (const folder of [this.state, this.temporary]) mkdirSync(folder, { recursive: true });
     this.#process = spawn(command[0] ?? "", command.slice(1), {
       cwd: home,
-      env: { PATH: process.env.PATH, XDG_STATE_HOME: this.state, TMPDIR: this.temporary, ...env },
+      env: { PATH: process.env.PATH, XDG_STATE_HOME: this.state, TMPDIR: this.temporary, RUNTIME: "local", ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#process.stdout?.on("data", (text) => {

@@ -57,9 +57,11 @@ export class FakeRuntime implements Runtime {
   readonly beforeBeginning = new Map<string, () => Promise<void>>();
   #pid = 100;
 
-  program(): ProgramFacts | undefined {
-    return undefined;
+  program(): ProgramFacts | string {
+    return "it has no programs";
   }
+
+  async close(): Promise<void> {}
 
   async start(part: Part, onBegun: (running: RunningPart) => Promise<void>): Promise<RunningPart> {
     await this.beforeBeginning.get(part.role)?.();
@@ -80,6 +82,7 @@ export class FakeRuntime implements Runtime {
 export const partOf = (role: string): Part => ({
   role,
   program: "node",
+  image: "server",
   arguments: () => [],
   environment: () => ({}),
   workingFolder: "own",

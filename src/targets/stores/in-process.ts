@@ -1,6 +1,6 @@
 import type { StoreDescription } from "../types.js";
 
-const inProcess = { versionField: "", arguments: [], scriptCommands: [] } as const;
+const inProcess = { versionField: "", scriptCommands: [] } as const;
 
 /** Counters in the server's own process. */
 export const memory: StoreDescription = { id: "memory", ...inProcess };

@@ -1,11 +1,11 @@
 import type { StoreDescription } from "../types.js";
-import { fairArguments, scriptCommands } from "./common.js";
+import { scriptCommands } from "./common.js";
 
 export const redis: StoreDescription = {
   id: "redis",
   program: "redis-server",
-  image: "redis:8.0",
+  image: { name: "redis:8.0", variable: "REDIS_IMAGE" },
   versionField: "redis_version",
-  arguments: fairArguments,
+  conf: "redis.conf",
   scriptCommands,
 };

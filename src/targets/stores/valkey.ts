@@ -1,11 +1,11 @@
 import type { StoreDescription } from "../types.js";
-import { fairArguments, scriptCommands } from "./common.js";
+import { scriptCommands } from "./common.js";
 
 export const valkey: StoreDescription = {
   id: "valkey",
   program: "valkey-server",
-  image: "valkey/valkey:8.1",
+  image: { name: "valkey/valkey:8.1", variable: "VALKEY_IMAGE" },
   versionField: "valkey_version",
-  arguments: fairArguments,
+  conf: "valkey.conf",
   scriptCommands,
 };

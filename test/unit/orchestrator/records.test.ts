@@ -11,6 +11,7 @@ const belonging = {
   planned: { hash: configurationHash(configuration), configuration },
   run: 2,
   runtime: new FakeRuntime(),
+  caps: { store: {}, server: {}, generator: {} },
 };
 
 /** What the generator alone knows: nothing of campaign, configuration and store. */

@@ -1,0 +1,61 @@
+import type Docker from "dockerode";
+import type { Exit, Part, PartCounters, RunningPart } from "../types.js";
+import { Outputs } from "./streams.js";
+
+/** A process in a container that stays: for what does one thing and ends, a container of its own costs too much. */
+export class BriefPart implements RunningPart {
+  readonly role: string;
+  readonly address = { host: "", port: 0 };
+  readonly identity: { container: string };
+  readonly exited: Promise<Exit>;
+  readonly #outputs: Outputs;
+
+  private constructor(part: Part, container: string, exec: Docker.Exec, outputs: Outputs) {
+    this.role = part.role;
+    this.identity = { container };
+    this.#outputs = outputs;
+    this.exited = outputs
+      .stdout()
+      .then(() => exec.inspect())
+      .then(
+        ({ ExitCode }) => ({ code: ExitCode, signal: null }),
+        (error) => ({ code: null, signal: `the loss of its container (${error})` }),
+      );
+  }
+
+  static async run(
+    docker: Docker,
+    container: Docker.Container,
+    part: Part,
+    command: readonly string[],
+    environment: Readonly<Record<string, string>>,
+  ): Promise<BriefPart> {
+    const exec = await container.exec({
+      Cmd: [...command],
+      Env: Object.entries(environment).map(([key, value]) => `${key}=${value}`),
+      AttachStdout: true,
+      AttachStderr: true,
+    });
+    const outputs = new Outputs(docker, await exec.start({}));
+    return new BriefPart(part, container.id, exec, outputs);
+  }
+
+  onLine(listener: (line: string) => void): void {
+    this.#outputs.onLine(listener);
+  }
+
+  output(): Promise<string> {
+    return this.#outputs.stdout();
+  }
+
+  lastLines(): readonly string[] {
+    return this.#outputs.lastLines();
+  }
+
+  counters(): Promise<PartCounters> {
+    throw new Error("a brief part has no counters of its own");
+  }
+
+  /** It ends by itself, or with its container: an engine cannot end a process inside one. */
+  async stop(): Promise<void> {}
+}

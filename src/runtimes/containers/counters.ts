@@ -1,0 +1,32 @@
+import type Docker from "dockerode";
+import type { PartCounters } from "../types.js";
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/**
+ * The engine's reading of a container's control group.
+ * @throws Error when the container does not run any more
+ */
+export function countersOf(stats: Docker.ContainerStats): PartCounters {
+  const { cpu_stats: cpu, memory_stats: memory, networks } = stats;
+  if (!memory.usage) throw new Error("it does not run");
+  // Version 1 and 2 of control groups name it differently. Files that could be dropped are not the part's need.
+  const droppable = memory.stats?.total_inactive_file ?? memory.stats?.inactive_file ?? 0;
+  const links = Object.values(networks ?? {});
+  const { periods, throttled_periods, throttled_time } = cpu.throttling_data;
+  return {
+    cpu_us: Math.round(cpu.cpu_usage.total_usage / 1000),
+    resident_bytes: Math.max(0, memory.usage - droppable),
+    ...(periods > 0
+      ? { throttling: { periods, throttled_periods, throttled_us: Math.round(throttled_time / 1000) } }
+      : {}),
+    ...(links.length > 0
+      ? {
+          network: {
+            received_bytes: sum(links.map(({ rx_bytes }) => rx_bytes)),
+            sent_bytes: sum(links.map(({ tx_bytes }) => tx_bytes)),
+          },
+        }
+      : {}),
+  };
+}

@@ -1,0 +1,89 @@
+import type Docker from "dockerode";
+import { environmentError } from "../../contract/errors.js";
+import type { Owner, RuntimeDescription } from "../types.js";
+import { ask, is } from "./engine.js";
+import { OWNER_LABEL, ownerOf } from "./labels.js";
+import { removeContainer } from "./part.js";
+import { ContainerRuntime, type EngineAccess } from "./runtime.js";
+
+/** An engine that may be there or not. */
+export interface Engine {
+  id: string;
+  name: string;
+  /** @throws Error when there is no way to it; the message says what is missing */
+  reach(): Promise<EngineAccess>;
+}
+
+/** Runs `work` if the engine answers, and always gives back what was started to reach it. */
+async function withEngine<Value>(
+  engine: Engine,
+  work: (docker: Docker, what: string) => Promise<Value>,
+): Promise<Value | { lacks: string }> {
+  let access: EngineAccess;
+  try {
+    access = await engine.reach();
+  } catch (error) {
+    return { lacks: (error as Error).message };
+  }
+  try {
+    const answer = await ask(access.docker, engine.name);
+    return "lacks" in answer ? answer : await work(access.docker, answer.what);
+  } finally {
+    await access.close();
+  }
+}
+
+/** A runtime of containers on that engine. */
+export function containersOn(engine: Engine): RuntimeDescription {
+  return {
+    id: engine.id,
+    available: () => withEngine(engine, async (_docker, what) => ({ what })),
+    async open(options) {
+      let access: EngineAccess | undefined;
+      try {
+        access = await engine.reach();
+        const answer = await ask(access.docker, engine.name);
+        if ("lacks" in answer) throw environmentError(`${answer.lacks}; or use --runtime local`);
+        return await ContainerRuntime.open(access, options);
+      } catch (error) {
+        await access?.close();
+        throw access ? error : environmentError(`${(error as Error).message}; or use --runtime local`);
+      }
+    },
+    async reclaim({ container }) {
+      const removed = await withEngine(engine, (docker) =>
+        removeContainer(docker.getContainer(String(container))),
+      );
+      return removed === true;
+    },
+    async sweep(isAlive) {
+      const told = await withEngine(engine, (docker) => sweep(docker, isAlive));
+      return Array.isArray(told) ? told : [];
+    },
+  };
+}
+
+/** Containers first: a network or volume that is in use cannot go. */
+async function sweep(docker: Docker, isAlive: (owner: Owner) => Promise<boolean>): Promise<string[]> {
+  const ours = { filters: JSON.stringify({ label: [OWNER_LABEL] }) };
+  const isLeft = async (labels: Record<string, string> | undefined): Promise<boolean> => {
+    const owner = ownerOf(labels?.[OWNER_LABEL]);
+    return owner !== undefined && !(await isAlive(owner));
+  };
+  const told: string[] = [];
+  for (const { Id, Names, Labels } of await docker.listContainers({ all: true, ...ours })) {
+    if (!(await isLeft(Labels))) continue;
+    await removeContainer(docker.getContainer(Id));
+    told.push(`removed the container ${Names[0]?.slice(1)} that was left behind`);
+  }
+  for (const { Id, Name, Labels } of await docker.listNetworks(ours)) {
+    if (!(await isLeft(Labels))) continue;
+    await docker.getNetwork(Id).remove().catch(unlessGone);
+    told.push(`removed the network ${Name} that was left behind`);
+  }
+  return told;
+}
+
+function unlessGone(error: unknown): void {
+  if (!is(error, 404)) throw error;
+}

@@ -1,0 +1,248 @@
+import { randomBytes } from "node:crypto";
+import type Docker from "dockerode";
+import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
+import { stores } from "../../targets/stores/index.js";
+import type {
+  EngineFacts,
+  ImageFacts,
+  Part,
+  Place,
+  ProgramFacts,
+  RunningPart,
+  Runtime,
+  RuntimeOptions,
+} from "../types.js";
+import { BriefPart } from "./brief.js";
+import { factsOf } from "./engine.js";
+import { type Builder, ownImages, storeImages } from "./images.js";
+import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText, ROLE_LABEL } from "./labels.js";
+import { ContainerPart } from "./part.js";
+import { ready } from "./ready.js";
+import {
+  CLUSTER_BUS_PORT,
+  containerOptions,
+  fittingCaps,
+  OWN_FOLDER,
+  SERVICE_PORT,
+  type Specification,
+  STORE_PORT,
+} from "./specification.js";
+
+export interface EngineAccess {
+  id: string;
+  /** In words, e.g. `Docker`. */
+  name: string;
+  docker: Docker;
+  builder: Builder;
+  /** Ends what had to be started to reach the engine. */
+  close(): Promise<void>;
+}
+
+/** Each part in a container of its own, all on one network that is theirs alone. */
+export class ContainerRuntime implements Runtime {
+  readonly capsApplied = true;
+  readonly counterSource = "cgroup";
+  readonly id: string;
+  readonly engine: EngineFacts;
+  readonly images: Readonly<Record<string, ImageFacts>>;
+  readonly #access: EngineAccess;
+  readonly #programs: ReadonlyMap<string, ProgramFacts | string>;
+  readonly #labels: Readonly<Record<string, string>>;
+  readonly #name: string;
+  readonly #say: (text: string) => void;
+  #ulimits = true;
+  #network: Promise<Docker.Network> | undefined;
+  /** Where brief parts run, by image. */
+  readonly #benches = new Map<string, Promise<ContainerPart>>();
+
+  private constructor(
+    access: EngineAccess,
+    engine: EngineFacts,
+    images: Record<string, ImageFacts>,
+    programs: Map<string, ProgramFacts | string>,
+    options: RuntimeOptions,
+  ) {
+    this.id = access.id;
+    this.engine = engine;
+    this.images = images;
+    this.#access = access;
+    this.#programs = programs;
+    this.#labels = { [OWNER_LABEL]: ownerText(options.owner), [CAMPAIGN_LABEL]: options.campaign };
+    this.#say = options.say;
+    this.#name = `ratelimit-bench-${options.campaign}-${randomBytes(3).toString("hex")}`;
+  }
+
+  /** @throws environmentError when the project's own images cannot be built */
+  static async open(access: EngineAccess, options: RuntimeOptions): Promise<ContainerRuntime> {
+    const { docker } = access;
+    const own = await ownImages(docker, access.builder, options);
+    const others = await storeImages(docker, options.say);
+    const engine = await factsOf(docker, access.name);
+    const images: Record<string, ImageFacts> = { ...own };
+    const programs = new Map<string, ProgramFacts | string>();
+    for (const { id, program } of stores) {
+      const image = others[id];
+      if (!program || image === undefined) continue;
+      if (typeof image !== "string") images[id] = image;
+      programs.set(
+        program,
+        typeof image === "string" ? image : { path: image.name, version: "", embedded: false, image },
+      );
+    }
+    const runtime = new ContainerRuntime(access, engine, images, programs, options);
+    try {
+      await Promise.all([...programs].map(([program, facts]) => runtime.#tellVersion(program, facts)));
+    } catch (error) {
+      await runtime.close();
+      throw error;
+    }
+    return runtime;
+  }
+
+  program(name: string): ProgramFacts | string {
+    return this.#programs.get(name) ?? `no image of ${name} is known`;
+  }
+
+  async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
+    const port = part.program === "node" ? SERVICE_PORT : STORE_PORT;
+    const place: Place = {
+      host: part.role,
+      bind: "0.0.0.0",
+      port,
+      secondPort: CLUSTER_BUS_PORT,
+      folder: OWN_FOLDER,
+    };
+    const command = [part.program, ...part.arguments(place)];
+    const environment = { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(place) };
+    if (part.brief) {
+      const bench = await this.#bench(part.image);
+      const running = await BriefPart.run(this.#access.docker, bench.container, part, command, environment);
+      await onBegun(running);
+      return running;
+    }
+    return this.#run(part, command, environment, onBegun);
+  }
+
+  async #run(
+    part: Part,
+    command: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    onBegun: (part: RunningPart) => Promise<void>,
+  ): Promise<ContainerPart> {
+    const image = this.images[part.image];
+    if (!image) throw environmentError(`there is no image for ${part.role}: ${part.image}`);
+    const network = await this.#openNetwork();
+    const specification = {
+      part: { ...part, ...(part.caps ? { caps: fittingCaps(part.caps, this.engine.cpus) } : {}) },
+      image: image.id,
+      network: network.id,
+      command,
+      environment,
+      labels: { ...this.#labels, [ROLE_LABEL]: part.role },
+    };
+    const ulimits = this.#ulimits;
+    const running = await this.#create({ ...specification, ulimits });
+    try {
+      await onBegun(running);
+      await running.run(this.#access.docker);
+      await ready(this.#access.docker, part, running);
+      return running;
+    } catch (error) {
+      await running.stop();
+      // An engine that is itself limited to fewer open files cannot grant more.
+      if (!ulimits || !/rlimit/.test(messageOf(error))) {
+        throw error instanceof BenchError
+          ? error
+          : environmentError(`${part.role} cannot be started: ${messageOf(error)}`, { cause: error });
+      }
+      if (this.#ulimits) this.#say("note: the engine cannot grant 65535 open files: its own limit holds");
+      this.#ulimits = false;
+    }
+    return this.#run(part, command, environment, onBegun);
+  }
+
+  async #create(specification: Omit<Specification, "name">): Promise<ContainerPart> {
+    const { part } = specification;
+    const name = `${this.#name}-${part.role}-${randomBytes(3).toString("hex")}`;
+    try {
+      const options = containerOptions({ ...specification, name });
+      const container = await this.#access.docker.createContainer(options);
+      const port = part.program === "node" ? SERVICE_PORT : STORE_PORT;
+      return new ContainerPart(part, { host: part.role, port }, container);
+    } catch (error) {
+      throw environmentError(`${part.role} cannot be created: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  #openNetwork(): Promise<Docker.Network> {
+    this.#network ??= this.#access.docker
+      .createNetwork({
+        Name: this.#name,
+        Driver: "bridge",
+        CheckDuplicate: true,
+        Labels: { ...this.#labels },
+      })
+      .catch((error) => {
+        throw environmentError(
+          `no network can be made: ${messageOf(error)}; scripts/fix-network.sh finds networks of ours that are left`,
+          { cause: error },
+        );
+      });
+    return this.#network;
+  }
+
+  /** A container of that image that waits for what brief parts have to do. */
+  #bench(image: string): Promise<ContainerPart> {
+    let bench = this.#benches.get(image);
+    if (!bench) {
+      const part: Part = {
+        role: `bench-${image}`,
+        program: "sleep",
+        image,
+        arguments: () => [],
+        environment: () => ({}),
+        workingFolder: "package",
+      };
+      bench = this.#run(part, ["sleep", "infinity"], {}, async () => {});
+      this.#benches.set(image, bench);
+    }
+    return bench;
+  }
+
+  /** As the image's own program tells it. */
+  async #tellVersion(program: string, facts: ProgramFacts | string): Promise<void> {
+    if (typeof facts === "string") return;
+    const id = Object.entries(this.images).find(([, image]) => image === facts.image)?.[0] ?? "";
+    const bench = await this.#bench(id);
+    const asking: Part = {
+      role: "version",
+      program,
+      image: id,
+      arguments: () => [],
+      environment: () => ({}),
+      workingFolder: "own",
+    };
+    const asked = await BriefPart.run(
+      this.#access.docker,
+      bench.container,
+      asking,
+      [program, "--version"],
+      {},
+    );
+    facts.version = /\bv=?(\d+(?:\.\d+)+)/.exec(await asked.output())?.[1] ?? "unknown";
+    this.#benches.delete(id);
+    await bench.stop();
+  }
+
+  async close(): Promise<void> {
+    const left: string[] = [];
+    for (const bench of this.#benches.values()) {
+      const part = await bench.catch(() => undefined);
+      await part?.stop().catch((error) => left.push(messageOf(error)));
+    }
+    const network = await this.#network?.catch(() => undefined);
+    await network?.remove().catch((error) => left.push(messageOf(error)));
+    await this.#access.close();
+    if (left.length > 0) throw new Error(`could not be removed: ${left.join("; ")}`);
+  }
+}

@@ -1,0 +1,92 @@
+import type Docker from "dockerode";
+import type { Caps, Part } from "../types.js";
+
+/** Where a part listens: it has an address of its own, so no port can be taken. */
+export const SERVICE_PORT = 3001;
+export const STORE_PORT = 6379;
+export const CLUSTER_BUS_PORT = 16_379;
+
+/** A folder in memory, for what a part writes; it goes with the container. */
+export const OWN_FOLDER = "/data";
+/** Nobody in particular, and not root; the same in every image, whatever users it knows. */
+const USER = "1000:1000";
+const MOST_FILES = 65_535;
+const MOST_PROCESSES = 4_096;
+const GIGA = 1_000_000_000;
+
+export interface Specification {
+  part: Part;
+  name: string;
+  image: string;
+  network: string;
+  command: readonly string[];
+  environment: Readonly<Record<string, string>>;
+  labels: Readonly<Record<string, string>>;
+  /** Whether the engine may be asked for more open files than it has itself. */
+  ulimits: boolean;
+}
+
+/**
+ * How every container runs: as nobody, without capabilities, on a root that cannot be written, with bounded
+ * resources, reachable from its own network alone, and never started again by the engine.
+ */
+export function containerOptions({
+  part,
+  name,
+  image,
+  network,
+  command: [program = "", ...parameters],
+  environment,
+  labels,
+  ulimits,
+}: Specification): Docker.ContainerCreateOptions {
+  const { cpus, memory_bytes, cpuset } = part.caps ?? {};
+  return {
+    name,
+    Image: image,
+    Entrypoint: [program],
+    Cmd: parameters,
+    User: USER,
+    Env: Object.entries(environment).map(([key, value]) => `${key}=${value}`),
+    ...(part.workingFolder === "own" ? { WorkingDir: OWN_FOLDER } : {}),
+    Labels: { ...labels },
+    AttachStdout: true,
+    AttachStderr: true,
+    HostConfig: {
+      NetworkMode: network,
+      CapDrop: ["ALL"],
+      SecurityOpt: ["no-new-privileges"],
+      ReadonlyRootfs: true,
+      // The second also takes the place of the volume that store images declare.
+      Tmpfs: {
+        "/tmp": "rw,nosuid,size=64m,mode=1777",
+        [OWN_FOLDER]: "rw,nosuid,size=256m,uid=1000,gid=1000,mode=0700",
+      },
+      RestartPolicy: { Name: "no" },
+      PidsLimit: MOST_PROCESSES,
+      ...(ulimits
+        ? { Ulimits: ["nofile", "nproc"].map((kind) => ({ Name: kind, Soft: MOST_FILES, Hard: MOST_FILES })) }
+        : {}),
+      LogConfig: { Type: "json-file", Config: { "max-size": "10m" } },
+      ...(cpus === undefined ? {} : { NanoCpus: Math.round(cpus * GIGA) }),
+      // No swap beyond it: a store that swaps would measure the disk.
+      ...(memory_bytes === undefined ? {} : { Memory: memory_bytes, MemorySwap: memory_bytes }),
+      ...(cpuset === undefined ? {} : { CpusetCpus: cpuset }),
+    },
+    NetworkingConfig: { EndpointsConfig: { [network]: { Aliases: [part.role] } } },
+  };
+}
+
+/** What the engine says that it applies. */
+export function appliedCaps({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig): Caps {
+  return {
+    ...(NanoCpus ? { cpus: NanoCpus / GIGA } : {}),
+    ...(Memory ? { memory_bytes: Memory } : {}),
+    ...(CpusetCpus ? { cpuset: CpusetCpus } : {}),
+  };
+}
+
+/** The caps as a machine with so many cores can apply them. */
+export function fittingCaps(caps: Caps, cores: number): Caps {
+  return caps.cpus !== undefined && caps.cpus > cores ? { ...caps, cpus: cores } : caps;
+}
