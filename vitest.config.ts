@@ -1,6 +1,9 @@
 import { defineConfig } from "vitest/config";
 
-/** Unit tests start nothing; integration tests run real stores and programs; browser tests a real Chromium. */
+/**
+ * Unit tests start nothing; integration tests run real stores and programs; browser tests use a real Chromium, and
+ * container tests a real engine.
+ */
 const project = (name: string, timeout: number, parallel: boolean) => ({
   test: {
     name,
@@ -17,6 +20,7 @@ export default defineConfig({
       project("unit", 10_000, true),
       project("integration", 120_000, false),
       project("browser", 60_000, false),
+      project("containers", 300_000, false),
     ],
   },
 });

@@ -46,10 +46,10 @@ export async function describeMachine(): Promise<Machine> {
 /** Conditions of the host that bear on every row, said once per campaign. */
 export function conditionsOf(
   machine: Machine,
-  { engine, capsApplied }: Pick<Runtime, "engine" | "capsApplied">,
+  { engine, capsApplied, conditions: seen = [] }: Pick<Runtime, "engine" | "capsApplied" | "conditions">,
   caps: RoleCaps,
 ): string[] {
-  const conditions: string[] = [];
+  const conditions: string[] = [...seen];
   const cpus = engine?.cpus ?? machine.cpus;
   const kinds = Object.entries(caps) as [keyof RoleCaps, Caps][];
   const apart = capsApplied && disjoint(kinds.map(([, { cpuset }]) => cpuset));

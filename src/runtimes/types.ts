@@ -112,6 +112,8 @@ export interface Runtime {
   /** What runs the containers, and from which images; absent where there are none. */
   engine?: EngineFacts;
   images?: Readonly<Record<string, ImageFacts>>;
+  /** Conditions of this place that bear on every run and that only it can see. */
+  conditions?: readonly string[];
   /** Facts of a program, or why this runtime does not have it. */
   program(name: string): ProgramFacts | string;
   /**

@@ -56,7 +56,13 @@ export class Campaign {
     for (const folder of [this.state, this.temporary]) mkdirSync(folder, { recursive: true });
     this.#process = spawn(command[0] ?? "", command.slice(1), {
       cwd: home,
-      env: { PATH: process.env.PATH, XDG_STATE_HOME: this.state, TMPDIR: this.temporary, RUNTIME: "local", ...env },
+      env: {
+        PATH: process.env.PATH,
+        XDG_STATE_HOME: this.state,
+        TMPDIR: this.temporary,
+        RUNTIME: "local",
+        ...env,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#process.stdout?.on("data", (text) => {
@@ -216,6 +222,7 @@ export class Campaign {
   #note(path: string): void {
     try {
       for (const part of leaseSchema.parse(JSON.parse(readFileSync(path, "utf8"))).parts) {
+        if (part.pid === undefined) continue;
         const role = basename(String(part.folder)).replace(/-[^-]*$/, "");
         this.#held.set(Number(part.pid), { pid: Number(part.pid), started: String(part.started), role });
       }

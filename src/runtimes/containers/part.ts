@@ -1,5 +1,6 @@
 import type Docker from "dockerode";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
+import { controlGroupReader } from "./control-group.js";
 import { countersOf } from "./counters.js";
 import { is } from "./engine.js";
 import { appliedCaps } from "./specification.js";
@@ -15,6 +16,7 @@ export class ContainerPart implements RunningPart {
   caps: Caps = {};
   outputs: Outputs | undefined;
   readonly #listeners: ((line: string) => void)[] = [];
+  #reader: (() => Promise<PartCounters>) | undefined;
   #ended: (exit: Exit) => void = () => {};
 
   constructor(part: Part, address: { host: string; port: number }, container: Docker.Container) {
@@ -34,7 +36,9 @@ export class ContainerPart implements RunningPart {
     for (const listener of this.#listeners) this.outputs.onLine(listener);
     await this.container.start();
     this.#follow().then(this.#ended);
-    this.caps = appliedCaps((await this.container.inspect()).HostConfig);
+    const { HostConfig, State } = await this.container.inspect();
+    this.caps = appliedCaps(HostConfig);
+    this.#reader = await controlGroupReader(this.container.id, State.Pid);
   }
 
   async #follow(): Promise<Exit> {
@@ -64,6 +68,7 @@ export class ContainerPart implements RunningPart {
   }
 
   async counters(): Promise<PartCounters> {
+    if (this.#reader) return this.#reader();
     // Without `one-shot` the engine would wait a second for a second reading.
     return countersOf(await this.container.stats({ stream: false, "one-shot": true }));
   }

@@ -23,10 +23,16 @@ import {
   containerOptions,
   fittingCaps,
   OWN_FOLDER,
+  refusedUlimit,
   SERVICE_PORT,
   type Specification,
   STORE_PORT,
+  ULIMITS,
+  type Ulimit,
 } from "./specification.js";
+
+/** An engine that refuses even so few has another trouble. */
+const LEAST_ULIMIT = 1_024;
 
 export interface EngineAccess {
   id: string;
@@ -49,8 +55,7 @@ export class ContainerRuntime implements Runtime {
   readonly #programs: ReadonlyMap<string, ProgramFacts | string>;
   readonly #labels: Readonly<Record<string, string>>;
   readonly #name: string;
-  readonly #say: (text: string) => void;
-  #ulimits = true;
+  #ulimits = ULIMITS;
   #network: Promise<Docker.Network> | undefined;
   /** Where brief parts run, by image. */
   readonly #benches = new Map<string, Promise<ContainerPart>>();
@@ -68,7 +73,6 @@ export class ContainerRuntime implements Runtime {
     this.#access = access;
     this.#programs = programs;
     this.#labels = { [OWNER_LABEL]: ownerText(options.owner), [CAMPAIGN_LABEL]: options.campaign };
-    this.#say = options.say;
     this.#name = `ratelimit-bench-${options.campaign}-${randomBytes(3).toString("hex")}`;
   }
 
@@ -97,6 +101,15 @@ export class ContainerRuntime implements Runtime {
       throw error;
     }
     return runtime;
+  }
+
+  /** Conditions that only showed when containers were started. */
+  get conditions(): readonly string[] {
+    return Object.entries(this.#ulimits).flatMap(([kind, most]) =>
+      most < ULIMITS[kind as Ulimit]
+        ? [`the engine cannot grant ${ULIMITS[kind as Ulimit]} (${kind}): ${most} are allowed`]
+        : [],
+    );
   }
 
   program(name: string): ProgramFacts | string {
@@ -149,14 +162,15 @@ export class ContainerRuntime implements Runtime {
       return running;
     } catch (error) {
       await running.stop();
-      // An engine that is itself limited to fewer open files cannot grant more.
-      if (!ulimits || !/rlimit/.test(messageOf(error))) {
+      const refused = refusedUlimit(messageOf(error));
+      if (!refused || ulimits[refused] < LEAST_ULIMIT) {
         throw error instanceof BenchError
           ? error
           : environmentError(`${part.role} cannot be started: ${messageOf(error)}`, { cause: error });
       }
-      if (this.#ulimits) this.#say("note: the engine cannot grant 65535 open files: its own limit holds");
-      this.#ulimits = false;
+      // An engine cannot grant more than it has itself. Parts that start side by side lower it once.
+      if (this.#ulimits === ulimits)
+        this.#ulimits = { ...ulimits, [refused]: Math.floor(ulimits[refused] / 4) };
     }
     return this.#run(part, command, environment, onBegun);
   }

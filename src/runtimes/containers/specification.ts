@@ -7,12 +7,23 @@ export const STORE_PORT = 6379;
 export const CLUSTER_BUS_PORT = 16_379;
 
 /** A folder in memory, for what a part writes; it goes with the container. */
-export const OWN_FOLDER = "/data";
+export const OWN_FOLDER = "/tmp";
+/** Store images declare a volume here; memory in its place leaves none behind. */
+const VOLUME = "/data";
 /** Nobody in particular, and not root; the same in every image, whatever users it knows. */
 const USER = "1000:1000";
-const MOST_FILES = 65_535;
+/** Open files and processes that a part may have, where the engine itself may have as many. */
+export const ULIMITS: Readonly<Record<Ulimit, number>> = { nofile: 65_535, nproc: 65_535 };
 const MOST_PROCESSES = 4_096;
 const GIGA = 1_000_000_000;
+
+export type Ulimit = "nofile" | "nproc";
+
+/** Which limit an engine could not grant because its own is lower; undefined when that was not the trouble. */
+export function refusedUlimit(message: string): Ulimit | undefined {
+  if (/rlimit type 7|RLIMIT_NOFILE/.test(message)) return "nofile";
+  return /rlimit type 6|RLIMIT_NPROC/.test(message) ? "nproc" : undefined;
+}
 
 export interface Specification {
   part: Part;
@@ -22,8 +33,8 @@ export interface Specification {
   command: readonly string[];
   environment: Readonly<Record<string, string>>;
   labels: Readonly<Record<string, string>>;
-  /** Whether the engine may be asked for more open files than it has itself. */
-  ulimits: boolean;
+  /** What the engine can grant. */
+  ulimits: Readonly<Record<Ulimit, number>>;
 }
 
 /**
@@ -57,16 +68,10 @@ export function containerOptions({
       CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges"],
       ReadonlyRootfs: true,
-      // The second also takes the place of the volume that store images declare.
-      Tmpfs: {
-        "/tmp": "rw,nosuid,size=64m,mode=1777",
-        [OWN_FOLDER]: "rw,nosuid,size=256m,uid=1000,gid=1000,mode=0700",
-      },
+      Tmpfs: { [OWN_FOLDER]: "rw,nosuid,size=256m,mode=1777", [VOLUME]: "rw,nosuid,size=64m" },
       RestartPolicy: { Name: "no" },
       PidsLimit: MOST_PROCESSES,
-      ...(ulimits
-        ? { Ulimits: ["nofile", "nproc"].map((kind) => ({ Name: kind, Soft: MOST_FILES, Hard: MOST_FILES })) }
-        : {}),
+      Ulimits: Object.entries(ulimits).map(([kind, most]) => ({ Name: kind, Soft: most, Hard: most })),
       LogConfig: { Type: "json-file", Config: { "max-size": "10m" } },
       ...(cpus === undefined ? {} : { NanoCpus: Math.round(cpus * GIGA) }),
       // No swap beyond it: a store that swaps would measure the disk.

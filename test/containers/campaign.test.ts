@@ -1,0 +1,217 @@
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { Campaign } from "../helpers/campaign.js";
+import {
+  asPrinted,
+  docker,
+  everything,
+  inspected,
+  running,
+  settingsOf,
+  tryDocker,
+} from "../helpers/engine.js";
+import { temporaryFolders } from "../helpers/folders.js";
+import { ROOT } from "../helpers/programs.js";
+
+const DOCKER = ["--runtime", "docker"];
+const GIB = 1024 ** 3;
+const newFolder = temporaryFolders();
+
+/** A container of somebody else's, which must still run afterwards. */
+function foreign(): string {
+  const id = docker("run", "--detach", "--network", "none", "node:24-trixie-slim", "sleep", "infinity");
+  onTestFinished(() => void docker("rm", "--force", id));
+  return id;
+}
+
+async function until<Value>(look: () => Value | undefined): Promise<Value> {
+  for (;;) {
+    const found = look();
+    if (found !== undefined) return found;
+    await delay(50);
+  }
+}
+
+beforeAll(() => {
+  docker("version");
+});
+
+test("all six targets on real stores, with every role's caps, counters and images; nothing is left", async () => {
+  const others = foreign();
+  const before = everything();
+  const campaign = Campaign.run(newFolder(), "all", [
+    ...DOCKER,
+    ...["--workload", "both", "--duration-mode", "custom:5", "--concurrency", "50", "--warmup", "1"],
+  ]);
+  const { code, stderr } = await campaign.ended;
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  expect(everything()).toEqual(before);
+  expect(docker("inspect", "--format", "{{.State.Running}}", others)).toBe("true");
+
+  const { runtime, engine, images, conditions, stores } = campaign.manifest;
+  expect(runtime).toMatchObject({ id: "docker", caps_applied: true, embedded_store: false });
+  expect(engine).toMatchObject({ name: "Docker", version: expect.stringMatching(/^\d+\./) });
+  expect(engine?.kernel).not.toBe("");
+  for (const image of ["server", "loadtest", "valkey", "redis"]) {
+    expect(images?.[image]?.id).toMatch(/^sha256:[0-9a-f]{64}$/);
+  }
+  expect(stores.valkey?.version).toMatch(/^8\.1/);
+  expect(stores.redis?.version).toMatch(/^8\.0/);
+  expect(conditions.filter((text) => text.includes("share them")).length).toBeLessThanOrEqual(1);
+
+  const results = campaign.measured;
+  expect(results).toHaveLength(12);
+  for (const { configuration, versions, resources, verdict, store } of results) {
+    const nodes = configuration?.target.topology === "cluster" ? 6 : 1;
+    expect(versions.store).toMatch(configuration?.target.store === "redis" ? /^8\.0/ : /^8\.1/);
+    expect(store?.nodes).toHaveLength(nodes);
+    const roles = [
+      "generator",
+      "server",
+      ...Array.from({ length: nodes }, (_, index) => `store-${index + 1}`),
+    ];
+    for (const role of roles) {
+      const figures = resources[role];
+      expect(figures?.cpu_us, role).toBeGreaterThan(0);
+      expect(figures?.network?.received_bytes, role).toBeGreaterThan(0);
+      expect(figures?.caps?.memory_bytes, role).toBe(2 * GIB);
+      expect(figures?.samples.length, role).toBeGreaterThanOrEqual(4);
+    }
+    expect(resources["store-1"]?.caps?.cpus).toBeGreaterThanOrEqual(1);
+    expect(verdict.status, JSON.stringify(verdict.reasons)).not.toBe("invalid");
+    for (const { text } of verdict.reasons) expect(text).not.toBe("");
+  }
+});
+
+describe("while a run is measured", () => {
+  test("its containers are capped, hardened and reach nothing of the host; the store has the file's settings", async () => {
+    // Whoever uses these ports on the host is not in the way.
+    for (const port of [3001, 6379]) {
+      const taken = createServer().listen(port, "127.0.0.1");
+      taken.on("error", () => {});
+      onTestFinished(() => void taken.close());
+    }
+    const campaign = Campaign.run(newFolder(), "iovalkey", [...DOCKER, "--duration-mode", "custom:20"]);
+    await campaign.reaches("measure");
+    const roles = running();
+    expect([...roles.keys()].sort()).toEqual(["bench-server", "generator", "server", "store-1"]);
+    for (const [role, id] of roles) {
+      const { Config, HostConfig, NetworkSettings, Mounts } = inspected(id);
+      expect(Config.User, role).toBe("1000:1000");
+      expect(HostConfig, role).toMatchObject({
+        CapDrop: ["ALL"],
+        SecurityOpt: ["no-new-privileges"],
+        ReadonlyRootfs: true,
+        PidsLimit: 4096,
+        RestartPolicy: { Name: "no" },
+        Privileged: false,
+      });
+      // No port of the host, no file of the host, and above all not the engine's socket.
+      expect(
+        Object.values(NetworkSettings.Ports).flatMap((ports) => ports ?? []),
+        role,
+      ).toEqual([]);
+      expect(Mounts, role).toEqual([]);
+      expect(docker("exec", id, "id", "-u"), role).toBe("1000");
+      expect(tryDocker("exec", id, "touch", "/planted").output, role).toMatch(/read-only/i);
+    }
+    const store = roles.get("store-1") ?? "";
+    expect(inspected(store).HostConfig).toMatchObject({ Memory: 2 * GIB, MemorySwap: 2 * GIB });
+    expect(Number(inspected(store).HostConfig.NanoCpus)).toBeGreaterThanOrEqual(1e9);
+
+    const conf = settingsOf(readFileSync(join(ROOT, "valkey.conf"), "utf8"));
+    expect(conf.size).toBeGreaterThan(10);
+    for (const [name, value] of conf) {
+      const printed = docker("exec", store, "valkey-cli", "config", "get", name).split("\n");
+      expect(printed[1] ?? "", name).toBe(asPrinted(value));
+    }
+    await campaign.ended;
+    for (const [name, value] of Object.entries(campaign.measured[0]?.store?.settings ?? {})) {
+      const written = conf.get(name);
+      if (written !== undefined) expect(value, name).toBe(asPrinted(written));
+    }
+  });
+
+  test.each(["SIGINT", "SIGTERM"] as const)("%s gives everything back", async (signal) => {
+    const before = everything();
+    const campaign = Campaign.run(newFolder(), "iovalkey:cluster", [
+      ...DOCKER,
+      "--duration-mode",
+      "custom:30",
+    ]);
+    await campaign.reaches("measure");
+    campaign.signal(signal);
+    const began = performance.now();
+    const { code } = await campaign.ended;
+    expect(code).toBe(signal === "SIGINT" ? 130 : 143);
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(everything()).toEqual(before);
+  });
+
+  test("what a killed campaign left is found by the next start, and nothing else is", async () => {
+    const others = foreign();
+    const before = everything();
+    const home = newFolder();
+    const campaign = Campaign.run(home, "iovalkey", [...DOCKER, "--duration-mode", "custom:30"]);
+    await campaign.reaches("measure");
+    campaign.signal("SIGKILL");
+    await campaign.ended;
+    expect(everything().length).toBeGreaterThan(before.length);
+    const next = Campaign.run(home, "none", DOCKER);
+    const { code, stdout, stderr } = await next.ended;
+    expect(code, stderr).toBe(0);
+    expect(stdout + stderr).toContain("left behind");
+    expect(everything()).toEqual(before);
+    expect(docker("inspect", "--format", "{{.State.Running}}", others)).toBe("true");
+  });
+
+  test("a server that dies makes a failed run that names it; the others go on", async () => {
+    const before = everything();
+    const flags = [...DOCKER, "--duration-mode", "custom:3", "--runs", "2"];
+    const campaign = Campaign.run(newFolder(), "iovalkey", flags);
+    await campaign.reaches("measure");
+    docker("kill", await until(() => running().get("server")));
+    const { code } = await campaign.ended;
+    expect(code).toBe(4);
+    const statuses = [...campaign.results.values()].map(({ status }) => status).sort();
+    expect(statuses).toEqual(["failed", "measured"]);
+    expect(everything()).toEqual(before);
+  });
+});
+
+test("a store that its CPU cap holds up is suspect, and it is said", async () => {
+  const campaign = Campaign.run(newFolder(), "iovalkey", [
+    ...DOCKER,
+    // Ten descriptors a request: the store has work enough to meet its cap.
+    ...["--store-cpus", "0.5", "--traffic", "mixed10", "--duration-mode", "custom:4", "--concurrency", "100"],
+  ]);
+  await campaign.ended;
+  const [result] = campaign.measured;
+  expect(result?.resources["store-1"]?.caps?.cpus).toBe(0.5);
+  expect(result?.resources["store-1"]?.throttling?.throttled_periods).toBeGreaterThan(0);
+  const reason = result?.verdict.reasons.find(({ rule }) => rule === "M14");
+  expect(reason?.severity).toBe("suspect");
+  expect(reason?.text).toMatch(/throttled by its CPU cap: .*store-1/);
+});
+
+test("without an engine `docker` is an environment error with the mend, and `auto` takes local processes", async () => {
+  const env = {
+    DOCKER_HOST: "unix:///nonexistent/docker.sock",
+    PATH: `${process.execPath.replace(/\/node$/, "")}:/usr/bin:/bin`,
+  };
+  const asked = Campaign.run(newFolder(), "none", DOCKER, env);
+  const { code, stderr } = await asked.ended;
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/Docker is not running.*--runtime local/);
+});
+
+test("an image that cannot be built is an environment error that names its file", async () => {
+  const campaign = Campaign.run(newFolder(), "none", DOCKER, { NODE_VERSION: "0-does-not-exist" });
+  const { code, stderr } = await campaign.ended;
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/Dockerfile\.server/);
+});

@@ -1,0 +1,70 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { ROOT } from "./programs.js";
+
+/** What Docker prints. @throws Error with what it complained of: here a missing engine is a failure */
+export function docker(...parameters: string[]): string {
+  return execFileSync("docker", parameters, {
+    cwd: ROOT,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  }).trim();
+}
+
+/** As `docker`, for what may fail. */
+export function tryDocker(...parameters: string[]): { code: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync("docker", parameters, { cwd: ROOT, encoding: "utf8" });
+  return { code: status, output: stdout + stderr };
+}
+
+const listed = (text: string): string[] => text.split("\n").filter(Boolean);
+
+/** All containers, networks and volumes that are there now. */
+export function everything(): string[] {
+  return [
+    ...listed(docker("ps", "--all", "--format", "container {{.Names}}")),
+    ...listed(docker("network", "ls", "--format", "network {{.Name}}")),
+    ...listed(docker("volume", "ls", "--format", "volume {{.Name}}")),
+  ].sort();
+}
+
+/** Containers that the campaigns of this host run now, by role. */
+export function running(): Map<string, string> {
+  const lines = listed(
+    docker(
+      "ps",
+      "--filter",
+      "label=ratelimit-bench.owner",
+      "--format",
+      '{{.ID}} {{.Label "ratelimit-bench.role"}}',
+    ),
+  );
+  return new Map(lines.map((line) => line.split(" ").reverse() as [string, string]));
+}
+
+/** What the engine says of a container. */
+export function inspected(id: string): {
+  Config: { User: string; Env: string[] };
+  HostConfig: Record<string, unknown> & { Ulimits: { Name: string; Hard: number }[] | null };
+  NetworkSettings: { Ports: Record<string, { HostIp: string }[] | null> };
+  Mounts: { Type: string; Source: string }[];
+} {
+  return JSON.parse(docker("inspect", id))[0];
+}
+
+/** The settings of a configuration file, by name. */
+export function settingsOf(conf: string): Map<string, string> {
+  const lines = conf.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
+  return new Map(
+    lines.map((line) => {
+      const [name = "", ...values] = line.split(/\s+/);
+      return [name, values.join(" ").replaceAll('"', "")];
+    }),
+  );
+}
+
+/** A setting as `CONFIG GET` prints it: sizes in bytes. */
+export function asPrinted(value: string): string {
+  const { amount, unit } = /^(?<amount>\d+)(?<unit>kb|mb|gb)$/.exec(value)?.groups ?? {};
+  if (amount === undefined || unit === undefined) return value;
+  return String(Number(amount) * 1024 ** (["kb", "mb", "gb"].indexOf(unit) + 1));
+}
