@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from .containers import container_facts
 from .format import gibibytes, plural
 from .model import Campaign
 from .summarize import Summary
@@ -66,6 +67,7 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
     facts += sorted(machine["sysctl"].items())
     facts += [
         ("Runtime", f"{runtime['id']}, {'caps applied' if runtime['caps_applied'] else 'no caps applied'}"),
+        *container_facts(manifest),
         *(_store_fact(store, binary, external) for store, binary in sorted(manifest["stores"].items())),
         ("Load generator", plural(manifest["generator"]["workers"], "worker")),
     ]

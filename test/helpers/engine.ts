@@ -27,6 +27,10 @@ export function everything(): string[] {
   ].sort();
 }
 
+/** What is there now and was not before. Others may take away what is theirs in the meantime. */
+export const added = (before: readonly string[]): string[] =>
+  everything().filter((thing) => !before.includes(thing));
+
 /** Containers that the campaigns of this host run now, by role. */
 export function running(): Map<string, string> {
   const lines = listed(

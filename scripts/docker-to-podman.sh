@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# A `docker` command that is Podman, for tools that know no other name.
+set -euo pipefail
+mark='ratelimit-bench docker shim'
+
+usage() {
+  cat <<'TEXT'
+docker-to-podman.sh: makes a `docker` command that runs Podman
+
+  --install [DIR]     writes DIR/docker (default: ~/.local/bin); never over another docker
+  --uninstall [DIR]   removes it, if it is ours
+  --dry-run           shows what would be done
+  --help
+TEXT
+}
+refuse() { printf 'docker-to-podman.sh: %s; see --help\n' "$1" >&2; exit 2; }
+
+action= folder=$HOME/.local/bin dry=
+while (($#)); do
+  case $1 in
+    --install | --uninstall)
+      action=${1#--}
+      if [[ ${2:-} && $2 != -* ]]; then folder=$2; shift; fi ;;
+    --dry-run) dry=1 ;;
+    --help | -h) usage; exit 0 ;;
+    *) refuse "unknown $1" ;;
+  esac
+  shift
+done
+[[ -n $action ]] || refuse 'give --install or --uninstall'
+target=$folder/docker
+
+if [[ $action == uninstall ]]; then
+  if [[ ! -e $target ]]; then printf 'there is no %s\n' "$target"; exit 0; fi
+  grep -q "$mark" "$target" || refuse "$target is not ours"
+  printf 'removes %s\n' "$target"
+  [[ -n $dry ]] || rm "$target"
+  exit 0
+fi
+command -v podman >/dev/null || { printf 'Podman is missing: scripts/setup-podman.sh says how to install it\n' >&2; exit 3; }
+if [[ -e $target ]] && ! grep -q "$mark" "$target"; then refuse "$target exists and is not ours"; fi
+printf 'writes %s\n' "$target"
+[[ -z $dry ]] || exit 0
+mkdir -p "$folder"
+cat >"$target" <<SHIM
+#!/bin/sh
+# $mark
+exec podman "\$@"
+SHIM
+chmod 755 "$target"
+case :$PATH: in *":$folder:"*) ;; *) printf 'put %s on your PATH\n' "$folder" ;; esac

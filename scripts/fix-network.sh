@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Finds container networks of ours that nobody needs any more, shows them, and removes them when told to.
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+fix-network.sh: removes networks that campaigns left behind
+
+  --yes       removes without asking; without it a terminal is asked, and anything else is only shown
+  --dry-run   shows, and removes nothing
+  --podman    looks at Podman instead of Docker
+  --help
+
+Networks of others, and of campaigns that run, are never touched.
+Exit codes: 0 done, 2 bad usage, 3 the engine does not answer or a network could not be removed
+TEXT
+}
+refuse() { printf 'fix-network.sh: %s; see --help\n' "$1" >&2; exit 2; }
+
+yes= dry= engine=docker
+while (($#)); do
+  case $1 in
+    --yes) yes=1 ;;
+    --dry-run) dry=1 ;;
+    --podman) engine=podman ;;
+    --help | -h) usage; exit 0 ;;
+    *) refuse "unknown $1" ;;
+  esac
+  shift
+done
+
+command -v "$engine" >/dev/null || { printf '%s is not installed\n' "$engine" >&2; exit 3; }
+"$engine" info >/dev/null 2>&1 || { printf '%s does not answer: start it, or see scripts/check-config.sh\n' "$engine" >&2; exit 3; }
+
+# An owner is `pid:start time:host`; a process id alone may have been given to somebody else since.
+lives() {
+  local pid=${1%%:*} rest=${1#*:} started host
+  started=${rest%:*} host=${rest##*:}
+  [[ $host == "$(hostname)" ]] || return 0
+  [[ -r /proc/$pid/stat ]] && [[ $(sed 's/.*) //' "/proc/$pid/stat" | cut -d' ' -f20) == "$started" ]]
+}
+
+left=()
+while read -r id; do
+  [[ -n $id ]] || continue
+  owner=$("$engine" network inspect --format '{{index .Labels "ratelimit-bench.owner"}}' "$id")
+  name=$("$engine" network inspect --format '{{.Name}}' "$id")
+  if lives "$owner"; then printf 'in use   %s (process %s)\n' "$name" "${owner%%:*}"; continue; fi
+  printf 'left     %s (process %s is gone)\n' "$name" "${owner%%:*}"
+  left+=("$id")
+done < <("$engine" network ls --quiet --filter label=ratelimit-bench.owner)
+while read -r id; do
+  [[ -n $id ]] || continue
+  name=$("$engine" network inspect --format '{{.Name}}' "$id")
+  if [[ -n $("$engine" ps --all --quiet --filter "network=$id") ]]; then
+    printf 'in use   %s (compose, by hand)\n' "$name"
+    continue
+  fi
+  printf 'left     %s (compose, by hand; no container)\n' "$name"
+  left+=("$id")
+done < <("$engine" network ls --quiet --filter label=ratelimit-bench.by-hand=true)
+
+if ((${#left[@]} == 0)); then printf 'no network of ours is left behind\n'; exit 0; fi
+[[ -z $dry ]] || exit 0
+if [[ -z $yes ]]; then
+  if [[ ! -t 0 || ! -t 1 ]]; then printf 'to remove them: scripts/fix-network.sh --yes\n'; exit 0; fi
+  read -r -p "remove ${#left[@]}? [y/N] " answer
+  [[ $answer == [yY]* ]] || exit 0
+fi
+failed=
+for id in "${left[@]}"; do
+  # What a dead owner left in it goes first: a network that is in use cannot be removed.
+  while read -r container; do
+    [[ -z $container ]] || "$engine" rm --force --volumes "$container" >/dev/null
+  done < <("$engine" ps --all --quiet --filter "network=$id" --filter label=ratelimit-bench.owner)
+  if "$engine" network rm "$id" >/dev/null; then printf 'removed  %s\n' "$id"; else failed=1; fi
+done
+[[ -z $failed ]] || exit 3

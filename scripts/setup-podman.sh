@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Checks whether Podman can run a campaign, with or without root, and prepares it where that is asked for.
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+setup-podman.sh: checks and prepares Podman
+
+  --install   installs what is missing with apt or dnf (as root)
+  --try IMAGE starts one capped container of an image that is there already
+  --dry-run   shows what --install would do
+  --help
+
+Exit codes: 0 it can run a campaign, 2 bad usage, 3 it cannot
+TEXT
+}
+refuse() { printf 'setup-podman.sh: %s; see --help\n' "$1" >&2; exit 2; }
+
+install= dry= image=
+while (($#)); do
+  case $1 in
+    --install) install=1 ;;
+    --try) [[ $# -ge 2 ]] || refuse '--try needs an image'; image=$2; shift ;;
+    --dry-run) dry=1 ;;
+    --help | -h) usage; exit 0 ;;
+    *) refuse "unknown $1" ;;
+  esac
+  shift
+done
+
+failed=
+tell() { # status check text [mend]
+  [[ $1 == fail ]] && failed=1
+  printf '%-4s  %-9s %s%s\n' "$1" "$2" "$3" "${4:+ – $4}"
+}
+has() { command -v "$1" >/dev/null 2>&1; }
+
+if has apt-get; then packages=(apt-get install -y --no-install-recommends podman netavark aardvark-dns crun)
+elif has dnf; then packages=(dnf install -y podman netavark aardvark-dns crun)
+else packages=(); fi
+if [[ -n $install ]]; then
+  ((${#packages[@]})) || { printf 'neither apt nor dnf is here: install Podman by hand\n' >&2; exit 3; }
+  printf 'runs: %s\n' "${packages[*]}"
+  if [[ -z $dry ]]; then
+    [[ $(id -u) == 0 ]] || { printf 'run this as root: sudo %s --install\n' "$0" >&2; exit 3; }
+    "${packages[@]}"
+  fi
+fi
+
+if ! has podman; then
+  tell fail podman 'it is not installed' "${packages[*]:-install it by hand}"
+  exit 3
+fi
+version=$(podman --version | sed 's/[^0-9]*//')
+if ((${version%%.*} >= 4)); then tell ok podman "$version"; else tell fail podman "$version is too old" 'version 4 or newer'; fi
+
+if ! info=$(podman info --format '{{.Host.Security.Rootless}} {{.Host.CgroupsVersion}} {{.Host.NetworkBackend}} {{.Host.OCIRuntime.Name}}' 2>&1); then
+  tell fail info "$(printf '%s' "$info" | tail -1)"
+  exit 3
+fi
+read -r rootless cgroups network oci <<<"$info"
+tell ok runtime "$oci, $([[ $rootless == true ]] && echo without root || echo as root)"
+if [[ $cgroups == v2 ]]; then tell ok cgroups "$cgroups"
+elif [[ $rootless == true ]]; then tell fail cgroups "$cgroups" 'caps without root need version 2'
+else tell ok cgroups "$cgroups"; fi
+if [[ $rootless == true ]]; then
+  user=$(id -un)
+  if grep -q "^$user:" /etc/subuid 2>/dev/null && grep -q "^$user:" /etc/subgid 2>/dev/null; then tell ok subuid "$user"
+  else tell fail subuid "no ids for $user" "sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $user"; fi
+  delegated=/sys/fs/cgroup/user.slice/user-$(id -u).slice/user@$(id -u).service/cgroup.controllers
+  if [[ -r $delegated ]]; then
+    for controller in cpu cpuset memory pids; do
+      grep -qw "$controller" "$delegated" ||
+        tell warn delegation "$controller is not delegated" 'its caps are not applied: see Delegate= of systemd.resource-control'
+    done
+  fi
+fi
+if [[ $network == netavark ]]; then
+  if ls /usr/lib/podman/aardvark-dns /usr/libexec/podman/aardvark-dns >/dev/null 2>&1; then tell ok names "$network, aardvark-dns"
+  else tell fail names 'aardvark-dns is missing' 'containers would not find each other: install it'; fi
+else tell warn names "$network" 'needs its dnsname plugin; netavark is better'; fi
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+podman system service --time=20 "unix://$folder/podman.sock" >/dev/null 2>"$folder/log" &
+service=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do [[ -S $folder/podman.sock ]] && break; sleep 0.3; done
+if [[ -S $folder/podman.sock ]]; then tell ok service 'its API can be started'
+else tell fail service "$(tail -1 "$folder/log")"; fi
+kill "$service" 2>/dev/null || true
+
+if [[ -n $image ]]; then
+  if out=$(podman run --rm --pull never --cpus 1 --memory 256m --read-only --cap-drop ALL --network none "$image" true 2>&1); then
+    tell ok container "$image with caps"
+  else tell fail container "$(printf '%s' "$out" | tail -1)"; fi
+fi
+[[ -z $failed ]] || exit 3

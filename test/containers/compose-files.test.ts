@@ -1,0 +1,210 @@
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { measuredResultSchema } from "../../src/contract/result.js";
+import { asPrinted, settingsOf } from "../helpers/engine.js";
+import { ROOT } from "../helpers/programs.js";
+import { grantedFiles, type Inspected, Project, prepare, said } from "./compose.js";
+
+const GIB = 1024 ** 3;
+const STORES = ["valkey", "redis"] as const;
+let files = 0;
+
+const project = (file: string) => new Project(file, { NOFILE: String(files) });
+
+beforeAll(async () => {
+  await prepare();
+  files = await grantedFiles();
+});
+
+/** What every container of ours must be, whatever it does. */
+function expectHardened({ Config, HostConfig, Mounts, NetworkSettings }: Inspected, network: string): void {
+  expect(Config.User).toBe("1000:1000");
+  expect(Config.Labels["ratelimit-bench.by-hand"]).toBe("true");
+  expect(HostConfig).toMatchObject({
+    CapDrop: ["ALL"],
+    SecurityOpt: ["no-new-privileges:true"],
+    ReadonlyRootfs: true,
+    Privileged: false,
+    PidsLimit: 4096,
+    NetworkMode: network,
+  });
+  expect(["", "no"]).toContain(HostConfig.RestartPolicy.Name);
+  expect(HostConfig.Memory).toBeGreaterThan(0);
+  expect(HostConfig.MemorySwap).toBe(HostConfig.Memory);
+  expect(HostConfig.Ulimits).toContainEqual({ Name: "nofile", Soft: files, Hard: files });
+  expect(HostConfig.Ulimits).toContainEqual({ Name: "nproc", Soft: 65_535, Hard: 65_535 });
+  expect(Object.keys(HostConfig.Tmpfs ?? {})).toContain("/tmp");
+  expect(Object.keys(NetworkSettings.Networks)).toEqual([network]);
+  // No volume, so none can be left, and no socket: at most the configuration, which cannot be written.
+  expect(Mounts.filter(({ Type, RW }) => Type !== "tmpfs" && (Type !== "bind" || RW))).toEqual([]);
+  expect(Mounts.filter(({ Source }) => Source.includes("docker.sock"))).toEqual([]);
+  const hosts = Object.values(HostConfig.PortBindings ?? {}).flat();
+  expect(hosts.map(({ HostIp }) => HostIp)).toEqual(hosts.map(() => "127.0.0.1"));
+}
+
+/** What a store node must be besides. */
+function expectStore({ HostConfig, NetworkSettings }: Inspected): void {
+  expect(HostConfig).toMatchObject({ NanoCpus: 2e9, Memory: 2 * GIB, CpusetCpus: "" });
+  expect(HostConfig.PortBindings ?? {}).toEqual({});
+  expect(Object.values(NetworkSettings.Ports).filter(Boolean)).toEqual([]);
+  expect(Object.keys(HostConfig.Tmpfs ?? {}).sort()).toEqual(["/data", "/tmp"]);
+}
+
+/** Neither root nor able to write where the image is, as the kernel sees it. */
+async function expectConfined(own: Project, service: string): Promise<void> {
+  expect(await own.inside(service, "id", "-u")).toBe("1000");
+  expect(await own.inside(service, "sh", "-c", "touch /x /etc/x 2>/dev/null || echo refused")).toBe(
+    "refused",
+  );
+  const able = "grep -c '^Cap.*:.*[1-9a-f]' /proc/1/status || true";
+  expect(await own.inside(service, "sh", "-c", able)).toBe("0");
+  expect(await own.inside(service, "grep", "NoNewPrivs", "/proc/1/status")).toMatch(/\b1$/);
+}
+
+/** Every line of the configuration file, as the running store gives it. */
+async function expectSettings(own: Project, service: string, store: string): Promise<void> {
+  const settings = settingsOf(readFileSync(join(ROOT, `${store}.conf`), "utf8"));
+  const seen = new Map<string, string>();
+  for (const name of settings.keys()) {
+    seen.set(name, (await own.inside(service, `${store}-cli`, "config", "get", name)).split("\n")[1] ?? "");
+  }
+  expect(seen).toEqual(new Map([...settings].map(([name, value]) => [name, asPrinted(value)])));
+}
+
+async function expectNothingLeft(own: Project): Promise<void> {
+  expect((await own.compose("--profile", "bench", "down", "--volumes")).code).toBe(0);
+  expect(await own.leftovers()).toEqual([]);
+}
+
+/** Takes a port of this host, or finds it taken already: both will do. */
+async function taken(port: number): Promise<void> {
+  const listener = createServer();
+  await new Promise<void>((resolve) => {
+    listener.once("error", () => resolve());
+    listener.listen(port, "127.0.0.1", resolve);
+  });
+  onTestFinished(() => void listener.close());
+}
+
+describe("the standalone stores", () => {
+  let own: Project;
+  beforeAll(async () => {
+    own = project("docker-compose.yml");
+    await own.tell("up", "--detach", "--wait");
+  });
+  afterAll(() => own.compose("--profile", "bench", "down", "--volumes"));
+
+  test("are two containers, capped, confined, and reachable from their network alone", async () => {
+    const parts = await own.inspect();
+    expect([...parts.keys()].sort()).toEqual(["redis", "valkey"]);
+    for (const part of parts.values()) {
+      expectHardened(part, `${own.name}_bench`);
+      expectStore(part);
+    }
+    for (const store of STORES) await expectConfined(own, store);
+  });
+
+  test.each(STORES)("%s runs with every setting of its file", (store) => expectSettings(own, store, store));
+
+  test("serve the load generator, on a host whose ports 3001 and 6379 are taken; the server is hardened too", async () => {
+    await taken(3001);
+    await taken(6379);
+    const run = ["--profile", "bench", "run", "--rm", "-T", "-e", "DURATION=1", "-e", "CONNECTIONS=4"];
+    const result = measuredResultSchema.parse(JSON.parse(await own.tell(...run, "loadtest")));
+    expect(result.requests.total).toBeGreaterThan(100);
+    const server = (await own.inspect()).get("server");
+    if (!server) throw new Error("there is no server");
+    expectHardened(server, `${own.name}_bench`);
+    await expectConfined(own, "server");
+    const health = await fetch(`http://${await own.tell("port", "server", "3001")}/healthz`);
+    expect(health.status).toBe(200);
+  });
+
+  test("go without a trace", async () => {
+    await expectNothingLeft(own);
+  });
+});
+
+describe.each(STORES)("the %s cluster", (store) => {
+  const nodes = [1, 2, 3, 4, 5, 6].map((number) => `${store}-${number}`);
+  const fields = (text: string) =>
+    new Map(text.split(/\r?\n/).map((line) => line.split(":") as [string, string]));
+  let own: Project;
+
+  const expectFormed = async () => {
+    for (const node of nodes) {
+      const info = fields(await own.inside(node, `${store}-cli`, "cluster", "info"));
+      expect(info.get("cluster_state")).toBe("ok");
+      expect(info.get("cluster_slots_ok")).toBe("16384");
+      expect(info.get("cluster_known_nodes")).toBe("6");
+    }
+    const replication = await Promise.all(
+      nodes.map(async (node) => fields(await own.inside(node, `${store}-cli`, "info", "replication"))),
+    );
+    expect(replication.filter((each) => each.get("role") === "master")).toHaveLength(3);
+    expect(replication.filter((each) => each.get("master_link_status") === "up")).toHaveLength(3);
+    expect(await own.inside(nodes[0] ?? "", `${store}-cli`, "-c", "set", "a", "1")).toBe("OK");
+    expect(await own.inside(nodes[1] ?? "", `${store}-cli`, "-c", "get", "a")).toBe("1");
+  };
+
+  beforeAll(async () => {
+    own = project(`docker-compose-${store}-cluster.yml`);
+    await own.tell("up", "--detach", "--wait");
+  });
+  afterAll(() => own.compose("--profile", "bench", "down", "--volumes"));
+
+  test("is formed once it is up, of six capped and confined nodes with the settings of the file", async () => {
+    await expectFormed();
+    const parts = await own.inspect();
+    expect([...parts.keys()].sort()).toEqual(["cluster", ...nodes]);
+    for (const [service, part] of parts) {
+      expectHardened(part, `${own.name}_bench`);
+      if (service !== "cluster") expectStore(part);
+    }
+    await expectConfined(own, nodes[0] ?? "");
+    await expectSettings(own, nodes[5] ?? "", store);
+  });
+
+  test("stays as it is when it is brought up again, and is formed again of nodes that are empty", async () => {
+    await own.tell("up", "--detach", "--wait");
+    await expectFormed();
+    await own.tell("restart");
+    await own.tell("up", "--detach", "--wait");
+    await expectFormed();
+  });
+
+  test("serves the load generator", async () => {
+    const run = ["--profile", "bench", "run", "--rm", "-T", "-e", "DURATION=1", "-e", "CONNECTIONS=4"];
+    const result = measuredResultSchema.parse(JSON.parse(await own.tell(...run, "loadtest")));
+    expect(result.requests.total).toBeGreaterThan(100);
+  });
+
+  test("goes without a trace", async () => {
+    await expectNothingLeft(own);
+  });
+});
+
+test.each(["server", "loadtest"])(
+  "the %s image runs as nobody, and holds nothing that builds or tests",
+  async (id) => {
+    const image = `ratelimit-bench-${id}`;
+    const [facts] = JSON.parse(await said("image", "inspect", image));
+    expect(facts.Config.User).toBe("1000:1000");
+    expect(facts.Config.Cmd).toEqual(["node", `dist/${id === "server" ? "server" : "benchmark"}/index.js`]);
+    expect(facts.Config.Labels["ratelimit-bench.inputs"]).toBeDefined();
+    const held = (
+      await said("run", "--rm", image, "sh", "-c", "ls -d /app/* /app/node_modules/* /app/node_modules/@*/*")
+    ).split("\n");
+    const { devDependencies, dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    expect(held.filter((path) => path.startsWith("/app/") && path.split("/").length === 3)).toEqual(
+      ["dist", "node_modules", "package.json"].map((name) => `/app/${name}`),
+    );
+    for (const name of Object.keys(dependencies)) expect(held).toContain(`/app/node_modules/${name}`);
+    // Types come along with packages that need them; they are no tools.
+    const tools = Object.keys(devDependencies).filter((name) => !name.startsWith("@types/"));
+    expect(tools).toContain("typescript");
+    for (const name of tools) expect(held).not.toContain(`/app/node_modules/${name}`);
+  },
+);

@@ -1,0 +1,99 @@
+import { hostname } from "node:os";
+import { describe, expect, test } from "vitest";
+import { countersOf } from "../../../src/runtimes/containers/counters.js";
+import { ownerOf, ownerText } from "../../../src/runtimes/containers/labels.js";
+import {
+  appliedCaps,
+  containerOptions,
+  fittingCaps,
+  refusedUlimit,
+  ULIMITS,
+} from "../../../src/runtimes/containers/specification.js";
+import { partOf } from "../../helpers/fake-runtime.js";
+
+describe("the owner of a container", () => {
+  test("is found again on the same host", () => {
+    expect(ownerOf(ownerText({ pid: 17, started: "123456" }))).toEqual({ pid: 17, started: "123456" });
+  });
+
+  test.each([
+    ["written on another host", `17:123456:not-${hostname()}`],
+    ["not ours", "somebody"],
+    ["empty", ""],
+    ["absent", undefined],
+  ])("is nobody when the label is %s", (_case, text) => {
+    expect(ownerOf(text)).toBeUndefined();
+  });
+});
+
+test("every container runs as nobody, without capabilities, on a root that cannot be written", () => {
+  const caps = { cpus: 0.5, memory_bytes: 2 ** 31, cpuset: "0-1" };
+  const options = containerOptions({
+    part: { ...partOf("store-1"), caps },
+    name: "n",
+    image: "i",
+    network: "net",
+    command: ["valkey-server", "--port", "6379"],
+    environment: { A: "b c" },
+    labels: {},
+    ulimits: ULIMITS,
+  });
+  expect(options).toMatchObject({
+    User: "1000:1000",
+    Entrypoint: ["valkey-server"],
+    Cmd: ["--port", "6379"],
+    Env: ["A=b c"],
+    HostConfig: {
+      CapDrop: ["ALL"],
+      ReadonlyRootfs: true,
+      NanoCpus: 500_000_000,
+      Memory: 2 ** 31,
+      MemorySwap: 2 ** 31,
+      CpusetCpus: "0-1",
+      Ulimits: [
+        { Name: "nofile", Soft: 65_535, Hard: 65_535 },
+        { Name: "nproc", Soft: 65_535, Hard: 65_535 },
+      ],
+    },
+  });
+  expect(options.HostConfig?.PortBindings).toBeUndefined();
+  expect(appliedCaps(options.HostConfig ?? {})).toEqual(caps);
+});
+
+test("a cap beyond the engine's cores is lowered to them, and others are kept", () => {
+  expect(fittingCaps({ cpus: 8, cpuset: "0" }, 2)).toEqual({ cpus: 2, cpuset: "0" });
+  expect(fittingCaps({ cpus: 1.5 }, 2)).toEqual({ cpus: 1.5 });
+  expect(fittingCaps({}, 2)).toEqual({});
+});
+
+test.each([
+  ["error setting rlimit type 7: operation not permitted", "nofile"],
+  ["crun: setrlimit `RLIMIT_NPROC`: Operation not permitted", "nproc"],
+  ["no such image", undefined],
+])("%s is the refusal of %s", (message, limit) => {
+  expect(refusedUlimit(message)).toBe(limit);
+});
+
+describe("the engine's reading", () => {
+  const stats = {
+    cpu_stats: {
+      cpu_usage: { total_usage: 1_234_567_890 },
+      throttling_data: { periods: 10, throttled_periods: 3, throttled_time: 5_000_000 },
+    },
+    memory_stats: { usage: 1000, stats: { inactive_file: 300 } },
+    networks: { eth0: { rx_bytes: 5, tx_bytes: 6 }, eth1: { rx_bytes: 1, tx_bytes: 1 } },
+  };
+
+  test("is told in our units", () => {
+    expect(countersOf(stats as never)).toEqual({
+      cpu_us: 1_234_568,
+      resident_bytes: 700,
+      throttling: { periods: 10, throttled_periods: 3, throttled_us: 5000 },
+      network: { received_bytes: 6, sent_bytes: 7 },
+    });
+  });
+
+  test("of a container that has ended is an error, never zeros", () => {
+    expect(() => countersOf({ ...stats, memory_stats: {} } as never)).toThrow();
+  });
+});
