@@ -43,10 +43,12 @@ gave_up() {
 up() {
   local log
   if [[ $dry_run ]]; then run docker compose "$@"; return; fi
+  local asked=${NOFILE:-}
+  export NOFILE=${asked:-65535}
   log=$(mktemp)
   trap 'rm -f "$log"' RETURN
   docker compose "$@" 2>&1 | tee "$log" >&2 && return
-  if [[ ${NOFILE:-} ]] || ! grep -q rlimit "$log"; then gave_up; fi
+  if [[ $asked ]] || ! grep -q rlimit "$log"; then gave_up; fi
   NOFILE=$(docker run --rm --entrypoint sh "${VALKEY_IMAGE:-valkey/valkey:8.1}" -c 'ulimit -Hn')
   export NOFILE
   printf 'the engine grants %s open files, not 65535: again with NOFILE=%s\n' "$NOFILE" "$NOFILE" >&2

@@ -2,9 +2,6 @@ import { randomBytes } from "node:crypto";
 import { execa } from "execa";
 import { ROOT } from "../helpers/programs.js";
 
-/** What is asked for; an engine that may not grant it says so at the first container. */
-const WANTED_FILES = 65_535;
-
 interface Said {
   code: number | undefined;
   stdout: string;
@@ -42,12 +39,6 @@ export async function prepare(): Promise<void> {
   await said("compose", "--profile", "bench", "build", "--quiet");
 }
 
-/** As many open files as this engine grants a container, at most as many as the compose files ask for. */
-export async function grantedFiles(): Promise<number> {
-  const own = await said("run", "--rm", "ratelimit-bench-server", "sh", "-c", "ulimit -Hn");
-  return own === "unlimited" ? WANTED_FILES : Math.min(Number(own), WANTED_FILES);
-}
-
 /** What `docker inspect` tells of a container, as far as the tests look. */
 export interface Inspected {
   Config: { User: string; Labels: Record<string, string> };
@@ -77,7 +68,7 @@ export class Project {
   readonly #file: string;
   readonly #env: Readonly<Record<string, string>>;
 
-  constructor(file: string, env: Readonly<Record<string, string>>) {
+  constructor(file: string, env: Readonly<Record<string, string>> = {}) {
     this.#file = file;
     this.#env = env;
   }

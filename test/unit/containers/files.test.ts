@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { containerOptions, ULIMITS } from "../../../src/runtimes/containers/specification.js";
 import { findStore, findTopology } from "../../../src/targets/resolve.js";
+import { partOf } from "../../helpers/fake-runtime.js";
 import { ROOT } from "../../helpers/programs.js";
 
 const textOf = (name: string): string => readFileSync(join(ROOT, name), "utf8");
@@ -125,3 +127,25 @@ test.each(["server", "loadtest"])(
     expect(text).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
   },
 );
+
+test("a container by hand is hardened as one of a campaign", () => {
+  const { User, HostConfig } = containerOptions({
+    part: partOf("server"),
+    name: "",
+    image: "",
+    network: "",
+    command: ["node"],
+    environment: {},
+    labels: {},
+    ulimits: ULIMITS,
+  });
+  expect(common.hardened).toMatchObject({
+    user: User,
+    cap_drop: HostConfig?.CapDrop,
+    security_opt: HostConfig?.SecurityOpt?.map((option: string) => `${option}:true`),
+    read_only: HostConfig?.ReadonlyRootfs,
+    pids_limit: HostConfig?.PidsLimit,
+    ulimits: { nproc: ULIMITS.nproc },
+    logging: { driver: HostConfig?.LogConfig?.Type, options: HostConfig?.LogConfig?.Config },
+  });
+});

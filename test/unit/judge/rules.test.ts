@@ -146,6 +146,11 @@ const faults: Record<string, Record<string, Spoil>> = {
     "an eviction": (run) => {
       storeOf(run).at_end.evicted_keys = 1;
     },
+    "a role that its CPU cap held up": (run) => {
+      const role = run.resources.server;
+      if (!role) throw new Error("no role to throttle");
+      role.throttling = { periods: 50, throttled_periods: 1, throttled_us: 900 };
+    },
   },
   "M14 invalid": {
     "a store that restarted": (run) => {
