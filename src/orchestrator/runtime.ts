@@ -87,7 +87,7 @@ async function firstThatWorks(request: Request, open: Open): Promise<Chosen> {
     } catch (error) {
       // It answers, but is not fit, e.g. its images cannot be had: the next one may be.
       if (!(error instanceof BenchError) || error.exitCode !== EXIT.environment) throw error;
-      lacking.push(`${answer.what}, but ${messageOf(error)}`);
+      lacking.push(`${answer.what}, but: ${messageOf(error)}`);
     }
   }
   throw new BenchError(lacking.join("; "), EXIT.environment);

@@ -74,7 +74,7 @@ async function expectSettings(own: Project, service: string, store: string): Pro
 }
 
 async function expectNothingLeft(own: Project): Promise<void> {
-  expect((await own.compose("--profile", "bench", "down", "--volumes")).code).toBe(0);
+  expect((await own.compose("--profile", "bench", "down", "--volumes", "--remove-orphans")).code).toBe(0);
   expect(await own.leftovers()).toEqual([]);
 }
 
@@ -94,7 +94,7 @@ describe("the standalone stores", () => {
     own = project("docker-compose.yml");
     await own.tell("up", "--detach", "--wait");
   });
-  afterAll(() => own.compose("--profile", "bench", "down", "--volumes"));
+  afterAll(() => own.compose("--profile", "bench", "down", "--volumes", "--remove-orphans"));
 
   test("are two containers, capped, confined, and reachable from their network alone", async () => {
     const parts = await own.inspect();
@@ -111,7 +111,7 @@ describe("the standalone stores", () => {
   test("serve the load generator, on a host whose ports 3001 and 6379 are taken; the server is hardened too", async () => {
     await taken(3001);
     await taken(6379);
-    const run = ["--profile", "bench", "run", "--rm", "-T", "-e", "DURATION=1", "-e", "CONNECTIONS=4"];
+    const run = ["--profile", "bench", "run", "-T", "-e", "DURATION=1", "-e", "CONNECTIONS=4"];
     const result = measuredResultSchema.parse(JSON.parse(await own.tell(...run, "loadtest")));
     expect(result.requests.total).toBeGreaterThan(100);
     const server = (await own.inspect()).get("server");
@@ -153,7 +153,7 @@ describe.each(STORES)("the %s cluster", (store) => {
     own = project(`docker-compose-${store}-cluster.yml`);
     await own.tell("up", "--detach", "--wait");
   });
-  afterAll(() => own.compose("--profile", "bench", "down", "--volumes"));
+  afterAll(() => own.compose("--profile", "bench", "down", "--volumes", "--remove-orphans"));
 
   test("is formed once it is up, of six capped and confined nodes with the settings of the file", async () => {
     await expectFormed();
@@ -176,7 +176,7 @@ describe.each(STORES)("the %s cluster", (store) => {
   });
 
   test("serves the load generator", async () => {
-    const run = ["--profile", "bench", "run", "--rm", "-T", "-e", "DURATION=1", "-e", "CONNECTIONS=4"];
+    const run = ["--profile", "bench", "run", "-T", "-e", "DURATION=1", "-e", "CONNECTIONS=4"];
     const result = measuredResultSchema.parse(JSON.parse(await own.tell(...run, "loadtest")));
     expect(result.requests.total).toBeGreaterThan(100);
   });

@@ -20,7 +20,7 @@ export async function ask(docker: Docker, name: string): Promise<{ what: string 
       setTimeout(() => reject(new Error("it hangs")), ANSWER_WITHIN_MS).unref();
     });
     const { Version } = await Promise.race([docker.version(), late]);
-    return { what: `${name} ${Version}` };
+    return { what: `${name} ${Version} answers` };
   } catch (error) {
     return { lacks: whyNot(error, name) };
   }

@@ -34,6 +34,9 @@ import {
 /** An engine that refuses even so few has another trouble. */
 const LEAST_ULIMIT = 1_024;
 
+const SETTLE_MS = 1_000;
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 export interface EngineAccess {
   id: string;
   /** In words, e.g. `Docker`. */
@@ -255,7 +258,11 @@ export class ContainerRuntime implements Runtime {
       await part?.stop().catch((error) => left.push(messageOf(error)));
     }
     const network = await this.#network?.catch(() => undefined);
-    await network?.remove().catch((error) => left.push(messageOf(error)));
+    await network?.remove().catch(async () => {
+      // An engine may still be letting go of an endpoint whose container is gone.
+      await sleep(SETTLE_MS);
+      await network.remove().catch((error) => left.push(`${this.#name}: ${messageOf(error)}`));
+    });
     await this.#access.close();
     if (left.length > 0) throw new Error(`could not be removed: ${left.join("; ")}`);
   }

@@ -103,7 +103,8 @@ function admit(counters: Counters, request: FastifyRequest, reply: FastifyReply,
     return;
   }
   counters.answers[200]++;
-  send(reply, 200, body);
+  // 200 is what a reply says by itself.
+  reply.header("content-type", JSON_TYPE).send(body);
 }
 
 function deny(counters: Counters, reply: FastifyReply, decision: Decision & { outcome: "limited" }): void {
