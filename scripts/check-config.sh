@@ -15,7 +15,7 @@ check-config.sh: checks this machine before a campaign
 Exit codes: 0 a campaign could start, 2 bad usage, 3 it could not
 TEXT
 }
-refuse() { printf 'check-config.sh: %s; see --help\n' "$1" >&2; exit 2; }
+refuse() { printf 'check-config.sh: %s; see --help\n' "${1//$'\n'/ }" >&2; exit 2; }
 
 runtime=auto json= dry=
 while (($#)); do
@@ -44,7 +44,15 @@ tell() { # check status text [mend]
 }
 has() { command -v "$1" >/dev/null 2>&1; }
 # An engine that hangs must not hang us; macOS has no `timeout`.
-within() { local seconds=$1; shift; if has timeout; then timeout "$seconds" "$@"; else "$@"; fi; }
+within() {
+  local seconds=$1 called watch status=0; shift
+  if has timeout; then timeout "$seconds" "$@"; return; fi
+  "$@" & called=$!
+  { sleep "$seconds"; kill "$called"; } >/dev/null 2>&1 & watch=$!
+  wait "$called" 2>/dev/null || status=$?
+  kill "$watch" 2>/dev/null || true
+  return "$status"
+}
 sysctl_of() { sysctl -n "$1" 2>/dev/null || true; }
 
 check_docker() {
@@ -78,7 +86,9 @@ check_node() {
   if ! has node; then tell node fail 'Node.js is missing' 'install version 20.19 or newer'; return; fi
   version=$(node --version 2>/dev/null || echo v0.0)
   local major=${version#v}; local minor=${major#*.}; major=${major%%.*}; minor=${minor%%.*}
-  if ((major > 20 || (major == 20 && minor >= 19))); then tell node ok "$version"
+  # Version managers may print something else.
+  if [[ ! $major.$minor =~ ^[0-9]+\.[0-9]+$ ]]; then tell node fail 'it does not tell its version' 'install version 20.19 or newer'
+  elif ((major > 20 || (major == 20 && minor >= 19))); then tell node ok "$version"
   else tell node fail "$version is too old" 'install version 20.19 or newer'; fi
 }
 check_python() {

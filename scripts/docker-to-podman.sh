@@ -13,7 +13,7 @@ docker-to-podman.sh: makes a `docker` command that runs Podman
   --help
 TEXT
 }
-refuse() { printf 'docker-to-podman.sh: %s; see --help\n' "$1" >&2; exit 2; }
+refuse() { printf 'docker-to-podman.sh: %s; see --help\n' "${1//$'\n'/ }" >&2; exit 2; }
 
 action= folder=$HOME/.local/bin dry=
 while (($#)); do
@@ -38,7 +38,7 @@ if [[ $action == uninstall ]]; then
   exit 0
 fi
 command -v podman >/dev/null || { printf 'Podman is missing: scripts/setup-podman.sh says how to install it\n' >&2; exit 3; }
-if [[ -e $target ]] && ! grep -q "$mark" "$target"; then refuse "$target exists and is not ours"; fi
+if [[ -e $target || -L $target ]] && ! grep -qs "$mark" "$target"; then refuse "$target exists and is not ours"; fi
 printf 'writes %s\n' "$target"
 [[ -z $dry ]] || exit 0
 mkdir -p "$folder"

@@ -15,7 +15,7 @@ Networks of others, and of campaigns that run, are never touched.
 Exit codes: 0 done, 2 bad usage, 3 the engine does not answer or a network could not be removed
 TEXT
 }
-refuse() { printf 'fix-network.sh: %s; see --help\n' "$1" >&2; exit 2; }
+refuse() { printf 'fix-network.sh: %s; see --help\n' "${1//$'\n'/ }" >&2; exit 2; }
 
 yes= dry= engine=docker
 while (($#)); do
@@ -36,22 +36,26 @@ command -v "$engine" >/dev/null || { printf '%s is not installed\n' "$engine" >&
 lives() {
   local pid=${1%%:*} rest=${1#*:} started host
   started=${rest%:*} host=${rest##*:}
-  [[ $host == "$(hostname)" ]] || return 0
+  # What cannot be told to be dead is left alone.
+  [[ $pid && $pid != *[!0-9]* && $host == "$(uname -n)" ]] || return 0
+  # Without /proc (macOS) start times depend on the locale: any process with that id counts.
+  if [[ ! -r /proc/self/stat ]]; then ps -p "$pid" >/dev/null 2>&1; return; fi
   [[ -r /proc/$pid/stat ]] && [[ $(sed 's/.*) //' "/proc/$pid/stat" | cut -d' ' -f20) == "$started" ]]
 }
 
 left=()
 while read -r id; do
   [[ -n $id ]] || continue
-  owner=$("$engine" network inspect --format '{{index .Labels "ratelimit-bench.owner"}}' "$id")
-  name=$("$engine" network inspect --format '{{.Name}}' "$id")
+  # One that went meanwhile needs nothing.
+  owner=$("$engine" network inspect --format '{{index .Labels "ratelimit-bench.owner"}}' "$id" 2>/dev/null) || continue
+  name=$("$engine" network inspect --format '{{.Name}}' "$id" 2>/dev/null) || continue
   if lives "$owner"; then printf 'in use   %s (process %s)\n' "$name" "${owner%%:*}"; continue; fi
   printf 'left     %s (process %s is gone)\n' "$name" "${owner%%:*}"
   left+=("$id")
 done < <("$engine" network ls --quiet --filter label=ratelimit-bench.owner)
 while read -r id; do
   [[ -n $id ]] || continue
-  name=$("$engine" network inspect --format '{{.Name}}' "$id")
+  name=$("$engine" network inspect --format '{{.Name}}' "$id" 2>/dev/null) || continue
   if [[ -n $("$engine" ps --all --quiet --filter "network=$id") ]]; then
     printf 'in use   %s (compose, by hand)\n' "$name"
     continue
@@ -71,7 +75,7 @@ failed=
 for id in "${left[@]}"; do
   # What a dead owner left in it goes first: a network that is in use cannot be removed.
   while read -r container; do
-    [[ -z $container ]] || "$engine" rm --force --volumes "$container" >/dev/null
+    [[ -z $container ]] || "$engine" rm --force --volumes "$container" >/dev/null || failed=1
   done < <("$engine" ps --all --quiet --filter "network=$id" --filter label=ratelimit-bench.owner)
   if "$engine" network rm "$id" >/dev/null; then printf 'removed  %s\n' "$id"; else failed=1; fi
 done

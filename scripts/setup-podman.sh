@@ -14,7 +14,7 @@ setup-podman.sh: checks and prepares Podman
 Exit codes: 0 it can run a campaign, 2 bad usage, 3 it cannot
 TEXT
 }
-refuse() { printf 'setup-podman.sh: %s; see --help\n' "$1" >&2; exit 2; }
+refuse() { printf 'setup-podman.sh: %s; see --help\n' "${1//$'\n'/ }" >&2; exit 2; }
 
 install= dry= image=
 while (($#)); do
@@ -35,7 +35,7 @@ tell() { # status check text [mend]
 }
 has() { command -v "$1" >/dev/null 2>&1; }
 
-if has apt-get; then packages=(apt-get install -y --no-install-recommends podman netavark aardvark-dns crun)
+if has apt-get; then packages=(apt-get install -y --no-install-recommends podman netavark aardvark-dns crun iptables uidmap slirp4netns)
 elif has dnf; then packages=(dnf install -y podman netavark aardvark-dns crun)
 else packages=(); fi
 if [[ -n $install ]]; then
@@ -60,7 +60,9 @@ if ! info=$(podman info --format '{{.Host.Security.Rootless}} {{.Host.CgroupsVer
 fi
 read -r rootless cgroups network oci <<<"$info"
 tell ok runtime "$oci, $([[ $rootless == true ]] && echo without root || echo as root)"
-if [[ $cgroups == v2 ]]; then tell ok cgroups "$cgroups"
+if [[ $oci == crun && -d /sys/fs/cgroup/unified ]]; then
+  tell fail cgroups 'versions 1 and 2 are mixed, which crun refuses' 'runtime = "runc" under [engine] in containers.conf'
+elif [[ $cgroups == v2 ]]; then tell ok cgroups "$cgroups"
 elif [[ $rootless == true ]]; then tell fail cgroups "$cgroups" 'caps without root need version 2'
 else tell ok cgroups "$cgroups"; fi
 if [[ $rootless == true ]]; then
@@ -76,7 +78,7 @@ if [[ $rootless == true ]]; then
   fi
 fi
 if [[ $network == netavark ]]; then
-  if ls /usr/lib/podman/aardvark-dns /usr/libexec/podman/aardvark-dns >/dev/null 2>&1; then tell ok names "$network, aardvark-dns"
+  if [[ -x /usr/lib/podman/aardvark-dns || -x /usr/libexec/podman/aardvark-dns ]]; then tell ok names "$network, aardvark-dns"
   else tell fail names 'aardvark-dns is missing' 'containers would not find each other: install it'; fi
 else tell warn names "$network" 'needs its dnsname plugin; netavark is better'; fi
 

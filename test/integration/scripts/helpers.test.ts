@@ -1,5 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolders } from "../../helpers/folders.js";
@@ -23,7 +33,20 @@ const TOOLS = [
     "grep",
     "mkdir",
   ],
-  ...["chmod", "rm", "id", "timeout", "sysctl", "dirname", "hostname", "cut", "mktemp", "sleep"],
+  ...[
+    "chmod",
+    "rm",
+    "id",
+    "timeout",
+    "sysctl",
+    "dirname",
+    "hostname",
+    "cut",
+    "mktemp",
+    "sleep",
+    "uname",
+    "ps",
+  ],
 ];
 
 /** A PATH with the system's small tools and nothing else but these programs, as shell scripts. */
@@ -97,6 +120,23 @@ describe("check-config.sh", () => {
   });
 });
 
+test("a Node.js that does not tell its version is named, and the JSON stays JSON", () => {
+  const path = pathWith({ ...FIT, node: "echo N/A: not installed" });
+  const { code, stdout } = run("check-config.sh", ["--json"], path);
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout).checks).toContainEqual(
+    expect.objectContaining({ check: "node", status: "fail" }),
+  );
+});
+
+test("an engine that hangs is given up, also where there is no timeout command", () => {
+  const path = pathWith({ ...FIT, docker: "exec sleep 60" });
+  rmSync(join(path, "timeout"), { force: true });
+  const { code, stdout } = run("check-config.sh", ["--runtime", "docker"], path);
+  expect(code).toBe(3);
+  expect(stdout).toMatch(/docker .*does not answer/);
+}, 40_000);
+
 describe("docker-to-podman.sh", () => {
   test("installs a shim, never over another docker, and removes only its own", () => {
     const path = pathWith({ podman: 'echo "podman got $*"' });
@@ -141,4 +181,61 @@ test.each(["check-config.sh", "fix-network.sh", "setup-podman.sh", "docker-to-po
 
 test("fix-network.sh without an engine is an environment error", () => {
   expect(run("fix-network.sh", [], pathWith({})).code).toBe(3);
+});
+
+/** An engine with one network of ours, which notes what it removes. */
+function engineWith(owner: string, removals: string) {
+  const docker = `case "$*" in
+  *"network ls"*ratelimit-bench.owner*) echo n1 ;;
+  *inspect*owner*) echo '${owner}' ;;
+  *inspect*) echo net ;;
+  "ps "*) echo c1 ;;
+  *rm*) echo "$*" >>"$HOME/removed"; ${removals} ;;
+  esac`;
+  return pathWith({ docker });
+}
+
+describe("fix-network.sh", () => {
+  test("without /proc (macOS) the network of a live process stays", () => {
+    // What /proc is there cannot be taken away: the script is told another place.
+    const script = readFileSync(join(ROOT, "scripts/fix-network.sh"), "utf8").replaceAll(
+      "/proc/",
+      "/no-proc/",
+    );
+    const HOME = newFolder();
+    const file = join(HOME, "fix.sh");
+    writeFileSync(file, script);
+    const PATH = engineWith(`${process.pid}:Sat Nov 21 04:00:00 2026:${hostname()}`, ":");
+    const ended = spawnSync("bash", [file, "--yes"], { env: { PATH, HOME }, encoding: "utf8" });
+    expect(ended.stdout).toContain("in use   net");
+    expect(existsSync(join(HOME, "removed"))).toBe(false);
+  });
+
+  test("what cannot be removed is an environment error, and the rest is still tried", () => {
+    const HOME = newFolder();
+    const { code } = run("fix-network.sh", ["--yes"], engineWith(`1:0:${hostname()}`, "exit 1"), { HOME });
+    expect(code).toBe(3);
+    expect(readFileSync(join(HOME, "removed"), "utf8")).toContain("network rm n1");
+  });
+
+  test("a network that goes while it is looked at is no error", () => {
+    const docker = 'case "$*" in *"network ls"*owner*) echo n1 ;; *inspect*) exit 1 ;; esac';
+    expect(run("fix-network.sh", [], pathWith({ docker })).code).toBe(0);
+  });
+});
+
+test.each(["check-config.sh", "fix-network.sh", "setup-podman.sh", "docker-to-podman.sh"])(
+  "%s refuses a flag of two lines in one line",
+  (script) => {
+    const { code, stderr } = run(script, ["--a\nb"], pathWith({}));
+    expect(code).toBe(2);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+  },
+);
+
+test("the shim is not written through a link that leads nowhere", () => {
+  const folder = newFolder();
+  symlinkSync(join(folder, "elsewhere"), join(folder, "docker"));
+  expect(run("docker-to-podman.sh", ["--install", folder], pathWith({ podman: "" })).code).toBe(2);
+  expect(existsSync(join(folder, "elsewhere"))).toBe(false);
 });
