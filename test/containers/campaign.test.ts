@@ -199,7 +199,7 @@ test("a store that its CPU cap holds up is suspect, and it is said", async () =>
   expect(reason?.text).toMatch(/throttled by its CPU cap: .*store-1/);
 });
 
-test("without an engine `docker` is an environment error with the mend, and `auto` takes local processes", async () => {
+test("without an engine `docker` is an environment error with the mend", async () => {
   const env = {
     DOCKER_HOST: "unix:///nonexistent/docker.sock",
     PATH: `${process.execPath.replace(/\/node$/, "")}:/usr/bin:/bin`,
