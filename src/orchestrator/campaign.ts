@@ -24,6 +24,8 @@ export async function runCampaign(
   journal: Journal,
   signal: AbortSignal,
 ): Promise<ExitCode> {
+  // What is wrong with the request itself is said before anything is looked for, built or started.
+  makePlan(request, () => true);
   for (const notice of request.notices) journal.warn(notice);
   for (const line of await reclaimOrphans()) journal.warn(line);
   const now = new Date();
