@@ -45,6 +45,19 @@ export const storeBinarySchema = z.strictObject({
   embedded: z.boolean(),
 });
 
+/** What must hold for every client's configuration; the campaign fails where it does not. */
+export const thresholdSchema = z.strictObject({
+  /** As it was asked, e.g. `p99<10ms`. */
+  text: z.string(),
+  metric: z.enum(["throughput", "p50", "p90", "p95", "p99", "p99_9", "errors", "limited_share", "cpu"]),
+  op: z.enum(["<", "<=", ">", ">=", "="]),
+  /** Requests/s, milliseconds, shares of 0 to 1, or CPU µs per request of the server. */
+  value: z.number().min(0),
+  /** In the same unit; with `=` alone. */
+  tolerance: z.number().min(0).optional(),
+});
+export type Threshold = z.infer<typeof thresholdSchema>;
+
 /** One campaign: its plan, where it ran, and how it ended. */
 export const manifestSchema = z.strictObject({
   schema: z.literal(MANIFEST_SCHEMA),
@@ -55,6 +68,9 @@ export const manifestSchema = z.strictObject({
   finished_at: z.iso.datetime().optional(),
   /** The command that repeats the campaign. */
   command: z.string(),
+  /** Every setting that bears on what is measured, by flag: `--config manifest.json` repeats the campaign. */
+  settings: z.record(z.string(), z.string()).optional(),
+  thresholds: z.array(thresholdSchema).optional(),
   harness: z.strictObject({ version: z.string(), git_revision: z.string().optional(), node: z.string() }),
   machine: machineSchema,
   runtime: runtimeFactsSchema,

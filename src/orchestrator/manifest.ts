@@ -40,6 +40,8 @@ export async function startManifest(
     status: "running",
     started_at: new Date().toISOString(),
     command: request.command,
+    settings: request.settings,
+    ...(request.thresholds.length > 0 ? { thresholds: request.thresholds } : {}),
     harness: { version, node: process.versions.node, ...(revision ? { git_revision: revision } : {}) },
     machine,
     runtime: runtimeFacts(

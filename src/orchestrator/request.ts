@@ -1,5 +1,6 @@
 import type { Limits } from "../contract/configuration.js";
 import { usageError } from "../contract/errors.js";
+import type { Threshold } from "../contract/manifest.js";
 import type { Caps } from "../runtimes/types.js";
 
 /** How long a run measures: a fixed time, or by the size of what is measured. */
@@ -41,6 +42,13 @@ export interface Request {
   outputFile?: string;
   /** The command line that repeats it. */
   command: string;
+  /** Every setting that bears on what is measured, as text: what repeats the campaign. */
+  settings: Record<string, string>;
+  thresholds: Threshold[];
+  /** Prints the plan and starts nothing. */
+  dryRun: boolean;
+  /** Refuses to start on a machine that the doctor warns of. */
+  strict: boolean;
   /** Things to say before the first run. */
   notices: string[];
 }
@@ -88,15 +96,15 @@ export function listOf(flag: string, text: string, notices: string[]): string[] 
 }
 
 /** `dynamic`, `fixed30`, `fixed120` or `custom:N`. @throws usageError listing the modes */
-export function durationMode(text: string): DurationMode {
+export function durationMode(text: string, source = "--duration-mode"): DurationMode {
   if (text === "dynamic") return { mode: "dynamic" };
   if (text === "fixed30") return { mode: "fixed", seconds: 30 };
   if (text === "fixed120") return { mode: "fixed", seconds: 120 };
   if (text.startsWith("custom:")) {
-    const seconds = numberIn("duration", "--duration-mode custom:", text.slice("custom:".length));
+    const seconds = numberIn("duration", `${source} custom:`, text.slice("custom:".length));
     return { mode: "fixed", seconds };
   }
   throw usageError(
-    `--duration-mode ${JSON.stringify(text.slice(0, 60))}: give dynamic, fixed30, fixed120 or custom:N (seconds)`,
+    `${source} ${JSON.stringify(text.slice(0, 60))}: give dynamic, fixed30, fixed120 or custom:N (seconds)`,
   );
 }
