@@ -101,6 +101,15 @@ function presetOf(places: readonly Layer[]): Preset | undefined {
 const presetLayer = ({ id, settings }: Preset): Layer =>
   new Map(Object.entries(settings).map(([key, value]) => [key, { source: `preset ${id}: ${key}`, value }]));
 
+function tellingOf(settings: Settings): Request["telling"] {
+  const [quiet, verbose] = ["quiet", "verbose"].map((key) => settings.isOn(key));
+  if (quiet && verbose) throw usageError("--quiet and --verbose: give one of them");
+  return {
+    format: settings.isOn("json") ? "json" : "text",
+    detail: quiet ? "quiet" : verbose ? "verbose" : "normal",
+  };
+}
+
 /**
  * What a campaign shall do, of all that was said about it.
  * @param places each wins over those before it
@@ -161,6 +170,7 @@ export function requestOf(
     programPaths: programPaths(settings),
     storeAccess: access,
     thresholds: threshold ? parseThresholds(threshold.source, threshold.value) : [],
+    telling: tellingOf(settings),
     dryRun: settings.isOn("dry-run"),
     strict: strict && !settings.isOn("force"),
     settings: { ...settings.record(), seed: String(chosen) },

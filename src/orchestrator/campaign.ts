@@ -4,11 +4,13 @@ import { EXIT, type ExitCode, environmentError, messageOf } from "../contract/er
 import type { Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
 import { unlessAborted } from "./abort.js";
+import { requireFitMachine } from "./doctor.js";
+import { durationText, estimateS, learnOverheads, type Overheads, overheadsOf } from "./estimate.js";
 import { discoverStore } from "./external.js";
 import type { Journal } from "./journal.js";
 import { Lease } from "./lease.js";
 import { startManifest } from "./manifest.js";
-import { estimateS, makePlan } from "./plan.js";
+import { makePlan } from "./plan.js";
 import { campaignReadme } from "./readme.js";
 import { Recorder, type RunOutcome } from "./recorder.js";
 import { buildReport, summaryTable } from "./report.js";
@@ -26,6 +28,7 @@ export async function runCampaign(
 ): Promise<ExitCode> {
   // What is wrong with the request itself is said before anything is looked for, built or started.
   makePlan(request, () => true);
+  if (request.strict) await requireFitMachine(request.runtime, packageFolder);
   for (const notice of request.notices) journal.warn(notice);
   for (const line of await reclaimOrphans()) journal.warn(line);
   const now = new Date();
@@ -44,7 +47,7 @@ export async function runCampaign(
       const folder = await createCampaignFolder(request.output, now);
       const campaign = basename(folder);
       journal.writeTo(join(folder, "benchmark.log"));
-      announce(plan, choice, folder, journal);
+      announce(plan, await overheadsOf(runtime.id), choice, folder, journal);
       const manifest = await startManifest(campaign, request, plan, runtime, external, packageFolder);
       for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
       await save(manifest, folder);
@@ -64,6 +67,7 @@ export async function runCampaign(
         });
         outcomes = await recorder.recordAll();
         manifest.status = "finished";
+        await learnOverheads(runtime.id, plan.warmup_s, outcomes.filter(isMeasured));
       } finally {
         if (manifest.status === "running") manifest.status = "aborted";
         manifest.finished_at = new Date().toISOString();
@@ -87,6 +91,8 @@ export async function runCampaign(
     }
   }
 }
+
+const isMeasured = ({ status }: RunOutcome): boolean => status !== "failed";
 
 /** Of a runtime that opened when nobody waited for it any more. */
 async function discard({ runtime, workFolder }: OpenedRuntime): Promise<void> {
@@ -114,13 +120,13 @@ async function checkOutputFile(path: string | undefined): Promise<void> {
   }
 }
 
-function announce(plan: Plan, choice: string, folder: string, journal: Journal): void {
+function announce(plan: Plan, overheads: Overheads, choice: string, folder: string, journal: Journal): void {
   journal.say(choice);
   for (const { asked, reason } of plan.skips) journal.say(`skipped ${asked}: ${reason}`);
   for (const note of plan.notes) journal.say(`note: ${note}`);
-  const minutes = Math.ceil(estimateS(plan) / 60);
+  const length = durationText(estimateS(plan, overheads));
   const counts = `${plan.runs.length} runs of ${plan.configurations.length} configurations, ${plan.order}`;
-  journal.say(`${counts}, about ${minutes} min; seed ${plan.seed}; results in ${folder}`);
+  journal.say(`${counts}, about ${length}; seed ${plan.seed}; results in ${folder}`);
 }
 
 /** The report and the last screen. Failed runs outrank invalid ones in the exit code. */

@@ -6,6 +6,7 @@ import { nearest } from "../targets/nearest.js";
 import { Aborted } from "./abort.js";
 import { parseCampaign } from "./args.js";
 import { runCampaign } from "./campaign.js";
+import { preview, previewLines } from "./dry-run.js";
 import { Journal } from "./journal.js";
 import type { Request } from "./request.js";
 import { parseSingle } from "./single.js";
@@ -32,6 +33,14 @@ function interruption(): AbortSignal {
 }
 
 async function campaign(request: Request): Promise<ExitCode> {
+  if (request.dryRun) {
+    const found = await preview(request, packageFolder);
+    const isJson = request.telling.format === "json";
+    process.stdout.write(
+      isJson ? `${JSON.stringify(found, null, 2)}\n` : `${previewLines(found).join("\n")}\n`,
+    );
+    return EXIT.done;
+  }
   try {
     return await runCampaign(request, packageFolder, new Journal(), interruption());
   } catch (error) {

@@ -32,10 +32,14 @@ Exit codes: 0 done, 2 bad usage, 3 environment not fit, 4 a configuration failed
             6 a threshold was missed, 130 interrupted`;
 
 function optionOf({ key, value, help, variable, fallback, repeatable }: Setting): Option {
-  const words = variable ? `${help} (also ${variable})` : help;
+  const notes = [
+    ...(fallback === undefined
+      ? []
+      : [`default: ${/\s/.test(fallback) ? JSON.stringify(fallback) : fallback}`]),
+    ...(variable ? [`also ${variable}`] : []),
+  ];
+  const words = notes.length > 0 ? `${help} (${notes.join("; ")})` : help;
   const option = new Option(value ? `--${key} ${value}` : `--${key}`, words);
-  if (fallback !== undefined)
-    option.default(undefined, /\s/.test(fallback) ? JSON.stringify(fallback) : fallback);
   if (repeatable)
     option.argParser((text: string, before?: string) => (before === undefined ? text : `${before},${text}`));
   return option;

@@ -155,18 +155,3 @@ export function makePlan(request: Request, available: Availability, external?: D
     ],
   };
 }
-
-/** Seconds that starting and stopping the parts of one run take, about. */
-const OVERHEAD_S = { standalone: 2, cluster: 7, none: 1.5 } as const;
-
-/** How long the campaign will take, in seconds, about. */
-export function estimateS(plan: Plan): number {
-  const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
-  return plan.runs.reduce((total, { configuration_hash }) => {
-    const configuration = byHash.get(configuration_hash);
-    const extent = configuration?.extent;
-    const measured = extent && "duration_s" in extent ? extent.duration_s : 0;
-    const overhead = OVERHEAD_S[configuration?.target.topology as keyof typeof OVERHEAD_S] ?? 2;
-    return total + plan.warmup_s + measured + plan.cooldown_s + overhead;
-  }, 0);
-}

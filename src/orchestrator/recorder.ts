@@ -1,5 +1,6 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Configuration } from "../contract/configuration.js";
 import { BenchError, EXIT, messageOf } from "../contract/errors.js";
 import type { Plan } from "../contract/plan.js";
 import type { Result } from "../contract/result.js";
@@ -19,6 +20,9 @@ type PlannedRun = Plan["runs"][number];
 export interface RunOutcome {
   file: string;
   status: "valid" | "suspect" | "invalid" | "failed";
+  configuration: Configuration;
+  /** From its start until it was saved. */
+  seconds: number;
 }
 
 export interface RecorderOptions {
@@ -83,7 +87,8 @@ export class Recorder {
     const saved = (await this.#save(planned, result)) && (await this.#copy(planned));
     journal.stamp(`  ${describeResult(result)}`);
     const status = result.status === "measured" && saved ? result.verdict.status : "failed";
-    return { file: planned.file, status };
+    const seconds = (Date.now() - startedAt.getTime()) / 1000;
+    return { file: planned.file, status, configuration: belonging.planned.configuration, seconds };
   }
 
   async #measure(planned: PlannedRun, belonging: Belonging): Promise<Result> {

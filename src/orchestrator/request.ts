@@ -45,6 +45,8 @@ export interface Request {
   /** Every setting that bears on what is measured, as text: what repeats the campaign. */
   settings: Record<string, string>;
   thresholds: Threshold[];
+  /** How it tells of its progress. */
+  telling: { format: "text" | "json"; detail: "quiet" | "normal" | "verbose" };
   /** Prints the plan and starts nothing. */
   dryRun: boolean;
   /** Refuses to start on a machine that the doctor warns of. */

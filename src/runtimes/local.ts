@@ -23,6 +23,8 @@ async function isAnswered(part: Part, place: Place): Promise<boolean> {
   }
 }
 
+const missing = (program: string): string => `no ${program} was found on this machine`;
+
 class LocalRuntime implements Runtime {
   readonly id = "local";
   readonly capsApplied = false;
@@ -38,7 +40,7 @@ class LocalRuntime implements Runtime {
   }
 
   program(name: string): ProgramFacts | string {
-    return this.#programs.get(name) ?? `no ${name} was found on this machine`;
+    return this.#programs.get(name) ?? missing(name);
   }
 
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
@@ -100,6 +102,9 @@ export const local: RuntimeDescription = {
   id: "local",
   async available() {
     return { what: "processes of this machine" };
+  },
+  async has(program, { packageFolder, programPaths }) {
+    return (await findProgram(program, programPaths[program], packageFolder)) ? true : missing(program);
   },
   async open({ packageFolder, workFolder, programPaths }) {
     await mkdir(workFolder, { recursive: true });

@@ -138,6 +138,11 @@ export interface RuntimeDescription {
   id: string;
   /** What answers here, in words (`Docker 28.0`), or why this runtime cannot be used, with the mend. */
   available(): Promise<{ what: string } | { lacks: string }>;
+  /** Whether it could start a program, or why not; nothing is started or built to find that out. */
+  has(
+    program: string,
+    options: Pick<RuntimeOptions, "packageFolder" | "programPaths">,
+  ): Promise<true | string>;
   /** @throws environmentError when it cannot be made ready */
   open(options: RuntimeOptions): Promise<Runtime>;
   /** Ends what a dead owner left behind. @returns whether anything was still there */

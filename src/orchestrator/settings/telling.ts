@@ -9,6 +9,13 @@ export const telling: SettingGroup = {
       help: "the same settings from a YAML file, or from the manifest.json of a campaign to repeat; flags win",
       flagOnly: true,
     },
+    {
+      key: "json",
+      help: "one JSON object a line on standard output, all else on standard error; one document with --dry-run",
+      flagOnly: true,
+    },
+    { key: "quiet", help: "nothing but warnings and the path of the report", flagOnly: true },
+    { key: "verbose", help: "also what happens within each run", flagOnly: true },
     { key: "dry-run", help: "print the plan and its estimate, and start nothing", flagOnly: true },
   ],
 };

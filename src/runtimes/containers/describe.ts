@@ -38,6 +38,8 @@ export function containersOn(engine: Engine): RuntimeDescription {
   return {
     id: engine.id,
     available: () => withEngine(engine, async (_docker, what) => ({ what })),
+    // Every store has an image, which is had or pulled when it is needed.
+    has: async () => true,
     async open(options) {
       let access: EngineAccess | undefined;
       try {
