@@ -4,10 +4,10 @@ import { EXIT, type ExitCode, usageError } from "../contract/errors.js";
 import { runProgram } from "../contract/program.js";
 import { nearest } from "../targets/nearest.js";
 import { Aborted } from "./abort.js";
-import { parseCampaign } from "./args.js";
 import { runCampaign } from "./campaign.js";
 import { preview, previewLines } from "./dry-run.js";
 import { Journal } from "./journal.js";
+import { requestFrom } from "./prompt/index.js";
 import type { Request } from "./request.js";
 import { parseSingle } from "./single.js";
 import { reclaimOrphans } from "./state.js";
@@ -54,7 +54,7 @@ async function main(): Promise<ExitCode> {
   const [command, ...argv] = process.argv.slice(2);
   switch (command) {
     case "run": {
-      const request = parseCampaign(argv, process.env);
+      const request = await requestFrom(argv, process.env, packageFolder);
       return request ? campaign(request) : EXIT.done;
     }
     case "single":

@@ -4,7 +4,7 @@ import { diskBytes, durationText, estimateS, type Overheads, overheadsOf } from 
 import { makePlan } from "./plan.js";
 import type { Request } from "./request.js";
 import { expectedRuntime, expectedStores } from "./runtime.js";
-import { textTable } from "./text-table.js";
+import { counted, textTable } from "./text-table.js";
 
 /** What a campaign would do, found out without starting anything. */
 export interface Preview {
@@ -69,7 +69,7 @@ export function previewLines({ runtime, plan, estimate, notices }: Preview, now 
   const [head = "", ...rows] = matrixLines(plan);
   const width = String(rows.length).length;
   const ends = new Date(now.getTime() + estimate.seconds * 1000);
-  const counts = `${plan.runs.length} runs of ${plan.configurations.length} configurations`;
+  const counts = `${counted(plan.runs.length, "run")} of ${counted(plan.configurations.length, "configuration")}`;
   const disk = `${Math.ceil(estimate.disk_bytes / 1e6)} MB on disk`;
   return [
     `runtime: ${runtime.id} (${runtime.choice})`,

@@ -16,6 +16,7 @@ export const telling: SettingGroup = {
     },
     { key: "quiet", help: "nothing but warnings and the path of the report", flagOnly: true },
     { key: "verbose", help: "also what happens within each run", flagOnly: true },
+    { key: "legacy", help: "three plain prompts: duration, concurrency, workload", flagOnly: true },
     { key: "dry-run", help: "print the plan and its estimate, and start nothing", flagOnly: true },
   ],
 };
