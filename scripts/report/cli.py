@@ -14,6 +14,7 @@ from .files import write_all
 from .load import load_campaign
 from .render import render_page
 from .summarize import summarize
+from .thresholds import judgements
 
 _EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be · 3 the environment
 is not fit (tools missing, folder unwritable) · 4 writing failed"""
@@ -56,7 +57,7 @@ def build(folder: Path) -> tuple[str, str, dict[str, object]]:
     return (
         render_page(campaign, summaries),
         summary_csv(summaries),
-        summary_document(campaign.name, summaries, page),
+        summary_document(campaign.name, summaries, judgements(campaign, summaries), page),
     )
 
 

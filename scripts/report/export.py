@@ -9,6 +9,7 @@ from typing import Any
 from .model import Measured, Run
 from .roles import cpu_us_per_request
 from .summarize import Summary
+from .thresholds import Judgement, documents
 
 Cell = str | int | None
 Column = tuple[str, Callable[[Summary], Cell]]
@@ -227,10 +228,13 @@ def _configuration(summary: Summary) -> dict[str, Any]:
     }
 
 
-def summary_document(campaign: str, summaries: Sequence[Summary], report: str) -> dict[str, Any]:
+def summary_document(
+    campaign: str, summaries: Sequence[Summary], judged: Sequence[Judgement], report: str
+) -> dict[str, Any]:
     """What `--summary-json` prints; its shape is `schemas/summary.schema.json`.
 
     Args:
+        judged: every threshold on every configuration.
         report: absolute path of the page.
     """
     return {
@@ -238,5 +242,6 @@ def summary_document(campaign: str, summaries: Sequence[Summary], report: str) -
         "schema_version": 1,
         "campaign": campaign,
         "configurations": [_configuration(summary) for summary in summaries],
+        "thresholds": documents(judged),
         "report": report,
     }

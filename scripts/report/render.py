@@ -22,6 +22,7 @@ from .runs import run_rows
 from .script_calls import script_rows
 from .summarize import Summary
 from .tables import result_tables
+from .thresholds import judgements
 
 _FILTERS = ("client", "workload", "topology")
 
@@ -140,6 +141,7 @@ def render_page(campaign: Campaign, summaries: Sequence[Summary]) -> str:
         charts=[chart for chart in CHARTS if chart.id in figures],
         filters=_filter_values(ordered),
         answers=answers(found),
+        thresholds=judgements(campaign, ordered),
         tables=result_tables(found, controls),
         runs=run_rows(ordered),
         run_count=len(campaign.runs),

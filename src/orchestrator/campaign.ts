@@ -13,7 +13,7 @@ import { startManifest } from "./manifest.js";
 import { makePlan } from "./plan.js";
 import { campaignReadme } from "./readme.js";
 import { Recorder, type RunOutcome } from "./recorder.js";
-import { buildReport, summaryTable } from "./report.js";
+import { buildReport, missedThresholds, summaryTable } from "./report.js";
 import type { Request } from "./request.js";
 import { createCampaignFolder, pointLatest, stamp, writeWhole } from "./results-dir.js";
 import { hasStore, type OpenedRuntime, openRuntime } from "./runtime.js";
@@ -129,7 +129,7 @@ function announce(plan: Plan, overheads: Overheads, choice: string, folder: stri
   journal.say(`${counts}, about ${length}; seed ${plan.seed}; results in ${folder}`);
 }
 
-/** The report and the last screen. Failed runs outrank invalid ones in the exit code. */
+/** The report and the last screen. In the exit code failed runs outrank missed thresholds, and those invalid runs. */
 async function conclude(
   outcomes: readonly RunOutcome[],
   packageFolder: string,
@@ -146,7 +146,10 @@ async function conclude(
   if (failed > 0)
     journal.warn(`${failed} of ${outcomes.length} runs failed: see the report or benchmark.log`);
   if (invalid > 0) journal.warn(`${invalid} of ${outcomes.length} runs are invalid: the report says why`);
+  const missed = missedThresholds(summary);
+  for (const line of missed) journal.warn(`threshold: ${line}`);
   journal.say(`report: ${summary.report}`);
   if (failed > 0) return EXIT.configurationFailed;
+  if (missed.length > 0) return EXIT.regression;
   return invalid > 0 ? EXIT.runsInvalid : EXIT.done;
 }

@@ -5,6 +5,9 @@ import { BenchError, EXIT } from "../contract/errors.js";
 
 const summarySchema = z.object({
   report: z.string(),
+  thresholds: z.array(
+    z.object({ label: z.string(), threshold: z.string(), value_text: z.string(), status: z.string() }),
+  ),
   configurations: z.array(
     z.object({
       label: z.string(),
@@ -72,4 +75,14 @@ export function summaryTable({ configurations }: Summary): string[] {
   return rows.map((row) =>
     `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd(),
   );
+}
+
+/** What was asked of every client and does not hold, a line each. */
+export function missedThresholds({ thresholds }: Summary): string[] {
+  return thresholds
+    .filter(({ status }) => status !== "held")
+    .map(
+      ({ label, threshold, value_text, status }) =>
+        `${label}: ${threshold} ${status === "missed" ? `was missed: ${value_text}` : "has no figure"}`,
+    );
 }
