@@ -77,6 +77,11 @@ class Cell:
         return len({(ranking.group.store, ranking.group.external) for ranking in self.rankings}) > 1
 
     @property
+    def limiters_differ(self) -> bool:
+        """Its rankings are of several limiters."""
+        return len({ranking.group.limiter for ranking in self.rankings}) > 1
+
+    @property
     def scripts_differ(self) -> bool:
         """Its rankings did not all run one and the same script."""
         shas = {ranking.one_script for ranking in self.rankings}

@@ -11,7 +11,7 @@ import { idSchema, type Target } from "../contract/target.js";
 import { clients } from "../targets/clients/index.js";
 import { groups } from "../targets/groups.js";
 import { nearest } from "../targets/nearest.js";
-import { type Availability, resolveTarget } from "../targets/resolve.js";
+import { type Availability, findLimiter, resolveTarget } from "../targets/resolve.js";
 import { findProfile, findWorkload } from "../traffic/find.js";
 import { DEFAULT_TRAFFIC, profiles } from "../traffic/profiles/index.js";
 import { workloads } from "../traffic/workloads.js";
@@ -66,14 +66,26 @@ function resolveAll(request: Request, available: Availability, external: Discove
   return { targets: [...targets.values()], skips, notes: [...new Set(notes)] };
 }
 
-function configurations(request: Request, targets: readonly Target[], isExternal: boolean): Planned[] {
+/** @param skips gets those whose limiter cannot keep the limits */
+function configurations(
+  request: Request,
+  targets: readonly Target[],
+  isExternal: boolean,
+  skips: Plan["skips"],
+): Planned[] {
   const planned = new Map<string, Planned>();
+  const lacking = new Map<string, string>();
   for (const workloadId of request.workloads) {
     const workload = findWorkload(workloadId);
     for (const traffic of request.traffic) {
       const limits: Limits = { ...findProfile(traffic).limits, ...request.limits };
       for (const connections of request.connections) {
         for (const target of targets) {
+          const lacks = findLimiter(target.limiter).lacks?.(limits);
+          if (lacks) {
+            lacking.set(target.label, lacks);
+            continue;
+          }
           const configuration: Configuration = {
             target,
             workload: workload.computes
@@ -92,6 +104,7 @@ function configurations(request: Request, targets: readonly Target[], isExternal
       }
     }
   }
+  skips.push(...[...lacking].map(([asked, reason]) => ({ asked, reason })));
   return [...planned.values()];
 }
 
@@ -128,11 +141,11 @@ export function makePlan(request: Request, available: Availability, external?: D
       profiles.map((profile) => profile.id),
     );
   const { targets, skips, notes } = resolveAll(request, available, external);
-  if (targets.length === 0) {
+  const planned = configurations(request, targets, external !== undefined, skips);
+  if (planned.length === 0) {
     const reasons = skips.map(({ asked, reason }) => `${asked}: ${reason}`).join("; ");
     throw usageError(`nothing is left to measure (${reasons})`);
   }
-  const planned = configurations(request, targets, external !== undefined);
   return {
     schema: PLAN_SCHEMA,
     schema_version: PLAN_SCHEMA_VERSION,

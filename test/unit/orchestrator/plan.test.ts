@@ -54,6 +54,16 @@ describe("which targets are planned", () => {
     ]);
   });
 
+  test("limits that a limiter cannot keep are a skip with the reason, and the others are planned", () => {
+    const both = ["--clients", "ioredis,ioredis+fastify-rate-limit"];
+    expect(labels(makePlan(requestOf(...both), everything))).toHaveLength(2);
+    const { skips, ...plan } = makePlan(requestOf(...both, "--block", "5"), everything);
+    expect(labels({ skips, ...plan })).toEqual(["ioredis"]);
+    expect(skips).toEqual([
+      { asked: "ioredis+fastify-rate-limit", reason: expect.stringContaining("cannot block a key") },
+    ]);
+  });
+
   test("impossible pairs are skipped with the reason", () => {
     const plan = makePlan(requestOf("--clients", "iovalkey@redis,memory:cluster,none"), everything);
     expect(labels(plan)).toEqual(["none"]);
