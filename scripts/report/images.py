@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from .answer import cell_title
-from .compare import Cell, by_throughput, cells
+from .compare import Cell, cells
 from .format import milliseconds, rate
 from .summarize import Summary
 from .svg import Bar, bar_chart
@@ -46,8 +46,8 @@ def _latency(cell: Cell, rows: Sequence[Summary]) -> str:
 
 
 def _rows(cell: Cell) -> list[Summary]:
-    """Clients, best first, then controls; at most `MAX_BARS`."""
-    return [*by_throughput(cell.summaries), *cell.controls][:MAX_BARS]
+    """Clients, store after store, best first, then controls; at most `MAX_BARS`."""
+    return [*cell.summaries, *cell.controls][:MAX_BARS]
 
 
 def images(summaries: Sequence[Summary]) -> tuple[dict[str, str], int]:
