@@ -11,7 +11,7 @@ from pathlib import Path
 
 SCRIPT = Path(__file__).resolve()
 ROOT = SCRIPT.parent.parent
-NEEDED = ("hdrh", "jinja2", "jsonschema", "plotly")
+NEEDED = ("hdrh", "jinja2", "jsonschema", "jsonschema_rs", "plotly")
 GUARD = "RATELIMIT_BENCH_REPORT_PYTHON"
 ENVIRONMENT = 3
 

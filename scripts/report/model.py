@@ -94,6 +94,8 @@ class Role:
     source: str
     cpu_percent: float
     cpu_us_per_request: float | None
+    resident_bytes: float | None = None
+    """Mean over the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +169,12 @@ class Measured:
     timeouts: int
     errors_total: int
     failed_answers: int
+    failed_by_status: Mapping[str, int]
+    """Answers by HTTP status, without those that say allowed or limited."""
     prediction: Prediction | None
     roles: Mapping[str, Role]
     seconds: tuple[Second, ...]
+    """Of median runs alone, and of no more of them than a page can hold."""
     client_settings: Mapping[str, Any]
     limiter_script: LimiterScript | None
     """None where no script decides, or the server named none."""
@@ -220,6 +225,18 @@ class Planned:
     runs: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A file that is not what it should be, and why: none of its figures is on the page."""
+
+    file: str
+    text: str
+    """The field, as a JSON path, and what is wrong with it."""
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.text}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
     """A folder of results. `manifest` is the validated document, absent for runs made by hand."""
@@ -230,3 +247,7 @@ class Campaign:
     runs: tuple[Run, ...]
     ignored: tuple[str, ...]
     """Names of files that a crash left behind."""
+    excluded: tuple[Excluded, ...] = ()
+    """Files that are left out, by name; only where the caller wants the rest all the same."""
+    series_left_out: int = 0
+    """Median runs whose per-second series were too many to keep."""

@@ -17,6 +17,7 @@ from .environment import campaign_facts, external_notices, machine_facts, versio
 from .errors import ENVIRONMENT, ReportError
 from .loads import load_text, varying_parts
 from .model import Campaign
+from .notices import campaign_notices
 from .paths import PLOTLY_BUNDLE, STATIC, TEMPLATES
 from .runs import run_rows
 from .script_calls import script_rows
@@ -150,7 +151,7 @@ def render_page(campaign: Campaign, summaries: Sequence[Summary]) -> str:
         facts=campaign_facts(campaign),
         versions=version_facts(ordered),
         scripts_ran=script_rows(ordered),
-        external=external_notices(ordered),
+        external=[*campaign_notices(campaign), *external_notices(ordered)],
         notes=manifest["plan"]["notes"] if manifest else [],
         skips=manifest["plan"]["skips"] if manifest else [],
         conditions=manifest["conditions"] if manifest else [],

@@ -5,8 +5,10 @@ import math
 import statistics
 import zlib
 from base64 import b64decode
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Protocol, TypeVar
 
 from hdrh.histogram import HdrHistogram
@@ -157,14 +159,12 @@ def percentiles_ms(histogram: HdrHistogram) -> dict[str, float]:
     if total == 0:
         return {}
     found: dict[str, float] = {}
-    index = seen = 0
+    seen = list(accumulate(histogram.counts[: histogram.counts_len]))
     for name, percentile in PERCENTILES.items():
         exact = percentile / 100 * total
         rank = max(1, math.ceil(exact - math.ulp(exact)))
-        while seen < rank:
-            seen += histogram.get_count_at_index(index)
-            index += 1
-        value = histogram.get_highest_equivalent_value(histogram.get_value_from_index(index - 1))
+        index = bisect_left(seen, rank)
+        value = histogram.get_highest_equivalent_value(histogram.get_value_from_index(index))
         found[name] = value / 1000
     return found
 

@@ -30,6 +30,11 @@ class Summary:
         return self.median.measured if self.median else None
 
     @property
+    def median_first(self) -> tuple[Run, ...]:
+        """The median run, then all; where a fact is asked for that any run may tell."""
+        return (*([self.median] if self.median else []), *self.runs)
+
+    @property
     def scripts(self) -> tuple[LimiterScript, ...]:
         """Distinct scripts of the runs that count, of all measured ones where none counts; often just one."""
         counted = [run for run in self.runs if run.eligible] or self.runs
