@@ -118,6 +118,16 @@ export class Campaign {
     );
   }
 
+  /** Goes on with a campaign of that home. */
+  static resume(
+    home: string,
+    flags: readonly string[] = [],
+    env: Readonly<Record<string, string>> = {},
+  ): Campaign {
+    const output = ["--output", join(home, "results root")];
+    return new Campaign(home, [...CLI, "run", "--resume", ...output, ...flags], env);
+  }
+
   get state(): string {
     return join(this.root, "state home");
   }
@@ -146,13 +156,13 @@ export class Campaign {
     return join(root, name ?? "none yet");
   }
 
-  /** Waits until the log has a line that ends so. */
-  async reaches(text: string): Promise<void> {
+  /** Waits until the log has so many lines that end so. */
+  async reaches(text: string, times = 1): Promise<void> {
     const log = () => {
       const path = join(this.folder, "benchmark.log");
       return existsSync(path) ? readFileSync(path, "utf8") : "";
     };
-    while (!log().includes(`${text}\n`)) {
+    while (log().split(`${text}\n`).length <= times) {
       if (this.#over) throw new Error(`ended before ${text}: ${JSON.stringify(this.#output)}`);
       await delay(20);
     }
