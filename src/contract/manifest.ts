@@ -58,6 +58,19 @@ export const thresholdSchema = z.strictObject({
 });
 export type Threshold = z.infer<typeof thresholdSchema>;
 
+const harnessSchema = z.strictObject({
+  version: z.string(),
+  git_revision: z.string().optional(),
+  node: z.string(),
+});
+
+/** A stretch of time in which a campaign was worked on. One that was killed has no end. */
+export const sessionSchema = z.strictObject({
+  started_at: z.iso.datetime(),
+  finished_at: z.iso.datetime().optional(),
+  harness: harnessSchema,
+});
+
 /** One campaign: its plan, where it ran, and how it ended. */
 export const manifestSchema = z.strictObject({
   schema: z.literal(MANIFEST_SCHEMA),
@@ -71,7 +84,11 @@ export const manifestSchema = z.strictObject({
   /** Every setting that bears on what is measured, by flag: `--config manifest.json` repeats the campaign. */
   settings: z.record(z.string(), z.string()).optional(),
   thresholds: z.array(thresholdSchema).optional(),
-  harness: z.strictObject({ version: z.string(), git_revision: z.string().optional(), node: z.string() }),
+  /** In their order; more than one where the campaign was resumed. */
+  sessions: z.array(sessionSchema).min(1).optional(),
+  harness: harnessSchema,
+  /** Versions of the packages that decide and talk to the store, by name; those in containers are in the images. */
+  libraries: z.record(z.string(), z.string()).optional(),
   machine: machineSchema,
   runtime: runtimeFactsSchema,
   /** Absent where nothing runs in containers, as `images`. */

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import type { Limits } from "../contract/configuration.js";
 import type { Environment } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
@@ -9,7 +9,8 @@ import { capsFrom, pinnedApart } from "./caps.js";
 import { configLayer } from "./config.js";
 import { flagLayer } from "./flags.js";
 import { durationMode, listOf, numberIn, type Request } from "./request.js";
-import { SETTINGS } from "./settings/list.js";
+import { asBegun, findCampaign, resumedPlaces } from "./resume.js";
+import { SETTINGS, settingOf } from "./settings/list.js";
 import { PRESETS, type Preset } from "./settings/presets.js";
 import { environmentLayer, type Layer, type Said, Settings } from "./settings/said.js";
 import { parseThresholds } from "./thresholds.js";
@@ -187,8 +188,14 @@ export function requestOf(
 export function parseCampaign(argv: readonly string[], env: Environment): Request | undefined {
   const flags = flagLayer(argv);
   if (!flags) return undefined;
+  const notices: string[] = [];
+  const output = flags.get("output")?.value ?? settingOf("output").fallback ?? "";
+  const resume = flags.get("resume");
+  const begun = resume && findCampaign(output, resume.value);
   const config = flags.get("config");
-  const places = [...(config ? [configLayer(config.value)] : []), environmentLayer(env), flags];
+  const places = begun
+    ? resumedPlaces(begun, environmentLayer(env), flags, notices)
+    : [...(config ? [configLayer(config.value)] : []), environmentLayer(env), flags];
   const asked = withoutSecrets(argv);
   const isSeeded = places.some((place) => place.has("seed"));
   const command = (seed: number) =>
@@ -197,5 +204,6 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
       "./scripts/run-all.sh",
       ...[...asked, ...(isSeeded ? [] : ["--seed", String(seed)])].map(quoted),
     ].join(" ");
-  return requestOf(places, command, []);
+  const request = requestOf(places, command, notices);
+  return begun ? { ...asBegun(request, begun), resume: basename(begun.folder) } : request;
 }

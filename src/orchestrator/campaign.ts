@@ -1,103 +1,150 @@
-import { access, constants, rm } from "node:fs/promises";
+import { access, constants } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { EXIT, type ExitCode, environmentError, messageOf } from "../contract/errors.js";
 import type { Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
 import { unlessAborted } from "./abort.js";
+import { Checksums } from "./checksums.js";
 import { requireFitMachine } from "./doctor.js";
 import { durationText, estimateS, learnOverheads, type Overheads, overheadsOf } from "./estimate.js";
 import { discoverStore } from "./external.js";
 import type { Journal } from "./journal.js";
 import { Lease } from "./lease.js";
-import { startManifest } from "./manifest.js";
+import { endManifest, resumedManifest, startManifest } from "./manifest.js";
+import { reclaimOrphans } from "./orphans.js";
 import { makePlan } from "./plan.js";
 import { campaignReadme } from "./readme.js";
 import { Recorder, type RunOutcome } from "./recorder.js";
 import { buildReport, missedThresholds, summaryTable } from "./report.js";
 import type { Request } from "./request.js";
-import { createCampaignFolder, pointLatest, stamp, writeWhole } from "./results-dir.js";
-import { hasStore, type OpenedRuntime, openRuntime } from "./runtime.js";
-import { reclaimOrphans, takeLock } from "./state.js";
+import { createCampaignFolder, pointLatest, removeTemporaries, stamp, writeWhole } from "./results-dir.js";
+import { type Begun, findCampaign, requireSame } from "./resume.js";
+import { hasStore, openRuntime } from "./runtime.js";
+import { refuseIfWritten, takeLock, thisOwner } from "./state.js";
+import { NOTHING, type Stock, takeStock } from "./stock.js";
+
+interface Ground {
+  packageFolder: string;
+  journal: Journal;
+  signal: AbortSignal;
+}
 
 /** The whole story of a campaign, from the request to the report. @returns the exit code */
-export async function runCampaign(
-  request: Request,
-  packageFolder: string,
-  journal: Journal,
-  signal: AbortSignal,
-): Promise<ExitCode> {
+export async function runCampaign(request: Request, ground: Ground): Promise<ExitCode> {
+  const { packageFolder, journal } = ground;
   // What is wrong with the request itself is said before anything is looked for, built or started.
-  makePlan(request, () => true);
+  const begun = request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
+  if (!begun) makePlan(request, () => true);
   if (request.strict) await requireFitMachine(request.runtime, packageFolder);
   for (const notice of request.notices) journal.warn(notice);
   for (const line of await reclaimOrphans()) journal.warn(line);
-  const now = new Date();
-  const say = (text: string) => journal.say(text);
-  const opening = openRuntime(request, packageFolder, stamp(now), say, signal);
-  const { runtime, choice, workFolder } = await unlessAborted(signal, opening).catch(async (error) => {
-    await opening.then(discard, () => {});
-    throw error;
-  });
+  const campaign = begun?.manifest.campaign ?? stamp(new Date());
+  const release = request.allowParallel ? async () => {} : await takeLock(campaign);
   try {
-    const external = await discoverStore(request.storeAccess, runtime);
-    const plan = makePlan(request, (store) => hasStore(runtime, external, store), external);
-    const release = request.allowParallel ? async () => {} : await takeLock(stamp(now));
+    const lease = await Lease.open(campaign);
     try {
-      await checkOutputFile(request.outputFile);
-      const folder = await createCampaignFolder(request.output, now);
-      const campaign = basename(folder);
-      journal.writeTo(join(folder, "benchmark.log"));
-      announce(plan, await overheadsOf(runtime.id), choice, folder, journal);
-      const manifest = await startManifest(campaign, request, plan, runtime, external, packageFolder);
-      for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
-      await save(manifest, folder);
-      const lease = await Lease.open(campaign, runtime.id, workFolder);
-      let outcomes: RunOutcome[] = [];
-      try {
-        const recorder = new Recorder({
-          campaign,
-          folder,
-          plan,
-          runtime,
-          lease,
-          journal,
-          signal,
-          request,
-          external,
-        });
-        outcomes = await recorder.recordAll();
-        manifest.status = "finished";
-        await learnOverheads(runtime.id, plan.warmup_s, outcomes.filter(isMeasured));
-      } finally {
-        if (manifest.status === "running") manifest.status = "aborted";
-        manifest.finished_at = new Date().toISOString();
-        try {
-          await lease.close();
-        } finally {
-          // Neither may hide how the campaign ended.
-          await save(manifest, folder).catch((error) => journal.warn(messageOf(error)));
-          await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
-        }
-      }
-      return await conclude(outcomes, packageFolder, folder, journal, signal);
+      const { folder, outcomes } = begun
+        ? await goOn(request, begun, lease, ground)
+        : await measure(request, undefined, lease, ground);
+      return await conclude(outcomes, folder, lease, ground);
     } finally {
-      await release();
+      await lease.close();
     }
   } finally {
-    try {
-      await runtime.close();
-    } finally {
-      await rm(workFolder, { recursive: true, force: true });
-    }
+    await release();
   }
 }
 
-const isMeasured = ({ status }: RunOutcome): boolean => status !== "failed";
+interface Measured {
+  folder: string;
+  outcomes: readonly RunOutcome[];
+}
 
-/** Of a runtime that opened when nobody waited for it any more. */
-async function discard({ runtime, workFolder }: OpenedRuntime): Promise<void> {
-  await runtime.close();
-  await rm(workFolder, { recursive: true, force: true });
+/** What a campaign that has begun still lacks. */
+async function goOn(request: Request, begun: Begun, lease: Lease, ground: Ground): Promise<Measured> {
+  const { folder, manifest } = begun;
+  const { journal } = ground;
+  await lease.note({ folder });
+  await refuseIfWritten(folder);
+  journal.writeTo(join(folder, "benchmark.log"));
+  for (const name of await removeTemporaries(folder))
+    journal.warn(`${name} is ignored and removed: an interrupted write left it behind`);
+  const stock = await takeStock(folder, manifest, await Checksums.of(folder));
+  for (const line of stock.again) journal.warn(line);
+  const missing = manifest.plan.runs.length - stock.there.size;
+  journal.say(
+    `campaign ${manifest.campaign} goes on: ${stock.there.size} runs are there, ${missing} are missing`,
+  );
+  if (missing > 0) return measure(request, { ...begun, stock }, lease, ground);
+  if (manifest.status !== "finished") await save({ ...manifest, status: "finished" }, folder);
+  await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
+  return { folder, outcomes: [...stock.there.values()] };
+}
+
+/** Opens the runtime, works through the plan, and gives back what was started. */
+async function measure(
+  request: Request,
+  begun: (Begun & { stock: Stock }) | undefined,
+  lease: Lease,
+  { packageFolder, journal, signal }: Ground,
+): Promise<Measured> {
+  const now = new Date();
+  const campaignId = begun?.manifest.campaign ?? stamp(now);
+  const opening = openRuntime(request, {
+    packageFolder,
+    workFolder: lease.workFolder,
+    owner: await thisOwner(campaignId),
+    campaign: campaignId,
+    signal,
+    hold: (pid) => lease.hold(pid),
+    say: (text) => journal.say(text),
+  });
+  const { runtime, choice } = await unlessAborted(signal, opening).catch(async (error) => {
+    // It may yet open when nobody waits for it any more.
+    await opening.then(
+      (late) => late.runtime.close(),
+      () => {},
+    );
+    throw error;
+  });
+  try {
+    await lease.note({ runtime: runtime.id });
+    const external = await discoverStore(request.storeAccess, runtime);
+    const available = (store: string) => hasStore(runtime, external, store);
+    const plan = begun?.manifest.plan ?? makePlan(request, available, external);
+    await checkOutputFile(request.outputFile);
+    const folder = begun?.folder ?? (await createCampaignFolder(request.output, now));
+    await lease.note({ folder });
+    const campaign = begun?.manifest.campaign ?? basename(folder);
+    if (!begun) journal.writeTo(join(folder, "benchmark.log"));
+    announce(plan, await overheadsOf(runtime.id), choice, folder, journal);
+    const fresh = await startManifest(campaign, request, plan, runtime, external, packageFolder);
+    if (begun) requireSame(begun.manifest, fresh);
+    const manifest = begun ? resumedManifest(begun.manifest, fresh) : fresh;
+    for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
+    await save(manifest, folder);
+    try {
+      const { there } = begun?.stock ?? NOTHING;
+      const checksums = await Checksums.of(folder);
+      const things = { campaign, folder, plan, runtime, lease, journal, signal, request, external };
+      const outcomes = await new Recorder({ ...things, there, checksums }).recordAll();
+      manifest.status = "finished";
+      const measured = outcomes.filter(({ file, status }) => status !== "failed" && !there.has(file));
+      await learnOverheads(runtime.id, plan.warmup_s, measured);
+      return { folder, outcomes };
+    } finally {
+      endManifest(manifest);
+      try {
+        await lease.giveBack();
+      } finally {
+        // Neither may hide how the campaign ended.
+        await save(manifest, folder).catch((error) => journal.warn(messageOf(error)));
+        await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
+      }
+    }
+  } finally {
+    await runtime.close();
+  }
 }
 
 /** @throws environmentError when the folder cannot be written, e.g. because the disk is full */
@@ -132,13 +179,12 @@ function announce(plan: Plan, overheads: Overheads, choice: string, folder: stri
 /** The report and the last screen. In the exit code failed runs outrank missed thresholds, and those invalid runs. */
 async function conclude(
   outcomes: readonly RunOutcome[],
-  packageFolder: string,
   folder: string,
-  journal: Journal,
-  signal: AbortSignal,
+  lease: Lease,
+  { packageFolder, journal, signal }: Ground,
 ): Promise<ExitCode> {
   journal.stamp("building the report");
-  const summary = await buildReport(packageFolder, folder, signal);
+  const summary = await buildReport(packageFolder, folder, signal, (pid) => lease.hold(pid));
   journal.say("");
   for (const line of summaryTable(summary)) journal.say(line);
   const failed = outcomes.filter(({ status }) => status === "failed").length;

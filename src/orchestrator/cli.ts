@@ -5,12 +5,12 @@ import { runProgram } from "../contract/program.js";
 import { nearest } from "../targets/nearest.js";
 import { Aborted } from "./abort.js";
 import { runCampaign } from "./campaign.js";
+import { clean } from "./clean.js";
 import { preview, previewLines } from "./dry-run.js";
 import { Journal } from "./journal.js";
 import { requestFrom } from "./prompt/index.js";
 import type { Request } from "./request.js";
 import { parseSingle } from "./single.js";
-import { reclaimOrphans } from "./state.js";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 const COMMANDS = ["run", "single", "clean"];
@@ -42,10 +42,10 @@ async function campaign(request: Request): Promise<ExitCode> {
     return EXIT.done;
   }
   try {
-    return await runCampaign(request, packageFolder, new Journal(), interruption());
+    return await runCampaign(request, { packageFolder, journal: new Journal(), signal: interruption() });
   } catch (error) {
     if (!(error instanceof Aborted)) throw error;
-    process.stderr.write(`${error.message}; what was measured is kept\n`);
+    process.stderr.write(`${error.message}; what was measured is kept; go on with --resume\n`);
     return error.exitCode;
   }
 }
@@ -61,11 +61,8 @@ async function main(): Promise<ExitCode> {
       if (argv.length > 0)
         throw usageError(`unexpected ${argv[0]}: a single run is set by environment variables`);
       return campaign(parseSingle(process.env));
-    case "clean": {
-      const told = await reclaimOrphans(true);
-      process.stdout.write(told.length > 0 ? `${told.join("\n")}\n` : "nothing was left behind\n");
-      return EXIT.done;
-    }
+    case "clean":
+      return clean(argv, packageFolder);
     default:
       throw usageError(
         `there is no command ${JSON.stringify(command ?? "")}${nearest(command ?? "", COMMANDS)}`,

@@ -5,7 +5,7 @@ const list = (title: string, lines: readonly string[]): string[] =>
 
 /** The README of a campaign's folder: what ran, and how to repeat it. */
 export function campaignReadme(manifest: Manifest): string {
-  const { plan, machine, campaign, command, conditions, stores } = manifest;
+  const { plan, machine, campaign, command, conditions, stores, sessions = [] } = manifest;
   const configurations = plan.configurations.map(
     ({ configuration: { target, workload, traffic, load, extent } }) => {
       const length = "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
@@ -31,6 +31,13 @@ export function campaignReadme(manifest: Manifest): string {
       Object.entries(stores).map(
         ([id, { version, embedded }]) => `${id} ${version}${embedded ? " (embedded)" : ""}`,
       ),
+    ),
+    // One session is the rule, and says nothing.
+    ...list(
+      "Sessions",
+      sessions.length < 2
+        ? []
+        : sessions.map(({ started_at, finished_at }) => `${started_at} to ${finished_at ?? "it was killed"}`),
     ),
     ...list(
       "Skipped",

@@ -1,5 +1,4 @@
-import { copyFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Configuration } from "../contract/configuration.js";
 import { BenchError, EXIT, messageOf } from "../contract/errors.js";
 import type { Plan } from "../contract/plan.js";
@@ -7,6 +6,7 @@ import type { Result } from "../contract/result.js";
 import type { Runtime } from "../runtimes/types.js";
 import { Aborted, pause, unlessAborted } from "./abort.js";
 import { PartFailed } from "./cast.js";
+import type { Checksums } from "./checksums.js";
 import { type Journal, lineLog } from "./journal.js";
 import type { Lease } from "./lease.js";
 import { type Belonging, describeResult, failureOf, recordOf } from "./records.js";
@@ -36,6 +36,9 @@ export interface RecorderOptions {
   request: Request;
   /** The store that the user already runs, instead of our own. */
   external: ExternalStore | undefined;
+  /** Runs that an earlier session has measured, by result file. */
+  there: ReadonlyMap<string, RunOutcome>;
+  checksums: Checksums;
 }
 
 /** Works through the plan and saves run by run: what was measured stays, whatever happens to the next run. */
@@ -48,16 +51,19 @@ export class Recorder {
 
   /** @throws Aborted, after the run under way was recorded as aborted; BenchError when the first run cannot start */
   async recordAll(): Promise<RunOutcome[]> {
-    const { plan, signal } = this.#options;
+    const { plan, signal, there } = this.#options;
     const outcomes: RunOutcome[] = [];
+    let before: PlannedRun | undefined;
     for (const [index, planned] of plan.runs.entries()) {
-      if (index > 0) await pause(signal, this.#cooldownS(plan.runs[index - 1], planned));
-      outcomes.push(await this.#record(planned, index));
+      const measured = there.get(planned.file);
+      if (!measured && before) await pause(signal, this.#cooldownS(before, planned));
+      outcomes.push(measured ?? (await this.#record(planned, index, before === undefined)));
+      if (!measured) before = planned;
     }
     return outcomes;
   }
 
-  async #record(planned: PlannedRun, index: number): Promise<RunOutcome> {
+  async #record(planned: PlannedRun, index: number, isFirst: boolean): Promise<RunOutcome> {
     const { plan, journal } = this.#options;
     const belonging = this.#belonging(planned);
     const { target, workload, traffic, load } = belonging.planned.configuration;
@@ -77,14 +83,14 @@ export class Recorder {
         throw error;
       }
       // Before anything was measured, a machine that is not fit is the user's to mend, not a failed run.
-      if (index === 0 && error instanceof BenchError && error.exitCode === EXIT.environment) throw error;
+      if (isFirst && error instanceof BenchError && error.exitCode === EXIT.environment) throw error;
       if (!(error instanceof BenchError || error instanceof PartFailed)) {
         journal.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
       }
       const role = error instanceof PartFailed ? error.role : "harness";
       result = failureOf(belonging, "failed", startedAt, { role, text: messageOf(error) });
     }
-    const saved = (await this.#save(planned, result)) && (await this.#copy(planned));
+    const saved = (await this.#save(planned, result)) && (await this.#copy(result));
     journal.stamp(`  ${describeResult(result)}`);
     const status = result.status === "measured" && saved ? result.verdict.status : "failed";
     const seconds = (Date.now() - startedAt.getTime()) / 1000;
@@ -115,9 +121,11 @@ export class Recorder {
 
   /** @returns whether it could be written; a full disk fails this run and leaves the others alone */
   async #save(planned: PlannedRun, result: Result): Promise<boolean> {
-    const path = join(this.#options.folder, planned.file);
+    const { folder, checksums } = this.#options;
+    const path = join(folder, planned.file);
     try {
-      await writeWhole(path, `${JSON.stringify(result)}\n`);
+      await writeWhole(path, textOf(result));
+      await checksums.add(planned.file, textOf(result));
       return true;
     } catch (error) {
       this.#options.journal.warn(`${path} could not be written: ${messageOf(error)}`);
@@ -126,11 +134,11 @@ export class Recorder {
   }
 
   /** @returns whether the result also stands where the user wants a copy of it */
-  async #copy({ file }: PlannedRun): Promise<boolean> {
-    const { folder, journal, request } = this.#options;
+  async #copy(result: Result): Promise<boolean> {
+    const { journal, request } = this.#options;
     if (!request.outputFile) return true;
     try {
-      await copyFile(join(folder, file), request.outputFile);
+      await writeWhole(resolve(request.outputFile), textOf(result));
       return true;
     } catch (error) {
       journal.warn(`OUTPUT_FILE ${request.outputFile} could not be written: ${messageOf(error)}`);
@@ -155,11 +163,12 @@ export class Recorder {
     };
   }
 
-  #cooldownS(before: PlannedRun | undefined, next: PlannedRun): number {
+  #cooldownS(before: PlannedRun, next: PlannedRun): number {
     const { plan } = this.#options;
-    const client = (run: PlannedRun | undefined) =>
-      run && this.#belonging(run).planned.configuration.target.client;
+    const client = (run: PlannedRun) => this.#belonging(run).planned.configuration.target.client;
     const changes = plan.order === "consecutive" && client(before) !== client(next);
     return changes ? plan.client_cooldown_s : plan.cooldown_s;
   }
 }
+
+const textOf = (result: Result): string => `${JSON.stringify(result)}\n`;

@@ -51,6 +51,8 @@ export interface Request {
   dryRun: boolean;
   /** Refuses to start on a machine that the doctor warns of. */
   strict: boolean;
+  /** Goes on with the campaign of this name below `output`, instead of beginning one. */
+  resume?: string;
   /** Things to say before the first run. */
   notices: string[];
 }

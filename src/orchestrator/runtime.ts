@@ -1,21 +1,18 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { BenchError, EXIT, messageOf, usageError } from "../contract/errors.js";
 import type { Discovery } from "../contract/store.js";
 import { runtimes } from "../runtimes/index.js";
-import type { Runtime, RuntimeDescription } from "../runtimes/types.js";
+import type { Runtime, RuntimeDescription, RuntimeOptions } from "../runtimes/types.js";
 import { nearest } from "../targets/nearest.js";
 import { type Availability, findStore } from "../targets/resolve.js";
 import { stores } from "../targets/stores/index.js";
+import { requireGone } from "./orphans.js";
 import type { Request } from "./request.js";
-import { isAlive, thisOwner } from "./state.js";
+import { isAlive } from "./state.js";
 
 export interface OpenedRuntime {
   runtime: Runtime;
   /** Which one was taken, and why. */
   choice: string;
-  workFolder: string;
 }
 
 /**
@@ -24,32 +21,16 @@ export interface OpenedRuntime {
  */
 export async function openRuntime(
   request: Request,
-  packageFolder: string,
-  campaign: string,
-  say: (text: string) => void,
-  signal: AbortSignal,
+  options: Omit<RuntimeOptions, "programPaths">,
 ): Promise<OpenedRuntime> {
-  const workFolder = await mkdtemp(join(tmpdir(), "ratelimit-bench-"));
   const open = async (description: RuntimeDescription): Promise<Runtime> => {
-    for (const line of await description.sweep(isAlive)) say(line);
-    return description.open({
-      packageFolder,
-      workFolder,
-      programPaths: request.programPaths,
-      owner: await thisOwner(campaign),
-      campaign,
-      say,
-      signal,
-    });
+    // Also what no lease tells of: labels outlive the state folder.
+    for (const line of await requireGone(await description.leftovers(isAlive))) options.say(line);
+    return description.open({ ...options, programPaths: request.programPaths });
   };
-  try {
-    const { runtime, choice } =
-      request.runtime === "auto" ? await firstThatWorks(request, open) : await asAsked(request, open);
-    return { runtime, choice: `runtime: ${runtime.id} (${choice})`, workFolder };
-  } catch (error) {
-    await rm(workFolder, { recursive: true, force: true });
-    throw error;
-  }
+  const { runtime, choice } =
+    request.runtime === "auto" ? await firstThatWorks(request, open) : await asAsked(request, open);
+  return { runtime, choice: `runtime: ${runtime.id} (${choice})` };
 }
 
 type Open = (description: RuntimeDescription) => Promise<Runtime>;

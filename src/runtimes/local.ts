@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { environmentError } from "../contract/errors.js";
 import { stores } from "../targets/stores/index.js";
-import { LocalPart, removeSocketsOf, signalGroup, spawnProgram } from "./local-part.js";
+import { LocalPart, spawnProgram } from "./local-part.js";
 import { freePort } from "./ports.js";
 import { startTimeOf } from "./process-identity.js";
 import { findProgram } from "./programs.js";
@@ -117,16 +117,11 @@ export const local: RuntimeDescription = {
     }
     return new LocalRuntime(packageFolder, workFolder, programs);
   },
-  async reclaim(identity) {
-    const pid = Number(identity.pid);
-    const alive = (await startTimeOf(pid)) === identity.started;
-    if (alive) signalGroup(pid, "SIGKILL");
-    await removeSocketsOf(pid);
-    await rm(String(identity.folder), { recursive: true, force: true });
-    return alive;
-  },
   /** Processes stand in leases before they do anything. */
-  async sweep() {
+  async leftovers() {
+    return [];
+  },
+  async outdated() {
     return [];
   },
 };

@@ -70,6 +70,12 @@ export const where: SettingGroup = {
     },
     { key: "output", value: "<dir>", help: "results root", fallback: "results", incidental: true },
     {
+      key: "resume",
+      value: "[campaign]",
+      help: "go on with a campaign of --output where it stopped, by default the newest: takes no flag that bears on its plan",
+      flagOnly: true,
+    },
+    {
       key: "allow-parallel",
       help: "start although another campaign is running",
       incidental: true,
