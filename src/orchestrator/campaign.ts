@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { EXIT, type ExitCode, environmentError, messageOf } from "../contract/errors.js";
 import type { Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
+import { ensurePythonEnvironment } from "../runtimes/python.js";
 import { unlessAborted } from "./abort.js";
 import { discoverStore } from "./external.js";
 import type { Journal } from "./journal.js";
@@ -30,6 +31,8 @@ export async function runCampaign(
   for (const line of await reclaimOrphans()) journal.warn(line);
   const now = new Date();
   const say = (text: string) => journal.say(text);
+  // The report needs it: what is missing is to be known before hours of measuring, not after them.
+  await ensurePythonEnvironment(packageFolder, say, signal);
   const opening = openRuntime(request, packageFolder, stamp(now), say, signal);
   const { runtime, choice, workFolder } = await unlessAborted(signal, opening).catch(async (error) => {
     await opening.then(discard, () => {});

@@ -6,6 +6,7 @@ import { LocalPart, removeSocketsOf, signalGroup, spawnProgram } from "./local-p
 import { freePort } from "./ports.js";
 import { startTimeOf } from "./process-identity.js";
 import { findProgram } from "./programs.js";
+import { ensurePythonEnvironment } from "./python.js";
 import type { Exit, Part, Place, ProgramFacts, RunningPart, Runtime, RuntimeDescription } from "./types.js";
 
 const READY_WITHIN_MS = 30_000;
@@ -101,13 +102,15 @@ export const local: RuntimeDescription = {
   async available() {
     return { what: "processes of this machine" };
   },
-  async open({ packageFolder, workFolder, programPaths }) {
+  async open({ packageFolder, workFolder, programPaths, say, signal }) {
     await mkdir(workFolder, { recursive: true });
     const programs = new Map<string, ProgramFacts>([
       ["node", { path: process.execPath, version: process.versions.node, embedded: false }],
     ]);
+    let asked: Promise<string | undefined> | undefined;
+    const environment = () => (asked ??= ensurePythonEnvironment(packageFolder, say, signal));
     for (const { program } of stores) {
-      const facts = program && (await findProgram(program, programPaths[program], packageFolder));
+      const facts = program && (await findProgram(program, programPaths[program], environment));
       if (program && facts) programs.set(program, facts);
     }
     return new LocalRuntime(packageFolder, workFolder, programs);
