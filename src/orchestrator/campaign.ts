@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { EXIT, type ExitCode, environmentError, messageOf } from "../contract/errors.js";
 import type { Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
+import { ensurePythonEnvironment } from "../runtimes/python.js";
 import { unlessAborted } from "./abort.js";
 import { Checksums } from "./checksums.js";
 import { requireFitMachine } from "./doctor.js";
@@ -38,6 +39,8 @@ export async function runCampaign(request: Request, ground: Ground): Promise<Exi
   if (request.strict) await requireFitMachine(request.runtime, packageFolder);
   for (const notice of request.notices) journal.warn(notice);
   for (const line of await reclaimOrphans()) journal.warn(line);
+  // The report needs it: what is missing is to be known before hours of measuring, not after them.
+  await ensurePythonEnvironment(packageFolder, (text) => journal.say(text), ground.signal);
   const campaign = begun?.manifest.campaign ?? stamp(new Date());
   const release = request.allowParallel ? async () => {} : await takeLock(campaign);
   try {

@@ -2,18 +2,23 @@
 import { fileURLToPath } from "node:url";
 import { EXIT, type ExitCode, usageError } from "../contract/errors.js";
 import { runProgram } from "../contract/program.js";
-import { nearest } from "../targets/nearest.js";
 import { Aborted } from "./abort.js";
 import { runCampaign } from "./campaign.js";
-import { clean } from "./clean.js";
+import { findCommand } from "./commands/help.js";
+import { commands } from "./commands/index.js";
+import type { CliContext } from "./commands/types.js";
 import { preview, previewLines } from "./dry-run.js";
 import { Journal } from "./journal.js";
-import { requestFrom } from "./prompt/index.js";
 import type { Request } from "./request.js";
-import { parseSingle } from "./single.js";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
-const COMMANDS = ["run", "single", "clean"];
+/** Flags that stand for a command. */
+const ALIASES: Readonly<Record<string, string>> = {
+  "--help": "help",
+  "-h": "help",
+  "--version": "version",
+  "-V": "version",
+};
 
 /** Ctrl-C, SIGTERM and a closed terminal end the campaign in order; a second one ends this process at once. */
 function interruption(): AbortSignal {
@@ -51,23 +56,19 @@ async function campaign(request: Request): Promise<ExitCode> {
 }
 
 async function main(): Promise<ExitCode> {
-  const [command, ...argv] = process.argv.slice(2);
-  switch (command) {
-    case "run": {
-      const request = await requestFrom(argv, process.env, packageFolder);
-      return request ? campaign(request) : EXIT.done;
-    }
-    case "single":
-      if (argv.length > 0)
-        throw usageError(`unexpected ${argv[0]}: a single run is set by environment variables`);
-      return campaign(parseSingle(process.env));
-    case "clean":
-      return clean(argv, packageFolder);
-    default:
-      throw usageError(
-        `there is no command ${JSON.stringify(command ?? "")}${nearest(command ?? "", COMMANDS)}`,
-      );
+  const [word, ...argv] = process.argv.slice(2);
+  if (word === undefined) {
+    const names = commands.map(({ name }) => name).join(", ");
+    throw usageError(`a command is missing: give one of ${names}; see ratelimit-bench --help`);
   }
+  const context: CliContext = {
+    packageFolder,
+    env: process.env,
+    commands,
+    campaign,
+    print: (text) => process.stdout.write(`${text}\n`),
+  };
+  return findCommand(ALIASES[word] ?? word, commands).run(argv, context);
 }
 
 // Whoever reads may go away (`run-all.sh … | head`): that must not leave a store and a server behind.

@@ -28,6 +28,7 @@ const shape = {
   OUTPUT_DIR: z.string().max(4096).optional(),
   OUTPUT_FILE: z.string().max(4096).optional(),
 };
+export const SINGLE_VARIABLES: readonly string[] = Object.keys(shape);
 
 /** The target that the variables name together; they may not contradict each other. */
 function targetText(

@@ -6,6 +6,7 @@ import { LocalPart, spawnProgram } from "./local-part.js";
 import { freePort } from "./ports.js";
 import { startTimeOf } from "./process-identity.js";
 import { findProgram } from "./programs.js";
+import { ensurePythonEnvironment, findPythonEnvironment } from "./python.js";
 import type { Exit, Part, Place, ProgramFacts, RunningPart, Runtime, RuntimeDescription } from "./types.js";
 
 const READY_WITHIN_MS = 30_000;
@@ -104,15 +105,18 @@ export const local: RuntimeDescription = {
     return { what: "processes of this machine" };
   },
   async has(program, { packageFolder, programPaths }) {
-    return (await findProgram(program, programPaths[program], packageFolder)) ? true : missing(program);
+    const environment = () => findPythonEnvironment(packageFolder);
+    return (await findProgram(program, programPaths[program], environment)) ? true : missing(program);
   },
-  async open({ packageFolder, workFolder, programPaths }) {
+  async open({ packageFolder, workFolder, programPaths, say, signal }) {
     await mkdir(workFolder, { recursive: true });
     const programs = new Map<string, ProgramFacts>([
       ["node", { path: process.execPath, version: process.versions.node, embedded: false }],
     ]);
+    let asked: Promise<string | undefined> | undefined;
+    const environment = () => (asked ??= ensurePythonEnvironment(packageFolder, say, signal));
     for (const { program } of stores) {
-      const facts = program && (await findProgram(program, programPaths[program], packageFolder));
+      const facts = program && (await findProgram(program, programPaths[program], environment));
       if (program && facts) programs.set(program, facts);
     }
     return new LocalRuntime(packageFolder, workFolder, programs);

@@ -168,7 +168,7 @@ export interface RuntimeDescription {
 }
 
 export interface RuntimeOptions {
-  /** Folder of the project's own package, with `dist/` and `.venv/`. */
+  /** Folder of the project's own package, with `dist/` and `scripts/`. */
   packageFolder: string;
   /** Folder for the parts' own folders. */
   workFolder: string;
