@@ -5,15 +5,16 @@ import type { Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
 import { unlessAborted } from "./abort.js";
 import { requireFitMachine } from "./doctor.js";
-import { durationText, estimateS, learnOverheads, type Overheads, overheadsOf } from "./estimate.js";
+import { estimateS, learnOverheads, type Overheads, overheadsOf } from "./estimate.js";
 import { discoverStore } from "./external.js";
 import type { Journal } from "./journal.js";
 import { Lease } from "./lease.js";
 import { startManifest } from "./manifest.js";
 import { makePlan } from "./plan.js";
+import { Progress } from "./progress.js";
 import { campaignReadme } from "./readme.js";
 import { Recorder, type RunOutcome } from "./recorder.js";
-import { buildReport, summaryTable } from "./report.js";
+import { buildReport } from "./report.js";
 import type { Request } from "./request.js";
 import { createCampaignFolder, pointLatest, stamp, writeWhole } from "./results-dir.js";
 import { hasStore, type OpenedRuntime, openRuntime } from "./runtime.js";
@@ -47,7 +48,8 @@ export async function runCampaign(
       const folder = await createCampaignFolder(request.output, now);
       const campaign = basename(folder);
       journal.writeTo(join(folder, "benchmark.log"));
-      announce(plan, await overheadsOf(runtime.id), choice, folder, journal);
+      const overheads = await overheadsOf(runtime.id);
+      announce({ campaign, folder, runtime: runtime.id, choice }, plan, overheads, journal);
       const manifest = await startManifest(campaign, request, plan, runtime, external, packageFolder);
       for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
       await save(manifest, folder);
@@ -61,6 +63,7 @@ export async function runCampaign(
           runtime,
           lease,
           journal,
+          progress: new Progress(journal, plan, overheads),
           signal,
           request,
           external,
@@ -120,16 +123,32 @@ async function checkOutputFile(path: string | undefined): Promise<void> {
   }
 }
 
-function announce(plan: Plan, overheads: Overheads, choice: string, folder: string, journal: Journal): void {
+interface Opened {
+  campaign: string;
+  folder: string;
+  runtime: string;
+  /** Which runtime was taken, and why. */
+  choice: string;
+}
+
+function announce({ choice, ...opened }: Opened, plan: Plan, overheads: Overheads, journal: Journal): void {
   journal.say(choice);
   for (const { asked, reason } of plan.skips) journal.say(`skipped ${asked}: ${reason}`);
   for (const note of plan.notes) journal.say(`note: ${note}`);
-  const length = durationText(estimateS(plan, overheads));
-  const counts = `${plan.runs.length} runs of ${plan.configurations.length} configurations, ${plan.order}`;
-  journal.say(`${counts}, about ${length}; seed ${plan.seed}; results in ${folder}`);
+  journal.tell({
+    event: "campaign",
+    ...opened,
+    runs: plan.runs.length,
+    configurations: plan.configurations,
+    runs_per_configuration: plan.runs_per_configuration,
+    order: plan.order,
+    seed: plan.seed,
+    estimate_s: Math.round(estimateS(plan, overheads)),
+    skips: plan.skips,
+  });
 }
 
-/** The report and the last screen. Failed runs outrank invalid ones in the exit code. */
+/** The report. Failed runs outrank invalid ones in the exit code. */
 async function conclude(
   outcomes: readonly RunOutcome[],
   packageFolder: string,
@@ -137,16 +156,11 @@ async function conclude(
   journal: Journal,
   signal: AbortSignal,
 ): Promise<ExitCode> {
-  journal.stamp("building the report");
-  const summary = await buildReport(packageFolder, folder, signal);
-  journal.say("");
-  for (const line of summaryTable(summary)) journal.say(line);
+  journal.tell({ event: "phase", phase: "report" });
+  const { report, configurations } = await buildReport(packageFolder, folder, signal);
+  journal.tell({ event: "report", path: report, configurations });
   const failed = outcomes.filter(({ status }) => status === "failed").length;
   const invalid = outcomes.filter(({ status }) => status === "invalid").length;
-  if (failed > 0)
-    journal.warn(`${failed} of ${outcomes.length} runs failed: see the report or benchmark.log`);
-  if (invalid > 0) journal.warn(`${invalid} of ${outcomes.length} runs are invalid: the report says why`);
-  journal.say(`report: ${summary.report}`);
   if (failed > 0) return EXIT.configurationFailed;
   return invalid > 0 ? EXIT.runsInvalid : EXIT.done;
 }

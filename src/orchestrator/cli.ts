@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { fileURLToPath } from "node:url";
-import { EXIT, type ExitCode, usageError } from "../contract/errors.js";
+import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../contract/errors.js";
 import { runProgram } from "../contract/program.js";
 import { nearest } from "../targets/nearest.js";
 import { Aborted } from "./abort.js";
@@ -9,6 +9,7 @@ import { runCampaign } from "./campaign.js";
 import { preview, previewLines } from "./dry-run.js";
 import { Journal } from "./journal.js";
 import type { Request } from "./request.js";
+import { openScreen } from "./screen/index.js";
 import { parseSingle } from "./single.js";
 import { reclaimOrphans } from "./state.js";
 
@@ -16,16 +17,17 @@ const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 const COMMANDS = ["run", "single", "clean"];
 
 /** Ctrl-C, SIGTERM and a closed terminal end the campaign in order; a second one ends this process at once. */
-function interruption(): AbortSignal {
+function interruption(journal: Journal): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       const reason = new Aborted(signal);
       if (controller.signal.aborted) {
+        journal.end(reason.exitCode, "ended at once");
         process.stderr.write("ended at once; remove what is left with: ratelimit-bench clean\n");
         process.exit(reason.exitCode);
       }
-      process.stderr.write("stopping: giving back what was started (again to end at once)\n");
+      journal.warn("stopping: giving back what was started (again to end at once)");
       controller.abort(reason);
     });
   }
@@ -41,12 +43,23 @@ async function campaign(request: Request): Promise<ExitCode> {
     );
     return EXIT.done;
   }
+  const journal = new Journal(
+    openScreen(request.telling, { out: process.stdout, err: process.stderr }, process.env),
+  );
+  // Whatever ends this process: the terminal gets its cursor back.
+  process.once("exit", () => journal.close());
   try {
-    return await runCampaign(request, packageFolder, new Journal(), interruption());
+    const exitCode = await runCampaign(request, packageFolder, journal, interruption(journal));
+    journal.end(exitCode);
+    return exitCode;
   } catch (error) {
-    if (!(error instanceof Aborted)) throw error;
-    process.stderr.write(`${error.message}; what was measured is kept\n`);
-    return error.exitCode;
+    if (error instanceof Aborted) {
+      journal.warn(`${error.message}; what was measured is kept`);
+      journal.end(error.exitCode, error.message);
+      return error.exitCode;
+    }
+    journal.end(error instanceof BenchError ? error.exitCode : EXIT.defect, messageOf(error));
+    throw error;
   }
 }
 
