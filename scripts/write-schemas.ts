@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { eventSchema } from "../src/contract/events.js";
 import { manifestSchema } from "../src/contract/manifest.js";
 import { planSchema } from "../src/contract/plan.js";
 import { resultSchema } from "../src/contract/result.js";
@@ -18,6 +19,7 @@ for (const [name, schema] of Object.entries({
   manifest: manifestSchema,
   result: resultSchema,
   campaign: campaignFileSchema(),
+  event: eventSchema,
 })) {
   const path = `${folder}${name}.schema.json`;
   const text = `${JSON.stringify(z.toJSONSchema(schema), null, 2)}\n`;

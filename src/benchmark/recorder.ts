@@ -11,6 +11,8 @@ export interface WorkerSample {
   limited: number;
   failed: number;
   answered: EncodedHistogram;
+  /** 0 to 1, of the worker's thread in this interval; the thread adds it. */
+  event_loop_utilisation?: number;
 }
 
 const noCounts = () => ({ allowed: 0, limited: 0, failed: 0 });

@@ -26,16 +26,28 @@ const loop = new ClosedLoop({
 
 const share = (value: number): number => Math.min(1, Math.max(0, value));
 
+/** How busy this thread was since the last call. */
+function utilisationMeter(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return share(utilization);
+  };
+}
+
 async function measure(extent: Extent): Promise<Measured> {
   const before = performance.eventLoopUtilization();
   const waitedBefore = cpuWaitMs();
+  const busySinceLast = utilisationMeter();
   let inWindow = before;
   let waited = waitedBefore;
   const window = await loop.measure(extent, (sample) => {
     // The last sample comes when the window closes, so draining is not part of the utilisation.
     inWindow = performance.eventLoopUtilization(before);
     waited = cpuWaitMs();
-    say({ reply: "sample", sample });
+    say({ reply: "sample", sample: { ...sample, event_loop_utilisation: busySinceLast() } });
   });
   const { opened_ms, closed_ms, counts, recorder } = window;
   return {

@@ -80,6 +80,8 @@ export const sampleSchema = z.strictObject({
   failed: count,
   p50_ms: ms.optional(),
   p99_ms: ms.optional(),
+  /** 0 to 1, of the busiest worker's event loop in this interval. */
+  generator_event_loop_utilisation: z.number().min(0).max(1).optional(),
   server_cpu_percent: z.number().min(0).optional(),
   server_heap_used_bytes: count.optional(),
   server_resident_bytes: count.optional(),

@@ -7,16 +7,17 @@ import { ensurePythonEnvironment } from "../runtimes/python.js";
 import { unlessAborted } from "./abort.js";
 import { Checksums } from "./checksums.js";
 import { requireFitMachine } from "./doctor.js";
-import { durationText, estimateS, learnOverheads, type Overheads, overheadsOf } from "./estimate.js";
+import { estimateS, learnOverheads, type Overheads, overheadsOf } from "./estimate.js";
 import { discoverStore } from "./external.js";
 import type { Journal } from "./journal.js";
 import { Lease } from "./lease.js";
 import { endManifest, resumedManifest, startManifest } from "./manifest.js";
 import { reclaimOrphans } from "./orphans.js";
 import { makePlan } from "./plan.js";
+import { Progress } from "./progress.js";
 import { campaignReadme } from "./readme.js";
 import { Recorder, type RunOutcome } from "./recorder.js";
-import { buildReport, missedThresholds, summaryTable } from "./report.js";
+import { buildReport, missedThresholds } from "./report.js";
 import type { Request } from "./request.js";
 import { createCampaignFolder, pointLatest, removeTemporaries, stamp, writeWhole } from "./results-dir.js";
 import { type Begun, findCampaign, requireSame } from "./resume.js";
@@ -120,7 +121,8 @@ async function measure(
     await lease.note({ folder });
     const campaign = begun?.manifest.campaign ?? basename(folder);
     if (!begun) journal.writeTo(join(folder, "benchmark.log"));
-    announce(plan, await overheadsOf(runtime.id), choice, folder, journal);
+    const overheads = await overheadsOf(runtime.id);
+    announce({ campaign, folder, runtime: runtime.id, choice }, plan, overheads, journal);
     const fresh = await startManifest(campaign, request, plan, runtime, external, packageFolder);
     if (begun) requireSame(begun.manifest, fresh);
     const manifest = begun ? resumedManifest(begun.manifest, fresh) : fresh;
@@ -129,7 +131,8 @@ async function measure(
     try {
       const { there } = begun?.stock ?? NOTHING;
       const checksums = await Checksums.of(folder);
-      const things = { campaign, folder, plan, runtime, lease, journal, signal, request, external };
+      const progress = new Progress(journal, plan, overheads);
+      const things = { campaign, folder, plan, runtime, lease, journal, progress, signal, request, external };
       const outcomes = await new Recorder({ ...things, there, checksums }).recordAll();
       manifest.status = "finished";
       const measured = outcomes.filter(({ file, status }) => status !== "failed" && !there.has(file));
@@ -170,34 +173,45 @@ async function checkOutputFile(path: string | undefined): Promise<void> {
   }
 }
 
-function announce(plan: Plan, overheads: Overheads, choice: string, folder: string, journal: Journal): void {
+interface Opened {
+  campaign: string;
+  folder: string;
+  runtime: string;
+  /** Which runtime was taken, and why. */
+  choice: string;
+}
+
+function announce({ choice, ...opened }: Opened, plan: Plan, overheads: Overheads, journal: Journal): void {
   journal.say(choice);
   for (const { asked, reason } of plan.skips) journal.say(`skipped ${asked}: ${reason}`);
   for (const note of plan.notes) journal.say(`note: ${note}`);
-  const length = durationText(estimateS(plan, overheads));
-  const counts = `${plan.runs.length} runs of ${plan.configurations.length} configurations, ${plan.order}`;
-  journal.say(`${counts}, about ${length}; seed ${plan.seed}; results in ${folder}`);
+  journal.tell({
+    event: "campaign",
+    ...opened,
+    runs: plan.runs.length,
+    configurations: plan.configurations,
+    runs_per_configuration: plan.runs_per_configuration,
+    order: plan.order,
+    seed: plan.seed,
+    estimate_s: Math.round(estimateS(plan, overheads)),
+    skips: plan.skips,
+  });
 }
 
-/** The report and the last screen. In the exit code failed runs outrank missed thresholds, and those invalid runs. */
+/** The report. In the exit code failed runs outrank missed thresholds, and those invalid runs. */
 async function conclude(
   outcomes: readonly RunOutcome[],
   folder: string,
   lease: Lease,
   { packageFolder, journal, signal }: Ground,
 ): Promise<ExitCode> {
-  journal.stamp("building the report");
+  journal.tell({ event: "phase", phase: "report" });
   const summary = await buildReport(packageFolder, folder, signal, (pid) => lease.hold(pid));
-  journal.say("");
-  for (const line of summaryTable(summary)) journal.say(line);
-  const failed = outcomes.filter(({ status }) => status === "failed").length;
-  const invalid = outcomes.filter(({ status }) => status === "invalid").length;
-  if (failed > 0)
-    journal.warn(`${failed} of ${outcomes.length} runs failed: see the report or benchmark.log`);
-  if (invalid > 0) journal.warn(`${invalid} of ${outcomes.length} runs are invalid: the report says why`);
   const missed = missedThresholds(summary);
   for (const line of missed) journal.warn(`threshold: ${line}`);
-  journal.say(`report: ${summary.report}`);
+  journal.tell({ event: "report", path: summary.report, configurations: summary.configurations });
+  const failed = outcomes.filter(({ status }) => status === "failed").length;
+  const invalid = outcomes.filter(({ status }) => status === "invalid").length;
   if (failed > 0) return EXIT.configurationFailed;
   if (missed.length > 0) return EXIT.regression;
   return invalid > 0 ? EXIT.runsInvalid : EXIT.done;

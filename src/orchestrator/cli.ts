@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { fileURLToPath } from "node:url";
-import { EXIT, type ExitCode, usageError } from "../contract/errors.js";
+import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../contract/errors.js";
 import { runProgram } from "../contract/program.js";
 import { Aborted } from "./abort.js";
 import { runCampaign } from "./campaign.js";
@@ -10,6 +10,7 @@ import type { CliContext } from "./commands/types.js";
 import { preview, previewLines } from "./dry-run.js";
 import { Journal } from "./journal.js";
 import type { Request } from "./request.js";
+import { openScreen } from "./screen/index.js";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 /** Flags that stand for a command. */
@@ -21,16 +22,17 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /** Ctrl-C, SIGTERM and a closed terminal end the campaign in order; a second one ends this process at once. */
-function interruption(): AbortSignal {
+function interruption(journal: Journal): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       const reason = new Aborted(signal);
       if (controller.signal.aborted) {
+        journal.end(reason.exitCode, "ended at once");
         process.stderr.write("ended at once; remove what is left with: ratelimit-bench clean\n");
         process.exit(reason.exitCode);
       }
-      process.stderr.write("stopping: giving back what was started (again to end at once)\n");
+      journal.warn("stopping: giving back what was started (again to end at once)");
       controller.abort(reason);
     });
   }
@@ -46,12 +48,23 @@ async function campaign(request: Request): Promise<ExitCode> {
     );
     return EXIT.done;
   }
+  const journal = new Journal(
+    openScreen(request.telling, { out: process.stdout, err: process.stderr }, process.env),
+  );
+  // Whatever ends this process: the terminal gets its cursor back.
+  process.once("exit", () => journal.close());
   try {
-    return await runCampaign(request, { packageFolder, journal: new Journal(), signal: interruption() });
+    const exitCode = await runCampaign(request, { packageFolder, journal, signal: interruption(journal) });
+    journal.end(exitCode);
+    return exitCode;
   } catch (error) {
-    if (!(error instanceof Aborted)) throw error;
-    process.stderr.write(`${error.message}; what was measured is kept; go on with --resume\n`);
-    return error.exitCode;
+    if (error instanceof Aborted) {
+      journal.warn(`${error.message}; what was measured is kept; go on with --resume`);
+      journal.end(error.exitCode, error.message);
+      return error.exitCode;
+    }
+    journal.end(error instanceof BenchError ? error.exitCode : EXIT.defect, messageOf(error));
+    throw error;
   }
 }
 

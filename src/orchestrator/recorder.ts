@@ -9,7 +9,8 @@ import { PartFailed } from "./cast.js";
 import type { Checksums } from "./checksums.js";
 import { type Journal, lineLog } from "./journal.js";
 import type { Lease } from "./lease.js";
-import { type Belonging, describeResult, failureOf, recordOf } from "./records.js";
+import type { Progress } from "./progress.js";
+import { type Belonging, failureOf, recordOf } from "./records.js";
 import type { Request } from "./request.js";
 import { writeWhole } from "./results-dir.js";
 import { executeRun, type RunListener } from "./run.js";
@@ -32,6 +33,7 @@ export interface RecorderOptions {
   runtime: Runtime;
   lease: Lease;
   journal: Journal;
+  progress: Progress;
   signal: AbortSignal;
   request: Request;
   /** The store that the user already runs, instead of our own. */
@@ -51,35 +53,40 @@ export class Recorder {
 
   /** @throws Aborted, after the run under way was recorded as aborted; BenchError when the first run cannot start */
   async recordAll(): Promise<RunOutcome[]> {
-    const { plan, signal, there } = this.#options;
+    const { plan, signal, progress, there } = this.#options;
+    for (const planned of plan.runs) if (there.has(planned.file)) progress.kept(planned);
     const outcomes: RunOutcome[] = [];
     let before: PlannedRun | undefined;
-    for (const [index, planned] of plan.runs.entries()) {
+    for (const planned of plan.runs) {
       const measured = there.get(planned.file);
-      if (!measured && before) await pause(signal, this.#cooldownS(before, planned));
-      outcomes.push(measured ?? (await this.#record(planned, index, before === undefined)));
-      if (!measured) before = planned;
+      if (measured) {
+        outcomes.push(measured);
+        continue;
+      }
+      if (before) {
+        const seconds = this.#cooldownS(before, planned);
+        progress.cooldown(seconds);
+        await pause(signal, seconds);
+      }
+      outcomes.push(await this.#record(planned, before === undefined));
+      before = planned;
     }
     return outcomes;
   }
 
-  async #record(planned: PlannedRun, index: number, isFirst: boolean): Promise<RunOutcome> {
-    const { plan, journal } = this.#options;
+  async #record(planned: PlannedRun, isFirst: boolean): Promise<RunOutcome> {
+    const { journal, progress } = this.#options;
     const belonging = this.#belonging(planned);
-    const { target, workload, traffic, load } = belonging.planned.configuration;
-    const what = `${target.label}, ${workload.id}, ${traffic}, ${load.connections} connections`;
-    const round = `run ${planned.run} of ${plan.runs_per_configuration}`;
-    journal.stamp(`[${index + 1}/${plan.runs.length}] ${what}, ${round}`);
+    progress.started(planned);
     const startedAt = new Date();
     let result: Result;
     try {
       result = await this.#measure(planned, belonging);
     } catch (error) {
       if (error instanceof Aborted) {
-        await this.#save(
-          planned,
-          failureOf(belonging, "aborted", startedAt, { role: "campaign", text: error.message }),
-        );
+        const role = "campaign";
+        const aborted = failureOf(belonging, "aborted", startedAt, { role, text: error.message });
+        progress.finished(planned, aborted, await this.#save(planned, aborted));
         throw error;
       }
       // Before anything was measured, a machine that is not fit is the user's to mend, not a failed run.
@@ -91,7 +98,7 @@ export class Recorder {
       result = failureOf(belonging, "failed", startedAt, { role, text: messageOf(error) });
     }
     const saved = (await this.#save(planned, result)) && (await this.#copy(result));
-    journal.stamp(`  ${describeResult(result)}`);
+    progress.finished(planned, result, saved);
     const status = result.status === "measured" && saved ? result.verdict.status : "failed";
     const seconds = (Date.now() - startedAt.getTime()) / 1000;
     return { file: planned.file, status, configuration: belonging.planned.configuration, seconds };
@@ -154,13 +161,9 @@ export class Recorder {
   }
 
   #listener(planned: PlannedRun): RunListener {
-    const { folder, journal } = this.#options;
-    const append = lineLog(join(folder, `${planned.file}.log`));
-    return {
-      phase: (text) => journal.note(`  ${text}`),
-      progress: () => {},
-      log: (role, line) => append(`${new Date().toISOString()} ${role}: ${line}`),
-    };
+    const { folder, journal, progress } = this.#options;
+    const append = lineLog(join(folder, `${planned.file}.log`), (text) => journal.warn(text));
+    return progress.listener(planned, (role, line) => append(`${new Date().toISOString()} ${role}: ${line}`));
   }
 
   #cooldownS(before: PlannedRun, next: PlannedRun): number {

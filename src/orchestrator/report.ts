@@ -2,28 +2,14 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { z } from "zod";
 import { BenchError, EXIT, type ExitCode } from "../contract/errors.js";
+import { summaryRowSchema } from "../contract/summary.js";
 
 const summarySchema = z.object({
   report: z.string(),
   thresholds: z.array(
     z.object({ label: z.string(), threshold: z.string(), value_text: z.string(), status: z.string() }),
   ),
-  configurations: z.array(
-    z.object({
-      label: z.string(),
-      workload: z.string(),
-      traffic: z.string(),
-      connections: z.number().nullable(),
-      control: z.boolean(),
-      runs: z.number(),
-      valid_runs: z.number(),
-      median_run: z.number().nullable(),
-      requests_per_second: z.object({ median: z.number(), min: z.number(), max: z.number() }).nullable(),
-      latency_p50_ms: z.number().nullable(),
-      latency_p99_ms: z.number().nullable(),
-      verdict: z.string().nullable(),
-    }),
-  ),
+  configurations: z.array(summaryRowSchema),
 });
 export type Summary = z.infer<typeof summarySchema>;
 
@@ -61,30 +47,6 @@ export async function buildReport(
   }
   return summarySchema.parse(JSON.parse(stdout));
 }
-
-/** The medians as a table of plain text, best first within what may be compared. */
-export function summaryTable({ configurations }: Summary): string[] {
-  const rows = configurations.map((row) => {
-    const rate = row.requests_per_second;
-    return [
-      row.label + (row.control ? " (control)" : ""),
-      `${row.workload}, ${row.connections ?? "?"} connections, ${row.traffic}`,
-      rate
-        ? `${Math.round(rate.median)}/s (${Math.round(rate.min)}–${Math.round(rate.max)})`
-        : "no valid run",
-      row.latency_p50_ms === null ? "" : `p50 ${row.latency_p50_ms.toFixed(2)} ms`,
-      row.latency_p99_ms === null ? "" : `p99 ${row.latency_p99_ms.toFixed(2)} ms`,
-      `${row.valid_runs}/${row.runs} usable, ${row.verdict ?? "not run"}`,
-    ];
-  });
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? "").length)),
-  );
-  return rows.map((row) =>
-    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd(),
-  );
-}
-
 /** What was asked of every client and does not hold, a line each. */
 export function missedThresholds({ thresholds }: Summary): string[] {
   return thresholds

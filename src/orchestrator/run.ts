@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Configuration } from "../contract/configuration.js";
 import { EXIT, environmentError, messageOf } from "../contract/errors.js";
+import type { Phase } from "../contract/events.js";
 import { type Progress, progressSchema } from "../contract/progress.js";
 import { type MeasuredResult, measuredResultSchema } from "../contract/result.js";
 import type { StoreEvidence } from "../contract/store.js";
@@ -27,7 +28,7 @@ export interface RunOrder {
 
 /** What the run tells while it is under way. */
 export interface RunListener {
-  phase(text: string): void;
+  phase(phase: Phase): void;
   progress(progress: Progress): void;
   /** A line for the run's own log. */
   log(role: string, line: string): void;

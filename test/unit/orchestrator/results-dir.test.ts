@@ -128,7 +128,7 @@ describe("`latest`", () => {
 describe("the log", () => {
   test("begins with what was said before there was a file", () => {
     const path = join(newFolder(), "benchmark.log");
-    const journal = new Journal();
+    const journal = new Journal({ show: () => {}, close: () => {} });
     journal.note("first");
     journal.writeTo(path);
     journal.note("second");
