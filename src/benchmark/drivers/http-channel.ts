@@ -3,6 +3,7 @@ import { connect as connectSecurely } from "node:tls";
 import { HTTPParser } from "http-parser-js";
 import type { Channel, ChannelListener, OpenChannel } from "./channel.js";
 import type { RequestSource } from "./http.js";
+import { wholeResponseStatus } from "./whole-response.js";
 
 /** A connection that ended without an answer waits this long, so that a dead server is not hammered. */
 const RECONNECT_MS = 50;
@@ -19,6 +20,8 @@ class HttpChannel implements Channel {
   #socket: Socket | undefined;
   #status = 0;
   #keepsAlive = true;
+  /** The parser has a part of the answer. */
+  #isParsing = false;
   #isUnderWay = false;
   /** Whether this connection gave an answer: then it may be opened again at once. */
   #hasAnswered = false;
@@ -63,8 +66,8 @@ class HttpChannel implements Channel {
       noDelay: true,
       onread: {
         buffer: this.#readBuffer,
-        callback: (bytes, buffer) => {
-          if (socket === this.#socket) this.#read(Buffer.from(buffer.buffer, buffer.byteOffset, bytes));
+        callback: (bytes) => {
+          if (socket === this.#socket) this.#read(bytes);
           return true;
         },
       },
@@ -73,6 +76,7 @@ class HttpChannel implements Channel {
     const socket = isSecure ? connectSecurely({ ...options, rejectUnauthorized: false }) : connect(options);
     this.#socket = socket;
     this.#hasAnswered = false;
+    this.#isParsing = false;
     this.#parser.initialize(HTTPParser.RESPONSE);
     socket.once(isSecure ? "secureConnect" : "connect", () => {
       if (socket === this.#socket) this.#listener.ready();
@@ -87,15 +91,24 @@ class HttpChannel implements Channel {
     });
   }
 
-  #read(bytes: Buffer): void {
+  #read(bytes: number): void {
     // What nobody asked for cannot be told from an answer to the next request.
-    if (!this.#isUnderWay || this.#parser.execute(bytes) instanceof Error) this.#drop();
+    if (!this.#isUnderWay) return this.#drop();
+    const status = this.#isParsing ? 0 : wholeResponseStatus(this.#readBuffer, bytes);
+    if (status > 0) {
+      this.#status = status;
+      this.#keepsAlive = true;
+      return this.#complete();
+    }
+    this.#isParsing = true;
+    if (this.#parser.execute(this.#readBuffer, 0, bytes) instanceof Error) this.#drop();
   }
 
   #complete(): void {
     // 1xx announces an answer, and is none.
     if (!this.#isUnderWay || this.#status < 200) return;
     this.#isUnderWay = false;
+    this.#isParsing = false;
     this.#hasAnswered = true;
     this.#listener.answered(this.#status);
     if (this.#keepsAlive && this.#socket && !this.#socket.destroyed) this.#listener.ready();

@@ -17,13 +17,7 @@ const TWO_TO_32 = 4_294_967_296;
  * Gives the intended sends of a share one after the other, in milliseconds from the opening of the window, never
  * falling. All shares together are the same schedule however many there are: a Poisson process is drawn whole by each.
  */
-export function createArrivals({
-  ratePerSecond,
-  arrivals,
-  seed,
-  index,
-  of,
-}: ScheduleShare): () => number {
+export function createArrivals({ ratePerSecond, arrivals, seed, index, of }: ScheduleShare): () => number {
   if (arrivals === "constant") {
     let next = index - of;
     return () => {
