@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import type { Configuration } from "../contract/configuration.js";
+import { type Configuration, loadText } from "../contract/configuration.js";
 import { BenchError, EXIT, messageOf } from "../contract/errors.js";
 import type { Plan } from "../contract/plan.js";
 import type { Result } from "../contract/result.js";
@@ -67,7 +67,7 @@ export class Recorder {
     const { plan, journal } = this.#options;
     const belonging = this.#belonging(planned);
     const { target, workload, traffic, load } = belonging.planned.configuration;
-    const what = `${target.label}, ${workload.id}, ${traffic}, ${load.connections} connections`;
+    const what = `${target.label}, ${workload.id}, ${traffic}, ${loadText(load)}`;
     const round = `run ${planned.run} of ${plan.runs_per_configuration}`;
     journal.stamp(`[${index + 1}/${plan.runs.length}] ${what}, ${round}`);
     const startedAt = new Date();

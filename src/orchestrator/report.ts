@@ -14,6 +14,7 @@ const summarySchema = z.object({
       workload: z.string(),
       traffic: z.string(),
       connections: z.number().nullable(),
+      load: z.string(),
       control: z.boolean(),
       runs: z.number(),
       valid_runs: z.number(),
@@ -68,7 +69,7 @@ export function summaryTable({ configurations }: Summary): string[] {
     const rate = row.requests_per_second;
     return [
       row.label + (row.control ? " (control)" : ""),
-      `${row.workload}, ${row.connections ?? "?"} connections, ${row.traffic}`,
+      `${row.workload}, ${row.load}, ${row.traffic}`,
       rate
         ? `${Math.round(rate.median)}/s (${Math.round(rate.min)}–${Math.round(rate.max)})`
         : "no valid run",

@@ -93,12 +93,16 @@ class HttpChannel implements Channel {
 
   #read(bytes: number): void {
     // What nobody asked for cannot be told from an answer to the next request.
-    if (!this.#isUnderWay) return this.#drop();
+    if (!this.#isUnderWay) {
+      this.#drop();
+      return;
+    }
     const status = this.#isParsing ? 0 : wholeResponseStatus(this.#readBuffer, bytes);
     if (status > 0) {
       this.#status = status;
       this.#keepsAlive = true;
-      return this.#complete();
+      this.#complete();
+      return;
     }
     this.#isParsing = true;
     if (this.#parser.execute(this.#readBuffer, 0, bytes) instanceof Error) this.#drop();
