@@ -100,6 +100,8 @@ def _load(identity: Identity) -> tuple[object, ...]:
         identity.complexity,
         identity.traffic,
         identity.connections,
+        identity.rate_per_second,
+        identity.arrivals,
         identity.duration_s,
         identity.requests,
         identity.limits,

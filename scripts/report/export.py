@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from .csv_text import Cell, csv_text, decimals
 from .model import Measured, Role
+from .open_loop import Schedule
 from .roles import cpu_percent, cpu_us_per_request, resident_bytes
 from .stats import median_interval
 from .summarize import Summary
@@ -62,6 +63,11 @@ def _over_all_runs(read: Callable[[Measured], int]) -> Callable[[Summary], Cell]
 def _by_status(summary: Summary) -> Cell:
     found = summary.figures.failed_by_status if summary.figures else {}
     return " ".join(f"{status}:{count}" for status, count in found.items()) or None
+
+
+def _schedule(read: Callable[[Schedule], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
+    """Of the median run's open loop; empty in a closed one."""
+    return _figure(lambda figures: read(figures.schedule) if figures.schedule else None, digits)
 
 
 def _version(part: str) -> Callable[[Summary], Cell]:
@@ -125,6 +131,9 @@ COLUMNS: tuple[Column, ...] = (
     ("limiter_script", lambda summary: " ".join(script.name for script in summary.scripts) or None),
     ("options", lambda summary: " ".join(summary.identity.options) or None),
     ("traffic", lambda summary: summary.identity.traffic),
+    ("load_model", lambda summary: "open" if summary.identity.open_loop else "closed"),
+    ("rate_per_second", lambda summary: decimals(summary.identity.rate_per_second, 3)),
+    ("arrivals", lambda summary: summary.identity.arrivals),
     ("complexity", lambda summary: summary.identity.complexity),
     ("limit_points", _limit(0)),
     ("limit_window_s", _limit(1)),
@@ -150,6 +159,12 @@ COLUMNS: tuple[Column, ...] = (
     ("latency_p95_ms", _percentile("p95")),
     ("latency_p97_5_ms", _percentile("p97_5")),
     ("latency_p99_9_ms", _percentile("p99_9")),
+    ("service_p50_ms", _figure(lambda figures: figures.service_ms.get("p50"), 3)),
+    ("service_p99_ms", _figure(lambda figures: figures.service_ms.get("p99"), 3)),
+    ("sends_per_second", _schedule(lambda schedule: schedule.achieved_per_second, 3)),
+    ("sends_late", _schedule(lambda schedule: schedule.late)),
+    ("sends_dropped", _schedule(lambda schedule: schedule.dropped + schedule.unsent)),
+    ("send_lateness_p99_ms", _schedule(lambda schedule: schedule.lateness_p99_ms, 3)),
     ("latency_min_ms", _latency("min")),
     ("latency_max_ms", _latency("max")),
     ("latency_stddev_ms", _latency("stddev")),

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .open_loop import Schedule
+
 #: Clients that measure the harness: the server without a limiter, and counters in its own process.
 CONTROL_CLIENTS = frozenset({"none", "memory"})
 
@@ -32,12 +34,21 @@ class Identity:
     complexity: int | None
     traffic: str
     connections: int
+    """Of a closed loop; in an open one the most that it may use."""
+    rate_per_second: float | None
+    """Offered in an open loop, as `arrivals`; None in a closed one."""
+    arrivals: str | None
     duration_s: float | None
     requests: int | None
     limits: tuple[int, int, int] | None
     """Points, window and block, both in seconds."""
     caps: str
     """Canonical JSON of the caps by role."""
+
+    @property
+    def open_loop(self) -> bool:
+        """What is measured is latency at a rate, and not capacity (rule M4)."""
+        return self.rate_per_second is not None
 
     @property
     def control(self) -> bool:
@@ -157,6 +168,10 @@ class Measured:
     requests_per_second: float
     requests_total: int
     percentiles_ms: Mapping[str, float]
+    """In an open loop from the intended send (rule M3)."""
+    service_ms: Mapping[str, float]
+    """Open loop alone: the same answers from the send, as the result states them; else empty."""
+    schedule: Schedule | None
     latency_ms: Mapping[str, float]
     """average, min, max, stddev; empty when nothing was answered."""
     unsupported: tuple[str, ...]

@@ -6,6 +6,7 @@ from typing import Any
 
 from .errors import FieldError
 from .model import Identity, LimiterScript, Measured, Planned, Prediction, Reason, Role, Run, Second
+from .open_loop import schedule_of
 from .stats import decode_histogram, merge_histograms, percentiles_ms, unsupported_percentiles
 from .validate import Document
 
@@ -35,6 +36,8 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         complexity=configuration["workload"].get("complexity"),
         traffic=configuration["traffic"],
         connections=load["connections"],
+        rate_per_second=load.get("rate_per_second"),
+        arrivals=load.get("arrivals"),
         duration_s=extent.get("duration_s"),
         requests=extent.get("requests"),
         limits=(limits["points"], limits["window_s"], limits["block_s"]),
@@ -44,7 +47,9 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
 
 def _foreign_identity(request: Mapping[str, Any]) -> Identity:
     """The identity of a run made by hand: what was asked of the generator."""
-    asked = ("label", "url", "workload", "traffic", "connections", "duration_s", "requests")
+    asked = ["label", "url", "workload", "traffic", "connections", "duration_s", "requests"]
+    if "rate_per_second" in request:
+        asked += ["rate_per_second", "arrivals"]
     return Identity(
         key=json.dumps([request.get(name) for name in asked]),
         configuration_hash=None,
@@ -60,6 +65,8 @@ def _foreign_identity(request: Mapping[str, Any]) -> Identity:
         complexity=None,
         traffic=request["traffic"],
         connections=request["connections"],
+        rate_per_second=request.get("rate_per_second"),
+        arrivals=request.get("arrivals"),
         duration_s=request.get("duration_s"),
         requests=request.get("requests"),
         limits=None,
@@ -172,6 +179,8 @@ def _measured(result: Document, series: bool) -> Measured:
         requests_per_second=result["requests"]["average"],
         requests_total=result["requests"]["total"],
         percentiles_ms=merged,
+        service_ms=result.get("service_time", {}),
+        schedule=schedule_of(result.get("schedule")),
         latency_ms={name: latency[name] for name in ("average", "min", "max", "stddev") if latency},
         unsupported=tuple(sorted({*result["unsupported"], *unsupported_percentiles(samples)}))
         if merged

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from .loads import load_name
 from .model import Campaign
 from .roles import cpu_us_per_request
 from .summarize import Summary
@@ -25,6 +26,9 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "complexity": identity.complexity,
         "traffic": identity.traffic,
         "connections": identity.connections,
+        "load": load_name(identity),
+        "rate_per_second": identity.rate_per_second,
+        "arrivals": identity.arrivals,
         "duration_s": identity.duration_s,
         "requests": identity.requests,
         "control": identity.control,

@@ -64,10 +64,14 @@ export class Recorder {
   }
 
   histograms(): Record<Outcome, EncodedHistogram> {
-    return {
-      allowed: encodeHistogram(this.#histograms.allowed),
-      limited: encodeHistogram(this.#histograms.limited),
-      failed: encodeHistogram(this.#histograms.failed),
-    };
+    return encodeOutcomes(this.#histograms);
   }
+}
+
+export function encodeOutcomes(histograms: Record<Outcome, Histogram>): Record<Outcome, EncodedHistogram> {
+  return {
+    allowed: encodeHistogram(histograms.allowed),
+    limited: encodeHistogram(histograms.limited),
+    failed: encodeHistogram(histograms.failed),
+  };
 }

@@ -9,6 +9,8 @@ import { buildResult } from "./results.js";
 import { SampleSheet } from "./samples.js";
 import { identify, readDrainedUsage, readUsage } from "./server-under-test.js";
 
+/** Time for the word to reach all workers, so that they begin one schedule together. */
+const MUSTER_MS = 20;
 /** At a drained moment nothing is sent for so long, so that whoever follows the progress can read counters. */
 const READING_PAUSE_MS = 250;
 
@@ -27,7 +29,13 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
   let opened_ms = 0;
   let monitor: Monitor | undefined;
   const crew = new Crew(
-    { url: endpoint, traffic: work.traffic, seed: work.seed, timeoutS: work.timeoutS },
+    {
+      url: endpoint,
+      traffic: work.traffic,
+      seed: work.seed,
+      timeoutS: work.timeoutS,
+      ...(work.open ? { open: work.open } : {}),
+    },
     work.connections,
     work.workers,
     (worker, sample) => {
@@ -50,10 +58,10 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
     monitor = at_window_open && new Monitor(work.url, at_window_open);
     const cpu = process.cpuUsage();
     monitor?.start();
-    opened_ms = monotonicMs();
+    opened_ms = monotonicMs() + (work.open ? MUSTER_MS : 0);
     const extent =
       work.requests === undefined ? { durationS: work.durationS ?? 30 } : { requests: work.requests };
-    const measured = await crew.measure(extent);
+    const measured = await crew.measure(extent, opened_ms);
     const generatorCpu = process.cpuUsage(cpu);
     await monitor?.stop();
     const at_end = health && (await readDrainedUsage(work.url, drainMs));

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { configurationSchema, workloadSchema } from "./configuration.js";
+import { arrivalsSchema, configurationSchema, workloadSchema } from "./configuration.js";
+import { scheduleCountsSchema, scheduleSchema } from "./schedule.js";
 import {
   clientSettingsSchema,
   consumesSchema,
@@ -48,6 +49,12 @@ export const countsSchema = z.strictObject({
 });
 export type Counts = z.infer<typeof countsSchema>;
 
+const outcomeHistogramsSchema = z.strictObject({
+  allowed: histogramSchema,
+  limited: histogramSchema,
+  failed: histogramSchema,
+});
+
 export const generatorWorkerSchema = z.strictObject({
   connections: z.int().min(1),
   counts: countsSchema,
@@ -66,7 +73,12 @@ export const generatorPartSchema = z.strictObject({
   /** Of the whole generator process, in the window. */
   cpu_us: count,
   resident_bytes: count,
-  histograms: z.strictObject({ allowed: histogramSchema, limited: histogramSchema, failed: histogramSchema }),
+  /** In an open loop from the moment at which a request was to be sent, in a closed one from its send (M3). */
+  histograms: outcomeHistogramsSchema,
+  /** Open loop alone: from the send. */
+  service_histograms: outcomeHistogramsSchema.optional(),
+  /** Open loop alone; `lateness`: how long after it was due each request was sent. */
+  schedule: z.strictObject({ ...scheduleCountsSchema.shape, lateness: histogramSchema }).optional(),
 });
 export type GeneratorPart = z.infer<typeof generatorPartSchema>;
 
@@ -168,6 +180,21 @@ export const runtimeFactsSchema = z.strictObject({
   caps: z.strictObject({ store: capsSchema, server: capsSchema, generator: capsSchema }).optional(),
 });
 
+/** Milliseconds with microsecond precision. */
+export const latencySchema = z.strictObject({
+  average: ms,
+  p50: ms,
+  p75: ms,
+  p90: ms,
+  p95: ms,
+  p97_5: ms,
+  p99: ms,
+  p99_9: ms,
+  min: ms,
+  max: ms,
+  stddev: ms,
+});
+
 /** What every result says, measured or not. */
 const identity = {
   schema: z.literal(RESULT_SCHEMA),
@@ -192,7 +219,11 @@ export const requestSchema = z.strictObject({
   label: z.string(),
   workload: z.string(),
   traffic: z.string(),
+  /** In an open loop the most that it may use. */
   connections: z.int().min(1),
+  /** Open loop alone, as `arrivals`. */
+  rate_per_second: z.number().positive().optional(),
+  arrivals: arrivalsSchema.optional(),
   workers: z.int().min(1),
   warmup_s: z.number().min(0),
   seed: z.int().min(0),
@@ -208,22 +239,12 @@ export const measuredResultSchema = z.strictObject({
   /** Measured seconds: the length of the window. */
   duration: z.number().positive(),
   requests: z.strictObject({ average: z.number().min(0), total: count }),
-  /** Milliseconds with microsecond precision, over allowed and limited answers. Absent when none came. */
-  latency: z
-    .strictObject({
-      average: ms,
-      p50: ms,
-      p75: ms,
-      p90: ms,
-      p95: ms,
-      p97_5: ms,
-      p99: ms,
-      p99_9: ms,
-      min: ms,
-      max: ms,
-      stddev: ms,
-    })
-    .optional(),
+  /** Over allowed and limited answers; absent when none came. In an open loop from the intended send (M3). */
+  latency: latencySchema.optional(),
+  /** Open loop alone: the same answers, from the send. */
+  service_time: latencySchema.optional(),
+  /** Open loop alone. */
+  schedule: scheduleSchema.optional(),
   /** Percentiles with too few samples behind them (M18): the number stays, marked. */
   unsupported: z.array(z.string()),
   rate_limit_hits: count,

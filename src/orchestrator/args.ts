@@ -8,6 +8,7 @@ import { workloads } from "../traffic/workloads.js";
 import { capsFrom, pinnedApart } from "./caps.js";
 import { configLayer } from "./config.js";
 import { flagLayer } from "./flags.js";
+import { openLoopsOf } from "./rates.js";
 import { durationMode, listOf, numberIn, type Request } from "./request.js";
 import { asBegun, findCampaign, resumedPlaces } from "./resume.js";
 import { SETTINGS, settingOf } from "./settings/list.js";
@@ -141,6 +142,11 @@ export function requestOf(
   const [betweenRuns = "", betweenClients = betweenRuns, ...more] = cooldown.value.split(",");
   if (more.length > 0)
     throw usageError(`${cooldown.source} ${cooldown.value}: give one or two numbers of seconds`);
+  const { concurrency = settings.get("concurrency"), ...openLoops } = openLoopsOf(
+    settings,
+    (key) => places.some((place) => place.has(key)),
+    notices,
+  );
   const seed = settings.find("seed");
   const chosen = seed ? numberIn("seed", seed.source, seed.value) : anySeed();
   const threshold = settings.find("threshold");
@@ -151,9 +157,10 @@ export function requestOf(
     clients: list("clients"),
     workloads: settings.get("workload").value === "both" ? workloads.map(({ id }) => id) : list("workload"),
     duration: durationMode(duration.value, duration.source),
-    connections: list("concurrency").map((text) =>
-      numberIn("connections", settings.get("concurrency").source, text),
+    connections: listOf(concurrency.source, concurrency.value, notices).map((text) =>
+      numberIn("connections", concurrency.source, text),
     ),
+    ...openLoops,
     complexity: number("complexity"),
     limits: explicitLimits(settings),
     runs: number("runs"),
@@ -174,7 +181,7 @@ export function requestOf(
     telling: tellingOf(settings),
     dryRun: settings.isOn("dry-run"),
     strict: strict && !settings.isOn("force"),
-    settings: { ...settings.record(), seed: String(chosen) },
+    settings: { ...settings.record(), concurrency: concurrency.value, seed: String(chosen) },
     command: [...(access.STORE_URL ? ["STORE_URL=…"] : []), command(chosen)].join(" "),
     notices,
   };

@@ -1,4 +1,4 @@
-import type { Configuration } from "../contract/configuration.js";
+import { type Configuration, loadText } from "../contract/configuration.js";
 import type { Plan } from "../contract/plan.js";
 import { diskBytes, durationText, estimateS, type Overheads, overheadsOf } from "./estimate.js";
 import { makePlan } from "./plan.js";
@@ -44,10 +44,10 @@ export function matrixLines({ configurations, runs_per_configuration }: Plan): s
     const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
     const { store, topology, label } = target;
     const place = topology === "none" ? "no store" : `${store} ${topology}`;
-    const cells = [label, place, `${workload.id}${complexity}`, traffic, String(load.connections)];
+    const cells = [label, place, `${workload.id}${complexity}`, traffic, loadText(load)];
     return [...cells, extentText(configuration), String(runs_per_configuration), hash];
   });
-  const head = ["target", "store", "workload", "traffic", "connections", "measured", "runs", "hash"];
+  const head = ["target", "store", "workload", "traffic", "load", "measured", "runs", "hash"];
   return textTable([head, ...rows]);
 }
 

@@ -3,6 +3,7 @@ import {
   configurationFileName,
   configurationHash,
   type Limits,
+  type Load,
 } from "../contract/configuration.js";
 import { usageError } from "../contract/errors.js";
 import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../contract/plan.js";
@@ -66,6 +67,14 @@ function resolveAll(request: Request, available: Availability, external: Discove
   return { targets: [...targets.values()], skips, notes: [...new Set(notes)] };
 }
 
+/** Every load that was asked for: open loops at each rate, else closed ones with each number of connections. */
+function loadsOf({ connections, rates, arrivals }: Request): Load[] {
+  if (rates.length === 0) return connections.map((count) => ({ model: "closed", connections: count }));
+  return rates.flatMap((rate_per_second) =>
+    connections.map((count) => ({ model: "open" as const, rate_per_second, arrivals, connections: count })),
+  );
+}
+
 /** @param skips gets those whose limiter cannot keep the limits */
 function configurations(
   request: Request,
@@ -79,7 +88,7 @@ function configurations(
     const workload = findWorkload(workloadId);
     for (const traffic of request.traffic) {
       const limits: Limits = { ...findProfile(traffic).limits, ...request.limits };
-      for (const connections of request.connections) {
+      for (const load of loadsOf(request)) {
         for (const target of targets) {
           const lacks = findLimiter(target.limiter).lacks?.(limits);
           if (lacks) {
@@ -92,8 +101,8 @@ function configurations(
               ? { id: workload.id, complexity: request.complexity }
               : { id: workload.id },
             traffic,
-            load: { model: "closed", connections },
-            extent: { duration_s: durationS(request.duration, connections, target) },
+            load,
+            extent: { duration_s: durationS(request.duration, load.connections, target) },
             limits,
             ...(isExternal && target.topology !== "none" ? { external_store: true as const } : {}),
             caps: {},

@@ -1,3 +1,4 @@
+import { loadText } from "../contract/configuration.js";
 import type { Manifest } from "../contract/manifest.js";
 
 const list = (title: string, lines: readonly string[]): string[] =>
@@ -9,7 +10,7 @@ export function campaignReadme(manifest: Manifest): string {
   const configurations = plan.configurations.map(
     ({ configuration: { target, workload, traffic, load, extent } }) => {
       const length = "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
-      return `${target.label}: ${workload.id}, ${traffic} traffic, ${load.connections} connections, ${length}`;
+      return `${target.label}: ${workload.id}, ${traffic} traffic, ${loadText(load)}, ${length}`;
     },
   );
   return [

@@ -1,4 +1,4 @@
-import type { Limits } from "../contract/configuration.js";
+import { type Arrivals, type Limits, RATE_RANGE } from "../contract/configuration.js";
 import { usageError } from "../contract/errors.js";
 import type { Threshold } from "../contract/manifest.js";
 import type { Caps } from "../runtimes/types.js";
@@ -18,7 +18,12 @@ export interface Request {
   clients: string[];
   workloads: string[];
   duration: DurationMode;
+  /** Of a closed loop; in an open one the most that it may use. */
   connections: number[];
+  /** Requests/s of open loops; none for closed loops. */
+  rates: number[];
+  /** How the sends of open loops are spread. */
+  arrivals: Arrivals;
   complexity: number;
   /** Explicit limits win over the traffic profile's. */
   limits: Partial<Limits>;
@@ -61,6 +66,8 @@ export interface Request {
 export const RANGES = {
   duration: { min: 1, max: 86_400, unit: " seconds" },
   connections: { min: 1, max: 10_000, unit: "" },
+  rate: { ...RATE_RANGE, unit: " requests a second" },
+  steps: { min: 2, max: 100, unit: " rates" },
   runs: { min: 1, max: 1_000, unit: "" },
   warmup: { min: 0, max: 3_600, unit: " seconds" },
   cooldown: { min: 0, max: 3_600, unit: " seconds" },

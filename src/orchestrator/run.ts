@@ -126,7 +126,7 @@ class Stage {
   #generate(server: RunningPart, runNonce: string): Promise<RunningPart> {
     const { configuration, seed, warmupS, workers } = this.#order;
     const { host, port } = server.address;
-    const { extent } = configuration;
+    const { extent, load } = configuration;
     return this.#cast.start(
       generatorPart(
         {
@@ -134,8 +134,11 @@ class Stage {
           label: configuration.target.label,
           workload: configuration.workload.id,
           traffic: configuration.traffic,
-          connections: configuration.load.connections,
-          workers: Math.min(workers, configuration.load.connections),
+          connections: load.connections,
+          ...(load.model === "open"
+            ? { open: { ratePerSecond: load.rate_per_second, arrivals: load.arrivals } }
+            : {}),
+          workers: Math.min(workers, load.connections),
           warmupS,
           seed,
           ...("duration_s" in extent ? { durationS: extent.duration_s } : { requests: extent.requests }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { arrivalsSchema } from "../contract/configuration.js";
 import { decimalNumber, type Environment, isOn, readEnv, switchText, wholeNumber } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
 import { idSchema, parseTargetText } from "../contract/target.js";
@@ -17,6 +18,8 @@ const shape = {
   REQUEST_TYPE: idSchema.optional(),
   DURATION: whole("duration"),
   CONNECTIONS: whole("connections"),
+  RATE: decimal("rate"),
+  ARRIVALS: z.enum(arrivalsSchema.options, "must be constant or poisson").optional(),
   COMPUTATION_COMPLEXITY: whole("complexity"),
   RUNS: whole("runs"),
   WARMUP: decimal("warmup"),
@@ -65,7 +68,9 @@ export function parseSingle(env: Environment): Request {
   say("clients", "RATE_LIMITER_TYPE", targetText(read));
   say("workload", "REQUEST_TYPE", read.REQUEST_TYPE);
   say("duration-mode", "DURATION", `custom:${read.DURATION ?? 30}`);
-  say("concurrency", "CONNECTIONS", read.CONNECTIONS ?? "10");
+  say("concurrency", "CONNECTIONS", read.CONNECTIONS ?? (read.RATE ? undefined : "10"));
+  say("rate", "RATE", read.RATE);
+  say("arrivals", "ARRIVALS", read.ARRIVALS);
   say("complexity", "COMPUTATION_COMPLEXITY", read.COMPUTATION_COMPLEXITY);
   say("runs", "RUNS", read.RUNS ?? "1");
   say("warmup", "WARMUP", read.WARMUP);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Configuration } from "../../contract/configuration.js";
+import { type Configuration, loadText } from "../../contract/configuration.js";
 import { EXIT } from "../../contract/errors.js";
 import type { EventOf } from "../../contract/events.js";
 import type { SummaryRow } from "../../contract/summary.js";
@@ -24,7 +24,7 @@ function groupTitle(row: SummaryRow, configuration: Configuration | undefined): 
     ...(target.options.includes("same-script") ? ["one script for all"] : []),
     complexity === undefined ? workload : `${workload} (${complexity} rounds)`,
     traffic,
-    `${load.connections} connections`,
+    loadText(load),
     "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`,
   ].join(" · ");
 }

@@ -1,4 +1,4 @@
-import type { Configuration } from "../../contract/configuration.js";
+import { type Configuration, loadText } from "../../contract/configuration.js";
 import type { EventOf, Phase } from "../../contract/events.js";
 
 export const rateText = (perSecond: number): string => `${Math.round(perSecond)}/s`;
@@ -7,7 +7,7 @@ const shareText = (share: number, digits = 0): string => `${(100 * share).toFixe
 
 /** `iovalkey:cluster, light, realistic, 50 connections`. */
 export function configurationText({ target, workload, traffic, load }: Configuration): string {
-  return `${target.label}, ${workload.id}, ${traffic}, ${load.connections} connections`;
+  return `${target.label}, ${workload.id}, ${traffic}, ${loadText(load)}`;
 }
 
 /** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */

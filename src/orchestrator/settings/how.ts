@@ -1,3 +1,4 @@
+import { arrivalsSchema } from "../../contract/configuration.js";
 import { PRESETS } from "./presets.js";
 import type { SettingGroup } from "./types.js";
 
@@ -19,6 +20,22 @@ export const how: SettingGroup = {
       words: () => ["dynamic", "fixed30", "fixed120", "custom:"],
     },
     { key: "concurrency", value: "<list>", help: "connections", fallback: "50 100" },
+    {
+      key: "rate",
+      value: "<list>",
+      help: "open loop: requests/s, over up to --concurrency connections (200)",
+    },
+    {
+      key: "rate-sweep",
+      value: "<from:to:n>",
+      help: "open loop at n rates, each the same factor above the last, e.g. 1000:20000:8",
+    },
+    {
+      key: "arrivals",
+      value: "<spread>",
+      help: "sends of an open loop: constant (default) or poisson",
+      words: () => arrivalsSchema.options,
+    },
     { key: "runs", value: "<n>", help: "runs of each configuration", fallback: "3" },
     { key: "warmup", value: "<s>", help: "seconds of load before each run, discarded", fallback: "10" },
     {
