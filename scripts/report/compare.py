@@ -110,8 +110,8 @@ class Cell:
         return tuple(summary for ranking in self.rankings for summary in ranking.summaries)
 
 
-def _load(identity: Identity) -> tuple[object, ...]:
-    """What controls must share with the clients beside them."""
+def load_key(identity: Identity) -> tuple[object, ...]:
+    """What rows must share to be compared at all, and controls with the clients beside them."""
     return (
         identity.workload,
         identity.complexity,
@@ -170,12 +170,12 @@ def cells(summaries: Sequence[Summary]) -> tuple[Cell, ...]:
     for summary in summaries:
         identity = summary.identity
         if identity.control:
-            controls.setdefault(_load(identity), []).append(summary)
+            controls.setdefault(load_key(identity), []).append(summary)
         else:
-            clients.setdefault((identity.topology, identity.caps, *_load(identity)), []).append(summary)
+            clients.setdefault((identity.topology, identity.caps, *load_key(identity)), []).append(summary)
     found = []
     for number, rows in enumerate(clients.values(), start=1):
         rankings = tuple(rank(members, group) for group, members in group_rows(rows))
-        beside = tuple(by_throughput(controls.get(_load(rows[0].identity), [])))
+        beside = tuple(by_throughput(controls.get(load_key(rows[0].identity), [])))
         found.append(Cell(f"cell{number}", rows[0].identity, rankings, beside))
     return tuple(found)
