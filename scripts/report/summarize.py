@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from .model import Campaign, Identity, LimiterScript, Measured, Run
 from .stats import Spread, select_median_run, spread
+from .unsteady import warnings_of
 
 _WORST_LAST = ("valid", "suspect", "invalid")
 _TOPOLOGIES = ("standalone", "cluster")
@@ -33,6 +34,16 @@ class Summary:
     def median_first(self) -> tuple[Run, ...]:
         """The median run, then all; where a fact is asked for that any run may tell."""
         return (*([self.median] if self.median else []), *self.runs)
+
+    @property
+    def throughputs(self) -> tuple[float, ...]:
+        """Requests per second of the runs that count, by run number: the sample of comparisons."""
+        return tuple(run.measured.requests_per_second for run in self.runs if run.eligible and run.measured)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its runs show that a median and an interval would hide, each a sentence."""
+        return warnings_of(self.runs)
 
     @property
     def scripts(self) -> tuple[LimiterScript, ...]:
