@@ -35,7 +35,9 @@ def machine_of(campaign: Campaign) -> dict[str, Any] | None:
 def runtime_of(summary: Summary) -> str:
     """Where its runs ran, with the caps: canonical JSON."""
     found = {
-        json.dumps([run.runtime, summary.identity.caps], sort_keys=True) for run in summary.runs if run.measured
+        json.dumps([run.runtime, summary.identity.caps], sort_keys=True)
+        for run in summary.runs
+        if run.measured
     }
     return " and ".join(sorted(found))
 

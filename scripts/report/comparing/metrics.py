@@ -28,9 +28,7 @@ def _percentile(name: str) -> Metric:
 METRICS: dict[str, Metric] = {
     metric.id: metric
     for metric in (
-        Metric(
-            "throughput", "throughput in requests/s", lambda run: run.requests_per_second, rate, True
-        ),
+        Metric("throughput", "throughput in requests/s", lambda run: run.requests_per_second, rate, True),
         _percentile("p50"),
         _percentile("p99"),
         Metric(
