@@ -10,7 +10,15 @@ import { imageFacts } from "./engine.js";
 
 /** The images of this project, and what each is built from. */
 const OWN_IMAGES = ["server", "loadtest"] as const;
-const INPUTS = [".dockerignore", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+const INPUTS = [
+  ".dockerignore",
+  "package.json",
+  "package-lock.json",
+  // Instead of it in a published package.
+  "npm-shrinkwrap.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+];
 const INPUT_FOLDERS = ["docker", "src"];
 
 /** Every file below a folder, in a fixed order; none where there is no such folder. */
