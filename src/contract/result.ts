@@ -162,6 +162,12 @@ export const predictionSchema = z.strictObject({
   basis: z.enum(["traffic", "limits"]),
 });
 
+/** Which resource kept the run from more requests, and by what figures; `none` where nothing was used up. */
+export const limitedBySchema = z.strictObject({
+  resource: z.enum(["server loop", "server CPU", "store CPU", "generator", "quota", "none"]),
+  text: z.string(),
+});
+
 export const severitySchema = z.enum(["invalid", "suspect"]);
 export const verdictSchema = z.strictObject({
   status: z.enum(["valid", "suspect", "invalid"]),
@@ -265,6 +271,8 @@ export const measuredResultSchema = z.strictObject({
   store: storeEvidenceSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   versions: versionsSchema,
+  /** Absent in results that were not recorded by a campaign. */
+  limited_by: limitedBySchema.optional(),
   verdict: verdictSchema,
 });
 export type MeasuredResult = z.infer<typeof measuredResultSchema>;

@@ -8,6 +8,7 @@ import {
   RESULT_SCHEMA_VERSION,
   type RoleResources,
 } from "../contract/result.js";
+import { limitOf } from "../judge/limit.js";
 import { judge } from "../judge/rules.js";
 import type { Runtime } from "../runtimes/types.js";
 import { findStore } from "../targets/resolve.js";
@@ -68,7 +69,11 @@ export function recordOf(belonging: Belonging, { result, store, resources, notes
     versions: { ...result.versions, ...(version ? { store: version } : {}) },
     ...(store ? { store } : {}),
   };
-  return measuredResultSchema.parse({ ...evidence, verdict: judge(evidence) });
+  return measuredResultSchema.parse({
+    ...evidence,
+    limited_by: limitOf(evidence),
+    verdict: judge(evidence),
+  });
 }
 
 /** The record of a run without figures. */
