@@ -1,7 +1,5 @@
-import { access, constants } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
-import { EXIT, type ExitCode, environmentError, messageOf } from "../contract/errors.js";
-import type { Manifest } from "../contract/manifest.js";
+import { basename, join } from "node:path";
+import { EXIT, type ExitCode, messageOf } from "../contract/errors.js";
 import type { Plan } from "../contract/plan.js";
 import { ensurePythonEnvironment } from "../runtimes/python.js";
 import { unlessAborted } from "./abort.js";
@@ -11,20 +9,20 @@ import { estimateS, learnOverheads, type Overheads, overheadsOf } from "./estima
 import { discoverStore } from "./external.js";
 import type { Journal } from "./journal.js";
 import { Lease } from "./lease.js";
-import { endManifest, resumedManifest, startManifest } from "./manifest.js";
+import { endSession, resumedManifest, saveManifest, startManifest } from "./manifest.js";
 import { reclaimOrphans } from "./orphans.js";
 import { makePlan } from "./plan.js";
 import { Progress } from "./progress.js";
-import { campaignReadme } from "./readme.js";
-import { Recorder, type RunOutcome } from "./recorder.js";
+import { Recorder } from "./recorder.js";
 import { buildReport, missedThresholds } from "./report.js";
 import type { Request } from "./request.js";
-import { createCampaignFolder, pointLatest, removeTemporaries, stamp, writeWhole } from "./results-dir.js";
-import { type Begun, findCampaign, requireSame } from "./resume.js";
-import { hasStore, openRuntime } from "./runtime.js";
-import { refuseIfWritten, takeLock, thisOwner } from "./state.js";
-import { NOTHING, type Stock, takeStock } from "./stock.js";
+import { createCampaignFolder, pointLatest, requireWritable, stamp } from "./results-dir.js";
+import { type Begun, findCampaign } from "./resume.js";
+import { hasStore, type OpenedRuntime, openRuntime } from "./runtime.js";
+import { takeLock } from "./state.js";
+import { closeCampaign, inventory, type Measured, NOTHING, type Stock } from "./stock.js";
 
+/** What every step of a campaign stands on. */
 interface Ground {
   packageFolder: string;
   journal: Journal;
@@ -42,15 +40,17 @@ export async function runCampaign(request: Request, ground: Ground): Promise<Exi
   for (const line of await reclaimOrphans()) journal.warn(line);
   // The report needs it: what is missing is to be known before hours of measuring, not after them.
   await ensurePythonEnvironment(packageFolder, (text) => journal.say(text), ground.signal);
-  const campaign = begun?.manifest.campaign ?? stamp(new Date());
-  const release = request.allowParallel ? async () => {} : await takeLock(campaign);
+  const name = begun?.manifest.campaign ?? stamp(new Date());
+  const release = request.allowParallel ? async () => {} : await takeLock(name);
   try {
-    const lease = await Lease.open(campaign);
+    const lease = await Lease.open(name);
     try {
-      const { folder, outcomes } = begun
-        ? await goOn(request, begun, lease, ground)
-        : await measure(request, undefined, lease, ground);
-      return await conclude(outcomes, folder, lease, ground);
+      const stock = begun ? await inventory(begun, lease, journal) : NOTHING;
+      const campaign =
+        begun && stock.missing === 0
+          ? await closeCampaign(begun, stock, journal)
+          : await measure(request, begun, stock, lease, ground);
+      return await conclude(campaign, lease, ground);
     } finally {
       await lease.close();
     }
@@ -59,77 +59,33 @@ export async function runCampaign(request: Request, ground: Ground): Promise<Exi
   }
 }
 
-interface Measured {
-  folder: string;
-  outcomes: readonly RunOutcome[];
-}
-
-/** What a campaign that has begun still lacks. */
-async function goOn(request: Request, begun: Begun, lease: Lease, ground: Ground): Promise<Measured> {
-  const { folder, manifest } = begun;
-  const { journal } = ground;
-  await lease.note({ folder });
-  await refuseIfWritten(folder);
-  journal.writeTo(join(folder, "benchmark.log"));
-  for (const name of await removeTemporaries(folder))
-    journal.warn(`${name} is ignored and removed: an interrupted write left it behind`);
-  const stock = await takeStock(folder, manifest, await Checksums.of(folder));
-  for (const line of stock.again) journal.warn(line);
-  const missing = manifest.plan.runs.length - stock.there.size;
-  journal.say(
-    `campaign ${manifest.campaign} goes on: ${stock.there.size} runs are there, ${missing} are missing`,
-  );
-  if (missing > 0) return measure(request, { ...begun, stock }, lease, ground);
-  if (manifest.status !== "finished") await save({ ...manifest, status: "finished" }, folder);
-  await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
-  return { folder, outcomes: [...stock.there.values()] };
-}
-
-/** Opens the runtime, works through the plan, and gives back what was started. */
+/** Opens the runtime, works through what the plan still lacks, and gives back what was started. */
 async function measure(
   request: Request,
-  begun: (Begun & { stock: Stock }) | undefined,
+  begun: Begun | undefined,
+  { there }: Stock,
   lease: Lease,
-  { packageFolder, journal, signal }: Ground,
+  ground: Ground,
 ): Promise<Measured> {
+  const { packageFolder, journal, signal } = ground;
   const now = new Date();
-  const campaignId = begun?.manifest.campaign ?? stamp(now);
-  const opening = openRuntime(request, {
-    packageFolder,
-    workFolder: lease.workFolder,
-    owner: await thisOwner(campaignId),
-    campaign: campaignId,
-    signal,
-    hold: (pid) => lease.hold(pid),
-    say: (text) => journal.say(text),
-  });
-  const { runtime, choice } = await unlessAborted(signal, opening).catch(async (error) => {
-    // It may yet open when nobody waits for it any more.
-    await opening.then(
-      (late) => late.runtime.close(),
-      () => {},
-    );
-    throw error;
-  });
+  const { runtime, choice } = await open(request, lease, ground);
   try {
-    await lease.note({ runtime: runtime.id });
     const external = await discoverStore(request.storeAccess, runtime);
     const available = (store: string) => hasStore(runtime, external, store);
     const plan = begun?.manifest.plan ?? makePlan(request, available, external);
-    await checkOutputFile(request.outputFile);
+    await requireWritable(request.outputFile);
     const folder = begun?.folder ?? (await createCampaignFolder(request.output, now));
     await lease.note({ folder });
+    journal.writeTo(join(folder, "benchmark.log"));
     const campaign = begun?.manifest.campaign ?? basename(folder);
-    if (!begun) journal.writeTo(join(folder, "benchmark.log"));
     const overheads = await overheadsOf(runtime.id);
-    announce({ campaign, folder, runtime: runtime.id, choice }, plan, overheads, journal);
     const fresh = await startManifest(campaign, request, plan, runtime, external, packageFolder);
-    if (begun) requireSame(begun.manifest, fresh);
     const manifest = begun ? resumedManifest(begun.manifest, fresh) : fresh;
+    announce({ campaign, folder, runtime: runtime.id, choice }, plan, overheads, journal);
     for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
-    await save(manifest, folder);
+    await saveManifest(manifest, folder);
     try {
-      const { there } = begun?.stock ?? NOTHING;
       const checksums = await Checksums.of(folder);
       const progress = new Progress(journal, plan, overheads);
       const things = { campaign, folder, plan, runtime, lease, journal, progress, signal, request, external };
@@ -139,12 +95,12 @@ async function measure(
       await learnOverheads(runtime.id, plan.warmup_s, measured);
       return { folder, outcomes };
     } finally {
-      endManifest(manifest);
+      endSession(manifest);
       try {
         await lease.giveBack();
       } finally {
         // Neither may hide how the campaign ended.
-        await save(manifest, folder).catch((error) => journal.warn(messageOf(error)));
+        await saveManifest(manifest, folder).catch((error) => journal.warn(messageOf(error)));
         await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
       }
     }
@@ -153,24 +109,28 @@ async function measure(
   }
 }
 
-/** @throws environmentError when the folder cannot be written, e.g. because the disk is full */
-async function save(manifest: Manifest, folder: string): Promise<void> {
-  try {
-    await writeWhole(join(folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-    await writeWhole(join(folder, "README.md"), campaignReadme(manifest));
-  } catch (error) {
-    throw environmentError(`${folder} cannot be written: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-/** A file that cannot be written is to be known before the first run, not after it. */
-async function checkOutputFile(path: string | undefined): Promise<void> {
-  if (path === undefined) return;
-  try {
-    await access(dirname(resolve(path)), constants.W_OK);
-  } catch (error) {
-    throw environmentError(`OUTPUT_FILE ${path} cannot be written: ${messageOf(error)}`, { cause: error });
-  }
+/** @throws Aborted, also while it opens; a runtime that nobody waits for any more is closed */
+async function open(
+  request: Request,
+  lease: Lease,
+  { packageFolder, journal, signal }: Ground,
+): Promise<OpenedRuntime> {
+  const opening = openRuntime(request, {
+    packageFolder,
+    workFolder: lease.workFolder,
+    owner: lease.owner,
+    campaign: lease.owner.campaign,
+    signal,
+    hold: (pid) => lease.hold(pid),
+    say: (text) => journal.say(text),
+  });
+  const opened = await unlessAborted(signal, opening).catch(async (error) => {
+    const late = await opening.catch(() => undefined);
+    await late?.runtime.close();
+    throw error;
+  });
+  await lease.note({ runtime: opened.runtime.id });
+  return opened;
 }
 
 interface Opened {
@@ -200,8 +160,7 @@ function announce({ choice, ...opened }: Opened, plan: Plan, overheads: Overhead
 
 /** The report. In the exit code failed runs outrank missed thresholds, and those invalid runs. */
 async function conclude(
-  outcomes: readonly RunOutcome[],
-  folder: string,
+  { folder, outcomes }: Measured,
   lease: Lease,
   { packageFolder, journal, signal }: Ground,
 ): Promise<ExitCode> {

@@ -34,6 +34,10 @@ export class Lease {
     return lease;
   }
 
+  get owner(): LeaseFile["owner"] {
+    return this.#file.owner;
+  }
+
   /** For what parts write; it goes with the lease. */
   get workFolder(): string {
     return this.#file.workFolder;

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { environmentError, messageOf } from "../contract/errors.js";
 import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION, type Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
 import type { Discovery } from "../contract/store.js";
@@ -9,8 +10,11 @@ import { limiters } from "../targets/limiters/index.js";
 import { stores } from "../targets/stores/index.js";
 import { packageVersion } from "../targets/version.js";
 import { conditionsOf, describeMachine, gitRevision } from "./machine.js";
+import { campaignReadme } from "./readme.js";
 import { runtimeFacts } from "./records.js";
 import type { Request } from "./request.js";
+import { writeWhole } from "./results-dir.js";
+import { requireSame } from "./same.js";
 
 /** The manifest as it stands before the first run. */
 export async function startManifest(
@@ -78,8 +82,12 @@ function libraryVersions({ configurations }: Plan): Record<string, string> {
   );
 }
 
-/** The manifest of a campaign that goes on: a session more, and whatever showed only now. */
+/**
+ * The manifest of a campaign that goes on: a session more, and whatever showed only now.
+ * @throws environmentError naming each difference between then and now
+ */
 export function resumedManifest(before: Manifest, now: Manifest): Manifest {
+  requireSame(before, now);
   const { finished_at: _, ...begun } = before;
   const { started_at, finished_at, harness } = before;
   const first = { started_at, ...(finished_at ? { finished_at } : {}), harness };
@@ -92,9 +100,19 @@ export function resumedManifest(before: Manifest, now: Manifest): Manifest {
 }
 
 /** How a campaign ended for now. */
-export function endManifest(manifest: Manifest): void {
+export function endSession(manifest: Manifest): void {
   if (manifest.status === "running") manifest.status = "aborted";
   manifest.finished_at = new Date().toISOString();
   const session = manifest.sessions?.at(-1);
   if (session) session.finished_at = manifest.finished_at;
+}
+
+/** @throws environmentError when the folder cannot be written, e.g. because the disk is full */
+export async function saveManifest(manifest: Manifest, folder: string): Promise<void> {
+  try {
+    await writeWhole(join(folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+    await writeWhole(join(folder, "README.md"), campaignReadme(manifest));
+  } catch (error) {
+    throw environmentError(`${folder} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
 }

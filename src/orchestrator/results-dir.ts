@@ -115,3 +115,15 @@ export async function pointLatest(campaignFolder: string): Promise<void> {
   await symlink(basename(campaignFolder), temporary);
   await rename(temporary, link);
 }
+
+/** A copy that cannot be written is to be known before the first run, not after it. @throws environmentError */
+export async function requireWritable(outputFile: string | undefined): Promise<void> {
+  if (outputFile === undefined) return;
+  try {
+    await access(dirname(resolve(outputFile)), constants.W_OK);
+  } catch (error) {
+    throw environmentError(`OUTPUT_FILE ${outputFile} cannot be written: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}

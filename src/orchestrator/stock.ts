@@ -1,22 +1,65 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Configuration } from "../contract/configuration.js";
+import { messageOf } from "../contract/errors.js";
 import type { Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
 import { resultSchema } from "../contract/result.js";
-import type { Checksums } from "./checksums.js";
+import { Checksums } from "./checksums.js";
+import type { Journal } from "./journal.js";
+import type { Lease } from "./lease.js";
+import { saveManifest } from "./manifest.js";
 import type { RunOutcome } from "./recorder.js";
+import { pointLatest, removeTemporaries } from "./results-dir.js";
+import type { Begun } from "./resume.js";
+import { refuseIfWritten } from "./state.js";
 
 /** What a campaign already has of its plan. */
 export interface Stock {
   /** Runs that are measured and whole, by result file. */
   there: ReadonlyMap<string, RunOutcome>;
+  /** How many runs are not. */
+  missing: number;
   /** One line for each result that there is and that will not do. */
   again: readonly string[];
 }
 
 /** Of a campaign that begins. */
-export const NOTHING: Stock = { there: new Map(), again: [] };
+export const NOTHING: Stock = { there: new Map(), missing: Number.POSITIVE_INFINITY, again: [] };
+
+/** The outcomes of all runs of a campaign, whoever measured them. */
+export interface Measured {
+  folder: string;
+  outcomes: readonly RunOutcome[];
+}
+
+/**
+ * Claims the folder of a campaign that has begun, tidies it, and says what there is.
+ * @throws environmentError when somebody else is writing there
+ */
+export async function inventory({ folder, manifest }: Begun, lease: Lease, journal: Journal): Promise<Stock> {
+  await lease.note({ folder });
+  await refuseIfWritten(folder);
+  journal.writeTo(join(folder, "benchmark.log"));
+  for (const name of await removeTemporaries(folder))
+    journal.warn(`${name} is ignored and removed: an interrupted write left it behind`);
+  const stock = await takeStock(folder, manifest, await Checksums.of(folder));
+  for (const line of stock.again) journal.warn(line);
+  const counts = `${stock.there.size} runs are there, ${stock.missing} are missing`;
+  journal.say(`campaign ${manifest.campaign} goes on: ${counts}`);
+  return stock;
+}
+
+/** Of a campaign whose runs are all there, though it may have been killed before it could say so. */
+export async function closeCampaign(
+  { folder, manifest }: Begun,
+  { there }: Stock,
+  journal: Journal,
+): Promise<Measured> {
+  if (manifest.status !== "finished") await saveManifest({ ...manifest, status: "finished" }, folder);
+  await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
+  return { folder, outcomes: [...there.values()] };
+}
 
 /**
  * Looks at what there is of every planned run. A run counts as there when its result has the right checksum, passes
@@ -38,7 +81,7 @@ export async function takeStock(
     if (typeof found === "object") there.set(planned.file, found);
     else if (found !== undefined) again.push(`${planned.file} ${found}: it is measured again`);
   }
-  return { there, again };
+  return { there, missing: plan.runs.length - there.size, again };
 }
 
 /** @returns the run as it is there; or why it does not count; undefined where there is no result */

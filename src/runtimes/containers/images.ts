@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type Docker from "dockerode";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";
@@ -43,7 +43,7 @@ async function hashOf(dockerfile: string, nodeVersion: string, packageFolder: st
 /** On an image: which copy of the project it was built for. A hash, as the path is nobody else's business. */
 const PACKAGE_LABEL = "ratelimit-bench.package";
 const packageId = (packageFolder: string): string =>
-  createHash("sha256").update(packageFolder).digest("hex").slice(0, 16);
+  createHash("sha256").update(resolve(packageFolder)).digest("hex").slice(0, 16);
 
 const nodeVersion = (): string => process.env.NODE_VERSION || "24";
 
