@@ -25,6 +25,10 @@ class ConfigFile {
   readonly #lines = new LineCounter();
 
   constructor(path: string) {
+    if (/\p{Cc}/u.test(path))
+      throw usageError(
+        `--config ${JSON.stringify(path.slice(0, 60))}: no line breaks or other control characters`,
+      );
     this.#name = basename(path);
     try {
       const { size } = statSync(path);

@@ -35,8 +35,7 @@ export function findCampaign(root: string, asked: string): Begun {
       `--resume ${shown(name)}: give the name of a campaign below --output, e.g. 20260102_030405`,
     );
   const path = join(absolute, name);
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    throw usageError(`--resume ${shown(name)}: there is no such campaign in ${absolute}`);
+  if (!isFolder(path)) throw usageError(`--resume ${shown(name)}: there is no such campaign in ${absolute}`);
   const folder = realpathSync(path);
   if (dirname(folder) !== realpathSync(absolute))
     throw environmentError(`${path} leads out of the results folder, to ${folder}: nothing is written there`);
@@ -45,6 +44,14 @@ export function findCampaign(root: string, asked: string): Begun {
 }
 
 const shown = (name: string): string => JSON.stringify(name.slice(0, 60));
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
 
 function newest(root: string): string {
   const found = names(root).filter(isStamp).sort().at(-1);
@@ -112,7 +119,9 @@ export function resumedPlaces(
     if (!STORES.includes(key) && value !== settings[key])
       notices.push(`${source} is not read: ${campaign} goes on as it began`);
   }
-  return [own, stores, new Map([...flags, ["runtime", { source: "--runtime", value: runtime.id }]])];
+  // What `auto` found then is what it goes on with.
+  own.set("runtime", { source: `campaign ${campaign}: runtime`, value: runtime.id });
+  return [own, stores, new Map([...flags].filter(([key]) => key !== "runtime"))];
 }
 
 /** The request as the campaign began: what the machine made of it counts. @throws usageError */

@@ -29,7 +29,11 @@ const shape = {
   SEED: whole("seed"),
   WORKERS: whole("workers"),
   OUTPUT_DIR: z.string().max(4096).optional(),
-  OUTPUT_FILE: z.string().max(4096).optional(),
+  OUTPUT_FILE: z
+    .string()
+    .max(4096)
+    .regex(/^\P{Cc}*$/u, "must hold no line breaks or other control characters")
+    .optional(),
 };
 export const SINGLE_VARIABLES: readonly string[] = Object.keys(shape);
 

@@ -118,6 +118,15 @@ export class Campaign {
     );
   }
 
+  /** As `run`, where no file can become larger than so many KiB: as on a disk that is full. */
+  static onFullDisk(home: string, kib: number, parameters: readonly string[]): Campaign {
+    return new Campaign(
+      home,
+      ["bash", "-c", `ulimit -f ${kib}; exec "$@"`, "bash", ...CLI, ...parameters],
+      {},
+    );
+  }
+
   /** Goes on with a campaign of that home. */
   static resume(
     home: string,
@@ -154,6 +163,14 @@ export class Campaign {
     const root = join(this.root, "results root");
     const [name] = existsSync(root) ? readdirSync(root).filter((entry) => /^\d{8}_\d{6}$/.test(entry)) : [];
     return join(root, name ?? "none yet");
+  }
+
+  /** Waits until it has said that on standard error. */
+  async says(text: string): Promise<void> {
+    while (!this.#output.stderr.includes(text)) {
+      if (this.#over) throw new Error(`ended without a word of ${text}: ${JSON.stringify(this.#output)}`);
+      await delay(10);
+    }
   }
 
   /** Waits until the log has so many lines that end so. */

@@ -76,6 +76,23 @@ test("a reader that goes away (`| head`) does not end the campaign", async () =>
   expect(await campaign.traces()).toEqual([]);
 });
 
+test("a second Ctrl-C ends it at once, and says how to remove what is left", async () => {
+  const home = newFolder();
+  const campaign = Campaign.run(home, "memory", LONG);
+  await campaign.reaches("  warmup");
+  // A server that does not listen: the orderly end waits for it.
+  process.kill(await campaign.part("server"), "SIGSTOP");
+  campaign.signal("SIGINT");
+  await campaign.says("stopping");
+  campaign.signal("SIGINT");
+  const { code, stderr } = await campaign.ended;
+  expect(code).toBe(130);
+  expect(stderr).toMatch(/ended at once; remove what is left with: ratelimit-bench clean\n$/);
+  expect((await campaign.left()).map(({ role }) => role)).toContain("server");
+  expect((await Campaign.command(home, ["clean", "--yes"]).ended).code).toBe(0);
+  expect(await campaign.traces()).toEqual([]);
+});
+
 describe("a campaign that is killed", () => {
   test("leaves orphans that the next start ends, as `clean` does; a live campaign is not touched", async () => {
     const home = newFolder();

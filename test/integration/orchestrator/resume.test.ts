@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
@@ -62,4 +63,68 @@ describe("a campaign that is killed goes on:", () => {
     }
     expect(existsSync(join(campaign.folder, "..", "latest", "manifest.json"))).toBe(true);
   });
+});
+
+/** Changes a result, and vouches for it where the checksum shall be right. */
+function change(folder: string, file: string, edit: (text: string) => string, vouch: boolean): void {
+  const text = edit(readFileSync(join(folder, file), "utf8"));
+  writeFileSync(join(folder, file), text);
+  const sums = readFileSync(join(folder, "SHA256SUMS"), "utf8");
+  const sum = createHash("sha256").update(text).digest("hex");
+  if (vouch)
+    writeFileSync(join(folder, "SHA256SUMS"), sums.replace(new RegExp(`.{64}(?= {2}${file}\n)`), sum));
+}
+
+test("what is spoilt is measured again and said, a full disk keeps the old file, and the code counts all runs", async () => {
+  const home = newFolder();
+  const first = Campaign.run(home, "none", ["--runs", "2"]);
+  // The report's process is found by what killed campaigns leave in their lease; here it is ended under way.
+  await first.reaches("building the report");
+  process.kill(await first.part("helper"), "SIGKILL");
+  const { code, stderr } = await first.ended;
+  expect({ code, stderr }).toEqual({
+    code: 4,
+    stderr: "the report could not be built: it ended with SIGKILL; --resume tries again\n",
+  });
+  expect(first.measured).toHaveLength(2);
+
+  // Something changed since: each difference is named, and nothing is touched.
+  const { folder, manifest } = first;
+  const path = join(folder, "manifest.json");
+  const [kept = "", spoilt = ""] = manifest.plan.runs.map(({ file }) => file);
+  change(folder, spoilt, (text) => text.slice(0, -100), false);
+  const other = { ...manifest, harness: { ...manifest.harness, node: "1.0.0" } };
+  other.machine = { ...manifest.machine, kernel: "another" };
+  writeFileSync(path, JSON.stringify(other));
+  const refused = await Campaign.resume(home).ended;
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain(`harness.node was "1.0.0", is "${manifest.harness.node}"`);
+  expect(refused.stderr).toContain('machine.kernel was "another"');
+  expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(other);
+  writeFileSync(path, JSON.stringify(manifest));
+
+  const half = readFileSync(join(folder, spoilt));
+  const full = Campaign.onFullDisk(home, Math.floor(half.length / 2048), [
+    ...["run", "--resume", manifest.campaign, "--output", join(home, "results root")],
+  ]);
+  const atFull = await full.ended;
+  expect(atFull.stderr).toContain(`${spoilt} could not be written: EFBIG`);
+  expect(atFull.code).toBe(4);
+  expect(readFileSync(join(folder, spoilt))).toEqual(half);
+
+  change(
+    folder,
+    kept,
+    (text) => text.replace(/"verdict":\{"status":"\w+"/, '"verdict":{"status":"invalid"'),
+    true,
+  );
+  writeFileSync(join(folder, `.${kept}.0badcafe.tmp`), "half");
+  const resumed = Campaign.resume(home);
+  const end = await resumed.ended;
+  expect(end.stderr).toContain(`.${kept}.0badcafe.tmp is ignored and removed`);
+  expect(end.stderr).toContain(`${spoilt} has another checksum than when it was saved: it is measured again`);
+  expect(end.stdout).toContain("1 runs are there, 1 are missing");
+  expect(end.stderr).toContain("1 of 2 runs are invalid");
+  expect(end.code).toBe(5);
+  await expectComplete(resumed);
 });
