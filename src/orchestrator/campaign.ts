@@ -1,11 +1,11 @@
 import { basename, join } from "node:path";
-import { EXIT, type ExitCode, messageOf } from "../contract/errors.js";
-import type { Plan } from "../contract/plan.js";
+import { BenchError, EXIT, type ExitCode, messageOf } from "../contract/errors.js";
 import { ensurePythonEnvironment } from "../runtimes/python.js";
 import { unlessAborted } from "./abort.js";
+import { announce } from "./announce.js";
 import { Checksums } from "./checksums.js";
 import { requireFitMachine } from "./doctor.js";
-import { estimateS, learnOverheads, type Overheads, overheadsOf } from "./estimate.js";
+import { learnOverheads, overheadsOf } from "./estimate.js";
 import { discoverStore } from "./external.js";
 import type { Journal } from "./journal.js";
 import { Lease } from "./lease.js";
@@ -133,31 +133,6 @@ async function open(
   return opened;
 }
 
-interface Opened {
-  campaign: string;
-  folder: string;
-  runtime: string;
-  /** Which runtime was taken, and why. */
-  choice: string;
-}
-
-function announce({ choice, ...opened }: Opened, plan: Plan, overheads: Overheads, journal: Journal): void {
-  journal.say(choice);
-  for (const { asked, reason } of plan.skips) journal.say(`skipped ${asked}: ${reason}`);
-  for (const note of plan.notes) journal.say(`note: ${note}`);
-  journal.tell({
-    event: "campaign",
-    ...opened,
-    runs: plan.runs.length,
-    configurations: plan.configurations,
-    runs_per_configuration: plan.runs_per_configuration,
-    order: plan.order,
-    seed: plan.seed,
-    estimate_s: Math.round(estimateS(plan, overheads)),
-    skips: plan.skips,
-  });
-}
-
 /** The report. In the exit code failed runs outrank missed thresholds, and those invalid runs. */
 async function conclude(
   { folder, outcomes }: Measured,
@@ -165,11 +140,18 @@ async function conclude(
   { packageFolder, journal, signal }: Ground,
 ): Promise<ExitCode> {
   journal.tell({ event: "phase", phase: "report" });
-  const summary = await buildReport(packageFolder, folder, signal, (pid) => lease.hold(pid));
+  const failed = outcomes.filter(({ status }) => status === "failed").length;
+  const building = buildReport(packageFolder, folder, signal, (pid) => lease.hold(pid));
+  const summary = await building.catch((error) => {
+    // That runs failed, e.g. for want of disk space, is what has to be mended first.
+    if (failed === 0 || !(error instanceof BenchError)) throw error;
+    journal.warn(error.message);
+    return undefined;
+  });
+  if (!summary) return EXIT.configurationFailed;
   const missed = missedThresholds(summary);
   for (const line of missed) journal.warn(`threshold: ${line}`);
   journal.tell({ event: "report", path: summary.report, configurations: summary.configurations });
-  const failed = outcomes.filter(({ status }) => status === "failed").length;
   const invalid = outcomes.filter(({ status }) => status === "invalid").length;
   if (failed > 0) return EXIT.configurationFailed;
   if (missed.length > 0) return EXIT.regression;

@@ -5,10 +5,13 @@ import { messageOf } from "../contract/errors.js";
 import type { Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
 import { resultSchema } from "../contract/result.js";
+import { announce } from "./announce.js";
 import { Checksums } from "./checksums.js";
+import { overheadsOf } from "./estimate.js";
 import type { Journal } from "./journal.js";
 import type { Lease } from "./lease.js";
 import { saveManifest } from "./manifest.js";
+import { Progress } from "./progress.js";
 import type { RunOutcome } from "./recorder.js";
 import { pointLatest, removeTemporaries } from "./results-dir.js";
 import type { Begun } from "./resume.js";
@@ -47,6 +50,8 @@ export async function inventory({ folder, manifest }: Begun, lease: Lease, journ
   for (const line of stock.again) journal.warn(line);
   const counts = `${stock.there.size} runs are there, ${stock.missing} are missing`;
   journal.say(`campaign ${manifest.campaign} goes on: ${counts}`);
+  const invalid = [...stock.there.values()].filter(({ status }) => status === "invalid").length;
+  if (invalid > 0) journal.warn(`${invalid} of those that are there are invalid: the report says why`);
   return stock;
 }
 
@@ -56,6 +61,12 @@ export async function closeCampaign(
   { there }: Stock,
   journal: Journal,
 ): Promise<Measured> {
+  const { plan, runtime, campaign } = manifest;
+  const overheads = await overheadsOf(runtime.id);
+  const choice = "nothing is missing: the report is built anew";
+  announce({ campaign, folder, runtime: runtime.id, choice }, plan, overheads, journal);
+  const progress = new Progress(journal, plan, overheads);
+  for (const planned of plan.runs) progress.kept(planned);
   if (manifest.status !== "finished") await saveManifest({ ...manifest, status: "finished" }, folder);
   await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
   return { folder, outcomes: [...there.values()] };

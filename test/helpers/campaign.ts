@@ -122,7 +122,7 @@ export class Campaign {
   static onFullDisk(home: string, kib: number, parameters: readonly string[]): Campaign {
     return new Campaign(
       home,
-      ["bash", "-c", `ulimit -f ${kib}; exec "$@"`, "bash", ...CLI, ...parameters],
+      ["bash", "-c", `trap '' XFSZ; ulimit -f ${kib}; exec "$@"`, "bash", ...CLI, ...parameters],
       {},
     );
   }
