@@ -4,6 +4,7 @@
 Runs under any Python 3: it goes on in the project's own environment, where the packages it needs are.
 """
 
+import importlib
 import importlib.util
 import os
 import sys
@@ -17,7 +18,7 @@ GUARD = "RATELIMIT_BENCH_REPORT_PYTHON"
 ENVIRONMENT = 3
 
 
-def go_on_in_environment() -> None:
+def go_on_in_environment(script: Path = SCRIPT) -> None:
     """Replaces this process by the same one in the environment, unless it needs none.
 
     Raises:
@@ -35,7 +36,7 @@ def go_on_in_environment() -> None:
     python = environment / "bin" / "python"
     os.environ[GUARD] = str(python)
     try:
-        os.execv(python, [str(python), str(SCRIPT), *sys.argv[1:]])  # noqa: S606
+        os.execv(python, [str(python), str(script), *sys.argv[1:]])  # noqa: S606
     except OSError as error:
         mend = "run ./scripts/setup.sh" if is_checkout() else "remove it, and it is made again"
         raise Unfit(f"{environment} does not work ({error.strerror}): {mend}") from error
@@ -45,20 +46,19 @@ def missing_packages() -> "list[str]":
     return [name for name in NEEDED if importlib.util.find_spec(name) is None]
 
 
-def main() -> int:
-    """Runs the report, or says in one line what it lacks."""
+def main(script: Path = SCRIPT, program: str = "report.cli") -> int:
+    """Runs the report, or another program of its package, or says in one line what it lacks."""
     try:
-        go_on_in_environment()
+        go_on_in_environment(script)
         if sys.version_info < LEAST:
             raise Unfit("Python 3.11 or newer is needed")
         if missing_packages():
             raise Unfit(f"{sys.prefix} lacks {', '.join(missing_packages())}: run ./scripts/setup.sh")
     except Unfit as error:
-        print(f"generate_report: {error}", file=sys.stderr)
+        print(f"{script.stem}: {error}", file=sys.stderr)
         return ENVIRONMENT
-    from report.cli import main as report
-
-    return report()
+    code: int = importlib.import_module(program).main()
+    return code
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from io import TextIOWrapper
 from pathlib import Path
 
 from .errors import INTERRUPTED, USAGE, ReportError, one_line
@@ -16,6 +15,7 @@ from .model import Campaign
 from .outputs import FORMATS, PAGE, outputs
 from .summarize import summarize
 from .summary_json import summary_document
+from .terminal import speak_utf8
 
 _EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be (--keep-going builds
 the report without it, and exits with 2 all the same) · 3 the environment is not fit (tools missing, folder
@@ -112,9 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         Its exit code, see `--help`.
     """
-    for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors=errors)
+    speak_utf8()
     parser = _parser()
     options = parser.parse_args(arguments)
     _check(parser, options)

@@ -48,7 +48,7 @@ def _machine(base: Side, new: Side) -> str:
     one, other = machine_of(base.campaign), machine_of(new.campaign)
     if one is None or other is None:
         lacking = base if one is None else new
-        return f"of campaign {lacking.campaign.name} is not on record (it has no manifest)"
+        return f"that of campaign {lacking.campaign.name} is not on record (it has no manifest)"
     differing = [name for name in one if one[name] != other[name]]
     return "; ".join(f"{name} is {one[name]}, then {other[name]}" for name in differing)
 

@@ -26,11 +26,11 @@ class Side:
 
 
 def split_side(text: str, default: Path) -> tuple[Path, str | None]:
-    """`LABEL` is a target of the default campaign; whatever holds a `/`, or ends with `#`, is a folder.
+    """`LABEL` is a target of the default campaign; what holds a `/`, and what stands before `#`, is a folder.
 
     Raises ReportError for an empty text or an empty folder before `#`.
     """
-    folder, sign, label = text.partition("#")
+    folder, sign, label = text.rpartition("#")
     if sign:
         if not folder:
             raise ReportError(f"{one_line(text)!r}: give DIR#TARGET, or a target alone", USAGE)

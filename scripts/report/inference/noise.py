@@ -15,6 +15,8 @@ MIN_RUNS_FOR_NOISE = 10
 
 _RELABELLINGS = 400
 
+_SEPARATE_SIDE = 5
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
@@ -27,6 +29,9 @@ class Noise:
     """Of the comparisons, by the whole rule: told apart though nothing differs."""
     rejected_share: float
     """Of the comparisons, by the test alone: about 5 % at most if the runs are sound."""
+    separate: int
+    """How many comparisons of 5 runs a side the runs hold without using one twice."""
+    separate_flagged: int
     median_ratio: float
     """By how much a typical comparison is off: the larger side ÷ the smaller."""
     chance: float
@@ -67,6 +72,15 @@ def noise_of(values: Sequence[float], seed: int = 1, floor: float = DEFAULT_FLOO
         flagged += found.status in ("better", "worse")
         rejected += found.p is not None and found.p <= ALPHA
         off.append(abs(math.log(found.ratio or 1.0)))
+    separate = [
+        compare_runs(
+            pairs[rows, coins[0]][start : start + _SEPARATE_SIDE].tolist(),
+            pairs[rows, 1 - coins[0]][start : start + _SEPARATE_SIDE].tolist(),
+            floor,
+        ).status
+        in ("better", "worse")
+        for start in range(0, len(pairs) - _SEPARATE_SIDE + 1, _SEPARATE_SIDE)
+    ]
     first, second = pairs[: len(pairs) // 2].ravel().tolist(), pairs[len(pairs) // 2 :].ravel().tolist()
     chance = math.expm1(float(np.quantile(off, 0.95)))
     drift = math.expm1(abs(math.log(ratio_of(second, first).estimate)))
@@ -77,6 +91,8 @@ def noise_of(values: Sequence[float], seed: int = 1, floor: float = DEFAULT_FLOO
         comparisons=_RELABELLINGS,
         flagged_share=flagged / _RELABELLINGS,
         rejected_share=rejected / _RELABELLINGS,
+        separate=len(separate),
+        separate_flagged=sum(separate),
         median_ratio=math.exp(float(np.median(off))),
         chance=chance,
         drift=drift,
