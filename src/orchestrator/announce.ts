@@ -11,7 +11,12 @@ interface Opened {
 }
 
 /** What will be measured, where, and how long it takes. */
-export function announce({ choice, ...opened }: Opened, plan: Plan, overheads: Overheads, journal: Journal): void {
+export function announce(
+  { choice, ...opened }: Opened,
+  plan: Plan,
+  overheads: Overheads,
+  journal: Journal,
+): void {
   journal.say(choice);
   for (const { asked, reason } of plan.skips) journal.say(`skipped ${asked}: ${reason}`);
   for (const note of plan.notes) journal.say(`note: ${note}`);
@@ -27,4 +32,3 @@ export function announce({ choice, ...opened }: Opened, plan: Plan, overheads: O
     skips: plan.skips,
   });
 }
-
