@@ -11,6 +11,7 @@ from .notices import campaign_notices
 from .script_text import mode_text
 from .stats import MIN_RUNS_FOR_A_CLAIM
 from .summarize import Summary
+from .thresholds import HELD, judgements
 
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000
@@ -71,6 +72,18 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
     return ["### Runs that are not plainly valid", "", *lines] if lines else []
 
 
+def _thresholds(campaign: Campaign, summaries: Sequence[Summary]) -> list[str]:
+    """Every threshold on every client's configuration, those that did not hold first."""
+    judged = sorted(judgements(campaign, summaries), key=lambda each: each.status == HELD)
+    rows = [
+        [code(each.summary.identity.short_label), code(each.threshold), prose(each.value_text), each.status]
+        for each in judged
+    ]
+    return (
+        ["### Thresholds", "", *table(("Client", "Threshold", "Value", "Outcome"), rows, 4)] if rows else []
+    )
+
+
 def summary_md(campaign: Campaign, summaries: Sequence[Summary]) -> str:
     """The whole text, at most 60 kB: what is too much is left out from the end, and said."""
     manifest = campaign.manifest
@@ -92,6 +105,7 @@ def summary_md(campaign: Campaign, summaries: Sequence[Summary]) -> str:
         ["## Rate limiters: what they cost"],
         [head],
         *([[f"- {prose(text)}" for text in notices]] if notices else []),
+        *([thresholds] if (thresholds := _thresholds(campaign, summaries)) else []),
         *(block for cell in found for block in _blocks_of(cell)),
         *([table(_HEADERS, [_cells(row, "", None) for row in alone], 2)] if alone else []),
         *([trouble] if (trouble := _troubles(summaries)) else []),
