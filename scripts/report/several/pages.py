@@ -18,8 +18,8 @@ STYLES = (STATIC / "several.css",)
 DRIFT = (
     "These campaigns ran one after the other, not interleaved: what changed on the machine between them, "
     "temperature, neighbours, updates, looks the same as a change of the software. Drift between campaigns "
-    "is never excluded, so no ratio here carries an interval or a verdict. To show a difference, measure both "
-    "sides in one campaign."
+    "is never excluded, so no ratio here carries an interval or a verdict. To show a difference, measure "
+    "both sides in one campaign."
 )
 
 
