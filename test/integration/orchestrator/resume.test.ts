@@ -61,10 +61,8 @@ test("what is spoilt is measured again and said, a full disk keeps the old file,
   await first.reaches("building the report");
   process.kill(await first.part("helper"), "SIGKILL");
   const { code, stderr } = await first.ended;
-  expect({ code, stderr }).toEqual({
-    code: 4,
-    stderr: "the report could not be built: it ended with SIGKILL; --resume tries again\n",
-  });
+  expect(code).toBe(4);
+  expect(stderr).toContain("the report could not be built: it ended with SIGKILL; --resume tries again\n");
   expect(first.measured).toHaveLength(2);
 
   // Something changed since: each difference is named, and nothing is touched.
