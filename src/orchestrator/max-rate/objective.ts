@@ -32,16 +32,22 @@ function isHeld({ op, value, tolerance = 0 }: Threshold, figure: number): boolea
   }
 }
 
+/** Less of the schedule than this share was sent, and another rate was measured than the one that was asked. */
+const SENT_AT_LEAST = 0.99;
+/** Rules that the objectives judge in the place of the verdict: sends that were late are part of the latency. */
+const JUDGED_HERE: readonly string[] = ["M5", "M9"];
+
 /**
- * Whether a run of an open loop kept its schedule and met every objective. Other rules that it broke do not count, but
- * for those that make all its figures worthless.
+ * Whether a run of an open loop sent what was offered and met every objective.
  * @returns why not; empty where it did
  */
 export function missedBy(result: MeasuredResult, objectives: readonly Threshold[]): string {
   const invalid = result.verdict.reasons.find(
-    ({ severity, rule }) => severity === "invalid" && rule !== "M9",
+    ({ severity, rule }) => severity === "invalid" && !JUDGED_HERE.includes(rule),
   );
   if (invalid) return `${invalid.rule} ${invalid.text}`;
+  const { offered = 0, sent = 0 } = result.schedule ?? {};
+  if (offered === 0 || sent < SENT_AT_LEAST * offered) return `${sent} of ${offered} requests were sent`;
   const missed = objectives.flatMap((objective) => {
     const figure = figures[objective.metric](result);
     if (figure === undefined) return [`${objective.text}: no figure`];
