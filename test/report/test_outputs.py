@@ -32,7 +32,7 @@ def test_bytes_of_runs_csv(build: Build) -> None:
     key = known["configuration_hash"]
     header, *lines = (outcome.folder / "report" / "runs.csv").read_bytes().decode().splitlines(keepends=True)
     assert header.startswith("configuration_hash,label,topology,workload,complexity,traffic,connections,")
-    first = f"{key},ioredis@valkey:cluster,cluster,light,,realistic,50,5,,"
+    first = f"{key},ioredis@valkey:cluster,cluster,light,,realistic,50,,,5,,"
     assert lines == [
         f"{first}1,false,failed,invalid,server: exited with code 137,,,2026-01-02T03:04:05.000Z,"
         + "," * 39
