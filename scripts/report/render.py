@@ -10,6 +10,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup
 
 from .answer import answers
+from .at_rate import COLUMNS as RATE_COLUMNS
+from .at_rate import rate_tables
 from .charts import CHARTS
 from .charts.base import DARK, chart_rows
 from .compare import Cell, cells
@@ -141,7 +143,9 @@ def render_page(campaign: Campaign, summaries: Sequence[Summary]) -> str:
         data=_data(ordered, figures),
         charts=[chart for chart in CHARTS if chart.id in figures],
         filters=_filter_values(ordered),
-        answers=answers(found),
+        answers=answers([cell for cell in found if not cell.identity.open_loop]),
+        rate_tables=rate_tables(found),
+        rate_columns=RATE_COLUMNS,
         thresholds=judgements(campaign, ordered),
         tables=result_tables(found, controls),
         runs=run_rows(ordered),
