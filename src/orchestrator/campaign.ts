@@ -151,7 +151,8 @@ async function conclude(
   if (!summary) return EXIT.configurationFailed;
   const missed = missedThresholds(summary);
   for (const line of missed) journal.warn(`threshold: ${line}`);
-  journal.tell({ event: "report", path: summary.report, configurations: summary.configurations });
+  const { report, configurations, thresholds } = summary;
+  journal.tell({ event: "report", path: report, configurations, thresholds });
   const invalid = outcomes.filter(({ status }) => status === "invalid").length;
   if (failed > 0) return EXIT.configurationFailed;
   if (missed.length > 0) return EXIT.regression;

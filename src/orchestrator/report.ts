@@ -2,13 +2,11 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { z } from "zod";
 import { BenchError, EXIT, type ExitCode } from "../contract/errors.js";
-import { summaryRowSchema } from "../contract/summary.js";
+import { summaryRowSchema, thresholdRowSchema } from "../contract/summary.js";
 
 const summarySchema = z.object({
   report: z.string(),
-  thresholds: z.array(
-    z.object({ label: z.string(), threshold: z.string(), value_text: z.string(), status: z.string() }),
-  ),
+  thresholds: z.array(thresholdRowSchema),
   configurations: z.array(summaryRowSchema),
 });
 export type Summary = z.infer<typeof summarySchema>;
@@ -47,6 +45,7 @@ export async function buildReport(
   }
   return summarySchema.parse(JSON.parse(stdout));
 }
+
 /** What was asked of every client and does not hold, a line each. */
 export function missedThresholds({ thresholds }: Summary): string[] {
   return thresholds
