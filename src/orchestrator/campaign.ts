@@ -152,7 +152,8 @@ async function conclude(
   for (const line of conclusionLines(summary)) journal.say(line);
   const missed = missedThresholds(summary);
   for (const line of missed) journal.warn(`threshold: ${line}`);
-  journal.tell({ event: "report", path: summary.report, configurations: summary.configurations });
+  const { report, configurations, thresholds } = summary;
+  journal.tell({ event: "report", path: report, configurations, thresholds });
   const invalid = outcomes.filter(({ status }) => status === "invalid").length;
   if (failed > 0) return EXIT.configurationFailed;
   if (missed.length > 0) return EXIT.regression;

@@ -58,9 +58,8 @@ async function campaign(request: Request): Promise<ExitCode> {
     );
     return EXIT.done;
   }
-  const journal = new Journal(
-    openScreen(request.telling, { out: process.stdout, err: process.stderr }, process.env),
-  );
+  const outputs = { out: process.stdout, err: process.stderr };
+  const journal = new Journal(openScreen(request.telling, outputs, process.env));
   // Whatever ends this process: the terminal gets its cursor back.
   const close = () => journal.close();
   process.once("exit", close);

@@ -53,13 +53,13 @@ export class Recorder {
 
   /** @throws Aborted, after the run under way was recorded as aborted; BenchError when the first run cannot start */
   async recordAll(): Promise<RunOutcome[]> {
-    const { plan, signal, progress, there } = this.#options;
-    for (const planned of plan.runs) if (there.has(planned.file)) progress.kept(planned);
+    const { plan, signal, there, progress } = this.#options;
     const outcomes: RunOutcome[] = [];
     let before: PlannedRun | undefined;
     for (const planned of plan.runs) {
       const measured = there.get(planned.file);
       if (measured) {
+        progress.kept(planned, measured.status);
         outcomes.push(measured);
         continue;
       }

@@ -2,13 +2,11 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { z } from "zod";
 import { BenchError, EXIT, type ExitCode } from "../contract/errors.js";
-import { summaryRowSchema } from "../contract/summary.js";
+import { summaryRowSchema, thresholdRowSchema } from "../contract/summary.js";
 
 const summarySchema = z.object({
   report: z.string(),
-  thresholds: z.array(
-    z.object({ label: z.string(), threshold: z.string(), value_text: z.string(), status: z.string() }),
-  ),
+  thresholds: z.array(thresholdRowSchema),
   configurations: z.array(summaryRowSchema),
   conclusions: z.array(
     z.object({
