@@ -1,6 +1,9 @@
 import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 import { BenchError, messageOf } from "../contract/errors.js";
+import { decodePlugins } from "../contract/plugins.js";
+import { addTraffic } from "../plugins/add-traffic.js";
+import { loadPlugins } from "../plugins/load.js";
 import { findProfile } from "../traffic/find.js";
 import { openTraffic } from "../traffic/streams.js";
 import { ClosedLoop, type Extent } from "./autocannon.js";
@@ -14,6 +17,9 @@ const { url, traffic, seed, allConnections, firstConnection, connections, timeou
 const port = parentPort;
 if (!port) throw new Error("worker.js runs in a worker thread only");
 const say = (reply: Reply): void => port.postMessage(reply);
+
+// A thread has modules of its own: what the main thread added is not there.
+addTraffic(await loadPlugins(decodePlugins(process.env)));
 
 const endpoint = new URL(url);
 const ownShare = { connections: allConnections, first: firstConnection, count: connections };

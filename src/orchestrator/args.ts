@@ -3,6 +3,7 @@ import { CommanderError } from "commander";
 import type { Limits } from "../contract/configuration.js";
 import type { Environment } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
+import { decodePlugins } from "../contract/plugins.js";
 import { storeAddressFrom } from "../contract/store-url.js";
 import { workloads } from "../traffic/workloads.js";
 import { CAPS, capsFrom } from "./caps.js";
@@ -75,6 +76,17 @@ export function storeAccess(
   return access;
 }
 
+/** Absolute, because parts run in folders of their own. */
+export function pluginPaths(
+  { plugin }: Pick<Flags, "plugin">,
+  env: Environment,
+  notices: string[],
+): string[] {
+  const inherited = decodePlugins(env);
+  if (plugin && inherited.length > 0) notices.push(`--plugin ${plugin.join(" ")} wins over PLUGINS`);
+  return [...new Set((plugin ?? inherited).map((path) => resolve(path)))];
+}
+
 /** The command's words without the address: whoever repeats it sets STORE_URL. */
 function withoutSecrets(argv: readonly string[]): string[] {
   return argv.flatMap((word, index) => {
@@ -84,7 +96,10 @@ function withoutSecrets(argv: readonly string[]): string[] {
 }
 
 /** The variables that any campaign takes from the environment. */
-export const INHERITED: readonly string[] = [...LIMITS, ...PROGRAMS, ...CAPS].map(({ variable }) => variable);
+export const INHERITED: readonly string[] = [
+  ...[...LIMITS, ...PROGRAMS, ...CAPS].map(({ variable }) => variable),
+  "PLUGINS",
+];
 
 /** The variables among `names` that are set, as a shell takes them before a command. */
 export const assignments = (names: readonly string[], env: Environment): string[] =>
@@ -155,6 +170,7 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
     workers: numberIn("workers", "--workers", flags.workers),
     allowParallel: flags.allowParallel ?? false,
     programPaths: programPaths(flags, env, notices),
+    plugins: pluginPaths(flags, env, notices),
     storeAccess: access,
     command: [
       ...(access.STORE_URL ? ["STORE_URL=…"] : []),

@@ -9,6 +9,7 @@ import type { Journal } from "./journal.js";
 import { Lease } from "./lease.js";
 import { startManifest } from "./manifest.js";
 import { estimateS, makePlan } from "./plan.js";
+import { pluginNote, usePlugins } from "./plugins.js";
 import { campaignReadme } from "./readme.js";
 import { Recorder, type RunOutcome } from "./recorder.js";
 import { buildReport, summaryTable } from "./report.js";
@@ -25,12 +26,13 @@ export async function runCampaign(
   signal: AbortSignal,
 ): Promise<ExitCode> {
   // What is wrong with the request itself is said before anything is looked for, built or started.
+  const plugins = await usePlugins(request.plugins);
   makePlan(request, () => true);
   for (const notice of request.notices) journal.warn(notice);
   for (const line of await reclaimOrphans()) journal.warn(line);
   const now = new Date();
   const say = (text: string) => journal.say(text);
-  const opening = openRuntime(request, packageFolder, stamp(now), say, signal);
+  const opening = openRuntime(request, packageFolder, stamp(now), say, signal, plugins);
   const { runtime, choice, workFolder } = await unlessAborted(signal, opening).catch(async (error) => {
     await opening.then(discard, () => {});
     throw error;
@@ -38,6 +40,7 @@ export async function runCampaign(
   try {
     const external = await discoverStore(request.storeAccess, runtime);
     const plan = makePlan(request, (store) => hasStore(runtime, external, store), external);
+    plan.notes.push(...plugins.map(pluginNote));
     const release = request.allowParallel ? async () => {} : await takeLock(stamp(now));
     try {
       await checkOutputFile(request.outputFile);
@@ -46,6 +49,7 @@ export async function runCampaign(
       journal.writeTo(join(folder, "benchmark.log"));
       announce(plan, choice, folder, journal);
       const manifest = await startManifest(campaign, request, plan, runtime, external, packageFolder);
+      if (plugins.length > 0) manifest.plugins = plugins.map(({ facts }) => facts);
       for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
       await save(manifest, folder);
       const lease = await Lease.open(campaign, runtime.id, workFolder);
@@ -61,6 +65,7 @@ export async function runCampaign(
           signal,
           request,
           external,
+          plugins: plugins.map(({ facts }) => facts),
         });
         outcomes = await recorder.recordAll();
         manifest.status = "finished";

@@ -32,6 +32,7 @@ export interface Flags {
   cpusetLoadtest?: string;
   storeUrl?: string;
   storeCa?: string;
+  plugin?: string[];
   allowParallel?: boolean;
   quick?: boolean;
 }
@@ -155,6 +156,12 @@ export function campaignCommand(): Command {
     )
     .addOption(
       new Option("--store-ca <file>", "certificate (PEM) that vouches for rediss:// (also STORE_CA)"),
+    )
+    .addOption(
+      new Option(
+        "--plugin <path>",
+        "a file or folder that adds clients, limiters, options or traffic; several times for several (also PLUGINS)",
+      ).argParser((path: string, others: string[] = []) => [...others, path]),
     )
     .addOption(new Option("--allow-parallel", "start although another campaign is running"))
     .addHelpText("after", EXAMPLES)

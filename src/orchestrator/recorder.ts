@@ -2,12 +2,14 @@ import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BenchError, EXIT, messageOf } from "../contract/errors.js";
 import type { Plan } from "../contract/plan.js";
+import type { PluginFacts } from "../contract/plugins.js";
 import type { Result } from "../contract/result.js";
 import type { Runtime } from "../runtimes/types.js";
 import { Aborted, pause, unlessAborted } from "./abort.js";
 import { PartFailed } from "./cast.js";
 import { type Journal, lineLog } from "./journal.js";
 import type { Lease } from "./lease.js";
+import { checkPlugins } from "./plugins.js";
 import { type Belonging, describeResult, failureOf, recordOf } from "./records.js";
 import type { Request } from "./request.js";
 import { writeWhole } from "./results-dir.js";
@@ -32,6 +34,8 @@ export interface RecorderOptions {
   request: Request;
   /** The store that the user already runs, instead of our own. */
   external: ExternalStore | undefined;
+  /** What the campaign began with; absent without any. */
+  plugins?: readonly PluginFacts[];
 }
 
 /** Works through the plan and saves run by run: what was measured stays, whatever happens to the next run. */
@@ -105,6 +109,7 @@ export class Recorder {
         this.#listener(planned),
       ),
     );
+    checkPlugins(belonging.plugins ?? [], raw.result);
     return recordOf(belonging, raw);
   }
 
@@ -134,10 +139,10 @@ export class Recorder {
   }
 
   #belonging({ configuration_hash, run }: PlannedRun): Belonging {
-    const { plan, campaign, runtime, request } = this.#options;
+    const { plan, campaign, runtime, request, plugins = [] } = this.#options;
     const planned = plan.configurations.find(({ hash }) => hash === configuration_hash);
     if (!planned) throw new Error(`the plan has a run of an unknown configuration ${configuration_hash}`);
-    return { campaign, planned, run, runtime, caps: request.caps };
+    return { campaign, planned, run, runtime, caps: request.caps, plugins };
   }
 
   #listener(planned: PlannedRun): RunListener {

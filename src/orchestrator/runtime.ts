@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { BenchError, EXIT, messageOf, usageError } from "../contract/errors.js";
 import type { Discovery } from "../contract/store.js";
 import { runtimes } from "../runtimes/index.js";
-import type { Runtime, RuntimeDescription } from "../runtimes/types.js";
+import type { PluginPlace, Runtime, RuntimeDescription } from "../runtimes/types.js";
 import { nearest } from "../targets/nearest.js";
 import { findStore } from "../targets/resolve.js";
 import type { Request } from "./request.js";
@@ -27,6 +27,7 @@ export async function openRuntime(
   campaign: string,
   say: (text: string) => void,
   signal: AbortSignal,
+  plugins: readonly PluginPlace[] = [],
 ): Promise<OpenedRuntime> {
   const workFolder = await mkdtemp(join(tmpdir(), "ratelimit-bench-"));
   const open = async (description: RuntimeDescription): Promise<Runtime> => {
@@ -35,6 +36,7 @@ export async function openRuntime(
       packageFolder,
       workFolder,
       programPaths: request.programPaths,
+      plugins,
       owner: await thisOwner(campaign),
       campaign,
       say,

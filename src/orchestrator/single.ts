@@ -4,7 +4,7 @@ import { usageError } from "../contract/errors.js";
 import { DEFAULT_COMPLEXITY } from "../contract/server-env.js";
 import { idSchema, parseTargetText } from "../contract/target.js";
 import { DEFAULT_TRAFFIC } from "../traffic/profiles/index.js";
-import { assignments, explicitLimits, INHERITED, programPaths, storeAccess } from "./args.js";
+import { assignments, explicitLimits, INHERITED, pluginPaths, programPaths, storeAccess } from "./args.js";
 import { capsFrom } from "./caps.js";
 import { RANGES, type Request } from "./request.js";
 
@@ -81,6 +81,7 @@ export function parseSingle(env: Environment): Request {
     workers: Number(read.WORKERS ?? 1),
     allowParallel: false,
     programPaths: programPaths({}, env, notices),
+    plugins: pluginPaths({}, env, notices),
     storeAccess: access,
     ...(read.OUTPUT_FILE ? { outputFile: read.OUTPUT_FILE } : {}),
     command: [

@@ -6,7 +6,16 @@ import { LocalPart, removeSocketsOf, signalGroup, spawnProgram } from "./local-p
 import { freePort } from "./ports.js";
 import { startTimeOf } from "./process-identity.js";
 import { findProgram } from "./programs.js";
-import type { Exit, Part, Place, ProgramFacts, RunningPart, Runtime, RuntimeDescription } from "./types.js";
+import type {
+  Exit,
+  Part,
+  Place,
+  ProgramFacts,
+  RunningPart,
+  Runtime,
+  RuntimeDescription,
+  RuntimeOptions,
+} from "./types.js";
 
 const READY_WITHIN_MS = 30_000;
 
@@ -30,11 +39,16 @@ class LocalRuntime implements Runtime {
   readonly #packageFolder: string;
   readonly #workFolder: string;
   readonly #programs: ReadonlyMap<string, ProgramFacts>;
+  readonly #plugins: readonly string[];
 
-  constructor(packageFolder: string, workFolder: string, programs: ReadonlyMap<string, ProgramFacts>) {
+  constructor(
+    { packageFolder, workFolder, plugins = [] }: RuntimeOptions,
+    programs: ReadonlyMap<string, ProgramFacts>,
+  ) {
     this.#packageFolder = packageFolder;
     this.#workFolder = workFolder;
     this.#programs = programs;
+    this.#plugins = plugins.map(({ path }) => path);
   }
 
   program(name: string): ProgramFacts | string {
@@ -50,6 +64,7 @@ class LocalRuntime implements Runtime {
       port: await freePort(),
       secondPort: await freePort(),
       folder: await mkdtemp(join(this.#workFolder, `${part.role}-`)),
+      plugins: this.#plugins,
     };
     const child = spawnProgram(
       program.path,
@@ -101,7 +116,8 @@ export const local: RuntimeDescription = {
   async available() {
     return { what: "processes of this machine" };
   },
-  async open({ packageFolder, workFolder, programPaths }) {
+  async open(options) {
+    const { packageFolder, workFolder, programPaths } = options;
     await mkdir(workFolder, { recursive: true });
     const programs = new Map<string, ProgramFacts>([
       ["node", { path: process.execPath, version: process.versions.node, embedded: false }],
@@ -110,7 +126,7 @@ export const local: RuntimeDescription = {
       const facts = program && (await findProgram(program, programPaths[program], packageFolder));
       if (program && facts) programs.set(program, facts);
     }
-    return new LocalRuntime(packageFolder, workFolder, programs);
+    return new LocalRuntime(options, programs);
   },
   async reclaim(identity) {
     const pid = Number(identity.pid);

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { stores } from "../../targets/stores/index.js";
-import type { ImageFacts, RuntimeOptions } from "../types.js";
+import type { ImageFacts, PluginPlace, RuntimeOptions } from "../types.js";
 import { imageFacts } from "./engine.js";
 
 /** The images of this project, and what each is built from. */
@@ -60,15 +60,8 @@ export async function ownImages(
         "--build-arg",
         value,
       ]);
-      const parameters = ["build", "--file", dockerfile, "--tag", name, ...values, "."];
-      const { failed, all } = await execa(builder.binary, parameters, {
-        cwd: packageFolder,
-        env: builder.environment,
-        stdin: "ignore",
-        cancelSignal: signal,
-        all: true,
-        reject: false,
-      });
+      const parameters = ["--file", dockerfile, "--tag", name, ...values];
+      const { failed, all } = await build(builder, parameters, packageFolder, signal);
       facts = failed ? undefined : await imageFacts(docker, name);
       if (!facts) throw environmentError(`${builder.binary} build of ${dockerfile} failed: ${lastLine(all)}`);
     }
@@ -76,6 +69,76 @@ export async function ownImages(
   }
   return built;
 }
+
+/**
+ * The same images with the plugins in them, each an image of its own that is built from ours: nothing of this machine
+ * is mounted. Tagged by what they were built from and by the plugins' bytes.
+ * @throws environmentError with the last line of a build that failed
+ */
+export async function withPlugins(
+  docker: Docker,
+  builder: Builder,
+  own: Readonly<Record<string, ImageFacts>>,
+  {
+    plugins = [],
+    workFolder,
+    say,
+    signal,
+  }: Pick<RuntimeOptions, "plugins" | "workFolder" | "say" | "signal">,
+): Promise<Record<string, ImageFacts>> {
+  if (plugins.length === 0) return { ...own };
+  const derived: Record<string, ImageFacts> = {};
+  const bytes = plugins.map(({ facts: { name, sha256 } }) => `${sha256} ${name}`).join("\n");
+  for (const [id, base] of Object.entries(own)) {
+    const inputs = createHash("sha256").update(`${base.id}\n${bytes}`).digest("hex").slice(0, 12);
+    const name = `ratelimit-bench-${id}:${inputs}-plugins`;
+    let facts = await imageFacts(docker, name);
+    if (!facts) {
+      say(
+        `building the image ${name} with ${plugins.map(({ facts: { name: plugin } }) => plugin).join(", ")}`,
+      );
+      const context = await mkdtemp(join(workFolder, "image-"));
+      await layPlugins(context, base.name, plugins);
+      const { failed, all } = await build(builder, ["--tag", name], context, signal);
+      facts = failed ? undefined : await imageFacts(docker, name);
+      await rm(context, { recursive: true, force: true });
+      if (!facts) {
+        throw environmentError(`${builder.binary} build of ${name} failed: ${lastLine(all)}`);
+      }
+    }
+    derived[id] = facts;
+  }
+  return derived;
+}
+
+/** Fills the folder that the image is built from; everybody may read what nobody can write in a container. */
+async function layPlugins(context: string, base: string, plugins: readonly PluginPlace[]): Promise<void> {
+  for (const [index, { path, facts }] of plugins.entries()) {
+    await cp(path, join(context, "plugins", String(index), facts.name), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+  }
+  const readable = "RUN chmod -R a+rX /app/plugins";
+  await writeFile(
+    join(context, "Dockerfile"),
+    `FROM ${base}\nUSER 0\nCOPY plugins /app/plugins\n${readable}\nUSER 1000:1000\n`,
+  );
+}
+
+/** Where a part in a container finds them: below the project, whose packages a single file may import. */
+export const pluginsInImage = (plugins: readonly PluginPlace[] = []): string[] =>
+  plugins.map(({ facts }, index) => `/app/plugins/${index}/${facts.name}`);
+
+const build = (builder: Builder, parameters: readonly string[], folder: string, signal: AbortSignal) =>
+  execa(builder.binary, ["build", ...parameters, "."], {
+    cwd: folder,
+    env: builder.environment,
+    stdin: "ignore",
+    cancelSignal: signal,
+    all: true,
+    reject: false,
+  });
 
 const lastLine = (text: string | undefined): string => {
   const lines = (text ?? "").split("\n").filter((line) => line.trim() !== "");
