@@ -5,7 +5,7 @@ import { EXIT } from "../../../src/contract/errors.js";
 import { decodePlugins, encodePlugins } from "../../../src/contract/plugins.js";
 import { addTargets } from "../../../src/plugins/add-targets.js";
 import { addTraffic } from "../../../src/plugins/add-traffic.js";
-import { checked, type LoadedPlugin, type Members } from "../../../src/plugins/load.js";
+import { checked, type LoadedPlugin, loadPlugins, type Members } from "../../../src/plugins/load.js";
 import { readPlugin } from "../../../src/plugins/source.js";
 import { describeClient, findClient, findLimiter, resolveTarget } from "../../../src/targets/resolve.js";
 import type { ClientDescription } from "../../../src/targets/types.js";
@@ -90,6 +90,21 @@ describe("the bytes of a plugin", () => {
     writeFileSync(join(folder, "package.json"), "{}");
     symlinkSync("/etc/hostname", join(folder, "out"));
     await expectFailure(() => readPlugin(folder), EXIT.usage, "out is a link out of the folder");
+  });
+});
+
+describe("a module that is no plugin is refused", () => {
+  test.each([
+    ["exports no object", "export default 5;", "must export an object"],
+    ["exports something else", "export const other = 1;", "must export an object"],
+    ["has an unknown member", "export default { client: [] };", "has no member client", "valid: clients"],
+    ["has no list", "export default { clients: {} };", "clients must be a list"],
+    ["adds nothing", "export default { clients: [] };", "adds nothing"],
+  ])("because it %s", async (_why, text, ...parts) => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+    writeFileSync(join(folder, "index.js"), text);
+    await expectFailure(() => loadPlugins([folder]), EXIT.usage, "plugin ", ...parts);
   });
 });
 
