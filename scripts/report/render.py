@@ -10,6 +10,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup
 
 from .answer import answers
+from .at_rate import COLUMNS as RATE_COLUMNS
+from .at_rate import rate_tables
 from .charts import CHARTS
 from .charts.base import DARK, chart_rows
 from .compare import Cell, cells
@@ -17,11 +19,13 @@ from .environment import campaign_facts, external_notices, machine_facts, versio
 from .errors import ENVIRONMENT, ReportError
 from .loads import load_text, varying_parts
 from .model import Campaign
+from .notices import campaign_notices
 from .paths import PLOTLY_BUNDLE, STATIC, TEMPLATES
 from .runs import run_rows
 from .script_calls import script_rows
 from .summarize import Summary
 from .tables import result_tables
+from .thresholds import judgements
 
 _FILTERS = ("client", "workload", "topology")
 
@@ -139,7 +143,10 @@ def render_page(campaign: Campaign, summaries: Sequence[Summary]) -> str:
         data=_data(ordered, figures),
         charts=[chart for chart in CHARTS if chart.id in figures],
         filters=_filter_values(ordered),
-        answers=answers(found),
+        answers=answers([cell for cell in found if not cell.identity.open_loop]),
+        rate_tables=rate_tables(found),
+        rate_columns=RATE_COLUMNS,
+        thresholds=judgements(campaign, ordered),
         tables=result_tables(found, controls),
         runs=run_rows(ordered),
         run_count=len(campaign.runs),
@@ -148,7 +155,7 @@ def render_page(campaign: Campaign, summaries: Sequence[Summary]) -> str:
         facts=campaign_facts(campaign),
         versions=version_facts(ordered),
         scripts_ran=script_rows(ordered),
-        external=external_notices(ordered),
+        external=[*campaign_notices(campaign), *external_notices(ordered)],
         notes=manifest["plan"]["notes"] if manifest else [],
         skips=manifest["plan"]["skips"] if manifest else [],
         conditions=manifest["conditions"] if manifest else [],

@@ -16,13 +16,12 @@ export type PluginFacts = z.infer<typeof pluginFactsSchema>;
 
 const pathsSchema = z.array(z.string().min(1).max(4096));
 
-/**
- * The paths in PLUGINS: a JSON list, or as in PATH.
- * @throws usageError when it begins like a list and is none
- */
-export function decodePlugins({ PLUGINS: text }: Environment): string[] {
-  if (!text) return [];
-  if (!text.startsWith("[")) return text.split(delimiter).filter(Boolean);
+/** The paths in PLUGINS: a JSON list, or as in PATH. @throws usageError when it begins like a list and is none */
+export const decodePlugins = ({ PLUGINS: text = "" }: Environment): string[] => pluginsIn(text, delimiter);
+
+/** @throws usageError when it begins like a list and is none */
+export function pluginsIn(text: string, separator: string): string[] {
+  if (!text.startsWith("[")) return text.split(separator).filter(Boolean);
   try {
     return pathsSchema.parse(JSON.parse(text));
   } catch (error) {

@@ -1,4 +1,5 @@
 import { usageError } from "../contract/errors.js";
+import type { Plan } from "../contract/plan.js";
 import type { PluginFacts } from "../contract/plugins.js";
 import type { MeasuredResult } from "../contract/result.js";
 import { addTargets } from "../plugins/add-targets.js";
@@ -23,8 +24,13 @@ export async function usePlugins(paths: readonly string[]): Promise<LoadedPlugin
 
 const MEMBERS = ["clients", "limiters", "options", "traffic"] as const;
 
-/** What a reader must know before the first figure: that not all of this is the project's. */
-export function pluginNote({ facts: { name, sha256, version }, members }: LoadedPlugin): string {
+/** The plan with what a reader must know before the first figure: that not all of this is the project's. */
+export const withNotes = (plan: Plan, plugins: readonly LoadedPlugin[]): Plan => ({
+  ...plan,
+  notes: [...plan.notes, ...plugins.map(noteOf)],
+});
+
+function noteOf({ facts: { name, sha256, version }, members }: LoadedPlugin): string {
   const brought = MEMBERS.flatMap((kind) => {
     const ids = (members[kind] ?? []).map(({ id }) => String(id));
     return ids.length > 0 ? [`${kind} ${ids.join(", ")}`] : [];

@@ -1,11 +1,12 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { environmentError } from "../contract/errors.js";
 import { stores } from "../targets/stores/index.js";
-import { LocalPart, removeSocketsOf, signalGroup, spawnProgram } from "./local-part.js";
+import { LocalPart, spawnProgram } from "./local-part.js";
 import { freePort } from "./ports.js";
 import { startTimeOf } from "./process-identity.js";
 import { findProgram } from "./programs.js";
+import { ensurePythonEnvironment, findPythonEnvironment } from "./python.js";
 import type {
   Exit,
   Part,
@@ -32,6 +33,8 @@ async function isAnswered(part: Part, place: Place): Promise<boolean> {
   }
 }
 
+const missing = (program: string): string => `no ${program} was found on this machine`;
+
 class LocalRuntime implements Runtime {
   readonly id = "local";
   readonly capsApplied = false;
@@ -45,14 +48,14 @@ class LocalRuntime implements Runtime {
     { packageFolder, workFolder, plugins = [] }: RuntimeOptions,
     programs: ReadonlyMap<string, ProgramFacts>,
   ) {
+    this.#plugins = plugins.map(({ path }) => path);
     this.#packageFolder = packageFolder;
     this.#workFolder = workFolder;
     this.#programs = programs;
-    this.#plugins = plugins.map(({ path }) => path);
   }
 
   program(name: string): ProgramFacts | string {
-    return this.#programs.get(name) ?? `no ${name} was found on this machine`;
+    return this.#programs.get(name) ?? missing(name);
   }
 
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
@@ -116,28 +119,29 @@ export const local: RuntimeDescription = {
   async available() {
     return { what: "processes of this machine" };
   },
+  async has(program, { packageFolder, programPaths }) {
+    const environment = () => findPythonEnvironment(packageFolder);
+    return (await findProgram(program, programPaths[program], environment)) ? true : missing(program);
+  },
   async open(options) {
-    const { packageFolder, workFolder, programPaths } = options;
+    const { packageFolder, workFolder, programPaths, say, signal } = options;
     await mkdir(workFolder, { recursive: true });
     const programs = new Map<string, ProgramFacts>([
       ["node", { path: process.execPath, version: process.versions.node, embedded: false }],
     ]);
+    let asked: Promise<string | undefined> | undefined;
+    const environment = () => (asked ??= ensurePythonEnvironment(packageFolder, say, signal));
     for (const { program } of stores) {
-      const facts = program && (await findProgram(program, programPaths[program], packageFolder));
+      const facts = program && (await findProgram(program, programPaths[program], environment));
       if (program && facts) programs.set(program, facts);
     }
     return new LocalRuntime(options, programs);
   },
-  async reclaim(identity) {
-    const pid = Number(identity.pid);
-    const alive = (await startTimeOf(pid)) === identity.started;
-    if (alive) signalGroup(pid, "SIGKILL");
-    await removeSocketsOf(pid);
-    await rm(String(identity.folder), { recursive: true, force: true });
-    return alive;
-  },
   /** Processes stand in leases before they do anything. */
-  async sweep() {
+  async leftovers() {
+    return [];
+  },
+  async outdated() {
     return [];
   },
 };

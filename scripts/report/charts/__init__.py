@@ -1,11 +1,12 @@
 """The charts of the page. A new one is a file in this folder and a line in `CHARTS`."""
 
-from . import cpu, latency, limited, memory, series, throughput
+from . import cpu, curve, latency, limited, memory, series, throughput
 from .base import Chart
 
 CHARTS: tuple[Chart, ...] = (
     throughput.CHART,
     latency.CHART,
+    curve.CHART,
     cpu.CHART,
     memory.CHART,
     limited.CHART,

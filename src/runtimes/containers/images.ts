@@ -1,16 +1,25 @@
 import { createHash } from "node:crypto";
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import type Docker from "dockerode";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { stores } from "../../targets/stores/index.js";
-import type { ImageFacts, PluginPlace, RuntimeOptions } from "../types.js";
+import { stopGroup } from "../local-part.js";
+import type { ImageFacts, RuntimeOptions } from "../types.js";
 import { imageFacts } from "./engine.js";
 
 /** The images of this project, and what each is built from. */
 const OWN_IMAGES = ["server", "loadtest"] as const;
-const INPUTS = [".dockerignore", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+const INPUTS = [
+  ".dockerignore",
+  "package.json",
+  "package-lock.json",
+  // Instead of it in a published package.
+  "npm-shrinkwrap.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+];
 const INPUT_FOLDERS = ["docker", "src"];
 
 /** Every file below a folder, in a fixed order; none where there is no such folder. */
@@ -32,11 +41,43 @@ async function hashOf(dockerfile: string, nodeVersion: string, packageFolder: st
   return hash.digest("hex").slice(0, 12);
 }
 
+/** On an image: which copy of the project it was built for. A hash, as the path is nobody else's business. */
+const PACKAGE_LABEL = "ratelimit-bench.package";
+const packageId = (packageFolder: string): string =>
+  createHash("sha256").update(resolve(packageFolder)).digest("hex").slice(0, 16);
+
+const nodeVersion = (): string => process.env.NODE_VERSION || "24";
+
+async function ownName(id: (typeof OWN_IMAGES)[number], packageFolder: string): Promise<string> {
+  const inputs = await hashOf(`Dockerfile.${id}`, nodeVersion(), packageFolder);
+  return `ratelimit-bench-${id}:${inputs}`;
+}
+
+/** Images that were built for earlier states of this copy of the project. Those of other copies are theirs. */
+export async function outdatedImages(
+  docker: Docker,
+  packageFolder: string,
+): Promise<{ what: string; remove(engine: Docker): Promise<unknown> }[]> {
+  const current = await Promise.all(OWN_IMAGES.map((id) => ownName(id, packageFolder)));
+  const filters = JSON.stringify({ label: [`${PACKAGE_LABEL}=${packageId(packageFolder)}`] });
+  const names = (await docker.listImages({ filters })).flatMap(({ RepoTags }) => RepoTags ?? []);
+  const ours = names.filter((name) => OWN_IMAGES.some((id) => name.includes(`ratelimit-bench-${id}:`)));
+  return ours
+    .filter((name) => !current.some((mine) => name.endsWith(mine)))
+    .map((name) => ({
+      what: `the image ${name} of an earlier state of this project`,
+      // Not by force: one that a container still needs stays.
+      remove: (engine: Docker) => engine.getImage(name).remove(),
+    }));
+}
+
 /** What builds images: a command of Docker's form, and where it finds the engine. */
 export interface Builder {
   binary: string;
   environment: Readonly<Record<string, string>>;
 }
+
+type BuildOptions = Pick<RuntimeOptions, "packageFolder" | "say" | "signal" | "hold">;
 
 /**
  * The project's own images, built where they are missing or older than their inputs.
@@ -45,23 +86,22 @@ export interface Builder {
 export async function ownImages(
   docker: Docker,
   builder: Builder,
-  { packageFolder, say, signal }: Pick<RuntimeOptions, "packageFolder" | "say" | "signal">,
+  options: BuildOptions,
 ): Promise<Record<string, ImageFacts>> {
-  const nodeVersion = process.env.NODE_VERSION || "24";
   const built: Record<string, ImageFacts> = {};
   for (const id of OWN_IMAGES) {
     const dockerfile = `Dockerfile.${id}`;
-    const inputs = await hashOf(dockerfile, nodeVersion, packageFolder);
-    const name = `ratelimit-bench-${id}:${inputs}`;
+    const name = await ownName(id, options.packageFolder);
     let facts = await imageFacts(docker, name);
     if (!facts) {
-      say(`building the image ${name}`);
-      const values = [`NODE_VERSION=${nodeVersion}`, `INPUTS=${inputs}`].flatMap((value) => [
-        "--build-arg",
-        value,
-      ]);
-      const parameters = ["--file", dockerfile, "--tag", name, ...values];
-      const { failed, all } = await build(builder, parameters, packageFolder, signal);
+      options.say(`building the image ${name}`);
+      const values = [`NODE_VERSION=${nodeVersion()}`, `INPUTS=${name.split(":")[1]}`];
+      const parameters = [
+        ...["--file", dockerfile, "--tag", name],
+        ...["--label", `${PACKAGE_LABEL}=${packageId(options.packageFolder)}`],
+        ...values.flatMap((value) => ["--build-arg", value]),
+      ];
+      const { failed, all } = await build(builder, parameters, options.packageFolder, options);
       facts = failed ? undefined : await imageFacts(docker, name);
       if (!facts) throw environmentError(`${builder.binary} build of ${dockerfile} failed: ${lastLine(all)}`);
     }
@@ -70,77 +110,35 @@ export async function ownImages(
   return built;
 }
 
-/**
- * The same images with the plugins in them, each an image of its own that is built from ours: nothing of this machine
- * is mounted. Tagged by what they were built from and by the plugins' bytes.
- * @throws environmentError with the last line of a build that failed
- */
-export async function withPlugins(
-  docker: Docker,
-  builder: Builder,
-  own: Readonly<Record<string, ImageFacts>>,
-  {
-    plugins = [],
-    workFolder,
-    say,
-    signal,
-  }: Pick<RuntimeOptions, "plugins" | "workFolder" | "say" | "signal">,
-): Promise<Record<string, ImageFacts>> {
-  if (plugins.length === 0) return { ...own };
-  const derived: Record<string, ImageFacts> = {};
-  const bytes = plugins.map(({ facts: { name, sha256 } }) => `${sha256} ${name}`).join("\n");
-  for (const [id, base] of Object.entries(own)) {
-    const inputs = createHash("sha256").update(`${base.id}\n${bytes}`).digest("hex").slice(0, 12);
-    const name = `ratelimit-bench-${id}:${inputs}-plugins`;
-    let facts = await imageFacts(docker, name);
-    if (!facts) {
-      say(
-        `building the image ${name} with ${plugins.map(({ facts: { name: plugin } }) => plugin).join(", ")}`,
-      );
-      const context = await mkdtemp(join(workFolder, "image-"));
-      await layPlugins(context, base.name, plugins);
-      const { failed, all } = await build(builder, ["--tag", name], context, signal);
-      facts = failed ? undefined : await imageFacts(docker, name);
-      await rm(context, { recursive: true, force: true });
-      if (!facts) {
-        throw environmentError(`${builder.binary} build of ${name} failed: ${lastLine(all)}`);
-      }
-    }
-    derived[id] = facts;
-  }
-  return derived;
-}
-
-/** Fills the folder that the image is built from; everybody may read what nobody can write in a container. */
-async function layPlugins(context: string, base: string, plugins: readonly PluginPlace[]): Promise<void> {
-  for (const [index, { path, facts }] of plugins.entries()) {
-    await cp(path, join(context, "plugins", String(index), facts.name), {
-      recursive: true,
-      verbatimSymlinks: true,
-    });
-  }
-  const readable = "RUN chmod -R a+rX /app/plugins";
-  await writeFile(
-    join(context, "Dockerfile"),
-    `FROM ${base}\nUSER 0\nCOPY plugins /app/plugins\n${readable}\nUSER 1000:1000\n`,
-  );
-}
-
-/** Where a part in a container finds them: below the project, whose packages a single file may import. */
-export const pluginsInImage = (plugins: readonly PluginPlace[] = []): string[] =>
-  plugins.map(({ facts }, index) => `/app/plugins/${index}/${facts.name}`);
-
-const build = (builder: Builder, parameters: readonly string[], folder: string, signal: AbortSignal) =>
-  execa(builder.binary, ["build", ...parameters, "."], {
+/** Builds one image from a folder. What is raised meanwhile ends the builder, and all that it started. */
+export async function build(
+  { binary, environment }: Builder,
+  parameters: readonly string[],
+  folder: string,
+  { signal, hold }: Pick<BuildOptions, "signal" | "hold">,
+): Promise<{ failed: boolean; all?: string | undefined }> {
+  signal.throwIfAborted();
+  const building = execa(binary, ["build", ...parameters, "."], {
     cwd: folder,
-    env: builder.environment,
+    env: environment,
     stdin: "ignore",
-    cancelSignal: signal,
+    detached: true,
     all: true,
     reject: false,
   });
+  const { pid } = building;
+  const stop = () => void (pid !== undefined && stopGroup(pid, building));
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    if (pid !== undefined) await hold(pid);
+    return await building;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
 
-const lastLine = (text: string | undefined): string => {
+/** The line of a builder that says what went wrong. */
+export const lastLine = (text: string | undefined): string => {
   const lines = (text ?? "").split("\n").filter((line) => line.trim() !== "");
   return lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? "it printed nothing";
 };

@@ -14,9 +14,10 @@ import type {
 } from "../types.js";
 import { BriefPart } from "./brief.js";
 import { factsOf } from "./engine.js";
-import { type Builder, ownImages, pluginsInImage, storeImages, withPlugins } from "./images.js";
+import { type Builder, ownImages, storeImages } from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText, ROLE_LABEL } from "./labels.js";
 import { ContainerPart } from "./part.js";
+import { pluginsInImage, withPlugins } from "./plugin-images.js";
 import { ready } from "./ready.js";
 import {
   CLUSTER_BUS_PORT,
