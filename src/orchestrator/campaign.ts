@@ -16,7 +16,7 @@ import { makePlan } from "./plan.js";
 import { usePlugins, withNotes } from "./plugins.js";
 import { Progress } from "./progress.js";
 import { Recorder } from "./recorder.js";
-import { buildReport, missedThresholds } from "./report.js";
+import { buildReport, conclusionLines, missedThresholds } from "./report.js";
 import type { Request } from "./request.js";
 import { createCampaignFolder, pointLatest, requireWritable, stamp } from "./results-dir.js";
 import { type Begun, findCampaign } from "./resume.js";
@@ -155,6 +155,7 @@ async function conclude(
     return undefined;
   });
   if (!summary) return EXIT.configurationFailed;
+  for (const line of conclusionLines(summary)) journal.say(line);
   const missed = missedThresholds(summary);
   for (const line of missed) journal.warn(`threshold: ${line}`);
   journal.tell({ event: "report", path: summary.report, configurations: summary.configurations });

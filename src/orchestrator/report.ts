@@ -10,6 +10,14 @@ const summarySchema = z.object({
     z.object({ label: z.string(), threshold: z.string(), value_text: z.string(), status: z.string() }),
   ),
   configurations: z.array(summaryRowSchema),
+  conclusions: z.array(
+    z.object({
+      title: z.string(),
+      heading: z.string(),
+      sentence: z.string(),
+      comparisons: z.array(z.unknown()),
+    }),
+  ),
 });
 export type Summary = z.infer<typeof summarySchema>;
 
@@ -47,6 +55,13 @@ export async function buildReport(
   }
   return summarySchema.parse(JSON.parse(stdout));
 }
+/** What rankings of several rows say, a line each. */
+export function conclusionLines({ conclusions }: Pick<Summary, "conclusions">): string[] {
+  return conclusions
+    .filter(({ comparisons }) => comparisons.length > 0)
+    .map(({ title, heading, sentence }) => `${title}. ${heading}: ${sentence}`);
+}
+
 /** What was asked of every client and does not hold, a line each. */
 export function missedThresholds({ thresholds }: Summary): string[] {
   return thresholds

@@ -24,6 +24,8 @@ export interface Request {
   rates: number[];
   /** How the sends of open loops are spread. */
   arrivals: Arrivals;
+  /** What the highest rate is searched for that keeps it; absent where rates are measured as they are given. */
+  objectives?: Threshold[];
   complexity: number;
   /** Explicit limits win over the traffic profile's. */
   limits: Partial<Limits>;
