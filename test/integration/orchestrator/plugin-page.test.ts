@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { manifestSchema } from "../../../src/contract/manifest.js";
@@ -18,7 +18,8 @@ const newFolder = temporaryFolders();
 function shell(command: string, folder: string, home: string): Promise<Ended> {
   const bin = join(home, "bin");
   mkdirSync(bin, { recursive: true });
-  symlinkSync(join(ROOT, "dist/orchestrator/cli.js"), join(bin, "ratelimit-bench"));
+  const cli = join(ROOT, "dist/orchestrator/cli.js");
+  writeFileSync(join(bin, "ratelimit-bench"), `#!/bin/sh\nexec node '${cli}' "$@"\n`, { mode: 0o755 });
   const child = spawn("bash", ["-euo", "pipefail", "-c", command], {
     cwd: folder,
     env: {
