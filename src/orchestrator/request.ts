@@ -43,6 +43,8 @@ export interface Request {
   workers: number;
   allowParallel: boolean;
   programPaths: Record<string, string>;
+  /** Absolute paths of files and folders that add clients, limiters, options or traffic. */
+  plugins: string[];
   /** Variables that name a store which the user already runs (STORE_URL, STORE_CA); secrets, never printed. */
   storeAccess: Record<string, string>;
   /** Where a single run's result is copied to. */
