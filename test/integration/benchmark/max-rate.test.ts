@@ -9,13 +9,15 @@ beforeAll(build);
 
 test("the highest rate of a server of 20 slots of 20 ms is 1000/s, within 5 %", async () => {
   const stub = await StubServer.start({ slots: 20, slot_ms: 20 });
-  const objectives = parseThresholds("--slo", "p99<60ms,errors<0.1%");
-  const range = { from: 800, min: 100, max: 10_000, resolution: 0.03 };
+  const objectives = parseThresholds("--slo", "p50<50ms,errors<0.1%");
+  // Beyond the capacity the line grows with every second, so that half of the answers are late, not only the last
+  // percent of them, which a busy machine can make late by itself.
+  const range = { from: 900, min: 100, max: 10_000, resolution: 0.05 };
   const found = await findMaxRate(range, async (rate, kind) => {
     const result = await measured({
       TARGET_URL: stub.url,
       RATE: String(rate),
-      DURATION: kind === "probe" ? "2" : "4",
+      DURATION: kind === "probe" ? "2" : "3",
       CONNECTIONS: "200",
     });
     const reason = missedBy(result, objectives);
