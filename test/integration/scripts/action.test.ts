@@ -1,7 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
-import { ROOT } from "../../helpers/programs.js";
+import { build, ROOT } from "../../helpers/programs.js";
 import { runner } from "../../helpers/shell.js";
 import { action, environmentOf, step } from "../../helpers/workflows.js";
 
@@ -23,6 +24,46 @@ describe("action.yml", () => {
     expect(code, stderr).toBe(2);
     expect(stderr).toMatch(new RegExp(`^::error::${name} must be [^\\n]+\\n$`));
     expect(existsSync(WORK)).toBe(false);
+  });
+
+  test("base and head become plugins, each with its own version of the package", async () => {
+    build();
+    const root = newFolder();
+    const versions = ["1.0.0", "2.0.0"].map((version) => {
+      const file = JSON.stringify({ name: "ioredis", version, main: "index.js" });
+      return `printf '%s' '${file}' >"a package/package.json"; git add .; git commit --quiet --message ${version}`;
+    });
+    const made = shell(
+      [
+        "git init --quiet; git config user.name a; git config user.email a@b.c; mkdir 'a package'",
+        "echo 'module.exports = {}' >'a package/index.js'",
+        ...versions,
+        "git rev-parse HEAD~1",
+      ].join("\n"),
+      root,
+    );
+    const WORK = join(newFolder(), "work");
+    const known = {
+      "inputs.target": "ioredis@valkey:cluster",
+      "inputs.package-folder": "a package",
+      "inputs.build": "touch built",
+      "inputs.base": made.stdout.trim(),
+      "runner.temp": WORK,
+    };
+    const prepare = step(action.runs.steps, "Base and head");
+    const env = environmentOf(prepare, known);
+    const { code, stderr } = shell(prepare.run, root, { ...env, GITHUB_ACTION_PATH: ROOT });
+    expect(code, stderr).toBe(0);
+    for (const [side, version] of [
+      ["base", "1.0.0"],
+      ["head", "2.0.0"],
+    ]) {
+      const folder = join(env.WORK ?? "", `ioredis-${side}`);
+      const { default: plugin } = await import(pathToFileURL(join(folder, "index.js")).href);
+      expect(plugin.clients.map(({ id }: { id: string }) => id)).toEqual([`ioredis-${side}`]);
+      const adapter = await import(pathToFileURL(join(folder, "dist/targets/version.js")).href);
+      expect(adapter.packageVersion("ioredis")).toBe(version);
+    }
   });
 
   const comment = step(action.runs.steps, "Comment");
