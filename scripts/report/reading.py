@@ -4,6 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hdrh.histogram import HdrHistogram
+
+from .curve import curve_ms
 from .errors import FieldError
 from .model import Identity, LimiterScript, Measured, Planned, Prediction, Reason, Role, Run, Second
 from .stats import decode_histogram, merge_histograms, percentiles_ms, unsupported_percentiles
@@ -14,6 +17,7 @@ _AGREEMENT_MS = 0.05
 _AGREEMENT_SHARE = 0.005
 
 _ANSWERED = ("allowed", "limited")
+_ANSWERED_STATUS = ("200", "429")
 
 
 def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Identity:
@@ -78,8 +82,8 @@ def _identity(result: Document) -> Identity:
     return _foreign_identity(result["request"])
 
 
-def _merged_percentiles(result: Document) -> tuple[dict[str, float], int]:
-    """Percentiles in ms over the answered requests of all generators, and how many samples they have."""
+def _merged_histogram(result: Document) -> HdrHistogram | None:
+    """The answered requests of all generators."""
     histograms = []
     for index, generator in enumerate(result["generators"]):
         for outcome in (*_ANSWERED, "failed"):
@@ -90,8 +94,7 @@ def _merged_percentiles(result: Document) -> tuple[dict[str, float], int]:
                 raise FieldError(field, str(error)) from error
             if outcome in _ANSWERED:
                 histograms.append(histogram)
-    merged = merge_histograms(histograms)
-    return (percentiles_ms(merged), merged.get_total_count()) if merged else ({}, 0)
+    return merge_histograms(histograms)
 
 
 def _check_latency(stated: Mapping[str, float], merged: Mapping[str, float]) -> None:
@@ -133,6 +136,13 @@ def _script_calls(result: Document) -> dict[str, int] | None:
     return {command: calls for command, calls in sorted(ran.items()) if calls} if nodes else None
 
 
+def _store_failures(result: Document) -> int | None:
+    """Consumes that failed in the window, by the server's own count."""
+    server: Mapping[str, Any] = result.get("server", {})
+    opened, ended = (server.get(moment, {}).get("consumes") for moment in ("at_window_open", "at_end"))
+    return max(0, int(ended["failed"]) - int(opened["failed"])) if opened and ended else None
+
+
 def _that_ran(counted: Mapping[str, int] | None) -> int:
     return counted["calls"] - counted["failed"] if counted else 0
 
@@ -146,7 +156,9 @@ def _role(resources: Mapping[str, Any]) -> Role:
 
 
 def _measured(result: Document) -> Measured:
-    merged, samples = _merged_percentiles(result)
+    histogram = _merged_histogram(result)
+    merged = percentiles_ms(histogram) if histogram else {}
+    samples = histogram.get_total_count() if histogram else 0
     latency: Mapping[str, float] = result.get("latency", {})
     _check_latency(latency, merged)
     prediction = result.get("prediction")
@@ -156,6 +168,7 @@ def _measured(result: Document) -> Measured:
         requests_total=result["requests"]["total"],
         percentiles_ms=merged,
         latency_ms={name: latency[name] for name in ("average", "min", "max", "stddev") if latency},
+        curve_ms=curve_ms(histogram),
         unsupported=tuple(sorted({*result["unsupported"], *unsupported_percentiles(samples)}))
         if merged
         else (),
@@ -168,6 +181,12 @@ def _measured(result: Document) -> Measured:
         timeouts=result["timeouts"],
         errors_total=result["totalErrors"],
         failed_answers=result["counts"]["failed_answers"],
+        failed_by_status={
+            status: count
+            for status, count in sorted(result["counts"]["by_status"].items())
+            if status not in _ANSWERED_STATUS and count
+        },
+        store_failures=_store_failures(result),
         prediction=Prediction(**prediction) if prediction else None,
         roles={role: _role(resources) for role, resources in sorted(result["resources"].items())},
         seconds=tuple(

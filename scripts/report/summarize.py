@@ -37,6 +37,11 @@ class Summary:
         return tuple(dict.fromkeys(script for script in found if script))
 
     @property
+    def runtime(self) -> str:
+        """Where its runs took place, e.g. `local`; empty when none says it."""
+        return " and ".join(sorted({str(run.runtime["id"]) for run in self.runs if run.runtime}))
+
+    @property
     def valid_runs(self) -> int:
         """Runs that count: measured, and valid or suspect."""
         return sum(run.eligible for run in self.runs)

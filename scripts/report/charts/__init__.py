@@ -1,11 +1,15 @@
 """The charts of the page. A new one is a file in this folder and a line in `CHARTS`."""
 
-from . import cpu, latency, limited, memory, series, throughput
+from . import ceiling, cpu, latency, limited, memory, percentiles, series, throughput, tradeoff, trend
 from .base import Chart
 
 CHARTS: tuple[Chart, ...] = (
     throughput.CHART,
     latency.CHART,
+    percentiles.CHART,
+    tradeoff.CHART,
+    trend.CHART,
+    ceiling.CHART,
     cpu.CHART,
     memory.CHART,
     limited.CHART,
