@@ -1,11 +1,12 @@
 """The page in ten seconds: per comparison, the highest median, the next one, and what that is worth."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .answer import Answer, AnswerGroup
 from .compare import Cell, Ranking
-from .format import ABSENT, milliseconds, rate, ratio
+from .format import ABSENT, milliseconds, plural, rate, ratio
 from .loads import Part, load_text
 from .summarize import Summary
 
@@ -67,3 +68,18 @@ def glance(cells: Sequence[Cell], answers: Sequence[Answer], parts: Sequence[Par
             if row:
                 found.append(row)
     return tuple(found)
+
+
+def _counted(texts: Sequence[str]) -> list[str]:
+    """`iovalkey in 3`, the most frequent first."""
+    return [f"{text} in {number:,}" for text, number in Counter(texts).most_common()]
+
+
+def headline(rows: Sequence[GlanceRow]) -> str:
+    """Who has the highest median how often, and what that is worth; empty without a comparison."""
+    compared = [row for row in rows if row.next != ABSENT]
+    if not compared:
+        return ""
+    best = ", ".join(_counted([row.best.identity.short_label for row in compared]))
+    worth = ", ".join(_counted([row.status for row in compared]))
+    return f"Highest median in {plural(len(compared), 'comparison')}: {best}. What they are worth: {worth}."

@@ -12,7 +12,7 @@ from .environment import campaign_facts, external_notices, machine_facts, versio
 from .failures import COLUMNS as FAILURE_COLUMNS
 from .failures import failures
 from .filters import filter_values, row_values
-from .glance import GlanceRow, glance
+from .glance import GlanceRow, glance, headline
 from .loads import PARTS, load_text, varying_parts
 from .model import Campaign
 from .page import CHART_SCRIPTS, render_template
@@ -33,6 +33,7 @@ class Section:
     name: str
     ids: str
     """Of its rows, with a space between."""
+    headline: str
     glance: tuple[GlanceRow, ...]
     answers: tuple[Answer, ...]
     tables: tuple[Table, ...]
@@ -41,11 +42,13 @@ class Section:
 def _section(part: PagePart) -> Section:
     found = answers(part.cells)
     varying = varying_parts([cell.summaries[0] for cell in part.cells]) if part.cells else ()
+    rows = glance(part.cells, found, varying)
     return Section(
         id=part.id,
         name=part.name,
         ids=" ".join(summary.id for summary in part.ordered),
-        glance=glance(part.cells, found, varying),
+        headline=headline(rows),
+        glance=rows,
         answers=found,
         tables=result_tables(part.cells, part.controls, part.id, part.name),
     )

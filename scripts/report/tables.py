@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .compare import Cell
 from .format import ABSENT, count, mebibytes, microseconds, milliseconds, percent, rate, ratio, share
 from .loads import PARTS, Part, load_text, varying_parts
-from .model import Measured
+from .model import Identity, Measured
 from .roles import cpu_us_per_request
 from .script_text import script_names
 from .summarize import Summary
@@ -184,7 +184,13 @@ def _header(summary: Summary, parts: Sequence[Part]) -> list[str]:
     """What names a row: client, store, script, and what tells its load from that of others."""
     identity = summary.identity
     names = [identity.short_label, identity.store_text, script_names(summary)]
-    return [*names, *(read(identity) for _, read in parts)]
+    return [*names, *(_load_cell(identity, part) for part in parts)]
+
+
+def _load_cell(identity: Identity, part: Part) -> str:
+    """A bare number under the header that says what it counts."""
+    name, read = part
+    return f"{identity.connections:,}" if name == "Connections" else read(identity)
 
 
 def _client_rows(cell: Cell, parts: Sequence[Part]) -> list[TableRow]:

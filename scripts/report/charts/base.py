@@ -96,7 +96,7 @@ def _categories(views: Sequence[View], rows: Sequence[Row]) -> list[dict[str, An
 
 
 def by_row(
-    drawing: Drawing, rows: Sequence[Row], axis: Mapping[str, Any], row_px: int = 30, **layout: Any
+    drawing: Drawing, rows: Sequence[Row], axis: Mapping[str, Any], row_px: int = 27, **layout: Any
 ) -> dict[str, Any]:
     """Layout of a chart with a line a row, under headings, the first on top, and values along `axis`.
 
@@ -165,7 +165,7 @@ def by_view(
         "xaxis": dict(x),
         "yaxis": dict(y),
         "showlegend": True,
-        "legend": {"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top", "itemsizing": "constant"},
+        "legend": {"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top", "tracegroupgap": 0},
         "height": 440,
         "meta": {"views": offered, "max_rows": max_rows},
         **layout,

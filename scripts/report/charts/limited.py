@@ -44,6 +44,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
         meta=[row.id for row, _ in seen],
         customdata=[f"{row.text}: {share(value)} seen" for row, value in seen],
         hovertemplate="%{customdata}<extra></extra>",
+        cliponaxis=False,
         marker={"symbol": "circle", "size": 9, "color": [row.colour for row, _ in seen]},
     )
     layout = by_row(drawing, [row for row, _ in seen], value_axis("% of answers", ticksuffix=" %"))

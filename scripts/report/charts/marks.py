@@ -47,7 +47,7 @@ def whiskers(rows: Sequence[Row], read: Read, middles: Sequence[float | None]) -
         "arrayminus": less,
         "color": INK,
         "thickness": 1.2,
-        "width": 4,
+        "width": 0,
     }
 
 

@@ -29,7 +29,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
             amounts = [None if value is None else value / _MIB for value in values]
             texts = [f"{name} {mebibytes(value)} MiB" for value in values]
             traces.append(bars(name, rows, amounts, texts, marker={"color": colour}, width=None))
-    layout = by_row(drawing, rows, value_axis("MiB"), row_px=42, barmode="group", bargap=0.3)
+    layout = by_row(drawing, rows, value_axis("MiB"), row_px=36, barmode="group", bargap=0.3)
     return figure(traces, layout)
 
 

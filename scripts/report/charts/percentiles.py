@@ -43,6 +43,7 @@ def _line(row: Row) -> go.Scatter:
             "color": row.colour,
             "symbol": [_symbol(row, percent) for percent, _ in curve],
             "size": [8 if percent in _MARKED else 0 for percent, _ in curve],
+            "opacity": 1,
             "line": {"color": row.colour, "width": [1.5 if p in _MARKED else 0 for p, _ in curve]},
         },
     )
@@ -58,8 +59,8 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
         type="log",
         rangemode="normal",
         tickmode="array",
-        tickvals=[_beyond(percent) for percent in (0, 50, 75, 90, 95, 99, 99.5, 99.9)],
-        ticktext=["min", "p50", "p75", "p90", "p95", "p99", "p99.5", "p99.9"],
+        tickvals=[_beyond(percent) for percent in (50, 75, 90, 95, 99, 99.5, 99.9)],
+        ticktext=["p50", "p75", "p90", "p95", "p99", "p99.5", "p99.9"],
     )
     return figure([_line(row) for row in rows], by_view(drawing.by_cell, rows, x, log_axis("ms")))
 

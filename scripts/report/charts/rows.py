@@ -99,7 +99,9 @@ def _looks(summaries: Iterable[Summary]) -> dict[str, int]:
     """Which dash and symbol each label has among those of its client: plain labels the first ones."""
     labels: dict[str, set[str]] = {}
     for summary in summaries:
-        labels.setdefault(summary.identity.client, set()).add(summary.identity.short_label)
+        # Controls are all of one colour, so that they differ in these alone.
+        group = "" if summary.identity.control else summary.identity.client
+        labels.setdefault(group, set()).add(summary.identity.short_label)
     return {
         label: number
         for found in labels.values()

@@ -33,7 +33,7 @@ def _line(line: Sequence[Row]) -> go.Scatter:
             "arrayminus": [value - _range(row)[0] for row, value in zip(line, values, strict=True)],
             "color": first.colour,
             "thickness": 1,
-            "width": 4,
+            "width": 0,
         },
         customdata=[
             f"{row.text}, {plural(row.summary.identity.connections, 'connection')}: {rate(value)} requests/s"

@@ -75,14 +75,30 @@
       ticktext: kept.map(({ text }) => text),
       range: [ids.length - 0.5, -0.5],
     };
-    if (narrow) Object.assign(yaxis, { ticklabelposition: "inside top", ticklabelshift: -7 });
-    const margin = narrow ? { ...layout.margin, l: 4 } : layout.margin;
-    const height = restPx + (narrow ? rowPx + 14 : rowPx) * Math.max(1, ids.length);
-    return { ...layout, yaxis, margin, height };
+    const height = (px) => restPx + px * Math.max(1, ids.length);
+    if (!narrow) return { ...layout, yaxis, height: height(rowPx) };
+    const px = rowPx + 15;
+    const annotations = kept.map(({ id, text, rows }) => ({
+      text,
+      y: id,
+      x: 0,
+      xref: "paper",
+      xanchor: "left",
+      yshift: rows[0] === id ? px / 2 - 8 : -4,
+      showarrow: false,
+      borderpad: 0,
+    }));
+    return {
+      ...layout,
+      yaxis: { ...yaxis, showticklabels: false },
+      annotations,
+      margin: { ...layout.margin, l: 6 },
+      height: height(px),
+    };
   }
 
   function narrowTrace(trace) {
-    return trace.type === "bar" && trace.width ? { ...trace, width: 0.36 } : trace;
+    return trace.type === "bar" && trace.width ? { ...trace, width: 0.4 } : trace;
   }
 
   /** A legend beside the lines takes their room where it is narrow: there it stands under them. */

@@ -44,6 +44,10 @@
       button.type = "button";
       button.className = "sort";
       button.append(...header.childNodes);
+      const arrow = Object.assign(document.createElement("span"), { className: "arrow" });
+      arrow.setAttribute("aria-hidden", "true");
+      arrow.dataset.nocopy = "";
+      button.insertBefore(arrow, button.querySelector("small"));
       header.append(button);
       const first = header.classList.contains("more") ? "descending" : "ascending";
       const states = ["none", first, first === "ascending" ? "descending" : "ascending"];
