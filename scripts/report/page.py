@@ -12,9 +12,9 @@ from markupsafe import Markup
 from .errors import ENVIRONMENT, ReportError
 from .paths import PLOTLY_BUNDLE, STATIC, TEMPLATES
 
-#: Styles and scripts of every page: theme, sortable tables, copying them.
+#: Styles and scripts of every page: theme, sortable tables, copying them, what is folded.
 BASE_STYLES: tuple[Path, ...] = (STATIC / "base.css",)
-BASE_SCRIPTS: tuple[Path, ...] = (STATIC / "theme.js", STATIC / "tables.js")
+BASE_SCRIPTS: tuple[Path, ...] = tuple(STATIC / name for name in ("theme.js", "tables.js", "details.js"))
 
 #: What a page with filters and charts needs besides.
 CHART_SCRIPTS: tuple[Path, ...] = (PLOTLY_BUNDLE, STATIC / "filters.js", STATIC / "charts.js")

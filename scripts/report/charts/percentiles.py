@@ -5,7 +5,6 @@ from typing import Any
 import plotly.graph_objects as go
 
 from ..curve import CURVE
-from ..format import milliseconds
 from .base import Chart, by_view, figure, log_axis, value_axis
 from .rows import Drawing, Row
 
@@ -31,20 +30,17 @@ def _line(row: Row) -> go.Scatter:
         mode="lines+markers",
         x=[_beyond(percent) for percent, _ in curve],
         # A logarithmic axis has no place for 0, so it becomes the histogram's smallest step.
-        y=[max(value, 0.001) for _, value in curve],
+        y=[max(round(value, 3), 0.001) for _, value in curve],
         meta=row.id,
-        customdata=[
-            f"p{percent:g} {milliseconds(value)} ms{', too few samples' if percent in few else ''}"
-            for percent, value in curve
-        ],
-        hovertemplate=f"{row.text}: %{{customdata}}<extra></extra>",
+        customdata=[f"{percent:g}{', too few samples' if percent in few else ''}" for percent, _ in curve],
+        hovertemplate=f"{row.text}: %{{y:,.3~r}} ms at p%{{customdata}}<extra></extra>",
         line={"color": row.colour, "dash": row.dash, "width": 2},
         marker={
             "color": row.colour,
-            "symbol": [_symbol(row, percent) for percent, _ in curve],
+            "symbol": [_symbol(row, percent) for percent, _ in curve] if few else row.symbol,
             "size": [8 if percent in _MARKED else 0 for percent, _ in curve],
             "opacity": 1,
-            "line": {"color": row.colour, "width": [1.5 if p in _MARKED else 0 for p, _ in curve]},
+            "line": {"color": row.colour, "width": 1.5},
         },
     )
 

@@ -52,7 +52,7 @@ def _line(line: Sequence[Row]) -> go.Scatter:
         x=[row.figures.requests_per_second for row in line],
         y=[row.figures.percentiles_ms["p99"] for row in line],
         meta=[row.id for row in line],
-        legendgroup=first.summary.identity.label,
+        legendgroup=first.text,
         customdata=[_text(row) for row in line],
         hovertemplate="%{customdata}<extra></extra>",
         line={"color": first.colour, "dash": first.dash, "width": 1},
@@ -75,7 +75,7 @@ def _runs(line: Sequence[Row]) -> go.Scatter:
         x=[figures.requests_per_second for _, _, figures in runs],
         y=[figures.percentiles_ms["p99"] for _, _, figures in runs],
         meta=[row.id for row, _, _ in runs],
-        legendgroup=first.summary.identity.label,
+        legendgroup=first.text,
         showlegend=False,
         customdata=[
             f"{row.text}, run {number}: {rate(figures.requests_per_second)} requests/s, "
