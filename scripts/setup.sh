@@ -2,6 +2,7 @@
 # Makes a checkout ready: Node packages, Python packages, the build. Does only what is out of date.
 #   setup.sh         for campaigns and reports
 #   setup.sh --dev   also what the checks and tests need
+#   setup.sh --node  Node packages and the build alone, which is enough for --help
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,8 +12,8 @@ say() { printf 'setup: %s\n' "$1" >&2; }
 command -v node >/dev/null || fail 'Node.js is missing: install version 20.19 or newer'
 node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' ||
   fail "Node.js $(node --version) is too old: install version 20.19 or newer"
-command -v python3 >/dev/null || fail 'Python is missing: install version 3.11 or newer'
-python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+[[ ${1:-} == --node ]] || command -v python3 >/dev/null || fail 'Python is missing: install version 3.11 or newer'
+[[ ${1:-} == --node ]] || python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
   fail "$(python3 --version) is too old: install version 3.11 or newer"
 
 # A step is done when its stamp holds the checksum of all that it depends on.
@@ -27,7 +28,8 @@ fi
 
 requirements=(requirements.txt)
 [[ ${1:-} == --dev ]] && requirements+=(requirements-dev.txt)
-for file in "${requirements[@]}"; do
+[[ ${1:-} == --node ]] && requirements=()
+for file in ${requirements[@]+"${requirements[@]}"}; do
   wanted=$(cat "$file" <(python3 --version) | cksum)
   is_done ".venv/.${file%.txt}-stamp" "$wanted" && continue
   say "installing Python packages of $file"

@@ -8,8 +8,8 @@ from .compare import Cell, Ranking, Standing
 from .format import milliseconds, percent, plural, rate, ratio
 from .loads import load_text
 from .script_text import difference, disclosure, mode_text
-from .stats import MIN_RUNS_FOR_A_CLAIM
 from .summarize import Summary
+from .verdict_text import interval_text, sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,12 @@ class AnswerRow:
     throughput: str
     bar_percent: float
     ratio: str
+    interval: str
+    """Of the ratio to the first row, with the status: `0.89–0.93×, worse`; empty where nothing was tested."""
     p99: str
     tags: tuple[str, ...]
+    warnings: tuple[str, ...]
+    """Signs of unsteady runs, each a sentence."""
     hole: str
 
 
@@ -58,7 +62,9 @@ def _throughput(summary: Summary) -> float | None:
     return summary.median.requests_per_second if summary.median else None
 
 
-def _row(summary: Summary, highest: float, rank: str, to_best: str) -> AnswerRow:
+def _row(
+    summary: Summary, highest: float, rank: str = "", to_best: str = "", interval: str = ""
+) -> AnswerRow:
     value = _throughput(summary)
     return AnswerRow(
         summary_id=summary.id,
@@ -67,8 +73,10 @@ def _row(summary: Summary, highest: float, rank: str, to_best: str) -> AnswerRow
         throughput=rate(value),
         bar_percent=round(100 * (value or 0) / highest, 2) if highest else 0,
         ratio=to_best,
+        interval=interval,
         p99=milliseconds(summary.figures.percentiles_ms.get("p99") if summary.figures else None),
         tags=_tags(summary),
+        warnings=summary.warnings,
         hole=summary.hole,
     )
 
@@ -90,27 +98,7 @@ def _tags(summary: Summary) -> tuple[str, ...]:
 
 def _client_row(standing: Standing, highest: float) -> AnswerRow:
     rank = "" if standing.rank is None else str(standing.rank)
-    return _row(standing.summary, highest, rank, ratio(standing.ratio))
-
-
-def _sentence(ranking: Ranking) -> str:
-    first = ranking.standings[0].summary
-    if first.median is None:
-        return "Nothing to rank: no valid run."
-    if ranking.store is None:
-        return "Not ranked: the store is not known."
-    if not ranking.group.rankable:
-        why = "several were recorded" if ranking.group.scripts else "it was not recorded"
-        return f"Not ranked: one script is said to run for all, but {why}."
-    figure = f"{first.identity.short_label}, {rate(_throughput(first))} requests/s"
-    if not ranking.comparable:
-        return f"{figure}, and no other row to compare it with."
-    if ranking.few_runs:
-        return (
-            f"Highest median: {figure}. Indicative only: {plural(ranking.fewest_runs, 'valid run')} a side "
-            f"cannot show a difference, it takes at least {MIN_RUNS_FOR_A_CLAIM}."
-        )
-    return f"Highest median: {figure}. Indicative only: the differences between the medians were not tested."
+    return _row(standing.summary, highest, rank, ratio(standing.ratio), interval_text(standing.versus_first))
 
 
 def _heading(ranking: Ranking) -> str:
@@ -160,8 +148,8 @@ def answers(cells: Sequence[Cell]) -> tuple[Answer, ...]:
             AnswerGroup(
                 heading=_heading(ranking),
                 disclosure=disclosure(ranking),
-                sentence=_sentence(ranking),
-                indicative=ranking.comparable > 0,
+                sentence=sentence(ranking),
+                indicative=ranking.comparable > 0 and ranking.few_runs,
                 rows=tuple(_client_row(standing, highest) for standing in ranking.standings),
             )
             for ranking in cell.rankings
@@ -172,7 +160,7 @@ def answers(cells: Sequence[Cell]) -> tuple[Answer, ...]:
                 id=cell.id,
                 title=cell_title(cell),
                 groups=groups,
-                controls=tuple(_row(control, highest, "", "") for control in cell.controls),
+                controls=tuple(_row(control, highest) for control in cell.controls),
                 ceiling=_ceiling(cell),
                 difference=difference(cell),
                 apart=apart,

@@ -1,63 +1,109 @@
-"""The command line: which campaign, and what to say about it."""
+"""The command line: which campaign, or which of several, and what to say about it."""
 
 import argparse
 import json
 import os
 import sys
 from collections.abc import Sequence
-from io import TextIOWrapper
 from pathlib import Path
 
-from .errors import INTERRUPTED, ReportError, one_line
-from .export import summary_csv, summary_document
+from .errors import INTERRUPTED, USAGE, ReportError, one_line
 from .files import write_all
+from .images import images
 from .load import load_campaign
-from .render import render_page
+from .model import Campaign
+from .outputs import FORMATS, PAGE, outputs
 from .summarize import summarize
+from .summary_json import summary_document
+from .terminal import speak_utf8
 
-_EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be · 3 the environment
-is not fit (tools missing, folder unwritable) · 4 writing failed"""
+_EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be (--keep-going builds
+the report without it, and exits with 2 all the same) · 3 the environment is not fit (tools missing, folder
+unwritable) · 4 writing failed"""
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="generate_report.py",
-        description="Builds report/index.html and report/summary.csv of a campaign.",
+        description="Builds the report of a campaign in DIR/report/, or of several in ROOT/report/.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument(
-        "campaign", metavar="DIR", help="a campaign's folder or a link to it, e.g. results/latest"
+        "campaign", metavar="DIR", nargs="?", help="a campaign's folder or a link to it, e.g. results/latest"
+    )
+    parser.add_argument(
+        "--output-format", choices=tuple(FORMATS), default="all", help="which files to write (default: all)"
+    )
+    parser.add_argument(
+        "--images", action="store_true", help="also write charts as SVG to DIR/report/images/"
+    )
+    parser.add_argument(
+        "--keep-going",
+        action="store_true",
+        help="leave out files that are not what they should be, and list them on the page",
     )
     parser.add_argument(
         "--summary-json",
         action="store_true",
         help="print one JSON document with the figures instead of the path",
     )
+    several = parser.add_argument_group("several campaigns")
+    several.add_argument(
+        "--compare-runs", metavar="ROOT", help="all campaigns in this folder side by side, e.g. ./results"
+    )
+    several.add_argument(
+        "--include-trends", action="store_true", help="with --compare-runs: the history of each configuration"
+    )
+    several.add_argument(
+        "--baseline", metavar="NAME|DIR", help="with --compare-runs: the campaign that others relate to"
+    )
     return parser
 
 
-def build(folder: Path) -> tuple[str, str, dict[str, object]]:
-    """Everything the report of a campaign consists of, before anything is written.
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
 
-    Returns:
-        The page, the CSV, and the summary document.
-    Raises:
-        ReportError: the campaign cannot be reported; nothing was changed.
-    """
-    campaign = load_campaign(folder)
+
+def _tell(campaign: Campaign) -> None:
     for name in campaign.ignored:
-        print(f"{one_line(name)}: ignored, an interrupted write left it behind", file=sys.stderr)
+        _say(f"{one_line(name)}: ignored, an interrupted write left it behind")
     if campaign.manifest is None:
-        print("manifest.json: there is none; the report cannot name the machine or the plan", file=sys.stderr)
+        _say("manifest.json: there is none; the report cannot name the machine or the plan")
+    for entry in campaign.excluded:
+        _say(f"generate_report: {entry}: excluded")
+
+
+def _report_campaign(options: argparse.Namespace) -> int:
+    folder = Path(os.path.realpath(options.campaign))
+    campaign = load_campaign(folder, keep_going=options.keep_going)
+    _tell(campaign)
     summaries = summarize(campaign)
-    page = str(folder / "report" / "index.html")
-    return (
-        render_page(campaign, summaries),
-        summary_csv(summaries),
-        summary_document(campaign.name, summaries, page),
-    )
+    files = outputs(campaign, summaries, options.output_format)
+    write_all(folder / "report", files)
+    if options.images:
+        pictures, left_out = images(summaries)
+        if left_out:
+            _say(f"images: {left_out} cells are left out, there are too many")
+        write_all(folder / "report" / "images", pictures)
+    page = str(folder / "report" / (PAGE if PAGE in files else next(iter(files))))
+    if options.summary_json:
+        print(json.dumps(summary_document(campaign, summaries, page), ensure_ascii=False))
+    else:
+        print(page)
+    return USAGE if campaign.excluded else 0
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    if (options.campaign is None) == (options.compare_runs is None):
+        parser.error("give either a campaign's folder or --compare-runs ROOT")
+    if options.compare_runs is None:
+        for flag in ("include_trends", "baseline"):
+            if getattr(options, flag):
+                parser.error(f"--{flag.replace('_', '-')} needs --compare-runs ROOT")
+    elif options.summary_json or options.images:
+        parser.error("--summary-json and --images are for a single campaign")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,19 +112,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         Its exit code, see `--help`.
     """
-    for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors=errors)
-    options = _parser().parse_args(arguments)
+    speak_utf8()
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    _check(parser, options)
     try:
-        folder = Path(os.path.realpath(options.campaign))
-        page, table, summary = build(folder)
-        write_all(folder / "report", {"index.html": page, "summary.csv": table})
+        return _report_campaign(options)
     except ReportError as error:
         for line in error.lines:
-            print(f"generate_report: {line}", file=sys.stderr)
+            _say(f"generate_report: {line}")
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
-    print(json.dumps(summary, ensure_ascii=False) if options.summary_json else summary["report"])
-    return 0

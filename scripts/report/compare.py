@@ -1,11 +1,15 @@
-"""Rankings: only rows of one topology, workload, traffic, load, limits, store and script mode are ranked."""
+"""Rankings: only rows of one topology, workload, traffic, load, limits, store and script mode are ranked.
+
+The rows of a ranking are compared each with each, by the decision rule of `stats`: one family (rule M17).
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from .groups import Group, group_rows
 from .model import Identity
-from .stats import MIN_RUNS_FOR_A_CLAIM, ratio_to_best
+from .stats import MIN_RUNS_FOR_A_CLAIM, Comparison, compare_family, ratio_to_best
 from .summarize import Summary
 
 
@@ -16,6 +20,17 @@ class Standing:
     summary: Summary
     rank: int | None
     ratio: float | None
+    versus_first: Comparison | None = None
+    """With the first row of its ranking as the base; None for that row, and without a rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two rows of a ranking, the one ranked higher as the base."""
+
+    base: Summary
+    new: Summary
+    comparison: Comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +39,8 @@ class Ranking:
 
     group: Group
     standings: tuple[Standing, ...]
+    pairs: tuple[Pair, ...] = ()
+    """Every ranked row with every other: the family of Holm's correction."""
 
     @property
     def store(self) -> str | None:
@@ -77,6 +94,11 @@ class Cell:
         return len({(ranking.group.store, ranking.group.external) for ranking in self.rankings}) > 1
 
     @property
+    def limiters_differ(self) -> bool:
+        """Its rankings are of several limiters."""
+        return len({ranking.group.limiter for ranking in self.rankings}) > 1
+
+    @property
     def scripts_differ(self) -> bool:
         """Its rankings did not all run one and the same script."""
         shas = {ranking.one_script for ranking in self.rankings}
@@ -88,13 +110,15 @@ class Cell:
         return tuple(summary for ranking in self.rankings for summary in ranking.summaries)
 
 
-def _load(identity: Identity) -> tuple[object, ...]:
-    """What controls must share with the clients beside them."""
+def load_key(identity: Identity) -> tuple[object, ...]:
+    """What rows must share to be compared at all, and controls with the clients beside them."""
     return (
         identity.workload,
         identity.complexity,
         identity.traffic,
         identity.connections,
+        identity.rate_per_second,
+        identity.arrivals,
         identity.duration_s,
         identity.requests,
         identity.limits,
@@ -121,13 +145,24 @@ def rank(summaries: Sequence[Summary], group: Group) -> Ranking:
     values = [summary.median.requests_per_second if summary.median else None for summary in ordered]
     best = values[0]
     alone = sum(value is not None for value in values) < 2
-    standings = []
-    for summary, value in zip(ordered, values, strict=True):
-        if value is None or best is None or alone or not group.rankable:
-            standings.append(Standing(summary, None, None))
-        else:
-            standings.append(Standing(summary, values.index(value) + 1, ratio_to_best(value, best)))
-    return Ranking(group, tuple(standings))
+    if best is None or alone or not group.rankable:
+        return Ranking(group, tuple(Standing(summary, None, None) for summary in ordered))
+    ranked = [summary for summary, value in zip(ordered, values, strict=True) if value is not None]
+    pairs = _compared(ranked)
+    versus = {pair.new.id: pair.comparison for pair in pairs if pair.base is ranked[0]}
+    standings = tuple(
+        Standing(summary, None, None)
+        if value is None
+        else Standing(summary, values.index(value) + 1, ratio_to_best(value, best), versus.get(summary.id))
+        for summary, value in zip(ordered, values, strict=True)
+    )
+    return Ranking(group, standings, pairs)
+
+
+def _compared(ranked: Sequence[Summary]) -> tuple[Pair, ...]:
+    couples = list(combinations(ranked, 2))
+    found = compare_family([(new.throughputs, base.throughputs) for base, new in couples])
+    return tuple(Pair(base, new, each) for (base, new), each in zip(couples, found, strict=True))
 
 
 def cells(summaries: Sequence[Summary]) -> tuple[Cell, ...]:
@@ -137,12 +172,12 @@ def cells(summaries: Sequence[Summary]) -> tuple[Cell, ...]:
     for summary in summaries:
         identity = summary.identity
         if identity.control:
-            controls.setdefault(_load(identity), []).append(summary)
+            controls.setdefault(load_key(identity), []).append(summary)
         else:
-            clients.setdefault((identity.topology, identity.caps, *_load(identity)), []).append(summary)
+            clients.setdefault((identity.topology, identity.caps, *load_key(identity)), []).append(summary)
     found = []
     for number, rows in enumerate(clients.values(), start=1):
         rankings = tuple(rank(members, group) for group, members in group_rows(rows))
-        beside = tuple(by_throughput(controls.get(_load(rows[0].identity), [])))
+        beside = tuple(by_throughput(controls.get(load_key(rows[0].identity), [])))
         found.append(Cell(f"cell{number}", rows[0].identity, rankings, beside))
     return tuple(found)

@@ -1,29 +1,23 @@
-"""summary.csv for spreadsheets, and the summary document for the command line's last screen."""
+"""summary.csv for spreadsheets and existing tooling: one row a configuration."""
 
-import csv
-import io
-import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
-from .model import Measured, Run
-from .roles import cpu_us_per_request
+from .csv_text import Cell, csv_text, decimals
+from .model import Measured, Role
+from .open_loop import Schedule
+from .roles import cpu_percent, cpu_us_per_request, resident_bytes
+from .stats import median_interval
 from .summarize import Summary
 
-Cell = str | int | None
 Column = tuple[str, Callable[[Summary], Cell]]
 
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-def _decimals(value: float | None, digits: int) -> str | None:
-    return None if value is None else f"{value:.{digits}f}"
+#: Below it no distribution-free interval of 95 % exists.
+_INTERVAL_RUNS = 6
 
 
 def _figure(read: Callable[[Measured], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
     """A figure of the median run with so many decimals; empty without a valid run."""
-    return lambda summary: _decimals(read(summary.figures), digits) if summary.figures else None
+    return lambda summary: decimals(read(summary.figures), digits) if summary.figures else None
 
 
 def _percentile(name: str) -> Callable[[Summary], Cell]:
@@ -35,25 +29,53 @@ def _latency(name: str) -> Callable[[Summary], Cell]:
 
 
 def _spread(name: str, digits: int = 2) -> Callable[[Summary], Cell]:
-    return lambda summary: _decimals(getattr(summary.spread, name, None), digits)
+    return lambda summary: decimals(getattr(summary.spread, name, None), digits)
 
 
-def _cpu(role: str) -> Callable[[Summary], Cell]:
-    return _figure(lambda figures: cpu_us_per_request(figures.roles).get(role), 3)
+def _role(
+    read: Callable[[Mapping[str, Role]], Mapping[str, float]], role: str, digits: int
+) -> Callable[[Summary], Cell]:
+    return _figure(lambda figures: read(figures.roles).get(role), digits)
+
+
+def _interval(end: str, digits: int = 2) -> Callable[[Summary], Cell]:
+    """Of the median over the valid runs; empty where they are too few for one."""
+
+    def read(summary: Summary) -> Cell:
+        found = [run.measured.requests_per_second for run in summary.runs if run.eligible and run.measured]
+        return (
+            decimals(getattr(median_interval(found), end), digits) if len(found) >= _INTERVAL_RUNS else None
+        )
+
+    return read
+
+
+def _over_all_runs(read: Callable[[Measured], int]) -> Callable[[Summary], Cell]:
+    """A sum over every measured run, those that do not count too; empty where none was measured."""
+
+    def total(summary: Summary) -> Cell:
+        found = [read(run.measured) for run in summary.runs if run.measured]
+        return sum(found) if found else None
+
+    return total
+
+
+def _by_status(summary: Summary) -> Cell:
+    found = summary.figures.failed_by_status if summary.figures else {}
+    return " ".join(f"{status}:{count}" for status, count in found.items()) or None
+
+
+def _schedule(read: Callable[[Schedule], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
+    """Of the median run's open loop; empty in a closed one."""
+    return _figure(lambda figures: read(figures.schedule) if figures.schedule else None, digits)
 
 
 def _version(part: str) -> Callable[[Summary], Cell]:
-    return lambda summary: next(
-        (r.versions[part] for r in _median_first(summary) if part in r.versions), None
-    )
+    return lambda summary: next((r.versions[part] for r in summary.median_first if part in r.versions), None)
 
 
 def _runtime(fact: str) -> Callable[[Summary], Cell]:
-    return lambda summary: next((str(r.runtime[fact]) for r in _median_first(summary) if r.runtime), None)
-
-
-def _median_first(summary: Summary) -> list[Run]:
-    return [*([summary.median] if summary.median else []), *summary.runs]
+    return lambda summary: next((str(r.runtime[fact]) for r in summary.median_first if r.runtime), None)
 
 
 def _duration(summary: Summary) -> Cell:
@@ -109,6 +131,9 @@ COLUMNS: tuple[Column, ...] = (
     ("limiter_script", lambda summary: " ".join(script.name for script in summary.scripts) or None),
     ("options", lambda summary: " ".join(summary.identity.options) or None),
     ("traffic", lambda summary: summary.identity.traffic),
+    ("load_model", lambda summary: "open" if summary.identity.open_loop else "closed"),
+    ("rate_per_second", lambda summary: decimals(summary.identity.rate_per_second, 3)),
+    ("arrivals", lambda summary: summary.identity.arrivals),
     ("complexity", lambda summary: summary.identity.complexity),
     ("limit_points", _limit(0)),
     ("limit_window_s", _limit(1)),
@@ -125,12 +150,21 @@ COLUMNS: tuple[Column, ...] = (
     ("requests_per_second_max", _spread("max")),
     ("requests_per_second_stdev", _spread("stdev")),
     ("requests_per_second_cv_percent", _spread("cv_percent")),
+    ("requests_per_second_interval_low", _interval("low")),
+    ("requests_per_second_interval_high", _interval("high")),
+    ("requests_per_second_interval_coverage", _interval("coverage", 4)),
     ("requests_total", _figure(lambda figures: figures.requests_total)),
     ("latency_p75_ms", _percentile("p75")),
     ("latency_p90_ms", _percentile("p90")),
     ("latency_p95_ms", _percentile("p95")),
     ("latency_p97_5_ms", _percentile("p97_5")),
     ("latency_p99_9_ms", _percentile("p99_9")),
+    ("service_p50_ms", _figure(lambda figures: figures.service_ms.get("p50"), 3)),
+    ("service_p99_ms", _figure(lambda figures: figures.service_ms.get("p99"), 3)),
+    ("sends_per_second", _schedule(lambda schedule: schedule.achieved_per_second, 3)),
+    ("sends_late", _schedule(lambda schedule: schedule.late)),
+    ("sends_dropped", _schedule(lambda schedule: schedule.dropped + schedule.unsent)),
+    ("send_lateness_p99_ms", _schedule(lambda schedule: schedule.lateness_p99_ms, 3)),
     ("latency_min_ms", _latency("min")),
     ("latency_max_ms", _latency("max")),
     ("latency_stddev_ms", _latency("stddev")),
@@ -140,15 +174,24 @@ COLUMNS: tuple[Column, ...] = (
     ),
     ("limited_share_predicted", _share(seen=False)),
     ("limited_share_seen", _share(seen=True)),
-    ("server_cpu_us_per_request", _cpu("server")),
-    ("store_cpu_us_per_request", _cpu("store")),
-    ("generator_cpu_us_per_request", _cpu("generator")),
+    ("server_cpu_us_per_request", _role(cpu_us_per_request, "server", 3)),
+    ("store_cpu_us_per_request", _role(cpu_us_per_request, "store", 3)),
+    ("generator_cpu_us_per_request", _role(cpu_us_per_request, "generator", 3)),
+    ("server_cpu_percent", _role(cpu_percent, "server", 2)),
+    ("store_cpu_percent", _role(cpu_percent, "store", 2)),
+    ("generator_cpu_percent", _role(cpu_percent, "generator", 2)),
     ("server_resident_bytes", _figure(lambda figures: figures.resident_bytes)),
+    ("store_resident_bytes", _role(resident_bytes, "store", 0)),
+    ("generator_resident_bytes", _role(resident_bytes, "generator", 0)),
     ("store_memory_bytes", _figure(lambda figures: figures.store_memory_bytes)),
     ("connection_errors", _figure(lambda figures: figures.connection_errors)),
     ("timeouts", _figure(lambda figures: figures.timeouts)),
     ("failed_answers", _figure(lambda figures: figures.failed_answers)),
+    ("failed_by_status", _by_status),
     ("errors_total", _figure(lambda figures: figures.errors_total)),
+    ("connection_errors_all_runs", _over_all_runs(lambda figures: figures.connection_errors)),
+    ("timeouts_all_runs", _over_all_runs(lambda figures: figures.timeouts)),
+    ("failed_answers_all_runs", _over_all_runs(lambda figures: figures.failed_answers)),
     ("verdict", lambda summary: summary.verdict),
     ("verdict_reasons", _reasons),
     ("client_version", _version("client")),
@@ -163,80 +206,7 @@ COLUMNS: tuple[Column, ...] = (
 )
 
 
-def safe_cell(value: Cell) -> str:
-    """A cell that no spreadsheet runs: an apostrophe before text that would start a formula; numbers stay."""
-    if value is None:
-        return ""
-    text = str(value)
-    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
-
-
 def summary_csv(summaries: Sequence[Summary]) -> str:
-    """One header and one line a configuration, lines end in LF. What is absent is an empty cell, never 0."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([name for name, _ in COLUMNS])
-    for summary in summaries:
-        writer.writerow([safe_cell(read(summary)) for _, read in COLUMNS])
-    return out.getvalue()
-
-
-def _rounded(value: float | None, digits: int = 3) -> float | None:
-    return None if value is None else round(value, digits)
-
-
-def _configuration(summary: Summary) -> dict[str, Any]:
-    identity, figures, spread = summary.identity, summary.figures, summary.spread
-    return {
-        "configuration_hash": identity.configuration_hash,
-        "label": identity.label,
-        "client": identity.client,
-        "store": identity.store,
-        "topology": identity.topology,
-        "workload": identity.workload,
-        "complexity": identity.complexity,
-        "traffic": identity.traffic,
-        "connections": identity.connections,
-        "duration_s": identity.duration_s,
-        "requests": identity.requests,
-        "control": identity.control,
-        "runs": len(summary.runs),
-        "valid_runs": summary.valid_runs,
-        "suspect_runs": summary.suspect_runs,
-        "invalid_runs": summary.invalid_runs,
-        "failed_runs": summary.failed_runs,
-        "missing_runs": len(summary.missing),
-        "median_run": summary.median.run if summary.median else None,
-        "requests_per_second": figures
-        and spread
-        and {
-            "median": _rounded(figures.requests_per_second),
-            "min": _rounded(spread.min),
-            "max": _rounded(spread.max),
-            "cv_percent": _rounded(spread.cv_percent),
-        },
-        "latency_p50_ms": _rounded(figures.percentiles_ms.get("p50")) if figures else None,
-        "latency_p99_ms": _rounded(figures.percentiles_ms.get("p99")) if figures else None,
-        "latency_unsupported": list(figures.unsupported) if figures else [],
-        "server_cpu_us_per_request": _rounded(cpu_us_per_request(figures.roles).get("server"))
-        if figures
-        else None,
-        "limited_share": _rounded(figures.limited_share, 6) if figures else None,
-        "verdict": summary.verdict,
-        "hole": summary.hole or None,
-    }
-
-
-def summary_document(campaign: str, summaries: Sequence[Summary], report: str) -> dict[str, Any]:
-    """What `--summary-json` prints; its shape is `schemas/summary.schema.json`.
-
-    Args:
-        report: absolute path of the page.
-    """
-    return {
-        "schema": "ratelimit-bench/summary",
-        "schema_version": 1,
-        "campaign": campaign,
-        "configurations": [_configuration(summary) for summary in summaries],
-        "report": report,
-    }
+    """One header and one line a configuration. What is absent is an empty cell, never 0."""
+    header = [name for name, _ in COLUMNS]
+    return csv_text(header, ([read(summary) for _, read in COLUMNS] for summary in summaries))

@@ -1,7 +1,9 @@
 """What a reader can filter by: which values there are, and which of them each row has."""
 
+import re
 from collections.abc import Callable, Sequence
 
+from .loads import load_name
 from .model import Identity
 from .summarize import Summary
 
@@ -26,19 +28,21 @@ FILTERS: tuple[tuple[str, Read], ...] = (
     ("store", _beside(lambda identity: identity.store_text)),
     ("workload", lambda summary: summary.identity.workload_text),
     ("traffic", lambda summary: summary.identity.traffic),
-    ("connections", lambda summary: str(summary.identity.connections)),
+    ("load", lambda summary: load_name(summary.identity)),
     ("verdict", lambda summary: summary.verdict or "no run"),
 )
+
+
+def _order(value: str) -> tuple[float, str]:
+    """By the number that it starts with, if any: `50 connections` before `200 connections`."""
+    number = re.match(r"[\d,]+", value)
+    return (float(number[0].replace(",", "")) if number else -1, value)
 
 
 def filter_values(summaries: Sequence[Summary]) -> dict[str, list[str]]:
     """The values that each filter offers, in order; a filter with one value is left out."""
     found = {name: {read(summary) for summary in summaries} - {""} for name, read in FILTERS}
-    return {
-        name: sorted(values, key=lambda value: (int(value) if value.isdecimal() else -1, value))
-        for name, values in found.items()
-        if len(values) > 1
-    }
+    return {name: sorted(values, key=_order) for name, values in found.items() if len(values) > 1}
 
 
 def row_values(summary: Summary) -> dict[str, str]:

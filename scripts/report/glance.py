@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .answer import Answer, AnswerGroup
-from .compare import Cell, Ranking
+from .compare import Cell, Ranking, Standing
 from .format import ABSENT, milliseconds, plural, rate, ratio
 from .loads import Part, load_text
 from .summarize import Summary
+from .verdict_text import interval_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +31,31 @@ class GlanceRow:
     sentence: str
 
 
+#: Statuses of the second row as seen from the first, in the words of a reader.
+_STATUS = {"worse": "difference shown", "no difference": "no difference shown", "better": "inconclusive"}
+
+
+def _status(second: Standing | None) -> str:
+    if second is None or second.versus_first is None:
+        return "not compared"
+    status = second.versus_first.status
+    return _STATUS.get(status, status)
+
+
+def _ratio(second: Standing | None) -> str:
+    """`0.91×, 0.89–0.93×`: with its interval where there is one."""
+    if second is None:
+        return ABSENT
+    return (second.versus_first and interval_of(second.versus_first)) or ratio(second.ratio)
+
+
 def _row(answer: Answer, group: AnswerGroup, ranking: Ranking, where: str) -> GlanceRow | None:
     standings = [standing for standing in ranking.standings if standing.summary.figures]
     if not standings:
         return None
     best, *others = standings
     figures = best.summary.figures
-    compared = others[:1] if ranking.comparable else []
+    second = others[0] if others and ranking.comparable else None
     return GlanceRow(
         cell_id=answer.id,
         ids=" ".join(standing.summary.id for standing in ranking.standings),
@@ -45,15 +64,15 @@ def _row(answer: Answer, group: AnswerGroup, ranking: Ranking, where: str) -> Gl
         best=best.summary,
         throughput=rate(figures.requests_per_second if figures else None),
         p99=milliseconds(figures.percentiles_ms.get("p99") if figures else None),
-        next=compared[0].summary.identity.short_label if compared else ABSENT,
-        ratio=ratio(compared[0].ratio) if compared else ABSENT,
-        status="indicative" if group.indicative else "not compared",
+        next=second.summary.identity.short_label if second else ABSENT,
+        ratio=_ratio(second),
+        status=_status(second),
         sentence=group.sentence,
     )
 
 
 def glance(cells: Sequence[Cell], answers: Sequence[Answer], parts: Sequence[Part]) -> tuple[GlanceRow, ...]:
-    """A row a group that has figures, in page order.
+    """A row a group that has figures, in page order; open loops are not there, as theirs is what was offered.
 
     Args:
         cells, answers: of the same cells, in the same order.
@@ -61,6 +80,8 @@ def glance(cells: Sequence[Cell], answers: Sequence[Answer], parts: Sequence[Par
     """
     found = []
     for cell, answer in zip(cells, answers, strict=True):
+        if cell.identity.open_loop:
+            continue
         topology = cell.identity.topology.capitalize() if cell.identity.topology else "Other addresses"
         where = " · ".join(filter(None, (topology, load_text(cell.identity, parts))))
         for ranking, group in zip(cell.rankings, answer.groups, strict=True):

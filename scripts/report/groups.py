@@ -1,4 +1,4 @@
-"""What rows must share to be ranked: the store, whose it is, and which script is asked for (rule M12)."""
+"""What rows must share to be ranked: store, whose it is, limiter, which script is asked for (rule M12)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +16,8 @@ class Group:
     """The store is one that the user already ran."""
     same_script: bool
     """True: one script for all. False: each client's own, whatever that is."""
+    limiter: str | None = None
+    """The library that decides; None at an address that does not tell it."""
     scripts: tuple[str, ...] = ()
     """With `same_script`: sha1s, or names of functions, of what its rows really ran; empty if unknown."""
 
@@ -28,7 +30,9 @@ class Group:
 def _group_of(summary: Summary) -> Group:
     identity = summary.identity
     ran = {script.name for script in summary.scripts} if identity.same_script else set()
-    return Group(identity.store, identity.external_store, identity.same_script, tuple(sorted(ran)))
+    return Group(
+        identity.store, identity.external_store, identity.same_script, identity.limiter, tuple(sorted(ran))
+    )
 
 
 def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
@@ -68,6 +72,7 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
             group.external,
             -len(members),
             not group.same_script,
+            group.limiter or "~",
             group.scripts,
         )
 

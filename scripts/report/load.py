@@ -1,18 +1,32 @@
-"""Reads a campaign's folder. A file that is not what it should be is named with its field, and stops all."""
+"""Reads a campaign's folder. A file that is not what it should be is named with its field, and left out."""
 
-from collections.abc import Iterable
+import stat
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
+from .admission import MANIFEST, Admission
 from .errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_line
-from .model import Campaign, Identity, Planned, Run
-from .reading import planned_of, run_of
+from .model import Campaign, Excluded, Planned, Run, Second
+from .notices import MAX_NAMED
+from .reading import planned_of, run_of, seconds_of
+from .stats import select_median_run
 from .validate import MAX_DOCUMENT_BYTES, Document, parse_json, validate_manifest, validate_result
 
-MANIFEST = "manifest.json"
-_MAX_LINES = 20
+#: Seconds of all median runs together: 10,000 results of 30 s, or a day of a single one.
+MAX_SERIES_SECONDS = 100_000
+
+Read = TypeVar("Read")
 
 
 def _read(path: Path) -> object:
+    found = path.stat()
+    # Opening a pipe would wait for its writer for ever.
+    if not stat.S_ISREG(found.st_mode):
+        raise FieldError("$", "is not a file")
+    if found.st_size > MAX_DOCUMENT_BYTES:
+        raise FieldError("$", f"is larger than {MAX_DOCUMENT_BYTES // 1024**2} MiB")
     with path.open("rb") as file:
         return parse_json(file.read(MAX_DOCUMENT_BYTES + 1))
 
@@ -29,74 +43,109 @@ def _sort(folder: Path) -> tuple[list[Path], list[str]]:
     return results, ignored
 
 
-def _read_manifest(folder: Path) -> Document | None:
-    path = folder / MANIFEST
-    return validate_manifest(_read(path)) if path.exists() else None
+def _read_manifest(path: Path) -> Document:
+    return validate_manifest(_read(path))
 
 
-class _Admission:
-    """Admits runs one after the other: each once, of one campaign, each configuration under one hash."""
+class _Reader:
+    """Reads files, and keeps a line about each that cannot be used."""
 
-    def __init__(self, manifest: Document | None, planned: Iterable[Planned]) -> None:
-        self._campaign = manifest["campaign"] if manifest else None
-        self._seen: dict[tuple[str, int], str] = {}
-        self._identities: dict[str, tuple[Identity, str]] = {
-            entry.identity.key: (entry.identity, MANIFEST) for entry in planned
-        }
+    def __init__(self) -> None:
+        self.excluded: list[Excluded] = []
 
-    def admit(self, run: Run) -> Run:
-        if self._campaign is not None and run.campaign not in (None, self._campaign):
-            raise FieldError(
-                "$.campaign",
-                f"is {one_line(run.campaign, 60)}, but {MANIFEST} says {one_line(self._campaign, 60)}",
-            )
-        identity, source = self._identities.setdefault(run.identity.key, (run.identity, run.file))
-        if identity != run.identity:
-            raise FieldError("$.configuration", f"differs from that of the same hash in {one_line(source)}")
-        first = self._seen.setdefault((run.identity.key, run.run), run.file)
-        if first != run.file:
-            raise FieldError("$.run", f"{run.run} of this configuration is also in {one_line(first)}")
-        return run
+    def read(self, path: Path, use: Callable[[Path], Read]) -> Read | None:
+        """What `use` makes of a file; None where it is left out.
+
+        Raises:
+            ReportError: exit code 3 when the file is there and cannot be read.
+        """
+        try:
+            return use(path)
+        except FieldError as error:
+            self.excluded.append(Excluded(one_line(path.name), str(error)))
+        except FileNotFoundError:
+            self.excluded.append(Excluded(one_line(path.name), "$ is a link that leads nowhere"))
+        except OSError as error:
+            raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT) from error
+        return None
 
 
-def load_campaign(folder: Path) -> Campaign:
-    """Reads `manifest.json` and every result beside it.
+def _medians(runs: Iterable[Run]) -> set[str]:
+    """Files of the runs that stand for their configurations."""
+    by_key: dict[str, list[Run]] = {}
+    for run in runs:
+        by_key.setdefault(run.identity.key, []).append(run)
+    return {median.file for members in by_key.values() if (median := select_median_run(members))}
+
+
+def _series(path: Path) -> tuple[Second, ...]:
+    return seconds_of(validate_result(_read(path)))
+
+
+def _with_series(folder: Path, runs: list[Run], reader: _Reader) -> tuple[list[Run], int]:
+    """Reads the median runs once more, for their seconds: those of all runs would not fit into memory.
+
+    Returns:
+        The runs, and how many median runs are without their seconds because there were too many.
+    """
+    medians, kept, left_out = _medians(runs), 0, 0
+    found = []
+    for run in runs:
+        if run.file in medians and run.measured:
+            seconds = reader.read(folder / run.file, _series) or ()
+            fits = kept + len(seconds) <= MAX_SERIES_SECONDS
+            left_out += not fits
+            kept += len(seconds) if fits else 0
+            run = replace(run, measured=replace(run.measured, seconds=seconds if fits else ()))
+        found.append(run)
+    return found, left_out
+
+
+def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -> Campaign:
+    """Reads `manifest.json` and every result beside it, one after the other.
 
     Args:
         folder: a campaign's folder, or a link to one.
+        keep_going: leave out what is damaged, foreign, of another format version or there twice; the
+            campaign names it.
+        series: keep the seconds of the median runs.
     Returns:
         The campaign; its runs are ordered by file name.
     Raises:
-        ReportError: exit code 2 when the folder does not exist, holds no result, or holds a file that is
-            damaged, foreign, of another format version or there twice: one line a file. Exit code 3 when it
-            cannot be read.
+        ReportError: exit code 2 when the folder does not exist, holds no result, or, unless `keep_going`,
+            holds such a file: one line a file. Exit code 3 when it cannot be read.
     """
     if not folder.is_dir():
         raise ReportError(f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE)
-    lines: list[str] = []
-    runs: list[Run] = []
-    manifest: Document | None = None
-    planned: tuple[Planned, ...] = ()
-    path = folder / MANIFEST
+    reader = _Reader()
     try:
         files, ignored = _sort(folder)
-        try:
-            manifest = _read_manifest(folder)
-            planned = planned_of(manifest) if manifest else ()
-        except FieldError as error:
-            lines.append(f"{MANIFEST}: {error}")
-        admission = _Admission(manifest, planned)
-        for path in files:
-            try:
-                runs.append(admission.admit(run_of(validate_result(_read(path)), path.name)))
-            except FieldError as error:
-                lines.append(f"{one_line(path.name)}: {error}")
     except OSError as error:
-        raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT) from error
-    if lines:
-        more = [f"… and {len(lines) - _MAX_LINES} more files"] if len(lines) > _MAX_LINES else []
-        raise ReportError([*lines[:_MAX_LINES], *more], USAGE)
+        raise ReportError(f"{one_line(folder)} cannot be read: {error.strerror}", ENVIRONMENT) from error
+    path = folder / MANIFEST
+    manifest = reader.read(path, _read_manifest) if path.is_symlink() or path.exists() else None
+    planned: tuple[Planned, ...] = planned_of(manifest) if manifest else ()
+    admission = Admission(manifest, planned)
+
+    def admitted(path: Path) -> Run:
+        return admission.admit(run_of(validate_result(_read(path)), path.name, series=False))
+
+    runs = [run for path in files if (run := reader.read(path, admitted)) is not None]
+    left_out = 0
+    if series and (keep_going or not reader.excluded):
+        runs, left_out = _with_series(folder, runs, reader)
+    excluded = tuple(reader.excluded)
+    if excluded and not (keep_going and runs):
+        more = [f"… and {len(excluded) - MAX_NAMED} more files"] if len(excluded) > MAX_NAMED else []
+        raise ReportError([*map(str, excluded[:MAX_NAMED]), *more], USAGE)
     if not runs:
         raise ReportError(f"{one_line(folder)} holds no result: nothing to report", USAGE)
-    name = manifest["campaign"] if manifest else folder.resolve().name
-    return Campaign(name=name, manifest=manifest, planned=planned, runs=tuple(runs), ignored=tuple(ignored))
+    return Campaign(
+        name=manifest["campaign"] if manifest else folder.resolve().name,
+        manifest=manifest,
+        planned=planned,
+        runs=tuple(runs),
+        ignored=tuple(ignored),
+        excluded=excluded,
+        series_left_out=left_out,
+    )

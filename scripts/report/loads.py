@@ -6,12 +6,21 @@ from .format import plural
 from .model import Identity
 from .summarize import Summary
 
+
+def load_name(identity: Identity) -> str:
+    """`50 connections`, or `5000/s constant, up to 200 connections`."""
+    connections = plural(identity.connections, "connection")
+    if identity.rate_per_second is None:
+        return connections
+    return f"{identity.rate_per_second:,g}/s {identity.arrivals}, up to {connections}"
+
+
 Part = tuple[str, Callable[[Identity], str]]
 
 PARTS: tuple[Part, ...] = (
     ("Workload", lambda identity: identity.workload_text),
     ("Traffic", lambda identity: identity.traffic),
-    ("Connections", lambda identity: plural(identity.connections, "connection")),
+    ("Load", lambda identity: load_name(identity)),
     ("Length", lambda identity: identity.extent_text),
 )
 

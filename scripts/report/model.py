@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .open_loop import Schedule
+
 #: Clients that measure the harness: the server without a limiter, and counters in its own process.
 CONTROL_CLIENTS = frozenset({"none", "memory"})
 
@@ -32,12 +34,21 @@ class Identity:
     complexity: int | None
     traffic: str
     connections: int
+    """Of a closed loop; in an open one the most that it may use."""
+    rate_per_second: float | None
+    """Offered in an open loop, as `arrivals`; None in a closed one."""
+    arrivals: str | None
     duration_s: float | None
     requests: int | None
     limits: tuple[int, int, int] | None
     """Points, window and block, both in seconds."""
     caps: str
     """Canonical JSON of the caps by role."""
+
+    @property
+    def open_loop(self) -> bool:
+        """What is measured is latency at a rate, and not capacity (rule M4)."""
+        return self.rate_per_second is not None
 
     @property
     def control(self) -> bool:
@@ -94,6 +105,8 @@ class Role:
     source: str
     cpu_percent: float
     cpu_us_per_request: float | None
+    resident_bytes: float | None = None
+    """Mean over the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +168,10 @@ class Measured:
     requests_per_second: float
     requests_total: int
     percentiles_ms: Mapping[str, float]
+    """In an open loop from the intended send (rule M3)."""
+    service_ms: Mapping[str, float]
+    """Open loop alone: the same answers from the send, as the result states them; else empty."""
+    schedule: Schedule | None
     latency_ms: Mapping[str, float]
     """average, min, max, stddev; empty when nothing was answered."""
     curve_ms: tuple[float, ...]
@@ -176,6 +193,7 @@ class Measured:
     prediction: Prediction | None
     roles: Mapping[str, Role]
     seconds: tuple[Second, ...]
+    """Of median runs alone, and of no more of them than a page can hold."""
     client_settings: Mapping[str, Any]
     limiter_script: LimiterScript | None
     """None where no script decides, or the server named none."""
@@ -226,6 +244,18 @@ class Planned:
     runs: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A file that is not what it should be, and why: none of its figures is on the page."""
+
+    file: str
+    text: str
+    """The field, as a JSON path, and what is wrong with it."""
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.text}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
     """A folder of results. `manifest` is the validated document, absent for runs made by hand."""
@@ -236,3 +266,7 @@ class Campaign:
     runs: tuple[Run, ...]
     ignored: tuple[str, ...]
     """Names of files that a crash left behind."""
+    excluded: tuple[Excluded, ...] = ()
+    """Files that are left out, by name; only where the caller wants the rest all the same."""
+    series_left_out: int = 0
+    """Median runs whose per-second series were too many to keep."""

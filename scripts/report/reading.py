@@ -9,6 +9,7 @@ from hdrh.histogram import HdrHistogram
 from .curve import curve_ms
 from .errors import FieldError
 from .model import Identity, LimiterScript, Measured, Planned, Prediction, Reason, Role, Run, Second
+from .open_loop import schedule_of
 from .stats import decode_histogram, merge_histograms, percentiles_ms, unsupported_percentiles
 from .validate import Document
 
@@ -38,6 +39,8 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         complexity=configuration["workload"].get("complexity"),
         traffic=configuration["traffic"],
         connections=load["connections"],
+        rate_per_second=load.get("rate_per_second"),
+        arrivals=load.get("arrivals"),
         duration_s=extent.get("duration_s"),
         requests=extent.get("requests"),
         limits=(limits["points"], limits["window_s"], limits["block_s"]),
@@ -47,7 +50,9 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
 
 def _foreign_identity(request: Mapping[str, Any]) -> Identity:
     """The identity of a run made by hand: what was asked of the generator."""
-    asked = ("label", "url", "workload", "traffic", "connections", "duration_s", "requests")
+    asked = ["label", "url", "workload", "traffic", "connections", "duration_s", "requests"]
+    if "rate_per_second" in request:
+        asked += ["rate_per_second", "arrivals"]
     return Identity(
         key=json.dumps([request.get(name) for name in asked]),
         configuration_hash=None,
@@ -63,6 +68,8 @@ def _foreign_identity(request: Mapping[str, Any]) -> Identity:
         complexity=None,
         traffic=request["traffic"],
         connections=request["connections"],
+        rate_per_second=request.get("rate_per_second"),
+        arrivals=request.get("arrivals"),
         duration_s=request.get("duration_s"),
         requests=request.get("requests"),
         limits=None,
@@ -152,10 +159,26 @@ def _role(resources: Mapping[str, Any]) -> Role:
         source=resources["source"],
         cpu_percent=resources["cpu_percent"],
         cpu_us_per_request=resources.get("cpu_us_per_request"),
+        resident_bytes=resources.get("resident_bytes_mean"),
     )
 
 
-def _measured(result: Document) -> Measured:
+def seconds_of(result: Document) -> tuple[Second, ...]:
+    """The per-second series of a validated, measured result."""
+    return tuple(
+        Second(
+            sample["t_s"],
+            sample["interval_s"],
+            sample["allowed"],
+            sample["limited"],
+            sample["failed"],
+            sample.get("p99_ms"),
+        )
+        for sample in result["samples"]
+    )
+
+
+def _measured(result: Document, series: bool) -> Measured:
     histogram = _merged_histogram(result)
     merged = percentiles_ms(histogram) if histogram else {}
     samples = histogram.get_total_count() if histogram else 0
@@ -167,6 +190,8 @@ def _measured(result: Document) -> Measured:
         requests_per_second=result["requests"]["average"],
         requests_total=result["requests"]["total"],
         percentiles_ms=merged,
+        service_ms=result.get("service_time", {}),
+        schedule=schedule_of(result.get("schedule")),
         latency_ms={name: latency[name] for name in ("average", "min", "max", "stddev") if latency},
         curve_ms=curve_ms(histogram),
         unsupported=tuple(sorted({*result["unsupported"], *unsupported_percentiles(samples)}))
@@ -189,17 +214,7 @@ def _measured(result: Document) -> Measured:
         store_failures=_store_failures(result),
         prediction=Prediction(**prediction) if prediction else None,
         roles={role: _role(resources) for role, resources in sorted(result["resources"].items())},
-        seconds=tuple(
-            Second(
-                sample["t_s"],
-                sample["interval_s"],
-                sample["allowed"],
-                sample["limited"],
-                sample["failed"],
-                sample.get("p99_ms"),
-            )
-            for sample in result["samples"]
-        ),
+        seconds=seconds_of(result) if series else (),
         client_settings=result.get("server", {}).get("client_settings", {}),
         limiter_script=_limiter_script(result),
         script_calls=_script_calls(result),
@@ -216,12 +231,13 @@ def _check_store(result: Document, identity: Identity) -> None:
         )
 
 
-def run_of(result: Document, file: str) -> Run:
+def run_of(result: Document, file: str, series: bool = True) -> Run:
     """The run of a validated result.
 
     Args:
         result: a document that `validate_result` admitted.
         file: its name in the campaign's folder, for messages and links.
+        series: whether to keep what each second counted, the bulk of a run.
     Raises:
         FieldError: an incomplete identity, a damaged histogram, or latencies that contradict the histograms.
     """
@@ -242,7 +258,7 @@ def run_of(result: Document, file: str) -> Run:
         notes=tuple(result["notes"]),
         runtime=result.get("runtime"),
         versions=result.get("versions", {}),
-        measured=_measured(result) if result["status"] == "measured" else None,
+        measured=_measured(result, series) if result["status"] == "measured" else None,
     )
 
 

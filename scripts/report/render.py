@@ -15,6 +15,7 @@ from .filters import filter_values, row_values
 from .glance import GlanceRow, glance, headline
 from .loads import PARTS, load_text, varying_parts
 from .model import Campaign
+from .notices import campaign_notices
 from .page import CHART_SCRIPTS, render_template
 from .parts import PagePart, page_parts
 from .paths import STATIC
@@ -23,6 +24,7 @@ from .runs import run_rows
 from .script_calls import script_rows
 from .summarize import Summary
 from .tables import Table, result_tables
+from .thresholds import judgements
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def _common(summaries: Sequence[Summary]) -> str:
 
 
 def render_page(
-    campaign: Campaign, summaries: Sequence[Summary], downloads: Sequence[str] = ("summary.csv",)
+    campaign: Campaign, summaries: Sequence[Summary], downloads: Sequence[str] = ("summary.csv", "runs.csv")
 ) -> str:
     """The whole page.
 
@@ -108,6 +110,8 @@ def render_page(
         colours=colours,
         row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
         common=_common(ordered),
+        open_cells=sum(cell.identity.open_loop for part in parts for cell in part.cells),
+        thresholds=judgements(campaign, ordered),
         failures=failures(ordered),
         failure_columns=FAILURE_COLUMNS,
         problems=problems(ordered),
@@ -118,7 +122,7 @@ def render_page(
         facts=campaign_facts(campaign),
         versions=version_facts(ordered),
         scripts_ran=script_rows(ordered),
-        external=external_notices(ordered),
+        external=[*campaign_notices(campaign), *external_notices(ordered)],
         notes=plan.get("notes", []),
         skips=plan.get("skips", []),
         conditions=manifest["conditions"] if manifest else [],

@@ -1,6 +1,6 @@
 """Roles as a reader thinks of them: the nodes of a cluster are one store."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from .model import Role
 
@@ -20,9 +20,23 @@ def group_names(roles: Mapping[str, Role]) -> list[str]:
 
 def cpu_us_per_request(roles: Mapping[str, Role]) -> dict[str, float]:
     """CPU time in µs per answered request, by group; a group that lacks a figure for a role is absent."""
+    return _sums(roles, lambda role: role.cpu_us_per_request)
+
+
+def cpu_percent(roles: Mapping[str, Role]) -> dict[str, float]:
+    """CPU time in % of one core over the window, by group."""
+    return _sums(roles, lambda role: role.cpu_percent)
+
+
+def resident_bytes(roles: Mapping[str, Role]) -> dict[str, float]:
+    """Resident memory, mean over the window, by group; a group that lacks a figure for a role is absent."""
+    return _sums(roles, lambda role: role.resident_bytes)
+
+
+def _sums(roles: Mapping[str, Role], read: Callable[[Role], float | None]) -> dict[str, float]:
     sums: dict[str, list[float | None]] = {}
     for name, role in roles.items():
-        sums.setdefault(group_of(name), []).append(role.cpu_us_per_request)
+        sums.setdefault(group_of(name), []).append(read(role))
     return {
         group: sum(value for value in values if value is not None)
         for group, values in sums.items()

@@ -9,6 +9,9 @@ from .summarize import Summary
 #: The class whose script `+same-script` has every client run.
 COMMON_CLASS = "RateLimiterRedis"
 
+#: The limiter of every client that no option gave another.
+USUAL_LIMITER = "rate-limiter-flexible"
+
 _EVAL_IS_LONGER = "EVAL sends the script’s text with every call."
 
 
@@ -53,6 +56,8 @@ def mode_text(ranking: Ranking) -> str:
     """What was asked of the rows of a ranking; empty at an address of which nothing is known."""
     if ranking.store is None:
         return ""
+    if ranking.group.limiter not in (None, USUAL_LIMITER):
+        return f"the limiter {ranking.group.limiter}"
     return "one script for all" if ranking.group.same_script else "each client's own script"
 
 
@@ -85,6 +90,9 @@ def difference(cell: Cell) -> str:
     if cell.stores_differ:
         stores = list(dict.fromkeys(_store_name(ranking) for ranking in cell.rankings))
         said.append(f"Store differs: {joined(stores)}.")
+    if cell.limiters_differ:
+        limiters = dict.fromkeys(ranking.group.limiter or "an unknown one" for ranking in cell.rankings)
+        said.append(f"Limiter differs: {joined(list(limiters))}.")
     if cell.scripts_differ:
         modes = list(dict.fromkeys(mode_text(ranking) for ranking in cell.rankings))
         named = [mode for mode in modes if mode]

@@ -1,19 +1,80 @@
-"""All statistics of the report, and the selection of the median run. Nothing else computes them."""
+"""All statistics of the report, and the selection of the median run. Nothing else computes them.
+
+What is concluded from runs is in the package `inference`; this is its door.
+"""
 
 import binascii
 import math
 import statistics
 import zlib
 from base64 import b64decode
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Protocol, TypeVar
 
 from hdrh.histogram import HdrHistogram
 
-#: Fewer valid runs than this on a side, and an order of medians is indicative (rule M17): two groups of 4
-#: cannot give an exact Mann-Whitney p below 2/70, too much at 5 % once it is corrected for three comparisons.
-MIN_RUNS_FOR_A_CLAIM = 5
+from .inference.decide import (
+    DEFAULT_FLOOR,
+    Comparison,
+    Status,
+    compare_family,
+    compare_runs,
+    not_comparable,
+)
+from .inference.instability import MAX_CV_PERCENT, Modes, Ramp, Trend, trend, two_levels, warm_up_ramp
+from .inference.noise import MIN_RUNS_FOR_NOISE, Noise, floor_from_spread, noise_of
+from .inference.power import MIN_RUNS_FOR_A_CLAIM, detectable_difference, log_deviation, runs_needed
+from .inference.rank_test import holm, mann_whitney_p, smallest_p
+from .inference.ratio import Ratio, RatioInterval, ratio_of
+
+__all__ = [
+    "DEFAULT_FLOOR",
+    "MAX_CV_PERCENT",
+    "MIN_RUNS_FOR_A_CLAIM",
+    "MIN_RUNS_FOR_NOISE",
+    "MIN_SAMPLES",
+    "PERCENTILES",
+    "Candidate",
+    "Comparison",
+    "MedianInterval",
+    "Modes",
+    "Noise",
+    "Ramp",
+    "Ratio",
+    "RatioInterval",
+    "Spread",
+    "Status",
+    "Trend",
+    "compare_family",
+    "compare_runs",
+    "decode_histogram",
+    "detectable_difference",
+    "floor_from_spread",
+    "holm",
+    "log_deviation",
+    "mann_whitney_p",
+    "median_interval",
+    "merge_histograms",
+    "noise_of",
+    "not_comparable",
+    "paired_difference",
+    "paired_ratio",
+    "percentiles_ms",
+    "ratio_between",
+    "ratio_of",
+    "ratio_to_best",
+    "runs_needed",
+    "select_median_run",
+    "smallest_p",
+    "spread",
+    "trend",
+    "two_levels",
+    "unsupported_percentiles",
+    "warm_up_ramp",
+]
 
 #: Samples that must stand behind a percentile before it is printed unmarked (rule M18 of the methodology):
 #: about a hundred of them beyond the percentile.
@@ -157,14 +218,12 @@ def percentiles_ms(histogram: HdrHistogram) -> dict[str, float]:
     if total == 0:
         return {}
     found: dict[str, float] = {}
-    index = seen = 0
+    seen = list(accumulate(histogram.counts[: histogram.counts_len]))
     for name, percentile in PERCENTILES.items():
         exact = percentile / 100 * total
         rank = max(1, math.ceil(exact - math.ulp(exact)))
-        while seen < rank:
-            seen += histogram.get_count_at_index(index)
-            index += 1
-        value = histogram.get_highest_equivalent_value(histogram.get_value_from_index(index - 1))
+        index = bisect_left(seen, rank)
+        value = histogram.get_highest_equivalent_value(histogram.get_value_from_index(index))
         found[name] = value / 1000
     return found
 

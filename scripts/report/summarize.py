@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from .model import Campaign, Identity, LimiterScript, Measured, Run
 from .stats import Spread, select_median_run, spread
+from .unsteady import warnings_of
 
 _WORST_LAST = ("valid", "suspect", "invalid")
 _TOPOLOGIES = ("standalone", "cluster")
@@ -28,6 +29,21 @@ class Summary:
     def figures(self) -> Measured | None:
         """Figures of the median run; None where there is no valid run."""
         return self.median.measured if self.median else None
+
+    @property
+    def median_first(self) -> tuple[Run, ...]:
+        """The median run, then all; where a fact is asked for that any run may tell."""
+        return (*([self.median] if self.median else []), *self.runs)
+
+    @property
+    def throughputs(self) -> tuple[float, ...]:
+        """Requests per second of the runs that count, by run number: the sample of comparisons."""
+        return tuple(run.measured.requests_per_second for run in self.runs if run.eligible and run.measured)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its runs show that a median and an interval would hide, each a sentence."""
+        return warnings_of(self.runs)
 
     @property
     def scripts(self) -> tuple[LimiterScript, ...]:
@@ -88,6 +104,9 @@ def row_order(identity: Identity) -> tuple[object, ...]:
         *_known_first(identity.workload, _WORKLOADS),
         identity.complexity or 0,
         identity.traffic,
+        identity.open_loop,
+        identity.rate_per_second or 0,
+        identity.arrivals or "",
         identity.connections,
         identity.duration_s or 0,
         identity.requests or 0,

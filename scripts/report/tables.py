@@ -187,10 +187,16 @@ def _header(summary: Summary, parts: Sequence[Part]) -> list[str]:
     return [*names, *(_load_cell(identity, part) for part in parts)]
 
 
+def _load_name(name: str, summaries: Sequence[Summary]) -> str:
+    closed = not any(summary.identity.open_loop for summary in summaries)
+    return "Connections" if name == "Load" and closed else name
+
+
 def _load_cell(identity: Identity, part: Part) -> str:
-    """A bare number under the header that says what it counts."""
+    """The number of connections alone reads better in a column than with its word."""
     name, read = part
-    return f"{identity.connections:,}" if name == "Connections" else read(identity)
+    closed = name == "Load" and not identity.open_loop
+    return f"{identity.connections:,}" if closed else read(identity)
 
 
 def _client_rows(cell: Cell, parts: Sequence[Part]) -> list[TableRow]:
@@ -221,7 +227,7 @@ def result_tables(
     parts = varying_parts(summaries)
     constant = [part for part in PARTS if part not in parts]
     common = f" All rows: {load_text(summaries[0].identity, constant)}." if constant else ""
-    headers = ("Client", "Store", "Script", *(name for name, _ in parts))
+    headers = ("Client", "Store", "Script", *(_load_name(name, summaries) for name, _ in parts))
 
     def table(table_id: str, title: str, caption: str, rows: Sequence[TableRow]) -> Table:
         named = f"{part}: {title}" if part else title

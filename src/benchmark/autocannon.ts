@@ -1,9 +1,9 @@
 import autocannon from "autocannon";
 import { environmentError } from "../contract/errors.js";
-import type { Counts } from "../contract/result.js";
 import { monotonicMs, sleep } from "./clock.js";
 import type { RequestSource } from "./drivers/http.js";
-import { Recorder, type WorkerSample } from "./recorder.js";
+import type { Engine, Extent, Window, WindowListener } from "./engine.js";
+import { Recorder } from "./recorder.js";
 
 /** autocannon looks at its stop flag this often; its own figures are not used. */
 const TICK_MS = 100;
@@ -20,16 +20,6 @@ export interface ClosedLoopOptions {
   timeoutS: number;
 }
 
-/** When a window closes: after a time, or once so many requests were sent and answered. */
-export type Extent = { durationS: number } | { requests: number };
-
-export interface Window {
-  opened_ms: number;
-  closed_ms: number;
-  counts: Counts;
-  recorder: Recorder;
-}
-
 const noTally = () => ({ sent: 0, connection_errors: 0, timed_out: 0 });
 
 /**
@@ -41,7 +31,7 @@ const noTally = () => ({ sent: 0, connection_errors: 0, timed_out: 0 });
  * requests; `_connect` and `_destroyConnection`, because autocannon keeps a lost request in its queue, which would
  * give its age to every later answer of that connection.
  */
-export class ClosedLoop {
+export class ClosedLoop implements Engine {
   readonly #clients: autocannon.Client[] = [];
   readonly #instance: autocannon.Instance;
   /** Clients that the gate holds back. */
@@ -70,7 +60,6 @@ export class ClosedLoop {
     });
   }
 
-  /** Waits until every connection is established. @throws environmentError when some are not in time */
   async connected(): Promise<void> {
     const deadline = monotonicMs() + Math.max(5, this.options.timeoutS) * 1000;
     const missing = () => this.#clients.filter(({ conn }) => conn.connecting || conn.destroyed).length;
@@ -83,7 +72,6 @@ export class ClosedLoop {
     }
   }
 
-  /** Sends requests for so many seconds and records nothing; resolves when the last one is answered. */
   async warmUp(durationS: number): Promise<void> {
     this.#openGate();
     await sleep(durationS * 1000);
@@ -91,8 +79,7 @@ export class ClosedLoop {
     await this.#drained();
   }
 
-  /** Measures one window; resolves when its last request is answered, too late to count or not. */
-  async measure(extent: Extent, onSample: (sample: WorkerSample) => void): Promise<Window> {
+  async measure(extent: Extent, listener: WindowListener): Promise<Window> {
     const recorder = new Recorder();
     this.#recorder = recorder;
     this.#tally = noTally();
@@ -102,7 +89,7 @@ export class ClosedLoop {
     const sampler = setInterval(() => {
       // What is left of the last interval must not become a sliver of its own.
       const now = monotonicMs();
-      if (closes_ms - now > SAMPLE_MS / 2) onSample(recorder.sample(now));
+      if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
     }, SAMPLE_MS);
     this.#openGate();
     if ("requests" in extent) await this.#drained(Number.POSITIVE_INFINITY);
@@ -115,9 +102,10 @@ export class ClosedLoop {
     this.#recorder = undefined;
     const cut = this.#clients.reduce((total, client) => total + client.pipelinedRequests.size(), 0);
     const counts = recorder.counts({ ...this.#tally, cut });
-    onSample(recorder.sample(closed_ms));
+    listener.sample(recorder.sample(closed_ms));
+    listener.closed();
     await this.#drained();
-    return { opened_ms, closed_ms, counts, recorder };
+    return { opened_ms, closed_ms, counts, histograms: recorder.histograms() };
   }
 
   async stop(): Promise<void> {

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { BenchError, EXIT, type ExitCode } from "../contract/errors.js";
-import type { Extent } from "./autocannon.js";
+import type { Extent } from "./engine.js";
 import type { Command, Measured, Reply, WorkerAssignment } from "./protocol.js";
 import type { WorkerSample } from "./recorder.js";
 
@@ -41,7 +41,7 @@ export class Crew {
 
   /** Connections are spread as evenly as they go; each keeps its number, whatever the count of workers. */
   constructor(
-    shared: Omit<WorkerAssignment, "allConnections" | "firstConnection" | "connections">,
+    shared: Omit<WorkerAssignment, "index" | "of" | "allConnections" | "firstConnection" | "connections">,
     connections: number,
     workers: number,
     onSample: (worker: number, sample: WorkerSample) => void,
@@ -49,9 +49,9 @@ export class Crew {
     let firstConnection = 0;
     this.#hands = Array.from({ length: workers }, (_, index) => {
       const share = Math.floor(connections / workers) + (index < connections % workers ? 1 : 0);
-      const assignment = { ...shared, allConnections: connections, firstConnection, connections: share };
+      const place = { index, of: workers, allConnections: connections, firstConnection, connections: share };
       firstConnection += share;
-      return new Hand(assignment, (sample) => onSample(index, sample));
+      return new Hand({ ...shared, ...place }, (sample) => onSample(index, sample));
     });
   }
 
@@ -63,11 +63,15 @@ export class Crew {
     await this.#all(() => ({ command: "warmUp", durationS }));
   }
 
-  /** @returns one measurement a worker, with its number of connections */
-  async measure(extent: Extent): Promise<(Measured & { connections: number })[]> {
+  /**
+   * @param opens_ms when the windows of all workers open together, monotonic milliseconds
+   * @returns one measurement a worker, with its number of connections
+   */
+  async measure(extent: Extent, opens_ms: number): Promise<(Measured & { connections: number })[]> {
     const replies = await this.#all((_hand, index) => ({
       command: "measure",
       extent: "requests" in extent ? { requests: this.#share(extent.requests, index) } : extent,
+      opens_ms,
     }));
     return replies.flatMap((reply, index) =>
       reply.reply === "measure"

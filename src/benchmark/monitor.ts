@@ -46,6 +46,12 @@ export class Monitor {
     this.#last = { at_ms: monotonicMs(), usage: opening };
   }
 
+  /** The last reading, unless it is too old to tell of the second that ends now. */
+  recent(now_ms: number): ServerSample | undefined {
+    const last = this.samples.at(-1);
+    return last && now_ms - last.at_ms < 1.5 * PERIOD_MS ? last : undefined;
+  }
+
   start(): void {
     this.#last = { at_ms: monotonicMs(), usage: this.#last.usage };
     this.#timer = setInterval(() => {

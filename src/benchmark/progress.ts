@@ -1,18 +1,29 @@
 import type { Progress } from "../contract/progress.js";
 
+/** What there is of a second, in words. */
+export function secondText(second: Extract<Progress, { event: "second" }>): string {
+  const percent = (value: number, digits: number) => `${value.toFixed(digits)} %`;
+  const { limited_share, p99_ms, generator_event_loop_utilisation, ...server } = second;
+  return [
+    `${second.t_s.toFixed(0)} s: ${second.requests_per_second.toFixed(0)} requests/s`,
+    limited_share === undefined ? [] : `${percent(100 * limited_share, 1)} limited`,
+    p99_ms === undefined ? [] : `p99 ${p99_ms.toFixed(2)} ms`,
+    generator_event_loop_utilisation === undefined
+      ? []
+      : `generator ${percent(100 * generator_event_loop_utilisation, 0)} busy`,
+    server.server_event_loop_utilisation === undefined
+      ? []
+      : `server ${percent(100 * server.server_event_loop_utilisation, 0)} busy`,
+    server.server_cpu_percent === undefined ? [] : `server CPU ${percent(server.server_cpu_percent, 0)}`,
+  ]
+    .flat()
+    .join(", ");
+}
+
 /** Progress goes to standard error, so that standard output holds the result alone. */
 export function createReporter(format: "text" | "json"): (progress: Progress) => void {
-  if (format === "json") return (progress) => void process.stderr.write(`${JSON.stringify(progress)}\n`);
   return (progress) => {
-    if (progress.event === "phase") {
-      process.stderr.write(`${progress.phase}\n`);
-      return;
-    }
-    const { t_s, requests_per_second, limited_share, p99_ms } = progress;
-    const p99 = p99_ms === undefined ? "" : `, p99 ${p99_ms.toFixed(2)} ms`;
-    const limited = `${(100 * limited_share).toFixed(1)} % limited`;
-    process.stderr.write(
-      `${t_s.toFixed(0)} s: ${requests_per_second.toFixed(0)} requests/s, ${limited}${p99}\n`,
-    );
+    const text = progress.event === "phase" ? progress.phase : secondText(progress);
+    process.stderr.write(`${format === "json" ? JSON.stringify(progress) : text}\n`);
   };
 }

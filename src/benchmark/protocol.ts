@@ -1,5 +1,5 @@
-import type { Counts, EncodedHistogram, Outcome } from "../contract/result.js";
-import type { Extent } from "./autocannon.js";
+import type { GeneratorEnv } from "../contract/generator-env.js";
+import type { Extent, Window } from "./engine.js";
 import type { WorkerSample } from "./recorder.js";
 
 /** What a worker thread is told at its start. */
@@ -7,6 +7,11 @@ export interface WorkerAssignment {
   url: string;
   traffic: string;
   seed: number;
+  /** The schedule of an open loop; without it the loop is closed. */
+  open?: NonNullable<GeneratorEnv["open"]>;
+  /** Which worker it is, from 0, and of how many. */
+  index: number;
+  of: number;
   /** Connections of all workers together. */
   allConnections: number;
   /** Number of its first connection, over all workers. */
@@ -19,16 +24,12 @@ export interface WorkerAssignment {
 export type Command =
   | { command: "connect" }
   | { command: "warmUp"; durationS: number }
-  | { command: "measure"; extent: Extent }
+  | { command: "measure"; extent: Extent; opens_ms: number }
   | { command: "stop" };
 
-export interface Measured {
-  opened_ms: number;
-  closed_ms: number;
-  counts: Counts;
+export interface Measured extends Window {
   event_loop_utilisation: number;
   cpu_wait_share?: number;
-  histograms: Record<Outcome, EncodedHistogram>;
 }
 
 export type Reply =

@@ -11,6 +11,8 @@ export interface WorkerSample {
   limited: number;
   failed: number;
   answered: EncodedHistogram;
+  /** 0 to 1, of the worker's thread in this interval; the thread adds it. */
+  event_loop_utilisation?: number;
 }
 
 const noCounts = () => ({ allowed: 0, limited: 0, failed: 0 });
@@ -62,10 +64,14 @@ export class Recorder {
   }
 
   histograms(): Record<Outcome, EncodedHistogram> {
-    return {
-      allowed: encodeHistogram(this.#histograms.allowed),
-      limited: encodeHistogram(this.#histograms.limited),
-      failed: encodeHistogram(this.#histograms.failed),
-    };
+    return encodeOutcomes(this.#histograms);
   }
+}
+
+export function encodeOutcomes(histograms: Record<Outcome, Histogram>): Record<Outcome, EncodedHistogram> {
+  return {
+    allowed: encodeHistogram(histograms.allowed),
+    limited: encodeHistogram(histograms.limited),
+    failed: encodeHistogram(histograms.failed),
+  };
 }

@@ -14,6 +14,7 @@ import type { Evidence } from "../judge/evidence.js";
 import { encodeHistogram, mergeHistograms } from "../judge/histogram.js";
 import { latencyBlock, unsupportedPercentiles } from "../judge/latency.js";
 import { judge } from "../judge/rules.js";
+import { addSchedules, scheduleOf } from "../judge/schedule.js";
 import type { ServerSample } from "./monitor.js";
 import { predict } from "./prediction.js";
 import type { Measured } from "./protocol.js";
@@ -39,11 +40,20 @@ const rounded = (value: number, digits: number): number => Number(value.toFixed(
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 const mean = (values: readonly number[]): number => total(values) / values.length;
 
+type Histograms = GeneratorPart["histograms"];
+
+/** One histogram an outcome, of all workers that have some. */
+function mergedOutcomes(workers: readonly Histograms[]): Histograms {
+  const merged = (outcome: Outcome): EncodedHistogram =>
+    encodeHistogram(mergeHistograms(workers.map((histograms) => histograms[outcome])));
+  return { allowed: merged("allowed"), limited: merged("limited"), failed: merged("failed") };
+}
+
 function generatorPart({ measured, generatorCpuUs }: Findings): GeneratorPart {
   const opened = Math.min(...measured.map(({ opened_ms }) => opened_ms));
   const closed = Math.max(...measured.map(({ closed_ms }) => closed_ms));
-  const merged = (outcome: Outcome): EncodedHistogram =>
-    encodeHistogram(mergeHistograms(measured.map(({ histograms }) => histograms[outcome])));
+  const service = measured.flatMap(({ service_histograms }) => service_histograms ?? []);
+  const schedules = measured.flatMap(({ schedule }) => schedule ?? []);
   return {
     id: "generator",
     workers: measured.map(({ connections, counts, event_loop_utilisation, cpu_wait_share }) => ({
@@ -56,7 +66,9 @@ function generatorPart({ measured, generatorCpuUs }: Findings): GeneratorPart {
     window_s: rounded((closed - opened) / 1000, 6),
     cpu_us: generatorCpuUs,
     resident_bytes: process.memoryUsage.rss(),
-    histograms: { allowed: merged("allowed"), limited: merged("limited"), failed: merged("failed") },
+    histograms: mergedOutcomes(measured.map(({ histograms }) => histograms)),
+    ...(service.length > 0 ? { service_histograms: mergedOutcomes(service) } : {}),
+    ...(schedules.length > 0 ? { schedule: addSchedules(schedules) } : {}),
   };
 }
 
@@ -141,6 +153,7 @@ function requestOf(work: GeneratorEnv): MeasuredResult["request"] {
     workload: work.workload,
     traffic: work.traffic,
     connections: work.connections,
+    ...(work.open ? { rate_per_second: work.open.ratePerSecond, arrivals: work.open.arrivals } : {}),
     workers: work.workers,
     warmup_s: work.warmupS,
     seed: work.seed,
@@ -150,13 +163,27 @@ function requestOf(work: GeneratorEnv): MeasuredResult["request"] {
   };
 }
 
+/** Latencies of the answers, in a block; none where nothing was answered. */
+const answersOf = ({ allowed, limited }: Histograms) => latencyBlock(mergeHistograms([allowed, limited]));
+
+/** What an open loop adds to the result. */
+function openLoopFigures({ work }: Findings, part: GeneratorPart) {
+  const { schedule, service_histograms, window_s } = part;
+  if (!work.open || !schedule || !service_histograms) return {};
+  const service_time = answersOf(service_histograms);
+  return {
+    schedule: scheduleOf(work.open, schedule, window_s),
+    ...(service_time ? { service_time } : {}),
+  };
+}
+
 /** The result document of one run, judged by what the generator can see. */
 export function buildResult(findings: Findings): MeasuredResult {
   const { work, server } = findings;
   const part = generatorPart(findings);
   const { counts, window_s } = part;
   const answers = answered(counts);
-  const latency = latencyBlock(mergeHistograms([part.histograms.allowed, part.histograms.limited]));
+  const latency = answersOf(part.histograms);
   const prediction = server && predict(work, server, counts, window_s);
   const resources = resourcesOf(findings, part);
   const evidence: Evidence = {
@@ -171,6 +198,7 @@ export function buildResult(findings: Findings): MeasuredResult {
     duration: window_s,
     requests: { average: rounded(answers / window_s, 3), total: answers },
     ...(latency ? { latency } : {}),
+    ...openLoopFigures(findings, part),
     unsupported: unsupportedPercentiles(answers),
     rate_limit_hits: counts.limited,
     ...serverFigures(findings, resources),

@@ -1,14 +1,16 @@
 import type { GeneratorEnv } from "../contract/generator-env.js";
 import type { Progress } from "../contract/progress.js";
-import type { MeasuredResult } from "../contract/result.js";
+import type { MeasuredResult, Sample } from "../contract/result.js";
 import { findProfile, findWorkload } from "../traffic/find.js";
 import { monotonicMs, sleep } from "./clock.js";
 import { Crew } from "./crew.js";
-import { Monitor } from "./monitor.js";
+import { Monitor, type ServerSample } from "./monitor.js";
 import { buildResult } from "./results.js";
 import { SampleSheet } from "./samples.js";
 import { identify, readDrainedUsage, readUsage } from "./server-under-test.js";
 
+/** Time for the word to reach all workers, so that they begin one schedule together. */
+const MUSTER_MS = 20;
 /** At a drained moment nothing is sent for so long, so that whoever follows the progress can read counters. */
 const READING_PAUSE_MS = 250;
 
@@ -25,13 +27,20 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
 
   const sheet = new SampleSheet(work.workers);
   let opened_ms = 0;
+  let monitor: Monitor | undefined;
   const crew = new Crew(
-    { url: endpoint, traffic: work.traffic, seed: work.seed, timeoutS: work.timeoutS },
+    {
+      url: endpoint,
+      traffic: work.traffic,
+      seed: work.seed,
+      timeoutS: work.timeoutS,
+      ...(work.open ? { open: work.open } : {}),
+    },
     work.connections,
     work.workers,
     (worker, sample) => {
       const whole = sheet.add(worker, sample, opened_ms);
-      if (whole) report(secondOf(whole));
+      if (whole) report(secondOf(whole, monitor?.recent(monotonicMs())));
     },
   );
   try {
@@ -46,13 +55,13 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
     await sleep(READING_PAUSE_MS);
 
     report({ event: "phase", phase: "measure" });
-    const monitor = at_window_open && new Monitor(work.url, at_window_open);
+    monitor = at_window_open && new Monitor(work.url, at_window_open);
     const cpu = process.cpuUsage();
     monitor?.start();
-    opened_ms = monotonicMs();
+    opened_ms = monotonicMs() + (work.open ? MUSTER_MS : 0);
     const extent =
       work.requests === undefined ? { durationS: work.durationS ?? 30 } : { requests: work.requests };
-    const measured = await crew.measure(extent);
+    const measured = await crew.measure(extent, opened_ms);
     const generatorCpu = process.cpuUsage(cpu);
     await monitor?.stop();
     const at_end = health && (await readDrainedUsage(work.url, drainMs));
@@ -77,13 +86,22 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
   }
 }
 
-function secondOf(sample: ReturnType<SampleSheet["rows"]>[number]): Progress {
+/** A second as it is told live. */
+export function secondOf(sample: Sample, server: ServerSample | undefined): Progress {
   const answered = sample.allowed + sample.limited;
+  const { p99_ms, generator_event_loop_utilisation } = sample;
   return {
     event: "second",
     t_s: sample.t_s,
     requests_per_second: Math.round(answered / sample.interval_s),
-    limited_share: answered > 0 ? sample.limited / answered : 0,
-    ...(sample.p99_ms === undefined ? {} : { p99_ms: sample.p99_ms }),
+    ...(answered > 0 ? { limited_share: sample.limited / answered } : {}),
+    ...(p99_ms === undefined ? {} : { p99_ms }),
+    ...(generator_event_loop_utilisation === undefined ? {} : { generator_event_loop_utilisation }),
+    ...(server === undefined
+      ? {}
+      : {
+          server_event_loop_utilisation: Number(server.event_loop_utilisation.toFixed(4)),
+          server_cpu_percent: Number(server.cpu_percent.toFixed(1)),
+        }),
   };
 }

@@ -10,6 +10,7 @@ function mergeInterval(parts: readonly WorkerSample[], opened_ms: number, previo
   const sum = (pick: (part: WorkerSample) => number) => parts.reduce((total, part) => total + pick(part), 0);
   const t_s = rounded((Math.max(...parts.map((part) => part.at_ms)) - opened_ms) / 1000, 3);
   const latency = mergeHistograms(parts.map((part) => part.answered));
+  const busy = parts.flatMap(({ event_loop_utilisation }) => event_loop_utilisation ?? []);
   const at = (percentile: number) => rounded(latency.getValueAtPercentile(percentile) / 1000, 3);
   return {
     t_s,
@@ -18,6 +19,7 @@ function mergeInterval(parts: readonly WorkerSample[], opened_ms: number, previo
     limited: sum((part) => part.limited),
     failed: sum((part) => part.failed),
     ...(latency.totalCount > 0 ? { p50_ms: at(50), p99_ms: at(99) } : {}),
+    ...(busy.length > 0 ? { generator_event_loop_utilisation: rounded(Math.max(...busy), 4) } : {}),
   };
 }
 

@@ -3,50 +3,86 @@ import { parentPort, workerData } from "node:worker_threads";
 import { BenchError, messageOf } from "../contract/errors.js";
 import { findProfile } from "../traffic/find.js";
 import { openTraffic } from "../traffic/streams.js";
-import { ClosedLoop, type Extent } from "./autocannon.js";
+import { ClosedLoop } from "./autocannon.js";
 import { cpuWaitMs } from "./clock.js";
 import { requestSources } from "./drivers/http.js";
+import { httpChannels } from "./drivers/http-channel.js";
+import type { Engine, Extent } from "./engine.js";
+import { OpenLoop } from "./open-loop/loop.js";
+import { streamOfShare } from "./open-loop/schedule.js";
 import type { Command, Measured, Reply, WorkerAssignment } from "./protocol.js";
+import type { WorkerSample } from "./recorder.js";
 
-/** A thread of the load generator: its share of the connections, in a closed loop. */
-const { url, traffic, seed, allConnections, firstConnection, connections, timeoutS } =
-  workerData as WorkerAssignment;
+/** A thread of the load generator: its share of the connections and, in an open loop, of the schedule. */
+const assignment = workerData as WorkerAssignment;
 const port = parentPort;
 if (!port) throw new Error("worker.js runs in a worker thread only");
 const say = (reply: Reply): void => port.postMessage(reply);
 
-const endpoint = new URL(url);
-const ownShare = { connections: allConnections, first: firstConnection, count: connections };
-const { requests, streams } = openTraffic(findProfile(traffic), seed, ownShare);
-const loop = new ClosedLoop({
-  url: endpoint,
-  sources: requestSources(endpoint, requests, streams, firstConnection),
-  timeoutS,
-});
+function closedLoop({ url, traffic, seed, timeoutS, ...own }: WorkerAssignment): Engine {
+  const endpoint = new URL(url);
+  const share = { connections: own.allConnections, first: own.firstConnection, count: own.connections };
+  const { requests, streams } = openTraffic(findProfile(traffic), seed, share);
+  const sources = requestSources(endpoint, requests, streams, own.firstConnection);
+  return new ClosedLoop({ url: endpoint, sources, timeoutS });
+}
+
+function openLoop(
+  open: NonNullable<WorkerAssignment["open"]>,
+  { url, traffic, seed, timeoutS, index, of, ...own }: WorkerAssignment,
+): Engine {
+  const endpoint = new URL(url);
+  const share = { ...open, seed, index, of };
+  const whole = openTraffic(findProfile(traffic), seed, { connections: 1, first: 0, count: 1 });
+  // One stream for all connections: the schedule decides what is sent, not the connection that happens to be free.
+  const streams = whole.streams.map((stream) => streamOfShare(stream, share));
+  const each = Array.from({ length: own.connections }, () => streams).flat();
+  const sources = requestSources(endpoint, whole.requests, each, own.firstConnection);
+  return new OpenLoop({
+    share,
+    connections: own.connections,
+    openChannel: httpChannels(endpoint, sources),
+    timeoutS,
+    host: endpoint.host,
+  });
+}
+
+const loop = assignment.open ? openLoop(assignment.open, assignment) : closedLoop(assignment);
 
 const share = (value: number): number => Math.min(1, Math.max(0, value));
 
-async function measure(extent: Extent): Promise<Measured> {
+/** How busy this thread was since the last call. */
+function utilisationMeter(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return share(utilization);
+  };
+}
+
+async function measure(extent: Extent, opens_ms: number): Promise<Measured> {
   const before = performance.eventLoopUtilization();
   const waitedBefore = cpuWaitMs();
+  const busySinceLast = utilisationMeter();
   let inWindow = before;
   let waited = waitedBefore;
-  const window = await loop.measure(extent, (sample) => {
-    // The last sample comes when the window closes, so draining is not part of the utilisation.
-    inWindow = performance.eventLoopUtilization(before);
-    waited = cpuWaitMs();
-    say({ reply: "sample", sample });
-  });
-  const { opened_ms, closed_ms, counts, recorder } = window;
+  const listener = {
+    sample: (sample: WorkerSample) =>
+      say({ reply: "sample", sample: { ...sample, event_loop_utilisation: busySinceLast() } }),
+    closed() {
+      inWindow = performance.eventLoopUtilization(before);
+      waited = cpuWaitMs();
+    },
+  };
+  const window = await loop.measure(extent, listener, opens_ms);
   return {
-    opened_ms,
-    closed_ms,
-    counts,
+    ...window,
     event_loop_utilisation: share(inWindow.utilization),
     ...(waited === undefined || waitedBefore === undefined
       ? {}
-      : { cpu_wait_share: share((waited - waitedBefore) / (closed_ms - opened_ms)) }),
-    histograms: recorder.histograms(),
+      : { cpu_wait_share: share((waited - waitedBefore) / (window.closed_ms - window.opened_ms)) }),
   };
 }
 
@@ -59,7 +95,7 @@ async function obey(command: Command): Promise<Reply> {
       await loop.warmUp(command.durationS);
       return { reply: "warmUp" };
     case "measure":
-      return { reply: "measure", measured: await measure(command.extent) };
+      return { reply: "measure", measured: await measure(command.extent, command.opens_ms) };
     case "stop":
       await loop.stop();
       port?.close();

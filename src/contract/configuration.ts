@@ -16,10 +16,45 @@ export const workloadSchema = z.strictObject({
   complexity: z.int().min(1).optional(),
 });
 
-/** How hard: N connections that each wait for their answer. (The open loop will be a second member.) */
+/** How the sends of an open loop are spread: evenly, or as many independent users would send (a Poisson process). */
+export const arrivalsSchema = z.enum(["constant", "poisson"]);
+export type Arrivals = z.infer<typeof arrivalsSchema>;
+
+/** Offered requests a second that the generator can be asked for. */
+export const RATE_RANGE = { min: 0.1, max: 1_000_000 } as const;
+
+/** Connections that an open loop may use, unless told otherwise: those of 1000 requests/s at 200 ms. */
+export const DEFAULT_POOL = 200;
+
+/**
+ * How hard: N connections that each wait for their answer (closed: what is measured is capacity), or R requests/s
+ * whether answers come or not, over up to N connections (open: what is measured is latency at that rate).
+ */
 export const loadSchema = z.discriminatedUnion("model", [
   z.strictObject({ model: z.literal("closed"), connections: z.int().min(1) }),
+  z.strictObject({
+    model: z.literal("open"),
+    rate_per_second: z.number().min(RATE_RANGE.min).max(RATE_RANGE.max),
+    arrivals: arrivalsSchema,
+    connections: z.int().min(1),
+  }),
 ]);
+export type Load = z.infer<typeof loadSchema>;
+
+/** A load in words: `50 connections`, or `5000/s constant, up to 200 connections`. */
+export function loadText(load: Load): string {
+  const connections = `${load.connections} connection${load.connections === 1 ? "" : "s"}`;
+  if (load.model === "closed") return connections;
+  return `${load.rate_per_second}/s ${load.arrivals}, up to ${connections}`;
+}
+
+/** A load in file names: `50c`, `5000rps-200c`, `5000rps-poisson-200c`. */
+function loadFileName(load: Load): string {
+  const connections = `${load.connections}c`;
+  if (load.model === "closed") return connections;
+  const poisson = load.arrivals === "poisson" ? ["poisson"] : [];
+  return [`${load.rate_per_second}rps`, ...poisson, connections].join("-");
+}
 
 /** When a run ends: after so many seconds, or after so many requests. */
 export const extentSchema = z.union([
@@ -66,10 +101,10 @@ export function configurationHash(configuration: Configuration): string {
   return createHash("sha256").update(canonicalJson(identity)).digest("hex").slice(0, 16);
 }
 
-/** `{target}_{workload}_{connections}c_{duration}s[_{traffic}]`: for people; identity is read from the JSON. */
+/** `{target}_{workload}_{load}_{duration}s[_{traffic}]`: for people; identity is read from the JSON. */
 export function configurationFileName(configuration: Configuration, defaultTraffic: string): string {
   const { target, workload, traffic, load, extent } = configuration;
   const length = "duration_s" in extent ? `${extent.duration_s}s` : `${extent.requests}r`;
-  const name = [targetFileName(target.label), workload.id, `${load.connections}c`, length];
+  const name = [targetFileName(target.label), workload.id, loadFileName(load), length];
   return (traffic === defaultTraffic ? name : [...name, traffic]).join("_");
 }

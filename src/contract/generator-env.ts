@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Arrivals, arrivalsSchema, DEFAULT_POOL, RATE_RANGE } from "./configuration.js";
 import { decimalNumber, type Environment, readEnv, wholeNumber } from "./env.js";
 import { usageError } from "./errors.js";
 import { idSchema } from "./target.js";
@@ -13,6 +14,8 @@ const shape = {
   REQUESTS: wholeNumber(1, 1_000_000_000).optional(),
   CONNECTIONS: wholeNumber(1, 10_000).optional(),
   WORKERS: wholeNumber(1, 64).optional(),
+  RATE: decimalNumber(RATE_RANGE.min, RATE_RANGE.max).optional(),
+  ARRIVALS: z.enum(arrivalsSchema.options, "must be constant or poisson").optional(),
   REQUEST_TYPE: idSchema.optional(),
   RATE_LIMITER_TYPE: z.string().max(200).optional(),
   TRAFFIC: idSchema.optional(),
@@ -31,7 +34,10 @@ export interface GeneratorEnv {
   label: string;
   workload: string;
   traffic: string;
+  /** In an open loop the most that it may use. */
   connections: number;
+  /** The schedule of an open loop; without it the loop is closed. */
+  open?: { ratePerSecond: number; arrivals: Arrivals };
   workers: number;
   warmupS: number;
   seed: number;
@@ -52,11 +58,15 @@ export function decodeGeneratorEnv(env: Environment): GeneratorEnv {
     throw usageError("TARGET_URL is not set: give the server's base address, e.g. http://127.0.0.1:3001");
   if (read.DURATION && read.REQUESTS)
     throw usageError("DURATION and REQUESTS are both set: give one of them");
-  const connections = Number(read.CONNECTIONS ?? 10);
+  if (read.ARRIVALS && !read.RATE)
+    throw usageError(
+      `ARRIVALS=${read.ARRIVALS} is of no use without RATE: give requests a second, e.g. 5000`,
+    );
+  const connections = Number(read.CONNECTIONS ?? (read.RATE ? DEFAULT_POOL : 10));
   const workers = Number(read.WORKERS ?? 1);
   if (workers > connections) throw usageError(`WORKERS=${workers} is more than CONNECTIONS=${connections}`);
   const requests = read.REQUESTS ? Number(read.REQUESTS) : undefined;
-  if (requests !== undefined && requests < connections) {
+  if (requests !== undefined && requests < connections && !read.RATE) {
     throw usageError(
       `REQUESTS=${requests} is less than CONNECTIONS=${connections}: each connection sends at least one`,
     );
@@ -67,6 +77,9 @@ export function decodeGeneratorEnv(env: Environment): GeneratorEnv {
     workload: read.REQUEST_TYPE ?? "light",
     traffic: read.TRAFFIC ?? "realistic",
     connections,
+    ...(read.RATE
+      ? { open: { ratePerSecond: Number(read.RATE), arrivals: read.ARRIVALS ?? "constant" } }
+      : {}),
     workers,
     warmupS: Number(read.WARMUP ?? 0),
     seed: Number(read.SEED ?? 1),
@@ -86,6 +99,7 @@ export function encodeGeneratorEnv(work: GeneratorEnv): Record<string, string> {
     REQUEST_TYPE: work.workload,
     TRAFFIC: work.traffic,
     CONNECTIONS: String(work.connections),
+    ...(work.open ? { RATE: String(work.open.ratePerSecond), ARRIVALS: work.open.arrivals } : {}),
     WORKERS: String(work.workers),
     WARMUP: String(work.warmupS),
     SEED: String(work.seed),

@@ -45,6 +45,32 @@ export const storeBinarySchema = z.strictObject({
   embedded: z.boolean(),
 });
 
+/** What must hold for every client's configuration; the campaign fails where it does not. */
+export const thresholdSchema = z.strictObject({
+  /** As it was asked, e.g. `p99<10ms`. */
+  text: z.string(),
+  metric: z.enum(["throughput", "p50", "p90", "p95", "p99", "p99_9", "errors", "limited_share", "cpu"]),
+  op: z.enum(["<", "<=", ">", ">=", "="]),
+  /** Requests/s, milliseconds, shares of 0 to 1, or CPU µs per request of the server. */
+  value: z.number().min(0),
+  /** In the same unit; with `=` alone. */
+  tolerance: z.number().min(0).optional(),
+});
+export type Threshold = z.infer<typeof thresholdSchema>;
+
+const harnessSchema = z.strictObject({
+  version: z.string(),
+  git_revision: z.string().optional(),
+  node: z.string(),
+});
+
+/** A stretch of time in which a campaign was worked on. One that was killed has no end. */
+export const sessionSchema = z.strictObject({
+  started_at: z.iso.datetime(),
+  finished_at: z.iso.datetime().optional(),
+  harness: harnessSchema,
+});
+
 /** One campaign: its plan, where it ran, and how it ended. */
 export const manifestSchema = z.strictObject({
   schema: z.literal(MANIFEST_SCHEMA),
@@ -55,7 +81,14 @@ export const manifestSchema = z.strictObject({
   finished_at: z.iso.datetime().optional(),
   /** The command that repeats the campaign. */
   command: z.string(),
-  harness: z.strictObject({ version: z.string(), git_revision: z.string().optional(), node: z.string() }),
+  /** Every setting that bears on what is measured, by flag: `--config manifest.json` repeats the campaign. */
+  settings: z.record(z.string(), z.string()).optional(),
+  thresholds: z.array(thresholdSchema).optional(),
+  /** In their order; more than one where the campaign was resumed. */
+  sessions: z.array(sessionSchema).min(1).optional(),
+  harness: harnessSchema,
+  /** Versions of the packages that decide and talk to the store, by name; those in containers are in the images. */
+  libraries: z.record(z.string(), z.string()).optional(),
   machine: machineSchema,
   runtime: runtimeFactsSchema,
   /** Absent where nothing runs in containers, as `images`. */

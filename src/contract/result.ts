@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { configurationSchema, workloadSchema } from "./configuration.js";
+import { arrivalsSchema, configurationSchema, workloadSchema } from "./configuration.js";
+import { scheduleCountsSchema, scheduleSchema } from "./schedule.js";
 import {
   clientSettingsSchema,
   consumesSchema,
@@ -48,6 +49,12 @@ export const countsSchema = z.strictObject({
 });
 export type Counts = z.infer<typeof countsSchema>;
 
+const outcomeHistogramsSchema = z.strictObject({
+  allowed: histogramSchema,
+  limited: histogramSchema,
+  failed: histogramSchema,
+});
+
 export const generatorWorkerSchema = z.strictObject({
   connections: z.int().min(1),
   counts: countsSchema,
@@ -66,7 +73,12 @@ export const generatorPartSchema = z.strictObject({
   /** Of the whole generator process, in the window. */
   cpu_us: count,
   resident_bytes: count,
-  histograms: z.strictObject({ allowed: histogramSchema, limited: histogramSchema, failed: histogramSchema }),
+  /** In an open loop from the moment at which a request was to be sent, in a closed one from its send (M3). */
+  histograms: outcomeHistogramsSchema,
+  /** Open loop alone: from the send. */
+  service_histograms: outcomeHistogramsSchema.optional(),
+  /** Open loop alone; `lateness`: how long after it was due each request was sent. */
+  schedule: z.strictObject({ ...scheduleCountsSchema.shape, lateness: histogramSchema }).optional(),
 });
 export type GeneratorPart = z.infer<typeof generatorPartSchema>;
 
@@ -80,6 +92,8 @@ export const sampleSchema = z.strictObject({
   failed: count,
   p50_ms: ms.optional(),
   p99_ms: ms.optional(),
+  /** 0 to 1, of the busiest worker's event loop in this interval. */
+  generator_event_loop_utilisation: z.number().min(0).max(1).optional(),
   server_cpu_percent: z.number().min(0).optional(),
   server_heap_used_bytes: count.optional(),
   server_resident_bytes: count.optional(),
@@ -148,6 +162,12 @@ export const predictionSchema = z.strictObject({
   basis: z.enum(["traffic", "limits"]),
 });
 
+/** Which resource kept the run from more requests, and by what figures; `none` where nothing was used up. */
+export const limitedBySchema = z.strictObject({
+  resource: z.enum(["server loop", "server CPU", "store CPU", "generator", "quota", "none"]),
+  text: z.string(),
+});
+
 export const severitySchema = z.enum(["invalid", "suspect"]);
 export const verdictSchema = z.strictObject({
   status: z.enum(["valid", "suspect", "invalid"]),
@@ -164,6 +184,21 @@ export const runtimeFactsSchema = z.strictObject({
   caps_applied: z.boolean(),
   /** What was asked, by kind of part; what was applied stands with each role. Absent where none are applied. */
   caps: z.strictObject({ store: capsSchema, server: capsSchema, generator: capsSchema }).optional(),
+});
+
+/** Milliseconds with microsecond precision. */
+export const latencySchema = z.strictObject({
+  average: ms,
+  p50: ms,
+  p75: ms,
+  p90: ms,
+  p95: ms,
+  p97_5: ms,
+  p99: ms,
+  p99_9: ms,
+  min: ms,
+  max: ms,
+  stddev: ms,
 });
 
 /** What every result says, measured or not. */
@@ -190,7 +225,11 @@ export const requestSchema = z.strictObject({
   label: z.string(),
   workload: z.string(),
   traffic: z.string(),
+  /** In an open loop the most that it may use. */
   connections: z.int().min(1),
+  /** Open loop alone, as `arrivals`. */
+  rate_per_second: z.number().positive().optional(),
+  arrivals: arrivalsSchema.optional(),
   workers: z.int().min(1),
   warmup_s: z.number().min(0),
   seed: z.int().min(0),
@@ -206,22 +245,12 @@ export const measuredResultSchema = z.strictObject({
   /** Measured seconds: the length of the window. */
   duration: z.number().positive(),
   requests: z.strictObject({ average: z.number().min(0), total: count }),
-  /** Milliseconds with microsecond precision, over allowed and limited answers. Absent when none came. */
-  latency: z
-    .strictObject({
-      average: ms,
-      p50: ms,
-      p75: ms,
-      p90: ms,
-      p95: ms,
-      p97_5: ms,
-      p99: ms,
-      p99_9: ms,
-      min: ms,
-      max: ms,
-      stddev: ms,
-    })
-    .optional(),
+  /** Over allowed and limited answers; absent when none came. In an open loop from the intended send (M3). */
+  latency: latencySchema.optional(),
+  /** Open loop alone: the same answers, from the send. */
+  service_time: latencySchema.optional(),
+  /** Open loop alone. */
+  schedule: scheduleSchema.optional(),
   /** Percentiles with too few samples behind them (M18): the number stays, marked. */
   unsupported: z.array(z.string()),
   rate_limit_hits: count,
@@ -242,6 +271,8 @@ export const measuredResultSchema = z.strictObject({
   store: storeEvidenceSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   versions: versionsSchema,
+  /** Absent in results that were not recorded by a campaign. */
+  limited_by: limitedBySchema.optional(),
   verdict: verdictSchema,
 });
 export type MeasuredResult = z.infer<typeof measuredResultSchema>;

@@ -7,12 +7,14 @@ import { generatorFree, littlesLaw } from "./rules/generator.js";
 import { latencyIsReal } from "./rules/latency.js";
 import { mixAsPredicted } from "./rules/mix.js";
 import { everyRoleRead, nothingThrottled } from "./rules/resources.js";
+import { scheduleKept } from "./rules/schedule.js";
 import { workloadAsAsked } from "./rules/workload.js";
 
 /** One line a rule. */
 export const rules: readonly Rule[] = [
   throughputFollows,
   latencyIsReal,
+  scheduleKept,
   generatorFree,
   littlesLaw,
   countsReconcile,

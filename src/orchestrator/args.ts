@@ -1,59 +1,40 @@
-import { resolve } from "node:path";
-import { CommanderError } from "commander";
+import { basename, resolve } from "node:path";
 import type { Limits } from "../contract/configuration.js";
 import type { Environment } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
 import { storeAddressFrom } from "../contract/store-url.js";
+import { nearest } from "../targets/nearest.js";
 import { workloads } from "../traffic/workloads.js";
-import { CAPS, capsFrom } from "./caps.js";
-import { campaignCommand, DEFAULTS, type Flags, QUICK } from "./flags.js";
+import { capsFrom, pinnedApart } from "./caps.js";
+import { configLayer } from "./config.js";
+import { flagLayer } from "./flags.js";
+import { openLoopsOf } from "./rates.js";
 import { durationMode, listOf, numberIn, type Request } from "./request.js";
-import { flagOrVariable } from "./said.js";
+import { asBegun, findCampaign, resumedPlaces } from "./resume.js";
+import { SETTINGS, settingOf } from "./settings/list.js";
+import { PRESETS, type Preset } from "./settings/presets.js";
+import { environmentLayer, type Layer, type Said, Settings } from "./settings/said.js";
+import { parseThresholds } from "./thresholds.js";
 
 const LIMITS = [
-  { member: "points", range: "points", flag: "--points", option: "points", variable: "RATE_LIMIT_POINTS" },
-  {
-    member: "window_s",
-    range: "window",
-    flag: "--window",
-    option: "window",
-    variable: "RATE_LIMIT_DURATION",
-  },
-  {
-    member: "block_s",
-    range: "block",
-    flag: "--block",
-    option: "block",
-    variable: "RATE_LIMIT_BLOCK_DURATION",
-  },
+  { member: "points", key: "points" },
+  { member: "window_s", key: "window" },
+  { member: "block_s", key: "block" },
 ] as const;
 
-/** Explicit limits, by flag or environment; members that nobody set are absent. */
-export function explicitLimits(
-  flags: Pick<Flags, "points" | "window" | "block">,
-  env: Environment,
-  notices: string[],
-): Partial<Limits> {
-  const pairs = LIMITS.flatMap(({ member, range, flag, option, variable }) => {
-    const said = flagOrVariable(flag, flags[option], variable, env, notices);
-    return said ? [[member, numberIn(range, said.source, said.value)] as const] : [];
+/** Explicit limits; members that nobody set are absent. */
+function explicitLimits(settings: Settings): Partial<Limits> {
+  const pairs = LIMITS.flatMap(({ member, key }) => {
+    const said = settings.find(key);
+    return said ? [[member, numberIn(key, said.source, said.value)] as const] : [];
   });
   return Object.fromEntries(pairs);
 }
 
-const PROGRAMS = [
-  { program: "valkey-server", flag: "--valkey-server", option: "valkeyServer", variable: "VALKEY_SERVER" },
-  { program: "redis-server", flag: "--redis-server", option: "redisServer", variable: "REDIS_SERVER" },
-] as const;
-
 /** Paths of store programs that the user gave. */
-export function programPaths(
-  flags: Pick<Flags, "valkeyServer" | "redisServer">,
-  env: Environment,
-  notices: string[],
-): Record<string, string> {
-  const pairs = PROGRAMS.flatMap(({ program, flag, option, variable }) => {
-    const said = flagOrVariable(flag, flags[option], variable, env, notices);
+function programPaths(settings: Settings): Record<string, string> {
+  const pairs = ["valkey-server", "redis-server"].flatMap((program) => {
+    const said = settings.find(program);
     return said ? [[program, said.value] as const] : [];
   });
   return Object.fromEntries(pairs);
@@ -63,12 +44,9 @@ export function programPaths(
  * The variables with which programs get into a store that the user already runs; none where we start our own.
  * @throws usageError which never repeats the address: it may hold a password
  */
-export function storeAccess(
-  flags: Pick<Flags, "storeUrl" | "storeCa">,
-  env: Environment,
-): Record<string, string> {
-  const url = flags.storeUrl ?? env.STORE_URL;
-  const ca = flags.storeCa ?? env.STORE_CA;
+function storeAccess(settings: Settings): Record<string, string> {
+  const url = settings.find("store-url")?.value;
+  const ca = settings.find("store-ca")?.value;
   if (ca && !url) throw usageError("--store-ca is of no use without --store-url");
   const access = { ...(url ? { STORE_URL: url } : {}), ...(url && ca ? { STORE_CA: resolve(ca) } : {}) };
   storeAddressFrom(access);
@@ -83,17 +61,19 @@ function withoutSecrets(argv: readonly string[]): string[] {
   });
 }
 
-/** The variables that any campaign takes from the environment. */
-export const INHERITED: readonly string[] = [...LIMITS, ...PROGRAMS, ...CAPS].map(({ variable }) => variable);
+/** The variables that any campaign takes from the environment, but for secrets. */
+export const INHERITED: readonly string[] = SETTINGS.flatMap(({ variable, secret }) =>
+  variable && !secret ? [variable] : [],
+);
 
 /** The variables among `names` that are set, as a shell takes them before a command. */
 export const assignments = (names: readonly string[], env: Environment): string[] =>
   names.flatMap((name) => (env[name] ? [`${name}=${quoted(env[name])}`] : []));
 
-function oneOf<Word extends string>(flag: string, text: string, valid: readonly Word[]): Word {
-  const found = valid.find((word) => word === text);
+function oneOf<Word extends string>({ source, value }: Said, valid: readonly Word[]): Word {
+  const found = valid.find((word) => word === value);
   if (found) return found;
-  throw usageError(`${flag} ${JSON.stringify(text.slice(0, 60))}: give one of ${valid.join(", ")}`);
+  throw usageError(`${source} ${JSON.stringify(value.slice(0, 60))}: give one of ${valid.join(", ")}`);
 }
 
 /** A word as a shell takes it. */
@@ -103,65 +83,134 @@ export const quoted = (word: string): string =>
 /** A seed that nobody chose: any will do, as long as it is written down. */
 const anySeed = (): number => Math.floor(Math.random() * 4_294_967_295);
 
+/** The preset that the places name, the last one counting. @throws usageError when there is none of that name */
+function presetOf(places: readonly Layer[]): Preset | undefined {
+  const [flags] = places.slice(-1);
+  const quick = flags?.get("quick") && "quick";
+  const named = places.flatMap((place) => place.get("preset") ?? []).at(-1);
+  if (quick && named?.source === "--preset" && named.value !== quick)
+    throw usageError(`--quick and --preset ${named.value}: give one of them`);
+  const id = quick ?? named?.value;
+  if (id === undefined) return undefined;
+  const found = PRESETS.find((preset) => preset.id === id);
+  if (found) return found;
+  const ids = PRESETS.map((preset) => preset.id);
+  throw usageError(
+    `${named?.source}: there is no preset ${JSON.stringify(id.slice(0, 60))}${nearest(id, ids)}`,
+  );
+}
+
+const presetLayer = ({ id, settings }: Preset): Layer =>
+  new Map(Object.entries(settings).map(([key, value]) => [key, { source: `preset ${id}: ${key}`, value }]));
+
+function tellingOf(settings: Settings): Request["telling"] {
+  const [quiet, verbose] = ["quiet", "verbose"].map((key) => settings.isOn(key));
+  if (quiet && verbose) throw usageError("--quiet and --verbose: give one of them");
+  return {
+    format: settings.isOn("json") ? "json" : "text",
+    detail: quiet ? "quiet" : verbose ? "verbose" : "normal",
+  };
+}
+
 /**
- * Reads the flags of `run-all.sh`.
+ * What a campaign shall do, of all that was said about it.
+ * @param places each wins over those before it
+ * @param command the words that repeat it, given the seed
+ * @throws usageError in one line
+ */
+export function requestOf(
+  places: readonly Layer[],
+  command: (seed: number) => string,
+  notices: string[],
+): Request {
+  const preset = presetOf(places);
+  const settings = new Settings(places, notices, preset ? presetLayer(preset) : undefined);
+  const number = (key: Parameters<typeof numberIn>[0] & string, whole = true) => {
+    const { source, value } = settings.get(key);
+    return numberIn(key, source, value, whole);
+  };
+  const list = (key: string) => {
+    const { source, value } = settings.get(key);
+    return listOf(source, value, notices);
+  };
+  const clients = settings.find("clients");
+  if (!clients) {
+    throw usageError("--clients is missing: give targets or groups, e.g. --clients all, or use --quick");
+  }
+  const access = storeAccess(settings);
+  const cooldown = settings.get("cooldown");
+  const [betweenRuns = "", betweenClients = betweenRuns, ...more] = cooldown.value.split(",");
+  if (more.length > 0)
+    throw usageError(`${cooldown.source} ${cooldown.value}: give one or two numbers of seconds`);
+  const { concurrency = settings.get("concurrency"), ...openLoops } = openLoopsOf(
+    settings,
+    (key) => places.some((place) => place.has(key)),
+    notices,
+  );
+  const seed = settings.find("seed");
+  const chosen = seed ? numberIn("seed", seed.source, seed.value) : anySeed();
+  const threshold = settings.find("threshold");
+  const duration = settings.get("duration-mode");
+  const caps = capsFrom(settings);
+  const strict = preset?.strict === true;
+  return {
+    clients: list("clients"),
+    workloads: settings.get("workload").value === "both" ? workloads.map(({ id }) => id) : list("workload"),
+    duration: durationMode(duration.value, duration.source),
+    connections: listOf(concurrency.source, concurrency.value, notices).map((text) =>
+      numberIn("connections", concurrency.source, text),
+    ),
+    ...openLoops,
+    complexity: number("complexity"),
+    limits: explicitLimits(settings),
+    runs: number("runs"),
+    warmupS: number("warmup", false),
+    cooldownS: numberIn("cooldown", cooldown.source, betweenRuns, false),
+    clientCooldownS: numberIn("cooldown", cooldown.source, betweenClients, false),
+    traffic: list("traffic"),
+    runtime: settings.get("runtime").value,
+    caps: strict ? pinnedApart(caps, notices) : caps,
+    order: oneOf(settings.get("order"), ["interleaved", "consecutive"]),
+    seed: chosen,
+    output: settings.get("output").value,
+    workers: number("workers"),
+    allowParallel: settings.isOn("allow-parallel"),
+    programPaths: programPaths(settings),
+    storeAccess: access,
+    thresholds: threshold ? parseThresholds(threshold.source, threshold.value) : [],
+    telling: tellingOf(settings),
+    dryRun: settings.isOn("dry-run"),
+    strict: strict && !settings.isOn("force"),
+    settings: { ...settings.record(), concurrency: concurrency.value, seed: String(chosen) },
+    command: [...(access.STORE_URL ? ["STORE_URL=…"] : []), command(chosen)].join(" "),
+    notices,
+  };
+}
+
+/**
+ * Reads the flags of `run-all.sh`, and the file that they may name.
  * @returns undefined when help was asked for and has been printed
  * @throws usageError in one line
  */
 export function parseCampaign(argv: readonly string[], env: Environment): Request | undefined {
-  const command = campaignCommand();
-  try {
-    command.parse([...argv], { from: "user" });
-  } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return undefined;
-      throw usageError(`${error.message.replace(/^error: /, "").replaceAll("\n", " ")}; see --help`, {
-        cause: error,
-      });
-    }
-    throw error;
-  }
-  const given: Flags = command.opts();
-  const flags = { ...DEFAULTS, ...(given.quick ? QUICK : {}), ...given };
-  if (flags.clients === undefined) {
-    throw usageError("--clients is missing: give targets or groups, e.g. --clients all, or use --quick");
-  }
+  const flags = flagLayer(argv);
+  if (!flags) return undefined;
   const notices: string[] = [];
-  const access = storeAccess(flags, env);
-  const [cooldown = "", clientCooldown = cooldown, ...more] = flags.cooldown.split(",");
-  if (more.length > 0) throw usageError(`--cooldown ${flags.cooldown}: give one or two numbers of seconds`);
-  const workload =
-    flags.workload === "both" ? workloads.map(({ id }) => id) : listOf("--workload", flags.workload, notices);
-  const seed = flags.seed === undefined ? anySeed() : numberIn("seed", "--seed", flags.seed);
-  return {
-    clients: listOf("--clients", flags.clients, notices),
-    workloads: workload,
-    duration: durationMode(flags.durationMode),
-    connections: listOf("--concurrency", flags.concurrency, notices).map((text) =>
-      numberIn("connections", "--concurrency", text),
-    ),
-    complexity: numberIn("complexity", "--complexity", flags.complexity),
-    limits: explicitLimits(flags, env, notices),
-    runs: numberIn("runs", "--runs", flags.runs),
-    warmupS: numberIn("warmup", "--warmup", flags.warmup, false),
-    cooldownS: numberIn("cooldown", "--cooldown", cooldown, false),
-    clientCooldownS: numberIn("cooldown", "--cooldown", clientCooldown, false),
-    traffic: listOf("--traffic", flags.traffic, notices),
-    runtime: flags.runtime,
-    caps: capsFrom(flags, env, notices),
-    order: oneOf("--order", flags.order, ["interleaved", "consecutive"]),
-    seed,
-    output: flags.output,
-    workers: numberIn("workers", "--workers", flags.workers),
-    allowParallel: flags.allowParallel ?? false,
-    programPaths: programPaths(flags, env, notices),
-    storeAccess: access,
-    command: [
-      ...(access.STORE_URL ? ["STORE_URL=…"] : []),
+  const output = flags.get("output")?.value ?? settingOf("output").fallback ?? "";
+  const resume = flags.get("resume");
+  const begun = resume && findCampaign(output, resume.value);
+  const config = flags.get("config");
+  const places = begun
+    ? resumedPlaces(begun, environmentLayer(env), flags, notices)
+    : [...(config ? [configLayer(config.value)] : []), environmentLayer(env), flags];
+  const asked = withoutSecrets(argv);
+  const isSeeded = places.some((place) => place.has("seed"));
+  const command = (seed: number) =>
+    [
       ...assignments(INHERITED, env),
       "./scripts/run-all.sh",
-      ...[...withoutSecrets(argv), ...(flags.seed === undefined ? ["--seed", String(seed)] : [])].map(quoted),
-    ].join(" "),
-    notices,
-  };
+      ...[...asked, ...(isSeeded ? [] : ["--seed", String(seed)])].map(quoted),
+    ].join(" ");
+  const request = requestOf(places, command, notices);
+  return begun ? { ...asBegun(request, begun), resume: basename(begun.folder) } : request;
 }

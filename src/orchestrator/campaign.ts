@@ -1,146 +1,159 @@
-import { access, constants, rm } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
-import { EXIT, type ExitCode, environmentError, messageOf } from "../contract/errors.js";
-import type { Manifest } from "../contract/manifest.js";
-import type { Plan } from "../contract/plan.js";
+import { basename, join } from "node:path";
+import { BenchError, EXIT, type ExitCode, messageOf } from "../contract/errors.js";
+import { ensurePythonEnvironment } from "../runtimes/python.js";
 import { unlessAborted } from "./abort.js";
+import { announce } from "./announce.js";
+import { Checksums } from "./checksums.js";
+import { requireFitMachine } from "./doctor.js";
+import { learnOverheads, overheadsOf } from "./estimate.js";
 import { discoverStore } from "./external.js";
 import type { Journal } from "./journal.js";
 import { Lease } from "./lease.js";
-import { startManifest } from "./manifest.js";
-import { estimateS, makePlan } from "./plan.js";
-import { campaignReadme } from "./readme.js";
-import { Recorder, type RunOutcome } from "./recorder.js";
-import { buildReport, summaryTable } from "./report.js";
+import { endSession, resumedManifest, saveManifest, startManifest } from "./manifest.js";
+import { reclaimOrphans } from "./orphans.js";
+import { makePlan } from "./plan.js";
+import { Progress } from "./progress.js";
+import { Recorder } from "./recorder.js";
+import { buildReport, missedThresholds } from "./report.js";
 import type { Request } from "./request.js";
-import { createCampaignFolder, pointLatest, stamp, writeWhole } from "./results-dir.js";
+import { createCampaignFolder, pointLatest, requireWritable, stamp } from "./results-dir.js";
+import { type Begun, findCampaign } from "./resume.js";
 import { hasStore, type OpenedRuntime, openRuntime } from "./runtime.js";
-import { reclaimOrphans, takeLock } from "./state.js";
+import { takeLock } from "./state.js";
+import { closeCampaign, inventory, type Measured, NOTHING, type Stock } from "./stock.js";
+
+/** What every step of a campaign stands on. */
+interface Ground {
+  packageFolder: string;
+  journal: Journal;
+  signal: AbortSignal;
+}
 
 /** The whole story of a campaign, from the request to the report. @returns the exit code */
-export async function runCampaign(
-  request: Request,
-  packageFolder: string,
-  journal: Journal,
-  signal: AbortSignal,
-): Promise<ExitCode> {
+export async function runCampaign(request: Request, ground: Ground): Promise<ExitCode> {
+  const { packageFolder, journal } = ground;
   // What is wrong with the request itself is said before anything is looked for, built or started.
-  makePlan(request, () => true);
+  const begun = request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
+  if (!begun) makePlan(request, () => true);
+  if (request.strict) await requireFitMachine(request.runtime, packageFolder);
   for (const notice of request.notices) journal.warn(notice);
   for (const line of await reclaimOrphans()) journal.warn(line);
-  const now = new Date();
-  const say = (text: string) => journal.say(text);
-  const opening = openRuntime(request, packageFolder, stamp(now), say, signal);
-  const { runtime, choice, workFolder } = await unlessAborted(signal, opening).catch(async (error) => {
-    await opening.then(discard, () => {});
-    throw error;
-  });
+  // The report needs it: what is missing is to be known before hours of measuring, not after them.
+  await ensurePythonEnvironment(packageFolder, (text) => journal.say(text), ground.signal);
+  const name = begun?.manifest.campaign ?? stamp(new Date());
+  const release = request.allowParallel ? async () => {} : await takeLock(name);
   try {
-    const external = await discoverStore(request.storeAccess, runtime);
-    const plan = makePlan(request, (store) => hasStore(runtime, external, store), external);
-    const release = request.allowParallel ? async () => {} : await takeLock(stamp(now));
+    const lease = await Lease.open(name);
     try {
-      await checkOutputFile(request.outputFile);
-      const folder = await createCampaignFolder(request.output, now);
-      const campaign = basename(folder);
-      journal.writeTo(join(folder, "benchmark.log"));
-      announce(plan, choice, folder, journal);
-      const manifest = await startManifest(campaign, request, plan, runtime, external, packageFolder);
-      for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
-      await save(manifest, folder);
-      const lease = await Lease.open(campaign, runtime.id, workFolder);
-      let outcomes: RunOutcome[] = [];
-      try {
-        const recorder = new Recorder({
-          campaign,
-          folder,
-          plan,
-          runtime,
-          lease,
-          journal,
-          signal,
-          request,
-          external,
-        });
-        outcomes = await recorder.recordAll();
-        manifest.status = "finished";
-      } finally {
-        if (manifest.status === "running") manifest.status = "aborted";
-        manifest.finished_at = new Date().toISOString();
-        try {
-          await lease.close();
-        } finally {
-          // Neither may hide how the campaign ended.
-          await save(manifest, folder).catch((error) => journal.warn(messageOf(error)));
-          await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
-        }
-      }
-      return await conclude(outcomes, packageFolder, folder, journal, signal);
+      const stock = begun ? await inventory(begun, lease, journal) : NOTHING;
+      const campaign =
+        begun && stock.missing === 0
+          ? await closeCampaign(begun, stock, journal)
+          : await measure(request, begun, stock, lease, ground);
+      return await conclude(campaign, lease, ground);
     } finally {
-      await release();
+      await lease.close();
     }
   } finally {
+    await release();
+  }
+}
+
+/** Opens the runtime, works through what the plan still lacks, and gives back what was started. */
+async function measure(
+  request: Request,
+  begun: Begun | undefined,
+  { there }: Stock,
+  lease: Lease,
+  ground: Ground,
+): Promise<Measured> {
+  const { packageFolder, journal, signal } = ground;
+  const now = new Date();
+  const { runtime, choice } = await open(request, lease, ground);
+  try {
+    const external = await discoverStore(request.storeAccess, runtime);
+    const available = (store: string) => hasStore(runtime, external, store);
+    const plan = begun?.manifest.plan ?? makePlan(request, available, external);
+    await requireWritable(request.outputFile);
+    const folder = begun?.folder ?? (await createCampaignFolder(request.output, now));
+    await lease.note({ folder });
+    journal.writeTo(join(folder, "benchmark.log"));
+    const campaign = begun?.manifest.campaign ?? basename(folder);
+    const overheads = await overheadsOf(runtime.id);
+    const fresh = await startManifest(campaign, request, plan, runtime, external, packageFolder);
+    const manifest = begun ? resumedManifest(begun.manifest, fresh) : fresh;
+    announce({ campaign, folder, runtime: runtime.id, choice }, plan, overheads, journal);
+    for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
+    await saveManifest(manifest, folder);
     try {
-      await runtime.close();
+      const checksums = await Checksums.of(folder);
+      const progress = new Progress(journal, plan, overheads);
+      const things = { campaign, folder, plan, runtime, lease, journal, progress, signal, request, external };
+      const outcomes = await new Recorder({ ...things, there, checksums }).recordAll();
+      manifest.status = "finished";
+      const measured = outcomes.filter(({ file, status }) => status !== "failed" && !there.has(file));
+      await learnOverheads(runtime.id, plan.warmup_s, measured);
+      return { folder, outcomes };
     } finally {
-      await rm(workFolder, { recursive: true, force: true });
+      endSession(manifest);
+      try {
+        await lease.giveBack();
+      } finally {
+        // Neither may hide how the campaign ended.
+        await saveManifest(manifest, folder).catch((error) => journal.warn(messageOf(error)));
+        await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
+      }
     }
+  } finally {
+    await runtime.close();
   }
 }
 
-/** Of a runtime that opened when nobody waited for it any more. */
-async function discard({ runtime, workFolder }: OpenedRuntime): Promise<void> {
-  await runtime.close();
-  await rm(workFolder, { recursive: true, force: true });
+/** @throws Aborted, also while it opens; a runtime that nobody waits for any more is closed */
+async function open(
+  request: Request,
+  lease: Lease,
+  { packageFolder, journal, signal }: Ground,
+): Promise<OpenedRuntime> {
+  const opening = openRuntime(request, {
+    packageFolder,
+    workFolder: lease.workFolder,
+    owner: lease.owner,
+    campaign: lease.owner.campaign,
+    signal,
+    hold: (pid) => lease.hold(pid),
+    say: (text) => journal.say(text),
+  });
+  const opened = await unlessAborted(signal, opening).catch(async (error) => {
+    const late = await opening.catch(() => undefined);
+    await late?.runtime.close();
+    throw error;
+  });
+  await lease.note({ runtime: opened.runtime.id });
+  return opened;
 }
 
-/** @throws environmentError when the folder cannot be written, e.g. because the disk is full */
-async function save(manifest: Manifest, folder: string): Promise<void> {
-  try {
-    await writeWhole(join(folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-    await writeWhole(join(folder, "README.md"), campaignReadme(manifest));
-  } catch (error) {
-    throw environmentError(`${folder} cannot be written: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-/** A file that cannot be written is to be known before the first run, not after it. */
-async function checkOutputFile(path: string | undefined): Promise<void> {
-  if (path === undefined) return;
-  try {
-    await access(dirname(resolve(path)), constants.W_OK);
-  } catch (error) {
-    throw environmentError(`OUTPUT_FILE ${path} cannot be written: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-function announce(plan: Plan, choice: string, folder: string, journal: Journal): void {
-  journal.say(choice);
-  for (const { asked, reason } of plan.skips) journal.say(`skipped ${asked}: ${reason}`);
-  for (const note of plan.notes) journal.say(`note: ${note}`);
-  const minutes = Math.ceil(estimateS(plan) / 60);
-  const counts = `${plan.runs.length} runs of ${plan.configurations.length} configurations, ${plan.order}`;
-  journal.say(`${counts}, about ${minutes} min; seed ${plan.seed}; results in ${folder}`);
-}
-
-/** The report and the last screen. Failed runs outrank invalid ones in the exit code. */
+/** The report. In the exit code failed runs outrank missed thresholds, and those invalid runs. */
 async function conclude(
-  outcomes: readonly RunOutcome[],
-  packageFolder: string,
-  folder: string,
-  journal: Journal,
-  signal: AbortSignal,
+  { folder, outcomes }: Measured,
+  lease: Lease,
+  { packageFolder, journal, signal }: Ground,
 ): Promise<ExitCode> {
-  journal.stamp("building the report");
-  const summary = await buildReport(packageFolder, folder, signal);
-  journal.say("");
-  for (const line of summaryTable(summary)) journal.say(line);
+  journal.tell({ event: "phase", phase: "report" });
   const failed = outcomes.filter(({ status }) => status === "failed").length;
+  const building = buildReport(packageFolder, folder, signal, (pid) => lease.hold(pid));
+  const summary = await building.catch((error) => {
+    // That runs failed, e.g. for want of disk space, is what has to be mended first.
+    if (failed === 0 || !(error instanceof BenchError)) throw error;
+    journal.warn(error.message);
+    return undefined;
+  });
+  if (!summary) return EXIT.configurationFailed;
+  const missed = missedThresholds(summary);
+  for (const line of missed) journal.warn(`threshold: ${line}`);
+  journal.tell({ event: "report", path: summary.report, configurations: summary.configurations });
   const invalid = outcomes.filter(({ status }) => status === "invalid").length;
-  if (failed > 0)
-    journal.warn(`${failed} of ${outcomes.length} runs failed: see the report or benchmark.log`);
-  if (invalid > 0) journal.warn(`${invalid} of ${outcomes.length} runs are invalid: the report says why`);
-  journal.say(`report: ${summary.report}`);
   if (failed > 0) return EXIT.configurationFailed;
+  if (missed.length > 0) return EXIT.regression;
   return invalid > 0 ? EXIT.runsInvalid : EXIT.done;
 }

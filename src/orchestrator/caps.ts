@@ -1,9 +1,7 @@
-import { totalmem } from "node:os";
-import type { Environment } from "../contract/env.js";
+import { cpus, totalmem } from "node:os";
 import { usageError } from "../contract/errors.js";
-import type { Flags } from "./flags.js";
 import type { RoleCaps } from "./request.js";
-import { flagOrVariable } from "./said.js";
+import type { Settings } from "./settings/said.js";
 
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
@@ -21,51 +19,15 @@ const DEFAULT_CAPS: RoleCaps = {
 
 type Kind = keyof RoleCaps;
 
-export const CAPS = [
-  { kind: "store", member: "cpus", flag: "--store-cpus", option: "storeCpus", variable: "STORE_CPUS" },
-  {
-    kind: "store",
-    member: "memory_bytes",
-    flag: "--store-memory",
-    option: "storeMemory",
-    variable: "STORE_MEMORY",
-  },
-  { kind: "server", member: "cpus", flag: "--server-cpus", option: "serverCpus", variable: "SERVER_CPUS" },
-  {
-    kind: "generator",
-    member: "cpus",
-    flag: "--loadtest-cpus",
-    option: "loadtestCpus",
-    variable: "LOADTEST_CPUS",
-  },
-  {
-    kind: "store",
-    member: "cpuset",
-    flag: "--cpuset-store",
-    option: "cpusetStore",
-    variable: "CPUSET_STORE",
-  },
-  {
-    kind: "server",
-    member: "cpuset",
-    flag: "--cpuset-server",
-    option: "cpusetServer",
-    variable: "CPUSET_SERVER",
-  },
-  {
-    kind: "generator",
-    member: "cpuset",
-    flag: "--cpuset-loadtest",
-    option: "cpusetLoadtest",
-    variable: "CPUSET_LOADTEST",
-  },
-] as const satisfies readonly {
-  kind: Kind;
-  member: string;
-  flag: string;
-  option: keyof Flags;
-  variable: string;
-}[];
+const CAPS = [
+  { kind: "store", member: "cpus", key: "store-cpus" },
+  { kind: "store", member: "memory_bytes", key: "store-memory" },
+  { kind: "server", member: "cpus", key: "server-cpus" },
+  { kind: "generator", member: "cpus", key: "loadtest-cpus" },
+  { kind: "store", member: "cpuset", key: "cpuset-store" },
+  { kind: "server", member: "cpuset", key: "cpuset-server" },
+  { kind: "generator", member: "cpuset", key: "cpuset-loadtest" },
+] as const satisfies readonly { kind: Kind; member: string; key: string }[];
 
 const bad = (source: string, text: string, valid: string) =>
   usageError(`${source} ${JSON.stringify(text.slice(0, 60))}: give ${valid}`);
@@ -90,12 +52,29 @@ const parsers = {
   },
 } as const;
 
-/** The caps that flags or environment ask for; what they leave open is the default. */
-export function capsFrom(flags: Flags, env: Environment, notices: string[]): RoleCaps {
+/** The caps that were asked for; what nobody said is the default. */
+export function capsFrom(settings: Settings): RoleCaps {
   const caps = structuredClone(DEFAULT_CAPS);
-  for (const { kind, member, flag, option, variable } of CAPS) {
-    const said = flagOrVariable(flag, flags[option], variable, env, notices);
+  for (const { kind, member, key } of CAPS) {
+    const said = settings.find(key);
     if (said) Object.assign(caps[kind], { [member]: parsers[member](said.source, said.value) });
   }
   return caps;
+}
+
+/** Cores that give store, server and load generator two each. */
+const ENOUGH_CPUS = 6;
+
+/** Caps with a set of cores for each role, where nobody chose any and the machine has enough. */
+export function pinnedApart(caps: RoleCaps, notices: string[], available = cpus().length): RoleCaps {
+  if (Object.values(caps).some(({ cpuset }) => cpuset !== undefined)) return caps;
+  if (available < ENOUGH_CPUS) {
+    notices.push(`roles are not pinned: ${available} CPUs, ${ENOUGH_CPUS} would give each role its own`);
+    return caps;
+  }
+  return {
+    server: { ...caps.server, cpuset: "0-1" },
+    generator: { ...caps.generator, cpuset: "2-3" },
+    store: { ...caps.store, cpuset: `4-${available - 1}` },
+  };
 }

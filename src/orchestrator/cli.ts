@@ -1,30 +1,38 @@
 #!/usr/bin/env node
 import { fileURLToPath } from "node:url";
-import { EXIT, type ExitCode, usageError } from "../contract/errors.js";
+import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../contract/errors.js";
 import { runProgram } from "../contract/program.js";
-import { nearest } from "../targets/nearest.js";
 import { Aborted } from "./abort.js";
-import { parseCampaign } from "./args.js";
 import { runCampaign } from "./campaign.js";
+import { findCommand } from "./commands/help.js";
+import { commands } from "./commands/index.js";
+import type { CliContext } from "./commands/types.js";
+import { preview, previewLines } from "./dry-run.js";
 import { Journal } from "./journal.js";
 import type { Request } from "./request.js";
-import { parseSingle } from "./single.js";
-import { reclaimOrphans } from "./state.js";
+import { openScreen } from "./screen/index.js";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
-const COMMANDS = ["run", "single", "clean"];
+/** Flags that stand for a command. */
+const ALIASES: Readonly<Record<string, string>> = {
+  "--help": "help",
+  "-h": "help",
+  "--version": "version",
+  "-V": "version",
+};
 
 /** Ctrl-C, SIGTERM and a closed terminal end the campaign in order; a second one ends this process at once. */
-function interruption(): AbortSignal {
+function interruption(journal: Journal): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       const reason = new Aborted(signal);
       if (controller.signal.aborted) {
+        journal.end(reason.exitCode, "ended at once");
         process.stderr.write("ended at once; remove what is left with: ratelimit-bench clean\n");
         process.exit(reason.exitCode);
       }
-      process.stderr.write("stopping: giving back what was started (again to end at once)\n");
+      journal.warn("stopping: giving back what was started (again to end at once)");
       controller.abort(reason);
     });
   }
@@ -32,36 +40,48 @@ function interruption(): AbortSignal {
 }
 
 async function campaign(request: Request): Promise<ExitCode> {
+  if (request.dryRun) {
+    const found = await preview(request, packageFolder);
+    const isJson = request.telling.format === "json";
+    process.stdout.write(
+      isJson ? `${JSON.stringify(found, null, 2)}\n` : `${previewLines(found).join("\n")}\n`,
+    );
+    return EXIT.done;
+  }
+  const journal = new Journal(
+    openScreen(request.telling, { out: process.stdout, err: process.stderr }, process.env),
+  );
+  // Whatever ends this process: the terminal gets its cursor back.
+  process.once("exit", () => journal.close());
   try {
-    return await runCampaign(request, packageFolder, new Journal(), interruption());
+    const exitCode = await runCampaign(request, { packageFolder, journal, signal: interruption(journal) });
+    journal.end(exitCode);
+    return exitCode;
   } catch (error) {
-    if (!(error instanceof Aborted)) throw error;
-    process.stderr.write(`${error.message}; what was measured is kept\n`);
-    return error.exitCode;
+    if (error instanceof Aborted) {
+      journal.warn(`${error.message}; what was measured is kept; go on with --resume`);
+      journal.end(error.exitCode, error.message);
+      return error.exitCode;
+    }
+    journal.end(error instanceof BenchError ? error.exitCode : EXIT.defect, messageOf(error));
+    throw error;
   }
 }
 
 async function main(): Promise<ExitCode> {
-  const [command, ...argv] = process.argv.slice(2);
-  switch (command) {
-    case "run": {
-      const request = parseCampaign(argv, process.env);
-      return request ? campaign(request) : EXIT.done;
-    }
-    case "single":
-      if (argv.length > 0)
-        throw usageError(`unexpected ${argv[0]}: a single run is set by environment variables`);
-      return campaign(parseSingle(process.env));
-    case "clean": {
-      const told = await reclaimOrphans(true);
-      process.stdout.write(told.length > 0 ? `${told.join("\n")}\n` : "nothing was left behind\n");
-      return EXIT.done;
-    }
-    default:
-      throw usageError(
-        `there is no command ${JSON.stringify(command ?? "")}${nearest(command ?? "", COMMANDS)}`,
-      );
+  const [word, ...argv] = process.argv.slice(2);
+  if (word === undefined) {
+    const names = commands.map(({ name }) => name).join(", ");
+    throw usageError(`a command is missing: give one of ${names}; see ratelimit-bench --help`);
   }
+  const context: CliContext = {
+    packageFolder,
+    env: process.env,
+    commands,
+    campaign,
+    print: (text) => process.stdout.write(`${text}\n`),
+  };
+  return findCommand(ALIASES[word] ?? word, commands).run(argv, context);
 }
 
 // Whoever reads may go away (`run-all.sh … | head`): that must not leave a store and a server behind.

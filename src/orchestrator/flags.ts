@@ -1,71 +1,24 @@
-import { Command, Option } from "commander";
-import { DEFAULT_COMPLEXITY } from "../contract/server-env.js";
-import { DEFAULT_TRAFFIC, profiles } from "../traffic/profiles/index.js";
-import { workloads } from "../traffic/workloads.js";
+import { Command, CommanderError, Option } from "commander";
+import { usageError } from "../contract/errors.js";
+import { profiles } from "../traffic/profiles/index.js";
+import { GROUPS, SETTINGS } from "./settings/list.js";
+import { PRESETS } from "./settings/presets.js";
+import type { Layer, Said } from "./settings/said.js";
+import type { Setting } from "./settings/types.js";
 
-export interface Flags {
-  clients?: string;
-  workload?: string;
-  durationMode?: string;
-  concurrency?: string;
-  complexity?: string;
-  points?: string;
-  window?: string;
-  block?: string;
-  runs?: string;
-  warmup?: string;
-  cooldown?: string;
-  traffic?: string;
-  runtime?: string;
-  order?: string;
-  seed?: string;
-  output?: string;
-  workers?: string;
-  valkeyServer?: string;
-  redisServer?: string;
-  storeCpus?: string;
-  storeMemory?: string;
-  serverCpus?: string;
-  loadtestCpus?: string;
-  cpusetStore?: string;
-  cpusetServer?: string;
-  cpusetLoadtest?: string;
-  storeUrl?: string;
-  storeCa?: string;
-  allowParallel?: boolean;
-  quick?: boolean;
+/** A table in the help: names on the left, what they are on the right. */
+function listed(title: string, things: readonly { id: string; summary: string }[]): string {
+  const width = Math.max(...things.map(({ id }) => id.length));
+  return [title, ...things.map(({ id, summary }) => `  ${id.padEnd(width)}  ${summary}`)].join("\n");
 }
 
-/** What `--quick` stands for; each flag that is given beside it wins. */
-export const QUICK: Flags = {
-  clients: "standalone,controls",
-  workload: "light",
-  concurrency: "50",
-  durationMode: "custom:5",
-  runs: "3",
-  warmup: "2",
-  cooldown: "0.5",
-};
+const AFTER = `
+Targets:  client[@store][:topology][+option…], e.g. ioredis, ioredis@valkey, iovalkey:cluster
+Groups:   all, standalone, cluster (valkey-glide, iovalkey, ioredis), controls (none, memory)
 
-export const DEFAULTS = {
-  workload: "light",
-  durationMode: "dynamic",
-  concurrency: "50 100",
-  complexity: String(DEFAULT_COMPLEXITY),
-  runs: "3",
-  warmup: "10",
-  cooldown: "5,10",
-  traffic: DEFAULT_TRAFFIC,
-  runtime: "auto",
-  order: "interleaved",
-  output: "results",
-  workers: "1",
-} satisfies Flags;
+${listed("Presets:", PRESETS)}
 
-const EXAMPLES = `
-Targets: client[@store][:topology], e.g. ioredis, ioredis@valkey, iovalkey:cluster
-Groups:  all, standalone, cluster (valkey-glide, iovalkey, ioredis), controls (none, memory)
-Traffic: ${profiles.map(({ id, summary }) => `${id}: ${summary}`).join("\n         ")}
+${listed("Traffic:", profiles)}
 
 Examples:
   run-all.sh --quick                                    a first report in four minutes
@@ -73,93 +26,66 @@ Examples:
   run-all.sh --clients "iovalkey,ioredis@valkey" --runs 10 --duration-mode fixed30
   run-all.sh --clients standalone --workload both --complexity 20
   run-all.sh --clients ioredis --traffic fixed --points 100 --window 60
+  run-all.sh --config campaign.yaml --dry-run           what a file asks for, and how long it takes
 
 Exit codes: 0 done, 2 bad usage, 3 environment not fit, 4 a configuration failed, 5 some runs are invalid,
-            130 interrupted`;
+            6 a threshold was missed, 130 interrupted`;
 
-/** The flags of a campaign, as commander knows them. */
+function optionOf({ key, value, help, variable, fallback, repeatable }: Setting): Option {
+  const notes = [
+    ...(fallback === undefined
+      ? []
+      : [`default: ${/\s/.test(fallback) ? JSON.stringify(fallback) : fallback}`]),
+    ...(variable ? [`also ${variable}`] : []),
+  ];
+  const words = notes.length > 0 ? `${help} (${notes.join("; ")})` : help;
+  const option = new Option(value ? `--${key} ${value}` : `--${key}`, words);
+  if (repeatable)
+    option.argParser((text: string, before?: string) => (before === undefined ? text : `${before},${text}`));
+  return option;
+}
+
+/** The flags of a campaign, as commander knows them: made of the list of settings. */
 export function campaignCommand(): Command {
-  return new Command("run-all.sh")
-    .description("Measures rate limiters: every configuration several times, interleaved, with a report.")
-    .addOption(new Option("--clients <list>", "targets and groups, comma or space separated"))
-    .addOption(new Option("--quick", "the three clients and the controls, 50 connections, 5 s, 3 runs"))
-    .addOption(
-      new Option("--workload <list>", `${workloads.map(({ id }) => id).join("|")}|both`).default(
-        undefined,
-        DEFAULTS.workload,
-      ),
-    )
-    .addOption(
-      new Option("--duration-mode <mode>", "dynamic|fixed30|fixed120|custom:N").default(
-        undefined,
-        DEFAULTS.durationMode,
-      ),
-    )
-    .addOption(
-      new Option("--concurrency <list>", "connections").default(undefined, `"${DEFAULTS.concurrency}"`),
-    )
-    .addOption(
-      new Option("--traffic <list>", "which keys the requests carry").default(undefined, DEFAULTS.traffic),
-    )
-    .addOption(new Option("--runs <n>", "runs of each configuration").default(undefined, DEFAULTS.runs))
-    .addOption(
-      new Option("--warmup <s>", "seconds of load before each run, discarded").default(
-        undefined,
-        DEFAULTS.warmup,
-      ),
-    )
-    .addOption(
-      new Option(
-        "--cooldown <a[,b]>",
-        "seconds between runs, and between clients in consecutive order",
-      ).default(undefined, DEFAULTS.cooldown),
-    )
-    .addOption(new Option("--order <order>", "interleaved|consecutive").default(undefined, DEFAULTS.order))
-    .addOption(new Option("--seed <n>", "of order and traffic; random if not given"))
-    .addOption(
-      new Option("--complexity <n>", "rounds of CPU work of the heavy workload").default(
-        undefined,
-        DEFAULTS.complexity,
-      ),
-    )
-    .addOption(new Option("--points <n>", "explicit quota of each key (also RATE_LIMIT_POINTS)"))
-    .addOption(new Option("--window <s>", "explicit window of the quota (also RATE_LIMIT_DURATION)"))
-    .addOption(new Option("--block <s>", "explicit block once exceeded (also RATE_LIMIT_BLOCK_DURATION)"))
-    .addOption(
-      new Option("--runtime <runtime>", "auto|docker|podman|local").default(undefined, DEFAULTS.runtime),
-    )
-    .addOption(
-      new Option("--store-cpus <n>", "CPU cap of a store node in a container (also STORE_CPUS); else 2"),
-    )
-    .addOption(new Option("--store-memory <size>", "its memory cap, e.g. 512m (also STORE_MEMORY); else 2g"))
-    .addOption(new Option("--server-cpus <n>", "CPU cap of the server (also SERVER_CPUS); else none"))
-    .addOption(
-      new Option("--loadtest-cpus <n>", "CPU cap of the load generator (also LOADTEST_CPUS); else none"),
-    )
-    .addOption(new Option("--cpuset-store <list>", "CPUs of the store nodes, e.g. 0-1 (also CPUSET_STORE)"))
-    .addOption(new Option("--cpuset-server <list>", "CPUs of the server (also CPUSET_SERVER)"))
-    .addOption(new Option("--cpuset-loadtest <list>", "CPUs of the load generator (also CPUSET_LOADTEST)"))
-    .addOption(
-      new Option("--workers <n>", "threads of the load generator").default(undefined, DEFAULTS.workers),
-    )
-    .addOption(new Option("--output <dir>", "results root").default(undefined, DEFAULTS.output))
-    .addOption(
-      new Option("--valkey-server <path>", "store program (also VALKEY_SERVER); else PATH, else embedded"),
-    )
-    .addOption(new Option("--redis-server <path>", "store program (also REDIS_SERVER); else PATH"))
-    .addOption(
-      new Option(
-        "--store-url <url>",
-        "measure a store that you already run: redis[s]://[user:password@]host[:port]; better as STORE_URL, which no process list shows",
-      ),
-    )
-    .addOption(
-      new Option("--store-ca <file>", "certificate (PEM) that vouches for rediss:// (also STORE_CA)"),
-    )
-    .addOption(new Option("--allow-parallel", "start although another campaign is running"))
-    .addHelpText("after", EXAMPLES)
+  const command = new Command("run-all.sh").description(
+    "Measures rate limiters: every configuration several times, interleaved, with a report.",
+  );
+  for (const { title, settings } of GROUPS) {
+    command.optionsGroup(title);
+    for (const setting of settings) command.addOption(optionOf(setting));
+  }
+  return command
+    .addHelpText("after", AFTER)
     .allowExcessArguments(false)
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
 }
+
+/**
+ * What the flags say, by setting.
+ * @returns undefined when help was asked for and has been printed
+ * @throws usageError in one line
+ */
+export function flagLayer(argv: readonly string[]): Layer | undefined {
+  const command = campaignCommand();
+  try {
+    command.parse([...argv], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return undefined;
+    const line = error.message.replace(/^error: /, "").replaceAll("\n", " ");
+    throw usageError(`${line}; see --help`, { cause: error });
+  }
+  const layer = new Map<string, Said>();
+  for (const option of command.options) {
+    const value: unknown = command.getOptionValue(option.attributeName());
+    if (value !== undefined) layer.set(option.name(), { source: `--${option.name()}`, value: String(value) });
+  }
+  return layer;
+}
+
+/** Keys of the settings that take a value, for whoever walks over a command line. */
+export const WITH_VALUE: ReadonlySet<string> = new Set(
+  SETTINGS.filter(({ value }) => value).map(({ key }) => key),
+);

@@ -88,8 +88,10 @@ function coresOf(text: string): number[] {
 /** The revision of the project's own checkout, marked when it has changes; undefined outside of git. */
 export async function gitRevision(folder: string): Promise<string | undefined> {
   const git = (...parameters: string[]) => execa("git", ["-C", folder, ...parameters], { reject: false });
-  const head = await git("rev-parse", "HEAD");
-  if (head.failed) return undefined;
+  // A package that is installed inside somebody's checkout has a prefix there: that revision is not ours.
+  const head = await git("rev-parse", "HEAD", "--show-prefix");
+  const [revision, prefix] = head.failed ? [] : head.stdout.split("\n");
+  if (!revision || prefix) return undefined;
   const status = await git("status", "--porcelain", "--untracked-files=no");
-  return status.stdout ? `${head.stdout} with changes` : head.stdout;
+  return status.stdout ? `${revision} with changes` : revision;
 }

@@ -1,13 +1,20 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { environmentError, messageOf } from "../contract/errors.js";
 import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION, type Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
 import type { Discovery } from "../contract/store.js";
 import type { Runtime } from "../runtimes/types.js";
+import { clients } from "../targets/clients/index.js";
+import { limiters } from "../targets/limiters/index.js";
 import { stores } from "../targets/stores/index.js";
+import { packageVersion } from "../targets/version.js";
 import { conditionsOf, describeMachine, gitRevision } from "./machine.js";
+import { campaignReadme } from "./readme.js";
 import { runtimeFacts } from "./records.js";
 import type { Request } from "./request.js";
+import { writeWhole } from "./results-dir.js";
+import { requireSame } from "./same.js";
 
 /** The manifest as it stands before the first run. */
 export async function startManifest(
@@ -33,14 +40,20 @@ export async function startManifest(
     const { path, version, embedded } = facts;
     return [[id, { path, version, embedded }] as const];
   });
+  const harness = { version, node: process.versions.node, ...(revision ? { git_revision: revision } : {}) };
+  const startedAt = new Date().toISOString();
   return {
     schema: MANIFEST_SCHEMA,
     schema_version: MANIFEST_SCHEMA_VERSION,
     campaign,
     status: "running",
-    started_at: new Date().toISOString(),
+    started_at: startedAt,
     command: request.command,
-    harness: { version, node: process.versions.node, ...(revision ? { git_revision: revision } : {}) },
+    settings: request.settings,
+    ...(request.thresholds.length > 0 ? { thresholds: request.thresholds } : {}),
+    sessions: [{ started_at: startedAt, harness }],
+    harness,
+    ...(runtime.images ? {} : { libraries: libraryVersions(plan) }),
     machine,
     runtime: runtimeFacts(
       runtime,
@@ -54,4 +67,52 @@ export async function startManifest(
     conditions: conditionsOf(machine, runtime, request.caps),
     plan,
   };
+}
+
+/** Of the packages that the plan's targets load in this place. */
+function libraryVersions({ configurations }: Plan): Record<string, string> {
+  const used = new Set(
+    configurations.flatMap(({ configuration: { target } }) => [target.client, target.limiter]),
+  );
+  const packages = [...clients, ...limiters].flatMap((each) =>
+    used.has(each.id) ? (each.package ?? []) : [],
+  );
+  return Object.fromEntries(
+    ["fastify", "autocannon", ...packages].map((name) => [name, packageVersion(name)]),
+  );
+}
+
+/**
+ * The manifest of a campaign that goes on: a session more, and whatever showed only now.
+ * @throws environmentError naming each difference between then and now
+ */
+export function resumedManifest(before: Manifest, now: Manifest): Manifest {
+  requireSame(before, now);
+  const { finished_at: _, ...begun } = before;
+  const { started_at, finished_at, harness } = before;
+  const first = { started_at, ...(finished_at ? { finished_at } : {}), harness };
+  return {
+    ...begun,
+    status: "running",
+    sessions: [...(before.sessions ?? [first]), ...(now.sessions ?? [])],
+    conditions: [...new Set([...before.conditions, ...now.conditions])],
+  };
+}
+
+/** How a campaign ended for now. */
+export function endSession(manifest: Manifest): void {
+  if (manifest.status === "running") manifest.status = "aborted";
+  manifest.finished_at = new Date().toISOString();
+  const session = manifest.sessions?.at(-1);
+  if (session) session.finished_at = manifest.finished_at;
+}
+
+/** @throws environmentError when the folder cannot be written, e.g. because the disk is full */
+export async function saveManifest(manifest: Manifest, folder: string): Promise<void> {
+  try {
+    await writeWhole(join(folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+    await writeWhole(join(folder, "README.md"), campaignReadme(manifest));
+  } catch (error) {
+    throw environmentError(`${folder} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
 }

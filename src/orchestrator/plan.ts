@@ -3,6 +3,7 @@ import {
   configurationFileName,
   configurationHash,
   type Limits,
+  type Load,
 } from "../contract/configuration.js";
 import { usageError } from "../contract/errors.js";
 import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../contract/plan.js";
@@ -11,7 +12,7 @@ import { idSchema, type Target } from "../contract/target.js";
 import { clients } from "../targets/clients/index.js";
 import { groups } from "../targets/groups.js";
 import { nearest } from "../targets/nearest.js";
-import { type Availability, resolveTarget } from "../targets/resolve.js";
+import { type Availability, findLimiter, resolveTarget } from "../targets/resolve.js";
 import { findProfile, findWorkload } from "../traffic/find.js";
 import { DEFAULT_TRAFFIC, profiles } from "../traffic/profiles/index.js";
 import { workloads } from "../traffic/workloads.js";
@@ -66,22 +67,42 @@ function resolveAll(request: Request, available: Availability, external: Discove
   return { targets: [...targets.values()], skips, notes: [...new Set(notes)] };
 }
 
-function configurations(request: Request, targets: readonly Target[], isExternal: boolean): Planned[] {
+/** Every load that was asked for: open loops at each rate, else closed ones with each number of connections. */
+function loadsOf({ connections, rates, arrivals }: Request): Load[] {
+  if (rates.length === 0) return connections.map((count) => ({ model: "closed", connections: count }));
+  return rates.flatMap((rate_per_second) =>
+    connections.map((count) => ({ model: "open" as const, rate_per_second, arrivals, connections: count })),
+  );
+}
+
+/** @param skips gets those whose limiter cannot keep the limits */
+function configurations(
+  request: Request,
+  targets: readonly Target[],
+  isExternal: boolean,
+  skips: Plan["skips"],
+): Planned[] {
   const planned = new Map<string, Planned>();
+  const lacking = new Map<string, string>();
   for (const workloadId of request.workloads) {
     const workload = findWorkload(workloadId);
     for (const traffic of request.traffic) {
       const limits: Limits = { ...findProfile(traffic).limits, ...request.limits };
-      for (const connections of request.connections) {
+      for (const load of loadsOf(request)) {
         for (const target of targets) {
+          const lacks = findLimiter(target.limiter).lacks?.(limits);
+          if (lacks) {
+            lacking.set(target.label, lacks);
+            continue;
+          }
           const configuration: Configuration = {
             target,
             workload: workload.computes
               ? { id: workload.id, complexity: request.complexity }
               : { id: workload.id },
             traffic,
-            load: { model: "closed", connections },
-            extent: { duration_s: durationS(request.duration, connections, target) },
+            load,
+            extent: { duration_s: durationS(request.duration, load.connections, target) },
             limits,
             ...(isExternal && target.topology !== "none" ? { external_store: true as const } : {}),
             caps: {},
@@ -92,6 +113,7 @@ function configurations(request: Request, targets: readonly Target[], isExternal
       }
     }
   }
+  skips.push(...[...lacking].map(([asked, reason]) => ({ asked, reason })));
   return [...planned.values()];
 }
 
@@ -128,11 +150,11 @@ export function makePlan(request: Request, available: Availability, external?: D
       profiles.map((profile) => profile.id),
     );
   const { targets, skips, notes } = resolveAll(request, available, external);
-  if (targets.length === 0) {
+  const planned = configurations(request, targets, external !== undefined, skips);
+  if (planned.length === 0) {
     const reasons = skips.map(({ asked, reason }) => `${asked}: ${reason}`).join("; ");
     throw usageError(`nothing is left to measure (${reasons})`);
   }
-  const planned = configurations(request, targets, external !== undefined);
   return {
     schema: PLAN_SCHEMA,
     schema_version: PLAN_SCHEMA_VERSION,
@@ -154,19 +176,4 @@ export function makePlan(request: Request, available: Availability, external?: D
         : []),
     ],
   };
-}
-
-/** Seconds that starting and stopping the parts of one run take, about. */
-const OVERHEAD_S = { standalone: 2, cluster: 7, none: 1.5 } as const;
-
-/** How long the campaign will take, in seconds, about. */
-export function estimateS(plan: Plan): number {
-  const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
-  return plan.runs.reduce((total, { configuration_hash }) => {
-    const configuration = byHash.get(configuration_hash);
-    const extent = configuration?.extent;
-    const measured = extent && "duration_s" in extent ? extent.duration_s : 0;
-    const overhead = OVERHEAD_S[configuration?.target.topology as keyof typeof OVERHEAD_S] ?? 2;
-    return total + plan.warmup_s + measured + plan.cooldown_s + overhead;
-  }, 0);
 }

@@ -1,3 +1,4 @@
+import { loadText } from "../contract/configuration.js";
 import type { Manifest } from "../contract/manifest.js";
 
 const list = (title: string, lines: readonly string[]): string[] =>
@@ -5,11 +6,11 @@ const list = (title: string, lines: readonly string[]): string[] =>
 
 /** The README of a campaign's folder: what ran, and how to repeat it. */
 export function campaignReadme(manifest: Manifest): string {
-  const { plan, machine, campaign, command, conditions, stores } = manifest;
+  const { plan, machine, campaign, command, conditions, stores, sessions = [] } = manifest;
   const configurations = plan.configurations.map(
     ({ configuration: { target, workload, traffic, load, extent } }) => {
       const length = "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
-      return `${target.label}: ${workload.id}, ${traffic} traffic, ${load.connections} connections, ${length}`;
+      return `${target.label}: ${workload.id}, ${traffic} traffic, ${loadText(load)}, ${length}`;
     },
   );
   return [
@@ -31,6 +32,13 @@ export function campaignReadme(manifest: Manifest): string {
       Object.entries(stores).map(
         ([id, { version, embedded }]) => `${id} ${version}${embedded ? " (embedded)" : ""}`,
       ),
+    ),
+    // One session is the rule, and says nothing.
+    ...list(
+      "Sessions",
+      sessions.length < 2
+        ? []
+        : sessions.map(({ started_at, finished_at }) => `${started_at} to ${finished_at ?? "it was killed"}`),
     ),
     ...list(
       "Skipped",

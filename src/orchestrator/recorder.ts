@@ -1,14 +1,16 @@
-import { copyFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import type { Configuration } from "../contract/configuration.js";
 import { BenchError, EXIT, messageOf } from "../contract/errors.js";
 import type { Plan } from "../contract/plan.js";
 import type { Result } from "../contract/result.js";
 import type { Runtime } from "../runtimes/types.js";
 import { Aborted, pause, unlessAborted } from "./abort.js";
 import { PartFailed } from "./cast.js";
+import type { Checksums } from "./checksums.js";
 import { type Journal, lineLog } from "./journal.js";
 import type { Lease } from "./lease.js";
-import { type Belonging, describeResult, failureOf, recordOf } from "./records.js";
+import type { Progress } from "./progress.js";
+import { type Belonging, failureOf, recordOf } from "./records.js";
 import type { Request } from "./request.js";
 import { writeWhole } from "./results-dir.js";
 import { executeRun, type RunListener } from "./run.js";
@@ -19,6 +21,9 @@ type PlannedRun = Plan["runs"][number];
 export interface RunOutcome {
   file: string;
   status: "valid" | "suspect" | "invalid" | "failed";
+  configuration: Configuration;
+  /** From its start until it was saved. */
+  seconds: number;
 }
 
 export interface RecorderOptions {
@@ -28,10 +33,14 @@ export interface RecorderOptions {
   runtime: Runtime;
   lease: Lease;
   journal: Journal;
+  progress: Progress;
   signal: AbortSignal;
   request: Request;
   /** The store that the user already runs, instead of our own. */
   external: ExternalStore | undefined;
+  /** Runs that an earlier session has measured, by result file. */
+  there: ReadonlyMap<string, RunOutcome>;
+  checksums: Checksums;
 }
 
 /** Works through the plan and saves run by run: what was measured stays, whatever happens to the next run. */
@@ -44,46 +53,55 @@ export class Recorder {
 
   /** @throws Aborted, after the run under way was recorded as aborted; BenchError when the first run cannot start */
   async recordAll(): Promise<RunOutcome[]> {
-    const { plan, signal } = this.#options;
+    const { plan, signal, progress, there } = this.#options;
+    for (const planned of plan.runs) if (there.has(planned.file)) progress.kept(planned);
     const outcomes: RunOutcome[] = [];
-    for (const [index, planned] of plan.runs.entries()) {
-      if (index > 0) await pause(signal, this.#cooldownS(plan.runs[index - 1], planned));
-      outcomes.push(await this.#record(planned, index));
+    let before: PlannedRun | undefined;
+    for (const planned of plan.runs) {
+      const measured = there.get(planned.file);
+      if (measured) {
+        outcomes.push(measured);
+        continue;
+      }
+      if (before) {
+        const seconds = this.#cooldownS(before, planned);
+        progress.cooldown(seconds);
+        await pause(signal, seconds);
+      }
+      outcomes.push(await this.#record(planned, before === undefined));
+      before = planned;
     }
     return outcomes;
   }
 
-  async #record(planned: PlannedRun, index: number): Promise<RunOutcome> {
-    const { plan, journal } = this.#options;
+  async #record(planned: PlannedRun, isFirst: boolean): Promise<RunOutcome> {
+    const { journal, progress } = this.#options;
     const belonging = this.#belonging(planned);
-    const { target, workload, traffic, load } = belonging.planned.configuration;
-    const what = `${target.label}, ${workload.id}, ${traffic}, ${load.connections} connections`;
-    const round = `run ${planned.run} of ${plan.runs_per_configuration}`;
-    journal.stamp(`[${index + 1}/${plan.runs.length}] ${what}, ${round}`);
+    progress.started(planned);
     const startedAt = new Date();
     let result: Result;
     try {
       result = await this.#measure(planned, belonging);
     } catch (error) {
       if (error instanceof Aborted) {
-        await this.#save(
-          planned,
-          failureOf(belonging, "aborted", startedAt, { role: "campaign", text: error.message }),
-        );
+        const role = "campaign";
+        const aborted = failureOf(belonging, "aborted", startedAt, { role, text: error.message });
+        progress.finished(planned, aborted, await this.#save(planned, aborted));
         throw error;
       }
       // Before anything was measured, a machine that is not fit is the user's to mend, not a failed run.
-      if (index === 0 && error instanceof BenchError && error.exitCode === EXIT.environment) throw error;
+      if (isFirst && error instanceof BenchError && error.exitCode === EXIT.environment) throw error;
       if (!(error instanceof BenchError || error instanceof PartFailed)) {
         journal.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
       }
       const role = error instanceof PartFailed ? error.role : "harness";
       result = failureOf(belonging, "failed", startedAt, { role, text: messageOf(error) });
     }
-    const saved = (await this.#save(planned, result)) && (await this.#copy(planned));
-    journal.stamp(`  ${describeResult(result)}`);
+    const saved = (await this.#save(planned, result)) && (await this.#copy(result));
+    progress.finished(planned, result, saved);
     const status = result.status === "measured" && saved ? result.verdict.status : "failed";
-    return { file: planned.file, status };
+    const seconds = (Date.now() - startedAt.getTime()) / 1000;
+    return { file: planned.file, status, configuration: belonging.planned.configuration, seconds };
   }
 
   async #measure(planned: PlannedRun, belonging: Belonging): Promise<Result> {
@@ -110,9 +128,11 @@ export class Recorder {
 
   /** @returns whether it could be written; a full disk fails this run and leaves the others alone */
   async #save(planned: PlannedRun, result: Result): Promise<boolean> {
-    const path = join(this.#options.folder, planned.file);
+    const { folder, checksums } = this.#options;
+    const path = join(folder, planned.file);
     try {
-      await writeWhole(path, `${JSON.stringify(result)}\n`);
+      await writeWhole(path, textOf(result));
+      await checksums.add(planned.file, textOf(result));
       return true;
     } catch (error) {
       this.#options.journal.warn(`${path} could not be written: ${messageOf(error)}`);
@@ -121,11 +141,11 @@ export class Recorder {
   }
 
   /** @returns whether the result also stands where the user wants a copy of it */
-  async #copy({ file }: PlannedRun): Promise<boolean> {
-    const { folder, journal, request } = this.#options;
+  async #copy(result: Result): Promise<boolean> {
+    const { journal, request } = this.#options;
     if (!request.outputFile) return true;
     try {
-      await copyFile(join(folder, file), request.outputFile);
+      await writeWhole(resolve(request.outputFile), textOf(result));
       return true;
     } catch (error) {
       journal.warn(`OUTPUT_FILE ${request.outputFile} could not be written: ${messageOf(error)}`);
@@ -141,20 +161,17 @@ export class Recorder {
   }
 
   #listener(planned: PlannedRun): RunListener {
-    const { folder, journal } = this.#options;
-    const append = lineLog(join(folder, `${planned.file}.log`));
-    return {
-      phase: (text) => journal.note(`  ${text}`),
-      progress: () => {},
-      log: (role, line) => append(`${new Date().toISOString()} ${role}: ${line}`),
-    };
+    const { folder, journal, progress } = this.#options;
+    const append = lineLog(join(folder, `${planned.file}.log`), (text) => journal.warn(text));
+    return progress.listener(planned, (role, line) => append(`${new Date().toISOString()} ${role}: ${line}`));
   }
 
-  #cooldownS(before: PlannedRun | undefined, next: PlannedRun): number {
+  #cooldownS(before: PlannedRun, next: PlannedRun): number {
     const { plan } = this.#options;
-    const client = (run: PlannedRun | undefined) =>
-      run && this.#belonging(run).planned.configuration.target.client;
+    const client = (run: PlannedRun) => this.#belonging(run).planned.configuration.target.client;
     const changes = plan.order === "consecutive" && client(before) !== client(next);
     return changes ? plan.client_cooldown_s : plan.cooldown_s;
   }
 }
+
+const textOf = (result: Result): string => `${JSON.stringify(result)}\n`;

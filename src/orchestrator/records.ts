@@ -6,9 +6,9 @@ import {
   measuredResultSchema,
   RESULT_SCHEMA,
   RESULT_SCHEMA_VERSION,
-  type Result,
   type RoleResources,
 } from "../contract/result.js";
+import { limitOf } from "../judge/limit.js";
 import { judge } from "../judge/rules.js";
 import type { Runtime } from "../runtimes/types.js";
 import { findStore } from "../targets/resolve.js";
@@ -69,7 +69,11 @@ export function recordOf(belonging: Belonging, { result, store, resources, notes
     versions: { ...result.versions, ...(version ? { store: version } : {}) },
     ...(store ? { store } : {}),
   };
-  return measuredResultSchema.parse({ ...evidence, verdict: judge(evidence) });
+  return measuredResultSchema.parse({
+    ...evidence,
+    limited_by: limitOf(evidence),
+    verdict: judge(evidence),
+  });
 }
 
 /** The record of a run without figures. */
@@ -94,21 +98,4 @@ export function failureOf(
       not_applicable: [],
     },
   };
-}
-
-/** One line for the log and the screen. */
-export function describeResult(result: Result): string {
-  if (result.status !== "measured") return `${result.status}: ${result.failure.role}: ${result.failure.text}`;
-  const { requests, latency, counts, verdict, resources } = result;
-  const answers = counts.allowed + counts.limited;
-  const figures = [
-    `${Math.round(requests.average)} requests/s`,
-    ...(latency ? [`p50 ${latency.p50.toFixed(2)} ms`, `p99 ${latency.p99.toFixed(2)} ms`] : []),
-    ...(answers > 0 ? [`${((100 * counts.limited) / answers).toFixed(1)} % limited`] : []),
-    ...(resources.server?.cpu_us_per_request === undefined
-      ? []
-      : [`server ${resources.server.cpu_us_per_request.toFixed(0)} µs CPU a request`]),
-  ];
-  const reasons = verdict.reasons.map(({ rule, text }) => `${rule} ${text}`).join("; ");
-  return `${figures.join(", ")} — ${verdict.status}${reasons ? ` (${reasons})` : ""}`;
 }

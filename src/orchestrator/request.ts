@@ -1,5 +1,6 @@
-import type { Limits } from "../contract/configuration.js";
+import { type Arrivals, type Limits, RATE_RANGE } from "../contract/configuration.js";
 import { usageError } from "../contract/errors.js";
+import type { Threshold } from "../contract/manifest.js";
 import type { Caps } from "../runtimes/types.js";
 
 /** How long a run measures: a fixed time, or by the size of what is measured. */
@@ -17,7 +18,12 @@ export interface Request {
   clients: string[];
   workloads: string[];
   duration: DurationMode;
+  /** Of a closed loop; in an open one the most that it may use. */
   connections: number[];
+  /** Requests/s of open loops; none for closed loops. */
+  rates: number[];
+  /** How the sends of open loops are spread. */
+  arrivals: Arrivals;
   complexity: number;
   /** Explicit limits win over the traffic profile's. */
   limits: Partial<Limits>;
@@ -41,6 +47,17 @@ export interface Request {
   outputFile?: string;
   /** The command line that repeats it. */
   command: string;
+  /** Every setting that bears on what is measured, as text: what repeats the campaign. */
+  settings: Record<string, string>;
+  thresholds: Threshold[];
+  /** How it tells of its progress. */
+  telling: { format: "text" | "json"; detail: "quiet" | "normal" | "verbose" };
+  /** Prints the plan and starts nothing. */
+  dryRun: boolean;
+  /** Refuses to start on a machine that the doctor warns of. */
+  strict: boolean;
+  /** Goes on with the campaign of this name below `output`, instead of beginning one. */
+  resume?: string;
   /** Things to say before the first run. */
   notices: string[];
 }
@@ -49,6 +66,8 @@ export interface Request {
 export const RANGES = {
   duration: { min: 1, max: 86_400, unit: " seconds" },
   connections: { min: 1, max: 10_000, unit: "" },
+  rate: { ...RATE_RANGE, unit: " requests a second" },
+  steps: { min: 2, max: 100, unit: " rates" },
   runs: { min: 1, max: 1_000, unit: "" },
   warmup: { min: 0, max: 3_600, unit: " seconds" },
   cooldown: { min: 0, max: 3_600, unit: " seconds" },
@@ -88,15 +107,15 @@ export function listOf(flag: string, text: string, notices: string[]): string[] 
 }
 
 /** `dynamic`, `fixed30`, `fixed120` or `custom:N`. @throws usageError listing the modes */
-export function durationMode(text: string): DurationMode {
+export function durationMode(text: string, source = "--duration-mode"): DurationMode {
   if (text === "dynamic") return { mode: "dynamic" };
   if (text === "fixed30") return { mode: "fixed", seconds: 30 };
   if (text === "fixed120") return { mode: "fixed", seconds: 120 };
   if (text.startsWith("custom:")) {
-    const seconds = numberIn("duration", "--duration-mode custom:", text.slice("custom:".length));
+    const seconds = numberIn("duration", `${source} custom:`, text.slice("custom:".length));
     return { mode: "fixed", seconds };
   }
   throw usageError(
-    `--duration-mode ${JSON.stringify(text.slice(0, 60))}: give dynamic, fixed30, fixed120 or custom:N (seconds)`,
+    `${source} ${JSON.stringify(text.slice(0, 60))}: give dynamic, fixed30, fixed120 or custom:N (seconds)`,
   );
 }

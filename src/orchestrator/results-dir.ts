@@ -1,7 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { access, constants, lstat, mkdir, open, realpath, rename, rm, symlink } from "node:fs/promises";
+import {
+  access,
+  constants,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  symlink,
+} from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { environmentError, messageOf } from "../contract/errors.js";
+import { BenchError, environmentError, messageOf } from "../contract/errors.js";
 
 const pad = (value: number): string => String(value).padStart(2, "0");
 
@@ -21,20 +33,55 @@ export async function createCampaignFolder(root: string, now: Date): Promise<str
   try {
     await mkdir(absolute, { recursive: true });
     await access(absolute, constants.W_OK);
+    await refuseForeignLatest(absolute);
     for (let offset = 0; ; offset++) {
       const folder = join(absolute, stamp(new Date(now.getTime() + 1000 * offset)));
       try {
         await mkdir(folder);
+        // The root itself may be a link, as the user likes.
         return await realpath(folder);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST" || offset > 60) throw error;
       }
     }
   } catch (error) {
+    if (error instanceof BenchError) throw error;
     throw environmentError(`results folder ${absolute} cannot be written: ${messageOf(error)}`, {
       cause: error,
     });
   }
+}
+
+/** A `latest` that leads out of the root was made by somebody else, for something else. @throws environmentError */
+async function refuseForeignLatest(root: string): Promise<void> {
+  const link = join(root, "latest");
+  const target = await readlink(link).catch(() => undefined);
+  if (target === undefined || dirname(resolve(root, target)) === root) return;
+  throw environmentError(`${link} leads out of the results folder, to ${target}: move it away`);
+}
+
+/** `.name.<number>.tmp`, as `writeWhole` and the report name what they have not finished yet. */
+const TEMPORARY = /^\..+\.[0-9a-f]+\.tmp$/;
+
+/**
+ * Removes what interrupted writes left in a campaign's folder and beside it. Nobody else may be writing there.
+ * @returns the names
+ */
+export async function removeTemporaries(campaignFolder: string): Promise<string[]> {
+  const places = [
+    { folder: campaignFolder, left: TEMPORARY },
+    { folder: join(campaignFolder, "report"), left: TEMPORARY },
+    { folder: dirname(campaignFolder), left: /^latest\.\d+\.tmp$/ },
+  ];
+  const removed: string[] = [];
+  for (const { folder, left } of places) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      if (!left.test(name)) continue;
+      await rm(join(folder, name), { force: true });
+      removed.push(name);
+    }
+  }
+  return removed.sort();
 }
 
 /** Writes a file whole or not at all: temporary file, fsync, rename. An older file stays intact on failure. */
@@ -67,4 +114,16 @@ export async function pointLatest(campaignFolder: string): Promise<void> {
   const temporary = `${link}.${process.pid}.tmp`;
   await symlink(basename(campaignFolder), temporary);
   await rename(temporary, link);
+}
+
+/** A copy that cannot be written is to be known before the first run, not after it. @throws environmentError */
+export async function requireWritable(outputFile: string | undefined): Promise<void> {
+  if (outputFile === undefined) return;
+  try {
+    await access(dirname(resolve(outputFile)), constants.W_OK);
+  } catch (error) {
+    throw environmentError(`OUTPUT_FILE ${outputFile} cannot be written: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
 }

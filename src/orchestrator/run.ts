@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Configuration } from "../contract/configuration.js";
 import { EXIT, environmentError, messageOf } from "../contract/errors.js";
+import type { Phase } from "../contract/events.js";
 import { type Progress, progressSchema } from "../contract/progress.js";
 import { type MeasuredResult, measuredResultSchema } from "../contract/result.js";
 import type { StoreEvidence } from "../contract/store.js";
@@ -27,7 +28,7 @@ export interface RunOrder {
 
 /** What the run tells while it is under way. */
 export interface RunListener {
-  phase(text: string): void;
+  phase(phase: Phase): void;
   progress(progress: Progress): void;
   /** A line for the run's own log. */
   log(role: string, line: string): void;
@@ -125,7 +126,7 @@ class Stage {
   #generate(server: RunningPart, runNonce: string): Promise<RunningPart> {
     const { configuration, seed, warmupS, workers } = this.#order;
     const { host, port } = server.address;
-    const { extent } = configuration;
+    const { extent, load } = configuration;
     return this.#cast.start(
       generatorPart(
         {
@@ -133,8 +134,11 @@ class Stage {
           label: configuration.target.label,
           workload: configuration.workload.id,
           traffic: configuration.traffic,
-          connections: configuration.load.connections,
-          workers: Math.min(workers, configuration.load.connections),
+          connections: load.connections,
+          ...(load.model === "open"
+            ? { open: { ratePerSecond: load.rate_per_second, arrivals: load.arrivals } }
+            : {}),
+          workers: Math.min(workers, load.connections),
           warmupS,
           seed,
           ...("duration_s" in extent ? { durationS: extent.duration_s } : { requests: extent.requests }),

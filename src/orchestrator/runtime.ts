@@ -1,20 +1,18 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { BenchError, EXIT, messageOf, usageError } from "../contract/errors.js";
 import type { Discovery } from "../contract/store.js";
 import { runtimes } from "../runtimes/index.js";
-import type { Runtime, RuntimeDescription } from "../runtimes/types.js";
+import type { Runtime, RuntimeDescription, RuntimeOptions } from "../runtimes/types.js";
 import { nearest } from "../targets/nearest.js";
-import { findStore } from "../targets/resolve.js";
+import { type Availability, findStore } from "../targets/resolve.js";
+import { stores } from "../targets/stores/index.js";
+import { requireGone } from "./orphans.js";
 import type { Request } from "./request.js";
-import { isAlive, thisOwner } from "./state.js";
+import { isAlive } from "./state.js";
 
 export interface OpenedRuntime {
   runtime: Runtime;
   /** Which one was taken, and why. */
   choice: string;
-  workFolder: string;
 }
 
 /**
@@ -23,32 +21,16 @@ export interface OpenedRuntime {
  */
 export async function openRuntime(
   request: Request,
-  packageFolder: string,
-  campaign: string,
-  say: (text: string) => void,
-  signal: AbortSignal,
+  options: Omit<RuntimeOptions, "programPaths">,
 ): Promise<OpenedRuntime> {
-  const workFolder = await mkdtemp(join(tmpdir(), "ratelimit-bench-"));
   const open = async (description: RuntimeDescription): Promise<Runtime> => {
-    for (const line of await description.sweep(isAlive)) say(line);
-    return description.open({
-      packageFolder,
-      workFolder,
-      programPaths: request.programPaths,
-      owner: await thisOwner(campaign),
-      campaign,
-      say,
-      signal,
-    });
+    // Also what no lease tells of: labels outlive the state folder.
+    for (const line of await requireGone(await description.leftovers(isAlive))) options.say(line);
+    return description.open({ ...options, programPaths: request.programPaths });
   };
-  try {
-    const { runtime, choice } =
-      request.runtime === "auto" ? await firstThatWorks(request, open) : await asAsked(request, open);
-    return { runtime, choice: `runtime: ${runtime.id} (${choice})`, workFolder };
-  } catch (error) {
-    await rm(workFolder, { recursive: true, force: true });
-    throw error;
-  }
+  const { runtime, choice } =
+    request.runtime === "auto" ? await firstThatWorks(request, open) : await asAsked(request, open);
+  return { runtime, choice: `runtime: ${runtime.id} (${choice})` };
 }
 
 type Open = (description: RuntimeDescription) => Promise<Runtime>;
@@ -57,9 +39,32 @@ interface Chosen {
   choice: string;
 }
 
+/**
+ * The runtime that a campaign would be opened on, without opening it.
+ * @throws usageError when there is no such runtime
+ */
+export async function expectedRuntime(
+  request: Request,
+): Promise<{ description: RuntimeDescription; choice: string }> {
+  if (request.runtime !== "auto") return { description: runtimeOf(request), choice: "as asked" };
+  const here = needsThisMachine(request);
+  const lacking: string[] = [];
+  for (const description of runtimes) {
+    if (here && description.id !== "local") continue;
+    const answer = await description.available();
+    if ("what" in answer) return { description, choice: here ?? [...lacking, answer.what].join("; ") };
+    lacking.push(answer.lacks);
+  }
+  throw new BenchError(lacking.join("; "), EXIT.environment);
+}
+
 async function asAsked(request: Request, open: Open): Promise<Chosen> {
+  return { runtime: await open(runtimeOf(request)), choice: "as asked" };
+}
+
+function runtimeOf(request: Request): RuntimeDescription {
   const description = runtimes.find(({ id }) => id === request.runtime);
-  if (description) return { runtime: await open(description), choice: "as asked" };
+  if (description) return description;
   const near = nearest(request.runtime, ["auto", ...runtimes.map(({ id }) => id)]);
   throw usageError(`there is no runtime ${JSON.stringify(request.runtime.slice(0, 60))}${near}`);
 }
@@ -91,6 +96,23 @@ async function firstThatWorks(request: Request, open: Open): Promise<Chosen> {
     }
   }
   throw new BenchError(lacking.join("; "), EXIT.environment);
+}
+
+/** Whether a store will be there once the runtime is opened: for a plan that starts nothing. */
+export async function expectedStores(
+  description: RuntimeDescription,
+  request: Request,
+  packageFolder: string,
+): Promise<Availability> {
+  const answers = await Promise.all(
+    stores.map(async ({ id, program }) => {
+      const { programPaths } = request;
+      const answer = program ? await description.has(program, { packageFolder, programPaths }) : true;
+      return [id, answer] as const;
+    }),
+  );
+  const known = new Map(answers);
+  return (store) => known.get(store) ?? false;
 }
 
 /** Whether there is such a store: the one that already runs, or one that the runtime can start; or why not. */

@@ -1,12 +1,11 @@
 import { z } from "zod";
+import { arrivalsSchema } from "../contract/configuration.js";
 import { decimalNumber, type Environment, isOn, readEnv, switchText, wholeNumber } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
-import { DEFAULT_COMPLEXITY } from "../contract/server-env.js";
 import { idSchema, parseTargetText } from "../contract/target.js";
-import { DEFAULT_TRAFFIC } from "../traffic/profiles/index.js";
-import { assignments, explicitLimits, INHERITED, programPaths, storeAccess } from "./args.js";
-import { capsFrom } from "./caps.js";
+import { assignments, INHERITED, requestOf } from "./args.js";
 import { RANGES, type Request } from "./request.js";
+import { environmentLayer, type Said } from "./settings/said.js";
 
 const whole = (name: keyof typeof RANGES) => wholeNumber(RANGES[name].min, RANGES[name].max).optional();
 const decimal = (name: keyof typeof RANGES) => decimalNumber(RANGES[name].min, RANGES[name].max).optional();
@@ -19,6 +18,8 @@ const shape = {
   REQUEST_TYPE: idSchema.optional(),
   DURATION: whole("duration"),
   CONNECTIONS: whole("connections"),
+  RATE: decimal("rate"),
+  ARRIVALS: z.enum(arrivalsSchema.options, "must be constant or poisson").optional(),
   COMPUTATION_COMPLEXITY: whole("complexity"),
   RUNS: whole("runs"),
   WARMUP: decimal("warmup"),
@@ -28,8 +29,13 @@ const shape = {
   SEED: whole("seed"),
   WORKERS: whole("workers"),
   OUTPUT_DIR: z.string().max(4096).optional(),
-  OUTPUT_FILE: z.string().max(4096).optional(),
+  OUTPUT_FILE: z
+    .string()
+    .max(4096)
+    .regex(/^\P{Cc}*$/u, "must hold no line breaks or other control characters")
+    .optional(),
 };
+export const SINGLE_VARIABLES: readonly string[] = Object.keys(shape);
 
 /** The target that the variables name together; they may not contradict each other. */
 function targetText(
@@ -59,35 +65,27 @@ function targetText(
  */
 export function parseSingle(env: Environment): Request {
   const read = readEnv(shape, env);
-  const notices: string[] = [];
-  const access = storeAccess({}, env);
-  return {
-    clients: [targetText(read)],
-    workloads: [read.REQUEST_TYPE ?? "light"],
-    duration: { mode: "fixed", seconds: Number(read.DURATION ?? 30) },
-    connections: [Number(read.CONNECTIONS ?? 10)],
-    complexity: Number(read.COMPUTATION_COMPLEXITY ?? DEFAULT_COMPLEXITY),
-    limits: explicitLimits({}, env, notices),
-    runs: Number(read.RUNS ?? 1),
-    warmupS: Number(read.WARMUP ?? 10),
-    cooldownS: Number(read.COOLDOWN ?? 5),
-    clientCooldownS: 0,
-    traffic: [read.TRAFFIC ?? DEFAULT_TRAFFIC],
-    runtime: read.RUNTIME ?? "auto",
-    caps: capsFrom({}, env, notices),
-    order: "interleaved",
-    seed: Number(read.SEED ?? 1),
-    output: read.OUTPUT_DIR ?? "results",
-    workers: Number(read.WORKERS ?? 1),
-    allowParallel: false,
-    programPaths: programPaths({}, env, notices),
-    storeAccess: access,
-    ...(read.OUTPUT_FILE ? { outputFile: read.OUTPUT_FILE } : {}),
-    command: [
-      ...(access.STORE_URL ? ["STORE_URL=…"] : []),
-      ...assignments([...Object.keys(shape), ...INHERITED], env),
-      "./scripts/run-benchmark.sh",
-    ].join(" "),
-    notices,
+  const own = new Map<string, Said>();
+  const say = (key: string, variable: keyof typeof shape, value: string | undefined) => {
+    if (value !== undefined) own.set(key, { source: variable, value });
   };
+  say("clients", "RATE_LIMITER_TYPE", targetText(read));
+  say("workload", "REQUEST_TYPE", read.REQUEST_TYPE);
+  say("duration-mode", "DURATION", `custom:${read.DURATION ?? 30}`);
+  say("concurrency", "CONNECTIONS", read.CONNECTIONS ?? (read.RATE ? undefined : "10"));
+  say("rate", "RATE", read.RATE);
+  say("arrivals", "ARRIVALS", read.ARRIVALS);
+  say("complexity", "COMPUTATION_COMPLEXITY", read.COMPUTATION_COMPLEXITY);
+  say("runs", "RUNS", read.RUNS ?? "1");
+  say("warmup", "WARMUP", read.WARMUP);
+  say("cooldown", "COOLDOWN", `${read.COOLDOWN ?? 5},0`);
+  say("traffic", "TRAFFIC", read.TRAFFIC);
+  say("runtime", "RUNTIME", read.RUNTIME);
+  say("seed", "SEED", read.SEED ?? "1");
+  say("workers", "WORKERS", read.WORKERS);
+  say("output", "OUTPUT_DIR", read.OUTPUT_DIR);
+  const command = () =>
+    [...assignments([...Object.keys(shape), ...INHERITED], env), "./scripts/run-benchmark.sh"].join(" ");
+  const request = requestOf([environmentLayer(env), own], command, []);
+  return { ...request, ...(read.OUTPUT_FILE ? { outputFile: read.OUTPUT_FILE } : {}) };
 }

@@ -1,21 +1,27 @@
 import { randomBytes } from "node:crypto";
 import { access, constants, link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { environmentError, messageOf } from "../contract/errors.js";
-import { runtimes } from "../runtimes/index.js";
 import { startTimeOf } from "../runtimes/process-identity.js";
 
 const ownerSchema = z.strictObject({ pid: z.int(), started: z.string(), campaign: z.string() });
 type Owner = z.infer<typeof ownerSchema>;
 
+/** How the names of work folders begin: nothing else is ever removed in their stead. */
+export const WORK_FOLDER = "ratelimit-bench-";
+
 /** What a campaign has started and not yet given back. */
 export const leaseSchema = z.strictObject({
   owner: ownerSchema,
-  runtime: z.string(),
-  workFolder: z.string(),
-  parts: z.array(z.record(z.string(), z.union([z.string(), z.number()]))),
+  /** Absent until one is opened. */
+  runtime: z.string().optional(),
+  /** The campaign's own, once there is one. */
+  folder: z.string().optional(),
+  workFolder: z.string().refine((path) => isAbsolute(path) && basename(path).startsWith(WORK_FOLDER)),
+  /** On this host. What runs in containers has labels instead. */
+  processes: z.array(z.strictObject({ pid: z.int(), started: z.string(), folder: z.string().optional() })),
 });
 export type LeaseFile = z.infer<typeof leaseSchema>;
 
@@ -57,6 +63,17 @@ export async function makeStateFolder(folder: string): Promise<void> {
   }
 }
 
+const lockPath = (): string => join(stateFolder(), "lock.json");
+
+/** The lock of an owner who is dead, and how to take it away; undefined where there is none. */
+export async function deadLock(): Promise<{ campaign: string; remove(): Promise<void> } | undefined> {
+  const text = await readFile(lockPath(), "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  const holder = parseJson(text, ownerSchema);
+  if (holder && (await isAlive(holder))) return undefined;
+  return { campaign: holder?.campaign ?? "unknown", remove: () => discard(lockPath(), text) };
+}
+
 /** Moves a dead owner's lock away, unless another campaign has taken its place in the meantime. */
 async function discard(path: string, dead: string): Promise<void> {
   const aside = `${path}.${process.pid}.dead`;
@@ -75,7 +92,7 @@ async function discard(path: string, dead: string): Promise<void> {
  * @throws environmentError naming the campaign that holds it
  */
 export async function takeLock(campaign: string): Promise<() => Promise<void>> {
-  const path = join(stateFolder(), "lock.json");
+  const path = lockPath();
   await makeStateFolder(stateFolder());
   const own = join(stateFolder(), `lock.${randomBytes(4).toString("hex")}.tmp`);
   await writeFile(own, JSON.stringify(await thisOwner(campaign)));
@@ -105,31 +122,21 @@ export async function takeLock(campaign: string): Promise<() => Promise<void>> {
   throw environmentError(`${path} is taken again and again by another campaign`);
 }
 
-/**
- * Ends and removes what campaigns whose process died left behind.
- * @param everywhere also looks at runtimes that no lease tells of
- * @returns one line for each thing
- */
-export async function reclaimOrphans(everywhere = false): Promise<string[]> {
-  const names = await readdir(leasesFolder()).catch(() => []);
-  const told: string[] = [];
-  const used = new Set<string>();
-  for (const name of names.filter((entry) => entry.endsWith(".json"))) {
+/** The leases that can be read, with their paths. One that cannot be understood is left alone. */
+export async function readLeases(): Promise<{ path: string; lease: LeaseFile }[]> {
+  const names = (await readdir(leasesFolder()).catch(() => [])).filter((name) => name.endsWith(".json"));
+  const read = names.map(async (name) => {
     const path = join(leasesFolder(), name);
     const lease = parseJson(await readFile(path, "utf8").catch(() => ""), leaseSchema);
-    if (!lease || (await isAlive(lease.owner))) continue;
-    const runtime = runtimes.find(({ id }) => id === lease.runtime);
-    used.add(lease.runtime);
-    let ended = 0;
-    for (const identity of [...lease.parts].reverse()) if (await runtime?.reclaim(identity)) ended++;
-    await rm(lease.workFolder, { recursive: true, force: true });
-    await rm(path, { force: true });
-    told.push(
-      `campaign ${lease.owner.campaign} had died: ended ${ended} of its processes, removed its folders`,
-    );
+    return lease ? [{ path, lease }] : [];
+  });
+  return (await Promise.all(read)).flat();
+}
+
+/** Two that write to one folder would spoil it, in parallel or not. @throws environmentError naming the other */
+export async function refuseIfWritten(folder: string): Promise<void> {
+  for (const { lease } of await readLeases()) {
+    if (lease.folder !== folder || lease.owner.pid === process.pid || !(await isAlive(lease.owner))) continue;
+    throw environmentError(`campaign ${lease.owner.campaign} is running (process ${lease.owner.pid})`);
   }
-  for (const runtime of runtimes) {
-    if (everywhere || used.has(runtime.id)) told.push(...(await runtime.sweep(isAlive)));
-  }
-  return told;
 }

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
 import pidusage from "pidusage";
-import type { Exit, Part, Place, RunningPart } from "./types.js";
+import { startTimeOf } from "./process-identity.js";
+import type { Exit, Part, Place, ProcessIdentity, RunningPart } from "./types.js";
 
 const STOP_WITHIN_MS = 5_000;
 const KEPT_LINES = 40;
@@ -26,6 +27,26 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
+}
+
+/**
+ * Ends a process that a campaign left behind, with all that it started. Whoever calls has seen that it is that process.
+ * @throws Error when it cannot be ended
+ */
+export async function endProcess(pid: number): Promise<void> {
+  const started = await startTimeOf(pid);
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It leads no group of its own.
+    process.kill(pid, "SIGKILL");
+  }
+  const deadline = Date.now() + STOP_WITHIN_MS;
+  while ((await startTimeOf(pid)) === started && started !== undefined) {
+    if (Date.now() > deadline) throw new Error("it does not end");
+    await sleep(10);
+  }
+  await removeSocketsOf(pid);
 }
 
 /** Starts a program with nothing but the given environment. */
@@ -53,17 +74,17 @@ type Child = ReturnType<typeof spawnProgram>;
 export class LocalPart implements RunningPart {
   readonly role: string;
   readonly address: { host: string; port: number };
-  readonly identity: { pid: number; started: string; folder: string };
+  readonly process: Required<ProcessIdentity>;
   readonly exited: Promise<Exit>;
   readonly #child: Child;
   readonly #stdout: Buffer[] = [];
   readonly #lines: string[] = [];
   readonly #listeners: ((line: string) => void)[] = [];
 
-  constructor(part: Part, place: Place, child: Child, identity: LocalPart["identity"]) {
+  constructor(part: Part, place: Place, child: Child, process: LocalPart["process"]) {
     this.role = part.role;
     this.address = { host: place.host, port: place.port };
-    this.identity = identity;
+    this.process = process;
     this.#child = child;
     child.stdout.on("data", (chunk: Buffer) => this.#stdout.push(chunk));
     let rest = "";
@@ -93,12 +114,12 @@ export class LocalPart implements RunningPart {
   }
 
   async counters() {
-    const { ctime, memory } = await pidusage(this.identity.pid);
+    const { ctime, memory } = await pidusage(this.process.pid);
     return { cpu_us: Math.round(ctime * 1000), resident_bytes: memory };
   }
 
   async stop(): Promise<void> {
-    const { pid, folder } = this.identity;
+    const { pid, folder } = this.process;
     signalGroup(pid, "SIGTERM");
     const inTime = await Promise.race([
       this.exited.then(() => true),

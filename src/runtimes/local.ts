@@ -1,11 +1,12 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { environmentError } from "../contract/errors.js";
 import { stores } from "../targets/stores/index.js";
-import { LocalPart, removeSocketsOf, signalGroup, spawnProgram } from "./local-part.js";
+import { LocalPart, spawnProgram } from "./local-part.js";
 import { freePort } from "./ports.js";
 import { startTimeOf } from "./process-identity.js";
 import { findProgram } from "./programs.js";
+import { ensurePythonEnvironment, findPythonEnvironment } from "./python.js";
 import type { Exit, Part, Place, ProgramFacts, RunningPart, Runtime, RuntimeDescription } from "./types.js";
 
 const READY_WITHIN_MS = 30_000;
@@ -23,6 +24,8 @@ async function isAnswered(part: Part, place: Place): Promise<boolean> {
   }
 }
 
+const missing = (program: string): string => `no ${program} was found on this machine`;
+
 class LocalRuntime implements Runtime {
   readonly id = "local";
   readonly capsApplied = false;
@@ -38,7 +41,7 @@ class LocalRuntime implements Runtime {
   }
 
   program(name: string): ProgramFacts | string {
-    return this.#programs.get(name) ?? `no ${name} was found on this machine`;
+    return this.#programs.get(name) ?? missing(name);
   }
 
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
@@ -101,27 +104,28 @@ export const local: RuntimeDescription = {
   async available() {
     return { what: "processes of this machine" };
   },
-  async open({ packageFolder, workFolder, programPaths }) {
+  async has(program, { packageFolder, programPaths }) {
+    const environment = () => findPythonEnvironment(packageFolder);
+    return (await findProgram(program, programPaths[program], environment)) ? true : missing(program);
+  },
+  async open({ packageFolder, workFolder, programPaths, say, signal }) {
     await mkdir(workFolder, { recursive: true });
     const programs = new Map<string, ProgramFacts>([
       ["node", { path: process.execPath, version: process.versions.node, embedded: false }],
     ]);
+    let asked: Promise<string | undefined> | undefined;
+    const environment = () => (asked ??= ensurePythonEnvironment(packageFolder, say, signal));
     for (const { program } of stores) {
-      const facts = program && (await findProgram(program, programPaths[program], packageFolder));
+      const facts = program && (await findProgram(program, programPaths[program], environment));
       if (program && facts) programs.set(program, facts);
     }
     return new LocalRuntime(packageFolder, workFolder, programs);
   },
-  async reclaim(identity) {
-    const pid = Number(identity.pid);
-    const alive = (await startTimeOf(pid)) === identity.started;
-    if (alive) signalGroup(pid, "SIGKILL");
-    await removeSocketsOf(pid);
-    await rm(String(identity.folder), { recursive: true, force: true });
-    return alive;
-  },
   /** Processes stand in leases before they do anything. */
-  async sweep() {
+  async leftovers() {
+    return [];
+  },
+  async outdated() {
     return [];
   },
 };

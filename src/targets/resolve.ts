@@ -1,11 +1,18 @@
 import { usageError } from "../contract/errors.js";
 import { parseTargetText, type Target } from "../contract/target.js";
 import { clients } from "./clients/index.js";
+import { limiters } from "./limiters/index.js";
 import { nearest } from "./nearest.js";
 import { options } from "./options/index.js";
 import { stores } from "./stores/index.js";
 import { topologies } from "./topologies/index.js";
-import type { ClientDescription, OptionDescription, StoreDescription, TopologyDescription } from "./types.js";
+import type {
+  ClientDescription,
+  LimiterDescription,
+  OptionDescription,
+  StoreDescription,
+  TopologyDescription,
+} from "./types.js";
 
 /** Whether there is such a store here: true, or why not (false: its program was not found). */
 export type Availability = (store: string) => boolean | string;
@@ -28,6 +35,7 @@ export const findClient = (id: string): ClientDescription => find("client", clie
 export const findStore = (id: string): StoreDescription => find("store", stores, id);
 export const findTopology = (id: string): TopologyDescription => find("topology", topologies, id);
 export const findOption = (id: string): OptionDescription => find("option", options, id);
+export const findLimiter = (id: string): LimiterDescription => find("limiter", limiters, id);
 
 /** The client under all of these options in a topology, or the reason why it cannot have one of them. */
 function withOptions(
@@ -60,12 +68,12 @@ export function describeClient(
 
 /** Why the client cannot use that store, and the option that would let it. */
 function storeSkip(client: ClientDescription, store: string, topology: string): string {
-  const mend = options.find(({ id }) => {
+  const mends = options.filter(({ id }) => {
     const varied = withOptions(client, topology, [id]);
     return !("skip" in varied) && varied.stores.includes(store);
   });
   const why = `${client.id} cannot use ${store}: its limiter's script runs on ${client.stores.join(" or ")} only`;
-  return mend ? `${why}; +${mend.id} can` : why;
+  return mends.length > 0 ? `${why}; ${mends.map(({ id }) => `+${id}`).join(" or ")} can` : why;
 }
 
 /**
@@ -107,7 +115,7 @@ export function resolveTarget(text: string, available: Availability = () => true
     suffix,
   ].join("");
   const target: Target = {
-    text: client.control ? client.id : `${client.id}@${store}:${topology}${suffix}`,
+    text: client.control ? `${client.id}${suffix}` : `${client.id}@${store}:${topology}${suffix}`,
     label,
     client: client.id,
     store,

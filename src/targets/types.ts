@@ -55,6 +55,8 @@ export interface ClientDescription {
   limiter: string;
   /** How rate-limiter-flexible works with this client; absent where it does not. */
   flexible?: FlexibleUse;
+  /** Whose methods `handle` has, for limiters that are handed a library's object; absent for its own alone. */
+  handleApi?: "ioredis";
   /** What is different under `+same-script`; absent for a client that runs no script. */
   sameScript?: Partial<ClientDescription>;
   /** Whether `+autopipelining` has something to switch on in a topology: true, or the reason why it has not. */
@@ -94,6 +96,8 @@ export interface Limiter {
 export interface LimiterDescription {
   id: string;
   package?: string;
+  /** Why it cannot keep these limits, as the reason of a skip; absent for one that can keep any. */
+  lacks?(limits: Limits): string | undefined;
   /**
    * Two limiters over one client: `standard` with the given limits, `exhausted` with 0 points, at the same
    * cost for the store. Scripts are loaded when it resolves, and no key is left behind.

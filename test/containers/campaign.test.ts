@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Campaign } from "../helpers/campaign.js";
 import {
@@ -9,10 +8,12 @@ import {
   asPrinted,
   docker,
   everything,
+  foreign,
   inspected,
   running,
   settingsOf,
   tryDocker,
+  until,
 } from "../helpers/engine.js";
 import { temporaryFolders } from "../helpers/folders.js";
 import { ROOT } from "../helpers/programs.js";
@@ -20,21 +21,6 @@ import { ROOT } from "../helpers/programs.js";
 const DOCKER = ["--runtime", "docker"];
 const GIB = 1024 ** 3;
 const newFolder = temporaryFolders();
-
-/** A container of somebody else's, which must still run afterwards. */
-function foreign(): string {
-  const id = docker("run", "--detach", "--network", "none", "node:24-trixie-slim", "sleep", "infinity");
-  onTestFinished(() => void docker("rm", "--force", id));
-  return id;
-}
-
-async function until<Value>(look: () => Value | undefined): Promise<Value> {
-  for (;;) {
-    const found = look();
-    if (found !== undefined) return found;
-    await delay(50);
-  }
-}
 
 beforeAll(() => {
   docker("version");
@@ -151,23 +137,6 @@ describe("while a run is measured", () => {
     expect(code).toBe(signal === "SIGINT" ? 130 : 143);
     expect(performance.now() - began).toBeLessThan(15_000);
     expect(added(before)).toEqual([]);
-  });
-
-  test("what a killed campaign left is found by the next start, and nothing else is", async () => {
-    const others = foreign();
-    const before = everything();
-    const home = newFolder();
-    const campaign = Campaign.run(home, "iovalkey", [...DOCKER, "--duration-mode", "custom:30"]);
-    await campaign.reaches("measure");
-    campaign.signal("SIGKILL");
-    await campaign.ended;
-    expect(added(before)).not.toEqual([]);
-    const next = Campaign.run(home, "none", DOCKER);
-    const { code, stdout, stderr } = await next.ended;
-    expect(code, stderr).toBe(0);
-    expect(stdout + stderr).toContain("left behind");
-    expect(added(before)).toEqual([]);
-    expect(docker("inspect", "--format", "{{.State.Running}}", others)).toBe("true");
   });
 
   test("a server that dies makes a failed run that names it; the others go on", async () => {

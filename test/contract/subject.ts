@@ -2,9 +2,8 @@ import { spawn } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Target } from "../../src/contract/target.js";
-import { rateLimiterFlexible } from "../../src/targets/limiters/rate-limiter-flexible.js";
 import { options } from "../../src/targets/options/index.js";
-import { describeClient, resolveTarget } from "../../src/targets/resolve.js";
+import { describeClient, findLimiter, resolveTarget } from "../../src/targets/resolve.js";
 import type {
   ClientDescription,
   Decision,
@@ -34,8 +33,8 @@ export async function openSubject(target: Target, place: StorePlace, limits = LI
   const description = describeClient(target);
   const client = await description.open(place);
   try {
-    const limiters = await rateLimiterFlexible.create(client, description, limits);
-    if (!limiters) throw new Error("rate-limiter-flexible always limits");
+    const limiters = await findLimiter(target.limiter).create(client, description, limits);
+    if (!limiters) throw new Error(`${target.limiter} does not limit`);
     return { ...limiters, target, description, client };
   } catch (error) {
     await client.close();

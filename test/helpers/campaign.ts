@@ -11,6 +11,7 @@ import {
   resultSchema,
 } from "../../src/contract/result.js";
 import { leaseSchema } from "../../src/orchestrator/state.js";
+import { endProcess } from "../../src/runtimes/local-part.js";
 import { startTimeOf } from "../../src/runtimes/process-identity.js";
 import { type Ended, ROOT } from "./programs.js";
 
@@ -36,6 +37,9 @@ const quick = [
   "--runtime",
   "local",
 ];
+
+/** What the state folder is for; `overheads.json` is what campaigns have learnt of the machine. */
+const KEPT = ["leases", "overheads.json"];
 
 const CLI = [process.execPath, join(ROOT, "dist/orchestrator/cli.js")];
 
@@ -81,7 +85,7 @@ export class Campaign {
     onTestFinished(async () => {
       this.signal("SIGKILL");
       await watching;
-      for (const held of await this.left()) process.kill(-held.pid, "SIGKILL");
+      for (const { pid } of await this.left()) await endProcess(pid).catch(() => {});
     });
   }
 
@@ -114,6 +118,25 @@ export class Campaign {
     );
   }
 
+  /** As `run`, where no file can become larger than so many KiB: as on a disk that is full. */
+  static onFullDisk(home: string, kib: number, parameters: readonly string[]): Campaign {
+    return new Campaign(
+      home,
+      ["bash", "-c", `trap '' XFSZ; ulimit -f ${kib}; exec "$@"`, "bash", ...CLI, ...parameters],
+      {},
+    );
+  }
+
+  /** Goes on with a campaign of that home. */
+  static resume(
+    home: string,
+    flags: readonly string[] = [],
+    env: Readonly<Record<string, string>> = {},
+  ): Campaign {
+    const output = ["--output", join(home, "results root")];
+    return new Campaign(home, [...CLI, "run", "--resume", ...output, ...flags], env);
+  }
+
   get state(): string {
     return join(this.root, "state home");
   }
@@ -142,13 +165,21 @@ export class Campaign {
     return join(root, name ?? "none yet");
   }
 
-  /** Waits until the log has a line that ends so. */
-  async reaches(text: string): Promise<void> {
+  /** Waits until it has said that on standard error. */
+  async says(text: string): Promise<void> {
+    while (!this.#output.stderr.includes(text)) {
+      if (this.#over) throw new Error(`ended without a word of ${text}: ${JSON.stringify(this.#output)}`);
+      await delay(10);
+    }
+  }
+
+  /** Waits until the log has so many lines that end so. */
+  async reaches(text: string, times = 1): Promise<void> {
     const log = () => {
       const path = join(this.folder, "benchmark.log");
       return existsSync(path) ? readFileSync(path, "utf8") : "";
     };
-    while (!log().includes(`${text}\n`)) {
+    while (log().split(`${text}\n`).length <= times) {
       if (this.#over) throw new Error(`ended before ${text}: ${JSON.stringify(this.#output)}`);
       await delay(20);
     }
@@ -201,7 +232,7 @@ export class Campaign {
     const state = join(this.state, "ratelimit-bench");
     const files = [this.temporary, this.#leases, state]
       .filter(existsSync)
-      .flatMap((folder) => readdirSync(folder).filter((name) => name !== "leases"));
+      .flatMap((folder) => readdirSync(folder).filter((name) => !KEPT.includes(name)));
     return [...left, ...sockets, ...files];
   }
 
@@ -221,10 +252,10 @@ export class Campaign {
 
   #note(path: string): void {
     try {
-      for (const part of leaseSchema.parse(JSON.parse(readFileSync(path, "utf8"))).parts) {
-        if (part.pid === undefined) continue;
-        const role = basename(String(part.folder)).replace(/-[^-]*$/, "");
-        this.#held.set(Number(part.pid), { pid: Number(part.pid), started: String(part.started), role });
+      for (const { pid, started, folder } of leaseSchema.parse(JSON.parse(readFileSync(path, "utf8")))
+        .processes) {
+        const role = folder ? basename(folder).replace(/-[^-]*$/, "") : "helper";
+        this.#held.set(pid, { pid, started, role });
       }
     } catch {
       // It was given back in this moment.

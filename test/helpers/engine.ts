@@ -1,4 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { setTimeout as delay } from "node:timers/promises";
+import { onTestFinished } from "vitest";
 import { ROOT } from "./programs.js";
 
 /** What Docker prints. @throws Error with what it complained of: here a missing engine is a failure */
@@ -71,4 +73,22 @@ export function asPrinted(value: string): string {
   const { amount, unit } = /^(?<amount>\d+)(?<unit>kb|mb|gb)$/.exec(value)?.groups ?? {};
   if (amount === undefined || unit === undefined) return value;
   return String(Number(amount) * 1024 ** (["kb", "mb", "gb"].indexOf(unit) + 1));
+}
+
+/** A container of somebody else's, which must still run afterwards. */
+export function foreign(): string {
+  const id = docker("run", "--detach", "--network", "none", "node:24-trixie-slim", "sleep", "infinity");
+  onTestFinished(() => void docker("rm", "--force", id));
+  return id;
+}
+
+export const runs = (id: string): boolean =>
+  docker("inspect", "--format", "{{.State.Running}}", id) === "true";
+
+export async function until<Value>(look: () => Value | undefined): Promise<Value> {
+  for (;;) {
+    const found = look();
+    if (found !== undefined) return found;
+    await delay(50);
+  }
 }

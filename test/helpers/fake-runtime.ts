@@ -6,7 +6,7 @@ const nothing = (): void => {};
 class FakePart implements RunningPart {
   readonly role: string;
   readonly address = { host: "127.0.0.1", port: 1 };
-  readonly identity: { pid: number };
+  readonly process: { pid: number; started: string };
   readonly exited: Promise<Exit>;
   readonly #runtime: FakeRuntime;
   #end: (exit: Exit) => void = nothing;
@@ -14,7 +14,7 @@ class FakePart implements RunningPart {
   constructor(runtime: FakeRuntime, role: string, pid: number) {
     this.#runtime = runtime;
     this.role = role;
-    this.identity = { pid };
+    this.process = { pid, started: "1" };
     this.exited = new Promise((resolve) => {
       this.#end = resolve;
     });

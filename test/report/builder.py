@@ -21,13 +21,14 @@ def target(label: str) -> Document:
     control = client in ("none", "memory")
     store = store or (client if control else "redis" if "redis" in client else "valkey")
     topology = topology or ("none" if control else "standalone")
+    limiter = "fastify-rate-limit" if "fastify-rate-limit" in options else "rate-limiter-flexible"
     return {
         "text": client if control else "+".join([f"{client}@{store}:{topology}", *options]),
         "label": label,
         "client": client,
         "store": store,
         "topology": topology,
-        "limiter": "none" if client == "none" else "rate-limiter-flexible",
+        "limiter": "none" if client == "none" else limiter,
         "options": options,
     }
 

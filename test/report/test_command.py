@@ -60,7 +60,10 @@ def test_wrong_usage(arguments: list[str], tmp_path: Path) -> None:
 
 
 def copied_script(folder: Path) -> Path:
+    """The script in a checkout of its own."""
     (folder / "scripts").mkdir(parents=True)
+    (folder / "pyproject.toml").touch()
+    shutil.copy(SCRIPT.parent / "python_environment.py", folder / "scripts")
     return Path(shutil.copy(SCRIPT, folder / "scripts"))
 
 
@@ -79,7 +82,7 @@ def test_goes_on_in_the_projects_environment(tmp_path: Path) -> None:
 def test_missing_packages_are_one_line(tmp_path: Path) -> None:
     script = copied_script(tmp_path)
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(script), "x"], capture_output=True, text=True, check=False
+        [sys.executable, "-E", "-s", "-S", str(script), "x"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1

@@ -50,6 +50,7 @@ def test_a_campaign_of_local_processes_has_none() -> None:
 
 
 def test_they_stand_on_the_page(build) -> None:  # type: ignore[no-untyped-def]
-    page = build(manifest([configuration()], runs=1, **CONTAINERS), [result(configuration(), 1)]).page
+    run = result(configuration(), 1, runtime=CONTAINERS["runtime"])
+    page = build(manifest([configuration()], runs=1, **CONTAINERS), [run]).page
     assert "Docker 28.1.0, API 1.49" in page
     assert "b" * 64 in page

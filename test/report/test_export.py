@@ -11,7 +11,7 @@ from builder import configuration, failed_result, result, verdict
 from campaigns import manifest
 from conftest import Build, Outcome
 from evidence import REDIS_SHA1
-from report.export import safe_cell
+from report.csv_text import safe_cell
 from report.paths import SUMMARY_SCHEMA
 
 #: 40 limited answers of 0.5 ms and 60 allowed ones of 1 ms in 5 s: 20 requests/s, mean 0.8 ms, p50 and p99
@@ -20,14 +20,19 @@ KNOWN_LIMITED, KNOWN_ALLOWED = {500: 40}, {1000: 60}
 
 HEADER = (
     "Client,Mode,RequestType,Concurrency,Duration,ReqPerSec,Latency_Avg,Latency_P50,Latency_P99,RateLimitHits,"
-    "CPUUsage,MemoryUsage,store,store_external,limiter,limiter_script_kind,limiter_script,options,traffic,complexity,"
+    "CPUUsage,MemoryUsage,store,store_external,limiter,limiter_script_kind,limiter_script,options,traffic,load_model,"
+    "rate_per_second,arrivals,complexity,"
     "limit_points,limit_window_s,limit_block_s,control,runs,"
     "valid_runs,suspect_runs,invalid_runs,failed_runs,missing_runs,median_run,requests_per_second_min,"
-    "requests_per_second_max,requests_per_second_stdev,requests_per_second_cv_percent,requests_total,"
-    "latency_p75_ms,latency_p90_ms,latency_p95_ms,latency_p97_5_ms,latency_p99_9_ms,latency_min_ms,latency_max_ms,"
+    "requests_per_second_max,requests_per_second_stdev,requests_per_second_cv_percent,requests_per_second_interval_low,"
+    "requests_per_second_interval_high,requests_per_second_interval_coverage,requests_total,"
+    "latency_p75_ms,latency_p90_ms,latency_p95_ms,latency_p97_5_ms,latency_p99_9_ms,service_p50_ms,service_p99_ms,"
+    "sends_per_second,sends_late,sends_dropped,send_lateness_p99_ms,latency_min_ms,latency_max_ms,"
     "latency_stddev_ms,latency_unsupported,limited_share_predicted,limited_share_seen,server_cpu_us_per_request,"
-    "store_cpu_us_per_request,generator_cpu_us_per_request,server_resident_bytes,store_memory_bytes,"
-    "connection_errors,timeouts,failed_answers,errors_total,verdict,verdict_reasons,client_version,"
+    "store_cpu_us_per_request,generator_cpu_us_per_request,server_cpu_percent,store_cpu_percent,"
+    "generator_cpu_percent,server_resident_bytes,store_resident_bytes,generator_resident_bytes,store_memory_bytes,"
+    "connection_errors,timeouts,failed_answers,failed_by_status,errors_total,connection_errors_all_runs,"
+    "timeouts_all_runs,failed_answers_all_runs,verdict,verdict_reasons,client_version,"
     "limiter_version,store_version,fastify_version,node_version,autocannon_version,harness_version,runtime,"
     "configuration_hash\n"
 )
@@ -48,9 +53,10 @@ def test_bytes_of_a_known_campaign(build: Build) -> None:
     )
     line = (
         "ioredis@valkey,cluster,light,50,5,20.00,0.800,1.000,1.000,40,61.25,20000000,valkey,false,"
-        f"rate-limiter-flexible,evalsha,{REDIS_SHA1},,realistic,,"
-        "1000000,60,0,false,2,2,0,0,0,1,2,20.00,40.00,14.14,47.14,100,1.000,1.000,1.000,1.000,1.000,"
-        "0.500,1.000,0.245,p99 p99_9,0.1000,0.4000,40000.000,12.000,40.000,90000000,3145728,0,0,0,0,valid,,"
+        f"rate-limiter-flexible,evalsha,{REDIS_SHA1},,realistic,closed,,,,"
+        "1000000,60,0,false,2,2,0,0,0,1,2,20.00,40.00,14.14,47.14,,,,100,1.000,1.000,1.000,1.000,1.000,"
+        ",,,,,,0.500,1.000,0.245,p99 p99_9,0.1000,0.4000,40000.000,12.000,40.000,80.00,0.02,"
+        "0.08,90000000,90000000,90000000,3145728,0,0,0,,0,0,0,0,valid,,"
         f"1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,{result(configured)['configuration_hash']}\n"
     )
     assert outcome.csv == HEADER + line

@@ -91,7 +91,7 @@ def test_trend_needs_several_numbers_of_connections(build: Build) -> None:
 def test_filters_offer_what_differs_and_sort_numbers_as_numbers() -> None:
     loads = [configuration(load={"model": "closed", "connections": number}) for number in (1000, 50, 200)]
     values = filter_values(summaries_of(*(result(each) for each in loads)))
-    assert values == {"connections": ["50", "200", "1000"]}
+    assert values == {"load": ["50 connections", "200 connections", "1,000 connections"]}
 
 
 def test_glance_names_highest_and_next_of_one_store() -> None:

@@ -85,6 +85,28 @@ def test_damaged_or_foreign_file_is_named(build: Build, data: bytes, text: str) 
     assert outcome.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "$(touch x).json",
+        ";rm -rf x;.json",
+        "-rf.json",
+        "a\nb.json",
+        "<img src=x onerror=alert(1)>.json",
+        "=cmd|x.json",
+        "n" * 245 + ".json",
+    ],
+)
+def test_hostile_file_name_is_told_on_one_line(build: Build, name: str) -> None:
+    outcome = build(manifest([configuration()]), [result(configuration())], files={name: b"{}"})
+    assert outcome.code == 2
+    assert "$.schema is missing" in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert len(outcome.err) < 400
+    assert not (outcome.folder / "x").exists()
+    assert not Path("x").exists()
+
+
 def test_one_run_twice_is_refused(build: Build) -> None:
     outcome = build(None, [result(configuration(), 1, 100), result(configuration(), 1, 200)])
     assert outcome.code == 2
@@ -114,11 +136,10 @@ def test_every_wrong_file_has_its_line(build: Build) -> None:
 
 def test_existing_report_stays_as_it_was(build: Build) -> None:
     good = build(manifest([configuration()]), [result(configuration())])
-    before = (good.page, good.csv)
+    before = {path.name: path.read_bytes() for path in (good.folder / "report").iterdir()}
     bad = build(manifest([configuration()]), [result(configuration())], files={"broken.json": b"{"})
     assert bad.code == 2
-    assert (bad.page, bad.csv) == before
-    assert sorted(path.name for path in (bad.folder / "report").iterdir()) == ["index.html", "summary.csv"]
+    assert {path.name: path.read_bytes() for path in (bad.folder / "report").iterdir()} == before
 
 
 def test_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

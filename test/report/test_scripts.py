@@ -8,7 +8,7 @@ from conftest import Build, summaries_of
 from evidence import REDIS_SHA1, VALKEY_SHA1
 from report.compare import Cell, cells
 from report.model import LimiterScript
-from report.script_text import difference, disclosure
+from report.script_text import difference, disclosure, mode_text
 from report.tables import result_tables
 
 Ranked = list[tuple[str, int | None, float | None]]
@@ -183,3 +183,26 @@ def test_options_stay_in_the_label_without_its_topology() -> None:
 def test_scripts_in_short() -> None:
     assert LimiterScript("evalsha", REDIS_SHA1).text == "EVALSHA a1de965f"
     assert LimiterScript("fcall", "consume-with-a-long-name").text == "FCALL consume-with-a-long-name"
+
+
+def test_limiters_are_ranked_apart_and_the_difference_is_said() -> None:
+    cell = cell_of(
+        measured("ioredis@valkey", 1000),
+        measured("iovalkey", 900),
+        measured("ioredis@valkey+fastify-rate-limit", 1500),
+        measured("iovalkey+fastify-rate-limit", 1200),
+    )
+    ranked = [
+        (ranking.group.limiter, [(s.summary.identity.label, s.rank) for s in ranking.standings])
+        for ranking in cell.rankings
+    ]
+    assert ranked == [
+        (
+            "fastify-rate-limit",
+            [("ioredis@valkey+fastify-rate-limit", 1), ("iovalkey+fastify-rate-limit", 2)],
+        ),
+        ("rate-limiter-flexible", [("ioredis@valkey", 1), ("iovalkey", 2)]),
+    ]
+    assert difference(cell).startswith("Limiter differs: fastify-rate-limit and rate-limiter-flexible.")
+    assert mode_text(cell.rankings[0]) == "the limiter fastify-rate-limit"
+    assert "Limiter differs" not in difference(factorial())

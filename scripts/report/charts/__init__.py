@@ -1,11 +1,24 @@
 """The charts of the page. A new one is a file in this folder and a line in `CHARTS`."""
 
-from . import ceiling, cpu, latency, limited, memory, percentiles, series, throughput, tradeoff, trend
+from . import (
+    ceiling,
+    cpu,
+    latency,
+    latency_at_rate,
+    limited,
+    memory,
+    percentiles,
+    series,
+    throughput,
+    tradeoff,
+    trend,
+)
 from .base import Chart
 
 CHARTS: tuple[Chart, ...] = (
     throughput.CHART,
     latency.CHART,
+    latency_at_rate.CHART,
     percentiles.CHART,
     tradeoff.CHART,
     trend.CHART,

@@ -19,6 +19,8 @@ def _shares(drawing: Drawing, control: str) -> dict[str, tuple[Row, float, float
             continue
         ceiling = ceilings[0].figures.requests_per_second
         for row in view.own:
+            if row.summary.identity.open_loop:
+                continue
             found[row.id] = (row, 100 * row.figures.requests_per_second / ceiling, ceiling)
     return found
 

@@ -1,5 +1,6 @@
 """Latency of the median runs: p50 and p99 as bars, p99 of every run as a point."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..format import milliseconds
@@ -22,9 +23,9 @@ def _text(row: Row) -> str:
     return f"p50 {milliseconds(_p50(row.figures))} ms, p99 {milliseconds(_p99(row.figures))} ms{few}"
 
 
-def build(drawing: Drawing) -> dict[str, Any] | None:
+def latency_bars(drawing: Drawing, drawn: Sequence[Row]) -> dict[str, Any] | None:
     """Bars by row, from 0; None when nothing was answered."""
-    rows = [row for row in drawing.rows if row.figures.percentiles_ms]
+    rows = [row for row in drawn if row.figures.percentiles_ms]
     if not rows:
         return None
     texts = [_text(row) for row in rows]
@@ -49,9 +50,14 @@ def _few(row: Row) -> bool:
     return "p99" in row.figures.unsupported
 
 
+def build(drawing: Drawing) -> dict[str, Any] | None:
+    """Of the rows of a closed loop; None without one."""
+    return latency_bars(drawing, drawing.at_capacity)
+
+
 CHART = Chart(
     "latency",
-    "Latency",
+    "Latency at capacity",
     "Less is better. The full bar is p50 of the median run, the pale one p99; circles are p99 of all runs "
     "that count, lines their range. Allowed and limited answers together, from merged histograms. Under a "
     "closed loop latency follows from throughput: it tells how long an answer took at capacity, not at a "

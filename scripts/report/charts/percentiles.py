@@ -64,6 +64,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
 CHART = Chart(
     "percentiles",
     "Latency by percentile",
+    "Closed and open loops are never in one view: the one is latency at capacity, the other at a given rate. "
     "How slow the slowest were, from the merged histograms of the median runs: lower is better, each nine "
     "of the axis has the same room. Marks stand at p50, p90, p99 and p99.9; hollow ones have too few "
     "samples behind them (p99 needs 10,000, p99.9 needs 100,000).",

@@ -77,12 +77,22 @@ class Drawing:
     """All that charts draw from.
 
     `by_cell`: a view a cell and store, then views of controls alone. `by_family`: the same, but rows that
-    differ in their connections alone share one.
+    differ in their connections alone share one, in a closed loop.
     """
 
     rows: tuple[Row, ...]
     by_cell: tuple[View, ...]
     by_family: tuple[View, ...]
+
+    @property
+    def at_capacity(self) -> tuple[Row, ...]:
+        """Rows of a closed loop: they are never drawn beside latencies at a given rate (rule M4)."""
+        return tuple(row for row in self.rows if not row.summary.identity.open_loop)
+
+    @property
+    def at_a_rate(self) -> tuple[Row, ...]:
+        """Rows of an open loop."""
+        return tuple(row for row in self.rows if row.summary.identity.open_loop)
 
 
 def client_colours(summaries: Iterable[Summary]) -> dict[str, str]:
@@ -137,6 +147,11 @@ def _text(first: str, identity: Identity, parts: Iterable[str], store: str = "")
     return " · ".join(filter(None, (first, load, f"on {store}" if store else "")))
 
 
+def _family(parts: Sequence[str], identity: Identity) -> list[str]:
+    """What names a family: of a closed loop everything but its connections."""
+    return [part for part in parts if part != "Load" or identity.open_loop]
+
+
 def _cell_views(
     cell: Cell, rows: Mapping[str, Row], parts: Sequence[str], prefix: str
 ) -> list[tuple[str, View]]:
@@ -148,7 +163,7 @@ def _cell_views(
     topology = prefix + (identity.topology or "other addresses").capitalize()
     if identity.caps != "{}":
         topology += f" · caps {identity.caps}"
-    family = [part for part in parts if part != "Connections"]
+    family = _family(parts, identity)
     return [
         (
             _text(topology, identity, family, store),
@@ -200,10 +215,9 @@ def drawing_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]) -
         loads: dict[str, list[Summary]] = {}
         for summary in controls:
             loads.setdefault(_text(f"{prefix}Controls", summary.identity, names), []).append(summary)
-        family = [part for part in names if part != "Connections"]
         alone.extend(
             (
-                _text(f"{prefix}Controls", members[0].identity, family),
+                _text(f"{prefix}Controls", members[0].identity, _family(names, members[0].identity)),
                 View(text, _drawn(rows, members)),
             )
             for text, members in loads.items()

@@ -23,8 +23,8 @@ def _text(row: Row) -> str:
 
 
 def build(drawing: Drawing) -> dict[str, Any] | None:
-    """Bars by row; None without rows."""
-    rows = drawing.rows
+    """Bars by row; None without rows of a closed loop."""
+    rows = drawing.at_capacity
     if not rows:
         return None
     values = [_read(row.figures) for row in rows]

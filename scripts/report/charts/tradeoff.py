@@ -88,8 +88,8 @@ def _runs(line: Sequence[Row]) -> go.Scatter:
 
 
 def build(drawing: Drawing) -> dict[str, Any] | None:
-    """A point a row; None when nothing was answered."""
-    rows = [row for row in drawing.rows if row.figures.percentiles_ms]
+    """A point a row of a closed loop; None when nothing was answered."""
+    rows = [row for row in drawing.at_capacity if row.figures.percentiles_ms]
     if not rows:
         return None
     lines = lines_of(rows)

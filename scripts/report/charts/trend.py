@@ -47,7 +47,7 @@ def _line(line: Sequence[Row]) -> go.Scatter:
 
 def build(drawing: Drawing) -> dict[str, Any] | None:
     """None unless some row was measured with several numbers of connections."""
-    lines = [line for line in lines_of(drawing.rows) if len(line) > 1]
+    lines = [line for line in lines_of(drawing.at_capacity) if len(line) > 1]
     if not lines:
         return None
     rows = [row for line in lines for row in line]

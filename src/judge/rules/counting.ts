@@ -43,6 +43,16 @@ function storeReconciles({ server, store, configuration }: Evidence): Finding | 
   return invalid(text);
 }
 
+/** An open loop: every send of the schedule was sent, dropped, or still waited at the end. */
+function scheduleReconciles({ counts, schedule }: Evidence): Finding | undefined {
+  if (!schedule) return undefined;
+  const { offered, sent, dropped, unsent } = schedule;
+  if (offered === sent + dropped + unsent && sent === counts.sent) return undefined;
+  return invalid(
+    `${offered} sends fell due: ${sent} sent (${counts.sent} by the other count), ${dropped} dropped, ${unsent} unsent`,
+  );
+}
+
 /** M8: counts reconcile from the generator through the server to the store. */
 export const countsReconcile: Rule = {
   id: "M8",
@@ -54,6 +64,8 @@ export const countsReconcile: Rule = {
     if (counts.cut > request.connections) {
       return invalid(`${counts.cut} requests were cut at the end on ${request.connections} connections`);
     }
+    const unreconciled = scheduleReconciles(evidence);
+    if (unreconciled) return unreconciled;
     const parts = addCounts(generators.map((part) => part.counts));
     if (parts.sent !== counts.sent || answered(parts) !== answered(counts)) {
       return invalid("the counts are not the sum of the generators' counts");

@@ -1,3 +1,4 @@
+import type { MeasuredResult } from "../../contract/result.js";
 import { answered, failed } from "../counts.js";
 import type { Rule } from "../evidence.js";
 
@@ -13,7 +14,7 @@ const STARVED = 0.5;
 /** M6: the generator was not the bottleneck. */
 export const generatorFree: Rule = {
   id: "M6",
-  check({ generators }) {
+  check({ generators, request }) {
     const highest = Math.max(
       ...generators.flatMap(({ workers }) => workers.map((worker) => worker.event_loop_utilisation)),
     );
@@ -29,10 +30,12 @@ export const generatorFree: Rule = {
     const percent = (100 * highest).toFixed(0);
     return {
       severity: "suspect",
-      text: `generator saturated: its event loop was ${percent} % busy (more WORKERS or fewer CONNECTIONS)`,
+      text: `generator saturated: its event loop was ${percent} % busy (more WORKERS${isOpenLoop(request) ? "" : " or fewer CONNECTIONS"})`,
     };
   },
 };
+
+const isOpenLoop = (request: MeasuredResult["request"]): boolean => request.rate_per_second !== undefined;
 
 /** Largest relative difference between connections and throughput × mean latency (M7). */
 const LITTLE_TOLERANCE = 0.05;
@@ -41,6 +44,8 @@ const LITTLE_TOLERANCE = 0.05;
 export const littlesLaw: Rule = {
   id: "M7",
   check({ request, requests, latency, counts }) {
+    if (isOpenLoop(request))
+      return { severity: "not applicable", text: "open loop: connections may be idle" };
     if (!latency || answered(counts) < 20 * request.connections || failed(counts) > 0) {
       return { severity: "not applicable", text: "too few answers, or failures among them" };
     }

@@ -6,13 +6,11 @@ import { Outputs } from "./streams.js";
 export class BriefPart implements RunningPart {
   readonly role: string;
   readonly address = { host: "", port: 0 };
-  readonly identity: { container: string };
   readonly exited: Promise<Exit>;
   readonly #outputs: Outputs;
 
-  private constructor(part: Part, container: string, exec: Docker.Exec, outputs: Outputs) {
+  private constructor(part: Part, exec: Docker.Exec, outputs: Outputs) {
     this.role = part.role;
-    this.identity = { container };
     this.#outputs = outputs;
     this.exited = outputs
       .stdout()
@@ -37,7 +35,7 @@ export class BriefPart implements RunningPart {
       AttachStderr: true,
     });
     const outputs = new Outputs(docker, await exec.start({}));
-    return new BriefPart(part, container.id, exec, outputs);
+    return new BriefPart(part, exec, outputs);
   }
 
   onLine(listener: (line: string) => void): void {

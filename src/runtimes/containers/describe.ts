@@ -1,7 +1,8 @@
 import type Docker from "dockerode";
 import { environmentError } from "../../contract/errors.js";
-import type { Owner, RuntimeDescription } from "../types.js";
+import type { Leftover, Owner, RuntimeDescription } from "../types.js";
 import { ask, is } from "./engine.js";
+import { outdatedImages } from "./images.js";
 import { OWNER_LABEL, ownerOf } from "./labels.js";
 import { removeContainer } from "./part.js";
 import { ContainerRuntime, type EngineAccess } from "./runtime.js";
@@ -38,6 +39,8 @@ export function containersOn(engine: Engine): RuntimeDescription {
   return {
     id: engine.id,
     available: () => withEngine(engine, async (_docker, what) => ({ what })),
+    // Every store has an image, which is had or pulled when it is needed.
+    has: async () => true,
     async open(options) {
       let access: EngineAccess | undefined;
       try {
@@ -50,38 +53,54 @@ export function containersOn(engine: Engine): RuntimeDescription {
         throw access ? error : environmentError(`${(error as Error).message}; or use --runtime local`);
       }
     },
-    async reclaim({ container }) {
-      const removed = await withEngine(engine, (docker) =>
-        removeContainer(docker.getContainer(String(container))),
-      );
-      return removed === true;
+    async leftovers(isAlive) {
+      const found = await withEngine(engine, (docker) => labelled(docker, isAlive));
+      return Array.isArray(found) ? found.map((thing) => leftover(engine, thing)) : [];
     },
-    async sweep(isAlive) {
-      const told = await withEngine(engine, (docker) => sweep(docker, isAlive));
-      return Array.isArray(told) ? told : [];
+    async outdated(packageFolder) {
+      const found = await withEngine(engine, (docker) => outdatedImages(docker, packageFolder));
+      return Array.isArray(found) ? found.map((thing) => leftover(engine, thing)) : [];
     },
   };
 }
 
-/** Containers first: a network or volume that is in use cannot go. */
-async function sweep(docker: Docker, isAlive: (owner: Owner) => Promise<boolean>): Promise<string[]> {
+/** Something on an engine, and how it is removed there. */
+export interface Thing {
+  what: string;
+  remove(docker: Docker): Promise<unknown>;
+}
+
+/** An engine that was reached to look may have to be reached again to remove. */
+const leftover = (engine: Engine, { what, remove }: Thing): Leftover => ({
+  what,
+  async remove() {
+    const answer = await withEngine(engine, async (docker) => {
+      await remove(docker);
+      return {};
+    });
+    if ("lacks" in answer) throw new Error(answer.lacks);
+  },
+});
+
+/** Containers first: a network that is in use cannot go. Volumes are anonymous, and go with their container. */
+async function labelled(docker: Docker, isAlive: (owner: Owner) => Promise<boolean>): Promise<Thing[]> {
   const ours = { filters: JSON.stringify({ label: [OWNER_LABEL] }) };
   const isLeft = async (labels: Record<string, string> | undefined): Promise<boolean> => {
     const owner = ownerOf(labels?.[OWNER_LABEL]);
     return owner !== undefined && !(await isAlive(owner));
   };
-  const told: string[] = [];
+  const things: Thing[] = [];
   for (const { Id, Names, Labels } of await docker.listContainers({ all: true, ...ours })) {
     if (!(await isLeft(Labels))) continue;
-    await removeContainer(docker.getContainer(Id));
-    told.push(`removed the container ${Names[0]?.slice(1)} that was left behind`);
+    const what = `the container ${Names[0]?.slice(1)} that was left behind`;
+    things.push({ what, remove: (engine) => removeContainer(engine.getContainer(Id)) });
   }
   for (const { Id, Name, Labels } of await docker.listNetworks(ours)) {
     if (!(await isLeft(Labels))) continue;
-    await docker.getNetwork(Id).remove().catch(unlessGone);
-    told.push(`removed the network ${Name} that was left behind`);
+    const what = `the network ${Name} that was left behind`;
+    things.push({ what, remove: (engine) => engine.getNetwork(Id).remove().catch(unlessGone) });
   }
-  return told;
+  return things;
 }
 
 function unlessGone(error: unknown): void {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type Docker from "dockerode";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";
@@ -10,7 +10,15 @@ import { imageFacts } from "./engine.js";
 
 /** The images of this project, and what each is built from. */
 const OWN_IMAGES = ["server", "loadtest"] as const;
-const INPUTS = [".dockerignore", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+const INPUTS = [
+  ".dockerignore",
+  "package.json",
+  "package-lock.json",
+  // Instead of it in a published package.
+  "npm-shrinkwrap.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+];
 const INPUT_FOLDERS = ["docker", "src"];
 
 /** Every file below a folder, in a fixed order; none where there is no such folder. */
@@ -32,6 +40,36 @@ async function hashOf(dockerfile: string, nodeVersion: string, packageFolder: st
   return hash.digest("hex").slice(0, 12);
 }
 
+/** On an image: which copy of the project it was built for. A hash, as the path is nobody else's business. */
+const PACKAGE_LABEL = "ratelimit-bench.package";
+const packageId = (packageFolder: string): string =>
+  createHash("sha256").update(resolve(packageFolder)).digest("hex").slice(0, 16);
+
+const nodeVersion = (): string => process.env.NODE_VERSION || "24";
+
+async function ownName(id: (typeof OWN_IMAGES)[number], packageFolder: string): Promise<string> {
+  const inputs = await hashOf(`Dockerfile.${id}`, nodeVersion(), packageFolder);
+  return `ratelimit-bench-${id}:${inputs}`;
+}
+
+/** Images that were built for earlier states of this copy of the project. Those of other copies are theirs. */
+export async function outdatedImages(
+  docker: Docker,
+  packageFolder: string,
+): Promise<{ what: string; remove(engine: Docker): Promise<unknown> }[]> {
+  const current = await Promise.all(OWN_IMAGES.map((id) => ownName(id, packageFolder)));
+  const filters = JSON.stringify({ label: [`${PACKAGE_LABEL}=${packageId(packageFolder)}`] });
+  const names = (await docker.listImages({ filters })).flatMap(({ RepoTags }) => RepoTags ?? []);
+  const ours = names.filter((name) => OWN_IMAGES.some((id) => name.includes(`ratelimit-bench-${id}:`)));
+  return ours
+    .filter((name) => !current.some((mine) => name.endsWith(mine)))
+    .map((name) => ({
+      what: `the image ${name} of an earlier state of this project`,
+      // Not by force: one that a container still needs stays.
+      remove: (engine: Docker) => engine.getImage(name).remove(),
+    }));
+}
+
 /** What builds images: a command of Docker's form, and where it finds the engine. */
 export interface Builder {
   binary: string;
@@ -45,30 +83,33 @@ export interface Builder {
 export async function ownImages(
   docker: Docker,
   builder: Builder,
-  { packageFolder, say, signal }: Pick<RuntimeOptions, "packageFolder" | "say" | "signal">,
+  { packageFolder, say, signal, hold }: Pick<RuntimeOptions, "packageFolder" | "say" | "signal" | "hold">,
 ): Promise<Record<string, ImageFacts>> {
-  const nodeVersion = process.env.NODE_VERSION || "24";
   const built: Record<string, ImageFacts> = {};
   for (const id of OWN_IMAGES) {
     const dockerfile = `Dockerfile.${id}`;
-    const inputs = await hashOf(dockerfile, nodeVersion, packageFolder);
-    const name = `ratelimit-bench-${id}:${inputs}`;
+    const name = await ownName(id, packageFolder);
     let facts = await imageFacts(docker, name);
     if (!facts) {
       say(`building the image ${name}`);
-      const values = [`NODE_VERSION=${nodeVersion}`, `INPUTS=${inputs}`].flatMap((value) => [
-        "--build-arg",
-        value,
-      ]);
-      const parameters = ["build", "--file", dockerfile, "--tag", name, ...values, "."];
-      const { failed, all } = await execa(builder.binary, parameters, {
+      const parameters = [
+        ...["build", "--file", dockerfile, "--tag", name],
+        ...["--label", `${PACKAGE_LABEL}=${packageId(packageFolder)}`],
+        ...["--build-arg", `NODE_VERSION=${nodeVersion()}`],
+        ...["--build-arg", `INPUTS=${name.split(":")[1]}`, "."],
+      ];
+      const building = execa(builder.binary, parameters, {
         cwd: packageFolder,
         env: builder.environment,
         stdin: "ignore",
         cancelSignal: signal,
+        // A group of its own, so that it ends with all that it started.
+        detached: true,
         all: true,
         reject: false,
       });
+      if (building.pid !== undefined) await hold(building.pid);
+      const { failed, all } = await building;
       facts = failed ? undefined : await imageFacts(docker, name);
       if (!facts) throw environmentError(`${builder.binary} build of ${dockerfile} failed: ${lastLine(all)}`);
     }

@@ -10,7 +10,6 @@ import { Outputs } from "./streams.js";
 export class ContainerPart implements RunningPart {
   readonly role: string;
   readonly address: { host: string; port: number };
-  readonly identity: { container: string };
   readonly exited: Promise<Exit>;
   readonly container: Docker.Container;
   caps: Caps = {};
@@ -23,7 +22,6 @@ export class ContainerPart implements RunningPart {
     this.role = part.role;
     this.address = address;
     this.container = container;
-    this.identity = { container: container.id };
     this.exited = new Promise((resolve) => {
       this.#ended = resolve;
     });

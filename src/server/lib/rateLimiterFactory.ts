@@ -1,6 +1,5 @@
-import { environmentError, messageOf } from "../../contract/errors.js";
-import { limiters } from "../../targets/limiters/index.js";
-import { describeClient } from "../../targets/resolve.js";
+import { environmentError, messageOf, usageError } from "../../contract/errors.js";
+import { describeClient, findLimiter } from "../../targets/resolve.js";
 import type { LimiterPair, OpenClient } from "../../targets/types.js";
 import type { ServerConfig } from "../config/index.js";
 
@@ -16,8 +15,9 @@ export async function createRateLimiters(
   client: OpenClient,
 ): Promise<RateLimiters | undefined> {
   const { target, limits } = config;
-  const limiter = limiters.find(({ id }) => id === target.limiter);
-  if (!limiter) throw new Error(`${target.client} names the limiter ${target.limiter}, which does not exist`);
+  const limiter = findLimiter(target.limiter);
+  const lacks = limiter.lacks?.(limits);
+  if (lacks) throw usageError(lacks);
   try {
     return await limiter.create(client, describeClient(target), limits, config.keyPrefix);
   } catch (error) {

@@ -13,6 +13,7 @@ export const ioredis: ClientDescription = {
   survivesStoreRestart: true,
   survivesScriptFlush: true,
   limiter: "rate-limiter-flexible",
+  handleApi: "ioredis",
   flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
   // It is this client's own.
   sameScript: {},

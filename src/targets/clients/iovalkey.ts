@@ -13,6 +13,7 @@ export const iovalkey: ClientDescription = {
   survivesStoreRestart: true,
   survivesScriptFlush: true,
   limiter: "rate-limiter-flexible",
+  handleApi: "ioredis",
   flexible: { className: "RateLimiterValkey", script: { kind: "evalsha" } },
   sameScript: {
     stores: ["valkey", "redis"],

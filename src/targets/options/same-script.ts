@@ -7,8 +7,11 @@ import type { OptionDescription } from "../types.js";
 export const sameScript: OptionDescription = {
   id: "same-script",
   summary: "the script of RateLimiterRedis, whatever the client's own class is",
-  apply: (client) =>
-    client.sameScript
-      ? { ...client, ...client.sameScript }
-      : { skip: `${client.id} cannot have +same-script: it runs no script` },
+  apply: (client) => {
+    if (client.sameScript) return { ...client, ...client.sameScript };
+    const other = client.limiter === "rate-limiter-flexible" ? "" : ` with the limiter ${client.limiter}`;
+    return {
+      skip: `${client.id} cannot have +same-script${other}: it runs no script of rate-limiter-flexible`,
+    };
+  },
 };

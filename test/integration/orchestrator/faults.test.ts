@@ -119,12 +119,33 @@ describe("before anything is started", () => {
     [["run", "--clients", "../../x"], "not of the form"],
     [["run", "--clients", "none", "--runtime", "lokal"], "did you mean local?"],
     [["run", "--clients", "none", "--workload", "$(touch x)"], "light, heavy"],
+    [["run", "--resume", "../../x"], "--resume"],
+    [["run", "--resume=$(touch x)"], "--resume"],
+    [["clean", "--all"], "--yes"],
     [["single", "extra"], "environment"],
     [["rum"], "did you mean run?"],
     [[], "valid: run, single, clean"],
   ])("%j is bad usage without any effect", async (parameters, message) => {
     await expectRefused(Campaign.command(newFolder(), parameters), 2, message);
   });
+});
+
+test("without any engine `auto` falls back to this machine, and says why", async () => {
+  const home = newFolder();
+  const programs = join(home, "programs");
+  mkdirSync(programs);
+  // Podman may be installed here: this one is not.
+  writeFileSync(join(programs, "podman"), "#!/bin/sh\nexit 127\n", { mode: 0o755 });
+  const env = {
+    DOCKER_HOST: "unix:///nonexistent/docker.sock",
+    PATH: `${programs}:${process.env.PATH}`,
+  };
+  const campaign = Campaign.run(home, "none", ["--runtime", "auto"], env);
+  const { code, stdout, stderr } = await campaign.ended;
+  expect(code, stderr).toBe(0);
+  const why = "Docker is not running; Podman is not installed; processes of this machine";
+  expect(stdout).toContain(`runtime: local (${why})`);
+  expect(campaign.manifest.runtime.id).toBe("local");
 });
 
 test("a folder that is called `latest` is left alone, and the campaign still ends well", async () => {

@@ -76,6 +76,23 @@ test("a reader that goes away (`| head`) does not end the campaign", async () =>
   expect(await campaign.traces()).toEqual([]);
 });
 
+test("a second Ctrl-C ends it at once, and says how to remove what is left", async () => {
+  const home = newFolder();
+  const campaign = Campaign.run(home, "memory", LONG);
+  await campaign.reaches("  warmup");
+  // A server that does not listen: the orderly end waits for it.
+  process.kill(await campaign.part("server"), "SIGSTOP");
+  campaign.signal("SIGINT");
+  await campaign.says("stopping");
+  campaign.signal("SIGINT");
+  const { code, stderr } = await campaign.ended;
+  expect(code).toBe(130);
+  expect(stderr).toMatch(/ended at once; remove what is left with: ratelimit-bench clean\n$/);
+  expect((await campaign.left()).map(({ role }) => role)).toContain("server");
+  expect((await Campaign.command(home, ["clean", "--yes"]).ended).code).toBe(0);
+  expect(await campaign.traces()).toEqual([]);
+});
+
 describe("a campaign that is killed", () => {
   test("leaves orphans that the next start ends, as `clean` does; a live campaign is not touched", async () => {
     const home = newFolder();
@@ -90,12 +107,22 @@ describe("a campaign that is killed", () => {
     await campaign.ended;
     // The generator may end by itself, since nobody hears it any more.
     expect((await campaign.left()).length).toBeGreaterThanOrEqual(2);
-    const clean = await Campaign.command(home, ["clean"]).ended;
+    // Without a terminal it shows what there is, and needs to be told.
+    const shown = await Campaign.command(home, ["clean"]).ended;
+    expect(shown.code).toBe(2);
+    expect(shown.stdout).toMatch(
+      /^left behind:\n( {2}the process \d+ \([\w-]+\) of campaign \d{8}_\d{6}, [^\n]*\n){2,3} {2}the folder /,
+    );
+    expect(shown.stderr).toContain("--yes");
+    expect((await campaign.left()).length).toBeGreaterThanOrEqual(2);
+    const clean = await Campaign.command(home, ["clean", "--yes"]).ended;
     expect(clean.code).toBe(0);
-    expect(clean.stdout).toMatch(/^campaign \d{8}_\d{6} had died: ended [23] of its processes/);
-    await expect.poll(() => campaign.left()).toEqual([]);
-    // The lock alone may stay: the next campaign sees that its owner is dead.
-    expect(await campaign.traces()).toEqual(["lock.json"]);
+    expect(clean.stdout).toContain("removed the process");
+    expect(await campaign.traces()).toEqual([]);
+    expect(await Campaign.command(home, ["clean"]).ended).toMatchObject({
+      code: 0,
+      stdout: "nothing was left behind\n",
+    });
     const next = Campaign.run(home, "none", ["--output", join(home, "next")]);
     expect((await next.ended).code).toBe(0);
     expect(await next.traces()).toEqual([]);

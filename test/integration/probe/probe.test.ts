@@ -1,8 +1,9 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type ProbeReport, probeReportSchema } from "../../../src/contract/store.js";
 import { freePort } from "../../../src/runtimes/ports.js";
 import { clusterNodes, placesOf, probe, standaloneNode } from "../../helpers/nodes.js";
 import { build } from "../../helpers/programs.js";
+import { TestStore } from "../../helpers/store.js";
 
 beforeAll(build);
 
@@ -47,6 +48,18 @@ describe("a standalone store", () => {
     expect(after.readings?.[0]?.script_calls.evalsha).toEqual({ calls: 1, failed: 1 });
     expect(after.readings?.[0]?.run_id).toBe(clean.readings?.[0]?.run_id);
     expect(after.readings?.[0]?.version).toMatch(/^\d+\.\d+\.\d+/);
+  });
+
+  test("that keeps its keys is refused: no run begins on a store that is not empty", async () => {
+    // It says that it was emptied, and was not.
+    const renamed = ["--rename-command", "FLUSHALL", "GONE", "--rename-command", "TIME", "FLUSHALL"];
+    const node = await TestStore.start(renamed);
+    onTestFinished(() => node.stop());
+    await node.ask((store) => store.set("left", "over"));
+    const env = { PROBE_NODES: placesOf([node]), PROBE_TIMEOUT: "1" };
+    const { code, stderr } = await probe(["ready", "reset"], env);
+    expect(stderr).toContain(`127.0.0.1:${node.port} still holds 1 keys`);
+    expect(code).toBe(3);
   });
 
   test("of another kind than was said is refused, naming both", async () => {

@@ -179,6 +179,16 @@ test.each(["check-config.sh", "fix-network.sh", "setup-podman.sh", "docker-to-po
   },
 );
 
+test("run-all.sh --help asks for no Python", () => {
+  const HOME = newFolder();
+  const python = pathWith({ python3: 'touch "$HOME/called"; exit 1' });
+  const { code, stdout } = run("run-all.sh", ["--help"], `${python}:${process.env.PATH}`, { HOME });
+  expect([code, existsSync(join(HOME, "called"))]).toEqual([0, false]);
+  expect(stdout).toContain("--clients");
+  // The same Python is an unfit environment for a campaign.
+  expect(run("run-all.sh", ["--quick"], `${python}:${process.env.PATH}`, { HOME }).code).toBe(3);
+});
+
 test("fix-network.sh without an engine is an environment error", () => {
   expect(run("fix-network.sh", [], pathWith({})).code).toBe(3);
 });

@@ -2,7 +2,6 @@ import { describe, expect, test, vi } from "vitest";
 import type { Environment } from "../../../src/contract/env.js";
 import { EXIT } from "../../../src/contract/errors.js";
 import { parseCampaign } from "../../../src/orchestrator/args.js";
-import { QUICK } from "../../../src/orchestrator/flags.js";
 import { expectFailure } from "../../helpers/errors.js";
 import { requestOf } from "../../helpers/request.js";
 
@@ -140,7 +139,7 @@ describe("--quick", () => {
       clients: ["none"],
       runs: 1,
       duration: { mode: "fixed", seconds: 30 },
-      connections: [Number(QUICK.concurrency)],
+      connections: [50],
     });
   });
 });

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Lease } from "../../../src/orchestrator/lease.js";
 import { leaseSchema } from "../../../src/orchestrator/state.js";
 import { FakeRuntime, held, partOf } from "../../helpers/fake-runtime.js";
@@ -14,11 +14,16 @@ let leases: string;
 let workFolder: string;
 
 beforeEach(async () => {
+  vi.stubEnv("TMPDIR", newFolder());
   leases = join(newState(), "leases");
-  workFolder = join(newFolder(), "work");
-  mkdirSync(workFolder);
   runtime = new FakeRuntime();
-  lease = await Lease.open("20260101_000000", "fake", workFolder);
+  lease = await Lease.open("20260101_000000");
+  await lease.note({ runtime: "fake" });
+  workFolder = lease.workFolder;
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
 });
 
 const start = (role: string) => lease.start(runtime, partOf(role));
@@ -38,13 +43,13 @@ test("everything is given back in reverse order, with the work folder and the le
 test("the file always holds what is running, also when parts start side by side", async () => {
   const roles = ["store-1", "store-2", "store-3", "store-4", "store-5", "store-6"];
   const parts = await Promise.all(roles.map(start));
-  expect(written().parts).toEqual(parts.map(({ identity }) => identity));
+  expect(written().processes).toEqual(parts.map(({ process }) => process));
   await lease.release(parts.slice(0, 4));
   expect(written()).toMatchObject({
     runtime: "fake",
     workFolder,
     owner: { pid: process.pid, campaign: "20260101_000000" },
-    parts: parts.slice(4).map(({ identity }) => identity),
+    processes: parts.slice(4).map(({ process }) => process),
   });
   expect(readdirSync(leases)).toHaveLength(1);
 });
@@ -53,7 +58,7 @@ test("a part that is not ready yet is in the file, so that a killed campaign lea
   const ready = held();
   runtime.becomingReady.set("server", () => ready.promise);
   const starting = start("server");
-  await expect.poll(() => written().parts.length).toBe(1);
+  await expect.poll(() => written().processes.length).toBe(1);
   ready.release();
   await starting;
 });
@@ -62,7 +67,7 @@ test("a part that fails to become ready is stopped and no longer held", async ()
   runtime.becomingReady.set("server", () => Promise.reject(new Error("no answer")));
   await expect(start("server")).rejects.toThrow("no answer");
   expect(runtime.alive.size).toBe(0);
-  expect(written().parts).toEqual([]);
+  expect(written().processes).toEqual([]);
 });
 
 test("when one part cannot be stopped the others are, and the error and the file name it", async () => {
@@ -71,7 +76,7 @@ test("when one part cannot be stopped the others are, and the error and the file
   await expect(lease.close()).rejects.toThrow(/could not be stopped: server: it does not listen/);
   expect([...runtime.alive]).toEqual(["server"]);
   // The next start needs the file to end it.
-  expect(written().parts.length).toBeGreaterThan(0);
+  expect(written().processes.length).toBeGreaterThan(0);
 });
 
 test("a part that is still becoming ready when all is given back is stopped at once", async () => {
@@ -107,4 +112,10 @@ test("nothing starts any more once all was given back", async () => {
   await lease.close();
   await expect(start("server")).rejects.toThrow(/came too late/);
   expect(runtime.told).toEqual([]);
+});
+
+test("a helper process is in the file, a process that is no more is not", async () => {
+  await lease.hold(process.pid);
+  await lease.hold(4_999_999);
+  expect(written().processes.map(({ pid }) => pid)).toEqual([process.pid]);
 });

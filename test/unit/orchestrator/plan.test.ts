@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { type Plan, planSchema } from "../../../src/contract/plan.js";
-import { estimateS, makePlan } from "../../../src/orchestrator/plan.js";
+import { makePlan } from "../../../src/orchestrator/plan.js";
 import { expectFailure } from "../../helpers/errors.js";
 import { everything, onlyValkey, requestOf } from "../../helpers/request.js";
 
@@ -51,6 +51,16 @@ describe("which targets are planned", () => {
     expect(labels(plan)).toEqual(["iovalkey"]);
     expect(plan.skips).toEqual([
       { asked: "ioredis@redis", reason: "no redis-server was found on this machine" },
+    ]);
+  });
+
+  test("limits that a limiter cannot keep are a skip with the reason, and the others are planned", () => {
+    const both = ["--clients", "ioredis,ioredis+fastify-rate-limit"];
+    expect(labels(makePlan(requestOf(...both), everything))).toHaveLength(2);
+    const { skips, ...plan } = makePlan(requestOf(...both, "--block", "5"), everything);
+    expect(labels({ skips, ...plan })).toEqual(["ioredis"]);
+    expect(skips).toEqual([
+      { asked: "ioredis+fastify-rate-limit", reason: expect.stringContaining("cannot block a key") },
     ]);
   });
 
@@ -139,18 +149,5 @@ describe("what each configuration is given", () => {
     expect(files).toContain("iovalkey-cluster_heavy_100c_150s_run2.json");
     expect(files).toContain("iovalkey_light_50c_120s_fixed_run1.json");
     expect(new Set(files).size).toBe(files.length);
-  });
-});
-
-describe("the estimate", () => {
-  test("grows with each run by its warm-up, duration and cool-down", () => {
-    const plan = (runs: string) =>
-      makePlan(
-        requestOf("--duration-mode", "custom:10", "--warmup", "3", "--cooldown", "2", "--runs", runs),
-        everything,
-      );
-    const each = (estimateS(plan("3")) - estimateS(plan("2"))) / 2;
-    expect(each).toBeGreaterThan(15);
-    expect(each).toBeLessThan(30);
   });
 });

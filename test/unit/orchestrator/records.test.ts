@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { configurationHash } from "../../../src/contract/configuration.js";
 import { type MeasuredResult, resultSchema } from "../../../src/contract/result.js";
 import { judge } from "../../../src/judge/rules.js";
-import { describeResult, failureOf, recordOf } from "../../../src/orchestrator/records.js";
+import { failureOf, recordOf } from "../../../src/orchestrator/records.js";
 import { configuration, validEvidence } from "../../helpers/evidence.js";
 import { FakeRuntime } from "../../helpers/fake-runtime.js";
 
@@ -88,17 +88,5 @@ describe("the record of a run without figures", () => {
     expect(record).toMatchObject({ status, failure, run: 2, started_at: "2026-01-01T00:00:00.000Z" });
     expect(record).not.toHaveProperty("requests");
     expect(record.verdict.status).toBe("invalid");
-    expect(describeResult(record)).toBe(`${status}: server: ended during the run with SIGKILL`);
   });
-});
-
-test("the line on the screen has rate, percentiles, limited share, and the verdict with its reasons", () => {
-  const result = generatorsOwn();
-  expect(describeResult(result)).toBe("2000 requests/s, p50 5.00 ms, p99 5.00 ms, 10.0 % limited — valid");
-  result.verdict = {
-    status: "suspect",
-    reasons: [{ rule: "M6", severity: "suspect", text: "generator saturated" }],
-    not_applicable: [],
-  };
-  expect(describeResult(result)).toMatch(/— suspect \(M6 generator saturated\)$/);
 });

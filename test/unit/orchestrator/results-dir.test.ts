@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -5,10 +6,12 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test, vi } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { Journal, lineLog } from "../../../src/orchestrator/journal.js";
@@ -22,6 +25,7 @@ import { expectFailure } from "../../helpers/errors.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
+const RESULTS_DIR = fileURLToPath(new URL("../../../src/orchestrator/results-dir.ts", import.meta.url));
 const now = new Date(2026, 0, 2, 3, 4, 5);
 
 describe("a file is written whole or not at all", () => {
@@ -42,11 +46,20 @@ describe("a file is written whole or not at all", () => {
     expect(readdirSync(folder)).toEqual(["taken"]);
   });
 
-  test("when writing fails half way, the old file is intact", async () => {
+  test("when the disk takes no more half way, the old file is intact and no temporary file is left", async () => {
     const folder = newFolder();
     const path = join(folder, "result.json");
     await writeWhole(path, "old");
-    await expect(writeWhole(path, Symbol("not a text") as never)).rejects.toThrow();
+    // As with a full disk, the first bytes can be written and the rest cannot.
+    const program = `import { writeWhole } from ${JSON.stringify(RESULTS_DIR)};
+      await writeWhole(process.argv[1], "x".repeat(100_000));`;
+    const node = `exec "${process.execPath}" --import tsx --input-type=module -e '${program}' "$1"`;
+    const { status, stderr } = spawnSync("bash", ["-c", `trap '' XFSZ; ulimit -f 8; ${node}`, "bash", path], {
+      encoding: "utf8",
+      env: { ...process.env, TSX_DISABLE_CACHE: "1" },
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain("EFBIG");
     expect(readFileSync(path, "utf8")).toBe("old");
     expect(readdirSync(folder)).toEqual(["result.json"]);
   });
@@ -71,6 +84,13 @@ describe("a campaign's folder", () => {
     expect(stamp(now)).toBe("20260102_030405");
     const root = join(newFolder(), "deep", "root");
     expect(basename(await createCampaignFolder(root, now))).toBe("20260102_030405");
+  });
+
+  test("lies where a root that is a link leads: that is the user's choice", async () => {
+    const root = newFolder();
+    const link = join(newFolder(), "results");
+    symlinkSync(root, link);
+    expect(await createCampaignFolder(link, now)).toBe(join(realpathSync(root), "20260102_030405"));
   });
 
   test("two campaigns of the same second have folders of their own", async () => {
@@ -116,6 +136,15 @@ describe("`latest`", () => {
     expect(existsSync(join(root, "latest"))).toBe(true);
   });
 
+  test("that leads out of the root is left alone, and refuses before the first run", async () => {
+    const root = newFolder();
+    const elsewhere = newFolder();
+    symlinkSync(elsewhere, join(root, "latest"));
+    await expectFailure(() => createCampaignFolder(root, now), EXIT.environment, "latest", elsewhere);
+    expect(readlinkSync(join(root, "latest"))).toBe(elsewhere);
+    expect(readdirSync(root)).toEqual(["latest"]);
+  });
+
   test("is left alone where somebody keeps a folder of that name", async () => {
     const root = newFolder();
     mkdirSync(join(root, "latest"));
@@ -128,7 +157,7 @@ describe("`latest`", () => {
 describe("the log", () => {
   test("begins with what was said before there was a file", () => {
     const path = join(newFolder(), "benchmark.log");
-    const journal = new Journal();
+    const journal = new Journal({ show: () => {}, close: () => {} });
     journal.note("first");
     journal.writeTo(path);
     journal.note("second");

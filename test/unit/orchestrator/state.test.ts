@@ -1,12 +1,11 @@
-import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import {
   leasesFolder,
-  reclaimOrphans,
+  refuseIfWritten,
   stateFolder,
   takeLock,
   thisOwner,
@@ -21,21 +20,6 @@ let state: string;
 beforeEach(() => {
   state = newState();
 });
-
-/** A process that does nothing, in a group of its own, as parts are. */
-async function sleeper(): Promise<{ pid: number; started: string; ended: Promise<unknown> }> {
-  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {
-    detached: true,
-    stdio: "ignore",
-  });
-  const ended = new Promise((resolve) => child.once("exit", resolve));
-  onTestFinished(async () => {
-    child.kill("SIGKILL");
-    await ended;
-  });
-  const pid = child.pid ?? 0;
-  return { pid, started: (await startTimeOf(pid)) ?? "", ended };
-}
 
 /** Somebody who once had this process id. */
 const dead = { pid: process.pid, started: "1", campaign: "20200101_000000" };
@@ -96,48 +80,17 @@ test("the state folder follows the XDG rules: a relative path counts as unset", 
   expect(stateFolder()).toBe(join(homedir(), ".local", "state", "ratelimit-bench"));
 });
 
-describe("what a killed campaign left", () => {
-  const lease = (owner: object, parts: object[], workFolder: string) => {
-    mkdirSync(leasesFolder(), { recursive: true });
-    const path = join(leasesFolder(), "20200101_000000-1.json");
-    writeFileSync(path, JSON.stringify({ owner, runtime: "local", workFolder, parts }));
-    return path;
+test("a folder that a live campaign writes to is refused to every other, also in parallel", async () => {
+  const folder = newFolder();
+  mkdirSync(leasesFolder(), { recursive: true });
+  const write = (owner: object) => {
+    const lease = { owner, folder, workFolder: "/tmp/ratelimit-bench-x", processes: [] };
+    writeFileSync(join(leasesFolder(), "20260101_000000-1.json"), JSON.stringify(lease));
   };
-
-  test("is ended and removed, and told", async () => {
-    const { pid, started, ended } = await sleeper();
-    const work = newFolder();
-    const folder = join(work, "server-1");
-    mkdirSync(folder);
-    const path = lease(dead, [{ pid, started, folder }], work);
-    expect(await reclaimOrphans()).toEqual([
-      "campaign 20200101_000000 had died: ended 1 of its processes, removed its folders",
-    ]);
-    await ended;
-    expect([folder, work, path].filter(existsSync)).toEqual([]);
-    expect(await reclaimOrphans()).toEqual([]);
-  });
-
-  test("is not mistaken for a process that was given the same id since", async () => {
-    const { pid } = await sleeper();
-    lease(dead, [{ pid, started: "1", folder: newFolder() }], newFolder());
-    expect(await reclaimOrphans()).toEqual([expect.stringContaining("ended 0 of its processes")]);
-    expect(await startTimeOf(pid)).toBeDefined();
-  });
-
-  test("is left alone as long as its campaign lives", async () => {
-    const { pid, started } = await sleeper();
-    const work = newFolder();
-    const path = lease(await thisOwner("20260101_000000"), [{ pid, started, folder: work }], work);
-    expect(await reclaimOrphans()).toEqual([]);
-    expect([work, path].every(existsSync)).toBe(true);
-    expect(await startTimeOf(pid)).toBe(started);
-  });
-
-  test("is left alone when its file cannot be understood", async () => {
-    mkdirSync(leasesFolder(), { recursive: true });
-    writeFileSync(join(leasesFolder(), "x.json"), '{"owner": {');
-    expect(await reclaimOrphans()).toEqual([]);
-    expect(readdirSync(leasesFolder())).toEqual(["x.json"]);
-  });
+  const parent = { pid: process.ppid, started: await startTimeOf(process.ppid), campaign: "20260101_000000" };
+  write(parent);
+  await expectFailure(() => refuseIfWritten(folder), EXIT.environment, "campaign 20260101_000000 is running");
+  await refuseIfWritten(newFolder());
+  write(dead);
+  await refuseIfWritten(folder);
 });

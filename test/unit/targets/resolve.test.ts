@@ -64,6 +64,10 @@ describe("what cannot be measured is a skip with its reason", () => {
     ["node-redis+autopipelining", "node-redis cannot have +autopipelining", "always"],
     ["memory+same-script", "memory cannot have +same-script", "no script"],
     ["none+same-script", "none cannot have +same-script", "no script"],
+    ["valkey-glide+fastify-rate-limit", "valkey-glide cannot have +fastify-rate-limit", "ioredis"],
+    ["node-redis+fastify-rate-limit", "node-redis cannot have +fastify-rate-limit", "ioredis"],
+    ["none+fastify-rate-limit", "none cannot have +fastify-rate-limit"],
+    ["ioredis+same-script+fastify-rate-limit", "cannot have +same-script", "limiter fastify-rate-limit"],
     ["memory+autopipelining", "memory cannot have +autopipelining", "no connection"],
     ["memory@valkey", "memory cannot use valkey"],
   ])("%s", (text, ...parts) => {
@@ -77,9 +81,24 @@ describe("what cannot be measured is a skip with its reason", () => {
 
 test("an option that does not exist is bad usage, with the nearest that does", async () => {
   await expectFailure(() => resolveTarget("ioredis+same-scrpt"), EXIT.usage, "did you mean same-script?");
-  await expectFailure(() => resolveTarget("ioredis+x"), EXIT.usage, "valid: same-script, autopipelining");
+  await expectFailure(() => resolveTarget("ioredis+x"), EXIT.usage, "valid: fastify-rate-limit, same-script");
   // Also where the client could not be measured anyway.
   await expectFailure(() => resolveTarget("memory+same-scrpt"), EXIT.usage, "same-script");
+});
+
+test("+fastify-rate-limit is another limiter, on either store, also for the control in memory", () => {
+  expect(target("iovalkey+fastify-rate-limit")).toMatchObject({
+    text: "iovalkey@valkey:standalone+fastify-rate-limit",
+    limiter: "fastify-rate-limit",
+  });
+  expect(target("iovalkey@redis:cluster+fastify-rate-limit").store).toBe("redis");
+  expect(target("ioredis+fastify-rate-limit+autopipelining").options).toEqual([
+    "autopipelining",
+    "fastify-rate-limit",
+  ]);
+  // The server is told the text alone: it must not name the plain control.
+  expect(target("memory+fastify-rate-limit").text).toBe("memory+fastify-rate-limit");
+  expect(target("ioredis").limiter).toBe("rate-limiter-flexible");
 });
 
 describe("the client that a target's options make", () => {
@@ -117,6 +136,6 @@ describe("the client that a target's options make", () => {
 });
 
 test("each option is listed once and says what it changes", () => {
-  expect(options.map(({ id }) => id)).toEqual(["same-script", "autopipelining"]);
+  expect(options.map(({ id }) => id)).toEqual(["fastify-rate-limit", "same-script", "autopipelining"]);
   for (const { summary } of options) expect(summary.length).toBeGreaterThan(10);
 });

@@ -1,0 +1,1 @@
+"""Comparisons on demand: configurations of campaigns and saved baselines, and a target against itself."""

@@ -1,0 +1,171 @@
+"""Configurations of two sides, matched, checked for likeness and compared."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..compare import load_key
+from ..errors import USAGE, ReportError, one_line
+from ..loads import load_text
+from ..stats import Comparison, compare_family
+from ..summarize import Summary
+from .alike import Unlike, machine_of, runtime_of, unlike_rows, unlike_sides, version_notes
+from .floors import Floor, floor_of, measured_noise
+from .metrics import Metric, notes_on, values_of
+from .sides import Side
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One configuration on both sides."""
+
+    base: Summary
+    new: Summary
+    base_values: tuple[float, ...]
+    new_values: tuple[float, ...]
+    comparison: Comparison
+    differs: tuple[str, ...]
+    """What differs besides, and was allowed to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """All of one call of `compare`."""
+
+    base: Side
+    new: Side
+    metric: Metric
+    floor: Floor
+    drift_excluded: bool
+    rows: tuple[Compared, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """`regression`, `inconclusive` (nothing was shown or excluded in some row) or `no regression`."""
+        statuses = {row.comparison.status for row in self.rows}
+        if "worse" in statuses:
+            return "regression"
+        return "no regression" if statuses <= {"better", "no difference"} else "inconclusive"
+
+
+def _cell(summary: Summary, with_label: bool) -> tuple[object, ...]:
+    identity = summary.identity
+    return (*load_key(identity), *([identity.label, identity.caps] if with_label else []))
+
+
+def _load_texts(summaries: Sequence[Summary]) -> str:
+    return ", ".join(dict.fromkeys(load_text(row.identity) for row in summaries))
+
+
+def match(base: Side, new: Side) -> tuple[list[tuple[Summary, Summary]], list[str]]:
+    """Pairs under one load: of the targets that are meant, or of each target with itself; what has no pair.
+
+    Raises ReportError when nothing matches, or both sides are the same rows.
+    """
+    by_label = base.label is None and new.label is None
+    bases = {_cell(row, by_label): row for row in base.summaries}
+    news = {_cell(row, by_label): row for row in new.summaries}
+    pairs = [(row, news[key]) for key, row in bases.items() if key in news]
+    if not pairs:
+        raise ReportError(
+            f"{one_line(base.text)} and {one_line(new.text)} have no load in common: "
+            f"{_load_texts(base.summaries)}; {_load_texts(new.summaries)}",
+            USAGE,
+        )
+    if base.folder == new.folder and all(one is other for one, other in pairs):
+        raise ReportError("both sides are the same runs: give two targets or two campaigns", USAGE)
+    alone = [
+        f"only in {side.text}: {row.identity.label}, {load_text(row.identity)}"
+        for side, rows, others in ((base, bases, news), (new, news, bases))
+        for key, row in rows.items()
+        if key not in others
+    ]
+    return pairs, alone
+
+
+def _refuse(found: Sequence[Unlike], allowed: frozenset[str]) -> None:
+    refused = list(dict.fromkeys(each for each in found if each.kind not in allowed))
+    if refused:
+        kinds = ",".join(sorted({each.kind for each in refused} | allowed))
+        hint = " The +same-script targets run one script." if any(e.kind == "script" for e in refused) else ""
+        raise ReportError(
+            [each.text for each in refused]
+            + [f"these are unlike things; to compare them all the same: --allow {kinds}.{hint}"],
+            USAGE,
+        )
+
+
+def compare_sides(
+    base: Side, new: Side, metric: Metric, floor: float, allowed: frozenset[str], root: Path
+) -> Outcome:
+    """Compares what two sides have in common.
+
+    A family of Holm's correction is what shares a load and a topology. Across campaigns drift of the machine
+    is not excluded, so that the floor is at least the host's noise.
+
+    Args:
+        floor: as a share.
+        allowed: kinds of unlikeness that the user accepts.
+        root: the results root, where noise floors are.
+    Raises:
+        ReportError: exit code 2, nothing to compare, or unlike things.
+    """
+    pairs, alone = match(base, new)
+    of_sides = unlike_sides(base, new)
+    of_rows = {id(one): unlike_rows(one, other) for one, other in pairs}
+    _refuse([*of_sides, *(each for found in of_rows.values() for each in found)], allowed)
+    drift_excluded = base.folder == new.folder and _interleaved(base)
+    values = [(values_of(other, metric), values_of(one, metric)) for one, other in pairs]
+    noise = measured_noise(root, machine_of(new.campaign), runtime_of(pairs[0][1]), metric.id)
+    decided_floor = floor_of(floor, drift_excluded, noise, values)
+    families: dict[tuple[object, ...], list[int]] = {}
+    for index, (one, _) in enumerate(pairs):
+        families.setdefault((one.identity.topology, *load_key(one.identity)), []).append(index)
+    found: dict[int, Comparison] = {}
+    for members in families.values():
+        compared = compare_family(
+            [values[index] for index in members], decided_floor.share, metric.higher_is_better
+        )
+        found.update(zip(members, compared, strict=True))
+    rows = tuple(
+        Compared(
+            one,
+            other,
+            values[index][1],
+            values[index][0],
+            found[index],
+            tuple(e.text for e in of_rows[id(one)]),
+        )
+        for index, (one, other) in enumerate(pairs)
+    )
+    notes = [
+        *(each.text for each in of_sides),
+        *_drift_notes(base, new, drift_excluded),
+        *(note for one, other in pairs for note in version_notes(one, other)),
+        *(note for pair in pairs for row in pair for note in notes_on(row, metric)),
+        *(f"{row.identity.label}: {text}" for pair in pairs for row in pair for text in row.warnings),
+        *alone,
+    ]
+    return Outcome(
+        base=base,
+        new=new,
+        metric=metric,
+        floor=decided_floor,
+        drift_excluded=drift_excluded,
+        rows=rows,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _interleaved(side: Side) -> bool:
+    manifest = side.campaign.manifest
+    return manifest is not None and manifest["plan"]["order"] == "interleaved"
+
+
+def _drift_notes(base: Side, new: Side, drift_excluded: bool) -> list[str]:
+    if drift_excluded:
+        return []
+    if base.folder != new.folder:
+        return ["drift of the machine is not excluded: the sides are of two campaigns"]
+    return ["drift of the machine is not excluded: runs were not interleaved"]

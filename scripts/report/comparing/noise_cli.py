@@ -1,0 +1,128 @@
+"""`ratelimit-bench noise`: what comparisons of a target with itself show, on this host."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..errors import ENVIRONMENT, INTERRUPTED, USAGE, ReportError, one_line
+from ..files import write_all
+from ..loads import load_text
+from ..stats import MIN_RUNS_FOR_NOISE, Noise, noise_of
+from ..summarize import Summary
+from ..terminal import speak_utf8
+from .alike import machine_of, runtime_of
+from .floors import NOISE_FOLDER, NOISE_SCHEMA, NOISE_SCHEMA_VERSION
+from .metrics import METRICS, values_of
+from .sides import Campaigns, Side
+
+_EPILOG = """exit codes: 0 done · 2 wrong usage, too few runs, or a file that is not what it should be ·
+3 the environment is not fit · 4 writing failed"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="measure_noise.py",
+        description="Compares the runs of one configuration with each other, as if they were of two targets.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("campaign", metavar="DIR")
+    parser.add_argument("--target", metavar="TARGET", help="of a campaign with several")
+    parser.add_argument("--output", default="results", metavar="DIR", help="results root (results)")
+    parser.add_argument("--format", choices=["table", "json"], default="table")
+    return parser
+
+
+def _configuration(side: Side) -> Summary:
+    enough = [row for row in side.summaries if row.valid_runs >= MIN_RUNS_FOR_NOISE]
+    if len(enough) == 1:
+        return enough[0]
+    if not enough:
+        raise ReportError(
+            f"no configuration of {one_line(side.text)} has {MIN_RUNS_FOR_NOISE} runs that count", USAGE
+        )
+    names = "; ".join(f"{row.identity.label}, {load_text(row.identity)}" for row in enough)
+    raise ReportError(f"{one_line(side.text)} has several configurations ({names}): name one --target", USAGE)
+
+
+def noise_document(side: Side, summary: Summary) -> dict[str, Any]:
+    """What is saved: by metric, where every run has it, with where and on what it was measured."""
+    metrics = {}
+    for metric in METRICS.values():
+        values = values_of(summary, metric)
+        if len(values) == summary.valid_runs and min(values) > 0:
+            metrics[metric.id] = asdict(noise_of(values))
+    manifest = side.campaign.manifest
+    return {
+        "schema": NOISE_SCHEMA,
+        "schema_version": NOISE_SCHEMA_VERSION,
+        "campaign": side.campaign.name,
+        "measured_at": manifest["started_at"] if manifest else "",
+        "label": summary.identity.label,
+        "load": load_text(summary.identity),
+        "machine": machine_of(side.campaign),
+        "runtime": runtime_of(summary),
+        "metrics": metrics,
+        "warnings": list(summary.warnings),
+    }
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _sentences(name: str, noise: Noise) -> list[str]:
+    needed = noise.runs_for_5_percent
+    runs = "more than 1000" if needed is None else f"about {needed}"
+    detectable = "none" if noise.detectable is None else f"from {_percent(noise.detectable)} on"
+    return [
+        f"{name}: {noise.runs} runs, {_percent(noise.deviation)} apart (standard deviation)",
+        f"  told apart from itself: in {_percent(noise.flagged_share)} of {noise.comparisons} interleaved "
+        f"comparisons of {noise.per_side} runs a side ({_percent(noise.rejected_share)} by the test alone)",
+        f"  in {noise.separate_flagged} of {noise.separate} comparisons of 5 runs a side that share no run",
+        f"  noise floor: ±{_percent(noise.noise_floor)} (chance ±{_percent(noise.chance)}, "
+        f"drift from the first half to the second {_percent(noise.drift)})",
+        f"  differences found with {noise.per_side} runs a side: {detectable}; "
+        f"a difference of 5 % takes {runs} runs a side",
+    ]
+
+
+def _run(options: argparse.Namespace) -> int:
+    side = Campaigns().side(Path(options.campaign), options.target)
+    summary = _configuration(side)
+    found = noise_document(side, summary)
+    text = json.dumps(found, ensure_ascii=False, indent=2)
+    folder = Path(options.output) / NOISE_FOLDER
+    if not folder.parent.is_dir():
+        raise ReportError(f"{one_line(folder.parent)} is not a folder: give --output DIR", ENVIRONMENT)
+    name = f"{side.folder.name}-{summary.id}.json"
+    write_all(folder, {name: f"{text}\n"})
+    if options.format == "json":
+        print(text)
+        return 0
+    print(f"{summary.identity.label} against itself, {found['load']}")
+    for metric, figures in found["metrics"].items():
+        for line in _sentences(metric, Noise(**figures)):
+            print(line)
+    for warning in found["warnings"]:
+        print(f"warning: {warning}")
+    print(f"saved for `compare` in {one_line(folder / name)}")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program. Returns its exit code, see `--help`."""
+    speak_utf8()
+    try:
+        return _run(_parser().parse_args(arguments))
+    except ReportError as error:
+        for line in error.lines:
+            print(f"noise: {line}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED

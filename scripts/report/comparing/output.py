@@ -1,0 +1,191 @@
+"""A comparison as a table for terminals, as Markdown, and as JSON."""
+
+import json
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from ..format import ABSENT
+from ..loads import load_text, varying_parts
+from ..stats import Comparison
+from ..verdict_text import runs_text
+from .matching import Compared, Outcome
+
+SCHEMA = "ratelimit-bench/comparison"
+SCHEMA_VERSION = 1
+
+_HEADINGS = (
+    "base",
+    "new",
+    "load",
+    "base median",
+    "new median",
+    "ratio",
+    "95 % interval",
+    "p (Holm)",
+    "new is",
+)
+_NUMBERS = range(3, 8)
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None
+
+
+def _p_text(comparison: Comparison) -> str:
+    if comparison.p_holm is None:
+        return ABSENT
+    return "< 0.0001" if comparison.p_holm < 0.0001 else f"{comparison.p_holm:.4f}"
+
+
+def _cells(outcome: Outcome, row: Compared, load: str) -> tuple[str, ...]:
+    comparison, show = row.comparison, outcome.metric.show
+    interval = comparison.interval
+    return (
+        row.base.identity.label,
+        row.new.identity.label,
+        load,
+        f"{show(_median(row.base_values))} ({len(row.base_values)} runs)",
+        f"{show(_median(row.new_values))} ({len(row.new_values)} runs)",
+        ABSENT if comparison.ratio is None else f"{comparison.ratio:.3f}×",
+        f"{interval.low:.3f}–{interval.high:.3f}×" if interval else ABSENT,
+        _p_text(comparison),
+        comparison.status,
+    )
+
+
+def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
+    parts = varying_parts([row.new for row in outcome.rows])
+    return [_cells(outcome, row, load_text(row.new.identity, parts)) for row in outcome.rows]
+
+
+def explained(row: Compared) -> list[str]:
+    """Sentences on a row: why it is not decided, what it would take, and what else differs."""
+    comparison = row.comparison
+    label = row.new.identity.label
+    said = []
+    if not comparison.decided:
+        takes = "" if comparison.status == "not comparable" else f"; {runs_text(comparison)}"
+        said.append(f"{label}: {comparison.status}: {comparison.reason}{takes}")
+    if comparison.detectable is not None and comparison.status != "worse":
+        said.append(
+            f"{label}: so many runs find a difference of {100 * comparison.detectable:.1f} % "
+            "in four of five cases"
+        )
+    said.extend(f"{text}: the comparison is of all that differs together" for text in row.differs)
+    return said
+
+
+def _head(outcome: Outcome) -> list[str]:
+    direction = "higher" if outcome.metric.higher_is_better else "lower"
+    return [
+        f"{outcome.new.text} against {outcome.base.text}: {outcome.metric.text}, {direction} is better",
+        f"a difference lies beyond {outcome.floor.text}",
+    ]
+
+
+def _notes(outcome: Outcome) -> list[str]:
+    return [*(text for row in outcome.rows for text in explained(row)), *outcome.notes]
+
+
+def as_table(outcome: Outcome) -> str:
+    """Plain text; a column that is empty in all rows is left out."""
+    rows = [_HEADINGS, *_rows(outcome)]
+    columns = [index for index in range(len(_HEADINGS)) if any(row[index] for row in rows[1:])]
+    widths = {index: max(len(row[index]) for row in rows) for index in columns}
+    lines = [
+        "  ".join(
+            row[index].rjust(widths[index]) if index in _NUMBERS else row[index].ljust(widths[index])
+            for index in columns
+        ).rstrip()
+        for row in rows
+    ]
+    notes = [f"- {text}" for text in _notes(outcome)]
+    return "\n".join([*_head(outcome), "", *lines, *(["", *notes] if notes else []), "", outcome.verdict])
+
+
+def _markdown(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    for character in "\\`*_{}[]<>#|~":
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
+def as_markdown(outcome: Outcome) -> str:
+    """A table as GitHub shows it, e.g. in a comment on a pull request."""
+    title, floor = _head(outcome)
+    rules = ["---:" if index in _NUMBERS else "---" for index in range(len(_HEADINGS))]
+    table = [
+        f"| {' | '.join(cells)} |"
+        for cells in (
+            _HEADINGS,
+            tuple(rules),
+            *(tuple(_markdown(cell) for cell in row) for row in _rows(outcome)),
+        )
+    ]
+    notes = [f"- {_markdown(text)}" for text in _notes(outcome)]
+    return "\n".join(
+        [f"**{outcome.verdict}**: {_markdown(title)}; {_markdown(floor)}", "", *table]
+        + (["", *notes] if notes else [])
+    )
+
+
+def _side(summary_values: Sequence[float], label: str, unit_median: float | None) -> dict[str, Any]:
+    return {
+        "label": label,
+        "runs": len(summary_values),
+        "median": unit_median,
+        "values": list(summary_values),
+    }
+
+
+def document(outcome: Outcome) -> dict[str, Any]:
+    """The comparison as plain data; ratios are new ÷ base, values in the metric's unit in order of time."""
+    return {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "verdict": outcome.verdict,
+        "metric": outcome.metric.id,
+        "metric_text": outcome.metric.text,
+        "higher_is_better": outcome.metric.higher_is_better,
+        "floor_percent": 100 * outcome.floor.share,
+        "floor_text": outcome.floor.text,
+        "drift_excluded": outcome.drift_excluded,
+        "base": {"campaign": outcome.base.campaign.name, "label": outcome.base.label},
+        "new": {"campaign": outcome.new.campaign.name, "label": outcome.new.label},
+        "comparisons": [
+            {
+                "load": load_text(row.new.identity),
+                "topology": row.new.identity.topology,
+                "base": _side(row.base_values, row.base.identity.label, _median(row.base_values)),
+                "new": _side(row.new_values, row.new.identity.label, _median(row.new_values)),
+                **comparison_document(row.comparison),
+                "differs": list(row.differs),
+            }
+            for row in outcome.rows
+        ],
+        "notes": list(outcome.notes),
+    }
+
+
+def comparison_document(comparison: Comparison) -> dict[str, Any]:
+    """One comparison as plain data."""
+    interval = comparison.interval
+    return {
+        "status": comparison.status,
+        "reason": comparison.reason or None,
+        "ratio": comparison.ratio,
+        "ratio_of_medians": comparison.ratio_of_medians,
+        "interval": {"low": interval.low, "high": interval.high, "coverage": interval.coverage}
+        if interval
+        else None,
+        "p": comparison.p,
+        "p_holm": comparison.p_holm,
+        "comparisons_in_family": comparison.comparisons,
+        "runs_needed": comparison.runs_needed,
+        "detectable_percent": None if comparison.detectable is None else 100 * comparison.detectable,
+    }
+
+
+def as_json(outcome: Outcome) -> str:
+    return json.dumps(document(outcome), ensure_ascii=False, indent=2)

@@ -1,0 +1,36 @@
+"""Tables as CSV that a spreadsheet cannot run."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+
+Cell = str | int | None
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def decimals(value: float | None, digits: int) -> str | None:
+    """`1.5, 2` → `1.50`."""
+    return None if value is None else f"{value:.{digits}f}"
+
+
+def safe_cell(value: Cell) -> str:
+    """A cell that no spreadsheet runs: an apostrophe before text that would start a formula; numbers stay."""
+    if value is None:
+        return ""
+    text = str(value)
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """A header and rows, lines end in LF, cells as `safe_cell` has them. A NUL would end the text for some
+    readers, and becomes a space.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow([safe_cell(cell).replace("\0", " ") for cell in row])
+    return out.getvalue()

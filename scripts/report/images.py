@@ -1,0 +1,65 @@
+"""--images: throughput and latency of each cell as SVG, for a README or a slide."""
+
+from collections.abc import Sequence
+
+from .answer import cell_title
+from .compare import Cell, cells
+from .format import milliseconds, rate
+from .summarize import Summary
+from .svg import Bar, bar_chart
+
+#: More is no picture any more.
+MAX_BARS = 40
+MAX_CELLS = 50
+
+
+def _label(cell: Cell, summary: Summary) -> str:
+    """With its store where the cell has several: bars of two stores are no ranking."""
+    label = summary.identity.short_label
+    if summary.identity.control:
+        return f"{label} (control)"
+    return f"{label}, {summary.identity.store_text}" if cell.stores_differ else label
+
+
+def _throughput(cell: Cell, rows: Sequence[Summary]) -> str:
+    bars = []
+    for row in rows:
+        value = row.figures.requests_per_second if row.figures else None
+        points = tuple(run.measured.requests_per_second for run in row.runs if run.eligible and run.measured)
+        text = row.hole if value is None else rate(value)
+        bars.append(Bar(_label(cell, row), value, text, points=points if value is not None else ()))
+    what = "Requests/s of the median run; points are the runs, the line their range"
+    return bar_chart(f"Throughput · {cell_title(cell)}", what, bars)
+
+
+def _latency(cell: Cell, rows: Sequence[Summary]) -> str:
+    bars = []
+    for row in rows:
+        percentiles = row.figures.percentiles_ms if row.figures else {}
+        p50, p99 = percentiles.get("p50"), percentiles.get("p99")
+        few = ", few samples" if row.figures and "p99" in row.figures.unsupported else ""
+        text = row.hole if p50 is None else f"{milliseconds(p50)} / {milliseconds(p99)}{few}"
+        bars.append(Bar(_label(cell, row), p50, text, behind=p99))
+    return bar_chart(
+        f"Latency · {cell_title(cell)}", "p50 (dark) and p99 (pale) of the median run in ms", bars
+    )
+
+
+def _rows(cell: Cell) -> list[Summary]:
+    """Clients, store after store, best first, then controls; at most `MAX_BARS`."""
+    return [*cell.summaries, *cell.controls][:MAX_BARS]
+
+
+def images(summaries: Sequence[Summary]) -> tuple[dict[str, str], int]:
+    """Two files a cell, by name.
+
+    Returns:
+        The files, and how many cells are without because there are too many.
+    """
+    found = cells(summaries)
+    files = {}
+    for cell in found[:MAX_CELLS]:
+        rows = _rows(cell)
+        files[f"throughput-{cell.id}.svg"] = _throughput(cell, rows)
+        files[f"latency-{cell.id}.svg"] = _latency(cell, rows)
+    return files, max(0, len(found) - MAX_CELLS)

@@ -1,0 +1,153 @@
+"""The decision rule of comparisons (M17), and nothing that could be decided elsewhere by another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from .power import MIN_RUNS_FOR_A_CLAIM, detectable_difference, log_deviation, runs_needed
+from .rank_test import holm, mann_whitney_p, smallest_p
+from .ratio import ALPHA, RatioInterval, ratio_of
+
+Status = Literal["better", "worse", "no difference", "inconclusive", "indicative", "not comparable"]
+
+#: A difference counts only beyond it: layout of memory and links alone can move a program by as much
+#: (T. Mytkowicz et al., "Producing wrong data without doing anything obviously wrong!", ASPLOS 2009).
+DEFAULT_FLOOR = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two sides of runs. All ratios are new ÷ base."""
+
+    status: Status
+    """Of the new side, as seen from the base."""
+    reason: str
+    """Why it is not decided, in words; empty where it is."""
+    floor: float
+    """As a share: a difference lies beyond ± it."""
+    new_runs: int
+    base_runs: int
+    ratio: float | None = None
+    """The median of all ratios of a run to a run; None where a side has no figure."""
+    ratio_of_medians: float | None = None
+    interval: RatioInterval | None = None
+    p: float | None = None
+    """Exact Mann-Whitney, two-sided; None below five runs a side."""
+    p_holm: float | None = None
+    comparisons: int = 1
+    """How many the correction is for."""
+    runs_needed: int | None = None
+    """A side, to decide in 80 % of cases were the ratio the true one; None if unknown, or more than 1000."""
+    detectable: float | None = None
+    """The smallest true difference, as a share, that these runs find in 80 % of cases."""
+
+    @property
+    def decided(self) -> bool:
+        return self.status in ("better", "worse", "no difference")
+
+
+def not_comparable(reason: str, floor: float = DEFAULT_FLOOR) -> Comparison:
+    """A comparison that would be of unlike things, or of nothing."""
+    return Comparison(status="not comparable", reason=reason, floor=floor, new_runs=0, base_runs=0)
+
+
+def compare_family(
+    pairs: Sequence[tuple[Sequence[float], Sequence[float]]],
+    floor: float = DEFAULT_FLOOR,
+    higher_is_better: bool = True,
+) -> tuple[Comparison, ...]:
+    """Compares pairs (new, base) of sides that make up one family, e.g. all of one table cell.
+
+    A difference is one only if the 95 % interval of the ratio lies beyond ± `floor`, and the exact
+    Mann-Whitney test, by Holm's correction for all comparisons of the family, rejects at 5 %. No difference:
+    the interval lies within ± `floor`. Anything else is inconclusive. With fewer than five runs on a side
+    nothing is tested.
+
+    Args:
+        pairs: figures of independent runs; those that do not count are left out by the caller.
+    Returns:
+        As many comparisons, in their order.
+    """
+    measured = [_measured(new, base, floor) for new, base in pairs]
+    tested = [index for index, each in enumerate(measured) if each.p is not None]
+    corrected = holm([p for each in measured if (p := each.p) is not None])
+    for index, p_holm in zip(tested, corrected, strict=True):
+        measured[index] = replace(measured[index], p_holm=p_holm, comparisons=len(tested))
+    return tuple(
+        _with_outlook(_decided(each, higher_is_better), new, base)
+        for each, (new, base) in zip(measured, pairs, strict=True)
+    )
+
+
+def compare_runs(
+    new: Sequence[float],
+    base: Sequence[float],
+    floor: float = DEFAULT_FLOOR,
+    higher_is_better: bool = True,
+) -> Comparison:
+    """Compares two sides that nothing else is compared with: a family of one. See `compare_family`."""
+    return compare_family([(new, base)], floor, higher_is_better)[0]
+
+
+def _measured(new: Sequence[float], base: Sequence[float], floor: float) -> Comparison:
+    found = Comparison(
+        status="not comparable", reason="", floor=floor, new_runs=len(new), base_runs=len(base)
+    )
+    if not new or not base:
+        return replace(found, reason="a side has no run that counts")
+    if min(*new, *base) <= 0:
+        return replace(found, reason="a run has the figure 0, of which there is no ratio")
+    ratio = ratio_of(new, base)
+    enough = min(len(new), len(base)) >= MIN_RUNS_FOR_A_CLAIM
+    return replace(
+        found,
+        status="inconclusive" if enough else "indicative",
+        ratio=ratio.estimate,
+        ratio_of_medians=ratio.of_medians,
+        interval=ratio.interval,
+        p=mann_whitney_p(new, base) if enough else None,
+    )
+
+
+def _decided(found: Comparison, higher_is_better: bool) -> Comparison:
+    if found.status == "indicative":
+        fewest = min(found.new_runs, found.base_runs)
+        return replace(
+            found,
+            reason=f"{fewest} run{'' if fewest == 1 else 's'} a side cannot show a difference, "
+            f"it takes at least {MIN_RUNS_FOR_A_CLAIM}",
+        )
+    interval = found.interval
+    if found.p_holm is None or interval is None:
+        return found
+    floor = found.floor
+    above, below = interval.low > 1 + floor, interval.high < 1 - floor
+    if (above or below) and found.p_holm <= ALPHA:
+        return replace(found, status="better" if above == higher_is_better else "worse")
+    if interval.low >= 1 - floor and interval.high <= 1 + floor:
+        return replace(found, status="no difference")
+    if not (above or below):
+        reason = f"the interval reaches into and beyond ±{100 * floor:.3g} %"
+    elif smallest_p(found.new_runs, found.base_runs) * found.comparisons > ALPHA:
+        reason = (
+            f"{min(found.new_runs, found.base_runs)} runs a side are too few for {found.comparisons} "
+            "comparisons in one family: not even the clearest order of runs would pass Holm’s correction"
+        )
+    else:
+        reason = f"not significant after Holm’s correction for {found.comparisons} comparisons"
+    return replace(found, reason=reason)
+
+
+def _with_outlook(found: Comparison, new: Sequence[float], base: Sequence[float]) -> Comparison:
+    deviation = log_deviation(new, base)
+    if found.ratio is None or deviation is None:
+        return found
+    needed = runs_needed(found.ratio, deviation, found.floor, found.comparisons)
+    if needed is not None and not found.decided:
+        # These runs did not do it, whatever may have been likely.
+        needed = max(needed, min(found.new_runs, found.base_runs) + 1)
+    return replace(
+        found,
+        runs_needed=needed,
+        detectable=detectable_difference(len(new), len(base), deviation, found.floor, found.comparisons),
+    )

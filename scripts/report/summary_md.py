@@ -1,0 +1,99 @@
+"""summary.md: the answer for a job summary or a comment, below the size that GitHub takes."""
+
+from collections.abc import Sequence
+
+from .answer import cell_title
+from .compare import Cell, Ranking, cells
+from .format import milliseconds, plural, rate, ratio
+from .markdown import code, prose, table, within
+from .model import Campaign
+from .notices import campaign_notices
+from .script_text import mode_text
+from .stats import MIN_RUNS_FOR_A_CLAIM
+from .summarize import Summary
+
+#: GitHub refuses a comment of 65,536 characters and more.
+MAX_BYTES = 60_000
+
+_HEADERS = ("", "Client", "Throughput, requests/s", "To best", "p50, ms", "p99, ms", "Valid runs", "Verdict")
+
+
+def _cells(summary: Summary, rank: str, to_best: float | None) -> list[str]:
+    figures = summary.figures
+    percentiles = figures.percentiles_ms if figures else {}
+    few = " (few samples)" if figures and "p99" in figures.unsupported else ""
+    return [
+        rank,
+        code(summary.identity.short_label),
+        rate(figures.requests_per_second if figures else None),
+        ratio(to_best),
+        milliseconds(percentiles.get("p50")),
+        milliseconds(percentiles.get("p99")) + few,
+        f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}",
+        summary.verdict or "none",
+    ]
+
+
+def _ranking(ranking: Ranking) -> list[str]:
+    store = "on a store that is not known" if ranking.store is None else f"on {code(ranking.store)}"
+    already = " that already ran" if ranking.group.external else ""
+    few = (
+        f" Indicative: fewer than {MIN_RUNS_FOR_A_CLAIM} valid runs a side show no difference."
+        if ranking.comparable and ranking.few_runs
+        else ""
+    )
+    rows = [
+        _cells(entry.summary, "" if entry.rank is None else str(entry.rank), entry.ratio)
+        for entry in ranking.standings
+    ]
+    return [f"Medians {store}{already}, {prose(mode_text(ranking))}.{few}", "", *table(_HEADERS, rows, 2)]
+
+
+def _blocks_of(cell: Cell) -> list[list[str]]:
+    blocks = [[f"### {prose(cell_title(cell))}"], *(_ranking(ranking) for ranking in cell.rankings)]
+    if cell.controls:
+        rows = [_cells(control, "", None) for control in cell.controls]
+        blocks.append(["Controls, not ranked:", "", *table(_HEADERS, rows, 2)])
+    return blocks
+
+
+def _troubles(summaries: Sequence[Summary]) -> list[str]:
+    """Why rows have no figures, and why runs are not valid; the same text once."""
+    holes = [f"- {code(row.identity.label)}: {prose(row.hole)}" for row in summaries if row.hole]
+    reasons = [
+        f"- {code(row.identity.label)}: {prose(f'{reason.rule}: {reason.text}')}"
+        for row in summaries
+        if not row.hole
+        for run in row.runs
+        for reason in run.reasons
+    ]
+    lines = list(dict.fromkeys([*holes, *reasons]))
+    return ["### Runs that are not plainly valid", "", *lines] if lines else []
+
+
+def summary_md(campaign: Campaign, summaries: Sequence[Summary]) -> str:
+    """The whole text, at most 60 kB: what is too much is left out from the end, and said."""
+    manifest = campaign.manifest
+    where = ""
+    if manifest:
+        machine = manifest["machine"]
+        where = (
+            f", {prose(manifest['started_at'][:10])}, {prose(machine['cpu_model'])}, "
+            f"{plural(machine['cpus'], 'core')}, runtime {prose(manifest['runtime']['id'])}"
+        )
+    head = (
+        f"Campaign {code(campaign.name)}{where}. {plural(len(summaries), 'configuration')}, "
+        f"{plural(len(campaign.runs), 'run')}. Figures of the median runs."
+    )
+    notices = [*campaign_notices(campaign), *(manifest["conditions"] if manifest else [])]
+    found = cells(summaries)
+    alone = [] if found else [row for row in summaries if row.identity.control]
+    blocks = [
+        ["## Rate limiters: what they cost"],
+        [head],
+        *([[f"- {prose(text)}" for text in notices]] if notices else []),
+        *(block for cell in found for block in _blocks_of(cell)),
+        *([table(_HEADERS, [_cells(row, "", None) for row in alone], 2)] if alone else []),
+        *([trouble] if (trouble := _troubles(summaries)) else []),
+    ]
+    return within(blocks, MAX_BYTES, "More was left out here: summary.csv and runs.csv hold every row.")

@@ -1,0 +1,145 @@
+import { environmentError } from "../../contract/errors.js";
+import { monotonicMs, sleep, steadyMs } from "../clock.js";
+import type { Channel, OpenChannel } from "../drivers/channel.js";
+
+/** What became of a request. Times are monotonic milliseconds. */
+export interface PoolListener {
+  answered(status: number, due_ms: number, sent_ms: number, now_ms: number): void;
+  lost(): void;
+  timedOut(): void;
+  /** A channel is free again. */
+  freed(): void;
+}
+
+/** How often requests under way are looked through for those that take too long. */
+const LOOK_MS = 50;
+
+const AWAY = 0;
+const FREE = 1;
+const BUSY = 2;
+
+/**
+ * The connections of one worker. The one that was free for longest is used next: so none is idle for so long that the
+ * server closes it.
+ */
+export class Pool {
+  readonly #channels: Channel[];
+  readonly #state: Uint8Array;
+  readonly #due_ms: Float64Array;
+  readonly #sent_ms: Float64Array;
+  /** Numbers of channels in the order in which they became free; some may be away by the time that they are taken. */
+  readonly #queue: Int32Array;
+  readonly #isQueued: Uint8Array;
+  #head = 0;
+  #queued = 0;
+  #underWay = 0;
+  #whenIdle: (() => void) | undefined;
+  readonly #lookout: NodeJS.Timeout;
+  readonly #timeoutMs: number;
+  readonly #listener: PoolListener;
+
+  constructor(count: number, open: OpenChannel, timeoutS: number, listener: PoolListener) {
+    this.#timeoutMs = timeoutS * 1000;
+    this.#listener = listener;
+    this.#state = new Uint8Array(count);
+    this.#due_ms = new Float64Array(count);
+    this.#sent_ms = new Float64Array(count);
+    this.#queue = new Int32Array(count);
+    this.#isQueued = new Uint8Array(count);
+    this.#channels = Array.from({ length: count }, (_, index) =>
+      open(index, {
+        ready: () => this.#ready(index),
+        answered: (status) => this.#answered(index, status),
+        lost: () => this.#lost(index),
+      }),
+    );
+    this.#lookout = setInterval(() => this.#giveUpOld(), LOOK_MS);
+  }
+
+  /** @param where for the message @throws environmentError when not all are connected in time */
+  async connected(withinS: number, where: string): Promise<void> {
+    const deadline = monotonicMs() + withinS * 1000;
+    const missing = () => this.#state.reduce((total, state) => total + (state === AWAY ? 1 : 0), 0);
+    while (missing() > 0) {
+      if (monotonicMs() > deadline) {
+        const count = `${missing()} of ${this.#channels.length}`;
+        throw environmentError(`${count} connections to ${where} could not be established`);
+      }
+      await sleep(10);
+    }
+  }
+
+  /** Sends a request that is due since `due_ms`. @returns false when no channel is free */
+  send(due_ms: number, now_ms: number): boolean {
+    while (this.#queued > 0) {
+      const index = this.#queue[this.#head] ?? 0;
+      this.#head = (this.#head + 1) % this.#queue.length;
+      this.#queued--;
+      this.#isQueued[index] = 0;
+      if (this.#state[index] !== FREE) continue;
+      this.#state[index] = BUSY;
+      this.#due_ms[index] = due_ms;
+      this.#sent_ms[index] = now_ms;
+      this.#underWay++;
+      this.#channels[index]?.send();
+      return true;
+    }
+    return false;
+  }
+
+  /** Resolves when no request is under way; the time-out sees to it that this comes. */
+  idle(): Promise<void> {
+    if (this.#underWay === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#whenIdle = resolve;
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#lookout);
+    for (const channel of this.#channels) channel.close();
+  }
+
+  #ready(index: number): void {
+    this.#state[index] = FREE;
+    if (!this.#isQueued[index]) {
+      this.#queue[(this.#head + this.#queued) % this.#queue.length] = index;
+      this.#queued++;
+      this.#isQueued[index] = 1;
+    }
+    this.#listener.freed();
+  }
+
+  #answered(index: number, status: number): void {
+    this.#state[index] = AWAY;
+    const now_ms = steadyMs();
+    this.#listener.answered(status, this.#due_ms[index] ?? 0, this.#sent_ms[index] ?? 0, now_ms);
+    this.#landed();
+  }
+
+  #lost(index: number): void {
+    const wasBusy = this.#state[index] === BUSY;
+    this.#state[index] = AWAY;
+    if (!wasBusy) return;
+    this.#listener.lost();
+    this.#landed();
+  }
+
+  #giveUpOld(): void {
+    const oldest_ms = steadyMs() - this.#timeoutMs;
+    this.#state.forEach((state, index) => {
+      if (state !== BUSY || (this.#sent_ms[index] ?? 0) > oldest_ms) return;
+      this.#state[index] = AWAY;
+      this.#channels[index]?.abandon();
+      this.#listener.timedOut();
+      this.#landed();
+    });
+  }
+
+  #landed(): void {
+    this.#underWay--;
+    if (this.#underWay > 0) return;
+    this.#whenIdle?.();
+    this.#whenIdle = undefined;
+  }
+}

@@ -1,0 +1,166 @@
+import { z } from "zod";
+import { configurationSchema } from "./configuration.js";
+import { planSchema } from "./plan.js";
+import { progressSecondShape } from "./progress.js";
+import { summaryRowSchema } from "./summary.js";
+
+export const EVENT_SCHEMA = "ratelimit-bench/event";
+/** History: 1 — first format. */
+export const EVENT_SCHEMA_VERSION = 1;
+
+const count = z.int().min(0);
+const seconds = z.number().min(0);
+/** When it happened, UTC. */
+const at = z.iso.datetime();
+/** Position of a run in the plan, from 1, and how many there are. */
+const place = { number: z.int().min(1), of: z.int().min(1) };
+/** Until the campaign is over, about: by the plan's estimate, corrected by what finished runs really took. */
+const time_left_s = seconds;
+
+/** In the order in which a run passes them; then `cooldown` before the next run, and `report` after the last one. */
+export const phases = [
+  "starting",
+  "store ready",
+  "server ready",
+  "warmup",
+  "drained",
+  "measure",
+  "finished",
+  "read",
+  "stopped",
+  "cooldown",
+  "report",
+] as const;
+export type Phase = (typeof phases)[number];
+
+/** What became of a run: its verdict; `failed` and `aborted` runs have no figures. */
+export const runStatuses = ["valid", "suspect", "invalid", "failed", "aborted"] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+/** A line of `--json` on standard output: what happens in a campaign, in order. The last one is `ended`. */
+export const eventSchema = z.discriminatedUnion("event", [
+  /** The first line. */
+  z.strictObject({
+    event: z.literal("opened"),
+    at,
+    schema: z.literal(EVENT_SCHEMA),
+    schema_version: z.literal(EVENT_SCHEMA_VERSION),
+  }),
+  /** Something to know; a warning matters and stands on standard error, too. */
+  z.strictObject({
+    event: z.literal("notice"),
+    at,
+    level: z.enum(["info", "warning"]),
+    text: z.string(),
+  }),
+  /** A detail, e.g. a line of one of the programs; with `--verbose` alone. */
+  z.strictObject({ event: z.literal("detail"), at, role: z.string().optional(), text: z.string() }),
+  /** The plan is made and the campaign's folder is there. */
+  z.strictObject({
+    event: z.literal("campaign"),
+    at,
+    campaign: z.string(),
+    /** Absolute path of the results. */
+    folder: z.string(),
+    runtime: z.string(),
+    /** All runs of the plan. */
+    runs: count,
+    configurations: planSchema.shape.configurations,
+    runs_per_configuration: z.int().min(1),
+    order: z.enum(["interleaved", "consecutive"]),
+    seed: count,
+    estimate_s: seconds,
+    skips: planSchema.shape.skips,
+  }),
+  /** A run that was measured before this session and counts: it is not repeated. */
+  z.strictObject({ event: z.literal("run_kept"), at, ...place, file: z.string() }),
+  z.strictObject({
+    event: z.literal("run_started"),
+    at,
+    ...place,
+    /** Result file, relative to the campaign's folder. */
+    file: z.string(),
+    /** Which repetition of the configuration, of how many. */
+    run: z.int().min(1),
+    runs_per_configuration: z.int().min(1),
+    configuration_hash: z.string(),
+    configuration: configurationSchema,
+    time_left_s,
+  }),
+  z.strictObject({
+    event: z.literal("phase"),
+    at,
+    /** Of the run; absent between runs. */
+    number: z.int().min(1).optional(),
+    phase: z.enum(phases),
+    /** How long it will last, where that is known. */
+    lasts_s: seconds.optional(),
+  }),
+  /** Live figures of one second of the window, as the load generator sees it: never to be published. */
+  z.strictObject({
+    event: z.literal("second"),
+    at,
+    number: z.int().min(1),
+    ...progressSecondShape,
+    time_left_s,
+  }),
+  z.strictObject({
+    event: z.literal("run_finished"),
+    at,
+    ...place,
+    file: z.string(),
+    run: z.int().min(1),
+    configuration_hash: z.string(),
+    status: z.enum(runStatuses),
+    /** Why it is suspect, invalid, failed or aborted. */
+    reasons: z.array(
+      z.strictObject({ rule: z.string(), severity: z.enum(["suspect", "invalid"]), text: z.string() }),
+    ),
+    /** Absent for a run without figures. */
+    figures: z
+      .strictObject({
+        requests_per_second: z.number().min(0),
+        /** These are absent when nothing was answered. */
+        p50_ms: z.number().min(0).optional(),
+        p99_ms: z.number().min(0).optional(),
+        limited_share: z.number().min(0).max(1).optional(),
+        server_cpu_us_per_request: z.number().min(0).optional(),
+      })
+      .optional(),
+    /** From its start until it was saved. */
+    took_s: seconds,
+    time_left_s,
+  }),
+  /** The report is built. */
+  z.strictObject({
+    event: z.literal("report"),
+    at,
+    /** Absolute path of the page. */
+    path: z.string(),
+    configurations: z.array(summaryRowSchema),
+  }),
+  /** The last line; the process ends with this code. */
+  z.strictObject({
+    event: z.literal("ended"),
+    at,
+    exit_code: z.int().min(0).max(255),
+    /** Why, where it did not come to its end. */
+    reason: z.string().optional(),
+    /** Absolute path of the results, once there are any. */
+    folder: z.string().optional(),
+    /** Runs of this session by what became of them, and how many of the plan were not begun. */
+    runs: z.strictObject({
+      valid: count,
+      suspect: count,
+      invalid: count,
+      failed: count,
+      aborted: count,
+      kept: count,
+      not_begun: count,
+    }),
+  }),
+]);
+export type CampaignEvent = z.infer<typeof eventSchema>;
+
+/** An event of one kind. */
+export type EventOf<Kind extends CampaignEvent["event"]> = Extract<CampaignEvent, { event: Kind }>;

@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { arrivalsSchema } from "./configuration.js";
+
+const count = z.int().min(0);
+const ms = z.number().min(0);
+
+/**
+ * What an open loop did with its schedule (M5): offered = sent + dropped + unsent. A send is late from 1 ms on.
+ */
+export const scheduleCountsSchema = z.strictObject({
+  /** Sends that fell due in the window. */
+  offered: count,
+  sent: count,
+  late: count,
+  /** Found no free connection when they fell due, and waited for one. */
+  blocked: count,
+  /** Waited for a free connection longer than the time-out of a request, and were given up. */
+  dropped: count,
+  /** Still waited for a free connection when the window closed. */
+  unsent: count,
+});
+export type ScheduleCounts = z.infer<typeof scheduleCountsSchema>;
+
+/** The schedule of an open loop, over all generators: what was asked, and how well it was kept. */
+export const scheduleSchema = z.strictObject({
+  rate_per_second: z.number().positive(),
+  arrivals: arrivalsSchema,
+  ...scheduleCountsSchema.shape,
+  /** Sends ÷ measured seconds. */
+  achieved_per_second: z.number().min(0),
+  /** Absent when nothing was sent. */
+  lateness_ms: z.strictObject({ p50: ms, p90: ms, p99: ms, max: ms }).optional(),
+});
+export type Schedule = z.infer<typeof scheduleSchema>;

@@ -1,0 +1,36 @@
+import { z } from "zod";
+
+const figure = z.number().min(0).nullable();
+const count = z.int().min(0);
+
+/**
+ * One configuration over its runs, as the report's `--summary-json` tells it. Null means that there is no figure,
+ * never zero. The report tells more than this: what is not named here is left out.
+ */
+export const summaryRowSchema = z.object({
+  /** Null for a URL that was measured by hand. */
+  configuration_hash: z.string().nullable(),
+  label: z.string(),
+  store: z.string().nullable(),
+  topology: z.string().nullable(),
+  workload: z.string(),
+  traffic: z.string(),
+  /** Measures the harness; never ranked with clients. */
+  control: z.boolean(),
+  /** Recorded runs. */
+  runs: count,
+  /** Of them measured, verdict valid or suspect. */
+  valid_runs: count,
+  /** Planned, without a file. */
+  missing_runs: count,
+  /** Number of the run that the figures are from. */
+  median_run: z.int().min(1).nullable(),
+  /** Over the valid runs: of the median run, the lowest and the highest. */
+  requests_per_second: z.object({ median: z.number(), min: z.number(), max: z.number() }).nullable(),
+  /** Of the median run. */
+  latency_p50_ms: figure,
+  latency_p99_ms: figure,
+  /** Of the median run; null where none is valid. */
+  verdict: z.string().nullable(),
+});
+export type SummaryRow = z.infer<typeof summaryRowSchema>;

@@ -1,0 +1,101 @@
+import type { MeasuredResult } from "../contract/result.js";
+import { answered } from "./counts.js";
+import type { Evidence } from "./evidence.js";
+
+export type Limit = NonNullable<MeasuredResult["limited_by"]>;
+
+/** From here on a resource counts as used up: what is left cannot be told from waiting for the others. */
+const USED_UP = 0.9;
+/** So few admitted requests, and the figure is one of rejections. */
+const ADMITTED_AT_LEAST = 0.01;
+/** A generator that waited so much of the window for a CPU had none to itself. */
+const STARVED = 0.5;
+
+interface Candidate {
+  resource: Limit["resource"];
+  /** 0 to 1. */
+  used: number;
+  text: string;
+}
+
+const percent = (share: number): string => `${Math.round(100 * share)} %`;
+
+const mean = (values: readonly number[]): number | undefined =>
+  values.length > 0 ? values.reduce((total, value) => total + value, 0) / values.length : undefined;
+
+function generator({ generators }: Evidence): Candidate[] {
+  const workers = generators.flatMap((part) => part.workers);
+  const used = Math.max(0, ...workers.map((worker) => worker.event_loop_utilisation));
+  const waited = Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
+  return [
+    { resource: "generator", used, text: `the generator's event loop was ${percent(used)} busy` },
+    ...(waited >= STARVED
+      ? [
+          {
+            resource: "generator" as const,
+            used: 1,
+            text: `the generator waited for a CPU ${percent(waited)}`,
+          },
+        ]
+      : []),
+  ];
+}
+
+function serverLoop({ samples }: Evidence): Candidate[] {
+  const used = mean(samples.flatMap(({ server_event_loop_utilisation: busy }) => busy ?? []));
+  if (used === undefined) return [];
+  return [{ resource: "server loop", used, text: `the server's event loop was ${percent(used)} busy` }];
+}
+
+/** A role against its CPU cap. */
+function capped(resource: Limit["resource"], role: string, { resources }: Evidence): Candidate[] {
+  const own = resources[role];
+  const cap = own?.caps?.cpus;
+  if (!own || cap === undefined) return [];
+  const used = own.cpu_percent / 100 / cap;
+  const { periods = 0, throttled_periods = 0 } = own.throttling ?? {};
+  const held = periods > 0 ? throttled_periods / periods : 0;
+  return [
+    { resource, used, text: `${role} used ${percent(used)} of its ${cap} CPUs` },
+    { resource, used: held, text: `${role} was held up by its CPU cap in ${percent(held)} of the periods` },
+  ];
+}
+
+/** A store node executes commands on one thread, so one core is its bound whatever its cap. */
+function storeNode(role: string, evidence: Evidence): Candidate[] {
+  const own = evidence.resources[role];
+  if (!own) return [];
+  const used = own.cpu_percent / 100;
+  const oneCore = { resource: "store CPU" as const, used, text: `${role} used ${percent(used)} of one core` };
+  return [oneCore, ...capped("store CPU", role, evidence)];
+}
+
+function quota({ counts, prediction }: Evidence): Candidate[] {
+  const all = answered(counts);
+  if (all === 0 || prediction?.basis !== "limits" || counts.allowed / all >= ADMITTED_AT_LEAST) return [];
+  const text = `${percent(counts.limited / all)} of the requests met an exhausted quota`;
+  return [{ resource: "quota", used: 1, text }];
+}
+
+/**
+ * Which resource kept the run from more requests: the one that was used up, the most used one if there are several.
+ * `none` where nothing was: an open loop below capacity, too few connections, or waiting for each other. The network is
+ * not judged: loopback and bridges have no rate to compare with.
+ */
+export function limitOf(evidence: Evidence): Limit {
+  const nodes = Object.keys(evidence.resources).filter((role) => /^store(-|$)/.test(role));
+  const candidates = [
+    ...quota(evidence),
+    ...generator(evidence),
+    ...serverLoop(evidence),
+    ...capped("server CPU", "server", evidence),
+    ...nodes.flatMap((role) => storeNode(role, evidence)),
+  ].sort((a, b) => b.used - a.used);
+  const [first] = candidates;
+  if (!first || first.used < USED_UP) {
+    const text = first ? `nothing was used up; most of all, ${first.text}` : "nothing could be read";
+    return { resource: "none", text };
+  }
+  const others = candidates.filter(({ resource, used }) => used >= USED_UP && resource !== first.resource);
+  return { resource: first.resource, text: [first, ...others].map(({ text }) => text).join("; ") };
+}

@@ -1,0 +1,43 @@
+import type { Arrivals } from "../contract/configuration.js";
+import type { GeneratorPart } from "../contract/result.js";
+import type { Schedule } from "../contract/schedule.js";
+import { decodeHistogram, encodeHistogram, mergeHistograms } from "./histogram.js";
+
+type PartSchedule = NonNullable<GeneratorPart["schedule"]>;
+
+/** Several shares of one schedule as a whole. */
+export function addSchedules(parts: readonly PartSchedule[]): PartSchedule {
+  const sum = (pick: (part: PartSchedule) => number) => parts.reduce((total, part) => total + pick(part), 0);
+  return {
+    offered: sum((part) => part.offered),
+    sent: sum((part) => part.sent),
+    late: sum((part) => part.late),
+    blocked: sum((part) => part.blocked),
+    dropped: sum((part) => part.dropped),
+    unsent: sum((part) => part.unsent),
+    lateness: encodeHistogram(mergeHistograms(parts.map(({ lateness }) => lateness))),
+  };
+}
+
+/**
+ * How well a schedule was kept.
+ * @param window_s measured seconds
+ */
+export function scheduleOf(
+  asked: { ratePerSecond: number; arrivals: Arrivals },
+  { lateness, ...counts }: PartSchedule,
+  window_s: number,
+): Schedule {
+  const histogram = decodeHistogram(lateness);
+  const ms = (us: number) => Math.round(us) / 1000;
+  const at = (percentile: number) => ms(histogram.getValueAtPercentile(percentile));
+  return {
+    rate_per_second: asked.ratePerSecond,
+    arrivals: asked.arrivals,
+    ...counts,
+    achieved_per_second: Number((counts.sent / window_s).toFixed(3)),
+    ...(counts.sent > 0
+      ? { lateness_ms: { p50: at(50), p90: at(90), p99: at(99), max: ms(histogram.maxValue) } }
+      : {}),
+  };
+}

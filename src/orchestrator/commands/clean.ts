@@ -1,0 +1,57 @@
+import { createInterface } from "node:readline/promises";
+import { EXIT, usageError } from "../../contract/errors.js";
+import { runtimes } from "../../runtimes/index.js";
+import { findLeftovers, removeAll } from "../orphans.js";
+import { parsed, quietCommand } from "./parse.js";
+import type { CliCommand } from "./types.js";
+
+const definition = () =>
+  quietCommand("clean")
+    .description("Removes what campaigns that were killed left behind, after showing it.")
+    .addHelpText(
+      "after",
+      `
+Processes, containers, networks, folders and sockets of campaigns whose process died, and images of earlier states of
+this project. It is shown first, and asked for. What belongs to a campaign that runs is never touched.`,
+    )
+    .option("--yes", "remove without asking");
+
+export const clean: CliCommand = {
+  name: "clean",
+  definition,
+  async run(argv, { packageFolder, print }) {
+    const command = parsed(definition(), argv);
+    if (!command) return EXIT.done;
+    const things = await findLeftovers(true);
+    for (const runtime of runtimes) things.push(...(await runtime.outdated(packageFolder)));
+    if (things.length === 0) {
+      print("nothing was left behind");
+      return EXIT.done;
+    }
+    print(["left behind:", ...things.map(({ what }) => `  ${what}`)].join("\n"));
+    if (!command.opts().yes && !(await agreed())) {
+      print("nothing was removed");
+      return EXIT.done;
+    }
+    const { gone, left } = await removeAll(things);
+    for (const line of gone) print(line);
+    if (left.length === 0) return EXIT.done;
+    for (const line of left) process.stderr.write(`still there: ${line}\n`);
+    return EXIT.environment;
+  },
+};
+
+/** @throws usageError without a terminal to ask on */
+async function agreed(): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY)
+    throw usageError("there is no terminal to ask on: remove all of this with --yes");
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    // Ctrl-C and Ctrl-D close it without an answer.
+    const closed = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+    const answer = await Promise.race([lines.question("Remove all of this? [y/N] "), closed]);
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    lines.close();
+  }
+}

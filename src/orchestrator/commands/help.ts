@@ -1,0 +1,50 @@
+import { Argument } from "commander";
+import { EXIT, usageError } from "../../contract/errors.js";
+import { nearest } from "../../targets/nearest.js";
+import { parsed, quietCommand } from "./parse.js";
+import type { CliCommand, CliContext } from "./types.js";
+
+const definition = ({ commands }: Pick<CliContext, "commands">) =>
+  quietCommand("help")
+    .description("Lists the commands, or explains one.")
+    .addArgument(new Argument("[command]").choices(commands.map(({ name }) => name)));
+
+/** The command of this name. @throws usageError with what was probably meant */
+export function findCommand(name: string, commands: readonly CliCommand[]): CliCommand {
+  const found = commands.find((command) => command.name === name);
+  if (found) return found;
+  const names = commands.map((command) => command.name);
+  throw usageError(`there is no command ${JSON.stringify(name.slice(0, 60))}${nearest(name, names)}`);
+}
+
+/** The commands with one line each. */
+export function overview(context: Pick<CliContext, "commands">): string {
+  const width = Math.max(...context.commands.map(({ name }) => name.length));
+  return [
+    "Usage: ratelimit-bench COMMAND [flags]",
+    "",
+    "Measures rate limiters in Node.js as production meets them.",
+    "",
+    "Commands:",
+    ...context.commands.map(
+      (command) => `  ${command.name.padEnd(width)}  ${command.definition(context).description()}`,
+    ),
+    "",
+    "ratelimit-bench help COMMAND explains one; ratelimit-bench --version names what is measured with what.",
+  ].join("\n");
+}
+
+export const help: CliCommand = {
+  name: "help",
+  definition,
+  async run(argv, context) {
+    const [name, ...more] = argv;
+    if (name === undefined) context.print(overview(context));
+    else if (name.startsWith("-") || more.length > 0) parsed(definition(context), argv);
+    else {
+      const command = findCommand(name, context.commands).definition(context);
+      command.name(`ratelimit-bench ${name}`).outputHelp();
+    }
+    return EXIT.done;
+  },
+};

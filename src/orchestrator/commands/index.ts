@@ -1,0 +1,21 @@
+import { clean } from "./clean.js";
+import { compare } from "./compare.js";
+import { completion } from "./completion/index.js";
+import { help } from "./help.js";
+import { noise } from "./noise.js";
+import { run } from "./run.js";
+import { single } from "./single.js";
+import type { CliCommand } from "./types.js";
+import { version } from "./version.js";
+
+/** In the order in which help lists them. */
+export const commands: readonly CliCommand[] = [
+  run,
+  single,
+  compare,
+  noise,
+  clean,
+  version,
+  completion,
+  help,
+];

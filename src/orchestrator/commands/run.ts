@@ -1,0 +1,13 @@
+import { EXIT } from "../../contract/errors.js";
+import { campaignCommand } from "../flags.js";
+import { requestFrom } from "../prompt/index.js";
+import type { CliCommand } from "./types.js";
+
+export const run: CliCommand = {
+  name: "run",
+  definition: () => campaignCommand(),
+  async run(argv, { env, campaign, packageFolder }) {
+    const request = await requestFrom(argv, env, packageFolder);
+    return request ? campaign(request) : EXIT.done;
+  },
+};

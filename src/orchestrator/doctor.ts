@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { execa } from "execa";
+import { z } from "zod";
+import { environmentError, messageOf } from "../contract/errors.js";
+
+const answerSchema = z.object({
+  checks: z.array(
+    z.object({
+      check: z.string(),
+      status: z.enum(["ok", "warn", "fail"]),
+      text: z.string(),
+      mend: z.string().optional(),
+    }),
+  ),
+});
+export type Check = z.infer<typeof answerSchema>["checks"][number];
+
+/**
+ * What the doctor (`scripts/check-config.sh`) says of this machine.
+ * @throws environmentError when it cannot be asked
+ */
+export async function examine(runtime: string, packageFolder: string): Promise<Check[]> {
+  const script = join(packageFolder, "scripts", "check-config.sh");
+  const { stdout } = await execa("bash", [script, "--json", "--runtime", runtime], {
+    reject: false,
+    stdin: "ignore",
+  });
+  try {
+    return answerSchema.parse(JSON.parse(stdout)).checks;
+  } catch (error) {
+    throw environmentError(`${script} gave no answer: ${messageOf(error).split("\n")[0]}`, { cause: error });
+  }
+}
+
+/**
+ * For figures that will be quoted: nothing to warn of.
+ * @throws environmentError with every warning and its mend
+ */
+export async function requireFitMachine(runtime: string, packageFolder: string): Promise<void> {
+  const checks = await examine(runtime, packageFolder);
+  const warnings = checks.filter(({ status }) => status !== "ok");
+  if (warnings.length === 0) return;
+  const told = warnings.map(({ check, text, mend }) => `${check}: ${text.trim()}${mend ? ` – ${mend}` : ""}`);
+  throw environmentError(
+    `this machine is not fit for figures to be quoted (${told.join("; ")}); --force starts all the same`,
+  );
+}

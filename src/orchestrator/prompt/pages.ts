@@ -1,0 +1,167 @@
+import { messageOf } from "../../contract/errors.js";
+import { runtimes } from "../../runtimes/index.js";
+import { profiles } from "../../traffic/profiles/index.js";
+import { durationMode, listOf, numberIn } from "../request.js";
+import { type Answers, clientGroups, startableStores, usesStore } from "./answers.js";
+import { type Asker, BACK, type Back, type Choice } from "./asker.js";
+
+/** One question of the menu. */
+export interface Page {
+  title: string;
+  /** Whether there is anything to ask, after the answers so far. */
+  applies?(answers: Answers): boolean;
+  ask(asker: Asker, answers: Answers): Promise<Partial<Answers> | Back>;
+}
+
+/** What is wrong with a text, by the parser that will read it in the end. */
+const wrongBy =
+  (parse: (text: string) => unknown) =>
+  (text: string): string | undefined => {
+    try {
+      parse(text);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+
+async function answered<Key extends keyof Answers>(
+  key: Key,
+  asking: Promise<Answers[Key] | Back>,
+): Promise<Partial<Answers> | Back> {
+  const answer = await asking;
+  return answer === BACK ? BACK : ({ [key]: answer } as Partial<Answers>);
+}
+
+const CUSTOM = "custom";
+
+/** A choice among some texts, or one that is typed; going back from typing returns to the choice. */
+async function oneOrTyped(
+  asker: Asker,
+  message: string,
+  choices: readonly Choice[],
+  current: string,
+  typed: { message: string; initial: string; wrong: (text: string) => string | undefined },
+): Promise<string | Back> {
+  for (;;) {
+    const initial = choices.some(({ value }) => value === current) ? current : CUSTOM;
+    const other = { value: CUSTOM, label: "other" };
+    const choice = await asker.one(message, [...choices, other], initial);
+    if (choice !== CUSTOM) return choice;
+    const text = await asker.text(typed.message, typed.initial, typed.wrong);
+    if (text !== BACK) return text;
+  }
+}
+
+const choices = (ids: readonly string[]): Choice[] => ids.map((value) => ({ value }));
+
+const connections = wrongBy((text) =>
+  listOf("concurrency", text, []).map((each) => numberIn("connections", "concurrency", each)),
+);
+
+export const pages: readonly Page[] = [
+  {
+    title: "Clients",
+    ask(asker, { clients }) {
+      const groups = Object.entries(clientGroups()).map(([name, ids]) => [name, choices(ids)] as const);
+      return answered(
+        "clients",
+        asker.many("Which clients? (Space takes one or a group)", Object.fromEntries(groups), clients),
+      );
+    },
+  },
+  {
+    title: "Stores",
+    applies: usesStore,
+    ask(asker, { stores }) {
+      const own = { value: "own", label: "each client's own", hint: "ioredis: Redis, the others: Valkey" };
+      const all = startableStores().map((value) => ({ value, hint: `every client on ${value}` }));
+      return answered("stores", asker.many("On which store?", { stores: [own, ...all] }, stores));
+    },
+  },
+  {
+    title: "Workload",
+    ask(asker, { workload }) {
+      const all = [
+        { value: "light", hint: "a minimal answer: the limiter is most of the work" },
+        { value: "heavy", hint: "CPU work in each request" },
+        { value: "both" },
+      ];
+      return answered("workload", asker.one("Which workload?", all, workload));
+    },
+  },
+  {
+    title: "Complexity",
+    applies: ({ workload }) => workload !== "light",
+    ask(asker, { complexity }) {
+      const wrong = wrongBy((text) => numberIn("complexity", "complexity", text));
+      return answered("complexity", asker.text("Rounds of CPU work of a heavy request?", complexity, wrong));
+    },
+  },
+  {
+    title: "Traffic",
+    ask(asker, { traffic }) {
+      const all = profiles.map(({ id, summary }) => ({ value: id, hint: summary }));
+      return answered("traffic", asker.many("Which traffic?", { traffic: all }, traffic));
+    },
+  },
+  {
+    title: "Duration",
+    ask(asker, { duration }) {
+      const all = [
+        { value: "dynamic", hint: "120 s, 180 s above 100 connections, 30 s more for clusters" },
+        { value: "fixed30", label: "30 s" },
+        { value: "fixed120", label: "120 s" },
+      ];
+      const asked = oneOrTyped(asker, "How long is each run measured?", all, duration, {
+        message: "How many seconds?",
+        initial: "10",
+        wrong: wrongBy((text) => durationMode(`custom:${text}`, "duration")),
+      });
+      const asMode = asked.then((answer) =>
+        answer !== BACK && /^\d+$/.test(answer) ? `custom:${answer}` : answer,
+      );
+      return answered("duration", asMode);
+    },
+  },
+  {
+    title: "Concurrency",
+    ask(asker, { concurrency }) {
+      const all = [
+        { value: "50 100", label: "light: 50 100" },
+        { value: "50 100 500", label: "medium: 50 100 500" },
+        { value: "50 100 500 1000", label: "heavy: 50 100 500 1000" },
+        { value: "100 500 1000 2000", label: "extreme: 100 500 1000 2000" },
+      ];
+      return answered(
+        "concurrency",
+        oneOrTyped(asker, "How many connections?", all, concurrency, {
+          message: "Numbers of connections, with spaces between?",
+          initial: "50",
+          wrong: connections,
+        }),
+      );
+    },
+  },
+  {
+    title: "Runs",
+    ask(asker, { runs }) {
+      const wrong = wrongBy((text) => numberIn("runs", "runs", text));
+      const message = "How many runs of each configuration? (5 or more name a winner)";
+      return answered("runs", asker.text(message, runs, wrong));
+    },
+  },
+  {
+    title: "Runtime",
+    async ask(asker, { runtime }) {
+      const found = await Promise.all(
+        runtimes.map(async ({ id, available }) => {
+          const answer = await available();
+          return { value: id, hint: "what" in answer ? answer.what : `not here: ${answer.lacks}` };
+        }),
+      );
+      const auto = { value: "auto", hint: "the first of these that works" };
+      return answered("runtime", asker.one("Where does it run?", [auto, ...found], runtime));
+    },
+  },
+];

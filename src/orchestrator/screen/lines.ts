@@ -1,0 +1,70 @@
+import type { CampaignEvent } from "../../contract/events.js";
+import { durationText } from "../estimate.js";
+import { lastScreen, troubles } from "./last.js";
+import { plain, plainLines } from "./plain.js";
+import { Story } from "./story.js";
+import type { Detail, Outputs, Screen } from "./types.js";
+import { campaignText, finishedText, phaseText, runText, secondPieces } from "./words.js";
+
+/** `14:03:27`, local time. */
+const clock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
+
+/** For a pipe, a file or a CI job: one line a phase with the time of day, and no escape sequence ever. */
+export class LinesScreen implements Screen {
+  readonly #outputs: Outputs;
+  readonly #detail: Detail;
+  readonly #story = new Story();
+
+  constructor(outputs: Outputs, detail: Detail) {
+    this.#outputs = outputs;
+    this.#detail = detail;
+  }
+
+  show(event: CampaignEvent): void {
+    this.#story.add(event);
+    const { out, err } = this.#outputs;
+    if (event.event === "notice" && event.level === "warning") {
+      err.write(`${plain(event.text)}\n`);
+      return;
+    }
+    for (const line of this.#linesOf(event)) out.write(`${line}\n`);
+    if (event.event !== "ended") return;
+    for (const line of lastScreen(this.#story, Number.POSITIVE_INFINITY)) out.write(`${line}\n`);
+    for (const line of troubles(this.#story)) err.write(`${line}\n`);
+  }
+
+  close(): void {}
+
+  #linesOf(event: CampaignEvent): string[] {
+    const stamped = (text: string) => [`${clock(event.at)} ${plain(text)}`];
+    switch (event.event) {
+      case "notice":
+        return [plain(event.text)];
+      case "campaign":
+        return [plain(campaignText(event, durationText(event.estimate_s)))];
+      case "run_kept":
+        return stamped(`[${event.number}/${event.of}] ${event.file} is kept`);
+      case "run_started":
+        return stamped(
+          `[${event.number}/${event.of}] ${runText(event)}; ${durationText(event.time_left_s)} left`,
+        );
+      case "phase":
+        return stamped(event.phase === "report" ? phaseText("report") : `  ${phaseText(event.phase)}`);
+      case "second":
+        return this.#detail === "verbose"
+          ? stamped(`  ${event.t_s.toFixed(0)} s: ${secondPieces(event).join(", ")}`)
+          : [];
+      case "run_finished":
+        return stamped(`  ${finishedText(event)}`);
+      case "detail": {
+        if (this.#detail !== "verbose") return [];
+        const text = event.role ? `${event.role}: ${event.text}` : event.text;
+        return plainLines(text)
+          .split("\n")
+          .map((line) => `${clock(event.at)}     ${line}`);
+      }
+      default:
+        return [];
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import type { CampaignEvent, EventOf } from "../../contract/events.js";
+
+/** What has happened so far: what the live screen and the last one are made of. */
+export class Story {
+  campaign: EventOf<"campaign"> | undefined;
+  /** The run under way. */
+  run: EventOf<"run_started"> | undefined;
+  phase: EventOf<"phase"> | undefined;
+  /** The newest second of the run under way, while it measures. */
+  second: EventOf<"second"> | undefined;
+  /** The newest word on the time that is left. */
+  left: { time_left_s: number; at: string } | undefined;
+  report: EventOf<"report"> | undefined;
+  ended: EventOf<"ended"> | undefined;
+  readonly finished: EventOf<"run_finished">[] = [];
+  kept = 0;
+  /** Every run that was begun, by its file. */
+  readonly begun = new Map<string, EventOf<"run_started">>();
+
+  add(event: CampaignEvent): void {
+    if ("time_left_s" in event) this.left = { time_left_s: event.time_left_s, at: event.at };
+    switch (event.event) {
+      case "campaign":
+        this.campaign = event;
+        this.left = { time_left_s: event.estimate_s, at: event.at };
+        break;
+      case "run_kept":
+        this.kept++;
+        break;
+      case "run_started":
+        this.run = event;
+        this.begun.set(event.file, event);
+        this.phase = undefined;
+        this.second = undefined;
+        break;
+      case "phase":
+        this.phase = event;
+        if (event.phase !== "measure") this.second = undefined;
+        break;
+      case "second":
+        this.second = event;
+        break;
+      case "run_finished":
+        this.finished.push(event);
+        this.run = undefined;
+        this.second = undefined;
+        break;
+      case "report":
+        this.report = event;
+        break;
+      case "ended":
+        this.ended = event;
+        break;
+    }
+  }
+
+  /** Runs that need not be looked at again. */
+  get done(): number {
+    return this.finished.length + this.kept;
+  }
+}

@@ -1,0 +1,148 @@
+import { styleText } from "node:util";
+import type { CampaignEvent } from "../../contract/events.js";
+import { durationText } from "../estimate.js";
+import { Frame } from "./frame.js";
+import { lastScreen, troubles } from "./last.js";
+import { wrap } from "./layout.js";
+import { liveLines, type Tone } from "./live.js";
+import { plain, plainLines } from "./plain.js";
+import { Story } from "./story.js";
+import type { Detail, Outputs, Screen } from "./types.js";
+import { campaignText, configurationText, finishedText, phaseText } from "./words.js";
+
+type Style = Parameters<typeof styleText>[0];
+
+const TONES: Record<Tone, Style | undefined> = {
+  head: "cyan",
+  strong: "bold",
+  normal: undefined,
+  dim: "dim",
+  bad: "yellow",
+};
+
+/**
+ * The screen is drawn at most so often: once a second for the clock, at once for what happens. This process shares its
+ * cores with what is measured. `npm run bench:screen` says what a redraw costs: about 0.1 ms of CPU, so that four a
+ * second are 0.04 % of one core.
+ */
+const REDRAW_MS = 250;
+const CLOCK_MS = 1000;
+
+/** A person watches: finished runs scroll by, and below them stands what is under way, redrawn in place. */
+export class TerminalScreen implements Screen {
+  readonly #outputs: Outputs;
+  readonly #detail: Detail;
+  readonly #story = new Story();
+  readonly #frame: Frame;
+  readonly #hasColors: boolean;
+  readonly #clock: NodeJS.Timeout;
+  #drawn_ms = 0;
+  #pending: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(outputs: Outputs, detail: Detail) {
+    this.#outputs = outputs;
+    this.#detail = detail;
+    this.#frame = new Frame(outputs.out);
+    this.#hasColors = outputs.out.hasColors?.() ?? false;
+    this.#clock = setInterval(() => this.#draw(), CLOCK_MS).unref();
+    outputs.out.on?.("resize", this.#redraw);
+    process.on("SIGTSTP", this.#suspend);
+    process.on("SIGCONT", this.#redraw);
+  }
+
+  show(event: CampaignEvent): void {
+    this.#story.add(event);
+    if (event.event === "ended") {
+      this.#finish();
+      return;
+    }
+    if (event.event === "notice" && event.level === "warning") {
+      const { err } = this.#outputs;
+      this.#frame.print([this.#styled("yellow", plain(event.text))], (text) => err.write(text));
+    } else this.#frame.print(this.#keptLines(event));
+    this.#draw();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#clock);
+    clearTimeout(this.#pending);
+    this.#outputs.out.off?.("resize", this.#redraw);
+    process.off("SIGTSTP", this.#suspend);
+    process.off("SIGCONT", this.#redraw);
+    this.#frame.remove();
+  }
+
+  /** Ctrl-Z: the shell gets its cursor back; the frame returns when the campaign goes on. */
+  readonly #suspend = (): void => {
+    this.#frame.remove();
+    process.kill(process.pid, "SIGSTOP");
+  };
+
+  readonly #redraw = (): void => {
+    this.#drawn_ms = 0;
+    this.#draw();
+  };
+
+  #finish(): void {
+    this.close();
+    const columns = Math.max(20, (this.#outputs.out.columns ?? 80) - 1);
+    const { out, err } = this.#outputs;
+    for (const line of lastScreen(this.#story, columns)) out.write(`${line}\n`);
+    for (const line of troubles(this.#story, columns)) err.write(`${this.#styled("yellow", line)}\n`);
+  }
+
+  #styled(style: Style | undefined, text: string): string {
+    if (!this.#hasColors || style === undefined) return text;
+    return styleText(style, text, { validateStream: false });
+  }
+
+  /** What stays on the screen above the frame. */
+  #keptLines(event: CampaignEvent): string[] {
+    const verbose = this.#detail === "verbose";
+    switch (event.event) {
+      case "notice":
+        return [plain(event.text)];
+      case "campaign":
+        return [plain(campaignText(event, durationText(event.estimate_s)))];
+      case "run_kept":
+        return [this.#styled("dim", plain(`[${event.number}/${event.of}] ${event.file} is kept`))];
+      case "run_finished": {
+        const started = this.#story.begun.get(event.file);
+        const what = started ? `${configurationText(started.configuration)}, run ${event.run}` : event.file;
+        const style = event.status === "valid" ? "green" : event.status === "suspect" ? "yellow" : "red";
+        const columns = Math.max(20, (this.#outputs.out.columns ?? 80) - 1);
+        const [first = "", ...more] = wrap(plain(`[${event.number}/${event.of}] ${what}`), columns, "  ");
+        const figures = wrap(plain(`  ${finishedText(event)}`), columns, "  ");
+        return [this.#styled("bold", first), ...more, ...figures.map((line) => this.#styled(style, line))];
+      }
+      case "phase":
+        return verbose ? [this.#styled("dim", `  ${phaseText(event.phase)}`)] : [];
+      case "detail": {
+        const text = event.role ? `${event.role}: ${event.text}` : event.text;
+        return verbose ? [this.#styled("dim", plainLines(`    ${text}`))] : [];
+      }
+      default:
+        return [];
+    }
+  }
+
+  #draw(): void {
+    if (this.#closed || !this.#story.campaign) return;
+    const now = Date.now();
+    const wait = this.#drawn_ms + REDRAW_MS - now;
+    if (wait > 0) {
+      this.#pending ??= setTimeout(() => {
+        this.#pending = undefined;
+        this.#draw();
+      }, wait).unref();
+      return;
+    }
+    this.#drawn_ms = now;
+    const { columns = 80, rows = 24 } = this.#outputs.out;
+    const lines = liveLines(this.#story, now, { columns, rows });
+    this.#frame.draw(lines.map(({ tone, text }) => this.#styled(TONES[tone], text)));
+  }
+}

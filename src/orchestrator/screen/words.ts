@@ -1,0 +1,69 @@
+import { type Configuration, loadText } from "../../contract/configuration.js";
+import type { EventOf, Phase } from "../../contract/events.js";
+
+export const rateText = (perSecond: number): string => `${Math.round(perSecond)}/s`;
+export const msText = (ms: number): string => `${ms.toFixed(2)} ms`;
+const shareText = (share: number, digits = 0): string => `${(100 * share).toFixed(digits)} %`;
+
+/** `iovalkey:cluster, light, realistic, 50 connections`. */
+export function configurationText({ target, workload, traffic, load }: Configuration): string {
+  return `${target.label}, ${workload.id}, ${traffic}, ${loadText(load)}`;
+}
+
+/** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
+export const runText = (started: EventOf<"run_started">): string =>
+  `${configurationText(started.configuration)}, run ${started.run} of ${started.runs_per_configuration}`;
+
+const PHASES: Partial<Record<Phase, string>> = {
+  starting: "starting the store and the server",
+  "store ready": "starting the server",
+  "server ready": "starting the load generator",
+  warmup: "warm-up",
+  drained: "drained, reading counters",
+  finished: "measured, waiting for the result",
+  read: "stopping the parts",
+  stopped: "saving",
+  report: "building the report",
+};
+
+/** What a phase means to a person. */
+export const phaseText = (phase: Phase): string => PHASES[phase] ?? phase;
+
+/** The live figures of a second, each as one piece; what was not seen has none. */
+export function secondPieces(second: EventOf<"second">): string[] {
+  const { limited_share, p99_ms, generator_event_loop_utilisation: generator } = second;
+  const { server_event_loop_utilisation: server, server_cpu_percent: cpu } = second;
+  return [
+    [`${Math.round(second.requests_per_second)} requests/s`],
+    p99_ms === undefined ? [] : [`p99 ${msText(p99_ms)}`],
+    limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
+    generator === undefined ? [] : [`generator ${shareText(generator)} busy`],
+    server === undefined ? [] : [`server ${shareText(server)} busy`],
+    cpu === undefined ? [] : [`server CPU ${cpu.toFixed(0)} %`],
+  ].flat();
+}
+
+const reasonsText = ({ reasons }: EventOf<"run_finished">): string =>
+  reasons.map(({ rule, text }) => `${rule} ${text}`).join("; ");
+
+/** What became of a run: its figures, its verdict and why. */
+export function finishedText(finished: EventOf<"run_finished">): string {
+  const { figures, status } = finished;
+  if (!figures) return finished.reasons.map(({ text }) => text).join("; ") || status;
+  const { p50_ms, p99_ms, limited_share, server_cpu_us_per_request: cpu } = figures;
+  const pieces = [
+    [`${Math.round(figures.requests_per_second)} requests/s`],
+    p50_ms === undefined ? [] : [`p50 ${msText(p50_ms)}`],
+    p99_ms === undefined ? [] : [`p99 ${msText(p99_ms)}`],
+    limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
+    cpu === undefined ? [] : [`server ${cpu.toFixed(0)} µs CPU a request`],
+  ];
+  const reasons = reasonsText(finished);
+  return `${pieces.flat().join(", ")} — ${status}${reasons ? ` (${reasons})` : ""}`;
+}
+
+/** `3 runs of 1 configurations, interleaved, about 12 s; seed 1; results in …`. */
+export function campaignText(event: EventOf<"campaign">, length: string): string {
+  const counts = `${event.runs} runs of ${event.configurations.length} configurations, ${event.order}`;
+  return `${counts}, about ${length}; seed ${event.seed}; results in ${event.folder}`;
+}

@@ -1,0 +1,62 @@
+/** A campaign's settings under one name: every flag, variable and line of a file wins over them. */
+export interface Preset {
+  id: string;
+  summary: string;
+  settings: Readonly<Record<string, string>>;
+  /** Refuses a machine that the doctor warns of, and pins roles to cores of their own where there are enough. */
+  strict?: true;
+}
+
+export const PRESETS: readonly Preset[] = [
+  {
+    id: "smoke",
+    summary: "does everything work: one client and no limiter, one run of 2 s",
+    settings: {
+      clients: "iovalkey,none",
+      concurrency: "10",
+      "duration-mode": "custom:2",
+      runs: "1",
+      warmup: "1",
+      cooldown: "0",
+    },
+  },
+  {
+    id: "quick",
+    summary: "a first report in four minutes: three clients and the controls, 3 runs of 5 s",
+    settings: {
+      clients: "standalone,controls",
+      concurrency: "50",
+      "duration-mode": "custom:5",
+      runs: "3",
+      warmup: "2",
+      cooldown: "0.5",
+    },
+  },
+  {
+    id: "standard",
+    summary: "enough to name a winner: standalone and controls, 5 runs of 30 s",
+    settings: {
+      clients: "standalone,controls",
+      concurrency: "50 100",
+      "duration-mode": "fixed30",
+      runs: "5",
+      warmup: "10",
+      cooldown: "2",
+    },
+  },
+  {
+    id: "publication",
+    summary:
+      "to be quoted: all clients and topologies, 10 interleaved runs of 30 s, pinned cores, a fit machine",
+    settings: {
+      clients: "all,controls",
+      concurrency: "50 100",
+      "duration-mode": "fixed30",
+      runs: "10",
+      warmup: "10",
+      cooldown: "2",
+      order: "interleaved",
+    },
+    strict: true,
+  },
+];

@@ -1,0 +1,99 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { build, ROOT } from "../../helpers/programs.js";
+
+const CLI = join(ROOT, "dist/orchestrator/cli.js");
+const newFolder = temporaryFolders();
+beforeAll(build);
+
+let script: string;
+beforeAll(() => {
+  script = execFileSync(process.execPath, [CLI, "completion", "bash"], { encoding: "utf8" });
+});
+
+describe("bash", () => {
+  /** What bash is offered for a line with the cursor at its end, or elsewhere. */
+  function offered(line: string, point = line.length, wordBreaks = "$' \\t\\n\"\\'><=;|&(:'"): string[] {
+    const ask = `COMP_WORDBREAKS=${wordBreaks} COMP_LINE=$1 COMP_POINT=$2; _ratelimit_bench; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout, stderr } = spawnSync("bash", ["-uc", `${script}\n${ask}`, "bash", line, String(point)], {
+      encoding: "utf8",
+    });
+    // Options of readline can only be set while it completes.
+    expect(stderr).toBe("");
+    return stdout.split("\n").filter(Boolean);
+  }
+
+  test.each<[string, string[]]>([
+    ["ratelimit-bench co", ["completion"]],
+    ["ratelimit-bench --v", ["--version"]],
+    ["ratelimit-bench completion ", ["bash", "zsh"]],
+    ["ratelimit-bench help cl", ["clean"]],
+    ["ratelimit-bench run --dur", ["--duration-mode"]],
+    ["ratelimit-bench run --traffic mi", ["mixed2", "mixed10"]],
+    ["ratelimit-bench run --quick --workload b", ["both"]],
+    ["ratelimit-bench run --clients none,io", ["none,iovalkey", "none,iovalkey:cluster", "none,ioredis"]],
+    ["ratelimit-bench run --runs ", []],
+    ["ratelimit-bench run --output ", []],
+    ["ratelimit-bench clean --cl", []],
+    ["ratelimit-bench nonsense ", []],
+  ])("%j", (line, expected) => {
+    expect(offered(line)).toEqual(expect.arrayContaining(expected));
+    if (expected.length === 0) expect(offered(line)).toEqual([]);
+  });
+
+  test("answers without what readline has already split off", () => {
+    expect(offered("ratelimit-bench run --clients ioredis@valkey:")).toEqual(["cluster"]);
+    expect(offered("ratelimit-bench run --clients none,iovalkey:c")).toEqual(["cluster"]);
+    expect(offered("ratelimit-bench run --traffic=rea")).toEqual(["realistic"]);
+    const blanks = "$' \\t\\n'";
+    expect(offered("ratelimit-bench run --traffic=rea", undefined, blanks)).toEqual(["--traffic=realistic"]);
+    expect(offered("ratelimit-bench run --clients iovalkey:c", undefined, blanks)).toEqual([
+      "iovalkey:cluster",
+    ]);
+  });
+
+  test("looks at what is before the cursor", () => {
+    expect(offered("ratelimit-bench ru --quick", "ratelimit-bench ru".length)).toEqual(["run"]);
+  });
+});
+
+const LINES: readonly [typed: string, got: readonly string[]][] = [
+  ["compl\tba\t", ["completion", "bash"]],
+  ["run --runt\tloc\t", ["run", "--runtime", "local"]],
+  ["run --traffic=rea\t", ["run", "--traffic=realistic"]],
+  ["run --clients none,ioredis@valkey:cl\t", ["run", "--clients", "none,ioredis@valkey:cluster"]],
+  ["run --duration-mode cus\t9", ["run", "--duration-mode", "custom:9"]],
+];
+
+// .ci/run installs it.
+const hasZsh = process.env.CI !== undefined || spawnSync("zsh", ["--version"]).status === 0;
+const zsh: [string, string][] = [["zsh", "zsh -f -i"]];
+
+/** `source <(ratelimit-bench completion …)` in the shell on a terminal, where somebody types. */
+describe.each<[shell: string, command: string]>([
+  ["bash", "bash --norc --noprofile -i"],
+  ...(hasZsh ? zsh : []),
+])("%s at a terminal", (shell, command) => {
+  test("completes what is typed", () => {
+    const home = newFolder();
+    const start = join(home, "start");
+    // `--runt⇥` is completed to `--runtime` or to `--runtime=`, as the shell likes.
+    const told = `{ printf '<%s>' "\${@/#--runtime=local/--runtime><local}"; echo; }`;
+    writeFileSync(
+      start,
+      `source <("$NODE" "$CLI" completion ${shell})\nratelimit-bench() ${told}\nPS1=\nexport TERM=dumb\n`,
+    );
+    const typed = LINES.map(([line]) => `ratelimit-bench ${line}\n`).join("");
+    const { stdout } = spawnSync("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
+      input: `. "$HOME/start"\n${typed}exit\n`,
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, HOME: home, NODE: process.execPath, CLI, TERM: "dumb" },
+      timeout: 60_000,
+    });
+    const got = stdout.split(/\r?\n/).filter((line) => line.startsWith("<"));
+    expect(got, stdout).toEqual(LINES.map(([, words]) => words.map((word) => `<${word}>`).join("")));
+  });
+});

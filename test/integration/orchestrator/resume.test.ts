@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { Campaign } from "../../helpers/campaign.js";
+import { expectComplete } from "../../helpers/complete.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+describe("a campaign that is killed goes on:", () => {
+  test.each([
+    ["warm-up", "iovalkey", "  warmup", 2, 1],
+    ["measure", "memory", "  measure", 2, 1],
+    ["report", "none", "building the report", 1, 2],
+  ] as const)("kill -9 in %s", async (_phase, clients, line, times, there) => {
+    const home = newFolder();
+    const killed = Campaign.run(home, clients, ["--runs", "2"]);
+    await killed.reaches(line, times);
+    killed.signal("SIGKILL");
+    await killed.ended;
+    const before = new Map(
+      [...killed.results.keys()].map((file) => [file, readFileSync(join(killed.folder, file))]),
+    );
+    expect(before.size).toBe(there);
+
+    const campaign = Campaign.resume(home, [], { LC_ALL: "C", TZ: "Pacific/Kiritimati" });
+    const { code, stdout, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain(`${there} runs are there, ${2 - there} are missing`);
+    await expectComplete(campaign);
+    for (const [file, bytes] of before) expect(readFileSync(join(campaign.folder, file))).toEqual(bytes);
+    expect(await killed.left()).toEqual([]);
+    const { sessions = [] } = campaign.manifest;
+    // The gap can be read from the manifest; a report alone is no session.
+    expect(sessions).toHaveLength(there === 2 ? 1 : 2);
+    if (there === 1) {
+      expect(sessions[0]).not.toHaveProperty("finished_at");
+      expect(sessions[1]?.finished_at).toBe(campaign.manifest.finished_at);
+    }
+    expect(existsSync(join(campaign.folder, "..", "latest", "manifest.json"))).toBe(true);
+  });
+});
+
+/** Changes a result, and vouches for it where the checksum shall be right. */
+function change(folder: string, file: string, edit: (text: string) => string, vouch: boolean): void {
+  const text = edit(readFileSync(join(folder, file), "utf8"));
+  writeFileSync(join(folder, file), text);
+  const sums = readFileSync(join(folder, "SHA256SUMS"), "utf8");
+  const sum = createHash("sha256").update(text).digest("hex");
+  if (vouch)
+    writeFileSync(join(folder, "SHA256SUMS"), sums.replace(new RegExp(`.{64}(?= {2}${file}\n)`), sum));
+}
+
+test("what is spoilt is measured again and said, a full disk keeps the old file, and the code counts all runs", async () => {
+  const home = newFolder();
+  const first = Campaign.run(home, "iovalkey", ["--runs", "2"]);
+  // The report's process is found by what killed campaigns leave in their lease; here it is ended under way.
+  await first.reaches("building the report");
+  process.kill(await first.part("helper"), "SIGKILL");
+  const { code, stderr } = await first.ended;
+  expect({ code, stderr }).toEqual({
+    code: 4,
+    stderr: "the report could not be built: it ended with SIGKILL; --resume tries again\n",
+  });
+  expect(first.measured).toHaveLength(2);
+
+  // Something changed since: each difference is named, and nothing is touched.
+  const { folder, manifest } = first;
+  const path = join(folder, "manifest.json");
+  const [kept = "", spoilt = ""] = manifest.plan.runs.map(({ file }) => file);
+  change(folder, spoilt, (text) => text.slice(0, -100), false);
+  const other = { ...manifest, harness: { ...manifest.harness, node: "1.0.0" } };
+  other.machine = { ...manifest.machine, kernel: "another" };
+  writeFileSync(path, JSON.stringify(other));
+  const refused = await Campaign.resume(home).ended;
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain(`harness.node was "1.0.0", is "${manifest.harness.node}"`);
+  expect(refused.stderr).toContain('machine.kernel was "another"');
+  expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(other);
+  writeFileSync(path, JSON.stringify(manifest));
+
+  const half = readFileSync(join(folder, spoilt));
+  const full = Campaign.onFullDisk(home, Math.floor((0.8 * half.length) / 1024), [
+    ...["run", "--resume", manifest.campaign, "--output", join(home, "results root")],
+  ]);
+  const atFull = await full.ended;
+  expect(atFull.stderr).toContain(`${spoilt} could not be written: EFBIG`);
+  expect(atFull.code).toBe(4);
+  expect(readFileSync(join(folder, spoilt))).toEqual(half);
+
+  change(
+    folder,
+    kept,
+    (text) => text.replace(/"verdict":\{"status":"\w+"/, '"verdict":{"status":"invalid"'),
+    true,
+  );
+  writeFileSync(join(folder, `.${kept}.0badcafe.tmp`), "half");
+  const resumed = Campaign.resume(home);
+  const end = await resumed.ended;
+  expect(end.stderr).toContain(`.${kept}.0badcafe.tmp is ignored and removed`);
+  expect(end.stderr).toContain(`${spoilt} has another checksum than when it was saved: it is measured again`);
+  expect(end.stdout).toContain("1 runs are there, 1 are missing");
+  expect(end.stderr).toContain("1 of 2 runs are invalid");
+  expect(end.code).toBe(5);
+  await expectComplete(resumed);
+});

@@ -1,0 +1,49 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+
+const newFolder = temporaryFolders();
+
+test("a threshold that is missed fails the campaign; its manifest as a file asks for the same plan", async () => {
+  const home = newFolder();
+  const asked = ["--threshold", "errors<1%", "--threshold", "p99<0.001ms", "--points", "1000"];
+  const campaign = Campaign.run(home, "iovalkey,none", asked);
+  const { code, stderr } = await campaign.ended;
+  expect(code).toBe(6);
+  expect(stderr).toMatch(/^threshold: iovalkey: p99<0.001ms was missed: [\d.]+ ms$/m);
+  expect(stderr).not.toMatch(/threshold: none|threshold: .*errors/);
+  expect(campaign.measured.map(({ verdict }) => verdict.status)).not.toContain("invalid");
+
+  const manifest = join(campaign.folder, "manifest.json");
+  const repeat = Campaign.command(home, ["run", "--config", manifest, "--dry-run", "--json"]);
+  const answer = await repeat.ended;
+  expect(answer).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(answer.stdout).plan).toEqual(campaign.manifest.plan);
+});
+
+test("--dry-run prints matrix, order, skips with reasons and the estimate, and starts nothing", async () => {
+  const home = newFolder();
+  const clients = ["--clients", "iovalkey,ioredis@valkey:cluster,valkey-glide@redis", "--concurrency", "5 6"];
+  const flags = [
+    "--dry-run",
+    "--runtime",
+    "local",
+    "--runs",
+    "2",
+    "--seed",
+    "1",
+    "--duration-mode",
+    "fixed30",
+  ];
+  const campaign = Campaign.command(home, ["run", ...clients, ...flags]);
+  const { code, stdout, stderr } = await campaign.ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(/^ +3 +iovalkey +valkey standalone +light +realistic +6 +30 s +2 +[0-9a-f]{16}$/m);
+  expect(stdout).toMatch(/^ {2}round 2:( [1-4]){4}$/m);
+  expect(stdout).toMatch(/^skipped valkey-glide@redis: .*\+same-script can$/m);
+  expect(stdout).toMatch(/^8 runs of 4 configurations, about 7 min \(until \d\d:\d\d\), \d+ MB on disk$/m);
+  expect(existsSync(join(home, "results"))).toBe(false);
+  expect(await campaign.traces()).toEqual([]);
+});

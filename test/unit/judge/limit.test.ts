@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import type { Evidence } from "../../../src/judge/evidence.js";
+import { limitOf } from "../../../src/judge/limit.js";
+import { validEvidence } from "../../helpers/evidence.js";
+
+type Role = Evidence["resources"][string];
+
+function role(cpuPercent: number, more: Partial<Role> = {}): Role {
+  return { source: "x", cpu_us: 1, cpu_percent: cpuPercent, samples: [], ...more };
+}
+
+/** A run with a server's event loop so busy, and these roles. */
+function run(loop: number, resources: Record<string, Role>, changes: Partial<Evidence> = {}): Evidence {
+  const plain = validEvidence();
+  const samples = [0, 1].map((second) => ({
+    t_s: second + 1,
+    interval_s: 1,
+    allowed: 1,
+    limited: 0,
+    failed: 0,
+    server_event_loop_utilisation: loop,
+  }));
+  return { ...plain, samples, resources, ...changes };
+}
+
+describe("what kept a run from more requests", () => {
+  test("is the resource that was used up, with the figure", () => {
+    const busy = limitOf(run(0.97, { server: role(90), "store-1": role(40) }));
+    expect(busy).toEqual({ resource: "server loop", text: "the server's event loop was 97 % busy" });
+    expect(limitOf(run(0.5, { "store-1": role(30), "store-2": role(96) }))).toMatchObject({
+      resource: "store CPU",
+      text: "store-2 used 96 % of one core",
+    });
+  });
+
+  test("is the most used one of several, which are all named", () => {
+    const { resource, text } = limitOf(run(0.92, { "store-1": role(99) }));
+    expect(resource).toBe("store CPU");
+    expect(text).toContain("event loop was 92 % busy");
+  });
+
+  test("is a CPU cap where that is what binds", () => {
+    const caps = { cpus: 0.5 };
+    const throttling = { periods: 10, throttled_periods: 10, throttled_us: 1 };
+    expect(limitOf(run(0.4, { server: role(48, { caps }) })).resource).toBe("server CPU");
+    expect(limitOf(run(0.4, { server: role(30, { caps: { cpus: 2 }, throttling }) })).resource).toBe(
+      "server CPU",
+    );
+    expect(limitOf(run(0.4, { "store-1": role(49, { caps }) })).resource).toBe("store CPU");
+    expect(limitOf(run(0.4, { "store-1": role(49, { caps: { cpus: 2 } }) })).resource).toBe("none");
+  });
+
+  test("is the generator, busy or without a CPU", () => {
+    const of = (worker: Partial<Evidence["generators"][number]["workers"][number]>) => {
+      const { generators } = validEvidence();
+      const changed = generators.map((part) => ({
+        ...part,
+        workers: part.workers.map((each) => ({ ...each, ...worker })),
+      }));
+      return limitOf(run(0.5, {}, { generators: changed }));
+    };
+    expect(of({ event_loop_utilisation: 0.95 }).resource).toBe("generator");
+    expect(of({ cpu_wait_share: 0.7 })).toMatchObject({
+      resource: "generator",
+      text: /waited for a CPU 70 %/,
+    });
+  });
+
+  test("is the quota, where nearly nothing was admitted under explicit limits", () => {
+    const prediction = { limited_share: 1, seen_share: 1, tolerance: 0.01, basis: "limits" as const };
+    const { counts } = validEvidence();
+    const denied = { ...counts, allowed: 10, limited: 9_990 };
+    expect(limitOf(run(0.5, {}, { counts: denied, prediction })).resource).toBe("quota");
+    expect(
+      limitOf(run(0.5, {}, { counts: denied, prediction: { ...prediction, basis: "traffic" } })).resource,
+    ).toBe("none");
+  });
+
+  test("is nothing where nothing was used up, and the nearest is named", () => {
+    expect(limitOf(run(0.6, { "store-1": role(20) }))).toEqual({
+      resource: "none",
+      text: "nothing was used up; most of all, the server's event loop was 60 % busy",
+    });
+  });
+});

@@ -1,0 +1,73 @@
+import { Argument, Option } from "commander";
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../src/contract/errors.js";
+import { completionOf, VALUES } from "../../../src/orchestrator/commands/completion/words.js";
+import { findCommand, overview } from "../../../src/orchestrator/commands/help.js";
+import { commands } from "../../../src/orchestrator/commands/index.js";
+import { parsed, quietCommand } from "../../../src/orchestrator/commands/parse.js";
+import type { CliCommand } from "../../../src/orchestrator/commands/types.js";
+import { clients } from "../../../src/targets/clients/index.js";
+import { profiles } from "../../../src/traffic/profiles/index.js";
+import { expectFailure } from "../../helpers/errors.js";
+
+const found = (name: string) => completionOf(commands).find((command) => command.name === name);
+const flag = (name: string) => found("run")?.flags.find((known) => known.name === name);
+
+describe("commands", () => {
+  test("are listed with one line each", () => {
+    const lines = overview({ commands }).split("\n");
+    for (const { name } of commands) expect(lines.some((line) => line.startsWith(`  ${name} `))).toBe(true);
+  });
+
+  test("that do not exist are refused with what was probably meant", async () => {
+    await expectFailure(() => findCommand("rnu", commands), EXIT.usage, "did you mean run?", "clean");
+    await expectFailure(() => findCommand(`x\n${"y".repeat(300)}`, commands), EXIT.usage, "valid: run");
+  });
+
+  test("refuse in one line what they do not know, naming their help", async () => {
+    const command = quietCommand("thing").addArgument(new Argument("<kind>").choices(["a", "b"]));
+    await expectFailure(
+      () => parsed(command, ["c"]),
+      EXIT.usage,
+      "Allowed choices are a, b;",
+      "thing --help",
+    );
+    await expectFailure(() => parsed(command, ["a", "b"]), EXIT.usage, "too many arguments");
+    await expectFailure(() => parsed(command, ["--no\nsuch"]), EXIT.usage, "unknown option");
+  });
+});
+
+describe("completion", () => {
+  test("knows every flag of every command, and what may follow it", () => {
+    const run = commands.find(({ name }) => name === "run")?.definition({ commands });
+    for (const option of run?.options ?? [])
+      expect(flag(option.long ?? "")?.summary).toBe(option.description);
+    for (const { id } of clients) expect(flag("--clients")?.values).toContain(id);
+    expect(flag("--clients")?.values).toContain("ioredis@valkey:cluster");
+    expect(flag("--traffic")?.values).toEqual(profiles.map(({ id }) => id));
+    expect(flag("--output")?.isPath).toBe(true);
+    expect(flag("--quick")).not.toHaveProperty("placeholder");
+    expect(found("completion")?.words).toEqual(["bash", "zsh"]);
+    expect(found("help")?.words).toEqual(commands.map(({ name }) => name));
+  });
+
+  test("tells values only of flags that there are", () => {
+    for (const name of Object.keys(VALUES)) expect(flag(name)?.values.length).toBeGreaterThan(0);
+  });
+
+  test("takes a flag's own choices first, and leaves hidden flags out", () => {
+    const thing: CliCommand = {
+      name: "thing",
+      definition: () =>
+        quietCommand("thing")
+          .addOption(new Option("--order <order>", "").choices(["up", "down"]))
+          .addOption(new Option("--secret").hideHelp()),
+      run: async () => EXIT.done,
+    };
+    const [{ flags } = { flags: [] }] = completionOf([thing]);
+    expect(flags.map(({ name, values }) => [name, values])).toEqual([
+      ["--order", ["up", "down"]],
+      ["--help", []],
+    ]);
+  });
+});

@@ -1,0 +1,44 @@
+import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { EXIT } from "../../../src/contract/errors.js";
+import { ensurePythonEnvironment, findPythonEnvironment } from "../../../src/runtimes/python.js";
+import { expectFailure } from "../../helpers/errors.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { ROOT } from "../../helpers/programs.js";
+
+const newFolder = temporaryFolders();
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const ensure = (root: string) => ensurePythonEnvironment(root, () => {}, new AbortController().signal);
+
+/** A checkout without its Python environment. */
+function checkout(): string {
+  const root = newFolder();
+  mkdirSync(join(root, "scripts"));
+  cpSync(join(ROOT, "scripts/python_environment.py"), join(root, "scripts/python_environment.py"));
+  writeFileSync(join(root, "pyproject.toml"), "");
+  return root;
+}
+
+test("it is the checkout's own, where that has one", async () => {
+  const root = checkout();
+  expect(await findPythonEnvironment(root)).toBeUndefined();
+  const python = join(root, ".venv/bin/python");
+  mkdirSync(join(root, ".venv/bin"), { recursive: true });
+  writeFileSync(python, "#!/bin/sh\n");
+  chmodSync(python, 0o755);
+  expect(await findPythonEnvironment(root)).toBe(join(root, ".venv"));
+  expect(await ensure(root)).toBe(join(root, ".venv"));
+});
+
+test("one that cannot be had is an unfit environment with the script's own mend", async () => {
+  await expectFailure(() => ensure(checkout()), EXIT.environment, "run ./scripts/setup.sh");
+});
+
+test("a machine without Python is an unfit environment", async () => {
+  vi.stubEnv("PATH", newFolder());
+  await expectFailure(() => ensure(checkout()), EXIT.environment, "Python is missing");
+});

@@ -1,0 +1,101 @@
+import { expect, test, vi } from "vitest";
+import { fastifyRateLimit } from "../../../src/targets/limiters/fastify-rate-limit.js";
+import { findClient } from "../../../src/targets/resolve.js";
+import type { OpenClient } from "../../../src/targets/types.js";
+
+const LIMITS = { points: 3, window_s: 60, block_s: 0 };
+const memory = findClient("memory");
+const ioredis = findClient("ioredis");
+
+async function inMemory() {
+  const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
+  const created = await fastifyRateLimit.create(client, memory, LIMITS);
+  if (!created) throw new Error("it always limits");
+  return created;
+}
+
+type Reply = (error: Error | null, answer?: [number, number]) => void;
+
+/** A connection of ioredis's kind that answers the script with what the test says, and notes what it was asked. */
+function scripted(answer: (key: string, reply: Reply) => void) {
+  const asked: unknown[][] = [];
+  const handle: Record<string, unknown> = {
+    defineCommand(name: string) {
+      handle[name] = (...words: [string, ...unknown[]]) => {
+        asked.push(words.slice(0, -1));
+        answer(words[0], words.at(-1) as Reply);
+      };
+    },
+    del: vi.fn(async () => 1),
+  };
+  const client: OpenClient = {
+    handle,
+    settings: {},
+    storeVersion: async () => undefined,
+    shardKeys: async () => ["one", "two"],
+    close: async () => undefined,
+  };
+  return { client, handle, asked };
+}
+
+test("admits the points of each key, then denies with what is left of the window", async () => {
+  const { standard, version, script } = await inMemory();
+  expect(version).toMatch(/^\d+\./);
+  expect(script).toBeUndefined();
+  const outcomes = [];
+  for (let n = 0; n < 4; n++) outcomes.push((await standard.consume("a")).outcome);
+  expect(outcomes).toEqual(["allowed", "allowed", "allowed", "limited"]);
+  const denied = await standard.consume("a");
+  expect(denied).toMatchObject({ outcome: "limited", limit: 3, remaining: 0 });
+  if (denied.outcome === "limited") expect(denied.msBeforeNext).toBeGreaterThan(59_000);
+  expect((await standard.consume("b")).outcome).toBe("allowed");
+});
+
+test("an exhausted key is denied at its first consume, and is told the same limit as others", async () => {
+  const { exhausted } = await inMemory();
+  expect(await exhausted.consume("fresh")).toMatchObject({ outcome: "limited", limit: 3, remaining: 0 });
+});
+
+test("more keys than the library keeps by itself are all counted in memory", async () => {
+  const { standard } = await inMemory();
+  for (let round = 0; round < LIMITS.points; round++) {
+    for (let n = 0; n < 6_000; n++) await standard.consume(`user-${n}`);
+  }
+  expect((await standard.consume("user-0")).outcome).toBe("limited");
+});
+
+test("both limiters run one script on the same key; it is loaded on every shard and the keys are removed", async () => {
+  const { client, handle, asked } = scripted((_key, reply) => reply(null, [1, 60_000]));
+  const created = await fastifyRateLimit.create(client, ioredis, LIMITS, "mine");
+  expect(asked.map(([key, window_ms, max]) => [key, window_ms, max])).toEqual([
+    ["mine:one", 60_000, 3],
+    ["mine:one", 60_000, 0],
+    ["mine:two", 60_000, 3],
+    ["mine:two", 60_000, 0],
+  ]);
+  expect(vi.mocked(handle.del as () => void).mock.calls).toEqual([["mine:one"], ["mine:two"]]);
+  expect(created?.script).toMatchObject({
+    kind: "evalsha",
+    name_or_sha1: expect.stringMatching(/^[0-9a-f]{40}$/),
+  });
+});
+
+test("a store that fails is an error at the start, and the outcome failed later, never a denial", async () => {
+  const failure = new Error("connection lost");
+  const broken = scripted((_key, reply) => reply(failure));
+  await expect(fastifyRateLimit.create(broken.client, ioredis, LIMITS)).rejects.toThrow("connection lost");
+  let breaks = false;
+  const { client } = scripted((_key, reply) => (breaks ? reply(failure) : reply(null, [1, 60_000])));
+  const created = await fastifyRateLimit.create(client, ioredis, LIMITS);
+  breaks = true;
+  expect(await created?.standard.consume("a")).toEqual({ outcome: "failed", error: failure });
+  expect(await created?.exhausted.consume("a")).toEqual({ outcome: "failed", error: failure });
+});
+
+test("a client that its store cannot use is a defect that is named; a block is what it lacks", async () => {
+  const { client } = scripted((_key, reply) => reply(null, [1, 1]));
+  const glide = findClient("valkey-glide");
+  await expect(fastifyRateLimit.create(client, glide, LIMITS)).rejects.toThrow("no store for valkey-glide");
+  expect(fastifyRateLimit.lacks?.(LIMITS)).toBeUndefined();
+  expect(fastifyRateLimit.lacks?.({ ...LIMITS, block_s: 7 })).toContain("7 s");
+});
