@@ -3,32 +3,49 @@
 
 All statistics live in `report/stats.py`; programs in other languages ask here instead of computing their own:
 `{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}` and
-`paired_difference`, likewise.
+`paired_difference`, likewise; `{"question": "compare", "pairs": [{"new": [...], "base": [...]}, …]}`, with
+`floor` and `higher_is_better` where they are not 0.02 and true: the pairs are one family, and the answer a list.
 """
 
 import json
 import sys
 from dataclasses import asdict
+from typing import Any
 
-from report.stats import median_interval, paired_difference, paired_ratio
+from report.stats import (
+    DEFAULT_FLOOR,
+    Comparison,
+    compare_family,
+    median_interval,
+    paired_difference,
+    paired_ratio,
+)
+
+
+def compared(asked: dict[str, Any]) -> tuple[Comparison, ...]:
+    pairs = [(pair["new"], pair["base"]) for pair in asked["pairs"]]
+    return compare_family(pairs, asked.get("floor", DEFAULT_FLOOR), asked.get("higher_is_better", True))
 
 
 def main() -> int:
     asked = json.load(sys.stdin)
+    answer: object
     try:
         match asked.get("question"):
             case "median_interval":
-                answer = median_interval(asked["values"])
+                answer = asdict(median_interval(asked["values"]))
             case "paired_ratio":
-                answer = paired_ratio(asked["a"], asked["b"])
+                answer = asdict(paired_ratio(asked["a"], asked["b"]))
             case "paired_difference":
-                answer = paired_difference(asked["a"], asked["b"])
+                answer = asdict(paired_difference(asked["a"], asked["b"]))
+            case "compare":
+                answer = [asdict(each) for each in compared(asked)]
             case other:
                 raise ValueError(f"there is no question {other!r}")
     except ValueError as error:
         print(f"statistics_service: {error}", file=sys.stderr)
         return 2
-    json.dump(asdict(answer), sys.stdout)
+    json.dump(answer, sys.stdout)
     return 0
 
 

@@ -14,13 +14,13 @@ Value = TypeVar("Value")
 
 
 class Admission:
-    """Admits runs one after the other: each once, of one campaign and runtime, each configuration under one
-    hash. What equal runs say alike is kept once, so that ten thousand of them fit into memory.
+    """Admits runs one after the other: each once, of one campaign, each configuration under one hash and
+    on one runtime. What equal runs say alike is kept once, so that ten thousand of them fit into memory.
     """
 
     def __init__(self, manifest: Document | None, planned: Iterable[Planned]) -> None:
         self._campaign = manifest["campaign"] if manifest else None
-        self._runtime: tuple[str, str] | None = (manifest["runtime"]["id"], MANIFEST) if manifest else None
+        self._runtimes: dict[str, tuple[str, str]] = {}
         self._seen: dict[tuple[str, int], str] = {}
         self._identities: dict[str, tuple[Identity, str]] = {
             entry.identity.key: (entry.identity, MANIFEST) for entry in planned
@@ -31,7 +31,7 @@ class Admission:
         """The run, to be kept.
 
         Raises:
-            FieldError: it belongs to another campaign or runtime, or is there already. It is not admitted.
+            FieldError: it contradicts what was admitted, or is there already.
         """
         if self._campaign is not None and run.campaign not in (None, self._campaign):
             raise FieldError(
@@ -49,16 +49,16 @@ class Admission:
         return self._slim(run, identity)
 
     def _check_runtime(self, run: Run) -> None:
-        """Figures from containers and from local processes never share a table."""
+        """Figures from containers and from local processes never make one row."""
         if run.runtime is None:
             return
         found = run.runtime["id"]
-        runtime, source = self._runtime = self._runtime or (found, run.file)
+        runtime, source = self._runtimes.setdefault(run.identity.key, (found, run.file))
         if found != runtime:
             raise FieldError(
                 "$.runtime.id",
-                f"is {one_line(found, 40)}, but {one_line(source)} says {one_line(runtime, 40)}: runs of two "
-                "runtimes share no table, report them as two campaigns",
+                f"is {one_line(found, 40)}, but {one_line(source)} of the same configuration says "
+                f"{one_line(runtime, 40)}: report them as two campaigns",
             )
 
     def _slim(self, run: Run, identity: Identity) -> Run:

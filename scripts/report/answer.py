@@ -26,9 +26,16 @@ class AnswerRow:
     """Of the ratio to the first row, with the status: `0.89–0.93×, worse`; empty where nothing was tested."""
     p99: str
     tags: tuple[str, ...]
-    warnings: tuple[str, ...]
-    """Signs of unsteady runs, each a sentence."""
     hole: str
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A sign of unsteady runs of a row, as a sentence."""
+
+    summary_id: str
+    label: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,7 @@ class Answer:
     title: str
     groups: tuple[AnswerGroup, ...]
     controls: tuple[AnswerRow, ...]
+    warnings: tuple[Warned, ...]
     ceiling: str
     difference: str
     """What tells the groups apart; empty where there is one."""
@@ -76,7 +84,6 @@ def _row(
         interval=interval,
         p99=milliseconds(summary.figures.percentiles_ms.get("p99") if summary.figures else None),
         tags=_tags(summary),
-        warnings=summary.warnings,
         hole=summary.hole,
     )
 
@@ -161,6 +168,11 @@ def answers(cells: Sequence[Cell]) -> tuple[Answer, ...]:
                 title=cell_title(cell),
                 groups=groups,
                 controls=tuple(_row(control, highest) for control in cell.controls),
+                warnings=tuple(
+                    Warned(row.id, row.identity.short_label, text)
+                    for row in (*cell.summaries, *cell.controls)
+                    for text in row.warnings
+                ),
                 ceiling=_ceiling(cell),
                 difference=difference(cell),
                 apart=apart,

@@ -95,6 +95,21 @@ def _report_campaign(options: argparse.Namespace) -> int:
     return USAGE if campaign.excluded else 0
 
 
+def _report_several(options: argparse.Namespace) -> int:
+    # It takes a second to load pandas, which a single campaign does not need.
+    from .several.command import Asked, report_campaigns
+
+    return report_campaigns(
+        Asked(
+            root=Path(options.compare_runs),
+            trends=options.include_trends,
+            baseline=options.baseline,
+            output_format=options.output_format,
+            keep_going=options.keep_going,
+        )
+    )
+
+
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if (options.campaign is None) == (options.compare_runs is None):
         parser.error("give either a campaign's folder or --compare-runs ROOT")
@@ -117,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     _check(parser, options)
     try:
-        return _report_campaign(options)
+        return _report_campaign(options) if options.campaign is not None else _report_several(options)
     except ReportError as error:
         for line in error.lines:
             _say(f"generate_report: {line}")

@@ -1,7 +1,6 @@
 """Tables as CSV that a spreadsheet cannot run."""
 
 import csv
-import io
 import re
 from collections.abc import Iterable, Sequence
 
@@ -24,13 +23,24 @@ def safe_cell(value: Cell) -> str:
     return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
+class _Lines:
+    """Takes lines that end in CR LF and keeps them with LF."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def write(self, line: str) -> None:
+        self.lines.append(line.removesuffix("\r\n") + "\n")
+
+
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     """A header and rows, lines end in LF, cells as `safe_cell` has them. A NUL would end the text for some
     readers, and becomes a space.
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    out = _Lines()
+    # Python below 3.13 quotes only what is in its own line end: a bare CR would break the row for readers.
+    writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(header)
     for row in rows:
         writer.writerow([safe_cell(cell).replace("\0", " ") for cell in row])
-    return out.getvalue()
+    return "".join(out.lines)

@@ -72,16 +72,14 @@ def _row(answer: Answer, group: AnswerGroup, ranking: Ranking, where: str) -> Gl
 
 
 def glance(cells: Sequence[Cell], answers: Sequence[Answer], parts: Sequence[Part]) -> tuple[GlanceRow, ...]:
-    """A row a group that has figures, in page order; open loops are not there, as theirs is what was offered.
+    """A row a group that has figures, in page order.
 
     Args:
-        cells, answers: of the same cells, in the same order.
+        cells, answers: of the same cells of closed loops, in the same order.
         parts: what of the load tells cells apart.
     """
     found = []
     for cell, answer in zip(cells, answers, strict=True):
-        if cell.identity.open_loop:
-            continue
         topology = cell.identity.topology.capitalize() if cell.identity.topology else "Other addresses"
         where = " · ".join(filter(None, (topology, load_text(cell.identity, parts))))
         for ranking, group in zip(cell.rankings, answer.groups, strict=True):

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from .answer import cell_title
-from .compare import Cell, cells
+from .compare import Cell
 from .format import milliseconds, rate
+from .parts import page_parts
 from .summarize import Summary
 from .svg import Bar, bar_chart
 
@@ -21,7 +22,11 @@ def _label(cell: Cell, summary: Summary) -> str:
     return f"{label}, {summary.identity.store_text}" if cell.stores_differ else label
 
 
-def _throughput(cell: Cell, rows: Sequence[Summary]) -> str:
+def _title(metric: str, cell: Cell, runtime: str) -> str:
+    return " · ".join([metric, *([runtime] if runtime else []), cell_title(cell)])
+
+
+def _throughput(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
     bars = []
     for row in rows:
         value = row.figures.requests_per_second if row.figures else None
@@ -29,10 +34,10 @@ def _throughput(cell: Cell, rows: Sequence[Summary]) -> str:
         text = row.hole if value is None else rate(value)
         bars.append(Bar(_label(cell, row), value, text, points=points if value is not None else ()))
     what = "Requests/s of the median run; points are the runs, the line their range"
-    return bar_chart(f"Throughput · {cell_title(cell)}", what, bars)
+    return bar_chart(_title("Throughput", cell, runtime), what, bars)
 
 
-def _latency(cell: Cell, rows: Sequence[Summary]) -> str:
+def _latency(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
     bars = []
     for row in rows:
         percentiles = row.figures.percentiles_ms if row.figures else {}
@@ -56,10 +61,10 @@ def images(summaries: Sequence[Summary]) -> tuple[dict[str, str], int]:
     Returns:
         The files, and how many cells are without because there are too many.
     """
-    found = cells(summaries)
+    found = [(cell, part.name) for part in page_parts(summaries) for cell in part.cells]
     files = {}
-    for cell in found[:MAX_CELLS]:
+    for cell, runtime in found[:MAX_CELLS]:
         rows = _rows(cell)
-        files[f"throughput-{cell.id}.svg"] = _throughput(cell, rows)
-        files[f"latency-{cell.id}.svg"] = _latency(cell, rows)
+        files[f"throughput-{cell.id}.svg"] = _throughput(cell, rows, runtime)
+        files[f"latency-{cell.id}.svg"] = _latency(cell, rows, runtime)
     return files, max(0, len(found) - MAX_CELLS)

@@ -9,13 +9,14 @@ from typing import TypeVar
 from .admission import MANIFEST, Admission
 from .errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_line
 from .model import Campaign, Excluded, Planned, Run, Second
-from .notices import MAX_NAMED
 from .reading import planned_of, run_of, seconds_of
 from .stats import select_median_run
 from .validate import MAX_DOCUMENT_BYTES, Document, parse_json, validate_manifest, validate_result
 
 #: Seconds of all median runs together: 10,000 results of 30 s, or a day of a single one.
 MAX_SERIES_SECONDS = 100_000
+
+_MAX_LINES = 20
 
 Read = TypeVar("Read")
 
@@ -136,8 +137,8 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         runs, left_out = _with_series(folder, runs, reader)
     excluded = tuple(reader.excluded)
     if excluded and not (keep_going and runs):
-        more = [f"… and {len(excluded) - MAX_NAMED} more files"] if len(excluded) > MAX_NAMED else []
-        raise ReportError([*map(str, excluded[:MAX_NAMED]), *more], USAGE)
+        more = [f"… and {len(excluded) - _MAX_LINES} more files"] if len(excluded) > _MAX_LINES else []
+        raise ReportError([*map(str, excluded[:_MAX_LINES]), *more], USAGE)
     if not runs:
         raise ReportError(f"{one_line(folder)} holds no result: nothing to report", USAGE)
     return Campaign(

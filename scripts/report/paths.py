@@ -6,6 +6,7 @@ PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parent.parent
 CONTRACT_SCHEMAS = ROOT / "src" / "contract" / "schemas"
 SUMMARY_SCHEMA = PACKAGE / "schemas" / "summary.schema.json"
+COMPARE_SCHEMA = PACKAGE / "schemas" / "compare.schema.json"
 TEMPLATES = PACKAGE / "templates"
 STATIC = PACKAGE / "static"
 

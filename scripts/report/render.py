@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .answer import Answer, answers
+from .at_rate import COLUMNS as RATE_COLUMNS
+from .at_rate import RateTable, rate_tables
 from .charts import CHARTS
 from .charts.base import DARK
 from .charts.rows import CONTROL_COLOUR, client_colours, drawing_of
@@ -38,13 +40,14 @@ class Section:
     headline: str
     glance: tuple[GlanceRow, ...]
     answers: tuple[Answer, ...]
+    rate_tables: tuple[RateTable, ...]
     tables: tuple[Table, ...]
 
 
 def _section(part: PagePart) -> Section:
-    found = answers(part.cells)
-    varying = varying_parts([cell.summaries[0] for cell in part.cells]) if part.cells else ()
-    rows = glance(part.cells, found, varying)
+    closed = [cell for cell in part.cells if not cell.identity.open_loop]
+    found = answers(closed)
+    rows = glance(closed, found, varying_parts([cell.summaries[0] for cell in closed]))
     return Section(
         id=part.id,
         name=part.name,
@@ -52,6 +55,7 @@ def _section(part: PagePart) -> Section:
         headline=headline(rows),
         glance=rows,
         answers=found,
+        rate_tables=rate_tables(part.cells),
         tables=result_tables(part.cells, part.controls, part.id, part.name),
     )
 
@@ -110,7 +114,7 @@ def render_page(
         colours=colours,
         row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
         common=_common(ordered),
-        open_cells=sum(cell.identity.open_loop for part in parts for cell in part.cells),
+        rate_columns=RATE_COLUMNS,
         thresholds=judgements(campaign, ordered),
         failures=failures(ordered),
         failure_columns=FAILURE_COLUMNS,

@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 
 from .answer import cell_title
-from .compare import Cell, Ranking, cells
+from .compare import Cell, Ranking
 from .format import milliseconds, plural, rate, ratio
 from .markdown import code, prose, table, within
 from .model import Campaign
 from .notices import campaign_notices
+from .parts import PagePart, page_parts
 from .script_text import mode_text
 from .stats import MIN_RUNS_FOR_A_CLAIM
 from .summarize import Summary
+from .thresholds import HELD, judgements
 
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000
@@ -57,6 +59,14 @@ def _blocks_of(cell: Cell) -> list[list[str]]:
     return blocks
 
 
+def _blocks_of_part(part: PagePart) -> list[list[str]]:
+    """What one runtime measured; figures of two never share a table."""
+    heading = [[f"## Runtime {code(part.name)}"]] if part.name else []
+    if not part.cells:
+        return [*heading, table(_HEADERS, [_cells(row, "", None) for row in part.controls], 2)]
+    return [*heading, *(block for cell in part.cells for block in _blocks_of(cell))]
+
+
 def _troubles(summaries: Sequence[Summary]) -> list[str]:
     """Why rows have no figures, and why runs are not valid; the same text once."""
     holes = [f"- {code(row.identity.label)}: {prose(row.hole)}" for row in summaries if row.hole]
@@ -69,6 +79,18 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
     ]
     lines = list(dict.fromkeys([*holes, *reasons]))
     return ["### Runs that are not plainly valid", "", *lines] if lines else []
+
+
+def _thresholds(campaign: Campaign, summaries: Sequence[Summary]) -> list[str]:
+    """Every threshold on every client's configuration, those that did not hold first."""
+    judged = sorted(judgements(campaign, summaries), key=lambda each: each.status == HELD)
+    rows = [
+        [code(each.summary.identity.short_label), code(each.threshold), prose(each.value_text), each.status]
+        for each in judged
+    ]
+    return (
+        ["### Thresholds", "", *table(("Client", "Threshold", "Value", "Outcome"), rows, 4)] if rows else []
+    )
 
 
 def summary_md(campaign: Campaign, summaries: Sequence[Summary]) -> str:
@@ -86,14 +108,13 @@ def summary_md(campaign: Campaign, summaries: Sequence[Summary]) -> str:
         f"{plural(len(campaign.runs), 'run')}. Figures of the median runs."
     )
     notices = [*campaign_notices(campaign), *(manifest["conditions"] if manifest else [])]
-    found = cells(summaries)
-    alone = [] if found else [row for row in summaries if row.identity.control]
+    parts = page_parts(summaries)
     blocks = [
         ["## Rate limiters: what they cost"],
         [head],
         *([[f"- {prose(text)}" for text in notices]] if notices else []),
-        *(block for cell in found for block in _blocks_of(cell)),
-        *([table(_HEADERS, [_cells(row, "", None) for row in alone], 2)] if alone else []),
+        *([thresholds] if (thresholds := _thresholds(campaign, summaries)) else []),
+        *(block for part in parts for block in _blocks_of_part(part)),
         *([trouble] if (trouble := _troubles(summaries)) else []),
     ]
     return within(blocks, MAX_BYTES, "More was left out here: summary.csv and runs.csv hold every row.")

@@ -119,7 +119,9 @@ def _bests(summaries: Sequence[Summary]) -> dict[str, float]:
         few = any(
             column.percentile in summary.figures.unsupported for summary in summaries if summary.figures
         )
-        if column.best and not few and len(set(values)) > 1:
+        # At an offered rate the throughput is the rate: to be a little above it is no merit.
+        offered = column.name == "Throughput" and any(summary.identity.open_loop for summary in summaries)
+        if column.best and not few and not offered and len(set(values)) > 1:
             bests[column.name] = column.best(values)
     return bests
 
@@ -211,10 +213,15 @@ def _client_rows(cell: Cell, parts: Sequence[Part]) -> list[TableRow]:
 _TITLES = {"standalone": "Standalone", "cluster": "Cluster", None: "Other addresses"}
 
 
+def _title(topology: str | None, open_loop: bool) -> str:
+    title = _TITLES.get(topology, topology or "")
+    return f"{title}, latency at a rate" if open_loop else title
+
+
 def result_tables(
     cells: Sequence[Cell], controls: Sequence[Summary], part_id: str = "", part: str = ""
 ) -> tuple[Table, ...]:
-    """One table a topology, then the controls.
+    """One table a topology, closed and open loops apart, then the controls.
 
     Args:
         cells: in page order; ratios and best marks hold within one of their rankings.
@@ -233,17 +240,18 @@ def result_tables(
         named = f"{part}: {title}" if part else title
         return Table(part_id + table_id, named, caption + common, headers, _FIXED_COLUMNS, tuple(rows))
 
-    by_topology: dict[str | None, list[TableRow]] = {}
+    by_topology: dict[tuple[str | None, bool], list[TableRow]] = {}
     for cell in cells:
-        by_topology.setdefault(cell.identity.topology, []).extend(_client_rows(cell, parts))
+        kind = (cell.identity.topology, cell.identity.open_loop)
+        by_topology.setdefault(kind, []).extend(_client_rows(cell, parts))
     caption = (
         "Figures of the median runs. Best marks and ratios hold within one workload, traffic, load and "
         "store, among the rows of one script for all (+same-script) or among those of each client’s own, and "
         "tell an order of medians, not a proven difference."
     )
     tables = [
-        table(f"table{number}", _TITLES.get(topology, topology or ""), caption, rows)
-        for number, (topology, rows) in enumerate(by_topology.items(), start=1)
+        table(f"table{number}", _title(topology, is_open), caption, rows)
+        for number, ((topology, is_open), rows) in enumerate(by_topology.items(), start=1)
     ]
     if controls:
         rows = [_row(row, _header(row, parts), {}, None) for row in controls]

@@ -31,6 +31,17 @@ def _reject_constant(name: str) -> NoReturn:
     raise FieldError("$", f"holds {name}, which is not a number in JSON")
 
 
+#: No figure of ours has so many digits; a double cannot tell it from its neighbours.
+_MAX_DIGITS = 16
+_LONG_NUMBER = re.compile(rb"\d{%d}" % (_MAX_DIGITS + 1))
+
+
+def _integer(text: str) -> int:
+    if len(text.lstrip("-")) > _MAX_DIGITS:
+        raise FieldError("$", f"holds {one_line(text, 40)}, which is too large for a number")
+    return int(text)
+
+
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
@@ -53,7 +64,11 @@ def parse_json(data: bytes) -> object:
         raise FieldError("$", f"holds more than {MAX_VALUES:,} values")
     try:
         document: object = json.loads(
-            data.decode("utf-8"), parse_constant=_reject_constant, parse_float=_finite
+            data.decode("utf-8"),
+            parse_constant=_reject_constant,
+            parse_float=_finite,
+            # Called for each number, so only where there may be one.
+            parse_int=_integer if _LONG_NUMBER.search(data) else None,
         )
         if _SURROGATE_ESCAPE.search(data):
             json.dumps(document, ensure_ascii=False).encode("utf-8")

@@ -29,6 +29,14 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** Ends a process that leads a group, and all that it started: first politely. Resolves when it has `ended`. */
+export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<void> {
+  signalGroup(pid, "SIGTERM");
+  const inTime = await Promise.race([ended.then(() => true), sleep(STOP_WITHIN_MS).then(() => false)]);
+  if (!inTime) signalGroup(pid, "SIGKILL");
+  await ended;
+}
+
 /**
  * Ends a process that a campaign left behind, with all that it started. Whoever calls has seen that it is that process.
  * @throws Error when it cannot be ended
@@ -120,13 +128,7 @@ export class LocalPart implements RunningPart {
 
   async stop(): Promise<void> {
     const { pid, folder } = this.process;
-    signalGroup(pid, "SIGTERM");
-    const inTime = await Promise.race([
-      this.exited.then(() => true),
-      sleep(STOP_WITHIN_MS).then(() => false),
-    ]);
-    if (!inTime) signalGroup(pid, "SIGKILL");
-    await this.#child;
+    await stopGroup(pid, this.#child);
     await removeSocketsOf(pid);
     await rm(folder, { recursive: true, force: true });
   }

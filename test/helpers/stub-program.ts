@@ -13,6 +13,13 @@ interface Behaviour {
   cut?: number;
   hang?: number;
   limit?: number;
+  /** Milliseconds until the answer, by a timer: many may wait at once. */
+  delay_ms?: number;
+  /** Once a second it does nothing at all for so many milliseconds. */
+  stall_ms?: number;
+  /** So many requests are served at once, each for `slot_ms`; others wait in line: its capacity is known. */
+  slots?: number;
+  slot_ms?: number;
 }
 
 const behaviour = JSON.parse(process.argv[2] ?? "{}") as Behaviour;
@@ -46,12 +53,34 @@ function afterUs(delay: number, then: () => void): void {
   look();
 }
 
+const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+/** When each slot is free. The line is kept by arithmetic, so that late timers do not lower the capacity. */
+const freeAt = Array.from({ length: behaviour.slots ?? 0 }, () => 0);
+
+/** Milliseconds until the request that came just now is served. */
+function waitInLine(slot_ms: number): number {
+  const now = nowMs();
+  const slot = freeAt.indexOf(Math.min(...freeAt));
+  const served = Math.max(now, freeAt[slot] ?? 0) + slot_ms;
+  freeAt[slot] = served;
+  return served - now;
+}
+
+function stall(ms: number): void {
+  const until = nowMs() + ms;
+  while (nowMs() < until);
+}
+if (behaviour.stall_ms) setInterval(stall, 1000, behaviour.stall_ms);
+
 const server = createServer((request, response) => {
   const { pathname } = new URL(request.url ?? "/", "http://stub");
   if (pathname === "/count") return void response.end(JSON.stringify(done));
   if (pathname !== "/light") return void response.writeHead(404).end("no such page");
   const turn = ++done.asked;
-  if (behaviour.delay_us) afterUs(behaviour.delay_us, () => answer(response, turn));
+  const wait = freeAt.length > 0 ? waitInLine(behaviour.slot_ms ?? 0) : behaviour.delay_ms;
+  if (wait !== undefined) setTimeout(answer, wait, response, turn);
+  else if (behaviour.delay_us) afterUs(behaviour.delay_us, () => answer(response, turn));
   else answer(response, turn);
 });
 server.keepAliveTimeout = 60_000;

@@ -12,6 +12,13 @@ export interface StubBehaviour {
   cut?: number;
   hang?: number;
   limit?: number;
+  /** Milliseconds until the answer, by a timer: many may wait at once. */
+  delay_ms?: number;
+  /** Once a second it does nothing at all for so many milliseconds. */
+  stall_ms?: number;
+  /** So many requests are served at once, each for `slot_ms`: 20 slots of 20 ms are 1000/s. */
+  slots?: number;
+  slot_ms?: number;
 }
 
 export type StubCounts = Record<"asked" | "answered" | "failed" | "cut" | "hung" | "limited", number>;

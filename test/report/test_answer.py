@@ -85,9 +85,12 @@ def test_one_row_with_few_runs_leaves_the_others_tested() -> None:
 
 def test_warnings_reach_the_row() -> None:
     (answer,) = answers(cells(summaries_of(*rows(iovalkey=(6000, WIDE)))))
-    assert answer.groups[0].rows[0].warnings == (
-        "Runs lie far apart: CV 7.6 %, from 5,400 to 6,600 requests/s.",
-    )
+    assert [(warned.label, warned.text) for warned in answer.warnings] == [
+        (
+            "iovalkey@valkey+same-script",
+            "Runs lie far apart: CV 7.6 %, from 5,400 to 6,600 requests/s.",
+        )
+    ]
 
 
 @pytest.mark.parametrize("ramp_s", [0, 10])
@@ -108,3 +111,15 @@ def test_a_ramp_in_the_samples_is_warned_of(ramp_s: int) -> None:
     if ramp_s:
         assert warnings[0].startswith("The first 10 s of the window are 39.9 % slower than the rest")
         assert "--warmup" in warnings[0]
+
+
+def test_in_an_open_loop_throughput_tells_nobody_apart() -> None:
+    load = {"model": "open", "rate_per_second": 2000, "arrivals": "constant", "connections": 50}
+    results = [
+        result(configuration(f"{client}+same-script", load=load), run, int(typical * factor))
+        for client, typical in (("iovalkey", 2000), ("valkey-glide", 1500))
+        for run, factor in enumerate(JITTER, start=1)
+    ]
+    (answer,) = answers(cells(summaries_of(*results)))
+    assert "it tells nobody apart, latency does" in answer.groups[0].sentence
+    assert [row.interval for row in answer.groups[0].rows] == ["", ""]

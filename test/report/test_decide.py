@@ -1,7 +1,12 @@
 """Rule M17 case by case."""
 
+import json
+import subprocess
+import sys
+
 import pytest
 
+from report.paths import ROOT
 from report.stats import compare_family, compare_runs, runs_needed
 
 STEADY = [1000.0, 1002, 1004, 1006, 1008]
@@ -98,3 +103,17 @@ def test_who_is_not_decided_needs_more_runs_than_he_has() -> None:
 def test_no_number_of_runs_decides_a_ratio_on_the_floor() -> None:
     assert runs_needed(1.02, 0.02, 0.02) is None
     assert runs_needed(1.1, 0.0, 0.02) == 5
+
+
+def test_other_programs_ask_the_service() -> None:
+    asked = {"question": "compare", "pairs": [{"new": times(1.1), "base": STEADY}] * 2, "floor": 0.03}
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "statistics_service.py")],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    first, _ = json.loads(done.stdout)
+    assert (first["status"], first["floor"], first["comparisons"]) == ("better", 0.03, 2)
+    assert first["interval"]["low"] > 1.03

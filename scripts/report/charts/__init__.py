@@ -3,6 +3,7 @@
 from . import (
     ceiling,
     cpu,
+    curve,
     latency,
     latency_at_rate,
     limited,
@@ -19,6 +20,7 @@ CHARTS: tuple[Chart, ...] = (
     throughput.CHART,
     latency.CHART,
     latency_at_rate.CHART,
+    curve.CHART,
     percentiles.CHART,
     tradeoff.CHART,
     trend.CHART,

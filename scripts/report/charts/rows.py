@@ -77,7 +77,7 @@ class Drawing:
     """All that charts draw from.
 
     `by_cell`: a view a cell and store, then views of controls alone. `by_family`: the same, but rows that
-    differ in their connections alone share one, in a closed loop.
+    differ in their connections alone share one, and so do those of an open loop that differ in their rate.
     """
 
     rows: tuple[Row, ...]
@@ -147,9 +147,10 @@ def _text(first: str, identity: Identity, parts: Iterable[str], store: str = "")
     return " · ".join(filter(None, (first, load, f"on {store}" if store else "")))
 
 
-def _family(parts: Sequence[str], identity: Identity) -> list[str]:
-    """What names a family: of a closed loop everything but its connections."""
-    return [part for part in parts if part != "Load" or identity.open_loop]
+def _family(first: str, identity: Identity, parts: Sequence[str], store: str = "") -> str:
+    """What names a family: everything but the number of connections, or the rate of an open loop."""
+    named = f"{first} · open loop, {identity.arrivals}" if identity.open_loop else first
+    return _text(named, identity, [part for part in parts if part != "Load"], store)
 
 
 def _cell_views(
@@ -163,10 +164,9 @@ def _cell_views(
     topology = prefix + (identity.topology or "other addresses").capitalize()
     if identity.caps != "{}":
         topology += f" · caps {identity.caps}"
-    family = _family(parts, identity)
     return [
         (
-            _text(topology, identity, family, store),
+            _family(topology, identity, parts, store),
             View(
                 _text(topology, identity, parts, store),
                 _drawn(rows, summaries),
@@ -217,7 +217,7 @@ def drawing_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]) -
             loads.setdefault(_text(f"{prefix}Controls", summary.identity, names), []).append(summary)
         alone.extend(
             (
-                _text(f"{prefix}Controls", members[0].identity, _family(names, members[0].identity)),
+                _family(f"{prefix}Controls", members[0].identity, names),
                 View(text, _drawn(rows, members)),
             )
             for text, members in loads.items()

@@ -11,7 +11,7 @@ from .rows import Drawing, Row
 
 
 def lines_of(rows: Sequence[Row]) -> list[list[Row]]:
-    """Rows that differ in their connections alone, in ascending order of them."""
+    """Rows that differ in their connections alone, in an open loop in their rate, the least first."""
     lines: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         identity = row.summary.identity
@@ -23,11 +23,19 @@ def lines_of(rows: Sequence[Row]) -> list[list[Row]]:
             identity.workload_text,
             identity.traffic,
             identity.extent_text,
+            identity.arrivals,
+            identity.connections if identity.open_loop else None,
             identity.limits,
             identity.caps,
         )
         lines.setdefault(key, []).append(row)
-    return [sorted(line, key=lambda row: row.summary.identity.connections) for line in lines.values()]
+    return [sorted(line, key=_amount) for line in lines.values()]
+
+
+def _amount(row: Row) -> float:
+    """How hard the load is: the rate of an open loop, or the number of connections."""
+    identity = row.summary.identity
+    return identity.rate_per_second or identity.connections
 
 
 def most_rows(rows: Sequence[Row]) -> int:

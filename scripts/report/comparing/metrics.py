@@ -54,6 +54,11 @@ def notes_on(summary: Summary, metric: Metric) -> list[str]:
     counted = [run.measured for run in summary.runs if run.eligible and run.measured]
     label = summary.identity.label
     notes = []
+    open_loop = summary.identity.open_loop
+    if metric.id == "throughput" and open_loop:
+        notes.append("in an open loop throughput is what was offered: compare latencies there")
+    if metric.id in ("p50", "p99") and not open_loop:
+        notes.append("latencies at capacity follow from the throughput (M4)")
     absent = sum(metric.read(run) is None for run in counted)
     if absent:
         notes.append(f"{label}: {absent} of {len(counted)} runs have no such figure on record")

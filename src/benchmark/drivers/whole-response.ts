@@ -1,6 +1,7 @@
 const SPACE = 0x20;
 const CR = 0x0d;
 const LF = 0x0a;
+const TAB = 0x09;
 const COLON = 0x3a;
 const ZERO = 0x30;
 /** Turns capital letters into small ones, and leaves digits, `-`, `.`, `/` and blanks as they are. */
@@ -23,6 +24,13 @@ const digitAt = (buffer: Uint8Array, at: number): number => {
   const digit = (buffer[at] ?? 0) - ZERO;
   return digit >= 0 && digit <= 9 ? digit : -1;
 };
+
+/** Where the line feed is that ends the line, after the only carriage return of the line; else -1. */
+function endOfLine(buffer: Uint8Array, from: number, length: number): number {
+  let at = from;
+  while (at < length && buffer[at] !== CR && buffer[at] !== LF) at++;
+  return at + 1 < length && buffer[at] === CR && buffer[at + 1] === LF ? at + 1 : -1;
+}
 
 /** The whole number that stands alone between `at` and the end of its line, blanks before it; else -1. */
 function numberAt(buffer: Uint8Array, at: number, end: number): number {
@@ -54,13 +62,14 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
   const status = digitAt(buffer, 9) * 100 + digitAt(buffer, 10) * 10 + digitAt(buffer, 11);
   if (status < 200 || status === 204 || status === 304) return 0;
   let body = -1;
-  let at = 12;
-  while (at < length && buffer[at] !== LF) at++;
+  if (buffer[12] !== SPACE && buffer[12] !== CR) return 0;
+  let at = endOfLine(buffer, 12, length);
+  if (at < 0) return 0;
   for (at++; at + 1 < length; at++) {
     if (buffer[at] === CR && buffer[at + 1] === LF) return body >= 0 && at + 2 + body === length ? status : 0;
     const line = at;
-    while (at < length && buffer[at] !== LF) at++;
-    if (buffer[at - 1] !== CR) return 0;
+    at = endOfLine(buffer, at, length);
+    if (at < 0) return 0;
     const first = (buffer[line] ?? 0) | SMALL;
     if (first === CONTENT_LENGTH[0]) {
       if (buffer[line + CONTENT_LENGTH.length] === COLON && standsAt(buffer, line, CONTENT_LENGTH)) {
@@ -73,8 +82,8 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
       }
     } else if (first === TRANSFER_ENCODING[0] && standsAt(buffer, line, TRANSFER_ENCODING)) {
       return 0;
-    } else if (first === SPACE || first === LF) {
-      // A continued or an unfinished line.
+    } else if (buffer[line] === SPACE || buffer[line] === TAB) {
+      // It continues the line before.
       return 0;
     }
   }

@@ -68,7 +68,9 @@ export const noise: CliCommand = {
     if (!request) return EXIT.done;
     checkSingle(request);
     const measured = await campaign(request);
-    if (measured !== EXIT.done && measured !== EXIT.runsInvalid) return measured;
+    // Runs that do not count are left out; whether enough are left, Python knows.
+    const endings: ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed];
+    if (!endings.includes(measured)) return measured;
     const folder = join(request.output, "latest");
     const code = await runPython(packageFolder, "measure_noise.py", [folder, ...told(request.output)]);
     return code === EXIT.done ? measured : code;

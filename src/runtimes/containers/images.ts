@@ -5,6 +5,7 @@ import type Docker from "dockerode";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { stores } from "../../targets/stores/index.js";
+import { stopGroup } from "../local-part.js";
 import type { ImageFacts, RuntimeOptions } from "../types.js";
 import { imageFacts } from "./engine.js";
 
@@ -76,6 +77,8 @@ export interface Builder {
   environment: Readonly<Record<string, string>>;
 }
 
+type BuildOptions = Pick<RuntimeOptions, "packageFolder" | "say" | "signal" | "hold">;
+
 /**
  * The project's own images, built where they are missing or older than their inputs.
  * @throws environmentError with the last line of a build that failed
@@ -83,39 +86,55 @@ export interface Builder {
 export async function ownImages(
   docker: Docker,
   builder: Builder,
-  { packageFolder, say, signal, hold }: Pick<RuntimeOptions, "packageFolder" | "say" | "signal" | "hold">,
+  options: BuildOptions,
 ): Promise<Record<string, ImageFacts>> {
   const built: Record<string, ImageFacts> = {};
   for (const id of OWN_IMAGES) {
     const dockerfile = `Dockerfile.${id}`;
-    const name = await ownName(id, packageFolder);
+    const name = await ownName(id, options.packageFolder);
     let facts = await imageFacts(docker, name);
     if (!facts) {
-      say(`building the image ${name}`);
-      const parameters = [
-        ...["build", "--file", dockerfile, "--tag", name],
-        ...["--label", `${PACKAGE_LABEL}=${packageId(packageFolder)}`],
-        ...["--build-arg", `NODE_VERSION=${nodeVersion()}`],
-        ...["--build-arg", `INPUTS=${name.split(":")[1]}`, "."],
-      ];
-      const building = execa(builder.binary, parameters, {
-        cwd: packageFolder,
-        env: builder.environment,
-        stdin: "ignore",
-        cancelSignal: signal,
-        // A group of its own, so that it ends with all that it started.
-        detached: true,
-        all: true,
-        reject: false,
-      });
-      if (building.pid !== undefined) await hold(building.pid);
-      const { failed, all } = await building;
+      options.say(`building the image ${name}`);
+      const { failed, all } = await build(builder, dockerfile, name, options);
       facts = failed ? undefined : await imageFacts(docker, name);
       if (!facts) throw environmentError(`${builder.binary} build of ${dockerfile} failed: ${lastLine(all)}`);
     }
     built[id] = facts;
   }
   return built;
+}
+
+/** Builds one image. What is raised meanwhile ends the builder, and all that it started. */
+async function build(
+  { binary, environment }: Builder,
+  dockerfile: string,
+  name: string,
+  { packageFolder, signal, hold }: BuildOptions,
+): Promise<{ failed: boolean; all?: string | undefined }> {
+  signal.throwIfAborted();
+  const parameters = [
+    ...["build", "--file", dockerfile, "--tag", name],
+    ...["--label", `${PACKAGE_LABEL}=${packageId(packageFolder)}`],
+    ...["--build-arg", `NODE_VERSION=${nodeVersion()}`],
+    ...["--build-arg", `INPUTS=${name.split(":")[1]}`, "."],
+  ];
+  const building = execa(binary, parameters, {
+    cwd: packageFolder,
+    env: environment,
+    stdin: "ignore",
+    detached: true,
+    all: true,
+    reject: false,
+  });
+  const { pid } = building;
+  const stop = () => void (pid !== undefined && stopGroup(pid, building));
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    if (pid !== undefined) await hold(pid);
+    return await building;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }
 
 const lastLine = (text: string | undefined): string => {

@@ -121,10 +121,10 @@ describe("before anything is started", () => {
     [["run", "--clients", "none", "--workload", "$(touch x)"], "light, heavy"],
     [["run", "--resume", "../../x"], "--resume"],
     [["run", "--resume=$(touch x)"], "--resume"],
-    [["clean", "--all"], "--yes"],
+    [["clean", "--all"], "unknown option"],
     [["single", "extra"], "environment"],
     [["rum"], "did you mean run?"],
-    [[], "valid: run, single, clean"],
+    [[], "give one of run, single, clean"],
   ])("%j is bad usage without any effect", async (parameters, message) => {
     await expectRefused(Campaign.command(newFolder(), parameters), 2, message);
   });

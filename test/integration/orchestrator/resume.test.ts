@@ -61,10 +61,8 @@ test("what is spoilt is measured again and said, a full disk keeps the old file,
   await first.reaches("building the report");
   process.kill(await first.part("helper"), "SIGKILL");
   const { code, stderr } = await first.ended;
-  expect({ code, stderr }).toEqual({
-    code: 4,
-    stderr: "the report could not be built: it ended with SIGKILL; --resume tries again\n",
-  });
+  expect(code).toBe(4);
+  expect(stderr).toContain("the report could not be built: it ended with SIGKILL; --resume tries again\n");
   expect(first.measured).toHaveLength(2);
 
   // Something changed since: each difference is named, and nothing is touched.
@@ -103,7 +101,7 @@ test("what is spoilt is measured again and said, a full disk keeps the old file,
   expect(end.stderr).toContain(`.${kept}.0badcafe.tmp is ignored and removed`);
   expect(end.stderr).toContain(`${spoilt} has another checksum than when it was saved: it is measured again`);
   expect(end.stdout).toContain("1 runs are there, 1 are missing");
-  expect(end.stderr).toContain("1 of 2 runs are invalid");
+  expect(end.stderr).toContain("1 of those that are there are invalid");
   expect(end.code).toBe(5);
   await expectComplete(resumed);
 });

@@ -24,6 +24,8 @@ const configuration: Configuration = {
   caps: {},
 };
 
+const open = { model: "open", rate_per_second: 5000, arrivals: "constant", connections: 200 } as const;
+
 describe("the hash of a configuration", () => {
   test("never changes: campaigns of different years stay comparable", () => {
     expect(configurationHash(configuration)).toBe("e380bc72cde66f56");
@@ -46,6 +48,7 @@ describe("the hash of a configuration", () => {
     ["complexity", { workload: { id: "heavy", complexity: 11 } }],
     ["traffic", { traffic: "fixed" }],
     ["load", { load: { model: "closed", connections: 101 } }],
+    ["model", { load: { ...open, connections: 100 } }],
     ["duration", { extent: { duration_s: 31 } }],
     ["requests", { extent: { requests: 30 } }],
     ["points", { limits: { ...configuration.limits, points: 101 } }],
@@ -57,6 +60,15 @@ describe("the hash of a configuration", () => {
   });
 });
 
+test.each([
+  ["rate", { rate_per_second: 5001 }],
+  ["arrivals", { arrivals: "poisson" as const }],
+  ["connections", { connections: 201 }],
+])("the hash of an open loop changes with its %s", (_what, change) => {
+  const hash = configurationHash({ ...configuration, load: open });
+  expect(configurationHash({ ...configuration, load: { ...open, ...change } })).not.toBe(hash);
+});
+
 test("the same thing has the same JSON, absent members or not", () => {
   expect(canonicalJson({ b: [{ d: 1, c: undefined }], a: null })).toBe('{"a":null,"b":[{"d":1}]}');
   expect(canonicalJson({ a: null, b: [{ d: 1 }] })).toBe('{"a":null,"b":[{"d":1}]}');
@@ -66,6 +78,11 @@ describe("the file name of a configuration", () => {
   test.each<[string, Partial<Configuration>]>([
     ["iovalkey-cluster_heavy_100c_30s", {}],
     ["iovalkey-cluster_heavy_100c_30s_fixed", { traffic: "fixed" }],
+    ["iovalkey-cluster_heavy_5000rps-200c_30s", { load: open }],
+    [
+      "iovalkey-cluster_heavy_0.5rps-poisson-200c_30s",
+      { load: { ...open, rate_per_second: 0.5, arrivals: "poisson" } },
+    ],
     ["iovalkey-cluster_heavy_100c_500r", { extent: { requests: 500 } }],
     ["iovalkey-cluster_light_100c_0.5s", { workload: { id: "light" }, extent: { duration_s: 0.5 } }],
   ])("is %s", (name, change) => {

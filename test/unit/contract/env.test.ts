@@ -64,6 +64,7 @@ describe("the load generator's environment", () => {
   test.each([
     { durationS: 0.5, outputFile: "/tmp/a b.json", runNonce: "n-1", progress: "json" as const },
     { requests: 1000, progress: "text" as const },
+    { durationS: 5, open: { ratePerSecond: 0.25, arrivals: "poisson" as const }, progress: "json" as const },
   ])("survives the way there and back: %j", (extent) => {
     const work = {
       url: "https://example.test:8443/api",
@@ -93,6 +94,11 @@ describe("the load generator's environment", () => {
     [{ REQUESTS: "0" }, "REQUESTS="],
     [{ REQUESTS: "100", DURATION: "5" }, "both set"],
     [{ REQUESTS: "5", CONNECTIONS: "6" }, "REQUESTS=5 is less than CONNECTIONS=6"],
+    [{ RATE: "0" }, "from 0.1 to 1000000"],
+    [{ RATE: "NaN" }, "RATE="],
+    [{ RATE: "-1" }, "RATE="],
+    [{ RATE: "5", ARRIVALS: "bursts" }, "constant or poisson"],
+    [{ ARRIVALS: "poisson" }, "of no use without RATE"],
     [{ CONNECTIONS: "0" }, "CONNECTIONS="],
     [{ CONNECTIONS: "10000000" }, "from 1 to 10000"],
     [{ WORKERS: "65" }, "WORKERS="],

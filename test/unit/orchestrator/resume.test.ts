@@ -63,16 +63,25 @@ describe("--resume", () => {
     ]);
   });
 
-  test.each(["../../x", "..", ".", "a/b", "$(touch x)", ";rm", "-x", "a\nb", "x".repeat(300), "nothing"])(
-    "of %j is bad usage, and nothing is made",
-    async (name) => {
-      const root = join(newFolder(), "results", "deep");
-      await beginCampaign(root, "20260101_000000");
-      const argv = [`--resume=${name}`, "--output", root];
-      await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, "--resume");
-      expect(existsSync("x")).toBe(false);
-    },
-  );
+  test.each([
+    "../../x",
+    "../deep/20260101_000000",
+    "..",
+    ".",
+    "a/b",
+    "$(touch x)",
+    ";rm",
+    "-x",
+    "a\nb",
+    "x".repeat(300),
+    "nothing",
+  ])("of %j is bad usage, and nothing is made", async (name) => {
+    const root = join(newFolder(), "results", "deep");
+    await beginCampaign(root, "20260101_000000");
+    const argv = [`--resume=${name}`, "--output", root];
+    await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, "--resume");
+    expect(existsSync("x")).toBe(false);
+  });
 
   test("without any campaign is bad usage that names the folder", async () => {
     const root = newFolder();

@@ -1,0 +1,49 @@
+import { interleaved, pairsAsked, printRatio } from "./pairs.js";
+import { MeasuredServer, runProgram, statistics } from "./processes.js";
+
+/**
+ * CPU per request of our open loop at 5000/s against plain autocannon in a closed loop on the same server, and how late
+ * the sends were. The target is 60 µs where autocannon costs 40 µs.
+ */
+const RATE = 5000;
+const SECONDS = 6;
+const TARGET_RATIO = 60 / 40;
+const AUTOCANNON = { CONNECTIONS: "50", REQUESTS: "60000" };
+
+interface Figures {
+  resources: { generator: { cpu_us_per_request: number } };
+  schedule: { lateness_ms: { p50: number; p99: number } };
+  verdict: { reasons: { rule: string; text: string }[] };
+}
+
+const server = await MeasuredServer.start("scripts/bench/bare-fastify.mjs", { BODY: "{}" }, "/light");
+const lateness: { p50: number; p99: number }[] = [];
+let kept = 0;
+try {
+  const open = async () => {
+    const env = { RATE: String(RATE), DURATION: String(SECONDS), WARMUP: "2", PROGRESS: "json" };
+    const run = (await runProgram("dist/benchmark/index.js", { TARGET_URL: server.url, ...env })) as Figures;
+    lateness.push(run.schedule.lateness_ms);
+    if (run.verdict.reasons.every(({ rule }) => rule !== "M5")) kept++;
+    return run.resources.generator.cpu_us_per_request;
+  };
+  const closed = async () => {
+    const env = { URL: `${server.url}/light`, ...AUTOCANNON };
+    const run = (await runProgram("scripts/bench/plain-autocannon.mjs", env)) as {
+      cpu_us_per_request: number;
+    };
+    return run.cpu_us_per_request;
+  };
+  const figures = await interleaved(pairsAsked(15), open, closed);
+  const what = `open loop at ${RATE}/s against autocannon in a closed loop`;
+  await printRatio(what, "µs CPU a request", figures, TARGET_RATIO);
+  const median = async (name: "p50" | "p99") => {
+    const values = lateness.map((run) => run[name]);
+    return (await statistics({ question: "median_interval", values })).median?.toFixed(3);
+  };
+  process.stdout.write(
+    `  send lateness, medians of the runs: p50 ${await median("p50")} ms, p99 ${await median("p99")} ms; schedule kept in ${kept} of ${lateness.length} runs\n`,
+  );
+} finally {
+  await server.stop();
+}

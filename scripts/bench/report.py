@@ -1,0 +1,198 @@
+"""What a report costs: npm run bench:report [-- COUNT …]
+
+Makes campaigns of 1,000 and 10,000 results of 30 s, with every sample and histograms of 150,000 values, after
+the shape of a real result; builds each one's report with the command, in a process of its own; prints time
+and peak memory. Ends with 1 when 1,000 results take more than 10 s or 600 MB, or when ten times the results
+take more than twelve times as long.
+"""
+
+import copy
+import hashlib
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hdrh.histogram import HdrHistogram
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SHAPE = Path(__file__).with_name("report-shape.json")
+COUNTS = (1_000, 10_000)
+RUNS, SECONDS = 10, 30
+MAX_SECONDS, MAX_MEGABYTES, MAX_GROWTH = 10, 600, 1.2
+LABELS = ("iovalkey", "ioredis", "valkey-glide", "node-redis")
+PERCENTILES = {"p50": 50, "p75": 75, "p90": 90, "p95": 95, "p97_5": 97.5, "p99": 99, "p99_9": 99.9}
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """Histograms of one run as a result holds them, and what it says of them."""
+
+    allowed: Document
+    limited: Document
+    failed: Document
+    latency: Document
+
+
+def _histogram(draw: random.Random, count: int) -> HdrHistogram:
+    """Latencies in µs around 8 ms with a long tail, as a busy server has them."""
+    histogram = HdrHistogram(1, 60_000_000, 3)
+    step = 25
+    for _ in range(count // step):
+        value = draw.lognormvariate(math.log(8000), 0.35) * (10 if draw.random() < 0.002 else 1)
+        histogram.record_value(int(value), step)
+    return histogram
+
+
+def _encoded(histogram: HdrHistogram) -> Document:
+    return {
+        "unit": "us",
+        "encoding": "hdr-v2-compressed-base64",
+        "count": histogram.get_total_count(),
+        "data": histogram.encode().decode("ascii"),
+    }
+
+
+def _latencies(draw: random.Random) -> Latencies:
+    allowed, limited = _histogram(draw, 135_000), _histogram(draw, 15_000)
+    encoded = _encoded(allowed), _encoded(limited)
+    allowed.add(limited)
+    stated = {name: allowed.get_value_at_percentile(value) / 1000 for name, value in PERCENTILES.items()}
+    rest = {
+        "average": round(allowed.get_mean_value() / 1000, 3),
+        "min": allowed.get_min_value() / 1000,
+        "max": allowed.get_max_value() / 1000,
+        "stddev": round(allowed.get_stddev() / 1000, 3),
+    }
+    return Latencies(*encoded, _encoded(HdrHistogram(1, 60_000_000, 3)), {**stated, **rest})
+
+
+def _result(
+    shape: Document, configuration: Document, run: int, found: Latencies, draw: random.Random
+) -> Document:
+    document = copy.deepcopy(shape)
+    allowed, limited = found.allowed["count"], found.limited["count"]
+    duration = SECONDS * draw.uniform(0.97, 1.03)
+    counts = {
+        **document["counts"],
+        "sent": allowed + limited,
+        "allowed": allowed,
+        "limited": limited,
+        "cut": 0,
+    }
+    counts["by_status"] = {"200": allowed, "429": limited}
+    document.update(
+        configuration=configuration,
+        configuration_hash=_hash(configuration),
+        run=run,
+        duration=duration,
+        requests={"average": (allowed + limited) / duration, "total": allowed + limited},
+        latency=found.latency,
+        unsupported=[],
+        rate_limit_hits=limited,
+        counts=counts,
+    )
+    generator = document["generators"][0]
+    generator["counts"] = generator["workers"][0]["counts"] = counts
+    generator["histograms"] = {"allowed": found.allowed, "limited": found.limited, "failed": found.failed}
+    (sample,) = document["samples"]
+    document["samples"] = [
+        {
+            **sample,
+            "t_s": second,
+            "allowed": int(allowed / SECONDS * draw.uniform(0.9, 1.1)),
+            "p99_ms": round(draw.uniform(14, 24), 3),
+        }
+        for second in range(1, SECONDS + 1)
+    ]
+    for role in document["resources"].values():
+        (usage,) = role["samples"]
+        role["samples"] = [{**usage, "t_s": second} for second in range(1, SECONDS + 1)]
+    return document
+
+
+def _hash(configuration: Document) -> str:
+    return hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _configuration(shape: Document, number: int) -> Document:
+    label = LABELS[number % len(LABELS)]
+    target = {**shape["configuration"]["target"], "label": label, "client": label}
+    return {
+        **shape["configuration"],
+        "target": {**target, "text": f"{label}@valkey:standalone"},
+        "load": {"model": "closed", "connections": 10 + number // len(LABELS)},
+        "extent": {"duration_s": SECONDS},
+    }
+
+
+def write_campaign(folder: Path, count: int) -> None:
+    """A campaign of `count` results, ten a configuration, the same for the same count."""
+    draw = random.Random(count)  # noqa: S311 (figures, not secrets)
+    shapes = json.loads(SHAPE.read_text(encoding="utf-8"))
+    pool = [_latencies(draw) for _ in range(20)]
+    configurations = [_configuration(shapes["result"], number) for number in range(math.ceil(count / RUNS))]
+    plan = shapes["manifest"]["plan"]
+    plan["runs_per_configuration"] = RUNS
+    for number in range(count):
+        configuration, run = configurations[number // RUNS], number % RUNS + 1
+        name = f"{number:06d}_run{run}.json"
+        plan["runs"].append({"configuration_hash": _hash(configuration), "run": run, "file": name})
+        document = _result(shapes["result"], configuration, run, draw.choice(pool), draw)
+        (folder / name).write_text(json.dumps(document, separators=(",", ":")), encoding="utf-8")
+    plan["configurations"] = [{"hash": _hash(each), "configuration": each} for each in configurations]
+    (folder / "manifest.json").write_text(json.dumps(shapes["manifest"]), encoding="utf-8")
+
+
+def measure(folder: Path) -> tuple[float, float, float]:
+    """Wall-clock seconds, CPU seconds and peak resident megabytes of one build of a report."""
+    command = [sys.executable, str(ROOT / "scripts" / "generate_report.py"), str(folder)]
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.monotonic() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"bench: the report ended with {process.returncode}")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6
+
+
+def main() -> int:
+    counts = tuple(int(text) for text in sys.argv[1:]) or COUNTS
+    cost: dict[int, float] = {}
+    failed = False
+    for count in counts:
+        with tempfile.TemporaryDirectory(prefix="ratelimit-bench-") as temporary:
+            folder = Path(temporary) / "campaign"
+            folder.mkdir()
+            write_campaign(folder, count)
+            size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
+            seconds, cpu_seconds, megabytes = measure(folder)
+            written = sum(path.stat().st_size for path in (folder / "report").iterdir()) / 1e6
+        cost[count] = cpu_seconds / count
+        print(
+            f"{count:>7,} results ({size:,.0f} MB): {seconds:.1f} s, of CPU {cpu_seconds:.1f} s "
+            f"({1000 * cpu_seconds / count:.2f} ms a result), {megabytes:.0f} MB at most, "
+            f"{written:.1f} MB written",
+            flush=True,
+        )
+        failed |= count == COUNTS[0] and (seconds > MAX_SECONDS or megabytes > MAX_MEGABYTES)
+    if len(cost) > 1:
+        first, *_, last = (cost[count] for count in sorted(cost))
+        print(f"growth: a result costs {last / first:.2f} times as much in the largest campaign")
+        failed |= last / first > MAX_GROWTH
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Checks the workflows with actionlint, wherever it is; 3 when it is not installed (.ci/run installs it where it can).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+version=v1.7.12
+tool=$(command -v actionlint || true)
+[[ $tool ]] || tool=$(go env GOPATH 2>/dev/null || true)/bin/actionlint
+if [[ ${1:-} == --install && ! -x $tool ]]; then
+  command -v go >/dev/null || { printf 'actionlint: Go is not here to install it\n' >&2; exit 3; }
+  go install "github.com/rhysd/actionlint/cmd/actionlint@$version" || { printf 'actionlint cannot be installed\n' >&2; exit 3; }
+  tool=$(go env GOPATH)/bin/actionlint
+fi
+[[ -x $tool ]] || { printf 'actionlint is missing: scripts/ci/actionlint.sh --install\n' >&2; exit 3; }
+exec "$tool" -no-color

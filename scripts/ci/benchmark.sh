@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# A campaign as a workflow asks for it, by environment variables: CLIENTS, CONCURRENCY, DURATION_MODE, RUNS, WORKLOAD,
+# TRAFFIC, RUNTIME. Its folder becomes the output `campaign`.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$root/scripts/ci/common.sh"
+
+: "${CLIENTS:=standalone,controls}"
+must_be CLIENTS "$targets" 'targets and groups, such as ioredis@valkey,iovalkey'
+campaign_settings
+run_campaign "$root/scripts/run-all.sh" --clients "$CLIENTS" "${settings[@]}" --output "${OUTPUT:-results}"
+tell campaign "$(cd "${OUTPUT:-results}/latest" && pwd -P)"

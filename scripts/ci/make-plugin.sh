@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Makes a plugin of one version of a client: make-plugin.sh SIDE CLIENT HARNESS PACKAGE FOLDER
+#   SIDE     base or head: the client is registered as CLIENT-SIDE
+#   CLIENT   id of the client in HARNESS, e.g. ioredis
+#   HARNESS  a built checkout or an installed package of ratelimit-bench, whose adapter to the client is used
+#   PACKAGE  the npm package in the version that is meant: a tarball, or name@version
+#   FOLDER   is made
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+(($# == 5)) || refuse 'usage: make-plugin.sh SIDE CLIENT HARNESS PACKAGE FOLDER'
+side=$1 client=$2 harness=$3 package=$4 folder=$5
+[[ $side == base || $side == head ]] || refuse 'SIDE must be base or head'
+[[ $client =~ ^[a-z0-9][a-z0-9.-]{0,34}$ ]] || refuse 'CLIENT must be the id of a client'
+[[ -d $harness/dist/targets ]] || refuse "$harness holds no built ratelimit-bench"
+[[ ! -e $folder ]] || refuse "$folder exists"
+
+# The adapter lies beside the package: it loads that one, and no other.
+mkdir -p "$folder/dist"
+cp -R "$harness/dist/targets" "$harness/dist/contract" "$folder/dist/"
+printf '{"name":"%s-%s","version":"0.0.0","private":true,"type":"module","exports":"./index.js"}\n' "$client" "$side" \
+  >"$folder/package.json"
+cat >"$folder/index.js" <<JS
+import { clients } from "./dist/targets/clients/index.js";
+
+const client = clients.find(({ id }) => id === "$client");
+if (!client) throw new Error("ratelimit-bench has no client $client");
+export default { clients: [{ ...client, id: "$client-$side" }] };
+JS
+npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error -- "$package" >&2
+# A link of npm's may lead out of the folder, which could not go into a container.
+rm -rf "$folder/node_modules/.bin"

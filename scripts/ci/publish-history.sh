@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Records a campaign on the branch that keeps all reports, and leaves that branch's files in a folder:
+# publish-history.sh CAMPAIGN_FOLDER FOLDER. Without a campaign ("") the folder is made from the branch as it is.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/common.sh"
+campaign=$1 folder=${2:?the folder of all reports}
+branch=${HISTORY_BRANCH:-benchmark-history}
+
+if git ls-remote --exit-code --heads origin "$branch" >/dev/null; then
+  git fetch --quiet --depth=1 origin "$branch"
+  git worktree add --quiet --detach "$folder" FETCH_HEAD
+else
+  git worktree add --quiet --detach --no-checkout "$folder"
+  git -C "$folder" switch --quiet --orphan "new-$branch"
+fi
+[[ -n $campaign ]] || exit 0
+"$here/record.sh" "$campaign" "$folder/history"
+git -C "$folder" add --all history
+git -C "$folder" -c user.name='github-actions[bot]' -c user.email='41898282+github-actions[bot]@users.noreply.github.com' \
+  commit --quiet --message "Report of campaign $(basename "$campaign")"
+git -C "$folder" push --quiet origin "HEAD:refs/heads/$branch"

@@ -1,0 +1,1 @@
+"""Reports over several campaigns: side by side, their history, and an index of them all."""

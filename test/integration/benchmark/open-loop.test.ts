@@ -1,0 +1,156 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { MeasuredResult } from "../../../src/contract/result.js";
+import { build, measured } from "../../helpers/programs.js";
+import { type StubBehaviour, StubServer } from "../../helpers/stub-server.js";
+
+beforeAll(build);
+
+async function openLoop(behaviour: StubBehaviour, env: Readonly<Record<string, string>>) {
+  const stub = await StubServer.start(behaviour);
+  const result = await measured({ TARGET_URL: stub.url, WARMUP: "0.5", CONNECTIONS: "100", ...env });
+  expectReconciled(result);
+  return { stub, result };
+}
+
+/** Every send of the schedule is in one count, and every answer in one histogram of each kind. */
+function expectReconciled({ counts, schedule, generators, requests, samples }: MeasuredResult): void {
+  if (!schedule) throw new Error("a schedule");
+  expect(schedule.offered).toBe(schedule.sent + schedule.dropped + schedule.unsent);
+  expect(schedule.sent).toBe(counts.sent);
+  const failed = counts.failed_answers + counts.connection_errors + counts.timed_out;
+  expect(counts.sent).toBe(counts.allowed + counts.limited + failed);
+  const [part] = generators;
+  for (const histograms of [part?.histograms, part?.service_histograms]) {
+    expect(histograms?.allowed.count).toBe(counts.allowed);
+    expect(histograms?.limited.count).toBe(counts.limited);
+    expect(histograms?.failed.count).toBe(counts.failed_answers);
+  }
+  expect(part?.schedule?.lateness.count).toBe(schedule.sent);
+  expect(samples.reduce((sum, { allowed, limited }) => sum + allowed + limited, 0)).toBe(requests.total);
+}
+
+const reasons = ({ verdict }: MeasuredResult, rule: string) =>
+  verdict.reasons.filter((reason) => reason.rule === rule).map(({ text }) => text);
+
+describe("a server that answers after 100 ms (M3)", () => {
+  test.each(["constant", "poisson"])(
+    "has a p50 of 100 ms, and as many samples as responses, with %s arrivals",
+    async (arrivals) => {
+      const env = { RATE: "200", ARRIVALS: arrivals, DURATION: "3" };
+      const { stub, result } = await openLoop({ delay_ms: 100 }, env);
+      const { latency, service_time, schedule, counts, requests } = result;
+      expect(latency?.p50).toBeGreaterThan(95);
+      expect(latency?.p50).toBeLessThan(105);
+      expect(service_time?.p50).toBeGreaterThan(95);
+      expect(service_time?.p50).toBeLessThanOrEqual(latency?.p50 ?? 0);
+      expect(counts.cut).toBe(0);
+      expect(requests.total).toBe(schedule?.sent);
+      // Half a second of warm-up came before; nothing was answered that was not sent, or made up afterwards.
+      const { asked } = await stub.counts();
+      if (arrivals === "constant") {
+        expect(schedule?.offered).toBe(600);
+        expect(asked).toBe(600 + 100);
+      } else {
+        expect(Math.abs((schedule?.offered ?? 0) - 600)).toBeLessThan(5 * Math.sqrt(600));
+        expect(asked).toBeGreaterThan(schedule?.sent ?? 0);
+      }
+      expect(result.request).toMatchObject({ rate_per_second: 200, arrivals });
+    },
+  );
+});
+
+describe("a server that stalls for 100 ms each second, at 500/s (M3)", () => {
+  test.each([
+    ["with connections enough", "100"],
+    ["with connections so few that sends must wait", "10"],
+  ])("has a p99 of 80 to 110 ms, %s", async (_which, connections) => {
+    const { result } = await openLoop(
+      { stall_ms: 100 },
+      { RATE: "500", DURATION: "3", CONNECTIONS: connections },
+    );
+    const { latency, service_time, schedule } = result;
+    expect(latency?.p99).toBeGreaterThan(80);
+    expect(latency?.p99).toBeLessThan(110);
+    expect(schedule?.offered).toBe(1500);
+    if (connections === "10") {
+      // Those who measure from the send see ten slow requests a second, of five hundred.
+      expect(schedule?.blocked).toBeGreaterThan(60);
+      expect(service_time?.p95 ?? 0).toBeLessThan((latency?.p95 ?? 0) / 2);
+      expect(reasons(result, "M5").join()).toContain("saturated");
+    }
+  });
+});
+
+test("a server with half the capacity that is offered is called saturated (M5)", async () => {
+  const env = { RATE: "1000", DURATION: "2", CONNECTIONS: "40", WARMUP: "0" };
+  const { result } = await openLoop({ slots: 10, slot_ms: 20 }, env);
+  const { schedule, counts } = result;
+  expect(result.verdict.status).toBe("invalid");
+  expect(reasons(result, "M5").join()).toMatch(
+    /^schedule not kept: saturated: 1000\/s were offered, \d+\/s answered, and all 40 connections were busy/,
+  );
+  expect(schedule?.offered).toBe(2000);
+  // 500/s for two seconds, and those under way at the end.
+  expect(counts.sent).toBeGreaterThan(900);
+  expect(counts.sent).toBeLessThan(1_150);
+  expect(schedule?.unsent).toBe(2000 - counts.sent);
+});
+
+test("a send that waited longer than the time-out for a connection is dropped, and counted", async () => {
+  const env = { RATE: "400", DURATION: "3", CONNECTIONS: "4", WARMUP: "0", TIMEOUT: "1" };
+  const { result } = await openLoop({ slots: 4, slot_ms: 40 }, env);
+  // 100/s are served: of the sends of the first two thirds of a second, most wait for more than one.
+  expect(result.schedule?.dropped).toBeGreaterThan(100);
+  expect(result.schedule?.blocked).toBeGreaterThan(1_000);
+  expect(result.latency?.max).toBeLessThan(1_500);
+});
+
+test("several workers keep one schedule together", async () => {
+  const env = { RATE: "300", DURATION: "2", CONNECTIONS: "7", WORKERS: "3", TRAFFIC: "variable" };
+  const { stub, result } = await openLoop({ limit: 3 }, env);
+  const [part] = result.generators;
+  expect(part?.workers.map(({ connections }) => connections)).toEqual([3, 2, 2]);
+  expect(part?.workers.map(({ counts }) => counts.sent)).toEqual([200, 200, 200]);
+  expect(result.schedule?.sent).toBe(600);
+  expect((await stub.counts()).asked).toBe(600 + 150);
+});
+
+test("REQUESTS are so many sends of the schedule", async () => {
+  const { result } = await openLoop({}, { RATE: "500", REQUESTS: "400", WORKERS: "2" });
+  expect(result.counts).toMatchObject({ sent: 400, allowed: 400 });
+  expect(result.duration).toBeCloseTo(0.8, 2);
+});
+
+describe("failures", () => {
+  test("of every kind cost one request each, and the connection goes on", async () => {
+    const { stub, result } = await openLoop(
+      { fail: 7, cut: 11, hang: 100 },
+      { RATE: "400", DURATION: "3", WARMUP: "0", CONNECTIONS: "30", TIMEOUT: "1" },
+    );
+    const { counts } = result;
+    const done = await stub.counts();
+    expect(counts).toMatchObject({
+      sent: 1200,
+      allowed: done.answered,
+      failed_answers: done.failed,
+      connection_errors: done.cut,
+      timed_out: done.hung,
+    });
+    expect(counts.timed_out).toBeGreaterThan(5);
+    expect(counts.by_status["503"]).toBe(done.failed);
+    expect(result.verdict.reasons.map(({ rule }) => rule)).toContain("M9");
+  });
+
+  test("a server that dies in the middle leaves a result that says so", async () => {
+    const stub = await StubServer.start();
+    const env = { TARGET_URL: stub.url, RATE: "200", DURATION: "3", CONNECTIONS: "20", TIMEOUT: "1" };
+    const running = measured(env);
+    await expect.poll(async () => (await stub.counts()).asked, { timeout: 20_000 }).toBeGreaterThan(100);
+    await stub.kill();
+    const result = await running;
+    expectReconciled(result);
+    expect(result.schedule?.offered).toBe(600);
+    expect(result.schedule?.unsent).toBeGreaterThan(50);
+    expect(result.verdict.status).toBe("invalid");
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import {
+  createArrivals,
+  type ScheduleShare,
+  streamOfShare,
+} from "../../../src/benchmark/open-loop/schedule.js";
+
+const whole: ScheduleShare = { ratePerSecond: 5000, arrivals: "constant", seed: 1, index: 0, of: 1 };
+
+const take = (count: number, share: ScheduleShare): number[] =>
+  Array.from({ length: count }, createArrivals(share));
+
+describe("constant arrivals", () => {
+  test("are evenly spaced, and do not drift however long the run", () => {
+    expect(take(4, whole)).toEqual([0, 0.2, 0.4, 0.6]);
+    const next = createArrivals({ ...whole, ratePerSecond: 3 });
+    for (let send = 0; send < 3_000_000; send++) next();
+    expect(next()).toBe(1_000_000_000);
+  });
+});
+
+describe("Poisson arrivals", () => {
+  const poisson: ScheduleShare = { ...whole, arrivals: "poisson" };
+  const gaps = take(200_000, poisson).map((at, index, all) => at - (all[index - 1] ?? 0));
+  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
+
+  test("come at the rate on average", () => {
+    // The mean of n exponential gaps has a standard deviation of 1/√n of itself.
+    expect(Math.abs(mean / 0.2 - 1)).toBeLessThan(5 / Math.sqrt(gaps.length));
+  });
+
+  test("have exponential gaps: their deviation is their mean, and e^-2 of them are longer than twice the mean", () => {
+    const variance = gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / gaps.length;
+    expect(Math.sqrt(variance) / mean).toBeCloseTo(1, 1);
+    const long = gaps.filter((gap) => gap > 2 * mean).length / gaps.length;
+    expect(long).toBeCloseTo(Math.exp(-2), 2);
+    expect(gaps.every((gap) => gap >= 0)).toBe(true);
+  });
+
+  test("are the same for the same seed, and others for another", () => {
+    expect(take(5, poisson)).toEqual(take(5, poisson));
+    expect(take(5, poisson)).not.toEqual(take(5, { ...poisson, seed: 2 }));
+  });
+});
+
+test.each(["constant", "poisson"] as const)(
+  "shares of %s arrivals are the whole schedule together, however many workers there are",
+  (arrivals) => {
+    const shares = [0, 1, 2].flatMap((index) => take(100, { ...whole, arrivals, index, of: 3 }));
+    expect(shares.sort((a, b) => a - b)).toEqual(take(300, { ...whole, arrivals }));
+  },
+);
+
+test("the requests of the shares are those of the whole, each at its place in the schedule", () => {
+  const counting = () => {
+    let next = 0;
+    return { next: () => next++ };
+  };
+  const share = streamOfShare(counting(), { ...whole, index: 2, of: 3 });
+  expect([share.next(), share.next(), share.next()]).toEqual([2, 5, 8]);
+});

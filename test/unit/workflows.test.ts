@@ -1,0 +1,66 @@
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ROOT } from "../helpers/programs.js";
+import { action, workflows } from "../helpers/workflows.js";
+
+const files = [
+  ...workflows.map(({ file, text, jobs }) => ({
+    file,
+    text,
+    steps: Object.values(jobs).flatMap((job) => job.steps),
+  })),
+  { file: action.file, text: action.text, steps: action.runs.steps },
+];
+
+test("all that the project promises are there", () => {
+  const names = workflows.map(({ file }) => file.replace(/.*\//, ""));
+  expect(names).toEqual(expect.arrayContaining(["benchmark.yml", "ci.yml", "pages.yml", "release.yml"]));
+});
+
+describe.each(workflows)("$file", ({ permissions, concurrency, jobs }) => {
+  test("may write nothing by default, ends some time, and not twice at once", () => {
+    expect(Object.values(permissions ?? { all: "write" })).not.toContain("write");
+    expect(concurrency).toBeDefined();
+    for (const job of Object.values(jobs)) expect(job["timeout-minutes"]).toBeGreaterThan(0);
+  });
+});
+
+describe.each(files)("$file", ({ text, steps }) => {
+  test("uses other actions by commit alone, and says which version that is", () => {
+    for (const line of text.split("\n").filter((each) => /^\s*(- )?uses:/.test(each))) {
+      expect(line).toMatch(/uses: (\.\/$|[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$)/);
+    }
+  });
+
+  test("puts nothing that people typed into a program's text", () => {
+    // An expression is pasted in before the shell reads it: `$(rm …)` in a title would run.
+    for (const { run = "" } of steps) expect(run).not.toContain("${{");
+  });
+
+  test("keeps its commands in scripts that are there", () => {
+    for (const { run } of steps) {
+      if (run === undefined) continue;
+      expect(run.trim().split("\n").length).toBeLessThanOrEqual(2);
+      for (const [name] of run.matchAll(/scripts\/[\w/-]+\.sh/g))
+        accessSync(join(ROOT, name), constants.X_OK);
+    }
+  });
+});
+
+test("one action is used in one version", () => {
+  const uses = files.flatMap(({ steps }) => steps.flatMap(({ uses: used }) => (used ? [used] : [])));
+  const versions = new Map<string, Set<string>>();
+  for (const used of uses) {
+    const [name = "", version = ""] = used.split("@");
+    versions.set(name, (versions.get(name) ?? new Set()).add(version));
+  }
+  for (const [name, all] of versions) expect([...all], name).toHaveLength(1);
+});
+
+test("every input of the action has a meaning, and all but the target a default", () => {
+  for (const [name, input] of Object.entries(action.inputs as Record<string, Record<string, unknown>>)) {
+    expect(input.description, name).toEqual(expect.any(String));
+    expect("default" in input, name).toBe(name !== "target");
+  }
+});
