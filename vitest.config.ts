@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { decodePlugins } from "./src/contract/plugins.js";
 
 /**
  * Unit tests start nothing; integration tests run real stores and programs; browser tests use a real Chromium, and
@@ -14,6 +15,16 @@ const project = (name: string, timeout: number, parallel: boolean) => ({
   },
 });
 
+/** The suites for a plugin of somebody else's: Node itself loads it, as the programs do. */
+function plugin() {
+  const { test } = project("plugin", 120_000, false);
+  const outside = [/^file:/, ...decodePlugins(process.env).map((path) => new RegExp(`^${escaped(path)}`))];
+  // With the loader that finds our own sources, which Node asks for the hooks.
+  return { test: { ...test, execArgv: ["--import", "tsx"], server: { deps: { external: outside } } } };
+}
+
+const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
+
 export default defineConfig({
   test: {
     projects: [
@@ -21,6 +32,7 @@ export default defineConfig({
       project("integration", 120_000, false),
       project("browser", 60_000, false),
       project("containers", 300_000, false),
+      plugin(),
     ],
   },
 });

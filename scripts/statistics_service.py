@@ -4,7 +4,7 @@
 All statistics live in `report/stats.py`; programs in other languages ask here instead of computing their own:
 `{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}` and
 `paired_difference`, likewise; `{"question": "compare", "pairs": [{"new": [...], "base": [...]}, …]}`, with
-`floor` and `higher_is_better` where they are not 0.02 and true: the pairs are one family, and the answer a list.
+`floor` and `higher_is_better` where they are not 0.02 and true: the pairs are one family, answered by a list.
 """
 
 import json

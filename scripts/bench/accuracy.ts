@@ -8,7 +8,7 @@ import { needWrk, runWrk } from "./wrk.js";
  */
 const DELAYS_MS = [2, 5, 20];
 const CONNECTIONS = 10;
-const SECONDS = 4;
+const SECONDS = 3;
 const THROUGHPUT_TOLERANCE = 0.05;
 /** Of the p50: a share of it, and milliseconds beside. */
 const P50_TOLERANCE = { share: 0.1, ms: 0.1 };

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks the workflows with actionlint, wherever it is; 3 when it is not installed (.ci/run installs it where it can).
+# Checks the workflows with actionlint, wherever it is; 3 when it is not installed.
+#   actionlint.sh --install   only installs it, with Go
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 version=v1.7.12
@@ -10,5 +11,6 @@ if [[ ${1:-} == --install && ! -x $tool ]]; then
   go install "github.com/rhysd/actionlint/cmd/actionlint@$version" || { printf 'actionlint cannot be installed\n' >&2; exit 3; }
   tool=$(go env GOPATH)/bin/actionlint
 fi
+[[ ${1:-} != --install ]] || exit 0
 [[ -x $tool ]] || { printf 'actionlint is missing: scripts/ci/actionlint.sh --install\n' >&2; exit 3; }
 exec "$tool" -no-color

@@ -12,7 +12,7 @@ body=$(mktemp)
 trap 'rm -f "$body"' EXIT
 printf '<!-- ratelimit-bench %s -->\n' "$MARK" >"$body"
 # A comment may hold 65 536 characters.
-head -c 60000 "$file" | iconv -c -f UTF-8 -t UTF-8 >>"$body"
+FILE=$file node -p 'fs.readFileSync(process.env.FILE).subarray(0, 60_000).toString().replace(/\uFFFD$/, "")' >>"$body"
 
 comments=repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/comments
 old=$(MARK=$MARK gh api --paginate "$comments" \

@@ -1,21 +1,23 @@
 """Client and script apart: a client under its own script beside the same client under the one for all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from .compare import Cell, by_throughput
 from .format import ABSENT, microseconds, plural, rate, ratio
 from .model import Measured
 from .roles import cpu_us_per_request
 from .script_text import script_names
-from .stats import MIN_RUNS_FOR_A_CLAIM, ratio_between
+from .stats import MIN_RUNS_FOR_A_CLAIM, compare_family, ratio_between
 from .summarize import Summary
 
 Figure = Callable[[Measured], float | None]
 Pair = tuple[Summary | None, Summary | None]
 """The rows of one variant of a client on one store: under its own script, under the one for all."""
 
-#: What is compared: requests/s, and µs of CPU time per request of the server and of all store nodes.
+#: What is compared: requests/s, and µs of CPU time per request of the server and of all store nodes; the
+#: first is better when higher, the others when lower.
 FIGURES: tuple[tuple[Figure, Callable[[float | None], str]], ...] = (
     (lambda figures: figures.requests_per_second, rate),
     (lambda figures: cpu_us_per_request(figures.roles).get("server"), microseconds),
@@ -25,7 +27,8 @@ FIGURES: tuple[tuple[Figure, Callable[[float | None], str]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ApartRow:
-    """`own`, `same`: script, requests/s, server and store CPU in µs/request; `ratios`: same ÷ own of each."""
+    """`own`, `same`: script, requests/s, server and store CPU in µs/request; `ratios`: same ÷ own of each,
+    with what the test says of `same` where there are enough runs: `1.25×, better`."""
 
     ids: str
     """Of the rows that it is made of, with a space between."""
@@ -69,15 +72,39 @@ def _tags(own: Summary | None, same: Summary | None) -> tuple[str, ...]:
     return (*few, *(["own is the same script"] if equal else []))
 
 
-def _row(label: str, own: Summary | None, same: Summary | None) -> ApartRow:
-    ratios = [ratio_between(_value(same, read), _value(own, read)) for read, _ in FIGURES]
+def _values(summary: Summary, read: Figure) -> list[float]:
+    """Of the runs that count and have the figure."""
+    found = [read(run.measured) for run in summary.runs if run.eligible and run.measured]
+    return [value for value in found if value is not None]
+
+
+def _statuses(pairs: Iterable[Pair]) -> dict[str, list[str]]:
+    """What the tests say, by the id of the row under the one script; a family is a column of the table."""
+    both = [(own, same) for own, same in pairs if own and same]
+    said: dict[str, list[str]] = {same.id: [] for _, same in both}
+    for column, (read, _) in enumerate(FIGURES):
+        found = compare_family(
+            [(_values(same, read), _values(own, read)) for own, same in both], higher_is_better=column == 0
+        )
+        for (_, same), comparison in zip(both, found, strict=True):
+            # In an open loop throughput is what was offered.
+            tested = comparison.p_holm is not None and not (column == 0 and same.identity.open_loop)
+            said[same.id].append(comparison.status if tested else "")
+    return said
+
+
+def _row(
+    label: str, own: Summary | None, same: Summary | None, statuses: Mapping[str, Sequence[str]]
+) -> ApartRow:
+    ratios = [ratio(ratio_between(_value(same, read), _value(own, read))) for read, _ in FIGURES]
+    told = statuses.get(same.id, ()) if same else ()
     return ApartRow(
         ids=" ".join(summary.id for summary in (own, same) if summary),
         label=label,
         tags=_tags(own, same),
         own=_side(own),
         same=_side(same),
-        ratios=tuple(ratio(value) for value in ratios),
+        ratios=tuple(", ".join(filter(None, parts)) for parts in zip_longest(ratios, told, fillvalue="")),
     )
 
 
@@ -108,7 +135,8 @@ def apart_tables(cell: Cell) -> tuple[ApartTable, ...]:
     for store, variants in stores.items():
         pairs: dict[str, Pair] = {variant: (own, same) for variant, (own, same) in variants.items()}
         if any(own and same for own, same in pairs.values()):
-            rows = tuple(_row(variant, *pair) for variant, pair in _ordered(pairs))
+            statuses = _statuses(pairs.values())
+            rows = tuple(_row(variant, *pair, statuses) for variant, pair in _ordered(pairs))
             tables.append(ApartTable(f"{cell.id}-apart{len(tables) + 1}", store, rows))
     return tuple(tables)
 
@@ -118,8 +146,9 @@ def apart_caption(tables: Sequence[ApartTable]) -> str:
     return (
         "Down the columns under “same script” the clients differ and the script does not, though the command "
         "may; across a line the script differs and the client does not. Figures of the median runs; ratios "
-        f"are same ÷ own, indicative below {MIN_RUNS_FOR_A_CLAIM} valid runs a side, and not tested for a "
-        "difference above it. Where a client’s own script is the same one, they show what is noise."
+        f"are same ÷ own, indicative below {MIN_RUNS_FOR_A_CLAIM} valid runs a side, tested as rankings are "
+        "above it, each column for itself. Where a client’s own script is the same one, they show what is "
+        "noise."
         if tables
         else ""
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from .admission import MANIFEST, Admission
+from .checksums import check_sum, read_checksums
 from .errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_line
 from .model import Campaign, Excluded, Planned, Run, Second
 from .reading import planned_of, run_of, seconds_of
@@ -21,7 +22,7 @@ _MAX_LINES = 20
 Read = TypeVar("Read")
 
 
-def _read(path: Path) -> object:
+def _bytes(path: Path) -> bytes:
     found = path.stat()
     # Opening a pipe would wait for its writer for ever.
     if not stat.S_ISREG(found.st_mode):
@@ -29,7 +30,7 @@ def _read(path: Path) -> object:
     if found.st_size > MAX_DOCUMENT_BYTES:
         raise FieldError("$", f"is larger than {MAX_DOCUMENT_BYTES // 1024**2} MiB")
     with path.open("rb") as file:
-        return parse_json(file.read(MAX_DOCUMENT_BYTES + 1))
+        return file.read(MAX_DOCUMENT_BYTES + 1)
 
 
 def _sort(folder: Path) -> tuple[list[Path], list[str]]:
@@ -45,7 +46,7 @@ def _sort(folder: Path) -> tuple[list[Path], list[str]]:
 
 
 def _read_manifest(path: Path) -> Document:
-    return validate_manifest(_read(path))
+    return validate_manifest(parse_json(_bytes(path)))
 
 
 class _Reader:
@@ -80,7 +81,7 @@ def _medians(runs: Iterable[Run]) -> set[str]:
 
 
 def _series(path: Path) -> tuple[Second, ...]:
-    return seconds_of(validate_result(_read(path)))
+    return seconds_of(validate_result(parse_json(_bytes(path))))
 
 
 def _with_series(folder: Path, runs: list[Run], reader: _Reader) -> tuple[list[Run], int]:
@@ -121,6 +122,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     reader = _Reader()
     try:
         files, ignored = _sort(folder)
+        sums = read_checksums(folder)
     except OSError as error:
         raise ReportError(f"{one_line(folder)} cannot be read: {error.strerror}", ENVIRONMENT) from error
     path = folder / MANIFEST
@@ -129,7 +131,9 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     admission = Admission(manifest, planned)
 
     def admitted(path: Path) -> Run:
-        return admission.admit(run_of(validate_result(_read(path)), path.name, series=False))
+        data = _bytes(path)
+        check_sum(sums, path.name, data)
+        return admission.admit(run_of(validate_result(parse_json(data)), path.name, series=False))
 
     runs = [run for path in files if (run := reader.read(path, admitted)) is not None]
     left_out = 0

@@ -1,6 +1,6 @@
 """What the report knows of a run: typed, reduced to what it prints, independent of the JSON's shape."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -194,6 +194,8 @@ class Measured:
     roles: Mapping[str, Role]
     seconds: tuple[Second, ...]
     """Of median runs alone, and of no more of them than a page can hold."""
+    paces: Sequence[float]
+    """Answers per second, of each whole second of the window's first hour; of every run, so kept small."""
     client_settings: Mapping[str, Any]
     limiter_script: LimiterScript | None
     """None where no script decides, or the server named none."""

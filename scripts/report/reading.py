@@ -1,6 +1,7 @@
 """From validated documents to the model. What a schema cannot say about a result is checked here."""
 
 import json
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ _AGREEMENT_MS = 0.05
 _AGREEMENT_SHARE = 0.005
 
 _ANSWERED = ("allowed", "limited")
+_WHOLE_SECOND = 0.9
+_MAX_PACES = 3600
 _ANSWERED_STATUS = ("200", "429")
 
 
@@ -178,6 +181,18 @@ def seconds_of(result: Document) -> tuple[Second, ...]:
     )
 
 
+def _paces(result: Document) -> "array[float]":
+    """A second that the end of the window cut short is not compared with whole ones."""
+    return array(
+        "f",
+        (
+            (sample["allowed"] + sample["limited"]) / sample["interval_s"]
+            for sample in result["samples"][:_MAX_PACES]
+            if sample["interval_s"] >= _WHOLE_SECOND
+        ),
+    )
+
+
 def _measured(result: Document, series: bool) -> Measured:
     histogram = _merged_histogram(result)
     merged = percentiles_ms(histogram) if histogram else {}
@@ -215,6 +230,7 @@ def _measured(result: Document, series: bool) -> Measured:
         prediction=Prediction(**prediction) if prediction else None,
         roles={role: _role(resources) for role, resources in sorted(result["resources"].items())},
         seconds=seconds_of(result) if series else (),
+        paces=_paces(result),
         client_settings=result.get("server", {}).get("client_settings", {}),
         limiter_script=_limiter_script(result),
         script_calls=_script_calls(result),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from .conclusions import conclusions
 from .loads import load_name
 from .model import Campaign
 from .roles import cpu_us_per_request
@@ -60,6 +61,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "versions": dict(first.versions) if (first := next(iter(summary.median_first), None)) else {},
         "verdict": summary.verdict,
         "hole": summary.hole or None,
+        "warnings": list(summary.warnings),
     }
 
 
@@ -78,6 +80,7 @@ def summary_document(campaign: Campaign, summaries: Sequence[Summary], report: s
         "runtime": next((run.runtime["id"] for run in campaign.runs if run.runtime), None),
         "excluded": [{"file": entry.file, "text": entry.text} for entry in campaign.excluded],
         "configurations": [_configuration(summary) for summary in summaries],
+        "conclusions": conclusions(summaries),
         "thresholds": documents(judgements(campaign, summaries)),
         "report": report,
     }

@@ -10,9 +10,9 @@ from .model import Campaign
 from .notices import campaign_notices
 from .parts import PagePart, page_parts
 from .script_text import mode_text
-from .stats import MIN_RUNS_FOR_A_CLAIM
 from .summarize import Summary
 from .thresholds import HELD, judgements
+from .verdict_text import sentence
 
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000
@@ -39,16 +39,12 @@ def _cells(summary: Summary, rank: str, to_best: float | None) -> list[str]:
 def _ranking(ranking: Ranking) -> list[str]:
     store = "on a store that is not known" if ranking.store is None else f"on {code(ranking.store)}"
     already = " that already ran" if ranking.group.external else ""
-    few = (
-        f" Indicative: fewer than {MIN_RUNS_FOR_A_CLAIM} valid runs a side show no difference."
-        if ranking.comparable and ranking.few_runs
-        else ""
-    )
     rows = [
         _cells(entry.summary, "" if entry.rank is None else str(entry.rank), entry.ratio)
         for entry in ranking.standings
     ]
-    return [f"Medians {store}{already}, {prose(mode_text(ranking))}.{few}", "", *table(_HEADERS, rows, 2)]
+    heading = f"Medians {store}{already}, {prose(mode_text(ranking))}. {prose(sentence(ranking))}"
+    return [heading, "", *table(_HEADERS, rows, 2)]
 
 
 def _blocks_of(cell: Cell) -> list[list[str]]:

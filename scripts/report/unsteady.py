@@ -6,9 +6,6 @@ from .format import percent, rate
 from .model import Run
 from .stats import MAX_CV_PERCENT, Ramp, spread, trend, two_levels, warm_up_ramp
 
-#: A second that was cut short by the end of the window is not compared with whole ones.
-_WHOLE_SECOND = 0.9
-
 
 def _ramp_text(ramp: Ramp, window_s: float) -> str:
     pace = "slower" if ramp.change < 0 else "faster"
@@ -42,11 +39,7 @@ def warnings_of(runs: Sequence[Run]) -> tuple[str, ...]:
             f"Runs have two levels: {levels.low_runs} near {rate(levels.low)} and {levels.high_runs} near "
             f"{rate(levels.high)} requests/s. A median is of one of them."
         )
-    series = [
-        [second.requests_per_second for second in run.measured.seconds if second.interval_s >= _WHOLE_SECOND]
-        for run in ordered
-        if run.measured
-    ]
+    series = [run.measured.paces for run in ordered if run.measured]
     ramp = warm_up_ramp(series)
     if ramp:
         said.append(_ramp_text(ramp, min(len(run) for run in series if run)))

@@ -1,7 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { EXIT, type ExitCode } from "../contract/errors.js";
 import { decodeGeneratorEnv } from "../contract/generator-env.js";
+import { decodePlugins } from "../contract/plugins.js";
 import { printDocument, runProgram } from "../contract/program.js";
+import { addTraffic } from "../plugins/add-traffic.js";
+import { loadPlugins } from "../plugins/load.js";
 import { createReporter } from "./progress.js";
 import { run } from "./run.js";
 
@@ -11,7 +14,10 @@ import { run } from "./run.js";
  */
 async function main(): Promise<ExitCode> {
   const work = decodeGeneratorEnv(process.env);
-  const result = await run(work, createReporter(work.progress));
+  const plugins = await loadPlugins(decodePlugins(process.env));
+  addTraffic(plugins);
+  const loaded = plugins.length > 0 ? { plugins: plugins.map(({ facts }) => facts) } : {};
+  const result = { ...(await run(work, createReporter(work.progress))), ...loaded };
   if (work.outputFile) await writeFile(work.outputFile, `${JSON.stringify(result)}\n`);
   else await printDocument(result);
   return EXIT.done;

@@ -131,6 +131,7 @@ function serverEvidence({ health, at_start, at_window_open, at_end }: ServerRead
     workloads: health.workloads,
     ...(health.limiter_script ? { limiter_script: health.limiter_script } : {}),
     client_settings: health.client_settings,
+    ...(health.plugins ? { plugins: health.plugins } : {}),
     at_start,
     at_window_open,
     at_end,

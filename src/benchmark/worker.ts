@@ -1,6 +1,9 @@
 import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 import { BenchError, messageOf } from "../contract/errors.js";
+import { decodePlugins } from "../contract/plugins.js";
+import { addTraffic } from "../plugins/add-traffic.js";
+import { loadPlugins } from "../plugins/load.js";
 import { findProfile } from "../traffic/find.js";
 import { openTraffic } from "../traffic/streams.js";
 import { ClosedLoop } from "./autocannon.js";
@@ -47,6 +50,8 @@ function openLoop(
   });
 }
 
+// A thread has modules of its own: what the main thread added is not there.
+addTraffic(await loadPlugins(decodePlugins(process.env)));
 const loop = assignment.open ? openLoop(assignment.open, assignment) : closedLoop(assignment);
 
 const share = (value: number): number => Math.min(1, Math.max(0, value));

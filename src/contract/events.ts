@@ -2,7 +2,7 @@ import { z } from "zod";
 import { configurationSchema } from "./configuration.js";
 import { planSchema } from "./plan.js";
 import { progressSecondShape } from "./progress.js";
-import { summaryRowSchema } from "./summary.js";
+import { summaryRowSchema, thresholdRowSchema } from "./summary.js";
 
 export const EVENT_SCHEMA = "ratelimit-bench/event";
 /** History: 1 — first format. */
@@ -73,7 +73,13 @@ export const eventSchema = z.discriminatedUnion("event", [
     skips: planSchema.shape.skips,
   }),
   /** A run that was measured before this session and counts: it is not repeated. */
-  z.strictObject({ event: z.literal("run_kept"), at, ...place, file: z.string() }),
+  z.strictObject({
+    event: z.literal("run_kept"),
+    at,
+    ...place,
+    file: z.string(),
+    status: z.enum(runStatuses),
+  }),
   z.strictObject({
     event: z.literal("run_started"),
     at,
@@ -138,6 +144,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     /** Absolute path of the page. */
     path: z.string(),
     configurations: z.array(summaryRowSchema),
+    thresholds: z.array(thresholdRowSchema),
   }),
   /** The last line; the process ends with this code. */
   z.strictObject({

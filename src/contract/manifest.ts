@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { planSchema } from "./plan.js";
+import { pluginFactsSchema } from "./plugins.js";
 import { runtimeFactsSchema } from "./result.js";
 
 export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
@@ -98,6 +99,8 @@ export const manifestSchema = z.strictObject({
   /** Store programs by store id. */
   stores: z.record(z.string(), storeBinarySchema),
   generator: z.strictObject({ workers: z.int().min(1) }),
+  /** What was loaded from outside the project; absent without any. */
+  plugins: z.array(pluginFactsSchema).optional(),
   /** Conditions of the host as a whole, said once. */
   conditions: z.array(z.string()),
   plan: planSchema,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { arrivalsSchema, configurationSchema, workloadSchema } from "./configuration.js";
+import { pluginFactsSchema } from "./plugins.js";
 import { scheduleCountsSchema, scheduleSchema } from "./schedule.js";
 import {
   clientSettingsSchema,
@@ -146,6 +147,8 @@ export const serverEvidenceSchema = z.strictObject({
   /** The script that decides, so that client and script can be told apart; absent without a store. */
   limiter_script: limiterScriptSchema.optional(),
   client_settings: clientSettingsSchema,
+  /** As the server loaded them; absent without any. */
+  plugins: z.array(pluginFactsSchema).optional(),
   /** Readings at drained moments: before any load, when the window opened, after the last answer. */
   at_start: usageSchema,
   at_window_open: usageSchema,
@@ -214,6 +217,8 @@ const identity = {
     .regex(/^[0-9a-f]{16}$/)
     .optional(),
   runtime: runtimeFactsSchema.optional(),
+  /** As the campaign began with, or the generator alone; absent without any. */
+  plugins: z.array(pluginFactsSchema).optional(),
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime(),
   notes: z.array(z.string()),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { limitsSchema, workloadSchema } from "./configuration.js";
+import { pluginFactsSchema } from "./plugins.js";
 import { targetSchema } from "./target.js";
 
 /** Requests whose `userId` starts with this are on a key whose quota is used up: they meet a limiter of 0 points. */
@@ -43,6 +44,8 @@ export const healthSchema = z.strictObject({
   limiter_script: limiterScriptSchema.optional(),
   versions: versionsSchema,
   client_settings: clientSettingsSchema,
+  /** Absent where none was loaded. */
+  plugins: z.array(pluginFactsSchema).optional(),
   pid: z.int(),
 });
 export type Health = z.infer<typeof healthSchema>;

@@ -34,3 +34,13 @@ export const summaryRowSchema = z.object({
   verdict: z.string().nullable(),
 });
 export type SummaryRow = z.infer<typeof summaryRowSchema>;
+
+/** A threshold that was asked of every client, and how one configuration stands to it. */
+export const thresholdRowSchema = z.object({
+  label: z.string(),
+  /** As it was asked, e.g. `p99<10ms`. */
+  threshold: z.string(),
+  value_text: z.string(),
+  /** `held`, `missed`, or no figure. */
+  status: z.string(),
+});

@@ -1,7 +1,9 @@
-import { basename, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, delimiter, resolve } from "node:path";
 import type { Limits } from "../contract/configuration.js";
 import type { Environment } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
+import { pluginsIn } from "../contract/plugins.js";
 import { storeAddressFrom } from "../contract/store-url.js";
 import { nearest } from "../targets/nearest.js";
 import { workloads } from "../traffic/workloads.js";
@@ -38,6 +40,19 @@ function programPaths(settings: Settings): Record<string, string> {
     return said ? [[program, said.value] as const] : [];
   });
   return Object.fromEntries(pairs);
+}
+
+/** Absolute, because parts run in folders of their own; each once. */
+function pluginPaths(settings: Settings): string[] {
+  const said = settings.find("plugin");
+  if (!said) return [];
+  const paths = pluginsIn(said.value, said.source === "PLUGINS" ? delimiter : ",");
+  const missing = paths.find((path) => !existsSync(path));
+  if (missing !== undefined) {
+    const shown = JSON.stringify(missing.slice(0, 300));
+    throw usageError(`${said.source} ${shown}: there is no such file or folder`);
+  }
+  return [...new Set(paths.map((path) => resolve(path)))];
 }
 
 /**
@@ -138,6 +153,7 @@ export function requestOf(
     throw usageError("--clients is missing: give targets or groups, e.g. --clients all, or use --quick");
   }
   const access = storeAccess(settings);
+  const plugins = pluginPaths(settings);
   const cooldown = settings.get("cooldown");
   const [betweenRuns = "", betweenClients = betweenRuns, ...more] = cooldown.value.split(",");
   if (more.length > 0)
@@ -176,12 +192,19 @@ export function requestOf(
     workers: number("workers"),
     allowParallel: settings.isOn("allow-parallel"),
     programPaths: programPaths(settings),
+    plugins,
     storeAccess: access,
     thresholds: threshold ? parseThresholds(threshold.source, threshold.value) : [],
     telling: tellingOf(settings),
     dryRun: settings.isOn("dry-run"),
     strict: strict && !settings.isOn("force"),
-    settings: { ...settings.record(), concurrency: concurrency.value, seed: String(chosen) },
+    settings: {
+      ...settings.record(),
+      concurrency: concurrency.value,
+      seed: String(chosen),
+      // Absolute, so that it can be repeated from anywhere.
+      ...(plugins.length > 0 ? { plugin: JSON.stringify(plugins) } : {}),
+    },
     command: [...(access.STORE_URL ? ["STORE_URL=…"] : []), command(chosen)].join(" "),
     notices,
   };

@@ -1,5 +1,6 @@
 import { basename, join } from "node:path";
 import { BenchError, EXIT, type ExitCode, messageOf } from "../contract/errors.js";
+import type { LoadedPlugin } from "../plugins/load.js";
 import { ensurePythonEnvironment } from "../runtimes/python.js";
 import { unlessAborted } from "./abort.js";
 import { announce } from "./announce.js";
@@ -12,9 +13,10 @@ import { Lease } from "./lease.js";
 import { endSession, resumedManifest, saveManifest, startManifest } from "./manifest.js";
 import { reclaimOrphans } from "./orphans.js";
 import { makePlan } from "./plan.js";
+import { usePlugins, withNotes } from "./plugins.js";
 import { Progress } from "./progress.js";
 import { Recorder } from "./recorder.js";
-import { buildReport, missedThresholds } from "./report.js";
+import { buildReport, conclusionLines, missedThresholds } from "./report.js";
 import type { Request } from "./request.js";
 import { createCampaignFolder, pointLatest, requireWritable, stamp } from "./results-dir.js";
 import { type Begun, findCampaign } from "./resume.js";
@@ -32,6 +34,7 @@ interface Ground {
 /** The whole story of a campaign, from the request to the report. @returns the exit code */
 export async function runCampaign(request: Request, ground: Ground): Promise<ExitCode> {
   const { packageFolder, journal } = ground;
+  const plugins = await usePlugins(request.plugins);
   // What is wrong with the request itself is said before anything is looked for, built or started.
   const begun = request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
   if (!begun) makePlan(request, () => true);
@@ -49,7 +52,7 @@ export async function runCampaign(request: Request, ground: Ground): Promise<Exi
       const campaign =
         begun && stock.missing === 0
           ? await closeCampaign(begun, stock, journal)
-          : await measure(request, begun, stock, lease, ground);
+          : await measure(request, begun, stock, lease, { ...ground, plugins });
       return await conclude(campaign, lease, ground);
     } finally {
       await lease.close();
@@ -65,15 +68,16 @@ async function measure(
   begun: Begun | undefined,
   { there }: Stock,
   lease: Lease,
-  ground: Ground,
+  ground: Ground & { plugins: readonly LoadedPlugin[] },
 ): Promise<Measured> {
   const { packageFolder, journal, signal } = ground;
+  const plugins = ground.plugins.map(({ facts }) => facts);
   const now = new Date();
   const { runtime, choice } = await open(request, lease, ground);
   try {
     const external = await discoverStore(request.storeAccess, runtime);
     const available = (store: string) => hasStore(runtime, external, store);
-    const plan = begun?.manifest.plan ?? makePlan(request, available, external);
+    const plan = begun?.manifest.plan ?? withNotes(makePlan(request, available, external), ground.plugins);
     await requireWritable(request.outputFile);
     const folder = begun?.folder ?? (await createCampaignFolder(request.output, now));
     await lease.note({ folder });
@@ -81,6 +85,7 @@ async function measure(
     const campaign = begun?.manifest.campaign ?? basename(folder);
     const overheads = await overheadsOf(runtime.id);
     const fresh = await startManifest(campaign, request, plan, runtime, external, packageFolder);
+    if (plugins.length > 0) fresh.plugins = plugins;
     const manifest = begun ? resumedManifest(begun.manifest, fresh) : fresh;
     announce({ campaign, folder, runtime: runtime.id, choice }, plan, overheads, journal);
     for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
@@ -89,7 +94,7 @@ async function measure(
       const checksums = await Checksums.of(folder);
       const progress = new Progress(journal, plan, overheads);
       const things = { campaign, folder, plan, runtime, lease, journal, progress, signal, request, external };
-      const outcomes = await new Recorder({ ...things, there, checksums }).recordAll();
+      const outcomes = await new Recorder({ ...things, plugins, there, checksums }).recordAll();
       manifest.status = "finished";
       const measured = outcomes.filter(({ file, status }) => status !== "failed" && !there.has(file));
       await learnOverheads(runtime.id, plan.warmup_s, measured);
@@ -113,7 +118,7 @@ async function measure(
 async function open(
   request: Request,
   lease: Lease,
-  { packageFolder, journal, signal }: Ground,
+  { packageFolder, journal, signal, plugins }: Ground & { plugins: readonly LoadedPlugin[] },
 ): Promise<OpenedRuntime> {
   const opening = openRuntime(request, {
     packageFolder,
@@ -121,6 +126,7 @@ async function open(
     owner: lease.owner,
     campaign: lease.owner.campaign,
     signal,
+    plugins,
     hold: (pid) => lease.hold(pid),
     say: (text) => journal.say(text),
   });
@@ -149,9 +155,11 @@ async function conclude(
     return undefined;
   });
   if (!summary) return EXIT.configurationFailed;
+  for (const line of conclusionLines(summary)) journal.say(line);
   const missed = missedThresholds(summary);
   for (const line of missed) journal.warn(`threshold: ${line}`);
-  journal.tell({ event: "report", path: summary.report, configurations: summary.configurations });
+  const { report, configurations, thresholds } = summary;
+  journal.tell({ event: "report", path: report, configurations, thresholds });
   const invalid = outcomes.filter(({ status }) => status === "invalid").length;
   if (failed > 0) return EXIT.configurationFailed;
   if (missed.length > 0) return EXIT.regression;

@@ -21,11 +21,16 @@ const ALIASES: Readonly<Record<string, string>> = {
   "-V": "version",
 };
 
-/** Ctrl-C, SIGTERM and a closed terminal end the campaign in order; a second one ends this process at once. */
-function interruption(journal: Journal): AbortSignal {
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * Ctrl-C, SIGTERM and a closed terminal end the campaign in order; a second one ends this process at once.
+ * @returns the signal, and what stops listening once the campaign is over: a search runs many
+ */
+function interruption(journal: Journal): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(signal, () => {
+  const handlers = SIGNALS.map((signal) => {
+    const handler = () => {
       const reason = new Aborted(signal);
       if (controller.signal.aborted) {
         journal.end(reason.exitCode, "ended at once");
@@ -34,9 +39,14 @@ function interruption(journal: Journal): AbortSignal {
       }
       journal.warn("stopping: giving back what was started (again to end at once)");
       controller.abort(reason);
-    });
-  }
-  return controller.signal;
+    };
+    process.on(signal, handler);
+    return { signal, handler };
+  });
+  const stop = () => {
+    for (const { signal, handler } of handlers) process.off(signal, handler);
+  };
+  return { signal: controller.signal, stop };
 }
 
 async function campaign(request: Request): Promise<ExitCode> {
@@ -48,13 +58,14 @@ async function campaign(request: Request): Promise<ExitCode> {
     );
     return EXIT.done;
   }
-  const journal = new Journal(
-    openScreen(request.telling, { out: process.stdout, err: process.stderr }, process.env),
-  );
+  const outputs = { out: process.stdout, err: process.stderr };
+  const journal = new Journal(openScreen(request.telling, outputs, process.env));
   // Whatever ends this process: the terminal gets its cursor back.
-  process.once("exit", () => journal.close());
+  const close = () => journal.close();
+  process.once("exit", close);
+  const { signal, stop } = interruption(journal);
   try {
-    const exitCode = await runCampaign(request, { packageFolder, journal, signal: interruption(journal) });
+    const exitCode = await runCampaign(request, { packageFolder, journal, signal });
     journal.end(exitCode);
     return exitCode;
   } catch (error) {
@@ -65,6 +76,10 @@ async function campaign(request: Request): Promise<ExitCode> {
     }
     journal.end(error instanceof BenchError ? error.exitCode : EXIT.defect, messageOf(error));
     throw error;
+  } finally {
+    stop();
+    process.off("exit", close);
+    close();
   }
 }
 

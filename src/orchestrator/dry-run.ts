@@ -2,6 +2,7 @@ import { type Configuration, loadText } from "../contract/configuration.js";
 import type { Plan } from "../contract/plan.js";
 import { diskBytes, durationText, estimateS, type Overheads, overheadsOf } from "./estimate.js";
 import { makePlan } from "./plan.js";
+import { usePlugins, withNotes } from "./plugins.js";
 import type { Request } from "./request.js";
 import { expectedRuntime, expectedStores } from "./runtime.js";
 import { counted, textTable } from "./text-table.js";
@@ -17,9 +18,11 @@ export interface Preview {
 
 /** @throws BenchError as the campaign itself would, before its first run */
 export async function preview(request: Request, packageFolder: string): Promise<Preview> {
+  const plugins = await usePlugins(request.plugins);
   makePlan(request, () => true);
   const { description, choice } = await expectedRuntime(request);
-  const plan = makePlan(request, await expectedStores(description, request, packageFolder));
+  const available = await expectedStores(description, request, packageFolder);
+  const plan = withNotes(makePlan(request, available), plugins);
   const overheads: Overheads = await overheadsOf(description.id);
   return {
     runtime: { id: description.id, choice },

@@ -57,7 +57,8 @@ export class Journal {
   /** Something happened. After the end nothing is told any more. */
   tell(told: Told): void {
     if (this.#ended) return;
-    const event = { ...told, at: new Date().toISOString() } as CampaignEvent;
+    const { event: kind, ...rest } = told;
+    const event = { event: kind, at: new Date().toISOString(), ...rest } as CampaignEvent;
     this.#count(event);
     for (const line of logLines(event)) this.#log(`${event.at} ${line}`);
     this.#screen.show(event);

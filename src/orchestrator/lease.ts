@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { BenchError, EXIT, messageOf } from "../contract/errors.js";
+import { join, resolve } from "node:path";
+import { BenchError, EXIT, environmentError, messageOf } from "../contract/errors.js";
 import { startTimeOf } from "../runtimes/process-identity.js";
 import type { Part, ProcessIdentity, RunningPart, Runtime } from "../runtimes/types.js";
 import { writeWhole } from "./results-dir.js";
@@ -28,9 +29,16 @@ export class Lease {
   static async open(campaign: string): Promise<Lease> {
     await makeStateFolder(leasesFolder());
     const owner = await thisOwner(campaign);
-    const workFolder = await mkdtemp(join(tmpdir(), WORK_FOLDER));
+    const workFolder = resolve(tmpdir(), `${WORK_FOLDER}${randomBytes(6).toString("hex")}`);
     const lease = new Lease(join(leasesFolder(), `${campaign}-${process.pid}.json`), { owner, workFolder });
+    // In the file before it is there: not even a kill between the two leaves a folder that nobody knows.
     await lease.#write();
+    await mkdir(workFolder, { mode: 0o700 }).catch(async (error) => {
+      await rm(lease.#path, { force: true });
+      throw environmentError(`no folder for temporary files: ${messageOf(error)}; set TMPDIR`, {
+        cause: error,
+      });
+    });
     return lease;
   }
 

@@ -78,8 +78,20 @@ function libraryVersions({ configurations }: Plan): Record<string, string> {
     used.has(each.id) ? (each.package ?? []) : [],
   );
   return Object.fromEntries(
-    ["fastify", "autocannon", ...packages].map((name) => [name, packageVersion(name)]),
+    ["fastify", "autocannon", ...packages].flatMap((name) => {
+      const version = versionHere(name);
+      return version ? [[name, version]] : [];
+    }),
   );
+}
+
+/** Undefined for a package that a plugin brings itself: the plugin's bytes stand for it. */
+function versionHere(name: string): string | undefined {
+  try {
+    return packageVersion(name);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

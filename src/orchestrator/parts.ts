@@ -1,5 +1,6 @@
 import type { Configuration } from "../contract/configuration.js";
 import { encodeGeneratorEnv, type GeneratorEnv } from "../contract/generator-env.js";
+import { encodePlugins } from "../contract/plugins.js";
 import { encodeProbeEnv, type ProbeAction, type ProbeEnv } from "../contract/probe-env.js";
 import { healthSchema } from "../contract/server-api.js";
 import { encodeServerEnv, type ServerAssignment } from "../contract/server-env.js";
@@ -52,9 +53,10 @@ export function serverPart(
     ...program,
     caps,
     arguments: () => [script],
-    environment: ({ bind, port }) => ({
+    environment: ({ bind, port, plugins }) => ({
       ...encodeServerEnv(assignment),
       ...assignment.access,
+      ...encodePlugins(plugins),
       HOST: bind,
       PORT: String(port),
     }),
@@ -72,7 +74,7 @@ export function generatorPart(work: GeneratorEnv, caps: Caps = {}): Part {
     ...program,
     caps,
     arguments: () => [script],
-    environment: () => encodeGeneratorEnv(work),
+    environment: ({ plugins }) => ({ ...encodeGeneratorEnv(work), ...encodePlugins(plugins) }),
   };
 }
 

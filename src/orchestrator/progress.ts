@@ -40,9 +40,9 @@ export class Progress {
   }
 
   /** A run that was measured before this session and counts. */
-  kept(planned: PlannedRun): void {
+  kept(planned: PlannedRun, status: RunStatus): void {
     this.#timeLeft.skip(planned.file);
-    this.#journal.tell({ event: "run_kept", ...this.#place(planned), file: planned.file });
+    this.#journal.tell({ event: "run_kept", ...this.#place(planned), file: planned.file, status });
   }
 
   /** The pause before the next run. */
@@ -104,7 +104,8 @@ export class Progress {
       },
       log: (role, line) => {
         log(role, line);
-        this.#journal.programLine(role, line);
+        // The generator's progress is told as phases and seconds already.
+        if (!line.startsWith("{")) this.#journal.programLine(role, line);
       },
     };
   }

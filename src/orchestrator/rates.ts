@@ -1,7 +1,9 @@
 import { type Arrivals, arrivalsSchema, DEFAULT_POOL } from "../contract/configuration.js";
 import { usageError } from "../contract/errors.js";
+import type { Threshold } from "../contract/manifest.js";
 import { listOf, numberIn } from "./request.js";
 import type { Said, Settings } from "./settings/said.js";
+import { parseThresholds } from "./thresholds.js";
 
 const rateIn = (source: string, text: string): number => numberIn("rate", source, text, false);
 
@@ -30,17 +32,32 @@ function ratesOf(settings: Settings, notices: string[]): number[] {
   return rate ? listOf(rate.source, rate.value, notices).map((text) => rateIn(rate.source, text)) : [];
 }
 
+/** Where a search begins that was given no rate. */
+const SEARCH_FROM = 1000;
+
+/** What a search for the highest rate shall keep; undefined where none was asked for. */
+function objectivesOf(settings: Settings): Threshold[] | undefined {
+  const slo = settings.find("slo");
+  if (!settings.isOn("find-max-rate")) {
+    if (slo) throw usageError(`${slo.source} is of no use without --find-max-rate`);
+    return undefined;
+  }
+  if (!slo) throw usageError('--find-max-rate: say what to keep, e.g. --slo "p99<10ms,errors<0.1%"');
+  return parseThresholds(slo.source, slo.value);
+}
+
 /** The open loops that were asked for. */
 export interface OpenLoops {
   /** None for closed loops. */
   rates: number[];
   arrivals: Arrivals;
+  objectives?: Threshold[];
   /** What stands for the number of connections when nobody said any; a preset's is meant for closed loops. */
   concurrency?: Said;
 }
 
 /**
- * Reads `rate`, `rate-sweep` and `arrivals`.
+ * Reads `rate`, `rate-sweep`, `arrivals`, `find-max-rate` and `slo`.
  * @param isSaid whether somebody said it, and no preset or default
  * @throws usageError that names the range
  */
@@ -49,7 +66,11 @@ export function openLoopsOf(
   isSaid: (key: string) => boolean,
   notices: string[],
 ): OpenLoops {
-  const rates = ratesOf(settings, notices);
+  const objectives = objectivesOf(settings);
+  const given = ratesOf(settings, notices);
+  if (objectives && given.length > 1)
+    throw usageError("--find-max-rate: give one --rate to begin at, not several");
+  const rates = objectives && given.length === 0 ? [SEARCH_FROM] : given;
   const said = settings.find("arrivals");
   if (said && rates.length === 0)
     throw usageError(`${said.source} ${said.value.slice(0, 60)} is of no use without a rate: give --rate`);
@@ -60,5 +81,6 @@ export function openLoopsOf(
   }
   const isDefault = rates.length > 0 && !isSaid("concurrency");
   const concurrency = { source: "--concurrency", value: String(DEFAULT_POOL) };
-  return { rates, arrivals: arrivals.data, ...(isDefault ? { concurrency } : {}) };
+  const search = objectives ? { objectives } : {};
+  return { rates, arrivals: arrivals.data, ...search, ...(isDefault ? { concurrency } : {}) };
 }

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import type { Configuration } from "../contract/configuration.js";
 import { BenchError, EXIT, messageOf } from "../contract/errors.js";
 import type { Plan } from "../contract/plan.js";
+import type { PluginFacts } from "../contract/plugins.js";
 import type { Result } from "../contract/result.js";
 import type { Runtime } from "../runtimes/types.js";
 import { Aborted, pause, unlessAborted } from "./abort.js";
@@ -9,6 +10,7 @@ import { PartFailed } from "./cast.js";
 import type { Checksums } from "./checksums.js";
 import { type Journal, lineLog } from "./journal.js";
 import type { Lease } from "./lease.js";
+import { checkPlugins } from "./plugins.js";
 import type { Progress } from "./progress.js";
 import { type Belonging, failureOf, recordOf } from "./records.js";
 import type { Request } from "./request.js";
@@ -38,6 +40,8 @@ export interface RecorderOptions {
   request: Request;
   /** The store that the user already runs, instead of our own. */
   external: ExternalStore | undefined;
+  /** What the campaign began with; absent without any. */
+  plugins?: readonly PluginFacts[];
   /** Runs that an earlier session has measured, by result file. */
   there: ReadonlyMap<string, RunOutcome>;
   checksums: Checksums;
@@ -53,13 +57,13 @@ export class Recorder {
 
   /** @throws Aborted, after the run under way was recorded as aborted; BenchError when the first run cannot start */
   async recordAll(): Promise<RunOutcome[]> {
-    const { plan, signal, progress, there } = this.#options;
-    for (const planned of plan.runs) if (there.has(planned.file)) progress.kept(planned);
+    const { plan, signal, there, progress } = this.#options;
     const outcomes: RunOutcome[] = [];
     let before: PlannedRun | undefined;
     for (const planned of plan.runs) {
       const measured = there.get(planned.file);
       if (measured) {
+        progress.kept(planned, measured.status);
         outcomes.push(measured);
         continue;
       }
@@ -123,6 +127,7 @@ export class Recorder {
         this.#listener(planned),
       ),
     );
+    checkPlugins(belonging.plugins ?? [], raw.result);
     return recordOf(belonging, raw);
   }
 
@@ -154,10 +159,10 @@ export class Recorder {
   }
 
   #belonging({ configuration_hash, run }: PlannedRun): Belonging {
-    const { plan, campaign, runtime, request } = this.#options;
+    const { plan, campaign, runtime, request, plugins = [] } = this.#options;
     const planned = plan.configurations.find(({ hash }) => hash === configuration_hash);
     if (!planned) throw new Error(`the plan has a run of an unknown configuration ${configuration_hash}`);
-    return { campaign, planned, run, runtime, caps: request.caps };
+    return { campaign, planned, run, runtime, caps: request.caps, plugins };
   }
 
   #listener(planned: PlannedRun): RunListener {

@@ -1,5 +1,6 @@
 import type { Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
+import type { PluginFacts } from "../contract/plugins.js";
 import {
   type FailedResult,
   type MeasuredResult,
@@ -24,6 +25,8 @@ export interface Belonging {
   run: number;
   runtime: Runtime;
   caps: RoleCaps;
+  /** What the campaign began with; absent without any. */
+  plugins?: readonly PluginFacts[];
 }
 
 /** What a result and a manifest say about where it ran. */
@@ -36,7 +39,7 @@ export function runtimeFacts(runtime: Runtime, caps: RoleCaps, embeddedStore: bo
   };
 }
 
-function identityOf({ campaign, planned, run, runtime, caps }: Belonging) {
+function identityOf({ campaign, planned, run, runtime, caps, plugins = [] }: Belonging) {
   const program = findStore(planned.configuration.target.store).program;
   const facts = program === undefined ? undefined : runtime.program(program);
   const embedded = !planned.configuration.external_store && typeof facts === "object" && facts.embedded;
@@ -46,6 +49,7 @@ function identityOf({ campaign, planned, run, runtime, caps }: Belonging) {
     configuration: planned.configuration,
     configuration_hash: planned.hash,
     runtime: runtimeFacts(runtime, caps, embedded),
+    ...(plugins.length > 0 ? { plugins: [...plugins] } : {}),
   };
 }
 

@@ -2,14 +2,20 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { z } from "zod";
 import { BenchError, EXIT, type ExitCode } from "../contract/errors.js";
-import { summaryRowSchema } from "../contract/summary.js";
+import { summaryRowSchema, thresholdRowSchema } from "../contract/summary.js";
 
 const summarySchema = z.object({
   report: z.string(),
-  thresholds: z.array(
-    z.object({ label: z.string(), threshold: z.string(), value_text: z.string(), status: z.string() }),
-  ),
+  thresholds: z.array(thresholdRowSchema),
   configurations: z.array(summaryRowSchema),
+  conclusions: z.array(
+    z.object({
+      title: z.string(),
+      heading: z.string(),
+      sentence: z.string(),
+      comparisons: z.array(z.unknown()),
+    }),
+  ),
 });
 export type Summary = z.infer<typeof summarySchema>;
 
@@ -47,6 +53,13 @@ export async function buildReport(
   }
   return summarySchema.parse(JSON.parse(stdout));
 }
+/** What rankings of several rows say, a line each. */
+export function conclusionLines({ conclusions }: Pick<Summary, "conclusions">): string[] {
+  return conclusions
+    .filter(({ comparisons }) => comparisons.length > 0)
+    .map(({ title, heading, sentence }) => `${title}. ${heading}: ${sentence}`);
+}
+
 /** What was asked of every client and does not hold, a line each. */
 export function missedThresholds({ thresholds }: Summary): string[] {
   return thresholds

@@ -24,6 +24,8 @@ export interface Request {
   rates: number[];
   /** How the sends of open loops are spread. */
   arrivals: Arrivals;
+  /** What the highest rate is searched for that keeps it; absent where rates are measured as they are given. */
+  objectives?: Threshold[];
   complexity: number;
   /** Explicit limits win over the traffic profile's. */
   limits: Partial<Limits>;
@@ -41,6 +43,8 @@ export interface Request {
   workers: number;
   allowParallel: boolean;
   programPaths: Record<string, string>;
+  /** Absolute paths of files and folders that add clients, limiters, options or traffic. */
+  plugins: string[];
   /** Variables that name a store which the user already runs (STORE_URL, STORE_CA); secrets, never printed. */
   storeAccess: Record<string, string>;
   /** Where a single run's result is copied to. */

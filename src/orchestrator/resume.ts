@@ -77,7 +77,10 @@ function manifestOf(folder: string): Manifest {
   const path = join(folder, "manifest.json");
   try {
     const { data, error } = manifestSchema.safeParse(JSON.parse(readFileSync(path, "utf8")));
-    if (data) return data;
+    if (data) {
+      requirePlainNames(data);
+      return data;
+    }
     const [issue] = error.issues;
     throw new Error(`${issue?.path.join(".") || "all of it"}: ${issue?.message}`);
   } catch (error) {
@@ -85,6 +88,14 @@ function manifestOf(folder: string): Manifest {
       cause: error,
     });
   }
+}
+
+/** What a manifest names is written to: none of it may lead elsewhere. @throws Error naming the field */
+function requirePlainNames({ campaign, plan }: Manifest): void {
+  const isPlain = (name: string) => /^[\w][\w.+-]*$/.test(name);
+  if (!isPlain(campaign)) throw new Error(`campaign: ${shown(campaign)} is no name`);
+  const wrong = plan.runs.find(({ file }) => !isPlain(file));
+  if (wrong) throw new Error(`plan.runs: the file ${shown(wrong.file)} is no plain name`);
 }
 
 /**

@@ -10,6 +10,7 @@ const SAME = [
   "engine",
   "images",
   "stores",
+  "plugins",
   "generator",
 ] as const;
 

@@ -66,7 +66,10 @@ export async function closeCampaign(
   const choice = "nothing is missing: the report is built anew";
   announce({ campaign, folder, runtime: runtime.id, choice }, plan, overheads, journal);
   const progress = new Progress(journal, plan, overheads);
-  for (const planned of plan.runs) progress.kept(planned);
+  for (const planned of plan.runs) {
+    const outcome = there.get(planned.file);
+    if (outcome) progress.kept(planned, outcome.status);
+  }
   if (manifest.status !== "finished") await saveManifest({ ...manifest, status: "finished" }, folder);
   await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
   return { folder, outcomes: [...there.values()] };

@@ -7,7 +7,16 @@ import { freePort } from "./ports.js";
 import { startTimeOf } from "./process-identity.js";
 import { findProgram } from "./programs.js";
 import { ensurePythonEnvironment, findPythonEnvironment } from "./python.js";
-import type { Exit, Part, Place, ProgramFacts, RunningPart, Runtime, RuntimeDescription } from "./types.js";
+import type {
+  Exit,
+  Part,
+  Place,
+  ProgramFacts,
+  RunningPart,
+  Runtime,
+  RuntimeDescription,
+  RuntimeOptions,
+} from "./types.js";
 
 const READY_WITHIN_MS = 30_000;
 
@@ -33,8 +42,13 @@ class LocalRuntime implements Runtime {
   readonly #packageFolder: string;
   readonly #workFolder: string;
   readonly #programs: ReadonlyMap<string, ProgramFacts>;
+  readonly #plugins: readonly string[];
 
-  constructor(packageFolder: string, workFolder: string, programs: ReadonlyMap<string, ProgramFacts>) {
+  constructor(
+    { packageFolder, workFolder, plugins = [] }: RuntimeOptions,
+    programs: ReadonlyMap<string, ProgramFacts>,
+  ) {
+    this.#plugins = plugins.map(({ path }) => path);
     this.#packageFolder = packageFolder;
     this.#workFolder = workFolder;
     this.#programs = programs;
@@ -53,6 +67,7 @@ class LocalRuntime implements Runtime {
       port: await freePort(),
       secondPort: await freePort(),
       folder: await mkdtemp(join(this.#workFolder, `${part.role}-`)),
+      plugins: this.#plugins,
     };
     const child = spawnProgram(
       program.path,
@@ -108,7 +123,8 @@ export const local: RuntimeDescription = {
     const environment = () => findPythonEnvironment(packageFolder);
     return (await findProgram(program, programPaths[program], environment)) ? true : missing(program);
   },
-  async open({ packageFolder, workFolder, programPaths, say, signal }) {
+  async open(options) {
+    const { packageFolder, workFolder, programPaths, say, signal } = options;
     await mkdir(workFolder, { recursive: true });
     const programs = new Map<string, ProgramFacts>([
       ["node", { path: process.execPath, version: process.versions.node, embedded: false }],
@@ -119,7 +135,7 @@ export const local: RuntimeDescription = {
       const facts = program && (await findProgram(program, programPaths[program], environment));
       if (program && facts) programs.set(program, facts);
     }
-    return new LocalRuntime(packageFolder, workFolder, programs);
+    return new LocalRuntime(options, programs);
   },
   /** Processes stand in leases before they do anything. */
   async leftovers() {

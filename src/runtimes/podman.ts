@@ -1,9 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
+import { z } from "zod";
 import { containersOn } from "./containers/describe.js";
 import { engineAt } from "./containers/engine.js";
+import { endProcess } from "./local-part.js";
+import { startTimeOf } from "./process-identity.js";
+import type { Leftover, Owner, RuntimeDescription } from "./types.js";
 
 const LISTENS_WITHIN_MS = 10_000;
 /** The service ends by itself once nobody has asked it anything for so long. */
@@ -11,11 +15,46 @@ const IDLE_S = 900;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/**
- * Containers on Podman, with or without root, by its Docker-compatible API. A service of our own listens for as long
- * as it is needed, so that nothing has to be set up.
- */
-export const podman = containersOn({
+/** How the names of its folders begin, and what in them says whose they are. */
+const FOLDER = "ratelimit-bench-podman-";
+const NOTE = "service.json";
+const processSchema = z.strictObject({ pid: z.int(), started: z.string() });
+const noteSchema = z.strictObject({ owner: processSchema, service: processSchema });
+
+async function noteOf(pid: number): Promise<z.infer<typeof processSchema>> {
+  return { pid, started: (await startTimeOf(pid)) ?? "" };
+}
+
+/** Services that owners who are dead have started, with their folders. */
+export async function deadServices(isAlive: (owner: Owner) => Promise<boolean>): Promise<Leftover[]> {
+  const found: Leftover[] = [];
+  for (const name of await readdir(tmpdir()).catch(() => [])) {
+    if (!name.startsWith(FOLDER)) continue;
+    const folder = join(tmpdir(), name);
+    const text = await readFile(join(folder, NOTE), "utf8").catch(() => "{}");
+    const note = noteSchema.safeParse(parsed(text)).data;
+    if (!note || (await isAlive(note.owner))) continue;
+    found.push({
+      what: `the Podman service in ${folder} that was left behind`,
+      async remove() {
+        const { pid, started } = note.service;
+        if ((await startTimeOf(pid)) === started) await endProcess(pid);
+        await rm(folder, { recursive: true, force: true });
+      },
+    });
+  }
+  return found;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const onService = containersOn({
   id: "podman",
   name: "Podman",
   async reach() {
@@ -25,7 +64,7 @@ export const podman = containersOn({
       stdin: "ignore",
     });
     if (failed) throw new Error("Podman is not installed");
-    const folder = await mkdtemp(join(tmpdir(), "ratelimit-bench-podman-"));
+    const folder = await mkdtemp(join(tmpdir(), FOLDER));
     const socketPath = join(folder, "podman.sock");
     const service = execa("podman", ["system", "service", `--time=${IDLE_S}`, `unix://${socketPath}`], {
       reject: false,
@@ -35,6 +74,10 @@ export const podman = containersOn({
       detached: true,
       cleanup: true,
     });
+    if (service.pid !== undefined) {
+      const note = { owner: await noteOf(process.pid), service: await noteOf(service.pid) };
+      await writeFile(join(folder, NOTE), JSON.stringify(note));
+    }
     const close = async (): Promise<void> => {
       service.kill();
       await service;
@@ -64,3 +107,14 @@ export const podman = containersOn({
     return { id: "podman", name: "Podman", docker, builder: { binary: "podman", environment: {} }, close };
   },
 });
+
+/**
+ * Containers on Podman, with or without root, by its Docker-compatible API. A service of our own listens for as long
+ * as it is needed, so that nothing has to be set up.
+ */
+export const podman: RuntimeDescription = {
+  ...onService,
+  async leftovers(isAlive) {
+    return [...(await onService.leftovers(isAlive)), ...(await deadServices(isAlive))];
+  },
+};

@@ -1,4 +1,5 @@
 import type { Node } from "../contract/env.js";
+import type { PluginFacts } from "../contract/plugins.js";
 
 /** What a part is given by the runtime: an address of its own and a folder that goes when it stops. */
 export interface Place extends Node {
@@ -7,6 +8,8 @@ export interface Place extends Node {
   /** A second port, for parts that talk among each other beside their service. */
   secondPort: number;
   folder: string;
+  /** Where it finds the plugins that the runtime was told of; absent without any. */
+  plugins?: readonly string[];
 }
 
 /** How much of the machine a part may use. A member that is absent is no limit. */
@@ -135,6 +138,12 @@ export interface Runtime {
   close(): Promise<void>;
 }
 
+/** A plugin on this machine: its file or folder, absolute, and what names its bytes. */
+export interface PluginPlace {
+  path: string;
+  facts: PluginFacts;
+}
+
 /** A process on this host that owns what a runtime started. */
 export interface Owner {
   pid: number;
@@ -174,6 +183,8 @@ export interface RuntimeOptions {
   workFolder: string;
   /** Programs by name, with the path the user gave. */
   programPaths: Readonly<Record<string, string>>;
+  /** Files and folders from outside the project that its parts may load; absent without any. */
+  plugins?: readonly PluginPlace[];
   /** Who will own what is started, and for which campaign. */
   owner: Owner;
   campaign: string;

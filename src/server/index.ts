@@ -1,5 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { BenchError, EXIT, environmentError, messageOf } from "../contract/errors.js";
+import { decodePlugins } from "../contract/plugins.js";
+import { addTargets } from "../plugins/add-targets.js";
+import { loadPlugins } from "../plugins/load.js";
 import type { OpenClient } from "../targets/types.js";
 import { buildApp } from "./app.js";
 import { readConfig, type ServerConfig } from "./config/index.js";
@@ -13,13 +16,15 @@ const LINGER_MS = 500;
 
 /** Program 1: environment in; one JSON line with its address once it listens; ends on SIGTERM or SIGINT with 0. */
 async function main(): Promise<void> {
+  const plugins = await loadPlugins(decodePlugins(process.env));
+  addTargets(plugins);
   const config = readConfig(process.env);
   const client = await openClient(config);
   let app: FastifyInstance;
   let url: string;
   try {
     const limiters = await createRateLimiters(config, client);
-    app = buildApp({ config, client, limiters });
+    app = buildApp({ config, client, limiters, plugins: plugins.map(({ facts }) => facts) });
     url = await listen(app, config);
   } catch (error) {
     await client.close();

@@ -10,6 +10,7 @@ import { Ground } from "./ground.js";
 import { patienceContract } from "./patience.js";
 import { LossyProxy } from "./proxy.js";
 import {
+  everyWay,
   glideSockets,
   LIMITS,
   openSubject,
@@ -42,18 +43,19 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => tota
 /**
  * What every client must do on every store, topology and option that it resolves for, against real stores. A client's
  * test file calls this and nothing else.
+ * @param ways of it that are tried: plain (empty) and options (`+id`)
  */
-export function clientContract(id: string): void {
+export function clientContract(id: string, ways = everyWay()): void {
   for (const kind of KINDS) {
     for (const topology of TOPOLOGIES) {
-      const targets = targetsOf(id, kind, topology);
+      const targets = targetsOf(id, kind, topology, ways);
       if (targets.length > 0) onGround(kind, topology, targets);
     }
   }
-  const kind = KINDS.find((each) => storeProgram(each) && targetsOf(id, each, "standalone").length > 0);
+  const kind = KINDS.find((each) => storeProgram(each) && targetsOf(id, each, "standalone", ways).length > 0);
   if (kind) {
-    const has = (topology: string) => targetsOf(id, kind, topology).length > 0;
-    patienceContract(id, kind, TOPOLOGIES.filter(has));
+    const has = (topology: string) => targetsOf(id, kind, topology, ways).length > 0;
+    patienceContract(id, kind, TOPOLOGIES.filter(has), ways);
   }
   // The process of the tests does not end in the way on which the client clears up after glide.
   afterAll(() => removeGlideSockets(process.pid));

@@ -8,9 +8,14 @@ import { tally, targetsOf, visit, withSubjects } from "./subject.js";
  * How a client waits for a store that is not there, not yet, or not answering. Part of the contract of clients; one
  * kind of store is enough.
  */
-export function patienceContract(id: string, kind: StoreKind, topologies: readonly string[]): void {
+export function patienceContract(
+  id: string,
+  kind: StoreKind,
+  topologies: readonly string[],
+  ways: string[],
+): void {
   const plain = (topology: string): Target => {
-    const [target] = targetsOf(id, kind, topology);
+    const [target] = targetsOf(id, kind, topology, ways);
     if (!target) throw new Error(`${id} has no target on ${kind} ${topology}`);
     return target;
   };
@@ -43,7 +48,7 @@ export function patienceContract(id: string, kind: StoreKind, topologies: readon
       "for a %s that hangs: opening is given up, closing ends, consumes fail and none is a denial; then it goes on",
       async (topology, context) => {
         const ground = await ownGround(topology, context);
-        await withSubjects(targetsOf(id, kind, topology), ground.place, async (subjects) => {
+        await withSubjects(targetsOf(id, kind, topology, ways), ground.place, async (subjects) => {
           const one = [plain(topology)];
           let hangs = false;
           const closing = visit(one, ground.place, () => {

@@ -21,9 +21,12 @@ export interface Subject extends LimiterPair {
   client: OpenClient;
 }
 
-/** The client on that store, plain and under each option that it can have there. */
-export function targetsOf(client: string, store: string, topology: string): Target[] {
-  return ["", ...options.map(({ id }) => `+${id}`)].flatMap((option) => {
+/** What is tried of a client: plain, and under each option. */
+export const everyWay = (): string[] => ["", ...options.map(({ id }) => `+${id}`)];
+
+/** The client on that store, in each of the ways that it can have there. */
+export function targetsOf(client: string, store: string, topology: string, ways = everyWay()): Target[] {
+  return ways.flatMap((option) => {
     const resolution = resolveTarget(`${client}@${store}:${topology}${option}`);
     return "target" in resolution ? [resolution.target] : [];
   });

@@ -7,6 +7,7 @@ from conftest import summaries_of
 from evidence import VALKEY_SHA1
 from report.answer import answers
 from report.compare import cells
+from report.conclusions import conclusions
 
 JITTER = (0.997, 0.999, 1.0, 1.001, 1.003)
 WIDE = (1.04, 0.90, 1.1, 1.0, 0.96)
@@ -123,3 +124,13 @@ def test_in_an_open_loop_throughput_tells_nobody_apart() -> None:
     (answer,) = answers(cells(summaries_of(*results)))
     assert "it tells nobody apart, latency does" in answer.groups[0].sentence
     assert [row.interval for row in answer.groups[0].rows] == ["", ""]
+
+
+def test_programs_are_told_the_same() -> None:
+    summaries = summaries_of(
+        *rows(iovalkey=(6000, JITTER), ioredis=(5000, JITTER), node_redis=(4000, JITTER))
+    )
+    (told,) = conclusions(summaries)
+    assert told["sentence"] == answers(cells(summaries))[0].groups[0].sentence
+    assert [each["status"] for each in told["comparisons"]] == ["worse"] * 3
+    assert {each["comparisons_in_family"] for each in told["comparisons"]} == {3}

@@ -32,18 +32,20 @@ def test_ratios_are_same_by_own() -> None:
     assert row.label == "valkey-glide"
     assert row.own == ("FCALL consume", "1,000", "800", "20.0")
     assert row.same == ("EVALSHA a1de965f", "1,250", "640", "15.0")
-    assert row.ratios == ("1.25×", "0.80×", "0.75×")
+    assert row.ratios == ("1.25×, better", "0.80×, better", "0.75×, better")
     assert row.tags == ()
 
 
 def test_fewer_than_five_runs_on_a_side_are_indicative() -> None:
     row = row_of(*measured("iovalkey", 1000, runs=5), *measured("iovalkey+same-script", 1000, runs=4))
     assert row.tags == ("indicative, 4 runs",)
+    assert row.ratios == ("1.00×", "1.00×", "1.00×")
 
 
 def test_client_whose_own_script_is_the_common_one_shows_noise() -> None:
     row = row_of(*measured("ioredis", 1000, runs=5), *measured("ioredis+same-script", 1010, runs=5))
     assert row.tags == ("own is the same script",)
+    assert row.ratios[0] == "1.01×, no difference"
 
 
 def test_clients_are_read_down_the_column_of_the_one_script() -> None:

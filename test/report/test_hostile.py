@@ -1,6 +1,7 @@
 """What must not run, break or be believed: hostile texts in every field, files that are something else."""
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -201,6 +202,19 @@ def test_what_is_no_file_does_not_stop_the_report(
     outcome = build(None, [result(configuration())])
     assert outcome.code == 2
     assert outcome.err.splitlines()[-1].startswith("generate_report: strange.json: $ is ")
+
+
+def test_a_result_that_was_changed_after_its_run_is_named(build: Build) -> None:
+    data = json.dumps(result(configuration(), 2)).encode()
+    sums = f"{hashlib.sha256(data).hexdigest()}  kept.json\n{'0' * 64} *changed.json\nnonsense\n\xff"
+    changed = json.dumps(result(configuration(), 3)).encode()
+    files = {"kept.json": data, "changed.json": changed, "SHA256SUMS": sums.encode("latin-1")}
+    outcome = build(None, [result(configuration())], files=files)
+    assert outcome.code == 2
+    assert outcome.err.splitlines()[-1] == (
+        "generate_report: changed.json: $ differs from its checksum in SHA256SUMS: "
+        "it was changed after the run"
+    )
 
 
 def test_hostile_file_names_are_addresses_and_no_more(build: Build) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
@@ -21,7 +22,14 @@ CTRL_D = "\x04"
 class Terminal:
     """The command line on a pseudo-terminal; `home` gets its state and results."""
 
-    def __init__(self, home: Path, *parameters: str, rows: int = 60, columns: int = 120) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *parameters: str,
+        rows: int = 60,
+        columns: int = 120,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         self._screen = pyte.HistoryScreen(columns, rows, history=2000)
         self._stream = pyte.Stream(self._screen)
         self.transcript = ""
@@ -31,6 +39,7 @@ class Terminal:
             "LANG": "C.UTF-8",
             "HOME": str(home),
             "XDG_STATE_HOME": str(home / "state home"),
+            **(env or {}),
         }
         self._child: pexpect.spawn[str] = pexpect.spawn(
             "node",
@@ -47,6 +56,14 @@ class Terminal:
         return "\n".join(line.rstrip() for line in self._screen.display)
 
     @property
+    def history(self) -> str:
+        """What has scrolled away, and what is on the screen now."""
+        gone = [
+            "".join(line[column].data for column in range(self._screen.columns)).rstrip()
+            for line in self._screen.history.top
+        ]
+        return "\n".join([*gone, self.text])
+
     def cursor_hidden(self) -> bool:
         return bool(self._screen.cursor.hidden)
 
@@ -62,12 +79,20 @@ class Terminal:
         self._stream.feed(written)
         return True
 
-    def wait_for(self, text: str, within_s: float = 60) -> None:
-        """Until the screen shows it."""
+    def wait_for(self, *texts: str, within_s: float = 60) -> None:
+        """Until the screen shows all of them at once."""
         deadline = time.monotonic() + within_s
-        while text not in self.text:
+        while not all(text in self.text for text in texts):
             if not self._read(0.2) or time.monotonic() > deadline:
-                raise AssertionError(f"{text!r} did not appear; the screen:\n{self.text}")
+                raise AssertionError(f"{texts!r} did not appear; the screen:\n{self.text}")
+
+    def wait_for_new(self, text: str, within_s: float = 60) -> None:
+        """Until the program writes it once more, and has written no more for a moment."""
+        written = len(self.transcript)
+        deadline = time.monotonic() + within_s
+        while text not in self.transcript[written:]:
+            if not self._read(0.2) or time.monotonic() > deadline:
+                raise AssertionError(f"{text!r} was not written again; the screen:\n{self.text}")
 
     def send(self, *keys: str) -> None:
         for key in keys:

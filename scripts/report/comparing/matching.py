@@ -11,7 +11,7 @@ from ..stats import Comparison, compare_family
 from ..summarize import Summary
 from .alike import Unlike, machine_of, runtime_of, unlike_rows, unlike_sides, version_notes
 from .floors import Floor, floor_of, measured_noise
-from .metrics import Metric, notes_on, values_of
+from .metrics import Metric, meaning_of, notes_on, values_of
 from .sides import Side
 
 
@@ -143,8 +143,13 @@ def compare_sides(
         *(each.text for each in of_sides),
         *_drift_notes(base, new, drift_excluded),
         *(note for one, other in pairs for note in version_notes(one, other)),
-        *(note for pair in pairs for row in pair for note in notes_on(row, metric)),
-        *(f"{row.identity.label}: {text}" for pair in pairs for row in pair for text in row.warnings),
+        *(note for one, _ in pairs for note in meaning_of(one, metric)),
+        *(
+            f"{_name(side, row, base.folder != new.folder)}: {text}"
+            for pair in pairs
+            for side, row in zip((base, new), pair, strict=True)
+            for text in (*notes_on(row, metric), *row.warnings)
+        ),
         *alone,
     ]
     return Outcome(
@@ -156,6 +161,10 @@ def compare_sides(
         rows=rows,
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _name(side: Side, row: Summary, with_campaign: bool) -> str:
+    return f"{side.campaign.name}#{row.identity.label}" if with_campaign else row.identity.label
 
 
 def _interleaved(side: Side) -> bool:

@@ -49,20 +49,24 @@ def values_of(summary: Summary, metric: Metric) -> tuple[float, ...]:
     return tuple(value for value in found if value is not None)
 
 
+def meaning_of(summary: Summary, metric: Metric) -> list[str]:
+    """What this figure is worth under the load of a configuration."""
+    open_loop = summary.identity.open_loop
+    if metric.id == "throughput" and open_loop:
+        return ["in an open loop throughput is what was offered: compare latencies there"]
+    if metric.id in ("p50", "p99") and not open_loop:
+        return ["latencies at capacity follow from the throughput (M4)"]
+    return []
+
+
 def notes_on(summary: Summary, metric: Metric) -> list[str]:
     """What a reader must know of this figure of a configuration."""
     counted = [run.measured for run in summary.runs if run.eligible and run.measured]
-    label = summary.identity.label
     notes = []
-    open_loop = summary.identity.open_loop
-    if metric.id == "throughput" and open_loop:
-        notes.append("in an open loop throughput is what was offered: compare latencies there")
-    if metric.id in ("p50", "p99") and not open_loop:
-        notes.append("latencies at capacity follow from the throughput (M4)")
     absent = sum(metric.read(run) is None for run in counted)
     if absent:
-        notes.append(f"{label}: {absent} of {len(counted)} runs have no such figure on record")
+        notes.append(f"{absent} of {len(counted)} runs have no such figure on record")
     few = sum(metric.id in run.unsupported for run in counted)
     if few:
-        notes.append(f"{label}: {metric.id} rests on too few samples in {few} of {len(counted)} runs (M18)")
+        notes.append(f"{metric.id} rests on too few samples in {few} of {len(counted)} runs (M18)")
     return notes

@@ -5,6 +5,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+from ..conclusions import comparison_document
 from ..format import ABSENT
 from ..loads import load_text, varying_parts
 from ..stats import Comparison
@@ -165,25 +166,6 @@ def document(outcome: Outcome) -> dict[str, Any]:
             for row in outcome.rows
         ],
         "notes": list(outcome.notes),
-    }
-
-
-def comparison_document(comparison: Comparison) -> dict[str, Any]:
-    """One comparison as plain data."""
-    interval = comparison.interval
-    return {
-        "status": comparison.status,
-        "reason": comparison.reason or None,
-        "ratio": comparison.ratio,
-        "ratio_of_medians": comparison.ratio_of_medians,
-        "interval": {"low": interval.low, "high": interval.high, "coverage": interval.coverage}
-        if interval
-        else None,
-        "p": comparison.p,
-        "p_holm": comparison.p_holm,
-        "comparisons_in_family": comparison.comparisons,
-        "runs_needed": comparison.runs_needed,
-        "detectable_percent": None if comparison.detectable is None else 100 * comparison.detectable,
     }
 
 

@@ -114,28 +114,40 @@ function alike(story: Story, runs: readonly EventOf<"run_finished">[]): string[]
   });
 }
 
-function next({ ended, report }: Story): string[] {
+/** It was interrupted after it had begun. */
+const isCutShort = ({ ended }: Story): boolean =>
+  ended?.folder !== undefined && ended.exit_code >= EXIT.interrupted;
+
+/** What is kept, and what can be done next. */
+function next(story: Story, done: number): string[] {
+  const { ended } = story;
   if (!ended?.folder) return [];
   const { runs, folder } = ended;
-  const usable = runs.valid + runs.suspect + runs.invalid + runs.kept;
-  if (report || usable === 0) return [];
-  return [`a report of what was measured: scripts/generate_report.py ${plain(folder)}`];
+  const again = runs.failed > 0 ? ["measure what failed once more with --resume"] : [];
+  if (!isCutShort(story)) return again;
+  const measured = done - runs.failed - runs.aborted;
+  const report = `a report of what was measured: scripts/generate_report.py ${plain(folder)}`;
+  return [
+    ...again,
+    `${measured} of ${done + runs.not_begun} runs are measured and kept in ${plain(folder)}`,
+    ...(measured > 0 ? [report] : []),
+  ];
 }
 
 /** What went wrong and why, what is kept, and what can be done next: for standard error. */
 export function troubles(story: Story, columns = Number.POSITIVE_INFINITY): string[] {
-  const { ended, finished } = story;
+  const { ended, finished, kept } = story;
   if (!ended) return [];
   const of = (...statuses: string[]) => finished.filter(({ status }) => statuses.includes(status));
-  const count = (status: "failed" | "invalid", verb: string) =>
-    ended.runs[status] > 0 ? [`${ended.runs[status]} of ${finished.length} runs ${verb}`] : [];
+  const done = kept.length + finished.length;
+  const count = (status: "failed" | "invalid", verb: string) => {
+    const wrong = [...kept, ...finished].filter((run) => run.status === status).length;
+    return wrong > 0 ? [`${wrong} of ${done} runs ${verb}`] : [];
+  };
   const told = alike(story, of("failed", "invalid"));
   const more = told.length - SHOWN;
   const suspects = of("suspect");
   const rules = [...new Set(suspects.flatMap(({ reasons }) => reasons.map(({ rule }) => rule)))].sort();
-  const begun = ended.runs.kept + finished.length;
-  const measured = begun - ended.runs.failed - ended.runs.aborted;
-  const early = ended.folder !== undefined && ended.exit_code >= EXIT.interrupted;
   return [
     ...count("failed", "failed"),
     ...count("invalid", "are invalid"),
@@ -146,9 +158,6 @@ export function troubles(story: Story, columns = Number.POSITIVE_INFINITY): stri
           `${suspects.length} of ${finished.length} runs are suspect (${rules.join(", ")}): the report says why`,
         ]
       : []),
-    ...(early
-      ? [`${measured} of ${begun + ended.runs.not_begun} runs are measured and kept in ${ended.folder}`]
-      : []),
-    ...next(story),
+    ...next(story, done),
   ].flatMap((line) => wrap(line, columns, "    "));
 }

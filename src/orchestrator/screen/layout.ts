@@ -26,29 +26,21 @@ export function flow(pieces: readonly string[], columns: number, indent = "", be
   return lines;
 }
 
-/** A text on as many lines as it needs, broken between words; later lines are indented. */
+/**
+ * A text on as many lines as it needs, broken between words; later lines are indented as the first one and by `indent`
+ * more. A word that is longer than a line, e.g. a path, stays whole: it is there to be copied, the terminal breaks it.
+ */
 export function wrap(text: string, columns: number, indent = "  "): string[] {
-  if (columns === Number.POSITIVE_INFINITY) return [text];
+  const margin = /^ */.exec(text)?.[0] ?? "";
   const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    let rest = word;
-    const joined = line === "" ? rest : `${line} ${rest}`;
-    if (widthOf(joined) <= columns) {
-      line = joined;
-      continue;
-    }
-    if (line.trim() !== "") lines.push(line);
-    // A word that is longer than a line, e.g. a path, is broken, never cut: it is there to be copied.
-    rest = indent + rest;
-    while (widthOf(rest) > columns) {
-      const end = Math.max(1, truncatedWidth(rest, { limit: columns }).index);
-      lines.push(rest.slice(0, end));
-      rest = rest.slice(end);
-    }
-    line = rest;
+  for (const word of text.trimStart().split(" ")) {
+    const last = lines.at(-1);
+    const joined = `${last} ${word}`;
+    if (last === undefined) lines.push(margin + word);
+    else if (widthOf(joined) <= columns) lines[lines.length - 1] = joined;
+    else lines.push(margin + indent + word);
   }
-  return [...lines, line];
+  return lines;
 }
 
 /** `[#####-----]`, in so many columns. Plain characters, so that it looks alike in every locale. */

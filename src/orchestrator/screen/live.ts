@@ -1,6 +1,6 @@
 import type { EventOf } from "../../contract/events.js";
 import { durationText } from "../estimate.js";
-import { bar, cut, flow } from "./layout.js";
+import { bar, cut, flow, wrap } from "./layout.js";
 import { plain } from "./plain.js";
 import type { Story } from "./story.js";
 import { phaseText, runText, secondPieces } from "./words.js";
@@ -79,7 +79,7 @@ export function liveLines(story: Story, nowMs: number, { columns, rows }: Size):
   // The last column stays free: a character in it makes some terminals break the line.
   const room = Math.max(1, columns - 1);
   const as = (tone: Tone, lines: readonly string[]) => lines.map((text) => ({ tone, text: cut(text, room) }));
-  const what = story.run ? [plain(runText(story.run))] : [];
+  const what = story.run ? wrap(plain(runText(story.run)), room) : [];
   const lines = [
     ...as("head", overall(story, nowMs, room)),
     ...as("strong", what),

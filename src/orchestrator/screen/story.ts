@@ -13,7 +13,7 @@ export class Story {
   report: EventOf<"report"> | undefined;
   ended: EventOf<"ended"> | undefined;
   readonly finished: EventOf<"run_finished">[] = [];
-  kept = 0;
+  readonly kept: EventOf<"run_kept">[] = [];
   /** Every run that was begun, by its file. */
   readonly begun = new Map<string, EventOf<"run_started">>();
 
@@ -25,7 +25,7 @@ export class Story {
         this.left = { time_left_s: event.estimate_s, at: event.at };
         break;
       case "run_kept":
-        this.kept++;
+        this.kept.push(event);
         break;
       case "run_started":
         this.run = event;
@@ -56,6 +56,6 @@ export class Story {
 
   /** Runs that need not be looked at again. */
   get done(): number {
-    return this.finished.length + this.kept;
+    return this.finished.length + this.kept.length;
   }
 }

@@ -59,7 +59,11 @@ export class TerminalScreen implements Screen {
     }
     if (event.event === "notice" && event.level === "warning") {
       const { err } = this.#outputs;
-      this.#frame.print([this.#styled("yellow", plain(event.text))], (text) => err.write(text));
+      const lines = wrap(plain(event.text), this.#columns);
+      this.#frame.print(
+        lines.map((line) => this.#styled("yellow", line)),
+        (text) => err.write(text),
+      );
     } else this.#frame.print(this.#keptLines(event));
     this.#draw();
   }
@@ -88,10 +92,15 @@ export class TerminalScreen implements Screen {
 
   #finish(): void {
     this.close();
-    const columns = Math.max(20, (this.#outputs.out.columns ?? 80) - 1);
+    const columns = this.#columns;
     const { out, err } = this.#outputs;
     for (const line of lastScreen(this.#story, columns)) out.write(`${line}\n`);
     for (const line of troubles(this.#story, columns)) err.write(`${this.#styled("yellow", line)}\n`);
+  }
+
+  /** For lines that stay. The last column stays free: a character in it makes some terminals break the line. */
+  get #columns(): number {
+    return Math.max(20, (this.#outputs.out.columns ?? 80) - 1);
   }
 
   #styled(style: Style | undefined, text: string): string {
@@ -104,19 +113,21 @@ export class TerminalScreen implements Screen {
     const verbose = this.#detail === "verbose";
     switch (event.event) {
       case "notice":
-        return [plain(event.text)];
+        return wrap(plain(event.text), this.#columns);
       case "campaign":
-        return [plain(campaignText(event, durationText(event.estimate_s)))];
+        return wrap(plain(campaignText(event, durationText(event.estimate_s))), this.#columns);
       case "run_kept":
         return [this.#styled("dim", plain(`[${event.number}/${event.of}] ${event.file} is kept`))];
       case "run_finished": {
         const started = this.#story.begun.get(event.file);
         const what = started ? `${configurationText(started.configuration)}, run ${event.run}` : event.file;
         const style = event.status === "valid" ? "green" : event.status === "suspect" ? "yellow" : "red";
-        const columns = Math.max(20, (this.#outputs.out.columns ?? 80) - 1);
-        const [first = "", ...more] = wrap(plain(`[${event.number}/${event.of}] ${what}`), columns, "  ");
-        const figures = wrap(plain(`  ${finishedText(event)}`), columns, "  ");
-        return [this.#styled("bold", first), ...more, ...figures.map((line) => this.#styled(style, line))];
+        const head = wrap(plain(`[${event.number}/${event.of}] ${what}`), this.#columns);
+        const figures = wrap(plain(`  ${finishedText(event)}`), this.#columns);
+        return [
+          ...head.map((line) => this.#styled("bold", line)),
+          ...figures.map((line) => this.#styled(style, line)),
+        ];
       }
       case "phase":
         return verbose ? [this.#styled("dim", `  ${phaseText(event.phase)}`)] : [];

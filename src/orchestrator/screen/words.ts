@@ -15,7 +15,7 @@ export const runText = (started: EventOf<"run_started">): string =>
   `${configurationText(started.configuration)}, run ${started.run} of ${started.runs_per_configuration}`;
 
 const PHASES: Partial<Record<Phase, string>> = {
-  starting: "starting the store and the server",
+  starting: "starting the parts",
   "store ready": "starting the server",
   "server ready": "starting the load generator",
   warmup: "warm-up",
@@ -38,8 +38,9 @@ export function secondPieces(second: EventOf<"second">): string[] {
     p99_ms === undefined ? [] : [`p99 ${msText(p99_ms)}`],
     limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
     generator === undefined ? [] : [`generator ${shareText(generator)} busy`],
-    server === undefined ? [] : [`server ${shareText(server)} busy`],
-    cpu === undefined ? [] : [`server CPU ${cpu.toFixed(0)} %`],
+    server === undefined
+      ? []
+      : [`server ${shareText(server)} busy${cpu === undefined ? "" : ` (CPU ${cpu.toFixed(0)} %)`}`],
   ].flat();
 }
 
@@ -62,8 +63,10 @@ export function finishedText(finished: EventOf<"run_finished">): string {
   return `${pieces.flat().join(", ")} — ${status}${reasons ? ` (${reasons})` : ""}`;
 }
 
-/** `3 runs of 1 configurations, interleaved, about 12 s; seed 1; results in …`. */
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+/** `3 runs of 1 configuration, interleaved, about 12 s; seed 1; results in …`. */
 export function campaignText(event: EventOf<"campaign">, length: string): string {
-  const counts = `${event.runs} runs of ${event.configurations.length} configurations, ${event.order}`;
-  return `${counts}, about ${length}; seed ${event.seed}; results in ${event.folder}`;
+  const counts = `${counted(event.runs, "run")} of ${counted(event.configurations.length, "configuration")}`;
+  return `${counts}, ${event.order}, about ${length}; seed ${event.seed}; results in ${event.folder}`;
 }

@@ -36,6 +36,17 @@ export const how: SettingGroup = {
       help: "sends of an open loop: constant (default) or poisson",
       words: () => arrivalsSchema.options,
     },
+    {
+      key: "find-max-rate",
+      help: "open loop: search the highest rate that keeps --slo, beginning at --rate",
+      flagOnly: true,
+    },
+    {
+      key: "slo",
+      value: "<list>",
+      help: 'what --find-max-rate keeps, as --threshold, e.g. "p99<10ms,errors<0.1%"',
+      flagOnly: true,
+    },
     { key: "runs", value: "<n>", help: "runs of each configuration", fallback: "3" },
     { key: "warmup", value: "<s>", help: "seconds of load before each run, discarded", fallback: "10" },
     {

@@ -12,6 +12,13 @@ export const where: SettingGroup = {
       words: () => ["auto", ...runtimes.map(({ id }) => id)],
     },
     {
+      key: "plugin",
+      value: "<path>",
+      help: "a file or folder that adds clients, limiters, options or traffic; several times for several",
+      variable: "PLUGINS",
+      repeatable: true,
+    },
+    {
       key: "store-cpus",
       value: "<n>",
       help: "CPU cap of a store node in a container; else 2",

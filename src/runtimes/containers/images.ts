@@ -95,7 +95,13 @@ export async function ownImages(
     let facts = await imageFacts(docker, name);
     if (!facts) {
       options.say(`building the image ${name}`);
-      const { failed, all } = await build(builder, dockerfile, name, options);
+      const values = [`NODE_VERSION=${nodeVersion()}`, `INPUTS=${name.split(":")[1]}`];
+      const parameters = [
+        ...["--file", dockerfile, "--tag", name],
+        ...["--label", `${PACKAGE_LABEL}=${packageId(options.packageFolder)}`],
+        ...values.flatMap((value) => ["--build-arg", value]),
+      ];
+      const { failed, all } = await build(builder, parameters, options.packageFolder, options);
       facts = failed ? undefined : await imageFacts(docker, name);
       if (!facts) throw environmentError(`${builder.binary} build of ${dockerfile} failed: ${lastLine(all)}`);
     }
@@ -104,22 +110,16 @@ export async function ownImages(
   return built;
 }
 
-/** Builds one image. What is raised meanwhile ends the builder, and all that it started. */
-async function build(
+/** Builds one image from a folder. What is raised meanwhile ends the builder, and all that it started. */
+export async function build(
   { binary, environment }: Builder,
-  dockerfile: string,
-  name: string,
-  { packageFolder, signal, hold }: BuildOptions,
+  parameters: readonly string[],
+  folder: string,
+  { signal, hold }: Pick<BuildOptions, "signal" | "hold">,
 ): Promise<{ failed: boolean; all?: string | undefined }> {
   signal.throwIfAborted();
-  const parameters = [
-    ...["build", "--file", dockerfile, "--tag", name],
-    ...["--label", `${PACKAGE_LABEL}=${packageId(packageFolder)}`],
-    ...["--build-arg", `NODE_VERSION=${nodeVersion()}`],
-    ...["--build-arg", `INPUTS=${name.split(":")[1]}`, "."],
-  ];
-  const building = execa(binary, parameters, {
-    cwd: packageFolder,
+  const building = execa(binary, ["build", ...parameters, "."], {
+    cwd: folder,
     env: environment,
     stdin: "ignore",
     detached: true,
@@ -137,7 +137,8 @@ async function build(
   }
 }
 
-const lastLine = (text: string | undefined): string => {
+/** The line of a builder that says what went wrong. */
+export const lastLine = (text: string | undefined): string => {
   const lines = (text ?? "").split("\n").filter((line) => line.trim() !== "");
   return lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? "it printed nothing";
 };

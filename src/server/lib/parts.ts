@@ -1,3 +1,4 @@
+import type { PluginFacts } from "../../contract/plugins.js";
 import type { OpenClient } from "../../targets/types.js";
 import type { ServerConfig } from "../config/index.js";
 import type { RateLimiters } from "./rateLimiterFactory.js";
@@ -8,4 +9,6 @@ export interface AppParts {
   client: Pick<OpenClient, "version" | "settings" | "storeVersion">;
   /** Undefined: nothing is limited. */
   limiters: RateLimiters | undefined;
+  /** What was loaded beside the project's own. */
+  plugins?: readonly PluginFacts[];
 }

@@ -4,7 +4,7 @@ import type { Health } from "../../contract/server-api.js";
 import type { AppParts } from "../lib/parts.js";
 
 /** `GET /healthz`: who answers, for which run, with which versions; 503 when the store does not answer now. */
-export function healthz(app: FastifyInstance, { config, client, limiters }: AppParts): void {
+export function healthz(app: FastifyInstance, { config, client, limiters, plugins = [] }: AppParts): void {
   const identity = {
     service: "ratelimit-bench-server",
     run_nonce: config.runNonce,
@@ -33,6 +33,7 @@ export function healthz(app: FastifyInstance, { config, client, limiters }: AppP
         ...(store ? { store } : {}),
       },
       client_settings: client.settings,
+      ...(plugins.length > 0 ? { plugins: [...plugins] } : {}),
     };
     return reply.send(health);
   });

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { MeasuredResult } from "../../../src/contract/result.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { build, isSetUp } from "../../helpers/programs.js";
+import { expectReconciled } from "../../helpers/reconciled.js";
 
 beforeAll(build);
 const newFolder = temporaryFolders();
@@ -13,28 +13,6 @@ const noneInvalid = (campaign: Campaign) =>
   campaign.measured.flatMap(({ verdict }) =>
     verdict.reasons.filter(({ severity }) => severity === "invalid"),
   );
-
-/** M8 by the test's own arithmetic: from the generator's counts to the store's script calls. */
-function expectReconciled({ counts, server, store, configuration }: MeasuredResult): void {
-  const failed = counts.failed_answers + counts.connection_errors + counts.timed_out;
-  expect(counts.sent).toBe(counts.allowed + counts.limited + failed + counts.cut);
-  expect(failed).toBe(0);
-  if (!server) throw new Error("our own server tells its counters");
-  const received = server.at_end.requests - server.at_window_open.requests;
-  expect(received).toBe(counts.sent);
-  if (configuration?.target.limiter === "none") return;
-  const consumes = server.at_end.consumes ?? { allowed: -1, limited: -1, failed: -1 };
-  expect(consumes.failed).toBe(0);
-  expect(consumes.allowed + consumes.limited).toBe(server.at_end.requests);
-  if (!store) return;
-  const calls = store.nodes.map(({ at_start, at_end }) => {
-    expect(at_start.script_calls).toEqual({});
-    expect(at_start.keys).toBe(0);
-    expect(at_end.run_id).toBe(at_start.run_id);
-    return Object.values(at_end.script_calls).reduce((sum, entry) => sum + entry.calls - entry.failed, 0);
-  });
-  expect(calls.reduce((sum, count) => sum + count, 0)).toBe(consumes.allowed + consumes.limited);
-}
 
 describe("a campaign of three clients and the controls", () => {
   test("leaves reconciled results, a report, and no other trace", async () => {
@@ -119,6 +97,28 @@ describe("explicit limits", () => {
     expect(result.prediction?.limited_share).toBeGreaterThan(0.2);
     expect(result.configuration?.limits).toEqual({ points: 40, window_s: 1, block_s: 2 });
     expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+  });
+});
+
+describe("another limiter", () => {
+  test("meets limits that bind as predicted, its script calls are its consumes, and it is told apart", async () => {
+    const limits = ["--points", "40", "--window", "1", "--duration-mode", "custom:2"];
+    const clients = "iovalkey+fastify-rate-limit,memory+fastify-rate-limit";
+    const campaign = Campaign.run(newFolder(), clients, limits);
+    const { code, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
+    expect(noneInvalid(campaign)).toEqual([]);
+    for (const result of campaign.measured) {
+      expectReconciled(result);
+      expect(result.configuration?.target.limiter).toBe("fastify-rate-limit");
+      expect(result.prediction).toMatchObject({ basis: "limits" });
+      expect(result.prediction?.limited_share).toBeGreaterThan(0.15);
+      expect(result.versions.limiter).toMatch(/^11\./);
+    }
+    expect([...campaign.results.keys()]).toEqual([
+      "iovalkey-fastify-rate-limit_light_8c_2s_run1.json",
+      "memory-fastify-rate-limit_light_8c_2s_run1.json",
+    ]);
   });
 });
 

@@ -55,6 +55,15 @@ describe("completion", () => {
     for (const name of Object.keys(VALUES)) expect(flag(name)?.values.length).toBeGreaterThan(0);
   });
 
+  test("leaves out no flag whose help lists its words", () => {
+    for (const { name, summary, values } of found("run")?.flags ?? []) {
+      const [words] = /^[\w-]+(\|[\w:-]+)+/.exec(summary) ?? [];
+      for (const word of words?.split("|") ?? []) {
+        expect(values, name).toContain(word.replace(/:N$/, ":"));
+      }
+    }
+  });
+
   test("takes a flag's own choices first, and leaves hidden flags out", () => {
     const thing: CliCommand = {
       name: "thing",

@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { EXIT } from "../../../src/contract/errors.js";
 import { Lease } from "../../../src/orchestrator/lease.js";
 import { leaseSchema } from "../../../src/orchestrator/state.js";
+import { expectFailure } from "../../helpers/errors.js";
 import { FakeRuntime, held, partOf } from "../../helpers/fake-runtime.js";
 import { ownStateFolder, temporaryFolders } from "../../helpers/folders.js";
 
@@ -112,6 +114,13 @@ test("nothing starts any more once all was given back", async () => {
   await lease.close();
   await expect(start("server")).rejects.toThrow(/came too late/);
   expect(runtime.told).toEqual([]);
+});
+
+test("without a folder for temporary files there is no lease, and the message names the mend", async () => {
+  await lease.close();
+  vi.stubEnv("TMPDIR", join(newFolder(), "gone"));
+  await expectFailure(() => Lease.open("20260101_000001"), EXIT.environment, "TMPDIR");
+  expect(readdirSync(leases)).toEqual([]);
 });
 
 test("a helper process is in the file, a process that is no more is not", async () => {

@@ -97,6 +97,12 @@ describe("--resume", () => {
     await expectFailure(() => resume(root), EXIT.usage, path);
     writeFileSync(path, JSON.stringify({ ...manifest, plan: { ...manifest.plan, seed: -1 } }));
     await expectFailure(() => resume(root), EXIT.usage, path, "plan.seed");
+    const [run] = manifest.plan.runs;
+    const elsewhere = { ...manifest.plan, runs: [{ ...run, file: "../../x.json" }] };
+    writeFileSync(path, JSON.stringify({ ...manifest, plan: elsewhere }));
+    await expectFailure(() => resume(root), EXIT.usage, path, "plan.runs", "../../x.json");
+    writeFileSync(path, JSON.stringify({ ...manifest, campaign: "../../x" }));
+    await expectFailure(() => resume(root), EXIT.usage, path, "campaign");
     unlinkSync(path);
     await expectFailure(() => resume(root), EXIT.usage, path);
   });

@@ -1,9 +1,11 @@
 import type { Command, Option } from "commander";
+import { arrivalsSchema } from "../../../contract/configuration.js";
 import { runtimes } from "../../../runtimes/index.js";
 import { clients } from "../../../targets/clients/index.js";
 import { groups } from "../../../targets/groups.js";
 import { profiles } from "../../../traffic/profiles/index.js";
 import { workloads } from "../../../traffic/workloads.js";
+import { PRESETS } from "../../settings/presets.js";
 import type { CliCommand } from "../types.js";
 
 /** A flag, and what may follow it. */
@@ -12,6 +14,8 @@ export interface CompletionFlag {
   summary: string;
   /** Absent for a switch. */
   placeholder?: string;
+  /** Whether the value may be left out. */
+  optional?: boolean;
   /** Words that may stand in its value; several are separated by commas where the flag takes a list. */
   values: readonly string[];
   /** Whether the value is a path. */
@@ -43,6 +47,8 @@ export const VALUES: Readonly<Record<string, readonly string[]>> = {
   "--traffic": ids(profiles),
   "--runtime": ["auto", ...ids(runtimes)],
   "--order": ["interleaved", "consecutive"],
+  "--preset": ids(PRESETS),
+  "--arrivals": arrivalsSchema.options,
   "--duration-mode": ["dynamic", "fixed30", "fixed120", "custom:"],
 };
 
@@ -50,12 +56,12 @@ const PATHS = /^(dir|file|path|folder|campaign)/i;
 
 function flagOf({ long, flags, description, argChoices }: Option): CompletionFlag[] {
   if (!long) return [];
-  const placeholder = /[<[](.+)[>\]]$/.exec(flags)?.[1];
+  const [, bracket, placeholder] = /([<[])(.+)[>\]]$/.exec(flags) ?? [];
   return [
     {
       name: long,
       summary: description,
-      ...(placeholder ? { placeholder } : {}),
+      ...(placeholder ? { placeholder, optional: bracket === "[" } : {}),
       values: placeholder ? (argChoices ?? VALUES[long] ?? []) : [],
       isPath: placeholder !== undefined && PATHS.test(placeholder),
     },

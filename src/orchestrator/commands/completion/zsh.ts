@@ -4,7 +4,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const escaped = (text: string, characters: RegExp): string => text.replaceAll(characters, "\\$&");
 
 /** A flag as `_arguments` takes it. */
-function specification({ name, summary, placeholder, values, isPath }: CompletionFlag): string {
+function specification({ name, summary, placeholder, optional, values, isPath }: CompletionFlag): string {
   const explained = `${name}${placeholder ? "=" : ""}[${escaped(summary, /[\\[\]]/g)}]`;
   if (placeholder === undefined) return quoted(explained);
   const words = values.map((value) => escaped(value, /[\\:]/g)).join(" ");
@@ -12,7 +12,7 @@ function specification({ name, summary, placeholder, values, isPath }: Completio
   // No space after a word that goes on.
   const suffix = values.some((value) => value.endsWith(":")) ? ' -S ""' : "";
   const action = isPath ? "_files" : words && `${add}${suffix} - ${words}`;
-  return quoted(`${explained}:${escaped(placeholder, /[\\:]/g)}:${action}`);
+  return quoted(`${explained}${optional ? "::" : ":"}${escaped(placeholder, /[\\:]/g)}:${action}`);
 }
 
 function branch({ name, flags, words }: CompletionCommand): string {

@@ -1,0 +1,57 @@
+"""What a campaign says of its targets, ranking by ranking, as plain data: for programs and last screens."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from .answer import answers
+from .compare import Pair
+from .parts import page_parts
+from .stats import Comparison
+from .summarize import Summary
+
+
+def comparison_document(comparison: Comparison) -> dict[str, Any]:
+    """One comparison; ratios are new ÷ base."""
+    interval = comparison.interval
+    return {
+        "status": comparison.status,
+        "reason": comparison.reason or None,
+        "ratio": comparison.ratio,
+        "ratio_of_medians": comparison.ratio_of_medians,
+        "interval": {"low": interval.low, "high": interval.high, "coverage": interval.coverage}
+        if interval
+        else None,
+        "p": comparison.p,
+        "p_holm": comparison.p_holm,
+        "comparisons_in_family": comparison.comparisons,
+        "runs_needed": comparison.runs_needed,
+        "detectable_percent": None if comparison.detectable is None else 100 * comparison.detectable,
+    }
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    return {
+        "base": pair.base.identity.label,
+        "base_hash": pair.base.identity.configuration_hash,
+        "new": pair.new.identity.label,
+        "new_hash": pair.new.identity.configuration_hash,
+        **comparison_document(pair.comparison),
+    }
+
+
+def conclusions(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
+    """One a ranking: under which load, what it says, and each row compared with each, by throughput."""
+    found = []
+    for part in page_parts(summaries):
+        for cell, answer in zip(part.cells, answers(part.cells), strict=True):
+            for ranking, group in zip(cell.rankings, answer.groups, strict=True):
+                found.append(
+                    {
+                        "title": answer.title,
+                        "heading": group.heading,
+                        "sentence": group.sentence,
+                        "indicative": group.indicative,
+                        "comparisons": [_pair(pair) for pair in ranking.pairs],
+                    }
+                )
+    return found

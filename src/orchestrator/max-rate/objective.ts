@@ -1,0 +1,57 @@
+import type { Threshold } from "../../contract/manifest.js";
+import type { MeasuredResult } from "../../contract/result.js";
+import { failed } from "../../judge/counts.js";
+
+type Metric = Threshold["metric"];
+
+/** The figure of a run that an objective is about; undefined where the run has none. */
+const figures: Readonly<Record<Metric, (result: MeasuredResult) => number | undefined>> = {
+  throughput: ({ requests }) => requests.average,
+  p50: ({ latency }) => latency?.p50,
+  p90: ({ latency }) => latency?.p90,
+  p95: ({ latency }) => latency?.p95,
+  p99: ({ latency }) => latency?.p99,
+  p99_9: ({ latency }) => latency?.p99_9,
+  errors: ({ counts }) => (counts.sent > 0 ? failed(counts) / counts.sent : undefined),
+  limited_share: ({ counts, requests }) => (requests.total > 0 ? counts.limited / requests.total : undefined),
+  cpu: ({ resources }) => resources.server?.cpu_us_per_request,
+};
+
+function isHeld({ op, value, tolerance = 0 }: Threshold, figure: number): boolean {
+  switch (op) {
+    case "<":
+      return figure < value;
+    case "<=":
+      return figure <= value;
+    case ">":
+      return figure > value;
+    case ">=":
+      return figure >= value;
+    case "=":
+      return Math.abs(figure - value) <= tolerance;
+  }
+}
+
+/** Less of the schedule than this share was sent, and another rate was measured than the one that was asked. */
+const SENT_AT_LEAST = 0.99;
+/** Rules that the objectives judge in the place of the verdict: sends that were late are part of the latency. */
+const JUDGED_HERE: readonly string[] = ["M5", "M9"];
+
+/**
+ * Whether a run of an open loop sent what was offered and met every objective.
+ * @returns why not; empty where it did
+ */
+export function missedBy(result: MeasuredResult, objectives: readonly Threshold[]): string {
+  const invalid = result.verdict.reasons.find(
+    ({ severity, rule }) => severity === "invalid" && !JUDGED_HERE.includes(rule),
+  );
+  if (invalid) return `${invalid.rule} ${invalid.text}`;
+  const { offered = 0, sent = 0 } = result.schedule ?? {};
+  if (offered === 0 || sent < SENT_AT_LEAST * offered) return `${sent} of ${offered} requests were sent`;
+  const missed = objectives.flatMap((objective) => {
+    const figure = figures[objective.metric](result);
+    if (figure === undefined) return [`${objective.text}: no figure`];
+    return isHeld(objective, figure) ? [] : [`${objective.text}: ${Number(figure.toPrecision(4))}`];
+  });
+  return missed.join(", ");
+}

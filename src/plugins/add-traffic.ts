@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { limitsSchema } from "../contract/configuration.js";
+import { idSchema } from "../contract/target.js";
+import { profiles } from "../traffic/profiles/index.js";
+import type { TrafficProfile } from "../traffic/types.js";
+import { add } from "./add.js";
+import { checked, type LoadedPlugin } from "./load.js";
+import { functionSchema, lineSchema } from "./members.js";
+
+const schema = z.strictObject({
+  id: idSchema,
+  summary: lineSchema,
+  limits: limitsSchema,
+  order: z.enum(["random", "sequential"]).optional(),
+  population: functionSchema,
+});
+
+/** What a profile's requests must be; they are made only where they are needed. */
+const populationSchema = z.object({
+  requests: z.array(z.array(z.string().min(1).max(256)).min(1)).min(1),
+  shares: z.instanceof(Float64Array),
+});
+
+/** @throws usageError naming the plugin and what is wrong with one of its profiles */
+export function addTraffic(plugins: readonly LoadedPlugin[]): void {
+  for (const { facts, members } of plugins) {
+    for (const [index, member] of (members.traffic ?? []).entries()) {
+      const where = ["traffic", index];
+      checked(facts.name, schema, member, where);
+      const profile = member as unknown as TrafficProfile;
+      const population = profile.population();
+      checked(facts.name, populationSchema, population, [...where, "population()"]);
+      const total = population.shares.reduce((sum, share) => sum + share, 0);
+      const whole = population.shares.length === population.requests.length && Math.abs(total - 1) < 1e-6;
+      checked(facts.name, z.literal(true, "must have a share for each request, 1 in all"), whole, [
+        ...where,
+        "population().shares",
+      ]);
+      add(facts.name, "traffic", profiles, profile);
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const venv = join(root, ".venv/bin/python");
+const python = existsSync(venv) ? venv : "python3";
+const executablePath = [
+  process.env.CHROMIUM,
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+].find((path) => path && existsSync(path));
+
+describe.skipIf(!executablePath)("the pages over several campaigns in a browser", () => {
+  // A space and a number sign: the pages must not care where they lie.
+  const folder = mkdtempSync(join(tmpdir(), "ratelimit-bench several #"));
+  const address = (name: string) => pathToFileURL(join(folder, "report", name)).href;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    execFileSync(python, [join(root, "test/report/write_several.py"), folder]);
+    const script = join(root, "scripts/generate_report.py");
+    execFileSync("python3", [script, join(folder, "20260101_000000")]);
+    const flags = ["--compare-runs", folder, "--include-trends", "--baseline", "20260101_000000"];
+    execFileSync("python3", [script, ...flags]);
+    browser = await chromium.launch({
+      executablePath: executablePath ?? "",
+      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+    });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Opens a page and collects whatever it should not do. */
+  async function open(name: string, width = 1280) {
+    const page = await browser.newPage({ viewport: { width, height: 900 } });
+    const complaints: string[] = [];
+    page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));
+    page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+    page.on("request", (request) => {
+      if (request.url() !== address(name) && !request.url().startsWith("data:"))
+        complaints.push(request.url());
+    });
+    await page.addInitScript({
+      content: `document.addEventListener("securitypolicyviolation", (event) =>
+        console.error("policy:", event.violatedDirective, event.blockedURI));`,
+    });
+    await page.goto(address(name));
+    return { page, complaints };
+  }
+
+  test.each(["index.html", "compare.html", "trends.html"])(
+    "%s asks for nothing and complains of nothing",
+    async (name) => {
+      const { page, complaints } = await open(name);
+      expect(await page.locator("h1").count()).toBe(1);
+      expect(complaints).toEqual([]);
+      await page.close();
+    },
+  );
+
+  test.each(["index.html", "compare.html", "trends.html"])("%s fits a phone", async (name) => {
+    const { page } = await open(name, 375);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(375);
+    await page.close();
+  });
+
+  test("a column sorts by its figures", async () => {
+    const { page } = await open("compare.html");
+    const table = page.locator("#group2-throughput");
+    const column = 5;
+    const figures = async () => {
+      const texts = await table.locator(`tbody td:nth-child(${column})`).allInnerTexts();
+      return texts.filter((text) => text !== "–").map((text) => Number(text.replace(/\D/g, "")));
+    };
+    await table.locator(`thead th:nth-child(${column}) button`).click();
+    const once = await figures();
+    expect(once.length).toBeGreaterThan(1);
+    const ascending = [...once].sort((a, b) => a - b);
+    expect([ascending, [...ascending].reverse()]).toContainEqual(once);
+    await page.close();
+  });
+
+  test("a history is drawn with its versions and its change", async () => {
+    const { page } = await open("trends.html");
+    const figure = page.locator("figure", { has: page.locator("h3", { hasText: /^iovalkey/ }) }).first();
+    expect(await figure.locator("svg circle").count()).toBe(11);
+    expect(await figure.locator("svg .mark").count()).toBe(1);
+    expect(await figure.locator("svg circle.step").count()).toBe(1);
+    expect(await figure.locator(".change").textContent()).toContain("20260107_000000: level 0.90×");
+    await page.close();
+  });
+
+  test("the index leads to a campaign's own report", async () => {
+    const { page } = await open("index.html");
+    await page.locator("a", { hasText: "20260101_000000" }).click();
+    await page.waitForURL(/20260101_000000\/report\/index\.html$/);
+    expect(await page.locator("h1").count()).toBe(1);
+    await page.close();
+  });
+});

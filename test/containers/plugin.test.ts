@@ -1,0 +1,62 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Campaign } from "../helpers/campaign.js";
+import { added, docker, everything, inspected, running, tryDocker } from "../helpers/engine.js";
+import { temporaryFolders } from "../helpers/folders.js";
+import { savePage } from "../helpers/page.js";
+import { expectReconciled } from "../helpers/reconciled.js";
+
+const newFolder = temporaryFolders();
+
+/** A folder with a package of its own beside it, which the project does not have. */
+function folderPlugin(home: string): string {
+  const folder = join(home, "my traffic");
+  mkdirSync(join(folder, "node_modules", "users"), { recursive: true });
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
+  write("package.json", '{"name":"my-traffic","version":"3.2.1","type":"module","main":"main.js"}');
+  write("node_modules/users/package.json", '{"name":"users","type":"module","main":"index.js"}');
+  write("node_modules/users/index.js", 'export const users = ["user-1", "exhausted-1"];');
+  write(
+    "main.js",
+    `import { users } from "users";
+export const plugin = { traffic: [{
+  id: "halves", summary: "every other request is denied", limits: { points: 1000000000, window_s: 60, block_s: 0 },
+  population: () => ({ requests: users.map((user) => [user]), shares: Float64Array.of(0.5, 0.5) }),
+}] };
+`,
+  );
+  return folder;
+}
+
+test("plugins are measured in containers, from images that hold them: nothing is mounted, nothing can be written", async () => {
+  const before = everything();
+  const home = newFolder();
+  const [client = ""] = savePage(home);
+  const campaign = Campaign.run(home, "my-client", [
+    ...["--runtime", "docker", "--plugin", client, "--plugin", folderPlugin(home), "--traffic", "halves"],
+    ...["--duration-mode", "custom:4"],
+  ]);
+  await campaign.reaches("measure");
+  const roles = running();
+  for (const role of ["server", "generator"]) {
+    const id = roles.get(role) ?? "";
+    expect(inspected(id).Mounts, role).toEqual([]);
+    const listed = docker("exec", id, "ls", "-l", "/app/plugins/0/my-client.js");
+    expect(listed, role).toMatch(/^-r..r..r.. 1 root root/);
+    expect(tryDocker("exec", id, "touch", "/app/plugins/0/other.js").output, role).toMatch(/read-only/i);
+  }
+  const { code, stderr } = await campaign.ended;
+  expect(code, stderr).toBe(0);
+  expect(added(before)).toEqual([]);
+
+  const { plugins, images } = campaign.manifest;
+  expect(plugins).toMatchObject([{ name: "my-client.js" }, { name: "my traffic", version: "3.2.1" }]);
+  expect(images?.server?.name).toMatch(/-plugins$/);
+  const [result] = campaign.measured;
+  if (!result) throw new Error("a result");
+  expectReconciled(result);
+  expect(result.prediction?.limited_share).toBe(0.5);
+  expect(result.server?.plugins).toEqual(plugins);
+  expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+});

@@ -1,0 +1,195 @@
+import { type CampaignEvent, type EventOf, eventSchema } from "../../src/contract/events.js";
+import type { Plan } from "../../src/contract/plan.js";
+import { makePlan } from "../../src/orchestrator/plan.js";
+import type { Output, Outputs, Screen } from "../../src/orchestrator/screen/types.js";
+import { everything, requestOf } from "./request.js";
+
+export const BEGAN_MS = Date.parse("2026-01-01T12:00:00.000Z");
+const atS = (second: number): string => new Date(BEGAN_MS + 1000 * second).toISOString();
+
+/** Of two runs of iovalkey at 8 connections and 10 s, unless the flags say otherwise. */
+export const planOf = (...flags: readonly string[]): Plan =>
+  makePlan(
+    requestOf("--runs", "2", "--concurrency", "8", "--duration-mode", "custom:10", ...flags),
+    everything,
+  );
+
+type Change<Kind extends CampaignEvent["event"]> = Partial<Omit<EventOf<Kind>, "event" | "at">>;
+
+/** The events of a campaign of a plan, each valid by the schema; `second` is when, since the campaign began. */
+export class Telling {
+  readonly plan: Plan;
+
+  constructor(plan = planOf()) {
+    this.plan = plan;
+  }
+
+  #event<Kind extends CampaignEvent["event"]>(event: Kind, second: number, rest: object): EventOf<Kind> {
+    return eventSchema.parse({ event, at: atS(second), ...rest }) as EventOf<Kind>;
+  }
+
+  opened = () => this.#event("opened", 0, { schema: "ratelimit-bench/event", schema_version: 1 });
+
+  notice = (text: string, level: "info" | "warning" = "info") => this.#event("notice", 0, { level, text });
+
+  detail = (text: string, role?: string) => this.#event("detail", 0, { text, ...(role ? { role } : {}) });
+
+  campaign = (change: Change<"campaign"> = {}) =>
+    this.#event("campaign", 0, {
+      campaign: "20260101_120000",
+      folder: "/results/20260101_120000",
+      runtime: "local",
+      runs: this.plan.runs.length,
+      configurations: this.plan.configurations,
+      runs_per_configuration: this.plan.runs_per_configuration,
+      order: this.plan.order,
+      seed: 1,
+      estimate_s: 100,
+      skips: [],
+      ...change,
+    });
+
+  #place(number: number) {
+    const run = this.plan.runs[number - 1];
+    if (!run) throw new Error("no such run");
+    return { number, of: this.plan.runs.length, file: run.file, run: run.run, hash: run.configuration_hash };
+  }
+
+  kept(number: number, status: EventOf<"run_kept">["status"] = "valid") {
+    const { of, file } = this.#place(number);
+    return this.#event("run_kept", 0, { number, of, file, status });
+  }
+
+  started(number: number, second = 0, change: Change<"run_started"> = {}) {
+    const { hash, ...place } = this.#place(number);
+    const planned = this.plan.configurations.find((each) => each.hash === hash);
+    return this.#event("run_started", second, {
+      ...place,
+      runs_per_configuration: this.plan.runs_per_configuration,
+      configuration_hash: hash,
+      configuration: planned?.configuration,
+      time_left_s: 100 - second,
+      ...change,
+    });
+  }
+
+  phase = (phase: EventOf<"phase">["phase"], second = 0, lasts_s?: number) =>
+    this.#event("phase", second, { number: 1, phase, ...(lasts_s === undefined ? {} : { lasts_s }) });
+
+  second = (second: number, change: Change<"second"> = {}) =>
+    this.#event("second", second, {
+      number: 1,
+      t_s: second,
+      requests_per_second: 5012,
+      limited_share: 0.1,
+      p99_ms: 12.31,
+      generator_event_loop_utilisation: 0.45,
+      server_event_loop_utilisation: 0.78,
+      server_cpu_percent: 96,
+      time_left_s: 100 - second,
+      ...change,
+    });
+
+  finished(number: number, change: Change<"run_finished"> = {}, second = 12) {
+    const { hash, ...place } = this.#place(number);
+    return this.#event("run_finished", second, {
+      ...place,
+      configuration_hash: hash,
+      status: "valid",
+      reasons: [],
+      figures: { requests_per_second: 5000.4, p50_ms: 1.5, p99_ms: 12.25, limited_share: 0.1 },
+      took_s: 12,
+      time_left_s: 100 - second,
+      ...change,
+    });
+  }
+
+  failed = (number: number, text: string) =>
+    this.finished(number, {
+      status: "failed",
+      figures: undefined,
+      reasons: [{ rule: "M20", severity: "invalid", text: `failed: ${text}` }],
+    });
+
+  report = (change: Partial<EventOf<"report">["configurations"][number]>[] = []) =>
+    this.#event("report", 90, {
+      path: "/results/20260101_120000/report/index.html",
+      thresholds: [],
+      configurations: this.plan.configurations.map(({ hash, configuration: { target, ...rest } }, index) => ({
+        configuration_hash: hash,
+        label: target.label,
+        store: target.store,
+        topology: target.topology,
+        workload: rest.workload.id,
+        traffic: rest.traffic,
+        control: false,
+        runs: 2,
+        valid_runs: 2,
+        missing_runs: 0,
+        median_run: 1,
+        requests_per_second: { median: 5000 + index, min: 4900, max: 5100 },
+        latency_p50_ms: 1.5,
+        latency_p99_ms: 12.25,
+        verdict: "valid",
+        ...change[index],
+      })),
+    });
+
+  ended = (
+    change: Partial<Omit<EventOf<"ended">, "runs">> & { runs?: Partial<EventOf<"ended">["runs"]> } = {},
+  ) =>
+    this.#event("ended", 100, {
+      exit_code: 0,
+      folder: "/results/20260101_120000",
+      ...change,
+      runs: {
+        valid: 2,
+        suspect: 0,
+        invalid: 0,
+        failed: 0,
+        aborted: 0,
+        kept: 0,
+        not_begun: 0,
+        ...change.runs,
+      },
+    });
+}
+
+/** A stream that keeps what is written to it. */
+export class Kept implements Output {
+  text = "";
+  readonly isTTY: boolean;
+  columns = 80;
+  rows = 24;
+  readonly #colors: boolean;
+
+  constructor(terminal = false, colors = false) {
+    this.isTTY = terminal;
+    this.#colors = colors;
+  }
+
+  write(text: string): void {
+    this.text += text;
+  }
+
+  hasColors(): boolean {
+    return this.#colors;
+  }
+
+  get lines(): string[] {
+    return this.text.split("\n").slice(0, -1);
+  }
+}
+
+/** What a screen writes about these events. */
+export function shown(
+  open: (outputs: Outputs) => Screen,
+  events: readonly CampaignEvent[],
+  out = new Kept(),
+): { out: Kept; err: Kept } {
+  const err = new Kept();
+  const screen = open({ out, err });
+  for (const event of events) screen.show(event);
+  screen.close();
+  return { out, err };
+}

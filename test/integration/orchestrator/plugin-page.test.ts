@@ -1,0 +1,143 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { manifestSchema } from "../../../src/contract/manifest.js";
+import { type MeasuredResult, measuredResultSchema } from "../../../src/contract/result.js";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { pluginPage, savePage } from "../../helpers/page.js";
+import { build, type Ended, isSetUp, ROOT } from "../../helpers/programs.js";
+import { expectReconciled } from "../../helpers/reconciled.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+/** A shell of a user who has installed the package: its command is on the PATH, and nothing else of it. */
+function shell(command: string, folder: string, home: string): Promise<Ended> {
+  const bin = join(home, "bin");
+  mkdirSync(bin, { recursive: true });
+  const cli = join(ROOT, "dist/orchestrator/cli.js");
+  writeFileSync(join(bin, "ratelimit-bench"), `#!/bin/sh\nexec node '${cli}' "$@"\n`, { mode: 0o755 });
+  const child = spawn("bash", ["-euo", "pipefail", "-c", command], {
+    cwd: folder,
+    env: {
+      PATH: `${bin}${delimiter}${process.env.PATH}`,
+      HOME: home,
+      XDG_STATE_HOME: join(home, "state"),
+      RATELIMIT_BENCH: ROOT,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  let over = false;
+  onTestFinished(() => {
+    if (!over && child.pid) process.kill(-child.pid, "SIGTERM");
+  });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.on("data", (text) => {
+    output.stdout += text;
+  });
+  child.stderr.on("data", (text) => {
+    output.stderr += text;
+  });
+  return new Promise((resolve) => {
+    child.once("close", (code) => {
+      over = true;
+      resolve({ code, ...output });
+    });
+  });
+}
+
+const sha256 = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
+
+describe("docs/adding-a-client.md, followed literally in an empty folder", () => {
+  const { files, commands } = pluginPage();
+  const measure = commands.find((command) => command.startsWith("ratelimit-bench run")) ?? "";
+  const check = commands.find((command) => command.includes("test:plugin")) ?? "";
+
+  test("has nothing that is not tried here", () => {
+    expect(files.map(({ name }) => name)).toEqual(["my-client.js", "my-traffic.js"]);
+    expect(commands).toEqual([measure, check]);
+    expect(measure).not.toBe(check);
+  });
+
+  test("its campaign is valid and reconciles, and says which bytes were measured", async () => {
+    const home = newFolder();
+    const folder = newFolder();
+    const paths = savePage(folder);
+    // Where an engine answers, the page's command takes it; that is another test's, in test/containers.
+    const { code, stderr, stdout } = await shell(
+      measure.replace("ratelimit-bench run", "ratelimit-bench run --runtime local"),
+      folder,
+      home,
+    );
+    expect(code, stderr + stdout).toBe(0);
+    const latest = join(folder, "results", "latest");
+    const read = (name: string) => JSON.parse(readFileSync(join(latest, name), "utf8"));
+    const plugins = ["my-client.js", "my-traffic.js"].map((name, index) => ({
+      name,
+      sha256: sha256(paths[index] ?? ""),
+    }));
+    const manifest = manifestSchema.parse(read("manifest.json"));
+    expect(manifest.plugins).toEqual(plugins);
+    expect(manifest.plan.notes.filter((note) => note.startsWith("from the plugin"))).toHaveLength(2);
+    const results = readdirSync(latest)
+      .filter((name) => /_run1\.json$/.test(name))
+      .map((name): MeasuredResult => measuredResultSchema.parse(read(name)));
+    expect(results.map(({ configuration }) => configuration?.target.client).sort()).toEqual([
+      "ioredis",
+      "my-client",
+    ]);
+    for (const result of results) {
+      expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+      expectReconciled(result);
+      expect(result.prediction).toMatchObject({ limited_share: 0.25, basis: "traffic" });
+      expect(result.plugins).toEqual(plugins);
+      expect(result.server?.plugins).toEqual(plugins);
+    }
+    // One script, by two clients.
+    const scripts = results.map(({ server }) => server?.limiter_script?.name_or_sha1);
+    expect(new Set(scripts).size).toBe(1);
+    expect(readdirSync(join(latest, "report"))).toContain("index.html");
+  });
+
+  test.skipIf(!isSetUp())("its client passes the contract suite", async () => {
+    const folder = newFolder();
+    savePage(folder);
+    const { code, stdout, stderr } = await shell(check, folder, newFolder());
+    expect(code, stderr + stdout).toBe(0);
+    expect(stdout).toMatch(/Tests.* 2[0-9] passed/);
+  });
+});
+
+describe("a plugin of one file, wherever it lies", () => {
+  const run = async (text: string) => {
+    const home = newFolder();
+    const path = join(home, "other.js");
+    writeFileSync(path, text);
+    // The target does not exist: what is wrong with a plugin is said first, and nothing is started.
+    return await Campaign.run(home, "nobody", ["--plugin", path]).ended;
+  };
+
+  test("may import what the project has, which its own folder has not", async () => {
+    const { code, stderr } = await run(
+      'import { Redis } from "ioredis"; import "node:net";\nif (!Redis) throw new Error("none");\nexport const plugin = { options: [{ id: "x", summary: "x", apply: (client) => client }] };\n',
+    );
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('"nobody"') });
+  });
+
+  test.each([
+    ["another file", 'import "./helper.js";', "it imports ./helper.js"],
+    ["what is not there", 'import "no-such-package";', "no-such-package"],
+    ["nothing that parses", "export default {", "cannot be loaded"],
+  ])("is refused in one line when it is or imports %s", async (_what, text, said) => {
+    const { code, stderr } = await run(text);
+    expect({ code, lines: stderr.trimEnd().split("\n") }).toEqual({
+      code: 2,
+      lines: [expect.stringContaining(said)],
+    });
+    expect(stderr).toContain("other.js");
+  });
+});

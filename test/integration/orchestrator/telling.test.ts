@@ -1,0 +1,123 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type CampaignEvent, type EventOf, eventSchema, phases } from "../../../src/contract/events.js";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+/** Any control character but the end of a line. */
+const OBEYED = /[^\P{Cc}\n]/u;
+
+const eventsOf = (stdout: string): CampaignEvent[] =>
+  stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => eventSchema.parse(JSON.parse(line)));
+
+const only = <Kind extends CampaignEvent["event"]>(events: readonly CampaignEvent[], kind: Kind) =>
+  events.filter((event): event is EventOf<Kind> => event.event === kind);
+
+describe("--json", () => {
+  test("yields valid events alone, in order, with live figures that fit the results", async () => {
+    const flags = ["--json", "--runs", "2", "--duration-mode", "custom:3"];
+    const campaign = Campaign.run(newFolder(), "memory", flags);
+    const { code, stdout, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
+    const events = eventsOf(stdout);
+
+    const kinds = events.map(({ event }) => event).filter((event) => event !== "notice");
+    expect([kinds[0], kinds[1]]).toEqual(["opened", "campaign"]);
+    expect(kinds.slice(-2)).toEqual(["report", "ended"]);
+    const times = events.map(({ at }) => Date.parse(at));
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    const [told] = only(events, "campaign");
+    expect(told).toMatchObject({ folder: campaign.folder, runs: 2, runtime: "local", seed: 1 });
+
+    for (const number of [1, 2]) {
+      const ofRun = events.filter((event) => "number" in event && event.number === number);
+      expect(ofRun[0]?.event).toBe("run_started");
+      expect(ofRun.at(-1)?.event).toBe("run_finished");
+      const passed = only(ofRun, "phase").map(({ phase }) => phase);
+      expect(passed).toEqual(phases.filter((phase) => passed.includes(phase)));
+      expect(passed).toEqual(
+        expect.arrayContaining(["starting", "warmup", "drained", "measure", "finished"]),
+      );
+      const measuring = ofRun.slice(
+        ofRun.findIndex((event) => event.event === "phase" && event.phase === "measure"),
+        ofRun.findIndex((event) => event.event === "phase" && event.phase === "finished"),
+      );
+      expect(only(measuring, "second")).toEqual(only(ofRun, "second"));
+
+      const [finished] = only(ofRun, "run_finished");
+      const result = campaign.measured.find(({ run }) => run === finished?.run);
+      if (!finished?.figures || !result) throw new Error("a measured run");
+      expect(finished.figures).toMatchObject({
+        requests_per_second: result.requests.average,
+        p99_ms: result.latency?.p99,
+        limited_share: result.counts.limited / result.requests.total,
+      });
+      expect(finished.status).toBe(result.verdict.status);
+
+      // Each second is what the result's own sample of it says; together they are its rate.
+      const seconds = only(ofRun, "second");
+      expect(seconds.map(({ t_s }) => t_s)).toEqual(result.samples.map(({ t_s }) => t_s));
+      const mean = seconds.reduce((sum, each) => sum + each.requests_per_second, 0) / seconds.length;
+      expect(Math.abs(mean / result.requests.average - 1)).toBeLessThan(0.2);
+      for (const { generator_event_loop_utilisation: busy } of seconds) expect(busy).toBeGreaterThan(0);
+      expect(seconds.some((each) => (each.server_cpu_percent ?? 0) > 0)).toBe(true);
+      expect(seconds.some((each) => (each.server_event_loop_utilisation ?? 0) > 0)).toBe(true);
+    }
+
+    const left = only(events, "run_started").map(({ time_left_s }) => time_left_s);
+    expect(left[1]).toBeLessThan(left[0] ?? 0);
+    const [report] = only(events, "report");
+    expect(report?.path).toBe(join(campaign.folder, "report", "index.html"));
+    expect(report?.configurations).toMatchObject([{ label: "memory", runs: 2 }]);
+    const ended = events.at(-1);
+    expect(ended).toMatchObject({ event: "ended", exit_code: 0, folder: campaign.folder });
+  });
+
+  test("ends with an `ended` that says why, also where nothing could begin", async () => {
+    const flags = ["--json", "--valkey-server", "/no/such/program"];
+    const { code, stdout, stderr } = await Campaign.run(newFolder(), "iovalkey", flags).ended;
+    const events = eventsOf(stdout);
+    expect(events.at(-1)).toMatchObject({ event: "ended", exit_code: code });
+    expect(code).not.toBe(0);
+    const [ended] = only(events, "ended");
+    expect(ended?.reason).toBeTruthy();
+    expect(stderr).toContain(ended?.reason);
+  });
+
+  test("an interruption is told: the run that was aborted, and the exit code", async () => {
+    const campaign = Campaign.run(newFolder(), "none", ["--json", "--warmup", "30"]);
+    await campaign.reaches("  warmup");
+    campaign.signal("SIGINT");
+    const { code, stdout } = await campaign.ended;
+    expect(code).toBe(130);
+    const events = eventsOf(stdout);
+    expect(only(events, "run_finished")).toMatchObject([{ status: "aborted" }]);
+    expect(events.at(-1)).toMatchObject({ exit_code: 130, runs: { aborted: 1, not_begun: 0 } });
+  });
+});
+
+describe("without a terminal", () => {
+  test("no escape sequence is printed, and each phase has its line; --quiet prints the report's path alone", async () => {
+    const home = newFolder();
+    const env = { FORCE_COLOR: "1", TERM: "xterm-256color" };
+    const { code, stdout, stderr } = await Campaign.run(home, "none", [], env).ended;
+    expect(code, stderr).toBe(0);
+    expect(stdout + stderr).not.toMatch(OBEYED);
+    for (const line of [/^\d\d:\d\d:\d\d {3}warm-up$/m, /^\d\d:\d\d:\d\d {3}measure$/m, /1 of 1 usable$/m])
+      expect(stdout).toMatch(line);
+
+    const quiet = Campaign.run(newFolder(), "none", ["--quiet"]);
+    const end = await quiet.ended;
+    const path = join(quiet.folder, "report", "index.html");
+    expect(end).toMatchObject({ code: 0, stdout: `${path}\n`, stderr: "" });
+    expect(readFileSync(path, "utf8")).toContain("<html");
+  });
+});

@@ -1,0 +1,116 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, test } from "vitest";
+import { build, ROOT } from "../../helpers/programs.js";
+import { runner } from "../../helpers/shell.js";
+import { action, environmentOf, step } from "../../helpers/workflows.js";
+
+const { newFolder, shell, script, recorder } = runner();
+
+describe("action.yml", () => {
+  test.each([
+    ["TARGET", "ioredis,iovalkey"],
+    ["TARGET", "ioredis;touch x"],
+    ["BASE", ""],
+    ["BASE", "main"],
+    ["PACKAGE_FOLDER", "../elsewhere"],
+    ["PACKAGE_FOLDER", "/etc"],
+    ["PACKAGE_FOLDER", "a\nb"],
+  ])("%s=%j is refused before anything is checked out", (name, value) => {
+    const WORK = join(newFolder(), "work");
+    const env = { TARGET: "ioredis@valkey", BASE: "0".repeat(40), WORK, [name]: value };
+    const { code, stderr } = script("prepare-sides.sh", [], env);
+    expect(code, stderr).toBe(2);
+    expect(stderr).toMatch(new RegExp(`^::error::${name} must be [^\\n]+\\n$`));
+    expect(existsSync(WORK)).toBe(false);
+  });
+
+  test("base and head become plugins, each with its own version of the package", async () => {
+    build();
+    const root = newFolder();
+    const versions = ["1.0.0", "2.0.0"].map((version) => {
+      const file = JSON.stringify({ name: "ioredis", version, main: "index.js" });
+      return `printf '%s' '${file}' >"a package/package.json"; git add .; git commit --quiet --message ${version}`;
+    });
+    const made = shell(
+      [
+        "git init --quiet; git config user.name a; git config user.email a@b.c; mkdir 'a package'",
+        "echo 'module.exports = {}' >'a package/index.js'",
+        ...versions,
+        "git rev-parse HEAD~1",
+      ].join("\n"),
+      root,
+    );
+    const WORK = join(newFolder(), "work");
+    const known = {
+      "inputs.target": "ioredis@valkey:cluster",
+      "inputs.package-folder": "a package",
+      "inputs.build": "touch built",
+      "inputs.base": made.stdout.trim(),
+      "runner.temp": WORK,
+    };
+    const prepare = step(action.runs.steps, "Base and head");
+    const env = environmentOf(prepare, known);
+    const { code, stderr } = shell(prepare.run, root, { ...env, GITHUB_ACTION_PATH: ROOT });
+    expect(code, stderr).toBe(0);
+    for (const [side, version] of [
+      ["base", "1.0.0"],
+      ["head", "2.0.0"],
+    ]) {
+      const folder = join(env.WORK ?? "", `ioredis-${side}`);
+      const { default: plugin } = await import(pathToFileURL(join(folder, "index.js")).href);
+      expect(plugin.clients.map(({ id }: { id: string }) => id)).toEqual([`ioredis-${side}`]);
+      const adapter = await import(pathToFileURL(join(folder, "dist/targets/version.js")).href);
+      expect(adapter.packageVersion("ioredis")).toBe(version);
+    }
+  });
+
+  const comment = step(action.runs.steps, "Comment");
+  const say = (gh: { PATH: string }) => {
+    const file = join(newFolder(), "comment.md");
+    writeFileSync(file, `# Result\n${"ü".repeat(70_000)}`);
+    const known = {
+      "inputs.token": "t",
+      "inputs.target": "ioredis@valkey",
+      "github.event.pull_request.number": "7",
+      "steps.measure.outputs.comment": file,
+    };
+    const env = { ...environmentOf(comment, known), GITHUB_REPOSITORY: "a/b", GITHUB_ACTION_PATH: ROOT };
+    return shell(comment.run, newFolder(), { ...env, PATH: gh.PATH });
+  };
+
+  test("the comment is written once and then renewed", () => {
+    const first = recorder(
+      "gh",
+      'for w in "$@"; do case $w in body=@*) wc -c <"$(echo "$w" | cut -c7-)" >&2 ;; esac; done',
+    );
+    const said = say(first);
+    expect(said.code, said.stderr).toBe(0);
+    expect(Number(said.stderr)).toBeLessThan(65_536);
+    expect(first.calls()).toContain("--method POST repos/a/b/issues/7/comments");
+    const again = recorder("gh", "case $* in *--paginate*) echo 42 ;; esac");
+    expect(say(again).code).toBe(0);
+    expect(again.calls()).toContain("--method PATCH repos/a/b/issues/comments/42");
+  });
+
+  test("a token that may not write is no failure", () => {
+    const { code, stdout } = say(recorder("gh", "exit 1"));
+    expect(code).toBe(0);
+    expect(stdout).toContain("::notice::no comment could be written");
+  });
+
+  test.each([
+    ["0", "regression", 0],
+    ["6", "regression", 6],
+    ["6", "inconclusive", 6],
+    ["6", "never", 0],
+    ["7", "regression", 0],
+    ["7", "inconclusive", 7],
+    ["7", "never", 0],
+    ["1", "never", 2],
+    ["6", "maybe", 2],
+  ])("a comparison that ended with %s fails a job on %s with %i", (CODE, FAIL_ON, code) => {
+    expect(script("verdict.sh", [], { CODE, FAIL_ON }).code).toBe(code);
+  });
+});

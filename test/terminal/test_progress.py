@@ -1,0 +1,96 @@
+"""The live screen of a campaign, as a person sees it in a terminal emulator, wide and narrow."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from terminal import CTRL_C, Terminal
+
+QUICK = ("--runs", "2", "--concurrency", "8", "--cooldown", "0", "--runtime", "local", "--seed", "1")
+
+
+def campaign(home: Path, rows: int, columns: int, *flags: str, **env: str) -> Terminal:
+    output = ("--output", str(home / "results root"))
+    parameters = ("run", "--clients", "none", *QUICK, *output, *flags)
+    return Terminal(home, *parameters, rows=rows, columns=columns, env=env)
+
+
+def measured(home: Path) -> list[Path]:
+    return sorted((home / "results root").glob("[0-9]*/*_run*.json"))
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_a_campaign_is_seen_live_and_ends_with_its_figures(tmp_path: Path, columns: int) -> None:
+    with campaign(
+        tmp_path, 24, columns, "--warmup", "1", "--duration-mode", "custom:4", NO_COLOR="1"
+    ) as terminal:
+        terminal.wait_for("busy", "requests/s", "0/2 runs")
+        live = " ".join(terminal.text.split())
+        assert terminal.cursor_hidden()
+        for part in [
+            r"\[#*-+\]",
+            r"\d+ s left \(until \d\d:\d\d\)",
+            r"none, light, realistic, 8 connections, run 1 of 2",
+            r"measure \[#*-*\] [0-4] of 4 s",
+            r"[1-9]\d* requests/s p99 \d+\.\d\d ms 0\.0 % limited generator \d+ % busy",
+        ]:
+            assert re.search(part, live), f"{part} is not on the screen:\n{terminal.text}"
+        # In place: one frame, however often it was drawn.
+        assert terminal.text.count("left (until") == 1
+        assert terminal.text.count("run 1 of 2") == 1
+
+        assert terminal.exit_code() == 0
+        assert not terminal.cursor_hidden()
+        assert "\x1b[3" not in terminal.transcript, "NO_COLOR was asked for"
+        seen = " ".join(terminal.history.split())
+        results = [json.loads(path.read_text()) for path in measured(tmp_path)]
+        rates = [result["requests"]["average"] for result in results]
+        assert f"{round(min(rates))}–{round(max(rates))}" in seen
+        assert "2 of 2 usable" in seen
+        assert "left (until" not in terminal.text, "the frame is gone"
+        unbroken = "".join(line.rstrip() for line in terminal.history.splitlines())
+        folder = measured(tmp_path)[0].parent
+        assert f"{folder}/report/index.html" in unbroken
+        assert f"{folder}/benchmark.log" in unbroken
+
+
+def test_a_resize_leaves_one_whole_frame(tmp_path: Path) -> None:
+    with campaign(tmp_path, 24, 100, "--warmup", "30") as terminal:
+        terminal.wait_for("warm-up")
+        for rows, columns in [(24, 40), (10, 60), (24, 120)]:
+            terminal.resize(rows, columns)
+            terminal.wait_for_new("left (until")
+            assert terminal.text.count("left (until") == 1
+            assert terminal.text.count("warm-up") == 1
+        terminal.send(CTRL_C)
+        assert terminal.exit_code() == 130
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_ctrl_c_gives_the_cursor_back_and_says_what_is_kept(tmp_path: Path, columns: int) -> None:
+    with campaign(tmp_path, 40, columns, "--warmup", "3", "--duration-mode", "custom:1") as terminal:
+        terminal.wait_for("run 2 of 2", "warm-up")
+        assert terminal.cursor_hidden()
+        terminal.send(CTRL_C)
+        assert terminal.exit_code() == 130
+        assert not terminal.cursor_hidden()
+        seen = " ".join(terminal.history.split())
+        assert "aborted: campaign: interrupted by SIGINT" in seen
+        assert "what was measured is kept" in seen
+        assert "1 of 2 runs are measured and kept in" in seen
+        assert "left (until" not in terminal.text
+        statuses = [json.loads(path.read_text())["status"] for path in measured(tmp_path)]
+        assert statuses == ["measured", "aborted"]
+
+
+def test_a_second_ctrl_c_ends_at_once_and_gives_the_cursor_back(tmp_path: Path) -> None:
+    with campaign(tmp_path, 24, 80, "--warmup", "30") as terminal:
+        terminal.wait_for("warm-up")
+        assert terminal.cursor_hidden()
+        terminal.send(CTRL_C, CTRL_C)
+        assert terminal.exit_code() == 130
+        assert not terminal.cursor_hidden()
+    with Terminal(tmp_path, "clean", "--yes") as clean:
+        clean.exit_code()

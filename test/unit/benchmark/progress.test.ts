@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { secondText } from "../../../src/benchmark/progress.js";
+import { Recorder } from "../../../src/benchmark/recorder.js";
+import { secondOf } from "../../../src/benchmark/run.js";
+import { SampleSheet } from "../../../src/benchmark/samples.js";
+import { progressSchema } from "../../../src/contract/progress.js";
+
+const server = {
+  at_ms: 1000,
+  cpu_percent: 96.04,
+  event_loop_utilisation: 0.78,
+  heap_used_bytes: 1,
+  resident_bytes: 1,
+};
+
+/** The second of a window in which each worker was so busy and had these answers. */
+function second(busy: readonly number[], statuses: readonly number[], seen?: typeof server) {
+  const sheet = new SampleSheet(busy.length);
+  const whole = busy.map((event_loop_utilisation, worker) => {
+    const recorder = new Recorder();
+    for (const status of statuses) recorder.answer(status, 2);
+    return sheet.add(worker, { ...recorder.sample(1000), event_loop_utilisation }, 0);
+  });
+  const sample = whole.at(-1);
+  if (!sample) throw new Error("a whole interval");
+  const progress = progressSchema.parse(JSON.parse(JSON.stringify(secondOf(sample, seen))));
+  if (progress.event !== "second") throw new Error("a second");
+  return progress;
+}
+
+describe("a second of the load generator's progress", () => {
+  test("has rates, shares, latency, the busiest worker and the server", () => {
+    expect(second([0.4, 0.7], [200, 200, 200, 429], server)).toEqual({
+      event: "second",
+      t_s: 1,
+      requests_per_second: 8,
+      limited_share: 0.25,
+      p99_ms: expect.closeTo(2, 1),
+      generator_event_loop_utilisation: 0.7,
+      server_event_loop_utilisation: 0.78,
+      server_cpu_percent: 96,
+    });
+  });
+
+  test("without answers has no share and no latency, never a zero of them", () => {
+    const silent = second([0.1], []);
+    expect(silent).toEqual({
+      event: "second",
+      t_s: 1,
+      requests_per_second: 0,
+      generator_event_loop_utilisation: 0.1,
+    });
+    expect(secondText(silent)).toBe("1 s: 0 requests/s, generator 10 % busy");
+  });
+
+  test("reads as one line", () => {
+    expect(secondText(second([0.456], [200, 429], server))).toBe(
+      "1 s: 2 requests/s, 50.0 % limited, p99 2.00 ms, generator 46 % busy, server 78 % busy, server CPU 96 %",
+    );
+  });
+});

@@ -1,0 +1,175 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../src/contract/errors.js";
+import { decodePlugins, encodePlugins } from "../../../src/contract/plugins.js";
+import { addTargets } from "../../../src/plugins/add-targets.js";
+import { addTraffic } from "../../../src/plugins/add-traffic.js";
+import { checked, type LoadedPlugin, loadPlugins, type Members } from "../../../src/plugins/load.js";
+import { readPlugin } from "../../../src/plugins/source.js";
+import { describeClient, findClient, findLimiter, resolveTarget } from "../../../src/targets/resolve.js";
+import type { ClientDescription } from "../../../src/targets/types.js";
+import { findProfile } from "../../../src/traffic/find.js";
+import { expectFailure } from "../../helpers/errors.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+
+const newFolder = temporaryFolders();
+const SHA = "0".repeat(64);
+
+/** A plugin as it is once its module was imported. */
+const plugin = (members: object, name = "mine.js"): LoadedPlugin => ({
+  path: `/somewhere/${name}`,
+  entry: `/somewhere/${name}`,
+  alone: true,
+  facts: { name, sha256: SHA },
+  members: members as Members,
+});
+
+const client = (changes: object = {}): ClientDescription => ({
+  ...findClient("ioredis"),
+  id: "mine",
+  ...changes,
+});
+
+const limits = { points: 5, window_s: 1, block_s: 0 };
+const traffic = (changes: object = {}) => ({
+  id: "my-traffic",
+  summary: "one key",
+  limits,
+  population: () => ({ requests: [["a"]], shares: Float64Array.of(1) }),
+  ...changes,
+});
+
+describe("PLUGINS", () => {
+  test("is a JSON list or as in PATH; encoded and decoded it is the same, also with odd characters", () => {
+    const paths = ["/a b/c:d.js", "/é,\"'.js"];
+    expect(decodePlugins(encodePlugins(paths))).toEqual(paths);
+    expect(decodePlugins({ PLUGINS: "/a.js:/b" })).toEqual(["/a.js", "/b"]);
+    expect(decodePlugins({})).toEqual([]);
+    expect(encodePlugins([])).toEqual({});
+  });
+
+  test("that begins like a list and is none is bad usage", async () => {
+    await expectFailure(() => decodePlugins({ PLUGINS: '["/a' }), EXIT.usage, "PLUGINS=", "JSON list");
+    await expectFailure(() => decodePlugins({ PLUGINS: "[1]" }), EXIT.usage, "PLUGINS=");
+  });
+});
+
+describe("the bytes of a plugin", () => {
+  test("of a file are named by their sha256, as sha256sum prints it", async () => {
+    const path = join(newFolder(), "a.js");
+    writeFileSync(path, "abc");
+    const { facts, alone, entry } = await readPlugin(path);
+    expect(facts).toEqual({
+      name: "a.js",
+      sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+    });
+    expect({ alone, entry }).toEqual({ alone: true, entry: path });
+  });
+
+  test("of a folder change with every file in it and with every name, and it has the package's version", async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "package.json"), '{"version":"1.2.3","main":"lib/main.js"}');
+    mkdirSync(join(folder, "node_modules", "dep"), { recursive: true });
+    writeFileSync(join(folder, "node_modules", "dep", "index.js"), "one");
+    const before = await readPlugin(folder);
+    expect(before.facts.version).toBe("1.2.3");
+    expect(before.entry).toBe(join(before.path, "lib/main.js"));
+    writeFileSync(join(folder, "node_modules", "dep", "index.js"), "two");
+    const changed = await readPlugin(folder);
+    writeFileSync(join(folder, "more.js"), "");
+    const added = await readPlugin(folder);
+    expect(new Set([before, changed, added].map(({ facts }) => facts.sha256)).size).toBe(3);
+    expect((await readPlugin(folder)).facts).toEqual(added.facts);
+  });
+
+  test("that cannot be read, or cannot go into a container, are bad usage", async () => {
+    const folder = newFolder();
+    await expectFailure(() => readPlugin(join(folder, "no.js")), EXIT.usage, "no.js", "no such file");
+    await expectFailure(() => readPlugin(folder), EXIT.usage, "needs a package.json");
+    writeFileSync(join(folder, "package.json"), "{}");
+    symlinkSync("/etc/hostname", join(folder, "out"));
+    await expectFailure(() => readPlugin(folder), EXIT.usage, "out is a link out of the folder");
+  });
+});
+
+describe("a module that is no plugin is refused", () => {
+  test.each([
+    ["exports no object", "export default 5;", "must export an object"],
+    ["exports something else", "export const other = 1;", "must export an object"],
+    ["has an unknown member", "export default { client: [] };", "has no member client", "valid: clients"],
+    ["has no list", "export default { clients: {} };", "clients must be a list"],
+    ["adds nothing", "export default { clients: [] };", "adds nothing"],
+  ])("because it %s", async (_why, text, ...parts) => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+    writeFileSync(join(folder, "index.js"), text);
+    await expectFailure(() => loadPlugins([folder]), EXIT.usage, "plugin ", ...parts);
+  });
+});
+
+describe("what a plugin brings is refused with its name and the member", () => {
+  test.each<[string, object, ...string[]]>([
+    ["an id that is taken", { clients: [client({ id: "ioredis" })] }, "client ioredis is there already"],
+    ["an id that is a group's", { clients: [client({ id: "all" })] }, "client all is there already"],
+    ["an id that is no id", { clients: [client({ id: "Mine" })] }, "clients[0].id"],
+    ["a member that is missing", { clients: [client({ open: undefined })] }, "clients[0].open", "function"],
+    ["a member that nobody knows", { clients: [client({ opne: () => {} })] }, "clients[0]", "opne"],
+    ["a store that is none", { clients: [client({ stores: ["mongo"] })] }, "clients[0].stores", "mongo"],
+    ["a limiter that is none", { clients: [client({ limiter: "x" })] }, "clients.mine.limiter", "no limiter"],
+    ["a control", { clients: [client({ control: true })] }, "clients[0].control", "project's own"],
+    ["a limiter without create", { limiters: [{ id: "l" }] }, "limiters[0].create", "function"],
+    ["an option without a summary", { options: [{ id: "o", apply: () => {} }] }, "options[0].summary"],
+    ["a limiter's id", { limiters: [{ ...findLimiter("none") }] }, "limiter none is there already"],
+    [
+      "traffic's shares",
+      { traffic: [traffic({ population: () => ({ requests: [["a"]], shares: [1] }) })] },
+      "shares",
+    ],
+    [
+      "traffic's sum",
+      { traffic: [traffic({ population: () => ({ requests: [["a"]], shares: Float64Array.of(0.5) }) })] },
+      "population().shares",
+      "1 in all",
+    ],
+    ["traffic's limits", { traffic: [traffic({ limits: { points: 0 } })] }, "traffic[0].limits"],
+    ["traffic's id", { traffic: [traffic({ id: "realistic" })] }, "traffic realistic is there already"],
+  ])("%s", async (_what, members, ...parts) => {
+    const refused = () => {
+      addTargets([plugin(members)]);
+      addTraffic([plugin(members)]);
+    };
+    await expectFailure(refused, EXIT.usage, "plugin mine.js", ...parts);
+  });
+});
+
+test("a client, its limiter, an option and traffic are found like the project's own", () => {
+  const limiter = { id: "my-limiter", create: async () => undefined };
+  const option = {
+    id: "my-option",
+    summary: "the other limiter",
+    apply: (each: ClientDescription) => ({ ...each, limiter: "my-limiter" }),
+  };
+  const members = { clients: [client()], limiters: [limiter], options: [option], traffic: [traffic()] };
+  addTargets([plugin(members)]);
+  addTraffic([plugin(members)]);
+  expect(resolveTarget("mine@valkey")).toMatchObject({
+    target: { client: "mine", store: "valkey", limiter: "rate-limiter-flexible" },
+  });
+  expect(resolveTarget("ioredis+my-option")).toMatchObject({ target: { limiter: "my-limiter" } });
+  expect(describeClient({ client: "mine", topology: "standalone", options: [] })).toBe(members.clients[0]);
+  expect(findLimiter("my-limiter")).toBe(limiter);
+  expect(findProfile("my-traffic").summary).toBe("one key");
+  // A second plugin cannot take what the first one has.
+  return expectFailure(
+    () => addTargets([plugin({ clients: [client()] }, "other.js")]),
+    EXIT.usage,
+    "plugin other.js: the client mine is there already",
+  );
+});
+
+test("a value that passes is itself and no copy", async () => {
+  const { z } = await import("zod");
+  const value = { id: "a" };
+  expect(checked("mine.js", z.strictObject({ id: z.string() }), value)).toBe(value);
+});
