@@ -174,6 +174,8 @@ class Measured:
     schedule: Schedule | None
     latency_ms: Mapping[str, float]
     """average, min, max, stddev; empty when nothing was answered."""
+    curve_ms: tuple[float, ...]
+    """At the percentiles of `curve.CURVE`, of the merged histograms; empty without answers."""
     unsupported: tuple[str, ...]
     rate_limit_hits: int
     cpu_percent: float | None
@@ -186,6 +188,8 @@ class Measured:
     failed_answers: int
     failed_by_status: Mapping[str, int]
     """Answers by HTTP status, without those that say allowed or limited."""
+    store_failures: int | None
+    """Decisions that the store failed to make in the window, as the server counted; None without a count."""
     prediction: Prediction | None
     roles: Mapping[str, Role]
     seconds: tuple[Second, ...]

@@ -5,6 +5,9 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hdrh.histogram import HdrHistogram
+
+from .curve import curve_ms
 from .errors import FieldError
 from .model import Identity, LimiterScript, Measured, Planned, Prediction, Reason, Role, Run, Second
 from .open_loop import schedule_of
@@ -89,8 +92,8 @@ def _identity(result: Document) -> Identity:
     return _foreign_identity(result["request"])
 
 
-def _merged_percentiles(result: Document) -> tuple[dict[str, float], int]:
-    """Percentiles in ms over the answered requests of all generators, and how many samples they have."""
+def _merged_histogram(result: Document) -> HdrHistogram | None:
+    """The answered requests of all generators."""
     histograms = []
     for index, generator in enumerate(result["generators"]):
         for outcome in (*_ANSWERED, "failed"):
@@ -101,8 +104,7 @@ def _merged_percentiles(result: Document) -> tuple[dict[str, float], int]:
                 raise FieldError(field, str(error)) from error
             if outcome in _ANSWERED:
                 histograms.append(histogram)
-    merged = merge_histograms(histograms)
-    return (percentiles_ms(merged), merged.get_total_count()) if merged else ({}, 0)
+    return merge_histograms(histograms)
 
 
 def _check_latency(stated: Mapping[str, float], merged: Mapping[str, float]) -> None:
@@ -142,6 +144,13 @@ def _script_calls(result: Document) -> dict[str, int] | None:
                 return None
             ran[command] = ran.get(command, 0) + calls
     return {command: calls for command, calls in sorted(ran.items()) if calls} if nodes else None
+
+
+def _store_failures(result: Document) -> int | None:
+    """Consumes that failed in the window, by the server's own count."""
+    server: Mapping[str, Any] = result.get("server", {})
+    opened, ended = (server.get(moment, {}).get("consumes") for moment in ("at_window_open", "at_end"))
+    return max(0, int(ended["failed"]) - int(opened["failed"])) if opened and ended else None
 
 
 def _that_ran(counted: Mapping[str, int] | None) -> int:
@@ -185,7 +194,9 @@ def _paces(result: Document) -> "array[float]":
 
 
 def _measured(result: Document, series: bool) -> Measured:
-    merged, samples = _merged_percentiles(result)
+    histogram = _merged_histogram(result)
+    merged = percentiles_ms(histogram) if histogram else {}
+    samples = histogram.get_total_count() if histogram else 0
     latency: Mapping[str, float] = result.get("latency", {})
     _check_latency(latency, merged)
     prediction = result.get("prediction")
@@ -197,6 +208,7 @@ def _measured(result: Document, series: bool) -> Measured:
         service_ms=result.get("service_time", {}),
         schedule=schedule_of(result.get("schedule")),
         latency_ms={name: latency[name] for name in ("average", "min", "max", "stddev") if latency},
+        curve_ms=curve_ms(histogram),
         unsupported=tuple(sorted({*result["unsupported"], *unsupported_percentiles(samples)}))
         if merged
         else (),
@@ -214,6 +226,7 @@ def _measured(result: Document, series: bool) -> Measured:
             for status, count in sorted(result["counts"]["by_status"].items())
             if status not in _ANSWERED_STATUS and count
         },
+        store_failures=_store_failures(result),
         prediction=Prediction(**prediction) if prediction else None,
         roles={role: _role(resources) for role, resources in sorted(result["resources"].items())},
         seconds=seconds_of(result) if series else (),

@@ -1,153 +1,124 @@
-"""The page: one file that needs no network, and runs no script but its own."""
+"""The page of one campaign."""
 
-import base64
-import hashlib
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup
-
-from .answer import answers
+from .answer import Answer, answers
 from .at_rate import COLUMNS as RATE_COLUMNS
-from .at_rate import rate_tables
+from .at_rate import RateTable, rate_tables
 from .charts import CHARTS
-from .charts.base import DARK, chart_rows
-from .compare import Cell, cells
+from .charts.base import DARK
+from .charts.rows import CONTROL_COLOUR, client_colours, drawing_of
 from .environment import campaign_facts, external_notices, machine_facts, version_facts
-from .errors import ENVIRONMENT, ReportError
-from .loads import load_text, varying_parts
+from .failures import COLUMNS as FAILURE_COLUMNS
+from .failures import failures
+from .filters import filter_values, row_values
+from .glance import GlanceRow, glance, headline
+from .loads import PARTS, load_text, varying_parts
 from .model import Campaign
 from .notices import campaign_notices
-from .paths import PLOTLY_BUNDLE, STATIC, TEMPLATES
+from .page import CHART_SCRIPTS, render_template
+from .parts import PagePart, page_parts
+from .paths import STATIC
+from .problems import problems
 from .runs import run_rows
 from .script_calls import script_rows
 from .summarize import Summary
-from .tables import result_tables
+from .tables import Table, result_tables
 from .thresholds import judgements
 
-_FILTERS = ("client", "workload", "topology")
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What the page says of one runtime."""
+
+    id: str
+    name: str
+    ids: str
+    """Of its rows, with a space between."""
+    headline: str
+    glance: tuple[GlanceRow, ...]
+    answers: tuple[Answer, ...]
+    rate_tables: tuple[RateTable, ...]
+    tables: tuple[Table, ...]
 
 
-def _inline_script(path: Path) -> str:
-    """A script's text, fit to stand in a page unchanged.
-
-    Raises:
-        ReportError: exit code 3 when it is not installed.
-    """
-    try:
-        text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
-    except OSError as error:
-        raise ReportError(
-            f"{path.name} cannot be read ({error.strerror}): run ./scripts/setup.sh", ENVIRONMENT
-        ) from error
-    if "</script" in text.lower() or "<!--" in text:
-        raise ReportError(f"{path.name} cannot stand in a page: it holds the end of a script", ENVIRONMENT)
-    return text
-
-
-def script_hash(text: str) -> str:
-    """What makes a Content-Security-Policy admit an inline script with exactly this text."""
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
-
-
-def content_security_policy(scripts: Sequence[str]) -> str:
-    """Nothing from anywhere, but these inline scripts, inline styles, and images that scripts make."""
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src {' '.join(script_hash(script) for script in scripts)}",
-            "style-src 'unsafe-inline'",
-            "img-src data: blob:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
+def _section(part: PagePart) -> Section:
+    closed = [cell for cell in part.cells if not cell.identity.open_loop]
+    found = answers(closed)
+    rows = glance(closed, found, varying_parts([cell.summaries[0] for cell in closed]))
+    return Section(
+        id=part.id,
+        name=part.name,
+        ids=" ".join(summary.id for summary in part.ordered),
+        headline=headline(rows),
+        glance=rows,
+        answers=found,
+        rate_tables=rate_tables(part.cells),
+        tables=result_tables(part.cells, part.controls, part.id, part.name),
     )
 
 
-def _page_order(found: Sequence[Cell], summaries: Sequence[Summary]) -> list[Summary]:
-    """Cells in order, best first in each, then controls."""
-    clients = [summary for cell in found for summary in cell.summaries]
-    return [*clients, *(summary for summary in summaries if summary.identity.control)]
-
-
-def _topology(summary: Summary) -> str:
-    """What the filter compares; empty for controls, which stand beside every topology."""
-    return "" if summary.identity.control else summary.identity.topology or "not known"
-
-
-def _filter_values(summaries: Sequence[Summary]) -> dict[str, list[str]]:
-    """What the filters offer; a filter with one value is left out."""
-    values = {
-        "client": {summary.identity.client for summary in summaries},
-        "workload": {summary.identity.workload for summary in summaries},
-        "topology": {_topology(summary) for summary in summaries} - {""},
-    }
-    return {name: sorted(values[name]) for name in _FILTERS if len(values[name]) > 1}
-
-
-def _data(ordered: Sequence[Summary], figures: dict[str, Any]) -> dict[str, Any]:
-    """What the page's script works on."""
-    return {
-        "dark": DARK,
-        "figures": figures,
-        "rows": {
-            summary.id: {
-                "client": summary.identity.client,
-                "workload": summary.identity.workload,
-                "topology": _topology(summary),
-            }
-            for summary in ordered
-        },
-    }
-
-
-def _figures(ordered: Sequence[Summary]) -> dict[str, Any]:
-    parts = varying_parts(ordered)
-    texts = {summary.id: load_text(summary.identity, parts) for summary in ordered}
-    rows = chart_rows(ordered, texts)
-    built = {chart.id: chart.build(rows) for chart in CHARTS}
+def _figures(parts: Sequence[PagePart]) -> dict[str, Any]:
+    drawing = drawing_of([(part.name, part.cells, part.controls) for part in parts])
+    built = {chart.id: chart.build(drawing) for chart in CHARTS}
     return {name: figure for name, figure in built.items() if figure is not None}
 
 
-def render_page(campaign: Campaign, summaries: Sequence[Summary]) -> str:
+def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
+    """Light and dark colour by client."""
+    found = client_colours(summaries)
+    controls = {summary.identity.client: CONTROL_COLOUR for summary in summaries if summary.identity.control}
+    return {client: (colour, DARK[colour]) for client, colour in (controls | found).items()}
+
+
+def _common(summaries: Sequence[Summary]) -> str:
+    """The load that all rows share, in words."""
+    varying = varying_parts(summaries)
+    return load_text(summaries[0].identity, [part for part in PARTS if part not in varying])
+
+
+def render_page(
+    campaign: Campaign, summaries: Sequence[Summary], downloads: Sequence[str] = ("summary.csv", "runs.csv")
+) -> str:
     """The whole page.
 
     Args:
-        summaries: all rows, in the order of `summarize`.
+        summaries: all rows, in the order of `summarize`; at least one.
+        downloads: names of the files that stand beside the page.
     Raises:
         ReportError: exit code 3 when the chart library is not installed.
     """
-    found = cells(summaries)
-    ordered = _page_order(found, summaries)
-    figures = _figures(ordered)
-    scripts = [_inline_script(PLOTLY_BUNDLE), _inline_script(STATIC / "report.js")]
-    controls = [summary for summary in ordered if summary.identity.control]
+    parts = page_parts(summaries)
+    ordered = [summary for part in parts for summary in part.ordered]
+    figures = _figures(parts)
     manifest = campaign.manifest
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("page.html.j2").render(
+    plan = manifest["plan"] if manifest else {}
+    colours = _colours(ordered)
+    return render_template(
+        "page.html.j2",
+        styles=(STATIC / "report.css",),
+        scripts=CHART_SCRIPTS,
+        data={
+            "dark": DARK,
+            "figures": figures,
+            "rows": {summary.id: row_values(summary) for summary in ordered},
+        },
         campaign=campaign,
         manifest=manifest,
-        policy=content_security_policy(scripts),
-        style=Markup((STATIC / "report.css").read_text(encoding="utf-8")),  # noqa: S704 (a file of ours)
-        scripts=[Markup(script) for script in scripts],  # noqa: S704 (files of ours, admitted by hash)
-        data=_data(ordered, figures),
+        downloads=downloads,
+        sections=[_section(part) for part in parts],
         charts=[chart for chart in CHARTS if chart.id in figures],
-        filters=_filter_values(ordered),
-        answers=answers([cell for cell in found if not cell.identity.open_loop]),
-        rate_tables=rate_tables(found),
+        filters=filter_values(ordered),
+        colours=colours,
+        row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
+        common=_common(ordered),
         rate_columns=RATE_COLUMNS,
         thresholds=judgements(campaign, ordered),
-        tables=result_tables(found, controls),
+        failures=failures(ordered),
+        failure_columns=FAILURE_COLUMNS,
+        problems=problems(ordered),
         runs=run_rows(ordered),
         run_count=len(campaign.runs),
         row_count=len(ordered),
@@ -156,8 +127,8 @@ def render_page(campaign: Campaign, summaries: Sequence[Summary]) -> str:
         versions=version_facts(ordered),
         scripts_ran=script_rows(ordered),
         external=[*campaign_notices(campaign), *external_notices(ordered)],
-        notes=manifest["plan"]["notes"] if manifest else [],
-        skips=manifest["plan"]["skips"] if manifest else [],
+        notes=plan.get("notes", []),
+        skips=plan.get("skips", []),
         conditions=manifest["conditions"] if manifest else [],
         not_applicable=sorted({entry for run in campaign.runs for entry in run.not_applicable}),
     )

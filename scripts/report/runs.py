@@ -1,6 +1,6 @@
 """The list of all runs: the good, the bad, and those that left no file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -8,7 +8,7 @@ from .format import ABSENT, count, milliseconds, rate, share
 from .loads import Part, load_text, varying_parts
 from .model import Run
 from .summarize import Summary
-from .tables import TableCell
+from .tables import TableCell, exact, sort_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,11 @@ class RunRow:
     file: str
 
 
+def run_link(file: str) -> str:
+    """From the page to the raw result."""
+    return quote(f"../{file}")
+
+
 def _run_row(summary: Summary, run: Run, parts: Sequence[Part]) -> RunRow:
     figures = run.measured
     percentiles = figures.percentiles_ms if figures else {}
@@ -41,11 +46,11 @@ def _run_row(summary: Summary, run: Run, parts: Sequence[Part]) -> RunRow:
         f"{run.run}",
         summary.median is run,
         (
-            TableCell(rate(run.requests_per_second), kind="number"),
-            TableCell(milliseconds(percentiles.get("p50")), kind="number"),
-            TableCell(milliseconds(percentiles.get("p99")), kind="number"),
-            TableCell(share(figures.limited_share if figures else None), kind="number"),
-            TableCell(count(figures.errors_total if figures else None), kind="number"),
+            _number(run.requests_per_second, rate, "requests/s"),
+            _number(percentiles.get("p50"), milliseconds, "ms"),
+            _number(percentiles.get("p99"), milliseconds, "ms"),
+            _number(figures.limited_share if figures else None, share, "of 1"),
+            _number(figures.errors_total if figures else None, count, "requests"),
             TableCell(status, kind=f"verdict {'invalid' if figures is None else status}"),
         ),
         (
@@ -53,15 +58,19 @@ def _run_row(summary: Summary, run: Run, parts: Sequence[Part]) -> RunRow:
             *(f"{reason.rule}: {reason.text}" for reason in run.reasons),
             *run.notes,
         ),
-        quote(f"../{run.file}"),
+        run_link(run.file),
         run.file,
     )
+
+
+def _number(value: float | None, show: Callable[[float | None], str], unit: str) -> TableCell:
+    return TableCell(show(value), kind="number", sort=sort_key(value), hint=exact(value, unit))
 
 
 def run_rows(summaries: Sequence[Summary]) -> tuple[RunRow, ...]:
     """Every recorded run, and every planned one that left no file, by row and run number."""
     parts = varying_parts(summaries)
-    absent = TableCell(ABSENT, kind="number")
+    absent = TableCell(ABSENT, kind="number", sort="")
     rows: list[RunRow] = []
     for summary in summaries:
         found = [(run.run, _run_row(summary, run, parts)) for run in summary.runs]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .compare import Cell
 from .format import ABSENT, count, mebibytes, microseconds, milliseconds, percent, rate, ratio, share
 from .loads import PARTS, Part, load_text, varying_parts
-from .model import Measured
+from .model import Identity, Measured
 from .roles import cpu_us_per_request
 from .script_text import script_names
 from .summarize import Summary
@@ -16,12 +16,19 @@ Figure = Callable[[Measured], float | None]
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """One printed value; `best` marks the best of its ranking, `note` says what a mark on it means."""
+    """One printed value; `best` marks the best of its ranking, `note` says what a mark on it means.
+
+    `sort` is what a table is sorted by, the text where it is None. `hint` is what hovering tells.
+    `bar_percent` draws a bar of so much of the cell's width.
+    """
 
     text: str
     best: bool = False
     note: str = ""
     kind: str = ""
+    sort: str | None = None
+    hint: str = ""
+    bar_percent: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,16 @@ class Table:
     rows: tuple[TableRow, ...]
 
 
+def sort_key(value: float | None) -> str:
+    """What sorts as the number does; empty, and so last, where there is none."""
+    return "" if value is None else f"{value:.9g}"
+
+
+def exact(value: float | None, unit: str) -> str:
+    """A figure with more digits than are printed, for hovering."""
+    return "" if value is None else f"{value:,.6g} {unit}".strip()
+
+
 @dataclass(frozen=True, slots=True)
 class _Column:
     name: str
@@ -63,6 +80,8 @@ class _Column:
             best=value is not None and value == best,
             note="too few samples behind it" if few else "",
             kind="number",
+            sort=sort_key(value),
+            hint=exact(value, self.unit),
         )
 
 
@@ -107,13 +126,20 @@ def _bests(summaries: Sequence[Summary]) -> dict[str, float]:
     return bests
 
 
-def _runs_text(summary: Summary) -> str:
+def _runs_cell(summary: Summary) -> TableCell:
     total = len(summary.runs) + len(summary.missing)
-    return f"{summary.valid_runs} of {total}"
+    text = f"{summary.valid_runs} of {total}"
+    return TableCell(text, kind="number", sort=sort_key(summary.valid_runs))
 
 
 def _verdict_cell(verdict: str | None) -> TableCell:
     return TableCell(verdict or "none", kind=f"verdict {verdict or 'none'}")
+
+
+def _ratio_cell(to_best: float | None) -> TableCell:
+    """The ratio of throughputs with a bar."""
+    bar = None if to_best is None else round(100 * min(1, to_best), 1)
+    return TableCell(ratio(to_best), kind="number ratio", sort=sort_key(to_best), bar_percent=bar)
 
 
 def _row(
@@ -121,17 +147,24 @@ def _row(
 ) -> TableRow:
     spread = summary.spread
     throughput, *others = (column.cell(summary, bests.get(column.name)) for column in _COLUMNS)
-    range_text = f"{rate(spread.min)}–{rate(spread.max)}" if spread and spread.count > 1 else ABSENT
+    several = spread if spread and spread.count > 1 else None
+    range_text = f"{rate(several.min)}–{rate(several.max)}" if several else ABSENT
     return TableRow(
         summary.id,
         tuple(TableCell(text) for text in header),
         (
-            TableCell(_runs_text(summary), kind="number"),
+            _runs_cell(summary),
             _verdict_cell(summary.verdict),
             throughput,
-            TableCell(ratio(to_best), kind="number"),
-            TableCell(range_text, kind="number"),
-            TableCell(percent(spread.cv_percent if spread else None), kind="number"),
+            _ratio_cell(to_best),
+            TableCell(
+                range_text, kind="number", sort=sort_key(several.max - several.min if several else None)
+            ),
+            TableCell(
+                percent(spread.cv_percent if spread else None),
+                kind="number",
+                sort=sort_key(spread.cv_percent if spread else None),
+            ),
             *others,
         ),
         summary.hole,
@@ -153,7 +186,19 @@ def _header(summary: Summary, parts: Sequence[Part]) -> list[str]:
     """What names a row: client, store, script, and what tells its load from that of others."""
     identity = summary.identity
     names = [identity.short_label, identity.store_text, script_names(summary)]
-    return [*names, *(read(identity) for _, read in parts)]
+    return [*names, *(_load_cell(identity, part) for part in parts)]
+
+
+def _load_name(name: str, summaries: Sequence[Summary]) -> str:
+    closed = not any(summary.identity.open_loop for summary in summaries)
+    return "Connections" if name == "Load" and closed else name
+
+
+def _load_cell(identity: Identity, part: Part) -> str:
+    """The number of connections alone reads better in a column than with its word."""
+    name, read = part
+    closed = name == "Load" and not identity.open_loop
+    return f"{identity.connections:,}" if closed else read(identity)
 
 
 def _client_rows(cell: Cell, parts: Sequence[Part]) -> list[TableRow]:
@@ -173,21 +218,27 @@ def _title(topology: str | None, open_loop: bool) -> str:
     return f"{title}, latency at a rate" if open_loop else title
 
 
-def result_tables(cells: Sequence[Cell], controls: Sequence[Summary]) -> tuple[Table, ...]:
+def result_tables(
+    cells: Sequence[Cell], controls: Sequence[Summary], part_id: str = "", part: str = ""
+) -> tuple[Table, ...]:
     """One table a topology, closed and open loops apart, then the controls.
 
     Args:
         cells: in page order; ratios and best marks hold within one of their rankings.
         controls: rows of the controls in page order.
+        part_id, part: what the ids and the titles start with where a page has several parts.
     """
     summaries = [*(summary for cell in cells for summary in cell.summaries), *controls]
+    if not summaries:
+        return ()
     parts = varying_parts(summaries)
     constant = [part for part in PARTS if part not in parts]
     common = f" All rows: {load_text(summaries[0].identity, constant)}." if constant else ""
-    headers = ("Client", "Store", "Script", *(name for name, _ in parts))
+    headers = ("Client", "Store", "Script", *(_load_name(name, summaries) for name, _ in parts))
 
     def table(table_id: str, title: str, caption: str, rows: Sequence[TableRow]) -> Table:
-        return Table(table_id, title, caption + common, headers, _FIXED_COLUMNS, tuple(rows))
+        named = f"{part}: {title}" if part else title
+        return Table(part_id + table_id, named, caption + common, headers, _FIXED_COLUMNS, tuple(rows))
 
     by_topology: dict[tuple[str | None, bool], list[TableRow]] = {}
     for cell in cells:

@@ -1,96 +1,65 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { executablePath, ReportPage } from "./page.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
-const venv = join(root, ".venv/bin/python");
-const python = existsSync(venv) ? venv : "python3";
-const executablePath = [
-  process.env.CHROMIUM,
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((path) => path && existsSync(path));
-const charts = ["throughput", "latency", "cpu", "memory", "limited", "series"];
-
-if (!executablePath) {
-  const message = "no Chromium was found: set CHROMIUM to its path";
-  if (process.env.CI) throw new Error(message);
-  process.stderr.write(`test/browser/report.test.ts is skipped: ${message}\n`);
-}
+const charts = [
+  "throughput",
+  "latency",
+  "percentiles",
+  "tradeoff",
+  "ceiling",
+  "cpu",
+  "memory",
+  "limited",
+  "series",
+];
 
 describe.skipIf(!executablePath)("the report in a browser", () => {
-  // A space and a number sign: the page must not care where it lies.
-  const folder = mkdtempSync(join(tmpdir(), "ratelimit-bench report #"));
-  const url = pathToFileURL(join(folder, "report/index.html")).href;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    execFileSync(python, [join(root, "test/report/write_fixture.py"), folder]);
-    const out = execFileSync("python3", [join(root, "scripts/generate_report.py"), folder], {
-      encoding: "utf8",
-    });
-    expect(out.trim().split("\n").at(-1)).toMatch(/report\/index\.html$/);
-    browser = await chromium.launch({
-      executablePath: executablePath ?? "",
-      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-    });
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  /** Opens the page and collects whatever it should not do. */
-  async function open(width = 1280, colorScheme: "light" | "dark" = "light") {
-    const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
-    const complaints: string[] = [];
-    page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));
-    page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
-    page.on("request", (request) => {
-      if (request.url() !== url && !request.url().startsWith("data:")) complaints.push(request.url());
-    });
-    await page.addInitScript({
-      content: `document.addEventListener("securitypolicyviolation", (event) =>
-        console.error("policy:", event.violatedDirective, event.blockedURI));`,
-    });
-    await page.goto(url);
-    await page.waitForSelector("html[data-ready]");
-    return { page, complaints };
-  }
+  const report = new ReportPage();
+  beforeAll(() => report.start("write_fixture.py"));
+  afterAll(() => report.stop());
 
   const shownRows = (page: Page, table: string) =>
     page.locator(`${table} tbody tr[data-row]:visible th`).allInnerTexts();
-  const bars = (page: Page) => page.locator("#chart-throughput .bars .point").count();
+
+  /** A chart is drawn once it comes near the window. */
+  async function drawn(page: Page, id: string) {
+    await page.locator(`#chart-${id}`).scrollIntoViewIfNeeded();
+    await page.waitForSelector(`#chart-${id}[data-drawn]`);
+    return page.locator(`#chart-${id}`);
+  }
+  const bars = async (page: Page) => (await drawn(page, "throughput")).locator(".bars .point").count();
+  const client = (page: Page, name: string) => page.locator(`.chip input[value="${name}"]`);
 
   test("draws every chart, without a complaint and without the network", async () => {
-    const { page, complaints } = await open();
-    for (const id of charts) {
-      expect(await page.locator(`#chart-${id} svg.main-svg`).count(), id).toBeGreaterThan(0);
-      expect(await page.locator(`#chart-${id} .trace`).count(), id).toBeGreaterThan(0);
-    }
+    const { page, complaints } = await report.open();
+    expect(await page.locator(".chart").count()).toBe(charts.length);
+    for (const id of charts)
+      expect(await (await drawn(page, id)).locator(".trace").count(), id).toBeGreaterThan(0);
     expect(complaints).toEqual([]);
-    await page.close();
+    await page.context().close();
+  });
+
+  test("draws a chart only when it comes near", async () => {
+    const { page } = await report.open();
+    expect(await page.locator("#chart-series[data-drawn]").count()).toBe(0);
+    await drawn(page, "series");
+    await page.context().close();
   });
 
   test("draws every run of a row", async () => {
-    const { page } = await open();
-    const runs = await page.locator("#chart-throughput .scatterlayer path.point").count();
+    const { page } = await report.open();
+    const runs = (await drawn(page, "throughput")).locator(".scatterlayer path.point");
     // 21 rows of three runs, and the suspect and the invalid run of ioredis:cluster.
-    expect(runs).toBe(65);
-    await page.close();
+    expect(await runs.count()).toBe(65);
+    await page.context().close();
   });
 
   test("filters tables, rankings and charts together", async () => {
-    const { page, complaints } = await open();
+    const { page, complaints } = await report.open();
     expect(await bars(page)).toBe(22);
-    await page.getByLabel("Client").selectOption("iovalkey");
-    expect(await bars(page)).toBe(6);
+    await client(page, "iovalkey").check();
+    await expect.poll(() => bars(page)).toBe(6);
     expect(await shownRows(page, "#table1")).toEqual([
       "iovalkey+autopipelining+same-script",
       "iovalkey+same-script",
@@ -99,55 +68,112 @@ describe.skipIf(!executablePath)("the report in a browser", () => {
     ]);
     await page.getByLabel("Topology").selectOption("cluster");
     await page.getByLabel("Workload").selectOption("light");
-    expect(await bars(page)).toBe(1);
+    await expect.poll(() => bars(page)).toBe(1);
     expect(await page.locator("#table1").isVisible()).toBe(false);
     expect(await shownRows(page, "#table2")).toEqual(["iovalkey"]);
     expect(await page.locator(".answer:visible").count()).toBe(1);
-    expect(await page.locator("output.shown").textContent()).toBe("1 of 23 configurations");
-    for (const name of ["Client", "Topology", "Workload"]) await page.getByLabel(name).selectOption("");
-    expect(await bars(page)).toBe(22);
+    expect(await page.locator(".glance tbody tr:visible").count()).toBe(1);
+    expect(await page.locator(".filters output").textContent()).toBe("1 of 23 configurations");
+    await page.getByRole("button", { name: "Show all" }).click();
+    await expect.poll(() => bars(page)).toBe(22);
     expect(await page.locator("#table1").isVisible()).toBe(true);
     expect(complaints).toEqual([]);
-    await page.close();
+    await page.context().close();
+  });
+
+  test("shows the rows of several clients at once", async () => {
+    const { page } = await report.open();
+    await client(page, "ioredis").check();
+    await client(page, "valkey-glide").check();
+    await page.getByLabel("Topology").selectOption("cluster");
+    expect(await shownRows(page, "#table2")).toEqual(["valkey-glide", "ioredis", "valkey-glide", "ioredis"]);
+    await page.context().close();
+  });
+
+  test("keeps the filters in its address, and takes them from there", async () => {
+    const { page } = await report.open();
+    await client(page, "iovalkey").check();
+    await client(page, "ioredis").check();
+    await page.getByLabel("Topology").selectOption("cluster");
+    const address = new URL(page.url()).search;
+    expect(address).toBe("?client=ioredis&client=iovalkey&topology=cluster");
+    const rows = await shownRows(page, "#table2");
+    await page.context().close();
+
+    const again = await report.open({ address });
+    expect(await again.page.locator(".chip input:checked").count()).toBe(2);
+    expect(await again.page.getByLabel("Topology").inputValue()).toBe("cluster");
+    expect(await shownRows(again.page, "#table2")).toEqual(rows);
+    await again.page.getByRole("button", { name: "Show all" }).click();
+    expect(new URL(again.page.url()).search).toBe("");
+    expect(again.complaints).toEqual([]);
+    await again.page.context().close();
+  });
+
+  test("ignores what it does not know in its address", async () => {
+    const { page, complaints } = await report.open({
+      address: "?client=%3Cimg%20src=x%3E&topology=ring&foo=1",
+    });
+    expect(await page.locator(".filters output").textContent()).toBe("23 of 23 configurations");
+    expect(await page.locator("img").count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
   });
 
   test("filters the table that tells client and script apart", async () => {
-    const { page, complaints } = await open();
+    const { page, complaints } = await report.open();
     const apart = page.locator(".apart");
     expect(await apart.count()).toBe(1);
     expect(await apart.locator("tbody tr:visible").count()).toBe(5);
-    await page.getByLabel("Client").selectOption("valkey-glide");
+    await client(page, "valkey-glide").check();
     expect(await apart.locator("tbody tr:visible th").allInnerTexts()).toEqual([
       "valkey-glide\nindicative, 3 runs",
     ]);
     await page.getByLabel("Topology").selectOption("cluster");
     expect(await apart.isVisible()).toBe(false);
     expect(complaints).toEqual([]);
-    await page.close();
+    await page.context().close();
   });
 
   test("keeps the controls beside every topology", async () => {
-    const { page } = await open();
+    const { page } = await report.open();
     await page.getByLabel("Topology").selectOption("cluster");
     expect(await page.locator("#table-controls tbody tr:visible").count()).toBe(4);
-    expect(await bars(page)).toBe(9);
-    await page.close();
+    await expect.poll(() => bars(page)).toBe(9);
+    await page.context().close();
   });
 
   test("copes with a filter that leaves nothing to draw", async () => {
-    const { page, complaints } = await open();
-    await page.getByLabel("Client").selectOption("ioredis");
-    await page.getByLabel("Topology").selectOption("cluster");
-    await page.getByLabel("Workload").selectOption("heavy");
-    expect(await bars(page)).toBe(0);
-    expect(await page.locator("output.shown").textContent()).toBe("1 of 23 configurations");
+    const { page, complaints } = await report.open({
+      address: "?client=ioredis&topology=cluster&workload=heavy+%281000+rounds%29",
+    });
+    expect(await page.locator(".filters output").textContent()).toBe("1 of 23 configurations");
+    await page.locator("#charts-title").scrollIntoViewIfNeeded();
+    await expect
+      .poll(() => page.locator("#charts .chart-note:visible").first().textContent())
+      .toContain("Nothing to draw");
+    expect(await page.locator("#chart-throughput").isVisible()).toBe(false);
     expect(await page.locator("#table2 td.hole:visible").textContent()).toContain("no valid run");
     expect(complaints).toEqual([]);
-    await page.close();
+    await page.context().close();
+  });
+
+  test("draws one store, topology and load at a time where lines cross", async () => {
+    const { page } = await report.open();
+    const chart = await drawn(page, "percentiles");
+    const views = page.locator("figure", { has: chart }).locator(".view select");
+    const offered = await views.locator("option").allInnerTexts();
+    expect(offered).toContain("Standalone · light · on valkey");
+    expect(offered).toContain("Standalone · light · on redis");
+    await views.selectOption("Standalone · light · on redis");
+    // ioredis, and the two controls under the same load.
+    await expect.poll(() => chart.locator(".scatterlayer .trace").count()).toBe(3);
+    await page.context().close();
   });
 
   test("follows a change to dark, charts too", async () => {
-    const { page, complaints } = await open();
+    const { page, complaints } = await report.open();
+    await drawn(page, "throughput");
     const ink = () =>
       page.evaluate("getComputedStyle(document.querySelector('#chart-throughput .ytick text')).fill");
     const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
@@ -155,14 +181,38 @@ describe.skipIf(!executablePath)("the report in a browser", () => {
     await page.emulateMedia({ colorScheme: "dark" });
     await expect.poll(ink).not.toBe(light[0]);
     expect(await background()).not.toBe(light[1]);
-    expect(complaints).toEqual([]);
-    await page.close();
+    const toggle = page.getByRole("button", { name: /^Theme/ });
+    await toggle.click();
+    expect(await toggle.textContent()).toBe("Theme: light");
+    await expect.poll(ink).toBe(light[0]);
+    expect(await background()).toBe(light[1]);
+    await page.reload();
+    expect(await background()).toBe(light[1]);
+    expect(complaints).toEqual([report.url].slice(1));
+    await page.context().close();
   });
 
-  test("fits a phone", async () => {
-    const { page, complaints } = await open(375, "dark");
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(375);
+  test("prints in light, every chart drawn and every fold open", async () => {
+    const { page, complaints } = await report.open({ colorScheme: "dark" });
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+    expect(await page.locator(".chart[data-drawn]").count()).toBe(charts.length);
+    expect(await page.locator("details:not([open])").count()).toBe(0);
+    const ink = "getComputedStyle(document.querySelector('#chart-throughput .ytick text')).fill";
+    expect(await page.evaluate(ink)).toBe("rgb(28, 30, 33)");
+    await page.evaluate("dispatchEvent(new Event('afterprint'))");
+    await expect.poll(() => page.locator("details:not([open])").count()).toBeGreaterThan(0);
+    expect((await page.pdf({ format: "A4" })).length).toBeGreaterThan(50_000);
     expect(complaints).toEqual([]);
-    await page.close();
+    await page.context().close();
+  });
+
+  test("fits a phone, before and after it is scrolled through", async () => {
+    const { page, complaints } = await report.open({ width: 375, colorScheme: "dark" });
+    const width = () => page.evaluate("document.documentElement.scrollWidth");
+    expect(await width()).toBe(375);
+    for (const id of charts) await drawn(page, id);
+    expect(await width()).toBe(375);
+    expect(complaints).toEqual([]);
+    await page.context().close();
   });
 });

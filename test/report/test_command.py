@@ -137,7 +137,7 @@ def test_full_disk_leaves_the_old_report(
 def test_chart_library_that_is_not_installed(
     campaign: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("report.render.PLOTLY_BUNDLE", campaign / "nothing.js")
+    monkeypatch.setattr("report.render.CHART_SCRIPTS", (campaign / "nothing.js",))
     assert main([str(campaign)]) == 3
     assert "run ./scripts/setup.sh" in capsys.readouterr().err
     assert not (campaign / "report").exists()

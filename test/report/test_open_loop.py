@@ -8,8 +8,10 @@ from builder import Document, configuration, result
 from conftest import Build, summaries_of
 from evidence import latency
 from report.charts import curve
-from report.charts.base import chart_rows
+from report.charts.rows import Drawing, drawing_of
 from report.compare import cells
+from report.summarize import Summary
+from test_page import data_of, read
 
 
 def load(per_second: int, arrivals: str = "constant", connections: int = 50) -> Document:
@@ -90,6 +92,28 @@ def test_csv_names_the_load_and_what_became_of_the_schedule(build: Build) -> Non
     ]
 
 
+def drawing(summaries: tuple[Summary, ...]) -> Drawing:
+    return drawing_of([("", cells(summaries), [])])
+
+
+def test_no_chart_holds_capacity_beside_latency_at_a_rate(build: Build) -> None:
+    documents = [
+        result(configuration("iovalkey")),
+        open_result("iovalkey", 1000),
+        open_result("iovalkey", 2000),
+    ]
+    data = data_of(read(build(None, documents).page))
+    is_open = {row: "/s" in values["load"] for row, values in data["rows"].items()}
+    assert sorted(is_open.values()) == [False, True, True]
+    for name in ("throughput", "latency", "latency-at-rate", "tradeoff", "curve"):
+        if name in data["figures"]:
+            metas = [trace["meta"] for trace in data["figures"][name]["data"]]
+            assert len({is_open[row] for meta in metas for row in meta}) == 1, name
+    for figure in data["figures"].values():
+        for view in figure["layout"]["meta"].get("views", []):
+            assert len({is_open[row] for row in view["rows"]}) == 1, view["text"]
+
+
 def test_curve_needs_two_rates_and_has_a_line_a_client() -> None:
     documents = [
         open_result(label, per_second)
@@ -97,10 +121,10 @@ def test_curve_needs_two_rates_and_has_a_line_a_client() -> None:
         for per_second in (1000, 500)
     ]
     summaries = summaries_of(*documents)
-    drawn = curve.build(chart_rows(summaries, {}))
+    drawn = curve.build(drawing(summaries))
     assert drawn
     assert sorted((trace["name"], tuple(trace["x"])) for trace in drawn["data"]) == [
         ("ioredis@valkey", (500, 1000)),
         ("iovalkey", (500, 1000)),
     ]
-    assert curve.build(chart_rows(summaries_of(documents[0]), {})) is None
+    assert curve.build(drawing(summaries_of(documents[0]))) is None

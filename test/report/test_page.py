@@ -11,6 +11,8 @@ from builder import Document, configuration, result, verdict
 from campaigns import manifest
 from conftest import Build
 from evidence import calls_of
+from report.curve import CURVE
+from report.page import BASE_SCRIPTS, CHART_SCRIPTS
 
 SCRIPT = "</script><img src=x onerror=alert(1)>"
 HOSTILE = f"{SCRIPT}\"'{{{{7*7}}}}"
@@ -70,10 +72,37 @@ def test_hostile_text_is_text(build: Build) -> None:
     assert SCRIPT not in outcome.page
     reader = read(outcome.page)
     assert [tag for tag, _ in reader.tags if tag in ("img", "iframe", "object", "svg")] == []
-    assert len([tag for tag, _ in reader.tags if tag == "script"]) == 3
+    ours = len(BASE_SCRIPTS) + len(CHART_SCRIPTS)
+    assert len([tag for tag, _ in reader.tags if tag == "script"]) == ours + 1
     assert not any(name.startswith("on") for _, attributes in reader.tags for name in attributes)
     assert "{{7*7}}" in reader.text
     assert reader.text.count(SCRIPT) > 10
+
+
+def test_hostile_text_of_a_run_made_by_hand_is_text(build: Build) -> None:
+    run = result(configuration(), verdict=verdict("invalid", (HOSTILE, HOSTILE)), notes=[HOSTILE])
+    other = result(configuration(), 2)
+    for document in (run, other):
+        for part in ("configuration", "configuration_hash", "campaign"):
+            del document[part]
+        document["request"] |= {"label": HOSTILE, "workload": HOSTILE, "traffic": HOSTILE}
+        document["runtime"]["id"] = HOSTILE
+    outcome = build(None, [run, other])
+    assert outcome.code == 0, outcome.err
+    assert SCRIPT not in outcome.page
+    reader = read(outcome.page)
+    assert [tag for tag, _ in reader.tags if tag in ("img", "iframe", "object", "svg")] == []
+    assert not any(name.startswith("on") for _, attributes in reader.tags for name in attributes)
+
+
+def test_hostile_text_is_no_template_of_a_chart(build: Build) -> None:
+    configured = configuration()
+    configured["target"] |= {"label": "%{customdata}", "text": "%{customdata}"}
+    page = build(None, [result(configured)]).page
+    figures = data_of(read(page))["figures"]
+    templates = [trace.get("hovertemplate", "") for each in figures.values() for trace in each["data"]]
+    assert any("%\u200b{customdata}" in template for template in templates)
+    assert not any("%{customdata}:" in template or "%{customdata} at" in template for template in templates)
 
 
 def test_charts_hold_no_markup_of_a_result(build: Build) -> None:
@@ -143,7 +172,7 @@ def test_one_store_is_not_said_to_differ(build: Build) -> None:
     assert "Store differs" not in text
 
 
-def test_plan_is_told_first(build: Build) -> None:
+def test_plan_is_told_between_the_answer_and_the_charts(build: Build) -> None:
     document = manifest([configuration()], 1)
     document["plan"]["notes"] = ["ioredis runs on valkey here: no redis-server was found"]
     document["plan"]["skips"] = [{"asked": "none:cluster", "reason": "none knows no cluster"}]
@@ -154,7 +183,13 @@ def test_plan_is_told_first(build: Build) -> None:
         *document["conditions"],
     ):
         assert said in text
-        assert text.index(said) < text.index("Median throughput at capacity")
+        assert text.index("Median throughput at capacity") < text.index(said)
+        assert text.index(said) < text.index("Capacity in a closed loop")
+
+
+def test_aborted_campaign_is_said_before_the_answer(build: Build) -> None:
+    text = read(build(manifest([configuration()], 1, status="aborted"), [result(configuration())]).page).text
+    assert text.index("This campaign was aborted.") < text.index("Median throughput at capacity")
 
 
 def test_every_run_is_listed_with_its_reasons(build: Build) -> None:
@@ -176,13 +211,15 @@ def test_row_without_a_valid_run_is_a_hole_and_no_zero(build: Build) -> None:
     assert data_of(read(page))["figures"] == {}
 
 
-def test_percentile_with_too_few_samples_is_marked(build: Build) -> None:
-    page = build(None, [result(configuration(), 1, 1000)]).page
-    (trace,) = [t for t in data_of(read(page))["figures"]["latency"]["data"] if t.get("name") == "p99"]
-    assert trace["marker"]["symbol"] == ["diamond-open"]
-    page = build(None, [result(configuration(), 1, 2000)]).page
-    (trace,) = [t for t in data_of(read(page))["figures"]["latency"]["data"] if t.get("name") == "p99"]
-    assert trace["marker"]["symbol"] == ["diamond"]
+def test_percentile_with_too_few_samples_is_hollow(build: Build) -> None:
+    def symbol_of_p99(requests_per_second: int) -> str:
+        page = build(None, [result(configuration(), 1, requests_per_second)]).page
+        (trace,) = data_of(read(page))["figures"]["percentiles"]["data"]
+        symbol: str = trace["marker"]["symbol"][CURVE.index(99.0)]
+        return symbol
+
+    assert symbol_of_p99(1000) == "circle-open"
+    assert symbol_of_p99(2000) == "circle"
 
 
 def test_page_is_the_same_every_time(build: Build) -> None:

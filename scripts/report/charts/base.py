@@ -1,48 +1,31 @@
-"""What every chart shares: rows, colours, and figures that the page's script can filter and re-colour.
+"""What every chart shares: rows, views, colours, and figures that the page's script can filter and re-colour.
 
-The script in the page knows three conventions. In a figure laid out `by_row`, `y` of a trace holds the row's
-id of every point, and arrays of that length are filtered with it; `layout.meta` holds the height in pixels
-of one row and of the rest. In any other figure a trace belongs to the one row that its `meta` names. Colours
-are those of the light palette, which the script exchanges for the dark ones.
+The script in the page (`static/charts.js`) knows these conventions. `meta` of a trace holds the id of the row
+that it belongs to, or the id of every point's row; arrays of that length are filtered with it. `layout.meta`
+holds `max_rows`, how many rows are drawn at once. In a figure laid out by row it also holds the categories of
+its axis with the rows behind each, and heights in pixels; in any other one `views`, of which one is drawn at
+a time. Colours are those of the light palette, which the script exchanges for the dark ones.
 """
 
-import html
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
 
-from ..summarize import Summary
+from .rows import CATEGORICAL, CONTROL_COLOUR, Drawing, Row, View, literal
 
-#: Light to dark. Okabe and Ito's colours, which the colour-blind can tell apart, with the lightness of each
-#: theme.
-CATEGORICAL = {
-    "#0072b2": "#56a8e0",
-    "#c75000": "#f08a4b",
-    "#00795a": "#3fc6a0",
-    "#a24f86": "#dc92c2",
-    "#8a6d00": "#e3bd3f",
-    "#3a86a8": "#8fd0ea",
-    "#6a4c93": "#b39ddb",
-}
-INK, MUTED, RULE, CONTROL = "#1c1e21", "#5b6067", "#d9dce0", "#868c94"
-DARK = {**CATEGORICAL, INK: "#e8e9eb", MUTED: "#a3a9b1", RULE: "#3a3e44", CONTROL: "#8d949d"}
-BLUE, ORANGE, GREEN, PURPLE = list(CATEGORICAL)[:4]
+INK, MUTED, RULE = "#1c1e21", "#5b6067", "#dfe2e6"
+SERVER, SERVER_LIGHT, STORE = "#43536a", "#9fb0c6", "#a98600"
 
+#: Light to dark, of what is neither a client's colour nor text: roles.
+ROLE_COLOURS = {SERVER: "#9db2d0", SERVER_LIGHT: "#5a6d8a", STORE: "#e3bd3f"}
+GREYS = {INK: "#e8e9eb", MUTED: "#a3a9b1", RULE: "#33373d", CONTROL_COLOUR: "#8d949d"}
+DARK = {**CATEGORICAL, **ROLE_COLOURS, **GREYS}
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A summary with figures, as charts name and colour it."""
-
-    summary: Summary
-    text: str
-    colour: str
-
-    @property
-    def id(self) -> str:
-        return self.summary.id
+#: Rows of a chart with a line a row, and lines of any other, that can still be told apart.
+MAX_BARS, MAX_LINES = 60, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,30 +35,7 @@ class Chart:
     id: str
     title: str
     caption: str
-    build: Callable[[Sequence[Row]], dict[str, Any] | None]
-
-
-def literal(text: str) -> str:
-    """Text that plotly prints as it is: it understands a few HTML tags."""
-    return html.escape(text, quote=False)
-
-
-def chart_rows(summaries: Iterable[Summary], cell_texts: Mapping[str, str]) -> list[Row]:
-    """Rows that have figures, in the given order.
-
-    Args:
-        cell_texts: row id to what tells its cell apart; empty texts when there is one cell.
-    """
-    drawn = [summary for summary in summaries if summary.figures]
-    clients = sorted({summary.identity.client for summary in drawn if not summary.identity.control})
-    colours = {client: list(CATEGORICAL)[i % len(CATEGORICAL)] for i, client in enumerate(clients)}
-    rows = []
-    for summary in drawn:
-        cell = cell_texts.get(summary.id, "")
-        label = literal(summary.identity.label) + (" (control)" if summary.identity.control else "")
-        text = f"{label}<br><span style='font-size:10px'>{literal(cell)}</span>" if cell else label
-        rows.append(Row(summary, text, colours.get(summary.identity.client, CONTROL)))
-    return rows
+    build: Callable[[Drawing], dict[str, Any] | None]
 
 
 def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,39 +61,112 @@ def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def value_axis(title: str, **more: Any) -> dict[str, Any]:
-    """A horizontal axis of values; `title` names the unit."""
+    """An axis of values; `title` names the unit."""
     return {
         "title": {"text": title, "font": {"color": MUTED}},
         "gridcolor": RULE,
         "zerolinecolor": RULE,
         "tickcolor": RULE,
+        "tickfont": {"color": MUTED},
         "automargin": True,
         "rangemode": "tozero",
+        "fixedrange": True,
         **more,
     }
 
 
-def by_row(rows: Sequence[Row], axis: Mapping[str, Any], row_px: int = 40, **layout: Any) -> dict[str, Any]:
-    """Layout of a chart with a line a row, the first on top, and values along `axis`."""
-    ids = [row.id for row in rows]
-    rest = 116
+def log_axis(title: str, **more: Any) -> dict[str, Any]:
+    """A logarithmic axis with plain numbers at 1, 2 and 5."""
+    return value_axis(title, type="log", rangemode="normal", dtick="D2", tickformat=",~g", **more)
+
+
+def _categories(views: Sequence[View], rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The rows of each view under its heading; without a heading where there is one view alone."""
+    drawn = {row.id for row in rows}
+    found: list[dict[str, Any]] = []
+    for number, view in enumerate(views, start=1):
+        members = [row for row in view.own if row.id in drawn]
+        if not members:
+            continue
+        if len(views) > 1:
+            heading = f"<b>{literal(view.text)}</b>"
+            found.append({"id": f"view{number}", "text": heading, "rows": [row.id for row in members]})
+        found.extend({"id": row.id, "text": row.text, "rows": [row.id]} for row in members)
+    return found
+
+
+def by_row(
+    drawing: Drawing, rows: Sequence[Row], axis: Mapping[str, Any], row_px: int = 27, **layout: Any
+) -> dict[str, Any]:
+    """Layout of a chart with a line a row, under headings, the first on top, and values along `axis`.
+
+    Args:
+        rows: those that have something to draw.
+    """
+    categories = _categories(drawing.by_cell, rows)
+    ids = [category["id"] for category in categories]
+    rest_px = 104
     return {
-        "xaxis": dict(axis),
+        "xaxis": {"side": "bottom", **axis},
         "yaxis": {
             "type": "category",
             "categoryorder": "array",
             "categoryarray": ids,
             "tickmode": "array",
             "tickvals": ids,
-            "ticktext": [row.text for row in rows],
-            "autorange": "reversed",
+            "ticktext": [category["text"] for category in categories],
+            "range": [len(ids) - 0.5, -0.5],
             "automargin": True,
+            "fixedrange": True,
             "showgrid": False,
             "zeroline": False,
             "ticklen": 6,
             "tickcolor": "rgba(0,0,0,0)",
         },
-        "height": rest + row_px * len(rows),
-        "meta": {"row_px": row_px, "rest_px": rest},
+        "height": rest_px + row_px * len(ids),
+        "meta": {
+            "rows": [category["id"] for category in categories if category["rows"] == [category["id"]]],
+            "categories": categories,
+            "max_rows": MAX_BARS,
+            "row_px": row_px,
+            "rest_px": rest_px,
+        },
+        **layout,
+    }
+
+
+def by_view(
+    views: Sequence[View],
+    rows: Sequence[Row],
+    x: Mapping[str, Any],
+    y: Mapping[str, Any],
+    max_rows: int = MAX_LINES,
+    **layout: Any,
+) -> dict[str, Any]:
+    """Layout of a chart that draws one view at a time, its controls with it.
+
+    Args:
+        views: those whose own rows are drawn, of them only the ones with something to draw.
+        rows: those that have something to draw.
+    """
+    drawn = {row.id for row in rows}
+    filled = [view for view in views if any(row.id in drawn for row in view.own)]
+    # The controls stand beside the clients; they have a view of their own only where there are none.
+    wanted = [view for view in filled if not view.own[0].summary.identity.control] or filled
+    offered = [
+        {
+            "text": view.text,
+            "rows": [row.id for row in view.rows if row.id in drawn],
+            "own": sum(row.id in drawn for row in view.own),
+        }
+        for view in wanted
+    ]
+    return {
+        "xaxis": dict(x),
+        "yaxis": dict(y),
+        "showlegend": True,
+        "legend": {"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top", "tracegroupgap": 0},
+        "height": 440,
+        "meta": {"views": offered, "max_rows": max_rows},
         **layout,
     }

@@ -1,57 +1,52 @@
 """CPU time per answered request, stacked by role."""
 
-from collections.abc import Sequence
 from typing import Any
-
-import plotly.graph_objects as go
 
 from ..format import microseconds
 from ..roles import cpu_us_per_request, group_names
-from .base import CATEGORICAL, CONTROL, Chart, Row, by_row, figure, literal, value_axis
+from .base import SERVER, STORE, Chart, by_row, figure, value_axis
+from .marks import bars
+from .rows import CATEGORICAL, CONTROL_COLOUR, Drawing, Row, literal
 
-_COLOURS = dict(zip(("server", "store", "generator"), (*list(CATEGORICAL)[:2], CONTROL), strict=True))
+_COLOURS = {"server": SERVER, "store": STORE, "generator": CONTROL_COLOUR}
 
 
 def _used(row: Row) -> dict[str, float]:
-    return cpu_us_per_request(row.summary.figures.roles) if row.summary.figures else {}
+    return cpu_us_per_request(row.figures.roles)
 
 
-def _bars(rows: Sequence[Row], role: str) -> go.Bar:
-    values = [_used(row).get(role) for row in rows]
-    return go.Bar(
-        name=literal(role),
-        orientation="h",
-        x=values,
-        y=[row.id for row in rows],
-        customdata=[
-            f"{literal(row.summary.identity.label)}: {literal(role)} {microseconds(value)} µs per request"
-            for row, value in zip(rows, values, strict=True)
-        ],
-        hovertemplate="%{customdata}<extra></extra>",
-        marker={"color": _COLOURS.get(role, list(CATEGORICAL)[3])},
-        width=0.6,
-    )
+def _text(row: Row) -> str:
+    used = _used(row)
+    total = microseconds(sum(used.values()))
+    each = ", ".join(f"{literal(role)} {microseconds(value)}" for role, value in used.items())
+    return f"{total} µs per request<br>{each}"
 
 
-def build(rows: Sequence[Row]) -> dict[str, Any] | None:
+def build(drawing: Drawing) -> dict[str, Any] | None:
     """One bar a row, a part a role; None when no role was read."""
-    known = [row for row in rows if _used(row)]
-    roles = group_names({name: role for row in known for name, role in _roles(row).items()})
+    rows = [row for row in drawing.rows if _used(row)]
+    roles = group_names({name: role for row in rows for name, role in row.figures.roles.items()})
     if not roles:
         return None
-    axis = value_axis("µs per answered request")
-    return figure([_bars(known, role) for role in roles], by_row(known, axis, barmode="stack"))
-
-
-def _roles(row: Row) -> dict[str, Any]:
-    return dict(row.summary.figures.roles) if row.summary.figures else {}
+    texts = [_text(row) for row in rows]
+    traces = [
+        bars(
+            literal(role),
+            rows,
+            [_used(row).get(role) for row in rows],
+            texts,
+            marker={"color": _COLOURS.get(role, list(CATEGORICAL)[-1])},
+        )
+        for role in roles
+    ]
+    return figure(traces, by_row(drawing, rows, value_axis("µs per answered request"), barmode="stack"))
 
 
 CHART = Chart(
     "cpu",
     "CPU per request",
     "What one answered request cost in each role, from counters at both ends of the window of the median "
-    "run. The nodes of a cluster are added up. On a noisy host this is the steadiest figure; the generator's "
-    "part is the harness and not the client.",
+    "run; less is better. The nodes of a cluster are added up. On a noisy host this is the steadiest figure; "
+    "the generator's part is the harness and not the client.",
     build,
 )

@@ -1,81 +1,66 @@
-"""Latency percentiles of the median run, one line a row."""
+"""Latency of the median runs: p50 and p99 as bars, p99 of every run as a point."""
 
 from collections.abc import Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
-from ..format import milliseconds, percentile_name
-from .base import BLUE, GREEN, ORANGE, PURPLE, RULE, Chart, Row, by_row, figure, literal, value_axis
-
-_MARKS = {
-    "p50": (GREEN, "circle"),
-    "p90": (BLUE, "square"),
-    "p99": (ORANGE, "diamond"),
-    "p99_9": (PURPLE, "triangle-right"),
-}
+from ..format import milliseconds
+from ..model import Measured
+from .base import Chart, by_row, figure, value_axis
+from .marks import bars, run_points, whiskers
+from .rows import Drawing, Row
 
 
-def _percentiles(row: Row) -> dict[str, float]:
-    """In ms; a logarithmic axis has no place for 0, so it becomes the histogram's smallest step, 1 µs."""
-    found = row.summary.figures.percentiles_ms if row.summary.figures else {}
-    return {name: max(found[name], 0.001) for name in _MARKS if name in found}
+def _p50(figures: Measured) -> float | None:
+    return figures.percentiles_ms.get("p50")
 
 
-def _hover(row: Row, name: str, value: float, unsupported: bool) -> str:
-    mark = ", too few samples" if unsupported else ""
-    return f"{literal(row.summary.identity.label)}: {percentile_name(name)} {milliseconds(value)} ms{mark}"
+def _p99(figures: Measured) -> float | None:
+    return figures.percentiles_ms.get("p99")
 
 
-def _line(row: Row, values: Sequence[float]) -> go.Scatter:
-    return go.Scatter(
-        mode="lines",
-        x=[min(values), max(values)],
-        y=[row.id, row.id],
-        line={"color": RULE, "width": 4},
-        hoverinfo="skip",
+def _text(row: Row) -> str:
+    few = ", too few samples" if "p99" in row.figures.unsupported else ""
+    return f"p50 {milliseconds(_p50(row.figures))} ms, p99 {milliseconds(_p99(row.figures))} ms{few}"
+
+
+def latency_bars(drawing: Drawing, drawn: Sequence[Row]) -> dict[str, Any] | None:
+    """Bars by row, from 0; None when nothing was answered."""
+    rows = [row for row in drawn if row.figures.percentiles_ms]
+    if not rows:
+        return None
+    texts = [_text(row) for row in rows]
+    colours = [row.colour for row in rows]
+    p50, p99 = ([read(row.figures) for row in rows] for read in (_p50, _p99))
+    pale = bars(
+        "p99",
+        rows,
+        p99,
+        texts,
+        marker={"color": colours, "opacity": [0.25 if _few(row) else 0.4 for row in rows]},
+        error_x=whiskers(rows, _p99, p99),
         showlegend=False,
     )
+    full = bars("p50", rows, p50, texts, marker={"color": colours}, showlegend=False)
+    points = run_points(rows, _p99, milliseconds, "ms p99")
+    layout = by_row(drawing, rows, value_axis("ms"), barmode="overlay")
+    return figure([pale, full, *points], layout)
 
 
-def _marks(rows: Sequence[Row], name: str) -> go.Scatter:
-    colour, symbol = _MARKS[name]
-    unsupported = [name in row.summary.figures.unsupported for row in rows if row.summary.figures]
-    values = [_percentiles(row)[name] for row in rows]
-    return go.Scatter(
-        name=percentile_name(name),
-        mode="markers",
-        x=values,
-        y=[row.id for row in rows],
-        customdata=[
-            _hover(row, name, value, few) for row, value, few in zip(rows, values, unsupported, strict=True)
-        ],
-        hovertemplate="%{customdata}<extra></extra>",
-        marker={
-            "symbol": [f"{symbol}-open" if few else symbol for few in unsupported],
-            "size": 11,
-            "color": colour,
-            "line": {"color": colour, "width": 2},
-        },
-    )
+def _few(row: Row) -> bool:
+    return "p99" in row.figures.unsupported
 
 
-def build(rows: Sequence[Row]) -> dict[str, Any] | None:
-    """Marks for p50, p90, p99 and p99.9 on a logarithmic axis; None when nothing was answered."""
-    answered = [row for row in rows if _percentiles(row)]
-    if not answered:
-        return None
-    traces = [_line(row, list(_percentiles(row).values())) for row in answered]
-    marks = [_marks(answered, name) for name in _MARKS]
-    axis = value_axis("ms, logarithmic", type="log", rangemode="normal", dtick="D2")
-    return figure([*traces, *marks], by_row(answered, axis))
+def build(drawing: Drawing) -> dict[str, Any] | None:
+    """Of the rows of a closed loop; None without one."""
+    return latency_bars(drawing, drawing.at_capacity)
 
 
 CHART = Chart(
     "latency",
-    "Latency",
-    "Percentiles of the median run over allowed and limited answers, from merged histograms. Under a closed "
-    "loop latency follows from throughput: it tells how long an answer took at capacity, not at a given "
-    "rate. Hollow marks have too few samples behind them (p99 needs 10,000, p99.9 needs 100,000).",
+    "Latency at capacity",
+    "Less is better. The full bar is p50 of the median run, the pale one p99; circles are p99 of all runs "
+    "that count, lines their range. Allowed and limited answers together, from merged histograms. Under a "
+    "closed loop latency follows from throughput: it tells how long an answer took at capacity, not at a "
+    "given rate. The palest bars have fewer than 10,000 samples behind their p99.",
     build,
 )

@@ -1,27 +1,18 @@
 """The share of limited answers: predicted by the traffic, and seen."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
 from ..format import share
-from ..model import Prediction
-from .base import BLUE, INK, Chart, Row, by_row, figure, literal, value_axis
+from .base import INK, Chart, by_row, figure, value_axis
+from .rows import Drawing
 
 
-def _prediction(row: Row) -> Prediction | None:
-    return row.summary.figures.prediction if row.summary.figures else None
-
-
-def build(rows: Sequence[Row]) -> dict[str, Any] | None:
+def build(drawing: Drawing) -> dict[str, Any] | None:
     """Predicted share with its tolerance, and the seen one, by row; None when nothing was answered."""
-    seen = [
-        (row, row.summary.figures.limited_share)
-        for row in rows
-        if row.summary.figures and row.summary.figures.limited_share is not None
-    ]
-    predicted = [(row, prediction) for row, _ in seen if (prediction := _prediction(row))]
+    seen = [(row, value) for row in drawing.rows if (value := row.figures.limited_share) is not None]
+    predicted = [(row, prediction) for row, _ in seen if (prediction := row.figures.prediction)]
     if not seen:
         return None
     expected = go.Scatter(
@@ -29,6 +20,7 @@ def build(rows: Sequence[Row]) -> dict[str, Any] | None:
         mode="markers",
         x=[100 * prediction.limited_share for _, prediction in predicted],
         y=[row.id for row, _ in predicted],
+        meta=[row.id for row, _ in predicted],
         error_x={
             "type": "data",
             "array": [100 * prediction.tolerance for _, prediction in predicted],
@@ -37,30 +29,31 @@ def build(rows: Sequence[Row]) -> dict[str, Any] | None:
             "width": 6,
         },
         customdata=[
-            f"{literal(row.summary.identity.label)}: {share(prediction.limited_share)} predicted, "
+            f"{row.text}: {share(prediction.limited_share)} predicted, "
             f"± {share(prediction.tolerance)}, set by the {prediction.basis}"
             for row, prediction in predicted
         ],
         hovertemplate="%{customdata}<extra></extra>",
-        marker={"symbol": "line-ns-open", "size": 18, "color": INK, "line": {"color": INK, "width": 2}},
+        marker={"symbol": "line-ns-open", "size": 14, "color": INK, "line": {"color": INK, "width": 2}},
     )
     found = go.Scatter(
         name="seen",
         mode="markers",
         x=[100 * value for _, value in seen],
         y=[row.id for row, _ in seen],
-        customdata=[f"{literal(row.summary.identity.label)}: {share(value)} seen" for row, value in seen],
+        meta=[row.id for row, _ in seen],
+        customdata=[f"{row.text}: {share(value)} seen" for row, value in seen],
         hovertemplate="%{customdata}<extra></extra>",
-        marker={"symbol": "circle", "size": 10, "color": BLUE},
+        cliponaxis=False,
+        marker={"symbol": "circle", "size": 9, "color": [row.colour for row, _ in seen]},
     )
-    drawn = [row for row, _ in seen]
-    axis = value_axis("% of answers")
-    return figure([*([expected] if predicted else []), found], by_row(drawn, axis, row_px=36))
+    layout = by_row(drawing, [row for row, _ in seen], value_axis("% of answers", ticksuffix=" %"))
+    return figure([*([expected] if predicted else []), found], layout)
 
 
 CHART = Chart(
     "limited",
-    "Limited share",
+    "Limited share, predicted and seen",
     "How many answers were rejections (HTTP 429). The traffic sets this share, so that a faster client does "
     "not meet more of them, and a run outside the tolerance is invalid. Where the limits were set by hand "
     "the share follows the speed: then a model predicts it, and a miss makes the run suspect.",

@@ -1,48 +1,36 @@
 """Memory of the server and the store."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
-
-import plotly.graph_objects as go
 
 from ..format import mebibytes
 from ..model import Measured
-from .base import CATEGORICAL, Chart, Row, by_row, figure, literal, value_axis
+from .base import SERVER, SERVER_LIGHT, STORE, Chart, by_row, figure, value_axis
+from .marks import bars
+from .rows import Drawing
 
-_SERIES: tuple[tuple[str, Callable[[Measured], float | None]], ...] = (
-    ("server heap used", lambda figures: figures.heap_bytes),
-    ("server resident", lambda figures: figures.resident_bytes),
-    ("store used, at the end", lambda figures: figures.store_memory_bytes),
+_SERIES: tuple[tuple[str, Callable[[Measured], float | None], str], ...] = (
+    ("server heap used", lambda figures: figures.heap_bytes, SERVER),
+    ("server resident", lambda figures: figures.resident_bytes, SERVER_LIGHT),
+    ("store used, at the end", lambda figures: figures.store_memory_bytes, STORE),
 )
 _MIB = 1024**2
 
 
-def _bars(rows: Sequence[Row], name: str, values: Sequence[float | None], colour: str) -> go.Bar:
-    return go.Bar(
-        name=name,
-        orientation="h",
-        x=[None if value is None else value / _MIB for value in values],
-        y=[row.id for row in rows],
-        customdata=[
-            f"{literal(row.summary.identity.label)}: {name} {mebibytes(value)} MiB"
-            for row, value in zip(rows, values, strict=True)
-        ],
-        hovertemplate="%{customdata}<extra></extra>",
-        marker={"color": colour},
-    )
-
-
-def build(rows: Sequence[Row]) -> dict[str, Any] | None:
+def build(drawing: Drawing) -> dict[str, Any] | None:
     """Bars by row and kind of memory; None when none was read."""
-    bars = []
-    for (name, read), colour in zip(_SERIES, CATEGORICAL, strict=False):
-        values = [read(row.summary.figures) if row.summary.figures else None for row in rows]
-        if any(value is not None for value in values):
-            bars.append(_bars(rows, name, values, colour))
-    if not bars:
+    rows = [row for row in drawing.rows if any(read(row.figures) is not None for _, read, _ in _SERIES)]
+    if not rows:
         return None
-    layout = by_row(rows, value_axis("MiB"), row_px=54, barmode="group", bargap=0.35)
-    return figure(bars, layout)
+    traces = []
+    for name, read, colour in _SERIES:
+        values = [read(row.figures) for row in rows]
+        if any(value is not None for value in values):
+            amounts = [None if value is None else value / _MIB for value in values]
+            texts = [f"{name} {mebibytes(value)} MiB" for value in values]
+            traces.append(bars(name, rows, amounts, texts, marker={"color": colour}, width=None))
+    layout = by_row(drawing, rows, value_axis("MiB"), row_px=36, barmode="group", bargap=0.3)
+    return figure(traces, layout)
 
 
 CHART = Chart(

@@ -5,56 +5,56 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from ..format import rate
-from .base import Chart, Row, figure, literal, value_axis
+from ..model import Second
+from .base import Chart, by_view, figure, value_axis
+from .rows import Drawing, Row
 
-#: More lines than this cannot be told apart.
-MAX_LINES = 24
-_DASHES = ("solid", "dash", "dot", "dashdot")
+#: A longer run has several seconds a point.
+MAX_POINTS = 120
 
 
-def _line(row: Row, dash: str) -> go.Scatter:
-    seconds = row.summary.figures.seconds if row.summary.figures else ()
-    name = row.text.replace("<br>", " · ")
+def _points(seconds: Sequence[Second]) -> list[tuple[float, float]]:
+    """End of each stretch in s, and its requests per second: stretches of as many samples as fit."""
+    step = -(-len(seconds) // MAX_POINTS)
+    stretches = [seconds[start : start + step] for start in range(0, len(seconds), step)]
+    return [
+        (
+            stretch[-1].t_s,
+            sum(second.allowed + second.limited for second in stretch)
+            / sum(second.interval_s for second in stretch),
+        )
+        for stretch in stretches
+    ]
+
+
+def _line(row: Row) -> go.Scatter:
+    points = _points(row.figures.seconds)
     return go.Scatter(
-        name=name,
-        mode="lines",
-        x=[second.t_s for second in seconds],
-        y=[second.requests_per_second for second in seconds],
+        name=row.text,
+        mode="lines+markers" if len(points) < 20 else "lines",
+        x=[round(at, 3) for at, _ in points],
+        y=[round(value, 1) for _, value in points],
         meta=row.id,
-        customdata=[
-            f"{literal(row.summary.identity.label)} at {second.t_s:g} s: "
-            f"{rate(second.requests_per_second)} requests/s"
-            for second in seconds
-        ],
-        hovertemplate="%{customdata}<extra></extra>",
-        line={"color": row.colour, "dash": dash, "width": 2},
+        hovertemplate=f"{row.text} at %{{x}} s: %{{y:,.0f}} requests/s<extra></extra>",
+        line={"color": row.colour, "dash": row.dash, "width": 2},
+        marker={"color": row.colour, "symbol": row.symbol, "size": 6},
     )
 
 
-def build(rows: Sequence[Row]) -> dict[str, Any] | None:
-    """A line a row, of the first `MAX_LINES`; None when no run has samples."""
-    drawn = [row for row in rows if row.summary.figures and row.summary.figures.seconds][:MAX_LINES]
-    if not drawn:
+def build(drawing: Drawing) -> dict[str, Any] | None:
+    """A line a row; None when no run has samples."""
+    rows = [row for row in drawing.rows if row.figures.seconds]
+    if not rows:
         return None
-    uses: dict[str, int] = {}
-    lines = []
-    for row in drawn:
-        uses[row.colour] = uses.get(row.colour, -1) + 1
-        lines.append(_line(row, _DASHES[uses[row.colour] % len(_DASHES)]))
-    layout = {
-        "xaxis": value_axis("seconds since the window opened"),
-        "yaxis": value_axis("requests per second"),
-        "showlegend": True,
-        "height": 420,
-    }
-    return figure(lines, layout)
+    x = value_axis("seconds since the window opened")
+    y = value_axis("requests per second", tickformat=",")
+    return figure([_line(row) for row in rows], by_view(drawing.by_cell, rows, x, y))
 
 
 CHART = Chart(
     "series",
     "Over time",
-    f"Each second of the median runs. A steady line means that the warm-up was long enough and nothing else "
-    f"disturbed the run. At most {MAX_LINES} runs are drawn.",
+    "Each second of the median runs. A steady line means that the warm-up was long enough and that nothing "
+    f"else disturbed the run. Runs of more than {MAX_POINTS} s have several seconds a point.",
     build,
 )

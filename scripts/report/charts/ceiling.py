@@ -1,0 +1,85 @@
+"""How far the clients are from the controls: from what the harness can do without them."""
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from ..format import percent, rate
+from .base import INK, Chart, by_row, figure, value_axis
+from .marks import bars
+from .rows import Drawing, Row
+
+
+def _shares(drawing: Drawing, control: str) -> dict[str, tuple[Row, float, float]]:
+    """By row id: the row, its throughput in % of that of the control beside it, and the control's."""
+    found = {}
+    for view in drawing.by_cell:
+        ceilings = [row for row in view.controls if row.summary.identity.client == control]
+        if not ceilings or not ceilings[0].figures.requests_per_second:
+            continue
+        ceiling = ceilings[0].figures.requests_per_second
+        for row in view.own:
+            if row.summary.identity.open_loop:
+                continue
+            found[row.id] = (row, 100 * row.figures.requests_per_second / ceiling, ceiling)
+    return found
+
+
+def _text(share: float, control: str, ceiling: float) -> str:
+    return f"{percent(share)} of {control} ({rate(ceiling)} requests/s)"
+
+
+def build(drawing: Drawing) -> dict[str, Any] | None:
+    """Bars in % of `none`, marks in % of `memory`; None where no control stands beside a client."""
+    of_none, of_memory = (list(_shares(drawing, name).values()) for name in ("none", "memory"))
+    if not of_none and not of_memory:
+        return None
+    traces: list[Any] = []
+    if of_none:
+        rows = [row for row, _, _ in of_none]
+        traces.append(
+            bars(
+                "of none",
+                rows,
+                [share for _, share, _ in of_none],
+                [_text(share, "none", ceiling) for _, share, ceiling in of_none],
+                marker={"color": [row.colour for row in rows]},
+                showlegend=False,
+            )
+        )
+    if of_memory:
+        ids = [row.id for row, _, _ in of_memory]
+        traces.append(
+            go.Scatter(
+                name="in % of memory",
+                mode="markers",
+                x=[share for _, share, _ in of_memory],
+                y=ids,
+                meta=ids,
+                customdata=[
+                    f"{row.text}: {_text(share, 'memory', ceiling)}" for row, share, ceiling in of_memory
+                ],
+                hovertemplate="%{customdata}<extra></extra>",
+                marker={
+                    "symbol": "diamond-open",
+                    "size": 9,
+                    "color": INK,
+                    "line": {"color": INK, "width": 1.5},
+                },
+            )
+        )
+    drawn = {row.id: row for row, _, _ in (*of_none, *of_memory)}
+    rows = [row for row in drawing.rows if row.id in drawn]
+    highest = max(100.0, *(share for _, share, _ in (*of_none, *of_memory)))
+    axis = value_axis("% of the control's throughput", ticksuffix=" %", range=[0, highest * 1.02])
+    return figure(traces, by_row(drawing, rows, axis, showlegend=bool(of_memory)))
+
+
+CHART = Chart(
+    "ceiling",
+    "Distance to the ceiling",
+    "Throughput in % of the controls under the same load: bars of none, the server without a limiter; "
+    "diamonds of memory, counters in the server's own process. What is missing to 100 % is the price of the "
+    "limiter and its store. Bars close to 100 % say more about the harness than about the client.",
+    build,
+)

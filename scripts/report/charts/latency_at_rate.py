@@ -1,0 +1,23 @@
+"""Latency of open loops: at a given rate, from the intended send."""
+
+from typing import Any
+
+from .base import Chart
+from .latency import latency_bars
+from .rows import Drawing
+
+
+def build(drawing: Drawing) -> dict[str, Any] | None:
+    """Bars by row; None without an open loop."""
+    return latency_bars(drawing, drawing.at_a_rate)
+
+
+CHART = Chart(
+    "latency-at-rate",
+    "Latency at a given rate",
+    "Less is better. An open loop: requests are due at the rate that the heading names, and latency counts "
+    "from when a request was due, sent in time or not. The full bar is p50 of the median run, the "
+    "pale one p99; circles are p99 of all runs that count, lines their range. Never to be compared with "
+    "latencies at capacity.",
+    build,
+)

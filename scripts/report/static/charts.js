@@ -1,0 +1,204 @@
+"use strict";
+/**
+ * Draws the figures of `#report-data` once they come near the window, and again when filters, theme or width
+ * change. `charts/base.py` says what the `meta` of traces and layouts mean.
+ */
+(() => {
+  const { data, isShown, isDark } = window.benchPage;
+  const { figures, dark } = data;
+  const config = { displayModeBar: false, displaylogo: false, showSendToCloud: false, responsive: false };
+  const narrowPx = 640;
+  let printing = false;
+
+  /** Every array of the length of `keep`, at any depth, without the entries that `keep` drops. */
+  function thin(value, keep) {
+    if (Array.isArray(value)) return value.length === keep.length ? value.filter((_, i) => keep[i]) : value;
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, thin(inner, keep)]));
+  }
+
+  function recolour(value) {
+    if (typeof value === "string") return dark[value] ?? value;
+    if (Array.isArray(value)) return value.map(recolour);
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, recolour(inner)]));
+  }
+
+  /** Which views have a row of their own that the filters leave, or else any row. */
+  function openViews(views) {
+    const own = views.filter(({ rows, own: count }) => rows.slice(0, count).some(isShown));
+    return own.length > 0 ? own : views.filter(({ rows }) => rows.some(isShown));
+  }
+
+  /** The choice of views above a chart: kept where it can be, and hidden where there is none to make. */
+  function chosenView(place, views) {
+    const label = place.element.parentElement.querySelector(".view");
+    const select = label.querySelector("select");
+    const open = openViews(views);
+    const kept = open.find(({ text }) => text === select.value) ?? open[0];
+    if (place.views !== open.map(({ text }) => text).join("\n")) {
+      place.views = open.map(({ text }) => text).join("\n");
+      select.replaceChildren(...open.map(({ text }) => new Option(text, text)));
+    }
+    if (kept) select.value = kept.text;
+    label.hidden = views.length < 2 || open.length === 0;
+    return kept;
+  }
+
+  /** The rows that are drawn, out of those that the filters leave: as many as can be told apart. */
+  function drawnRows(place) {
+    const { meta } = place.figure.layout;
+    const ids = meta.views ? (chosenView(place, meta.views)?.rows ?? []) : meta.rows;
+    const shown = ids.filter(isShown);
+    return { drawn: new Set(shown.slice(0, meta.max_rows)), shown: shown.length };
+  }
+
+  function shownTraces(traces, drawn) {
+    return traces.flatMap((trace) => {
+      const { meta, ...rest } = trace;
+      if (!Array.isArray(meta)) return drawn.has(meta) ? [rest] : [];
+      const keep = meta.map((id) => drawn.has(id));
+      // A trace without points would still take a place among the colours of a legend.
+      return keep.includes(true) ? [thin(rest, keep)] : [];
+    });
+  }
+
+  /** A line a row: headings stay where a row of theirs does. Labels stand above the bars where it is narrow. */
+  function rowLayout({ meta, ...layout }, drawn, narrow) {
+    const { categories, row_px: rowPx, rest_px: restPx } = meta;
+    const kept = categories.filter(({ rows }) => rows.some((id) => drawn.has(id)));
+    const ids = kept.map(({ id }) => id);
+    const yaxis = {
+      ...layout.yaxis,
+      categoryarray: ids,
+      tickvals: ids,
+      ticktext: kept.map(({ text }) => text),
+      range: [ids.length - 0.5, -0.5],
+    };
+    const height = (px) => restPx + px * Math.max(1, ids.length);
+    if (!narrow) return { ...layout, yaxis, height: height(rowPx) };
+    const px = rowPx + 15;
+    const annotations = kept.map(({ id, text, rows }) => ({
+      text,
+      y: id,
+      x: 0,
+      xref: "paper",
+      xanchor: "left",
+      yshift: rows[0] === id ? px / 2 - 8 : -4,
+      showarrow: false,
+      borderpad: 0,
+    }));
+    return {
+      ...layout,
+      yaxis: { ...yaxis, showticklabels: false },
+      annotations,
+      margin: { ...layout.margin, l: 6 },
+      height: height(px),
+    };
+  }
+
+  function narrowTrace(trace) {
+    return trace.type === "bar" && trace.width ? { ...trace, width: 0.4 } : trace;
+  }
+
+  /** A legend beside the lines takes their room where it is narrow: there it stands under them. */
+  function viewLayout({ meta, ...layout }, traces, narrow) {
+    if (!narrow) return layout;
+    const entries = traces.filter(({ showlegend }) => showlegend !== false).length;
+    const height = layout.height - 60;
+    return {
+      ...layout,
+      height: height + 21 * entries,
+      margin: { ...layout.margin, l: 4, r: 8 },
+      legend: { ...layout.legend, x: 0, y: -66 / (height - 60), yanchor: "top", xanchor: "left" },
+    };
+  }
+
+  function part(place) {
+    const narrow = place.element.parentElement.clientWidth < narrowPx;
+    const { drawn, shown } = drawnRows(place);
+    const { layout } = place.figure;
+    const traces = shownTraces(place.figure.data, drawn);
+    if (!layout.meta.categories) {
+      return { traces, layout: viewLayout(layout, traces, narrow), drawn: drawn.size, shown };
+    }
+    const laidOut = rowLayout(layout, drawn, narrow);
+    return { traces: narrow ? traces.map(narrowTrace) : traces, layout: laidOut, drawn: drawn.size, shown };
+  }
+
+  function noteText(drawn, shown) {
+    if (shown === 0) return "Nothing to draw: the filters leave no row with these figures.";
+    if (drawn < shown) return `Drawn: the first ${drawn} of ${shown} configurations. Filter to see others.`;
+    return "";
+  }
+
+  const places = Object.entries(figures).map(([id, figure]) => ({
+    figure,
+    element: document.getElementById(`chart-${id}`),
+    near: false,
+    stale: true,
+  }));
+
+  function draw(place) {
+    const { element } = place;
+    const { traces, layout, drawn, shown } = structuredClone(part(place));
+    const colour = isDark() && !printing ? recolour : (value) => value;
+    const note = element.parentElement.querySelector(".chart-note");
+    note.textContent = noteText(drawn, shown);
+    note.hidden = note.textContent === "";
+    element.hidden = drawn === 0;
+    place.stale = false;
+    if (drawn === 0) return;
+    const wide = element.clientWidth;
+    element.style.height = `${layout.height}px`;
+    Plotly.react(element, colour(traces), { ...colour(layout), width: wide }, config);
+    element.dataset.drawn = "true";
+  }
+
+  const drawIfNear = (place) => {
+    if (place.near && place.stale) draw(place);
+  };
+
+  function refresh() {
+    for (const place of places) {
+      place.stale = true;
+      drawIfNear(place);
+    }
+  }
+
+  const watcher = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        const place = places.find(({ element }) => element.parentElement === target);
+        place.near = isIntersecting;
+        drawIfNear(place);
+      }
+    },
+    { rootMargin: "400px 0px" },
+  );
+
+  for (const place of places) {
+    // The place is kept at its size, so that nothing jumps when the chart comes.
+    place.element.style.height = `${part(place).layout.height}px`;
+    watcher.observe(place.element.parentElement);
+    place.element.parentElement.querySelector(".view select").addEventListener("change", () => draw(place));
+  }
+
+  let width = document.documentElement.clientWidth;
+  new ResizeObserver(() => {
+    if (printing || width === document.documentElement.clientWidth) return;
+    width = document.documentElement.clientWidth;
+    refresh();
+  }).observe(document.documentElement);
+  document.addEventListener("filterchange", refresh);
+  document.addEventListener("themechange", refresh);
+  window.addEventListener("beforeprint", () => {
+    printing = true;
+    for (const place of places) draw(place);
+  });
+  window.addEventListener("afterprint", () => {
+    printing = false;
+    refresh();
+  });
+  document.documentElement.dataset.ready = "true";
+})();

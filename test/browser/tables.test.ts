@@ -1,0 +1,143 @@
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { executablePath, ReportPage } from "./page.js";
+
+const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+interface Finding {
+  id: string;
+  impact: string | null;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+describe.skipIf(!executablePath)("tables, keys and access in the report", () => {
+  const report = new ReportPage();
+  beforeAll(() => report.start("write_fixture.py"));
+  afterAll(() => report.stop());
+
+  const column = (page: Page, table: string, name: string) =>
+    page.locator(`${table} thead th`, { has: page.getByRole("button", { name, exact: true }) });
+  const names = (page: Page, table: string) =>
+    page.locator(`${table} tbody tr[data-row]:visible th`).allInnerTexts();
+
+  async function figures(page: Page, table: string, name: string): Promise<number[]> {
+    const headers = await page.locator(`${table} thead th`).allInnerTexts();
+    const index = headers.findIndex((text) => text.startsWith(name));
+    const texts = await page
+      .locator(`${table} tbody tr:not(:has(.hole)) > :nth-child(${index + 1})`)
+      .allInnerTexts();
+    return texts.map((text) => Number(text.replace(/[^\d.]/g, "")));
+  }
+
+  test("sorts by a column, back, and as it was", async () => {
+    const { page, complaints } = await report.open();
+    const header = column(page, "#table1", "Throughput requests/s");
+    const before = await names(page, "#table1");
+    await header.getByRole("button").click();
+    expect(await header.getAttribute("aria-sort")).toBe("descending");
+    const sorted = await figures(page, "#table1", "Throughput");
+    expect(sorted).toEqual([...sorted].sort((a, b) => b - a));
+    await header.getByRole("button").click();
+    expect(await header.getAttribute("aria-sort")).toBe("ascending");
+    expect(await figures(page, "#table1", "Throughput")).toEqual([...sorted].sort((a, b) => a - b));
+    await header.getByRole("button").click();
+    expect(await header.getAttribute("aria-sort")).toBeNull();
+    expect(await names(page, "#table1")).toEqual(before);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("keeps rows without a figure last, whichever way it sorts", async () => {
+    const { page } = await report.open();
+    const button = column(page, "#table2", "p99 ms").getByRole("button");
+    for (let clicks = 0; clicks < 2; clicks += 1) {
+      await button.click();
+      expect(await page.locator("#table2 tbody tr").last().locator(".hole").count()).toBe(1);
+    }
+    await page.context().close();
+  });
+
+  test("sorts by keyboard, and sorting survives a filter", async () => {
+    const { page } = await report.open();
+    const button = column(page, "#table1", "p50 ms").getByRole("button");
+    await button.focus();
+    await page.keyboard.press("Enter");
+    const all = await names(page, "#table1");
+    await page.locator('.chip input[value="iovalkey"]').check();
+    expect(await names(page, "#table1")).toEqual(all.filter((name) => name.startsWith("iovalkey")));
+    await page.context().close();
+  });
+
+  test("copies a table as Markdown, without what is hidden", async () => {
+    const { page } = await report.open({ address: "?client=iovalkey" });
+    await page.evaluate(
+      "window.copied = []; navigator.clipboard ? navigator.clipboard.writeText = async (text) => { copied.push(text); } : 0",
+    );
+    await page.locator('[data-copy="table2"]').click();
+    const [markdown] = (await page.evaluate("window.copied")) as string[];
+    const lines = (markdown ?? "").trim().split("\n");
+    expect(lines[0]).toMatch(/^\| Client \| Store \| Script \|/);
+    expect(lines[0]).toContain("Throughput requests/s");
+    expect(lines[1]).toMatch(/^\| --- \| --- \|/);
+    expect(lines).toHaveLength(4);
+    expect(lines[2]).toMatch(/^\| iovalkey \| valkey \|/);
+    const columns = lines.map((line) => line.split(/(?<!\\)\|/).length);
+    expect(new Set(columns).size).toBe(1);
+    await page.context().close();
+  });
+
+  test("leads by keyboard through the page in reading order", async () => {
+    const { page } = await report.open();
+    const seen: string[] = [];
+    for (let presses = 0; presses < 22; presses += 1) {
+      await page.keyboard.press("Tab");
+      seen.push(
+        await page.evaluate(`(() => {
+          const element = document.activeElement;
+          return element.name ? element.name + "=" + element.value : element.textContent.trim().slice(0, 20);
+        })()`),
+      );
+    }
+    expect(seen.slice(0, 3)).toEqual(["Skip to the content", "Theme: system", "Answer"]);
+    expect(seen).toContain("Raw data");
+    const clients = seen.filter((text) => text.startsWith("client="));
+    expect(clients).toHaveLength(6);
+    expect(seen.indexOf("Raw data")).toBeLessThan(seen.indexOf(clients[0] ?? ""));
+    expect(seen.indexOf("topology=")).toBeGreaterThan(seen.indexOf(clients.at(-1) ?? ""));
+    const places = (await page.evaluate(
+      `[...document.querySelectorAll("[tabindex]")].map((element) => element.tabIndex)`,
+    )) as number[];
+    expect(places.every((place) => place <= 0)).toBe(true);
+    await page.context().close();
+  });
+
+  test("opens a folded answer that a link leads to", async () => {
+    const { page } = await report.open();
+    const details = page.locator(".answer details").first();
+    await details.evaluate((element) => element.removeAttribute("open"));
+    await page.locator(".glance tbody a").first().click();
+    await expect.poll(() => details.getAttribute("open")).toBe("");
+    await page.context().close();
+  });
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const width of [1280, 375]) {
+      test(`has no serious finding of axe in ${colorScheme} at ${width} px`, async () => {
+        const { page } = await report.open({ width, colorScheme });
+        await page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
+        await page.locator("#chart-percentiles").scrollIntoViewIfNeeded();
+        await page.waitForSelector("#chart-percentiles[data-drawn]");
+        // Not as a script element: the page's policy refuses those.
+        const { readFileSync } = await import("node:fs");
+        await page.evaluate(readFileSync(axePath, "utf8"));
+        const { violations } = (await page.evaluate("axe.run()")) as { violations: Finding[] };
+        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+        expect(
+          serious.map(({ id, nodes }) => [id, nodes.length, nodes[0]?.html, nodes[0]?.failureSummary]),
+        ).toEqual([]);
+        await page.context().close();
+      });
+    }
+  }
+});
