@@ -5,6 +5,7 @@ The rows of a ranking are compared each with each, by the decision rule of `stat
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 from .groups import Group, group_rows
@@ -159,12 +160,18 @@ def rank(summaries: Sequence[Summary], group: Group) -> Ranking:
     return Ranking(group, standings, pairs)
 
 
+@lru_cache(maxsize=4096)
+def _family(pairs: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]) -> tuple[Comparison, ...]:
+    """Page, summaries and tables all ask for the same comparisons."""
+    return compare_family(pairs)
+
+
 def _compared(ranked: Sequence[Summary]) -> tuple[Pair, ...]:
     """None in an open loop: there throughput is what was offered, whoever answers."""
     if ranked[0].identity.open_loop:
         return ()
     couples = list(combinations(ranked, 2))
-    found = compare_family([(new.throughputs, base.throughputs) for base, new in couples])
+    found = _family(tuple((new.throughputs, base.throughputs) for base, new in couples))
     return tuple(Pair(base, new, each) for (base, new), each in zip(couples, found, strict=True))
 
 

@@ -24,6 +24,8 @@ class Summary:
     median: Run | None
     spread: Spread | None
     """Requests per second over the eligible runs."""
+    warnings: tuple[str, ...]
+    """What its runs show that a median and an interval would hide, each a sentence."""
 
     @property
     def figures(self) -> Measured | None:
@@ -39,11 +41,6 @@ class Summary:
     def throughputs(self) -> tuple[float, ...]:
         """Requests per second of the runs that count, by run number: the sample of comparisons."""
         return tuple(run.measured.requests_per_second for run in self.runs if run.eligible and run.measured)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What its runs show that a median and an interval would hide, each a sentence."""
-        return warnings_of(self.runs)
 
     @property
     def scripts(self) -> tuple[LimiterScript, ...]:
@@ -129,6 +126,7 @@ def _summary(number: int, identity: Identity, runs: Iterable[Run], planned: tupl
         missing=tuple(sorted(set(planned) - {run.run for run in ordered})),
         median=select_median_run(ordered),
         spread=spread(throughputs),
+        warnings=warnings_of(ordered),
     )
 
 
