@@ -7,7 +7,8 @@ import re
 from builder import Document, configuration, result
 from conftest import Build, summaries_of
 from evidence import latency
-from report.charts import curve
+from report.charts import curve, throughput
+from report.charts import latency as latency_chart
 from report.charts.base import chart_rows
 from report.compare import cells
 
@@ -88,6 +89,24 @@ def test_csv_names_the_load_and_what_became_of_the_schedule(build: Build) -> Non
         ("closed", "", "", "", "", ""),
         ("open", "1000.000", "constant", "0.800", "7", "10"),
     ]
+
+
+def test_no_chart_has_both_loops() -> None:
+    rows = chart_rows(summaries_of(result(configuration("iovalkey")), open_result("iovalkey", 1000)), {})
+    open_rows = {row.id for row in rows if row.summary.identity.open_loop}
+    drawn = {}
+    for name, build in (
+        ("throughput", throughput.build),
+        ("latency", latency_chart.build),
+        ("at rate", latency_chart.build_at_rate),
+    ):
+        figure = build(rows)
+        assert figure
+        drawn[name] = set(figure["layout"]["yaxis"]["categoryarray"])
+    assert not drawn["throughput"] & open_rows
+    assert not drawn["latency"] & open_rows
+    assert drawn["at rate"] == open_rows
+    assert throughput.build([row for row in rows if row.id in open_rows]) is None
 
 
 def test_curve_needs_two_rates_and_has_a_line_a_client() -> None:

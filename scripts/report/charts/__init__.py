@@ -6,6 +6,7 @@ from .base import Chart
 CHARTS: tuple[Chart, ...] = (
     throughput.CHART,
     latency.CHART,
+    latency.AT_RATE,
     curve.CHART,
     cpu.CHART,
     memory.CHART,

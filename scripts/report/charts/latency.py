@@ -61,7 +61,16 @@ def _marks(rows: Sequence[Row], name: str) -> go.Scatter:
 
 
 def build(rows: Sequence[Row]) -> dict[str, Any] | None:
-    """Marks for p50, p90, p99 and p99.9 on a logarithmic axis; None when nothing was answered."""
+    """Closed loops: marks for p50, p90, p99, p99.9, logarithmic; None when nothing was answered."""
+    return _build([row for row in rows if not row.summary.identity.open_loop])
+
+
+def build_at_rate(rows: Sequence[Row]) -> dict[str, Any] | None:
+    """The same of open loops."""
+    return _build([row for row in rows if row.summary.identity.open_loop])
+
+
+def _build(rows: Sequence[Row]) -> dict[str, Any] | None:
     answered = [row for row in rows if _percentiles(row)]
     if not answered:
         return None
@@ -78,4 +87,12 @@ CHART = Chart(
     "loop latency follows from throughput: it tells how long an answer took at capacity, not at a given "
     "rate. Hollow marks have too few samples behind them (p99 needs 10,000, p99.9 needs 100,000).",
     build,
+)
+
+AT_RATE = Chart(
+    "latency-at-rate",
+    "Latency at a rate",
+    "Percentiles of the median run in an open loop, from the moment at which a request was to be sent. "
+    "Hollow marks have too few samples behind them (p99 needs 10,000, p99.9 needs 100,000).",
+    build_at_rate,
 )

@@ -34,7 +34,8 @@ def _points(rows: Sequence[Row], name: str, eligible: bool, symbol: str) -> go.S
 
 
 def build(rows: Sequence[Row]) -> dict[str, Any] | None:
-    """Bars by row; None without rows."""
+    """Bars by row of closed loops: at an offered rate the throughput is no capacity. None without any."""
+    rows = [row for row in rows if not row.summary.identity.open_loop]
     if not rows:
         return None
     values = [row.summary.figures.requests_per_second if row.summary.figures else None for row in rows]
