@@ -140,13 +140,14 @@ def rank(summaries: Sequence[Summary], group: Group) -> Ranking:
     """Ranks the rows of a group; equal medians share a rank.
 
     A row without others to compare it with has no rank, nor has any where the store is not known, or the one
-    script for all is not on record.
+    script for all is not on record, nor in an open loop: there the throughput is what was offered (rule M4).
     """
     ordered = by_throughput(summaries)
     values = [summary.median.requests_per_second if summary.median else None for summary in ordered]
     best = values[0]
     alone = sum(value is not None for value in values) < 2
-    if best is None or alone or not group.rankable:
+    offered = ordered[0].identity.open_loop
+    if best is None or alone or offered or not group.rankable:
         return Ranking(group, tuple(Standing(summary, None, None) for summary in ordered))
     ranked = [summary for summary, value in zip(ordered, values, strict=True) if value is not None]
     pairs = _compared(ranked)

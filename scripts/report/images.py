@@ -56,7 +56,7 @@ def _rows(cell: Cell) -> list[Summary]:
 
 
 def images(summaries: Sequence[Summary]) -> tuple[dict[str, str], int]:
-    """Two files a cell, by name.
+    """Two files a cell, one of an open loop, by name.
 
     Returns:
         The files, and how many cells are without because there are too many.
@@ -65,6 +65,8 @@ def images(summaries: Sequence[Summary]) -> tuple[dict[str, str], int]:
     files = {}
     for cell, runtime in found[:MAX_CELLS]:
         rows = _rows(cell)
-        files[f"throughput-{cell.id}.svg"] = _throughput(cell, rows, runtime)
+        # At an offered rate the throughput is the rate: no capacity to draw.
+        if not cell.identity.open_loop:
+            files[f"throughput-{cell.id}.svg"] = _throughput(cell, rows, runtime)
         files[f"latency-{cell.id}.svg"] = _latency(cell, rows, runtime)
     return files, max(0, len(found) - MAX_CELLS)

@@ -54,7 +54,7 @@ function keepsAlive(buffer: Uint8Array, at: number, end: number): boolean {
 
 /**
  * The status of an answer that lies in one read as nearly all do: whole, alone, with a length, on a connection that
- * stays. 0 for anything else, which is left to the parser: this one only saves its cost, some 8 µs an answer.
+ * stays. 0 for anything else, which is left to the parser: this one only saves its cost.
  * @param length bytes of `buffer` that were read
  */
 export function wholeResponseStatus(buffer: Uint8Array, length: number): number {

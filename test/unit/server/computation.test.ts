@@ -31,7 +31,6 @@ test("its time grows with its steps: no step is optimised away", () => {
     return Math.min(...times);
   };
   shortestMs(20);
-  const ratio = shortestMs(40) / shortestMs(4);
-  expect(ratio).toBeGreaterThan(5);
-  expect(ratio).toBeLessThan(20);
+  // Ten times the steps; a machine that is busy with others makes the longer one longer yet, never shorter.
+  expect(shortestMs(40) / shortestMs(4)).toBeGreaterThan(5);
 });
