@@ -7,14 +7,8 @@ import re
 from builder import Document, configuration, result
 from conftest import Build, summaries_of
 from evidence import latency
-<<<<<<< HEAD
 from report.charts import curve
 from report.charts.rows import Drawing, drawing_of
-=======
-from report.charts import curve, throughput
-from report.charts import latency as latency_chart
-from report.charts.base import chart_rows
->>>>>>> openloop
 from report.compare import cells
 from report.summarize import Summary
 from test_page import data_of, read
@@ -98,7 +92,6 @@ def test_csv_names_the_load_and_what_became_of_the_schedule(build: Build) -> Non
     ]
 
 
-<<<<<<< HEAD
 def drawing(summaries: tuple[Summary, ...]) -> Drawing:
     return drawing_of([("", cells(summaries), [])])
 
@@ -119,24 +112,6 @@ def test_no_chart_holds_capacity_beside_latency_at_a_rate(build: Build) -> None:
     for figure in data["figures"].values():
         for view in figure["layout"]["meta"].get("views", []):
             assert len({is_open[row] for row in view["rows"]}) == 1, view["text"]
-=======
-def test_no_chart_has_both_loops() -> None:
-    rows = chart_rows(summaries_of(result(configuration("iovalkey")), open_result("iovalkey", 1000)), {})
-    open_rows = {row.id for row in rows if row.summary.identity.open_loop}
-    drawn = {}
-    for name, build in (
-        ("throughput", throughput.build),
-        ("latency", latency_chart.build),
-        ("at rate", latency_chart.build_at_rate),
-    ):
-        figure = build(rows)
-        assert figure
-        drawn[name] = set(figure["layout"]["yaxis"]["categoryarray"])
-    assert not drawn["throughput"] & open_rows
-    assert not drawn["latency"] & open_rows
-    assert drawn["at rate"] == open_rows
-    assert throughput.build([row for row in rows if row.id in open_rows]) is None
->>>>>>> openloop
 
 
 def test_curve_needs_two_rates_and_has_a_line_a_client() -> None:

@@ -19,11 +19,7 @@ from .base import Chart
 CHARTS: tuple[Chart, ...] = (
     throughput.CHART,
     latency.CHART,
-<<<<<<< HEAD
     latency_at_rate.CHART,
-=======
-    latency.AT_RATE,
->>>>>>> openloop
     curve.CHART,
     percentiles.CHART,
     tradeoff.CHART,

@@ -50,30 +50,9 @@ def _few(row: Row) -> bool:
     return "p99" in row.figures.unsupported
 
 
-<<<<<<< HEAD
 def build(drawing: Drawing) -> dict[str, Any] | None:
     """Of the rows of a closed loop; None without one."""
     return latency_bars(drawing, drawing.at_capacity)
-=======
-def build(rows: Sequence[Row]) -> dict[str, Any] | None:
-    """Closed loops: marks for p50, p90, p99, p99.9, logarithmic; None when nothing was answered."""
-    return _build([row for row in rows if not row.summary.identity.open_loop])
-
-
-def build_at_rate(rows: Sequence[Row]) -> dict[str, Any] | None:
-    """The same of open loops."""
-    return _build([row for row in rows if row.summary.identity.open_loop])
-
-
-def _build(rows: Sequence[Row]) -> dict[str, Any] | None:
-    answered = [row for row in rows if _percentiles(row)]
-    if not answered:
-        return None
-    traces = [_line(row, list(_percentiles(row).values())) for row in answered]
-    marks = [_marks(answered, name) for name in _MARKS]
-    axis = value_axis("ms, logarithmic", type="log", rangemode="normal", dtick="D2")
-    return figure([*traces, *marks], by_row(answered, axis))
->>>>>>> openloop
 
 
 CHART = Chart(
@@ -84,12 +63,4 @@ CHART = Chart(
     "closed loop latency follows from throughput: it tells how long an answer took at capacity, not at a "
     "given rate. The palest bars have fewer than 10,000 samples behind their p99.",
     build,
-)
-
-AT_RATE = Chart(
-    "latency-at-rate",
-    "Latency at a rate",
-    "Percentiles of the median run in an open loop, from the moment at which a request was to be sent. "
-    "Hollow marks have too few samples behind them (p99 needs 10,000, p99.9 needs 100,000).",
-    build_at_rate,
 )

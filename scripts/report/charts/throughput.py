@@ -13,7 +13,6 @@ def _read(figures: Measured) -> float:
     return figures.requests_per_second
 
 
-<<<<<<< HEAD
 def _text(row: Row) -> str:
     spread = row.summary.spread
     more = ""
@@ -26,11 +25,6 @@ def _text(row: Row) -> str:
 def build(drawing: Drawing) -> dict[str, Any] | None:
     """Bars by row; None without rows of a closed loop."""
     rows = drawing.at_capacity
-=======
-def build(rows: Sequence[Row]) -> dict[str, Any] | None:
-    """Bars by row of closed loops: at an offered rate the throughput is no capacity. None without any."""
-    rows = [row for row in rows if not row.summary.identity.open_loop]
->>>>>>> openloop
     if not rows:
         return None
     values = [_read(row.figures) for row in rows]
