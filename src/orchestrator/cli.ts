@@ -101,5 +101,8 @@ async function main(): Promise<ExitCode> {
 
 // Whoever reads may go away (`run-all.sh … | head`): that must not leave a store and a server behind.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+// A file that may not become larger is a write that fails, not the end of everything: once a library has listened to this
+// signal and left, the system's way would be to end us.
+process.on("SIGXFSZ", () => {});
 
 runProgram(main);

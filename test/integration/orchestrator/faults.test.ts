@@ -124,7 +124,7 @@ describe("before anything is started", () => {
     [["clean", "--all"], "unknown option"],
     [["single", "extra"], "environment"],
     [["rum"], "did you mean run?"],
-    [[], "give one of run, single, clean"],
+    [[], "a command is missing: give one of run"],
   ])("%j is bad usage without any effect", async (parameters, message) => {
     await expectRefused(Campaign.command(newFolder(), parameters), 2, message);
   });
