@@ -168,9 +168,6 @@ def _family(pairs: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]) -> t
 
 
 def _compared(ranked: Sequence[Summary]) -> tuple[Pair, ...]:
-    """None in an open loop: there throughput is what was offered, whoever answers."""
-    if ranked[0].identity.open_loop:
-        return ()
     couples = list(combinations(ranked, 2))
     found = _family(tuple((new.throughputs, base.throughputs) for base, new in couples))
     return tuple(Pair(base, new, each) for (base, new), each in zip(couples, found, strict=True))

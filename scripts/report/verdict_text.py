@@ -95,12 +95,12 @@ def sentence(ranking: Ranking) -> str:
         why = "several were recorded" if ranking.group.scripts else "it was not recorded"
         return f"Not ranked: one script is said to run for all, but {why}."
     figure = f"{first.identity.short_label}, {rate(first.median.requests_per_second)} requests/s"
-    if not ranking.comparable:
-        return f"{figure}, and no other row to compare it with."
     if first.identity.open_loop:
         return (
             f"{figure}. In an open loop throughput is what was offered: it tells nobody apart, latency does."
         )
+    if not ranking.comparable:
+        return f"{figure}, and no other row to compare it with."
     compared = [standing for standing in ranking.standings if standing.versus_first]
     tested = _tested(compared)
     if not tested:
