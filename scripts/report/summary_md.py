@@ -47,7 +47,8 @@ def _ranking(ranking: Ranking) -> list[str]:
     return [heading, "", *table(_HEADERS, rows, 2)]
 
 
-def _blocks_of(cell: Cell) -> list[list[str]]:
+def cell_blocks(cell: Cell) -> list[list[str]]:
+    """Heading, what each ranking says with its table, and the controls, as blocks of lines."""
     blocks = [[f"### {prose(cell_title(cell))}"], *(_ranking(ranking) for ranking in cell.rankings)]
     if cell.controls:
         rows = [_cells(control, "", None) for control in cell.controls]
@@ -60,7 +61,7 @@ def _blocks_of_part(part: PagePart) -> list[list[str]]:
     heading = [[f"## Runtime {code(part.name)}"]] if part.name else []
     if not part.cells:
         return [*heading, table(_HEADERS, [_cells(row, "", None) for row in part.controls], 2)]
-    return [*heading, *(block for cell in part.cells for block in _blocks_of(cell))]
+    return [*heading, *(block for cell in part.cells for block in cell_blocks(cell))]
 
 
 def _troubles(summaries: Sequence[Summary]) -> list[str]:

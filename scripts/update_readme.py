@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Writes what README.md says of the example campaign: findings, tables and pictures, from its results.
+
+`.venv/bin/python scripts/update_readme.py` writes; with `--check` it compares instead, and exits 1 on a
+difference.
+"""
+
+import sys
+from pathlib import Path
+
+from report.compare import Cell, cells
+from report.load import load_campaign
+from report.markdown import code, prose
+from report.model import Campaign
+from report.summarize import summarize
+from report.summary_md import cell_blocks
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = "results/example"
+BEGIN, END = "<!-- example: begin (scripts/update_readme.py) -->", "<!-- example: end -->"
+
+
+def _where(campaign: Campaign) -> str:
+    """What was measured on, and where all of it is."""
+    manifest = campaign.manifest
+    if manifest is None:
+        raise SystemExit(f"{EXAMPLE} has no manifest.json")
+    machine = manifest["machine"]
+    return (
+        f"{prose(manifest['started_at'][:10])}, {prose(machine['cpu_model'])}, {machine['cpus']} CPUs, "
+        f"runtime {prose(manifest['runtime']['id'])}: {code(manifest['command'])}. "
+        "Store, server and load generator shared these CPUs: this shows what a report says, and recommends "
+        f"nothing. Every run with its verdict is in [{EXAMPLE}]({EXAMPLE}), the page is "
+        f"[{EXAMPLE}/report/index.html]({EXAMPLE}/report/index.html)."
+    )
+
+
+def _blocks(cell: Cell) -> list[list[str]]:
+    heading, *rest = cell_blocks(cell)
+    title = heading[0].lstrip("# ")
+    folder = f"{EXAMPLE}/report/images"
+    pictures = [
+        f"![{name}: {title}]({folder}/{name.lower()}-{cell.id}.svg)" for name in ("Throughput", "Latency")
+    ]
+    return [heading, pictures, *rest]
+
+
+def readme(text: str) -> str:
+    """README.md with the part between its two marks written anew from the example campaign.
+
+    Raises:
+        SystemExit: a mark is missing, or the campaign has no manifest.
+    """
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise SystemExit(f"README.md lacks {BEGIN} or {END}")
+    campaign = load_campaign(ROOT / EXAMPLE)
+    blocks = [[_where(campaign)]]
+    for cell in cells(summarize(campaign)):
+        blocks += _blocks(cell)
+    section = "\n\n".join("\n".join(block) for block in blocks)
+    return f"{before}{BEGIN}\n\n{section}\n\n{END}{after}"
+
+
+def main() -> int:
+    """Runs the program."""
+    path = ROOT / "README.md"
+    text = path.read_text(encoding="utf-8")
+    wanted = readme(text)
+    if "--check" not in sys.argv[1:]:
+        path.write_text(wanted, encoding="utf-8")
+    elif wanted != text:
+        print(f"README.md differs from {EXAMPLE}: run scripts/update_readme.py", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
