@@ -194,6 +194,7 @@ COLUMNS: tuple[Column, ...] = (
     ("failed_answers_all_runs", _over_all_runs(lambda figures: figures.failed_answers)),
     ("verdict", lambda summary: summary.verdict),
     ("verdict_reasons", _reasons),
+    ("limited_by", lambda summary: summary.figures.limiting_resource if summary.figures else None),
     ("client_version", _version("client")),
     ("limiter_version", _version("limiter")),
     ("store_version", _version("store")),

@@ -98,6 +98,14 @@ class Reason:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The resource that held a run up, `none` where nothing was used up, and by which counter."""
+
+    resource: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
     """What one role used in the window."""
@@ -197,6 +205,8 @@ class Measured:
     paces: Sequence[float]
     """Answers per second, of each whole second of the window's first hour; of every run, so kept small."""
     client_settings: Mapping[str, Any]
+    limited_by: Limit | None
+    """None in results of versions that did not say it."""
     limiter_script: LimiterScript | None
     """None where no script decides, or the server named none."""
     script_calls: Mapping[str, int] | None
@@ -208,6 +218,11 @@ class Measured:
     def limited_share(self) -> float | None:
         """Limited of all answered requests, 0 to 1; None when nothing was answered."""
         return self.rate_limit_hits / self.requests_total if self.requests_total else None
+
+    @property
+    def limiting_resource(self) -> str | None:
+        """The name of what held the run up; None where the result does not say."""
+        return self.limited_by.resource if self.limited_by else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from hdrh.histogram import HdrHistogram
 
 from .curve import curve_ms
 from .errors import FieldError
-from .model import Identity, LimiterScript, Measured, Planned, Prediction, Reason, Role, Run, Second
+from .model import Identity, Limit, LimiterScript, Measured, Planned, Prediction, Reason, Role, Run, Second
 from .open_loop import schedule_of
 from .stats import decode_histogram, merge_histograms, percentiles_ms, unsupported_percentiles
 from .validate import Document
@@ -232,6 +232,7 @@ def _measured(result: Document, series: bool) -> Measured:
         seconds=seconds_of(result) if series else (),
         paces=_paces(result),
         client_settings=result.get("server", {}).get("client_settings", {}),
+        limited_by=Limit(**limit) if (limit := result.get("limited_by")) else None,
         limiter_script=_limiter_script(result),
         script_calls=_script_calls(result),
     )

@@ -46,6 +46,7 @@ _COLUMNS: tuple[Column, ...] = (
     ("verdict", lambda run: run.verdict),
     ("failure", lambda run: run.failure),
     ("verdict_reasons", _reasons),
+    ("limited_by", lambda run: run.measured.limiting_resource if run.measured else None),
     ("notes", lambda run: "; ".join(run.notes) or None),
     ("started_at", lambda run: run.started_at),
     ("duration_s", _figure(lambda measured: measured.duration_s, 6)),

@@ -58,6 +58,9 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         if figures
         else None,
         "limited_share": _rounded(figures.limited_share, 6) if figures else None,
+        "limited_by": {"resource": limit.resource, "text": limit.text}
+        if figures and (limit := figures.limited_by)
+        else None,
         "versions": dict(first.versions) if (first := next(iter(summary.median_first), None)) else {},
         "verdict": summary.verdict,
         "hole": summary.hole or None,

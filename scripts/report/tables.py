@@ -136,6 +136,12 @@ def _verdict_cell(verdict: str | None) -> TableCell:
     return TableCell(verdict or "none", kind=f"verdict {verdict or 'none'}")
 
 
+def _limit_cell(summary: Summary) -> TableCell:
+    """What held the median run up; hovering tells by which counter."""
+    limit = summary.figures.limited_by if summary.figures else None
+    return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
+
+
 def _ratio_cell(to_best: float | None) -> TableCell:
     """The ratio of throughputs with a bar."""
     bar = None if to_best is None else round(100 * min(1, to_best), 1)
@@ -166,6 +172,7 @@ def _row(
                 sort=sort_key(spread.cv_percent if spread else None),
             ),
             *others,
+            _limit_cell(summary),
         ),
         summary.hole,
     )
@@ -179,6 +186,7 @@ _FIXED_COLUMNS = (
     ("Range", "requests/s"),
     ("CV", "of runs"),
     *((column.name, column.unit) for column in _COLUMNS[1:]),
+    ("Limited by", "resource"),
 )
 
 

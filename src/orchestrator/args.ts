@@ -10,6 +10,7 @@ import { workloads } from "../traffic/workloads.js";
 import { capsFrom, pinnedApart } from "./caps.js";
 import { configLayer } from "./config.js";
 import { flagLayer } from "./flags.js";
+import { CAMPAIGN_COMMAND } from "./program.js";
 import { openLoopsOf } from "./rates.js";
 import { durationMode, listOf, numberIn, type Request } from "./request.js";
 import { asBegun, findCampaign, resumedPlaces } from "./resume.js";
@@ -231,7 +232,7 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
   const command = (seed: number) =>
     [
       ...assignments(INHERITED, env),
-      "./scripts/run-all.sh",
+      CAMPAIGN_COMMAND,
       ...[...asked, ...(isSeeded ? [] : ["--seed", String(seed)])].map(quoted),
     ].join(" ");
   const request = requestOf(places, command, notices);

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { usageError } from "../contract/errors.js";
 import { profiles } from "../traffic/profiles/index.js";
+import { CAMPAIGN_NAME } from "./program.js";
 import { GROUPS, SETTINGS } from "./settings/list.js";
 import { PRESETS } from "./settings/presets.js";
 import type { Layer, Said } from "./settings/said.js";
@@ -21,12 +22,12 @@ ${listed("Presets:", PRESETS)}
 ${listed("Traffic:", profiles)}
 
 Examples:
-  run-all.sh --quick                                    a first report in four minutes
-  run-all.sh --clients all --concurrency "50 100 500"   all clients, both topologies
-  run-all.sh --clients "iovalkey,ioredis@valkey" --runs 10 --duration-mode fixed30
-  run-all.sh --clients standalone --workload both --complexity 20
-  run-all.sh --clients ioredis --traffic fixed --points 100 --window 60
-  run-all.sh --config campaign.yaml --dry-run           what a file asks for, and how long it takes
+  ${CAMPAIGN_NAME} --quick                                    a first report in four minutes
+  ${CAMPAIGN_NAME} --clients all --concurrency "50 100 500"   all clients, both topologies
+  ${CAMPAIGN_NAME} --clients "iovalkey,ioredis@valkey" --runs 10 --duration-mode fixed30
+  ${CAMPAIGN_NAME} --clients standalone --workload both --complexity 20
+  ${CAMPAIGN_NAME} --clients ioredis --traffic fixed --points 100 --window 60
+  ${CAMPAIGN_NAME} --config campaign.yaml --dry-run           what a file asks for, and how long it takes
 
 Exit codes: 0 done, 2 bad usage, 3 environment not fit, 4 a configuration failed, 5 some runs are invalid,
             6 a threshold was missed, 130 interrupted`;
@@ -47,7 +48,7 @@ function optionOf({ key, value, help, variable, fallback, repeatable }: Setting)
 
 /** The flags of a campaign, as commander knows them: made of the list of settings. */
 export function campaignCommand(): Command {
-  const command = new Command("run-all.sh").description(
+  const command = new Command(CAMPAIGN_NAME).description(
     "Measures rate limiters: every configuration several times, interleaved, with a report.",
   );
   for (const { title, settings } of GROUPS) {

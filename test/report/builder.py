@@ -212,6 +212,7 @@ def result(
             "autocannon": "9.0.0",
             "harness": "0.1.0",
         },
+        "limited_by": {"resource": "server loop", "text": "the server's event loop was 97 % busy"},
         "verdict": verdict,
         **changes,
     }

@@ -32,7 +32,7 @@ HEADER = (
     "store_cpu_us_per_request,generator_cpu_us_per_request,server_cpu_percent,store_cpu_percent,"
     "generator_cpu_percent,server_resident_bytes,store_resident_bytes,generator_resident_bytes,store_memory_bytes,"
     "connection_errors,timeouts,failed_answers,failed_by_status,errors_total,connection_errors_all_runs,"
-    "timeouts_all_runs,failed_answers_all_runs,verdict,verdict_reasons,client_version,"
+    "timeouts_all_runs,failed_answers_all_runs,verdict,verdict_reasons,limited_by,client_version,"
     "limiter_version,store_version,fastify_version,node_version,autocannon_version,harness_version,runtime,"
     "configuration_hash\n"
 )
@@ -56,7 +56,7 @@ def test_bytes_of_a_known_campaign(build: Build) -> None:
         f"rate-limiter-flexible,evalsha,{REDIS_SHA1},,realistic,closed,,,,"
         "1000000,60,0,false,2,2,0,0,0,1,2,20.00,40.00,14.14,47.14,,,,100,1.000,1.000,1.000,1.000,1.000,"
         ",,,,,,0.500,1.000,0.245,p99 p99_9,0.1000,0.4000,40000.000,12.000,40.000,80.00,0.02,"
-        "0.08,90000000,90000000,90000000,3145728,0,0,0,,0,0,0,0,valid,,"
+        "0.08,90000000,90000000,90000000,3145728,0,0,0,,0,0,0,0,valid,,server loop,"
         f"1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,{result(configured)['configuration_hash']}\n"
     )
     assert outcome.csv == HEADER + line
