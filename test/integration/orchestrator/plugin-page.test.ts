@@ -108,7 +108,7 @@ describe("docs/adding-a-client.md, followed literally in an empty folder", () =>
     savePage(folder);
     const { code, stdout, stderr } = await shell(check, folder, newFolder());
     expect(code, stderr + stdout).toBe(0);
-    expect(stdout).toMatch(/Tests.* 2[0-9] passed/);
+    expect(stdout).toMatch(/Tests.*2[0-9] passed/);
   });
 });
 
