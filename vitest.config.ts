@@ -1,18 +1,20 @@
 import { defineConfig } from "vitest/config";
 import { decodePlugins } from "./src/contract/plugins.js";
 
+/** Tests that judge what was measured: whatever else runs would be in their figures. */
+const ALONE = "test/integration/**/*.alone.test.ts";
+
 /**
  * Unit tests start nothing; integration tests run real stores and programs; browser tests use a real Chromium, and
  * container tests a real engine.
  */
-const project = (name: string, timeout: number, parallel: boolean) => ({
-  test: {
-    name,
-    include: [`test/${name}/**/*.test.ts`],
-    testTimeout: timeout,
-    hookTimeout: timeout,
-    fileParallelism: parallel,
-  },
+const project = (
+  name: string,
+  timeout: number,
+  parallel: boolean,
+  files: { include: string[]; exclude?: string[] } = { include: [`test/${name}/**/*.test.ts`] },
+) => ({
+  test: { name, testTimeout: timeout, hookTimeout: timeout, fileParallelism: parallel, ...files },
 });
 
 /** The suites for a plugin of somebody else's: Node itself loads it, as the programs do. */
@@ -29,7 +31,11 @@ export default defineConfig({
   test: {
     projects: [
       project("unit", 10_000, true),
-      project("integration", 120_000, false),
+      project("integration", 120_000, true, {
+        include: ["test/integration/**/*.test.ts"],
+        exclude: [ALONE],
+      }),
+      project("alone", 120_000, false, { include: [ALONE] }),
       project("browser", 60_000, false),
       project("containers", 300_000, false),
       plugin(),

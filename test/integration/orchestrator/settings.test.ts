@@ -40,7 +40,9 @@ test("--dry-run prints matrix, order, skips with reasons and the estimate, and s
   const campaign = Campaign.command(home, ["run", ...clients, ...flags]);
   const { code, stdout, stderr } = await campaign.ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toMatch(/^ +3 +iovalkey +valkey standalone +light +realistic +6 connections +30 s +2 +[0-9a-f]{16}$/m);
+  expect(stdout).toMatch(
+    /^ +3 +iovalkey +valkey standalone +light +realistic +6 connections +30 s +2 +[0-9a-f]{16}$/m,
+  );
   expect(stdout).toMatch(/^ {2}round 2:( [1-4]){4}$/m);
   expect(stdout).toMatch(/^skipped valkey-glide@redis: .*\+same-script can$/m);
   expect(stdout).toMatch(/^8 runs of 4 configurations, about 7 min \(until \d\d:\d\d\), \d+ MB on disk$/m);
