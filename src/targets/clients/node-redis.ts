@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { createClient, createCluster } from "redis";
 import type { ClientSettings } from "../../contract/server-api.js";
+import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/version.js";
 import type { ClientDescription, OpenClient, StorePlace } from "../types.js";
-import { packageVersion } from "../version.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
@@ -188,9 +188,9 @@ export const nodeRedis: ClientDescription = {
   // It is this client's own.
   sameScript: {},
   autoPipelining: () => "it has no such setting, it always sends the commands of one turn together",
-  async open(place) {
-    const { createClient, createCluster } = await import("redis");
-    const version = packageVersion(PACKAGE);
+  async open(place, { libraries = ownLibraries } = {}) {
+    const { createClient, createCluster } = await libraries.load(PACKAGE, () => import("redis"));
+    const version = libraries.version(PACKAGE);
     return place.topology === "cluster"
       ? openCluster(createCluster, place, version)
       : openStandalone(createClient, place, version);
