@@ -3,6 +3,17 @@ import type { VersionPlace } from "../../runtimes/types.js";
 import { installed } from "./folder.js";
 import { type Installing, install } from "./install.js";
 
+/** A line for each of these versions that a campaign would install first. */
+export async function installationNotes(wanted: readonly PackageVersion[]): Promise<string[]> {
+  const folder = versionsFolder(process.env);
+  const notes: string[] = [];
+  for (const asked of wanted) {
+    if (!(await installed(asked, folder)))
+      notes.push(`${asked.name} ${asked.version} is not there yet: it is installed into ${folder} first`);
+  }
+  return notes;
+}
+
 /**
  * Where these versions are on this machine: installed where they are missing, each once.
  * @throws environmentError when one cannot be had
