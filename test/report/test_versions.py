@@ -1,11 +1,14 @@
 """Versions of a library side by side: rows of their own, ranked together, told apart wherever they stand."""
 
 from builder import Document, configuration, result
+from campaigns import manifest
 from conftest import summaries_of
 from evidence import REDIS_SHA1, VALKEY_SHA1
 from report.apart import apart_tables
 from report.compare import Cell, cells
+from report.environment import campaign_facts
 from report.groups import Group
+from report.model import Campaign
 from report.script_text import disclosure
 
 OLD, NEW = "ioredis+rate-limiter-flexible~7.1.1", "ioredis+rate-limiter-flexible~11.4.0"
@@ -75,3 +78,15 @@ def test_client_and_script_are_told_apart_within_a_version() -> None:
     rows = [row for label in labels for row in measured(label.replace("ioredis", "ioredis@valkey"))]
     (table,) = apart_tables(cell_of(*rows))
     assert sorted(row.label for row in table.rows if "–" not in row.own + row.same) == [NEW, OLD]
+
+
+def test_page_names_what_was_installed_for_a_version() -> None:
+    packages = {"debug": "4.4.3", "ioredis": "5.6.1", "ioredis/node_modules/ms": "2.1.3"}
+    installed = [
+        {"name": "ioredis", "version": "5.6.1", "sha256": "0" * 64, "packages": packages},
+        {"name": "x", "version": "1.0.0", "sha256": "0" * 64, "packages": {"x": "1.0.0"}},
+    ]
+    document = manifest([configuration("ioredis~5.6.1")], versions=installed)
+    facts = dict(campaign_facts(Campaign(name="c", manifest=document, planned=(), runs=(), ignored=())))
+    assert facts["Installed ioredis 5.6.1"] == "debug 4.4.3, ioredis/node_modules/ms 2.1.3"
+    assert facts["Installed x 1.0.0"] == "without dependencies"
