@@ -18,7 +18,8 @@ const MANIFEST = { private: true, description: "A version that ratelimit-bench w
 /** Scripts of packages are code that nobody asked for; what they need from a registry has to be there already. */
 const PARAMETERS = [
   ...["install", "--ignore-scripts", "--save-exact", "--omit=dev", "--no-bin-links", "--no-package-lock"],
-  ...["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--json"],
+  // Its usual three attempts leave a user without a network waiting for more than a minute.
+  ...["--fetch-retries=1", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--json"],
 ];
 
 /** What npm itself notes of all that it has laid below a folder. */
