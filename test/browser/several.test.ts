@@ -44,12 +44,12 @@ describe.skipIf(!executablePath)("the pages over several campaigns in a browser"
     await page.context().close();
   });
 
-  describe.each(["light", "dark"] as const)("in %s", (colorScheme) => {
-    test.each(PAGES)("%s has no serious finding of axe", async (name) => {
-      const { page } = await open(name, { colorScheme });
+  test.each(PAGES)("%s has no serious finding of axe, light and wide or dark and narrow", async (name) => {
+    for (const look of [{ colorScheme: "light" }, { colorScheme: "dark", width: 375 }] as const) {
+      const { page } = await open(name, look);
       expect(await seriousFindings(page)).toEqual([]);
       await page.context().close();
-    });
+    }
   });
 
   test("a column sorts by its figures", async () => {

@@ -113,15 +113,14 @@ describe.skipIf(!executablePath)("tables, keys and access in the report", () => 
     await page.context().close();
   });
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const width of [1280, 375]) {
-      test(`has no serious finding of axe in ${colorScheme} at ${width} px`, async () => {
-        const { page } = await report.open({ width, colorScheme });
-        await page.locator("#chart-percentiles").scrollIntoViewIfNeeded();
-        await page.waitForSelector("#chart-percentiles[data-drawn]");
-        expect(await seriousFindings(page)).toEqual([]);
-        await page.context().close();
-      });
-    }
-  }
+  test.each([
+    { colorScheme: "light", width: 1280 },
+    { colorScheme: "dark", width: 375 },
+  ] as const)("has no serious finding of axe in $colorScheme at $width px", async (look) => {
+    const { page } = await report.open(look);
+    await page.locator("#chart-percentiles").scrollIntoViewIfNeeded();
+    await page.waitForSelector("#chart-percentiles[data-drawn]");
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.context().close();
+  });
 });
