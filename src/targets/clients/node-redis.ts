@@ -113,6 +113,13 @@ async function close(client: Client, connections: readonly Pick<Client, "destroy
   clearTimeout(patience);
 }
 
+/** @throws Error for a version from before these were its methods: it would be told apart only when it ends */
+function requireMethods(client: object): void {
+  for (const method of ["close", "destroy"]) {
+    if (!(method in client)) throw new Error(`this version's client has no ${method}()`);
+  }
+}
+
 /** User and password of a store that somebody else runs. */
 function credentials({ access }: StorePlace) {
   return {
@@ -133,6 +140,7 @@ async function openStandalone(
     ...credentials(place),
     socket: { ...socket, ...encryption(place), ...place.nodes[0] },
   });
+  requireMethods(client);
   await connect(client);
   return {
     handle: client,
@@ -155,6 +163,7 @@ async function openCluster(
     defaults: { ...connection, ...credentials(place), socket: { ...socket, ...encryption(place) } },
     useReplicas: false,
   });
+  requireMethods(client);
   await connect(client);
   const primaries = () => Promise.all(client.masters.map((node) => client.nodeClient(node)));
   const ask = async (...words: string[]) => (await primaries())[0]?.sendCommand(["CLUSTER", ...words]);

@@ -106,6 +106,7 @@ async function open(
   asIoredis = false,
 ): Promise<OpenClient> {
   const glide = await libraries.load(PACKAGE, () => import("@valkey/valkey-glide"));
+  if (asIoredis && !glide.Batch) throw new Error("this version has no Batch, which RateLimiterRedis needs");
   glide.Logger.init("off");
   removeSocketAtExit();
   const options = {
