@@ -1,6 +1,6 @@
 """Where and how the campaign ran, as pairs of a name and a text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .containers import container_facts
@@ -89,7 +89,22 @@ def campaign_facts(campaign: Campaign) -> Facts:
         ("Warm-up", f"{plan['warmup_s']:g} s, discarded"),
         ("Cool-down", _cool_down(plan)),
         ("Harness", f"ratelimit-bench {harness['version']}{revision}, Node.js {harness['node']}"),
+        *_installed_versions(manifest),
         ("Command", manifest["command"]),
+    ]
+
+
+def _installed_versions(manifest: Mapping[str, Any]) -> Facts:
+    """What was installed for versions that targets ask for, with the dependencies that came with it."""
+    return [
+        (
+            f"Installed {each['name']} {each['version']}",
+            ", ".join(
+                f"{name} {version}" for name, version in each["packages"].items() if name != each["name"]
+            )
+            or "without dependencies",
+        )
+        for each in manifest.get("versions", [])
     ]
 
 

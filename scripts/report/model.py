@@ -30,6 +30,8 @@ class Identity:
     """The store is one that the user already ran."""
     topology: str | None
     limiter: str | None
+    limiter_version: str | None
+    """As asked; None where the target names none."""
     workload: str
     complexity: int | None
     traffic: str
@@ -69,9 +71,19 @@ class Identity:
     @property
     def variant(self) -> str:
         """The client with its version and options, whichever script it runs: `iovalkey+autopipelining`."""
-        version = f"~{self.client_version}" if self.client_version else ""
-        options = "".join(f"+{option}" for option in self.options if option != SAME_SCRIPT)
-        return f"{self.client}{version}{options}"
+        kept = [option for option in self.options if option not in (SAME_SCRIPT, self._versioned_limiter)]
+        return "+".join([self.libraries, *kept])
+
+    @property
+    def libraries(self) -> str:
+        """The client, and the limiter where a version was asked: `ioredis+rate-limiter-flexible~7.1.1`."""
+        client = f"{self.client}~{self.client_version}" if self.client_version else self.client
+        limiter = self._versioned_limiter
+        return f"{client}+{limiter}~{self.limiter_version}" if limiter else client
+
+    @property
+    def _versioned_limiter(self) -> str | None:
+        return self.limiter if self.limiter_version else None
 
     @property
     def store_text(self) -> str:

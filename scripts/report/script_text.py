@@ -32,14 +32,14 @@ def calls_text(calls: Mapping[str, int]) -> str:
 
 
 def _by_client(summaries: Iterable[Summary], kinds_only: bool) -> dict[str, list[str]]:
-    """Clients by the text of what they ran: its command alone, or with the script's short name."""
+    """Clients with versions as asked, by what they ran: its command alone, or the script's short name too."""
     found: dict[str, list[str]] = {}
-    for summary in sorted(summaries, key=lambda row: row.identity.client):
+    for summary in sorted(summaries, key=lambda row: row.identity.libraries):
         texts = [script.kind.upper() if kinds_only else script.text for script in summary.scripts]
         for text in texts or ["no script on record"]:
             clients = found.setdefault(text, [])
-            if summary.identity.client not in clients:
-                clients.append(summary.identity.client)
+            if summary.identity.libraries not in clients:
+                clients.append(summary.identity.libraries)
     return found
 
 
@@ -65,7 +65,7 @@ def disclosure(ranking: Ranking) -> str:
     """Which command each client used, and whether the scripts are the same; empty where none is on record."""
     if not ranking.scripts:
         return "The script was not recorded." if ranking.group.same_script else ""
-    clients = {row.identity.client for row in ranking.summaries if row.scripts}
+    clients = {row.identity.libraries for row in ranking.summaries if row.scripts}
     if ranking.group.same_script and ranking.group.rankable:
         script = next(script for row in ranking.summaries for script in row.scripts)
         return f"The script of {COMMON_CLASS}, {script.short_name}, by {_commands(ranking)}"
@@ -74,8 +74,17 @@ def disclosure(ranking: Ranking) -> str:
         return f"All happen to run the identical script, {short}, by {_commands(ranking)}"
     used = _by_client(ranking.summaries, kinds_only=False)
     texts = [f"{', '.join(clients)}: {text}" for text, clients in used.items()]
-    differ = " A difference is one of client and script together." if len(used) > 1 else ""
+    differ = f" A difference is one of {_what_varies(ranking)} and script together." if len(used) > 1 else ""
     return f"{'; '.join(texts)}.{differ}"
+
+
+def _what_varies(ranking: Ranking) -> str:
+    """`client`, `limiter version` or both: what beside the script tells the rows apart."""
+    rows = [row.identity for row in ranking.summaries if row.scripts]
+    clients = {(row.client, row.client_version) for row in rows}
+    limiters = {row.limiter_version for row in rows}
+    varying = [*(["client"] if len(clients) > 1 else []), *(["limiter version"] if len(limiters) > 1 else [])]
+    return ", ".join(varying) or "client"
 
 
 def _store_name(ranking: Ranking) -> str:

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { planSchema } from "./plan.js";
 import { pluginFactsSchema } from "./plugins.js";
 import { runtimeFactsSchema } from "./result.js";
+import { versionFactsSchema } from "./versions.js";
 
 export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
 export const MANIFEST_SCHEMA_VERSION = 1;
@@ -101,6 +102,8 @@ export const manifestSchema = z.strictObject({
   generator: z.strictObject({ workers: z.int().min(1) }),
   /** What was loaded from outside the project; absent without any. */
   plugins: z.array(pluginFactsSchema).optional(),
+  /** What was installed for versions that targets ask for; absent without any. */
+  versions: z.array(versionFactsSchema).optional(),
   /** Conditions of the host as a whole, said once. */
   conditions: z.array(z.string()),
   plan: planSchema,

@@ -14,6 +14,7 @@ import {
 } from "./env.js";
 import { type StoreAddress, storeAddressFrom } from "./store-url.js";
 import type { Target } from "./target.js";
+import { decodeVersions } from "./versions.js";
 
 const port = wholeNumber(0, 65_535);
 
@@ -44,6 +45,7 @@ const shape = {
     .string()
     .regex(/^[0-9A-Za-z:_-]{1,64}$/, "must be up to 64 letters, digits, :, - or _")
     .optional(),
+  VERSIONS: z.string().max(4096).optional(),
   RUN_NONCE: z
     .string()
     .regex(/^[0-9A-Za-z_-]{1,64}$/, "must be up to 64 letters, digits, - or _")
@@ -74,6 +76,8 @@ export interface ServerEnv {
   runNonce: string;
   /** Before every key, so that runs on somebody else's store never meet each other's. */
   keyPrefix: string;
+  /** Where versions of libraries are that a target asks for. */
+  versionsFolder: string;
   /** STORE_URL: a store that somebody else runs. */
   address?: StoreAddress;
 }
@@ -105,6 +109,7 @@ export function decodeServerEnv(env: Environment): ServerEnv {
     complexity: Number(read.COMPUTATION_COMPLEXITY ?? DEFAULT_COMPLEXITY),
     runNonce: read.RUN_NONCE ?? "",
     keyPrefix: read.KEY_PREFIX ?? DEFAULT_KEY_PREFIX,
+    versionsFolder: decodeVersions(env),
     ...(address ? { address } : {}),
   };
 }

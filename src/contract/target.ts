@@ -4,14 +4,21 @@ import { usageError } from "./errors.js";
 /** An id of a client, store, topology, limiter, option, traffic or workload: safe in file names and in argv. */
 export const idSchema = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,39}$/);
 
-/** What the text `client[~version][@store][:topology][+option…]` says, before any default is filled in. */
+/** A name in a target's text, with the version of its library where one is asked for: `id[~version]`. */
+export interface AskedPart {
+  id: string;
+  /** Exact, e.g. `5.6.1`. */
+  version?: string;
+}
+
+/** What the text `client[~version][@store][:topology][+option[~version]…]` says, before any default is filled in. */
 export interface TargetText {
   client: string;
   version?: string;
   store?: string;
   topology?: string;
   /** Sorted, each once. */
-  options: string[];
+  options: AskedPart[];
 }
 
 /** A target with every part decided. `text` is the full form and goes into the configuration's hash. */
@@ -19,18 +26,56 @@ export const targetSchema = z.strictObject({
   text: z.string().max(200),
   label: z.string().max(200),
   client: idSchema,
+  /** As asked; absent for the project's own. */
   client_version: z.string().max(40).optional(),
   store: idSchema,
   topology: idSchema,
   limiter: idSchema,
+  /** As `client_version`. */
+  limiter_version: z.string().max(40).optional(),
   options: z.array(idSchema),
 });
 export type Target = z.infer<typeof targetSchema>;
 
 const ID = "[a-z0-9][a-z0-9.-]{0,39}";
+/** Wider than a version: what stands there is refused in words of its own. */
+const TILDE = "~[^~@:+]{0,60}";
 const TARGET = new RegExp(
-  `^(?<client>${ID})(?:~(?<version>[0-9A-Za-z.-]{1,40}))?(?:@(?<store>${ID}))?(?::(?<topology>${ID}))?(?<options>(?:\\+${ID})*)$`,
+  `^(?<client>${ID}(?:${TILDE})?)(?:@(?<store>${ID}))?(?::(?<topology>${ID}))?(?<options>(?:\\+${ID}(?:${TILDE})?)*)$`,
 );
+const PART = new RegExp(`^${ID}(?:${TILDE})?$`);
+/** Nothing but one version: a range or a tag would mean another one tomorrow. */
+const VERSION = /^(?=.{5,40}$)\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
+
+/** @throws usageError for a version that is not exactly one */
+function partOf(text: string): AskedPart {
+  const [id = "", version] = text.split("~");
+  if (version === undefined) return { id };
+  if (VERSION.test(version)) return { id, version };
+  throw usageError(
+    `${JSON.stringify(text.slice(0, 80))}: give one exact version after ~, e.g. ${id}~1.2.3, not a range or a tag`,
+  );
+}
+
+export const partText = (id: string, version?: string): string => (version ? `${id}~${version}` : id);
+
+/**
+ * Reads `id[~version]`.
+ * @param what is named in the message
+ * @throws usageError when it is not of that form
+ */
+export function parsePart(what: string, text: string): AskedPart {
+  if (PART.test(text)) return partOf(text);
+  throw usageError(`${what} ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version]`);
+}
+
+/** @throws usageError when one option is asked for in two versions */
+function optionsOf(texts: readonly string[]): AskedPart[] {
+  const options = [...new Set(texts)].map(partOf).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const twice = options.find(({ id }, index) => options[index + 1]?.id === id);
+  if (twice) throw usageError(`+${twice.id} is given in two versions: those are two targets`);
+  return options;
+}
 
 /**
  * Reads the text form of a target.
@@ -43,13 +88,24 @@ export function parseTargetText(text: string): TargetText {
       `target ${JSON.stringify(text.slice(0, 80))} is not of the form client[~version][@store][:topology][+option], e.g. ioredis@valkey:cluster`,
     );
   }
+  const { id, version } = partOf(found.client);
   return {
-    client: found.client,
-    ...(found.version ? { version: found.version } : {}),
+    client: id,
+    ...(version ? { version } : {}),
     ...(found.store ? { store: found.store } : {}),
     ...(found.topology ? { topology: found.topology } : {}),
-    options: [...new Set(found.options?.split("+").filter(Boolean))].sort(),
+    options: optionsOf((found.options ?? "").split("+").filter(Boolean)),
   };
+}
+
+/** The text that says this. */
+export function formatTargetText({ client, version, store, topology, options }: TargetText): string {
+  return [
+    partText(client, version),
+    store ? `@${store}` : "",
+    topology ? `:${topology}` : "",
+    ...options.map((option) => `+${partText(option.id, option.version)}`),
+  ].join("");
 }
 
 /** The target's label with `~ @ : + /` as dashes: how it stands in file names. */

@@ -172,6 +172,7 @@ export function requestOf(
   const strict = preset?.strict === true;
   return {
     clients: list("clients"),
+    limiters: settings.find("limiter") ? list("limiter") : [],
     workloads: settings.get("workload").value === "both" ? workloads.map(({ id }) => id) : list("workload"),
     duration: durationMode(duration.value, duration.source),
     connections: listOf(concurrency.source, concurrency.value, notices).map((text) =>

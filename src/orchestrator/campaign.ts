@@ -2,6 +2,7 @@ import { basename, join } from "node:path";
 import { BenchError, EXIT, type ExitCode, messageOf } from "../contract/errors.js";
 import type { LoadedPlugin } from "../plugins/load.js";
 import { ensurePythonEnvironment } from "../runtimes/python.js";
+import type { VersionPlace } from "../runtimes/types.js";
 import { unlessAborted } from "./abort.js";
 import { announce } from "./announce.js";
 import { Checksums } from "./checksums.js";
@@ -23,6 +24,8 @@ import { type Begun, findCampaign } from "./resume.js";
 import { hasStore, type OpenedRuntime, openRuntime } from "./runtime.js";
 import { takeLock } from "./state.js";
 import { closeCampaign, inventory, type Measured, NOTHING, type Stock } from "./stock.js";
+import { ensureVersions } from "./versions/index.js";
+import { wantedVersions } from "./versions/wanted.js";
 
 /** What every step of a campaign stands on. */
 interface Ground {
@@ -73,7 +76,13 @@ async function measure(
   const { packageFolder, journal, signal } = ground;
   const plugins = ground.plugins.map(({ facts }) => facts);
   const now = new Date();
-  const { runtime, choice } = await open(request, lease, ground);
+  const wanted = wantedVersions(begun?.manifest.plan ?? makePlan(request, () => true));
+  const versions = await ensureVersions(wanted, {
+    signal,
+    hold: (pid) => lease.hold(pid),
+    say: (text) => journal.say(text),
+  });
+  const { runtime, choice } = await open(request, versions, lease, ground);
   try {
     const external = await discoverStore(request.storeAccess, runtime);
     const available = (store: string) => hasStore(runtime, external, store);
@@ -86,6 +95,7 @@ async function measure(
     const overheads = await overheadsOf(runtime.id);
     const fresh = await startManifest(campaign, request, plan, runtime, external, packageFolder);
     if (plugins.length > 0) fresh.plugins = plugins;
+    if (versions) fresh.versions = [...versions.facts];
     const manifest = begun ? resumedManifest(begun.manifest, fresh) : fresh;
     announce({ campaign, folder, runtime: runtime.id, choice }, plan, overheads, journal);
     for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
@@ -117,6 +127,7 @@ async function measure(
 /** @throws Aborted, also while it opens; a runtime that nobody waits for any more is closed */
 async function open(
   request: Request,
+  versions: VersionPlace | undefined,
   lease: Lease,
   { packageFolder, journal, signal, plugins }: Ground & { plugins: readonly LoadedPlugin[] },
 ): Promise<OpenedRuntime> {
@@ -127,6 +138,7 @@ async function open(
     campaign: lease.owner.campaign,
     signal,
     plugins,
+    versions,
     hold: (pid) => lease.hold(pid),
     say: (text) => journal.say(text),
   });

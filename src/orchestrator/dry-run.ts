@@ -6,6 +6,8 @@ import { usePlugins, withNotes } from "./plugins.js";
 import type { Request } from "./request.js";
 import { expectedRuntime, expectedStores } from "./runtime.js";
 import { counted, textTable } from "./text-table.js";
+import { installationNotes } from "./versions/index.js";
+import { wantedVersions } from "./versions/wanted.js";
 
 /** What a campaign would do, found out without starting anything. */
 export interface Preview {
@@ -30,6 +32,7 @@ export async function preview(request: Request, packageFolder: string): Promise<
     estimate: { seconds: Math.round(estimateS(plan, overheads)), disk_bytes: Math.round(diskBytes(plan)) },
     notices: [
       ...request.notices,
+      ...(await installationNotes(wantedVersions(plan))),
       ...(request.storeAccess.STORE_URL
         ? ["the store that STORE_URL names was not asked: its kind may skip more"]
         : []),

@@ -14,7 +14,7 @@ function listed(title: string, things: readonly { id: string; summary: string }[
 }
 
 const AFTER = `
-Targets:  client[@store][:topology][+option…], e.g. ioredis, ioredis@valkey, iovalkey:cluster
+Targets:  client[~version][@store][:topology][+option…], e.g. ioredis, ioredis@valkey, iovalkey:cluster, ioredis~5.6.1
 Groups:   all, standalone, cluster (valkey-glide, iovalkey, ioredis), controls (none, memory)
 
 ${listed("Presets:", PRESETS)}
@@ -27,6 +27,7 @@ Examples:
   ${CAMPAIGN_NAME} --clients "iovalkey,ioredis@valkey" --runs 10 --duration-mode fixed30
   ${CAMPAIGN_NAME} --clients standalone --workload both --complexity 20
   ${CAMPAIGN_NAME} --clients ioredis --traffic fixed --points 100 --window 60
+  ${CAMPAIGN_NAME} --clients ioredis --limiter rate-limiter-flexible~7.1.1,rate-limiter-flexible~11.4.0
   ${CAMPAIGN_NAME} --config campaign.yaml --dry-run           what a file asks for, and how long it takes
 
 Exit codes: 0 done, 2 bad usage, 3 environment not fit, 4 a configuration failed, 5 some runs are invalid,

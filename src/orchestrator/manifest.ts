@@ -69,10 +69,13 @@ export async function startManifest(
   };
 }
 
-/** Of the packages that the plan's targets load in this place. */
+/** Of the packages of the project that the plan's targets load; other versions of them are named apart. */
 function libraryVersions({ configurations }: Plan): Record<string, string> {
   const used = new Set(
-    configurations.flatMap(({ configuration: { target } }) => [target.client, target.limiter]),
+    configurations.flatMap(({ configuration: { target } }) => [
+      ...(target.client_version ? [] : [target.client]),
+      ...(target.limiter_version ? [] : [target.limiter]),
+    ]),
   );
   const packages = [...clients, ...limiters].flatMap((each) =>
     used.has(each.id) ? (each.package ?? []) : [],

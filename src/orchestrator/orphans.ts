@@ -6,6 +6,7 @@ import { endProcess, removeSocketsOf } from "../runtimes/local-part.js";
 import { startTimeOf } from "../runtimes/process-identity.js";
 import type { Leftover } from "../runtimes/types.js";
 import { deadLock, isAlive, type LeaseFile, leasesFolder, readLeases, stateFolder } from "./state.js";
+import { unfinishedInstallations } from "./versions/folder.js";
 
 /** Writing a file of the state folder takes milliseconds: what is older than this was given up. */
 const WRITTEN_WITHIN_MS = 60_000;
@@ -25,7 +26,7 @@ export async function findLeftovers(everywhere: boolean): Promise<Leftover[]> {
   for (const runtime of used) found.push(await runtime.leftovers(isAlive));
   const lock = await deadLock();
   if (lock) found.push([{ what: `the lock of campaign ${lock.campaign}`, remove: lock.remove }]);
-  found.push(await unfinishedFiles());
+  found.push(await unfinishedFiles(), await unfinishedInstallations());
   return found.flat();
 }
 

@@ -4,6 +4,7 @@ import { encodePlugins } from "../contract/plugins.js";
 import { encodeProbeEnv, type ProbeAction, type ProbeEnv } from "../contract/probe-env.js";
 import { healthSchema } from "../contract/server-api.js";
 import { encodeServerEnv, type ServerAssignment } from "../contract/server-env.js";
+import { encodeVersions } from "../contract/versions.js";
 import type { Caps, Part, Place } from "../runtimes/types.js";
 import { findStore, findTopology } from "../targets/resolve.js";
 import { confArguments } from "../targets/stores/conf.js";
@@ -53,10 +54,11 @@ export function serverPart(
     ...program,
     caps,
     arguments: () => [script],
-    environment: ({ bind, port, plugins }) => ({
+    environment: ({ bind, port, plugins, versions }) => ({
       ...encodeServerEnv(assignment),
       ...assignment.access,
       ...encodePlugins(plugins),
+      ...encodeVersions(versions),
       HOST: bind,
       PORT: String(port),
     }),

@@ -11,7 +11,8 @@ import type { Discovery } from "../contract/store.js";
 import { idSchema, type Target } from "../contract/target.js";
 import { clients } from "../targets/clients/index.js";
 import { groups } from "../targets/groups.js";
-import { nearest } from "../targets/nearest.js";
+import { limiterNamed, withLimiters } from "../targets/limiters/named.js";
+import { known } from "../targets/nearest.js";
 import { type Availability, findLimiter, resolveTarget } from "../targets/resolve.js";
 import { findProfile, findWorkload } from "../traffic/find.js";
 import { DEFAULT_TRAFFIC, profiles } from "../traffic/profiles/index.js";
@@ -33,12 +34,6 @@ interface Targets {
   notes: string[];
 }
 
-/** @throws usageError with the nearest valid word */
-function known(what: string, word: string, valid: readonly string[]): void {
-  if (valid.includes(word)) return;
-  throw usageError(`there is no ${what} ${JSON.stringify(word.slice(0, 60))}${nearest(word, valid)}`);
-}
-
 /** The targets that can be measured here, each once, and why the others cannot. */
 function resolveAll(request: Request, available: Availability, external: Discovery | undefined): Targets {
   const asked = request.clients.flatMap((word) => groups[word] ?? [word]);
@@ -46,10 +41,11 @@ function resolveAll(request: Request, available: Availability, external: Discove
   const words = [...clients.map(({ id }) => id), ...Object.keys(groups)];
   for (const word of request.clients)
     if (idSchema.safeParse(word).success) known("client or group", word, words);
+  const limiters = request.limiters.map(limiterNamed);
   const targets = new Map<string, Target>();
   const skips: Plan["skips"] = [];
   const notes: string[] = [];
-  for (const text of new Set(asked)) {
+  for (const text of new Set(asked.flatMap((each) => withLimiters(each, limiters)))) {
     const resolution = resolveTarget(text, available);
     if ("skip" in resolution) {
       skips.push({ asked: text, reason: resolution.skip });

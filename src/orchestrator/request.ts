@@ -16,6 +16,8 @@ export interface RoleCaps {
 export interface Request {
   /** Target texts and group names, as asked. */
   clients: string[];
+  /** Limiters that each target is measured with, `name[~version]`; none for the one that it has anyway. */
+  limiters: string[];
   workloads: string[];
   duration: DurationMode;
   /** Of a closed loop; in an open one the most that it may use. */

@@ -11,6 +11,7 @@ const SAME = [
   "images",
   "stores",
   "plugins",
+  "versions",
   "generator",
 ] as const;
 

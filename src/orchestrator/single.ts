@@ -2,7 +2,7 @@ import { z } from "zod";
 import { arrivalsSchema } from "../contract/configuration.js";
 import { decimalNumber, type Environment, isOn, readEnv, switchText, wholeNumber } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
-import { idSchema, parseTargetText } from "../contract/target.js";
+import { formatTargetText, idSchema, parseTargetText } from "../contract/target.js";
 import { assignments, INHERITED, requestOf } from "./args.js";
 import { RANGES, type Request } from "./request.js";
 import { environmentLayer, type Said } from "./settings/said.js";
@@ -50,13 +50,11 @@ function targetText(
   if (clusters.length > 0 && topology !== "cluster") {
     throw usageError(`RATE_LIMITER_TYPE=${read.RATE_LIMITER_TYPE} is not a cluster, but USE_…_CLUSTER is on`);
   }
-  return [
-    asked.client,
-    asked.version ? `~${asked.version}` : "",
-    stores[0] ? `@${stores[0]}` : "",
-    topology ? `:${topology}` : "",
-    ...asked.options.map((option) => `+${option}`),
-  ].join("");
+  return formatTargetText({
+    ...asked,
+    ...(stores[0] ? { store: stores[0] } : {}),
+    ...(topology ? { topology } : {}),
+  });
 }
 
 /**

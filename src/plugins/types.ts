@@ -17,6 +17,7 @@ export type {
   ClientDescription,
   Decision,
   FlexibleUse,
+  Libraries,
   Limiter,
   LimiterDescription,
   LimiterPair,

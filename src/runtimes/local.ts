@@ -43,12 +43,14 @@ class LocalRuntime implements Runtime {
   readonly #workFolder: string;
   readonly #programs: ReadonlyMap<string, ProgramFacts>;
   readonly #plugins: readonly string[];
+  readonly #versions: Pick<Place, "versions">;
 
   constructor(
-    { packageFolder, workFolder, plugins = [] }: RuntimeOptions,
+    { packageFolder, workFolder, plugins = [], versions }: RuntimeOptions,
     programs: ReadonlyMap<string, ProgramFacts>,
   ) {
     this.#plugins = plugins.map(({ path }) => path);
+    this.#versions = versions ? { versions: versions.folder } : {};
     this.#packageFolder = packageFolder;
     this.#workFolder = workFolder;
     this.#programs = programs;
@@ -68,6 +70,7 @@ class LocalRuntime implements Runtime {
       secondPort: await freePort(),
       folder: await mkdtemp(join(this.#workFolder, `${part.role}-`)),
       plugins: this.#plugins,
+      ...this.#versions,
     };
     const child = spawnProgram(
       program.path,

@@ -1,5 +1,6 @@
 import type { Node } from "../contract/env.js";
 import type { PluginFacts } from "../contract/plugins.js";
+import type { VersionFacts } from "../contract/versions.js";
 
 /** What a part is given by the runtime: an address of its own and a folder that goes when it stops. */
 export interface Place extends Node {
@@ -10,6 +11,8 @@ export interface Place extends Node {
   folder: string;
   /** Where it finds the plugins that the runtime was told of; absent without any. */
   plugins?: readonly string[];
+  /** The folder with the versions of libraries that the runtime was told of; absent without any. */
+  versions?: string;
 }
 
 /** How much of the machine a part may use. A member that is absent is no limit. */
@@ -144,6 +147,12 @@ export interface PluginPlace {
   facts: PluginFacts;
 }
 
+/** Versions of libraries on this machine, each in a folder of its own below one. */
+export interface VersionPlace {
+  folder: string;
+  facts: readonly VersionFacts[];
+}
+
 /** A process on this host that owns what a runtime started. */
 export interface Owner {
   pid: number;
@@ -185,6 +194,8 @@ export interface RuntimeOptions {
   programPaths: Readonly<Record<string, string>>;
   /** Files and folders from outside the project that its parts may load; absent without any. */
   plugins?: readonly PluginPlace[];
+  /** Versions of libraries that its server may load; absent without any. */
+  versions?: VersionPlace | undefined;
   /** Who will own what is started, and for which campaign. */
   owner: Owner;
   campaign: string;

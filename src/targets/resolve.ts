@@ -1,5 +1,5 @@
 import { usageError } from "../contract/errors.js";
-import { parseTargetText, type Target } from "../contract/target.js";
+import { type AskedPart, parseTargetText, partText, type Target } from "../contract/target.js";
 import { clients } from "./clients/index.js";
 import { limiters } from "./limiters/index.js";
 import { nearest } from "./nearest.js";
@@ -76,6 +76,28 @@ function storeSkip(client: ClientDescription, store: string, topology: string): 
   return mends.length > 0 ? `${why}; ${mends.map(({ id }) => `+${id}`).join(" or ")} can` : why;
 }
 
+export const isLimiter = (id: string): boolean => limiters.some((limiter) => limiter.id === id);
+
+/**
+ * The limiter that a target names by an option of its id, or why its client cannot have it.
+ * @throws usageError for two of them, or a version of what is no limiter
+ */
+function limiterOf(
+  text: string,
+  client: ClientDescription,
+  asked: readonly AskedPart[],
+): AskedPart | { skip: string } | undefined {
+  const [named, second] = asked.filter(({ id }) => isLimiter(id));
+  if (named && second) throw usageError(`${text} names two limiters: those are two targets`);
+  const wrong = asked.find(({ id, version }) => version && !isLimiter(id));
+  if (wrong) throw usageError(`${text}: ${findOption(wrong.id).id} has no versions, it is no limiter`);
+  if (named?.version && !findLimiter(named.id).package) {
+    return { skip: `${named.id} has no versions: no package belongs to it` };
+  }
+  if (!named || named.id === client.limiter || options.some(({ id }) => id === named.id)) return named;
+  return { skip: `${client.id} cannot have the limiter ${named.id}: its own is ${client.limiter}` };
+}
+
 /**
  * Fills in what the text leaves open. A default store that is not available gives way to one that is, with a
  * note; a store that was asked for by name does not.
@@ -87,11 +109,16 @@ export function resolveTarget(text: string, available: Availability = () => true
   const plain = findClient(asked.client);
   const topology = findTopology(asked.topology ?? plain.topologies[0]).id;
   if (asked.store) findStore(asked.store);
-  if (asked.version)
-    throw usageError(`${text}: measuring a given version (~${asked.version}) is not supported yet`);
-  asked.options.forEach(findOption);
-  const client = withOptions(plain, topology, asked.options);
+  const limiter = limiterOf(text, plain, asked.options);
+  if (limiter && "skip" in limiter) return limiter;
+  // The client's own limiter is no option; naming it gives it a version at most.
+  const others = asked.options.filter(({ id }) => id !== plain.limiter).map(({ id }) => id);
+  others.forEach(findOption);
+  const client = withOptions(plain, topology, others);
   if ("skip" in client) return client;
+  if (asked.version && !plain.package) {
+    return { skip: `${plain.id} has no versions: no package of its own belongs to it` };
+  }
   if (asked.store && !client.stores.includes(asked.store)) {
     return { skip: storeSkip(client, asked.store, topology) };
   }
@@ -107,21 +134,27 @@ export function resolveTarget(text: string, available: Availability = () => true
   const store = asked.store ?? client.stores.find((id) => !missing(id)) ?? client.stores[0];
   const without = missing(store);
   if (without) return { skip: without };
-  const suffix = asked.options.map((option) => `+${option}`).join("");
+  const suffix = asked.options
+    .filter(({ id, version }) => version || id !== plain.limiter)
+    .map(({ id, version }) => `+${partText(id, version)}`)
+    .join("");
+  const name = partText(client.id, asked.version);
   const label = [
-    client.id,
+    name,
     store === client.stores[0] ? "" : `@${store}`,
     topology === client.topologies[0] ? "" : `:${topology}`,
     suffix,
   ].join("");
   const target: Target = {
-    text: client.control ? `${client.id}${suffix}` : `${client.id}@${store}:${topology}${suffix}`,
+    text: client.control ? `${name}${suffix}` : `${name}@${store}:${topology}${suffix}`,
     label,
     client: client.id,
+    ...(asked.version ? { client_version: asked.version } : {}),
     store,
     topology,
     limiter: client.limiter,
-    options: asked.options,
+    ...(limiter?.version ? { limiter_version: limiter.version } : {}),
+    options: others,
   };
   const gaveWay = !asked.store && store !== client.stores[0];
   return gaveWay

@@ -2,6 +2,9 @@ import type { Limits } from "../contract/configuration.js";
 import type { Node } from "../contract/env.js";
 import type { ClientSettings, LimiterScript } from "../contract/server-api.js";
 import type { StoreAccess } from "../contract/store-url.js";
+import type { Libraries } from "./libraries.js";
+
+export type { Libraries } from "./libraries.js";
 
 /** Where a client shall connect: one node for standalone, any number of seeds for a cluster. */
 export interface StorePlace {
@@ -12,8 +15,10 @@ export interface StorePlace {
   access?: StoreAccess;
 }
 
-/** What options ask of the connection itself; a client reads what it has a setting for. */
+/** What a target asks of the connection itself; a client reads what it has a setting for. */
 export interface Tuning {
+  /** Where the library is loaded from; absent for the project's own. */
+  libraries?: Libraries;
   /** Commands of one turn of the event loop are sent as one pipeline. */
   autoPipelining?: boolean;
 }
@@ -40,7 +45,7 @@ export interface OpenClient {
 /** A Node library that talks to the store: one file in `clients/`, one line in its list. */
 export interface ClientDescription {
   id: string;
-  /** npm package; absent for the controls. */
+  /** npm package, which a version can be asked of; absent for the controls. */
   package?: string;
   /** Stores that its limiter's script runs on; the first is the default. */
   stores: readonly [string, ...string[]];
@@ -101,12 +106,14 @@ export interface LimiterDescription {
   /**
    * Two limiters over one client: `standard` with the given limits, `exhausted` with 0 points, at the same
    * cost for the store. Scripts are loaded when it resolves, and no key is left behind.
+   * @param libraries where the limiter's library is loaded from; the project's own unless given
    */
   create(
     client: OpenClient,
     description: ClientDescription,
     limits: Limits,
     keyPrefix?: string,
+    libraries?: Libraries,
   ): Promise<LimiterPair | undefined>;
 }
 

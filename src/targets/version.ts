@@ -2,15 +2,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-const require = createRequire(import.meta.url);
-
 /**
  * Version of an npm package as this process loads it: from the package.json that owns the resolved module, since
  * many packages do not export theirs.
+ * @param from the file whose import it would be
  * @throws Error when the package cannot be resolved, or no package.json above it carries its name
  */
-export function packageVersion(name: string): string {
-  const entry = require.resolve(name);
+export function packageVersion(name: string, from: string = import.meta.url): string {
+  const entry = createRequire(from).resolve(name);
   for (let folder = dirname(entry); folder !== dirname(folder); folder = dirname(folder)) {
     const file = join(folder, "package.json");
     if (!existsSync(file)) continue;

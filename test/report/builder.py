@@ -14,21 +14,26 @@ SETTINGS = {"protocol": 3, "request_timeout_ms": 5000, "offline_queue": False, "
 
 
 def target(label: str) -> Document:
-    """`client[@store][:topology][+option…]` with the project's defaults filled in."""
-    plain, *options = label.split("+")
+    """`client[~version][@store][:topology][+option[~version]…]` with the project's defaults filled in."""
+    plain, *asked = label.split("+")
     rest, _, topology = plain.partition(":")
-    client, _, store = rest.partition("@")
+    named, _, store = rest.partition("@")
+    client, _, client_version = named.partition("~")
+    versions = dict(each.split("~") for each in asked if "~" in each)
+    options = [each for each in (each.partition("~")[0] for each in asked) if each != "rate-limiter-flexible"]
     control = client in ("none", "memory")
     store = store or (client if control else "redis" if "redis" in client else "valkey")
     topology = topology or ("none" if control else "standalone")
     limiter = "fastify-rate-limit" if "fastify-rate-limit" in options else "rate-limiter-flexible"
     return {
-        "text": client if control else "+".join([f"{client}@{store}:{topology}", *options]),
+        "text": client if control else "+".join([f"{named}@{store}:{topology}", *asked]),
         "label": label,
         "client": client,
+        **({"client_version": client_version} if client_version else {}),
         "store": store,
         "topology": topology,
         "limiter": "none" if client == "none" else limiter,
+        **({"limiter_version": versions[limiter]} if limiter in versions else {}),
         "options": options,
     }
 

@@ -44,7 +44,7 @@ export const disclosed: Rule = {
   },
 };
 
-/** M19: versions as they were seen at run time. */
+/** M19: versions as they were seen at run time, and as asked where one was asked for. */
 export const versionsSeen: Rule = {
   id: "M19",
   check({ configuration, versions }) {
@@ -54,6 +54,17 @@ export const versionsSeen: Rule = {
       ...(usesStore(target) ? (["client", "store"] as const) : []),
       ...(target.limiter === "none" ? [] : (["limiter"] as const)),
     ];
+    const asked = { client: target.client_version, limiter: target.limiter_version };
+    const other = (["client", "limiter"] as const).find(
+      (name) => asked[name] !== undefined && asked[name] !== versions[name],
+    );
+    if (other) {
+      const seen = versions[other] ?? "none";
+      return {
+        severity: "invalid",
+        text: `version ${asked[other]} of the ${other} was asked for, ${seen} seen`,
+      };
+    }
     const missing = needed.filter((name) => !versions[name]);
     return missing.length > 0 ? suspect(`the version of ${missing.join(" and ")} was not seen`) : undefined;
   },

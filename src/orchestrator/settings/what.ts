@@ -1,6 +1,7 @@
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { clients } from "../../targets/clients/index.js";
 import { groups } from "../../targets/groups.js";
+import { namedLimiters } from "../../targets/limiters/named.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles/index.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { SettingGroup } from "./types.js";
@@ -15,6 +16,12 @@ export const what: SettingGroup = {
       value: "<list>",
       help: "targets and groups, comma or space separated",
       words: () => [...Object.keys(groups), ...clients.map(({ id }) => id)],
+    },
+    {
+      key: "limiter",
+      value: "<list>",
+      help: "limiters that decide, name[~version]: each target once with each; else the usual one",
+      words: namedLimiters,
     },
     {
       key: "workload",

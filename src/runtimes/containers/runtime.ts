@@ -13,11 +13,11 @@ import type {
   RuntimeOptions,
 } from "../types.js";
 import { BriefPart } from "./brief.js";
+import { placesInImage, withCargo } from "./derived-images.js";
 import { factsOf } from "./engine.js";
 import { type Builder, ownImages, storeImages } from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText, ROLE_LABEL } from "./labels.js";
 import { ContainerPart } from "./part.js";
-import { pluginsInImage, withPlugins } from "./plugin-images.js";
 import { ready } from "./ready.js";
 import {
   CLUSTER_BUS_PORT,
@@ -59,7 +59,8 @@ export class ContainerRuntime implements Runtime {
   readonly #programs: ReadonlyMap<string, ProgramFacts | string>;
   readonly #labels: Readonly<Record<string, string>>;
   readonly #name: string;
-  readonly #plugins: readonly string[];
+  /** Where parts find what was brought into their images. */
+  readonly #cargo: Pick<Place, "plugins" | "versions">;
   #ulimits = ULIMITS;
   #network: Promise<Docker.Network> | undefined;
   /** Where brief parts run, by image. */
@@ -78,7 +79,7 @@ export class ContainerRuntime implements Runtime {
     this.#access = access;
     this.#programs = programs;
     this.#labels = { [OWNER_LABEL]: ownerText(options.owner), [CAMPAIGN_LABEL]: options.campaign };
-    this.#plugins = pluginsInImage(options.plugins);
+    this.#cargo = placesInImage(options);
     this.#name = `ratelimit-bench-${options.campaign}-${randomBytes(3).toString("hex")}`;
   }
 
@@ -86,7 +87,7 @@ export class ContainerRuntime implements Runtime {
   static async open(access: EngineAccess, options: RuntimeOptions): Promise<ContainerRuntime> {
     const { docker } = access;
     const plain = await ownImages(docker, access.builder, options);
-    const own = await withPlugins(docker, access.builder, plain, options);
+    const own = await withCargo(docker, access.builder, plain, options);
     const others = await storeImages(docker, options.say);
     const engine = await factsOf(docker, access.name);
     const images: Record<string, ImageFacts> = { ...own };
@@ -131,7 +132,7 @@ export class ContainerRuntime implements Runtime {
       port,
       secondPort: CLUSTER_BUS_PORT,
       folder: OWN_FOLDER,
-      plugins: this.#plugins,
+      ...this.#cargo,
     };
     const command = [part.program, ...part.arguments(place)];
     const environment = { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(place) };

@@ -2,7 +2,7 @@ import type { Limits } from "../../contract/configuration.js";
 import type { Environment, Node } from "../../contract/env.js";
 import { BenchError, usageError } from "../../contract/errors.js";
 import { decodeServerEnv, type ServerEnv } from "../../contract/server-env.js";
-import { parseTargetText, type Target } from "../../contract/target.js";
+import { formatTargetText, parseTargetText, type Target } from "../../contract/target.js";
 import { findClient, resolveTarget } from "../../targets/resolve.js";
 import type { StorePlace } from "../../targets/types.js";
 
@@ -19,6 +19,8 @@ export interface ServerConfig {
   complexity: number;
   runNonce: string;
   keyPrefix: string;
+  /** Where versions of libraries are that a target asks for. */
+  versionsFolder: string;
 }
 
 type StoreId = keyof ServerEnv["useCluster"];
@@ -65,13 +67,7 @@ function decideTarget(env: ServerEnv): Target {
     wish(asked.topology, words),
     ...clusters.map((id) => wish("cluster", `${switchName(id)}=true`)),
   ]);
-  const text = [
-    asked.client,
-    asked.version ? `~${asked.version}` : "",
-    store ? `@${store}` : "",
-    topology ? `:${topology}` : "",
-    ...asked.options.map((option) => `+${option}`),
-  ].join("");
+  const text = formatTargetText({ ...asked, ...(store ? { store } : {}), ...(topology ? { topology } : {}) });
   const resolution = naming(words, () => resolveTarget(text));
   if ("target" in resolution) return resolution.target;
   throw usageError(`${beside ? `${words} contradicts ${beside}` : words}: ${resolution.skip}`);
@@ -109,7 +105,7 @@ function placeOf(target: Target, env: ServerEnv): StorePlace {
 export function readConfig(environment: Environment): ServerConfig {
   const env = decodeServerEnv(environment);
   const target = decideTarget(env);
-  const { host, port, logLevel, limits, complexity, runNonce, keyPrefix } = env;
+  const { host, port, logLevel, limits, complexity, runNonce, keyPrefix, versionsFolder } = env;
   return {
     target,
     place: placeOf(target, env),
@@ -120,5 +116,6 @@ export function readConfig(environment: Environment): ServerConfig {
     complexity,
     runNonce,
     keyPrefix,
+    versionsFolder,
   };
 }

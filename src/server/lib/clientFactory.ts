@@ -1,13 +1,16 @@
 import { formatNodes } from "../../contract/env.js";
 import { environmentError, messageOf } from "../../contract/errors.js";
+import { partText } from "../../contract/target.js";
 import { describeClient } from "../../targets/resolve.js";
 import type { OpenClient } from "../../targets/types.js";
 import type { ServerConfig } from "../config/index.js";
+import { librariesFor, requireVersion } from "./libraries.js";
 
 /** Names the store in an error: which one, where, through which client. */
 function storeError({ target, place }: ServerConfig, error: unknown): Error {
   const where = `${target.store} ${target.topology} at ${formatNodes(place.nodes)}`;
-  return environmentError(`${target.client} cannot use the ${where}: ${messageOf(error)}`, { cause: error });
+  const client = partText(target.client, target.client_version);
+  return environmentError(`${client} cannot use the ${where}: ${messageOf(error)}`, { cause: error });
 }
 
 /**
@@ -15,9 +18,13 @@ function storeError({ target, place }: ServerConfig, error: unknown): Error {
  * @throws environmentError naming client, store and address
  */
 export async function openClient(config: ServerConfig): Promise<OpenClient> {
+  const description = describeClient(config.target);
+  const wanted = { package: description.package, version: config.target.client_version };
+  const libraries = librariesFor(wanted, config.versionsFolder);
   let client: OpenClient | undefined;
   try {
-    client = await describeClient(config.target).open(config.place);
+    client = await description.open(config.place, { libraries });
+    requireVersion(wanted, client.version);
     await client.storeVersion();
     return client;
   } catch (error) {

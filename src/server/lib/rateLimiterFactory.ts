@@ -1,7 +1,9 @@
 import { environmentError, messageOf, usageError } from "../../contract/errors.js";
+import { partText } from "../../contract/target.js";
 import { describeClient, findLimiter } from "../../targets/resolve.js";
 import type { LimiterPair, OpenClient } from "../../targets/types.js";
 import type { ServerConfig } from "../config/index.js";
+import { librariesFor, requireVersion } from "./libraries.js";
 
 /** The two limiters of a server: one with the limits, one that has no points left for anyone. */
 export type RateLimiters = LimiterPair;
@@ -18,10 +20,15 @@ export async function createRateLimiters(
   const limiter = findLimiter(target.limiter);
   const lacks = limiter.lacks?.(limits);
   if (lacks) throw usageError(lacks);
+  const wanted = { package: limiter.package, version: target.limiter_version };
+  const libraries = librariesFor(wanted, config.versionsFolder);
   try {
-    return await limiter.create(client, describeClient(target), limits, config.keyPrefix);
+    const pair = await limiter.create(client, describeClient(target), limits, config.keyPrefix, libraries);
+    requireVersion(wanted, pair?.version);
+    return pair;
   } catch (error) {
-    throw environmentError(`${target.limiter} cannot use the ${target.store}: ${messageOf(error)}`, {
+    const name = partText(target.limiter, target.limiter_version);
+    throw environmentError(`${name} cannot use the ${target.store}: ${messageOf(error)}`, {
       cause: error,
     });
   }

@@ -1,5 +1,5 @@
+import { ownLibraries } from "../libraries.js";
 import type { ClientDescription } from "../types.js";
-import { packageVersion } from "../version.js";
 import { openFamily } from "./ioredis-family.js";
 
 const PACKAGE = "ioredis";
@@ -18,11 +18,12 @@ export const ioredis: ClientDescription = {
   // It is this client's own.
   sameScript: {},
   autoPipelining: () => true,
-  async open(place, tuning) {
-    const { Cluster, Redis } = await import("ioredis");
+  async open(place, tuning = {}) {
+    const { libraries = ownLibraries } = tuning;
+    const { Cluster, Redis } = await libraries.load(PACKAGE, () => import("ioredis"));
     return openFamily(
       {
-        version: packageVersion(PACKAGE),
+        version: libraries.version(PACKAGE),
         // It speaks RESP3 unless told; iovalkey knows RESP2 alone, and a comparison needs one protocol.
         standalone: (options) => new Redis({ ...options, protocol: 2 }),
         cluster: (nodes, options) =>

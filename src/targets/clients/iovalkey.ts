@@ -1,5 +1,5 @@
+import { ownLibraries } from "../libraries.js";
 import type { ClientDescription } from "../types.js";
-import { packageVersion } from "../version.js";
 import { openFamily } from "./ioredis-family.js";
 
 const PACKAGE = "iovalkey";
@@ -20,13 +20,14 @@ export const iovalkey: ClientDescription = {
     flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
   },
   autoPipelining: () => true,
-  async open(place, tuning) {
-    const { Cluster, Redis } = await import("iovalkey");
+  async open(place, tuning = {}) {
+    const { libraries = ownLibraries } = tuning;
+    const { Cluster, Redis } = await libraries.load(PACKAGE, () => import("iovalkey"));
     // Its fallback may ask a host name for the other address family on each reconnection, which only delays.
     const familyFallback = { enabled: false };
     return openFamily(
       {
-        version: packageVersion(PACKAGE),
+        version: libraries.version(PACKAGE),
         standalone: (options) => new Redis({ ...options, familyFallback }),
         cluster: (nodes, options) =>
           new Cluster(nodes, { ...options, redisOptions: { ...options.redisOptions, familyFallback } }),

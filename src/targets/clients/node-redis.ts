@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { createClient, createCluster } from "redis";
 import type { ClientSettings } from "../../contract/server-api.js";
+import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/version.js";
 import type { ClientDescription, OpenClient, StorePlace } from "../types.js";
-import { packageVersion } from "../version.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
@@ -113,6 +113,13 @@ async function close(client: Client, connections: readonly Pick<Client, "destroy
   clearTimeout(patience);
 }
 
+/** @throws Error for a version from before these were its methods: it would be told apart only when it ends */
+function requireMethods(client: object): void {
+  for (const method of ["close", "destroy"]) {
+    if (!(method in client)) throw new Error(`this version's client has no ${method}()`);
+  }
+}
+
 /** User and password of a store that somebody else runs. */
 function credentials({ access }: StorePlace) {
   return {
@@ -133,6 +140,7 @@ async function openStandalone(
     ...credentials(place),
     socket: { ...socket, ...encryption(place), ...place.nodes[0] },
   });
+  requireMethods(client);
   await connect(client);
   return {
     handle: client,
@@ -155,6 +163,7 @@ async function openCluster(
     defaults: { ...connection, ...credentials(place), socket: { ...socket, ...encryption(place) } },
     useReplicas: false,
   });
+  requireMethods(client);
   await connect(client);
   const primaries = () => Promise.all(client.masters.map((node) => client.nodeClient(node)));
   const ask = async (...words: string[]) => (await primaries())[0]?.sendCommand(["CLUSTER", ...words]);
@@ -188,9 +197,9 @@ export const nodeRedis: ClientDescription = {
   // It is this client's own.
   sameScript: {},
   autoPipelining: () => "it has no such setting, it always sends the commands of one turn together",
-  async open(place) {
-    const { createClient, createCluster } = await import("redis");
-    const version = packageVersion(PACKAGE);
+  async open(place, { libraries = ownLibraries } = {}) {
+    const { createClient, createCluster } = await libraries.load(PACKAGE, () => import("redis"));
+    const version = libraries.version(PACKAGE);
     return place.topology === "cluster"
       ? openCluster(createCluster, place, version)
       : openStandalone(createClient, place, version);

@@ -3,9 +3,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { GlideClientConfiguration, GlideClusterClientConfiguration } from "@valkey/valkey-glide";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
+import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/version.js";
-import type { ClientDescription, OpenClient, StorePlace } from "../types.js";
-import { packageVersion } from "../version.js";
+import type { ClientDescription, OpenClient, StorePlace, Tuning } from "../types.js";
 import { type GlideAsIoredis, glideAsIoredis } from "./glide-as-ioredis.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
@@ -91,7 +91,6 @@ function removeSocketAtExit(): void {
   });
 }
 
-/** @param asIoredis whether the handle is one for RateLimiterRedis instead of glide's own class */
 /** User, password and encryption of a store that somebody else runs. */
 function accessOptions({ username, password, tls }: StoreAccess = {}) {
   return {
@@ -100,8 +99,14 @@ function accessOptions({ username, password, tls }: StoreAccess = {}) {
   };
 }
 
-async function open(place: StorePlace, asIoredis: boolean): Promise<OpenClient> {
-  const glide = await import("@valkey/valkey-glide");
+/** @param asIoredis whether the handle is one for RateLimiterRedis instead of glide's own class */
+async function open(
+  place: StorePlace,
+  { libraries = ownLibraries }: Tuning = {},
+  asIoredis = false,
+): Promise<OpenClient> {
+  const glide = await libraries.load(PACKAGE, () => import("@valkey/valkey-glide"));
+  if (asIoredis && !glide.Batch) throw new Error("this version has no Batch, which RateLimiterRedis needs");
   glide.Logger.init("off");
   removeSocketAtExit();
   const options = {
@@ -122,7 +127,7 @@ async function open(place: StorePlace, asIoredis: boolean): Promise<OpenClient> 
   } as const satisfies GlideClientConfiguration & GlideClusterClientConfiguration;
   const { Script } = glide;
   const sections = [glide.InfoOptions.Server];
-  const version = packageVersion(PACKAGE);
+  const version = libraries.version(PACKAGE);
   if (place.topology !== "cluster") {
     const client = await attempt(() => glide.GlideClient.createClient(options));
     const shim = asIoredis && glideAsIoredis(client, { Script, batch: () => new glide.Batch(true) });
@@ -171,8 +176,8 @@ export const valkeyGlide: ClientDescription = {
     survivesStoreRestart: true,
     survivesScriptFlush: true,
     flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
-    open: (place) => open(place, true),
+    open: (place, tuning) => open(place, tuning, true),
   },
   autoPipelining: () => "it has no such setting, its core collects the commands that wait for the socket",
-  open: (place) => open(place, false),
+  open: (place, tuning) => open(place, tuning),
 };

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Limits } from "../../contract/configuration.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
+import { type Libraries, ownLibraries } from "../libraries.js";
 import type { ClientDescription, Decision, Limiter, LimiterDescription } from "../types.js";
-import { packageVersion } from "../version.js";
 
 const PACKAGE = "@fastify/rate-limit";
 
@@ -61,10 +61,10 @@ const failed = (error: unknown): Decision => ({
  * Registers the plugin on a Fastify of its own that never listens, and takes its `createRateLimit()`: what decides for
  * a request on every way to use the library. Without options, because those move all keys to another prefix.
  */
-async function decider(settings: Settings): Promise<Decide> {
+async function decider(libraries: Libraries, settings: Settings): Promise<Decide> {
   const [{ default: Fastify }, { default: plugin }] = await Promise.all([
     import("fastify"),
-    import("@fastify/rate-limit"),
+    libraries.load(PACKAGE, () => import("@fastify/rate-limit")),
   ]);
   const app = Fastify();
   await app.register(plugin, settings);
@@ -81,12 +81,12 @@ const limiting = (max: number, { window_s }: Limits): Settings => ({
 });
 
 /** What the store calls the script that `incr` runs. Its text is nowhere exported, so it is taken where it is defined. */
-async function scriptSha1(): Promise<string> {
+async function scriptSha1(libraries: Libraries): Promise<string> {
   const texts = new Map<string, string>();
   const recorder: Pick<Handle, "defineCommand"> = {
     defineCommand: (name, { lua }) => void texts.set(name, lua),
   };
-  await decider({ redis: recorder });
+  await decider(libraries, { redis: recorder });
   const text = texts.get("rateLimit");
   if (text === undefined) throw new Error(`${PACKAGE} defines no script rateLimit`);
   return createHash("sha1").update(text).digest("hex");
@@ -121,7 +121,7 @@ export const fastifyRateLimit: LimiterDescription = {
     block_s > 0
       ? `${PACKAGE} cannot block a key for a time of its own (it was asked to, for ${block_s} s)`
       : undefined,
-  async create(client, description, limits, prefix = DEFAULT_KEY_PREFIX) {
+  async create(client, description, limits, prefix = DEFAULT_KEY_PREFIX, libraries = ownLibraries) {
     if (!servesFastifyRateLimit(description))
       throw new Error(`${PACKAGE} has no store for ${description.id}`);
     const keyPrefix = `${prefix}:`;
@@ -129,10 +129,10 @@ export const fastifyRateLimit: LimiterDescription = {
       ? { cache: LOCAL_KEYS }
       : { redis: client.handle, nameSpace: keyPrefix };
     const make = async (max: number): Promise<Limiter> =>
-      new FastifyLimiter(await decider({ ...store, ...limiting(max, limits) }), limits.points);
+      new FastifyLimiter(await decider(libraries, { ...store, ...limiting(max, limits) }), limits.points);
     // 0 at most: exceeded by the first consume, which runs the same script with the same commands as any other.
     const pair = { standard: await make(limits.points), exhausted: await make(0) };
-    const version = packageVersion(PACKAGE);
+    const version = libraries.version(PACKAGE);
     if (inMemory(description)) return { version, ...pair };
     await preload(
       [pair.standard, pair.exhausted],
@@ -140,6 +140,6 @@ export const fastifyRateLimit: LimiterDescription = {
       keyPrefix,
       await client.shardKeys(),
     );
-    return { version, script: { kind: "evalsha", name_or_sha1: await scriptSha1() }, ...pair };
+    return { version, script: { kind: "evalsha", name_or_sha1: await scriptSha1(libraries) }, ...pair };
   },
 };

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { Limits } from "../../contract/configuration.js";
 import type { LimiterScript } from "../../contract/server-api.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
+import { ownLibraries } from "../libraries.js";
 import type { Decision, FlexibleUse, Limiter, LimiterDescription } from "../types.js";
-import { packageVersion } from "../version.js";
 
 const PACKAGE = "rate-limiter-flexible";
 
@@ -92,18 +92,28 @@ function scriptOf(library: LibraryLimiter, { className, script }: FlexibleUse): 
   if (!script) return undefined;
   if (script.kind === "fcall") return { kind: script.kind, name_or_sha1: script.function };
   const text = library._incrTtlLuaScript;
-  if (!text) throw new Error(`${className} names no script`);
+  if (!text) throw new Error(`the ${className} of this version names no script`);
   return { kind: script.kind, name_or_sha1: createHash("sha1").update(text).digest("hex") };
 }
 
 export const rateLimiterFlexible: LimiterDescription = {
   id: "rate-limiter-flexible",
   package: PACKAGE,
-  async create(client, { id, flexible }, limits: Limits, keyPrefix = DEFAULT_KEY_PREFIX) {
+  async create(
+    client,
+    { id, flexible },
+    limits: Limits,
+    keyPrefix = DEFAULT_KEY_PREFIX,
+    libraries = ownLibraries,
+  ) {
     if (!flexible) throw new Error(`${id} names no class of ${PACKAGE}`);
-    const library = (await import("rate-limiter-flexible")) as unknown as Record<string, LibraryClass>;
+    const library = (await libraries.load(
+      PACKAGE,
+      () => import("rate-limiter-flexible"),
+    )) as unknown as Partial<Record<string, LibraryClass>>;
+    const version = libraries.version(PACKAGE);
     const LibraryLimiterClass = library[flexible.className];
-    if (!LibraryLimiterClass) throw new Error(`${PACKAGE} has no class ${flexible.className}`);
+    if (!LibraryLimiterClass) throw new Error(`${PACKAGE} ${version} has no class ${flexible.className}`);
     const shared = {
       ...flexible.options,
       storeClient: client.handle,
@@ -121,7 +131,7 @@ export const rateLimiterFlexible: LimiterDescription = {
     await preload([standard, exhausted], await client.shardKeys());
     const script = scriptOf(standard, flexible);
     return {
-      version: packageVersion(PACKAGE),
+      version,
       ...(script ? { script } : {}),
       standard: new FlexibleLimiter(standard, limits.points),
       exhausted: new FlexibleLimiter(exhausted, limits.points),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
-import { parseTargetText, targetFileName } from "../../../src/contract/target.js";
+import { formatTargetText, parseTargetText, targetFileName } from "../../../src/contract/target.js";
 import { expectFailure } from "../../helpers/errors.js";
 
 describe("the text of a target", () => {
@@ -15,11 +15,16 @@ describe("the text of a target", () => {
         version: "5.6.1-rc.1",
         store: "valkey",
         topology: "cluster",
-        options: ["a", "same-script"],
+        options: [{ id: "a" }, { id: "same-script" }],
       },
+    ],
+    [
+      "ioredis+rate-limiter-flexible~7.1.1",
+      { client: "ioredis", options: [{ id: "rate-limiter-flexible", version: "7.1.1" }] },
     ],
   ])("%s is read in all its parts", (text, parts) => {
     expect(parseTargetText(text)).toEqual(parts);
+    expect(parseTargetText(formatTargetText(parseTargetText(text)))).toEqual(parts);
   });
 
   test("means the same whatever the order of its options", () => {
@@ -42,7 +47,6 @@ describe("the text of a target", () => {
     "ioredis@-x",
     "ioredis:",
     "ioredis@",
-    "ioredis~",
     "ioredis+",
     "ioredis:cluster@valkey",
     "Ioredis",
@@ -54,6 +58,27 @@ describe("the text of a target", () => {
       EXIT.usage,
       "client[~version][@store][:topology][+option]",
     );
+  });
+
+  test.each([
+    "",
+    "5",
+    "5.6",
+    "^5.6.1",
+    "latest",
+    "5.6.1-",
+    "5.6.1/..",
+    "v5.6.1",
+    "5.6.1 ",
+    "1.2.3\n",
+    "x".repeat(50),
+  ])("a version %j is refused, as it is not exactly one, in a line that shows one", async (version) => {
+    await expectFailure(() => parseTargetText(`ioredis~${version}@valkey`), EXIT.usage, "ioredis~1.2.3");
+    await expectFailure(() => parseTargetText(`ioredis+a~${version}`), EXIT.usage, "a~1.2.3");
+  });
+
+  test("one option in two versions is refused: those are two targets", async () => {
+    await expectFailure(() => parseTargetText("ioredis+a~1.0.0+a~2.0.0"), EXIT.usage, "two versions");
   });
 });
 

@@ -14,6 +14,10 @@ import {
 
 type Spoil = (run: ValidRun) => void;
 
+function asking(run: ValidRun, versions: { client_version?: string; limiter_version?: string }): void {
+  run.configuration = { ...configuration, target: { ...configuration.target, ...versions } };
+}
+
 /** Each spoils a valid run; the rules that must object stand in the group's name. */
 const faults: Record<string, Record<string, Spoil>> = {
   "M1 invalid": {
@@ -166,6 +170,18 @@ const faults: Record<string, Record<string, Spoil>> = {
   "M15 suspect": {
     "a role whose counters could not be read": (run) => {
       delete run.resources["store-1"];
+    },
+  },
+  "M19 invalid": {
+    "another version of the client than was asked for": (run) => {
+      asking(run, { client_version: "0.3.1" });
+    },
+    "another version of the limiter than was asked for": (run) => {
+      asking(run, { limiter_version: "7.1.1" });
+    },
+    "a version that was asked for and not seen": (run) => {
+      asking(run, { limiter_version: "11.4.0" });
+      delete run.versions.limiter;
     },
   },
   "M19 suspect": {

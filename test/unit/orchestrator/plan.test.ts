@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { type Plan, planSchema } from "../../../src/contract/plan.js";
 import { makePlan } from "../../../src/orchestrator/plan.js";
+import { wantedVersions } from "../../../src/orchestrator/versions/wanted.js";
 import { expectFailure } from "../../helpers/errors.js";
 import { everything, onlyValkey, requestOf } from "../../helpers/request.js";
 
@@ -82,7 +83,15 @@ describe("which targets are planned", () => {
     [["--clients", "contorls"], "controls"],
     [["--clients", "iovalkey@mars"], "there is no store", "valkey, redis"],
     [["--clients", "iovalkey:ring"], "there is no topology", "standalone, cluster"],
-    [["--clients", "ioredis~5.6.1"], "not supported"],
+    [["--clients", "ioredis~5"], "ioredis~1.2.3"],
+    [["--clients", "iordis~5.6.1"], 'no client "iordis"', "did you mean ioredis?"],
+    [["--clients", "ioredis+same-script~1.0.0"], "same-script has no versions"],
+    [["--clients", "ioredis+fastify-rate-limit+rate-limiter-flexible~7.1.1"], "two limiters"],
+    [["--clients", "memory~1.0.0"], "nothing is left", "memory has no versions"],
+    [["--limiter", "rate-limiter-flexibel~7.1.1"], "no limiter", "did you mean rate-limiter-flexible?"],
+    [["--limiter", "rate-limiter-flexible~7"], "rate-limiter-flexible~1.2.3"],
+    [["--limiter", "none"], "no limiter", "valid: rate-limiter-flexible, fastify-rate-limit"],
+    [["--limiter", "$(touch x)"], "not of the form"],
     [["--clients", "ioredis+turbo"], "no option"],
     [["--clients", "$(touch x)"], "not of the form"],
     [["--clients", "../../x"], "not of the form"],
@@ -93,6 +102,68 @@ describe("which targets are planned", () => {
     [["--traffic", "$(touch x)"], "valid: realistic"],
   ])("%j is bad usage", async (flags, ...parts) => {
     await expectFailure(() => makePlan(requestOf(...flags), everything), EXIT.usage, ...parts);
+  });
+});
+
+describe("versions side by side", () => {
+  const labels = (...flags: string[]) =>
+    makePlan(requestOf(...flags, "--concurrency", "10"), everything).configurations.map(
+      ({ configuration }) => configuration.target.label,
+    );
+
+  test("each target once with each limiter; one that names its own keeps it, as does one without", () => {
+    const limiters = [
+      "--limiter",
+      "rate-limiter-flexible~7.1.1,rate-limiter-flexible,fastify-rate-limit~10.3.0",
+    ];
+    expect(labels("--clients", "ioredis~5.6.1,iovalkey+fastify-rate-limit,none", ...limiters)).toEqual([
+      "ioredis~5.6.1+rate-limiter-flexible~7.1.1",
+      "ioredis~5.6.1",
+      "ioredis~5.6.1+fastify-rate-limit~10.3.0",
+      "iovalkey+fastify-rate-limit",
+      "none",
+    ]);
+  });
+
+  test("what is asked for in two ways is measured once", () => {
+    expect(labels("--clients", "ioredis,ioredis+rate-limiter-flexible")).toEqual(["ioredis"]);
+  });
+
+  test("no two versions share a file or a hash, and targets without one keep theirs", () => {
+    const flags = ["--clients", "ioredis,iovalkey:cluster,memory,ioredis+fastify-rate-limit"];
+    const hashes = (...more: string[]) =>
+      makePlan(requestOf(...flags, "--concurrency", "10", ...more), everything).configurations.map(
+        ({ hash }) => hash,
+      );
+    // As they were before there were versions.
+    const before = ["3bdf5d61bf0e23cd", "a4bf0308f8dca83d", "e2381a82619ec387", "b5dd6847b1c64ed7"];
+    expect(hashes()).toEqual(before);
+    const versions = "rate-limiter-flexible~7.1.1,rate-limiter-flexible~11.4.0,rate-limiter-flexible";
+    const all = hashes("--limiter", versions);
+    expect(all).toEqual(expect.arrayContaining(before));
+    expect(new Set(all).size).toBe(3 * 3 + 1);
+    const { runs } = makePlan(
+      requestOf(...flags, "--concurrency", "10", "--limiter", versions, "--runs", "1"),
+      everything,
+    );
+    expect(new Set(runs.map(({ file }) => file)).size).toBe(3 * 3 + 1);
+    for (const { file } of runs) expect(file).toMatch(/^[\w.-]+$/);
+  });
+
+  test("what has to be installed is each package that a target asks for, once", () => {
+    const clients = "ioredis~5.6.1,ioredis~5.6.1@valkey,valkey-glide~2.4.1,node-redis~5.8.0";
+    const plan = makePlan(
+      requestOf("--clients", clients, "--limiter", "rate-limiter-flexible~7.1.1,fastify-rate-limit~10.3.0"),
+      everything,
+    );
+    expect(wantedVersions(plan).map(({ name, version }) => `${name} ${version}`)).toEqual([
+      "ioredis 5.6.1",
+      "rate-limiter-flexible 7.1.1",
+      "@fastify/rate-limit 10.3.0",
+      "@valkey/valkey-glide 2.4.1",
+      "redis 5.8.0",
+    ]);
+    expect(wantedVersions(makePlan(requestOf("--clients", "all,controls"), everything))).toEqual([]);
   });
 });
 

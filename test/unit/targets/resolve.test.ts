@@ -29,6 +29,17 @@ describe("a target with options", () => {
     ["node-redis+same-script", "node-redis@redis:standalone+same-script", "node-redis+same-script"],
     ["node-redis@valkey:cluster", "node-redis@valkey:cluster", "node-redis@valkey:cluster"],
     ["iovalkey+autopipelining", "iovalkey@valkey:standalone+autopipelining", "iovalkey+autopipelining"],
+    ["ioredis~5.6.1", "ioredis~5.6.1@redis:standalone", "ioredis~5.6.1"],
+    [
+      "ioredis~5.6.1@valkey+same-script+rate-limiter-flexible~7.1.1",
+      "ioredis~5.6.1@valkey:standalone+rate-limiter-flexible~7.1.1+same-script",
+      "ioredis~5.6.1@valkey+rate-limiter-flexible~7.1.1+same-script",
+    ],
+    [
+      "memory+fastify-rate-limit~10.3.0",
+      "memory+fastify-rate-limit~10.3.0",
+      "memory+fastify-rate-limit~10.3.0",
+    ],
     [
       "ioredis+same-script+autopipelining",
       "ioredis@redis:standalone+autopipelining+same-script",
@@ -45,6 +56,21 @@ describe("a target with options", () => {
     expect(asked).toEqual(target("ioredis+autopipelining+same-script"));
   });
 
+  test("knows which version of which library is asked for; naming the usual limiter asks for nothing", () => {
+    expect(target("ioredis~5.6.1+rate-limiter-flexible~7.1.1")).toMatchObject({
+      client_version: "5.6.1",
+      limiter: "rate-limiter-flexible",
+      limiter_version: "7.1.1",
+      options: [],
+    });
+    expect(target("iovalkey+fastify-rate-limit~10.3.0")).toMatchObject({
+      limiter: "fastify-rate-limit",
+      limiter_version: "10.3.0",
+      options: ["fastify-rate-limit"],
+    });
+    expect(target("ioredis+rate-limiter-flexible")).toEqual(target("ioredis"));
+  });
+
   test("keeps its client's default store, and gives way only to one that its script runs on", () => {
     const noValkey = (store: string) => store !== "valkey";
     expect(target("valkey-glide+same-script").store).toBe("valkey");
@@ -58,6 +84,9 @@ describe("a target with options", () => {
 describe("what cannot be measured is a skip with its reason", () => {
   test.each([
     ["iovalkey@redis", "iovalkey cannot use redis", "valkey only", "+same-script can"],
+    ["none~1.0.0", "none has no versions"],
+    ["none+rate-limiter-flexible~7.1.1", "none cannot have the limiter rate-limiter-flexible"],
+    ["valkey-glide+fastify-rate-limit~10.3.0", "valkey-glide cannot have +fastify-rate-limit"],
     ["valkey-glide@redis:cluster", "valkey-glide cannot use redis", "+same-script can"],
     ["iovalkey@redis+autopipelining", "iovalkey cannot use redis", "+same-script can"],
     ["valkey-glide+autopipelining", "valkey-glide cannot have +autopipelining", "no such setting"],

@@ -3,6 +3,7 @@ import { arrivalsSchema } from "../../../contract/configuration.js";
 import { runtimes } from "../../../runtimes/index.js";
 import { clients } from "../../../targets/clients/index.js";
 import { groups } from "../../../targets/groups.js";
+import { namedLimiters } from "../../../targets/limiters/named.js";
 import { profiles } from "../../../traffic/profiles/index.js";
 import { workloads } from "../../../traffic/workloads.js";
 import { PRESETS } from "../../settings/presets.js";
@@ -43,6 +44,7 @@ const ids = (list: readonly { id: string }[]): string[] => list.map(({ id }) => 
 /** What may follow flags whose commander option does not list its choices. */
 export const VALUES: Readonly<Record<string, readonly string[]>> = {
   "--clients": [...Object.keys(groups), ...targets],
+  "--limiter": namedLimiters(),
   "--workload": [...ids(workloads), "both"],
   "--traffic": ids(profiles),
   "--runtime": ["auto", ...ids(runtimes)],

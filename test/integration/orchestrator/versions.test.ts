@@ -1,0 +1,147 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { build, ROOT } from "../../helpers/programs.js";
+import { expectReconciled } from "../../helpers/reconciled.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+const VERSIONS = join("ratelimit-bench", "versions");
+
+/** What lies in the cache of a home, unfinished installations too. */
+function cached(home: string): string[] {
+  const folder = join(home, "cache", VERSIONS);
+  return existsSync(folder) ? readdirSync(folder).sort() : [];
+}
+
+/** What says how this machine reaches a registry. */
+const REACHING = /^(npm_config_.*|https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_.*)$/i;
+
+/** The environment of a campaign with a cache of its own, and with this in the place of npm. */
+function withNpm(home: string, script?: string): Record<string, string> {
+  const cache = { XDG_CACHE_HOME: join(home, "cache") };
+  const reaching = Object.entries(process.env).filter(([name]) => REACHING.test(name));
+  if (script === undefined) return { ...Object.fromEntries(reaching), ...cache } as Record<string, string>;
+  const programs = join(home, "programs");
+  mkdirSync(programs, { recursive: true });
+  writeFileSync(join(programs, "npm"), `#!/usr/bin/env node\n${script}\n`);
+  chmodSync(join(programs, "npm"), 0o755);
+  return { ...cache, PATH: `${programs}:${process.env.PATH}` };
+}
+
+const refusing = (code: string) =>
+  `console.log(JSON.stringify({ error: { code: "${code}", summary: "it says\\nwhy" } })); process.exitCode = 1;`;
+const HANGING = `require("node:fs").writeFileSync("half.txt", ""); setInterval(() => {}, 1000);`;
+
+test("versions are installed in a cache of their own and measured side by side, as every result says", async () => {
+  const home = newFolder();
+  const lock = () => readFileSync(join(ROOT, "package-lock.json"), "utf8");
+  const own = () => JSON.parse(readFileSync(join(ROOT, "node_modules/ioredis/package.json"), "utf8")).version;
+  const before = [lock(), own()];
+  const limiters = ["--limiter", "rate-limiter-flexible~7.1.1,rate-limiter-flexible"];
+  const campaign = Campaign.run(home, "ioredis~5.6.1@valkey,ioredis@valkey", limiters, withNpm(home));
+  const { code, stderr, stdout } = await campaign.ended;
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  expect([lock(), own()]).toEqual(before);
+  expect(cached(home)).toEqual(["ioredis-5.6.1", "rate-limiter-flexible-7.1.1"]);
+  for (const name of ["ioredis 5.6.1", "rate-limiter-flexible 7.1.1"])
+    expect(stdout.split(`installing ${name} into `).length, name).toBe(2);
+
+  const { libraries = {}, versions = [] } = campaign.manifest;
+  const seen = campaign.measured.map((result) => {
+    expectReconciled(result);
+    expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+    return [result.configuration?.target.label, result.versions.client, result.versions.limiter];
+  });
+  expect(Object.fromEntries(seen.map(([label, ...found]) => [label, found]))).toEqual({
+    "ioredis@valkey": [libraries.ioredis, libraries["rate-limiter-flexible"]],
+    "ioredis@valkey+rate-limiter-flexible~7.1.1": [libraries.ioredis, "7.1.1"],
+    "ioredis~5.6.1@valkey": ["5.6.1", libraries["rate-limiter-flexible"]],
+    "ioredis~5.6.1@valkey+rate-limiter-flexible~7.1.1": ["5.6.1", "7.1.1"],
+  });
+  expect(versions).toMatchObject([
+    { name: "ioredis", version: "5.6.1", packages: { ioredis: "5.6.1", debug: expect.any(String) } },
+    { name: "rate-limiter-flexible", version: "7.1.1", packages: { "rate-limiter-flexible": "7.1.1" } },
+  ]);
+  expect(JSON.stringify(campaign.manifest)).not.toMatch(/resolved|https?:\/\/(?!127\.0\.0\.1)/);
+  const summary = readFileSync(join(campaign.folder, "report", "summary.csv"), "utf8");
+  for (const [label] of seen) expect(summary).toContain(label);
+
+  // What is there needs no registry any more.
+  const again = Campaign.run(newFolder(), "ioredis~5.6.1@valkey", [], withNpm(home, refusing("ETARGET")));
+  expect(await again.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(again.measured[0]?.versions.client).toBe("5.6.1");
+});
+
+describe("a version that cannot be had", () => {
+  test.each([
+    ["ETARGET", /^the npm registry has no ioredis 5\.99\.0: npm view ioredis versions [^\n]*\n$/],
+    ["E404", /^the npm registry has no ioredis 5\.99\.0/],
+    ["ECONNREFUSED", /^ioredis 5\.99\.0 cannot be installed: it says why; [^\n]*registry[^\n]*\n$/],
+  ])(
+    "%s ends the campaign in one line before anything is measured, and leaves nothing",
+    async (npm, line) => {
+      const home = newFolder();
+      const campaign = Campaign.run(home, "ioredis~5.99.0@valkey", [], withNpm(home, refusing(npm)));
+      const { code, stderr } = await campaign.ended;
+      expect(stderr).toMatch(line);
+      expect(code).toBe(3);
+      expect(cached(home)).toEqual([]);
+      expect(existsSync(join(home, "results root"))).toBe(false);
+      expect(await campaign.traces()).toEqual([]);
+    },
+  );
+
+  test("a version in which the library cannot do what is needed fails, and is named", async () => {
+    const home = newFolder();
+    const library = `
+      const fs = require("node:fs");
+      const packages = { "node_modules/rate-limiter-flexible": { version: "1.0.0" } };
+      fs.mkdirSync("node_modules/rate-limiter-flexible", { recursive: true });
+      fs.writeFileSync("node_modules/.package-lock.json", JSON.stringify({ packages }));
+      const manifest = { name: "rate-limiter-flexible", version: "1.0.0" };
+      fs.writeFileSync("node_modules/rate-limiter-flexible/package.json", JSON.stringify(manifest));
+      fs.writeFileSync("node_modules/rate-limiter-flexible/index.js", "");`;
+    const limiter = ["--limiter", "rate-limiter-flexible~1.0.0"];
+    const campaign = Campaign.run(home, "ioredis@valkey", limiter, withNpm(home, library));
+    const { code, stderr } = await campaign.ended;
+    expect(stderr).toContain("rate-limiter-flexible 1.0.0 has no class RateLimiterRedis");
+    expect(code).toBe(3);
+    expect(await campaign.traces()).toEqual([]);
+  });
+});
+
+describe("an installation that is interrupted", () => {
+  const begun = async (home: string) => {
+    const campaign = Campaign.run(home, "ioredis~5.6.1@valkey", [], withNpm(home, HANGING));
+    const npm = await campaign.part("helper");
+    while (!cached(home).some((name) => existsSync(join(home, "cache", VERSIONS, name, "half.txt"))))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    return { campaign, npm };
+  };
+
+  test("leaves nothing after Ctrl-C", async () => {
+    const home = newFolder();
+    const { campaign } = await begun(home);
+    campaign.signal("SIGINT");
+    expect((await campaign.ended).code).toBe(130);
+    expect(cached(home)).toEqual([]);
+    expect(await campaign.traces()).toEqual([]);
+  });
+
+  test("and killed is cleared by the next start, with npm", async () => {
+    const home = newFolder();
+    const { campaign } = await begun(home);
+    campaign.signal("SIGKILL");
+    await campaign.ended;
+    expect(cached(home)).toMatchObject([expect.stringMatching(/^\.installing-/)]);
+    const next = Campaign.command(home, ["clean", "--yes"], withNpm(home));
+    expect((await next.ended).stdout).toContain("removed the unfinished installation");
+    expect(cached(home)).toEqual([]);
+    expect(await campaign.left()).toEqual([]);
+  });
+});
