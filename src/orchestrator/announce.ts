@@ -1,4 +1,5 @@
 import type { Plan } from "../contract/plan.js";
+import { certainRuns } from "./adaptive/looks.js";
 import { estimateS, type Overheads } from "./estimate.js";
 import type { Journal } from "./journal.js";
 
@@ -20,6 +21,10 @@ export function announce(
   journal.say(choice);
   for (const { asked, reason } of plan.skips) journal.say(`skipped ${asked}: ${reason}`);
   for (const note of plan.notes) journal.say(`note: ${note}`);
+  const most_s = estimateS(plan, overheads);
+  const budget_s = plan.adaptive?.budget_s ?? most_s;
+  const certain = { ...plan, runs: certainRuns(plan) };
+  const least_s = Math.min(estimateS(certain, overheads), budget_s);
   journal.tell({
     event: "campaign",
     ...opened,
@@ -28,7 +33,8 @@ export function announce(
     runs_per_configuration: plan.runs_per_configuration,
     order: plan.order,
     seed: plan.seed,
-    estimate_s: Math.round(estimateS(plan, overheads)),
+    estimate_s: Math.round(Math.min(most_s, budget_s)),
+    ...(plan.adaptive ? { at_least: { runs: certain.runs.length, estimate_s: Math.round(least_s) } } : {}),
     skips: plan.skips,
   });
 }

@@ -1,5 +1,6 @@
 import { type Configuration, loadText } from "../contract/configuration.js";
 import type { Plan } from "../contract/plan.js";
+import { certainRuns } from "./adaptive/looks.js";
 import { diskBytes, durationText, estimateS, type Overheads, overheadsOf } from "./estimate.js";
 import { makePlan } from "./plan.js";
 import { usePlugins, withNotes } from "./plugins.js";
@@ -11,7 +12,12 @@ import { counted, textTable } from "./text-table.js";
 export interface Preview {
   runtime: { id: string; choice: string };
   plan: Plan;
-  estimate: { seconds: number; disk_bytes: number };
+  estimate: {
+    /** Where runs are adaptive: at most. */
+    seconds: number;
+    disk_bytes: number;
+    at_least?: { runs: number; seconds: number };
+  };
   /** What was said while reading the request. */
   notices: string[];
 }
@@ -27,7 +33,7 @@ export async function preview(request: Request, packageFolder: string): Promise<
   return {
     runtime: { id: description.id, choice },
     plan,
-    estimate: { seconds: Math.round(estimateS(plan, overheads)), disk_bytes: Math.round(diskBytes(plan)) },
+    estimate: estimateOf(plan, overheads),
     notices: [
       ...request.notices,
       ...(request.storeAccess.STORE_URL
@@ -37,18 +43,38 @@ export async function preview(request: Request, packageFolder: string): Promise<
   };
 }
 
+function estimateOf(plan: Plan, overheads: Overheads): Preview["estimate"] {
+  const most_s = estimateS(plan, overheads);
+  const disk_bytes = Math.round(diskBytes(plan));
+  if (!plan.adaptive) return { seconds: Math.round(most_s), disk_bytes };
+  const { budget_s = most_s } = plan.adaptive;
+  const certain = { ...plan, runs: certainRuns(plan) };
+  const least_s = Math.min(estimateS(certain, overheads), budget_s);
+  return {
+    seconds: Math.round(Math.min(most_s, budget_s)),
+    disk_bytes,
+    at_least: { runs: certain.runs.length, seconds: Math.round(least_s) },
+  };
+}
+
 const extentText = ({ extent }: Configuration): string =>
   "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
 
+/** `3`, or `5–20` where it is found out how many it takes. */
+export const runsText = ({ adaptive, runs_per_configuration: most }: Plan): string =>
+  adaptive && (adaptive.looks[0] ?? most) < most ? `${adaptive.looks[0]}–${most}` : String(most);
+
 /** The matrix: a line a configuration. */
-export function matrixLines({ configurations, runs_per_configuration }: Plan): string[] {
+export function matrixLines(plan: Plan): string[] {
+  const { configurations } = plan;
+  const runs = runsText(plan);
   const rows = configurations.map(({ hash, configuration }) => {
     const { target, workload, traffic, load } = configuration;
     const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
     const { store, topology, label } = target;
     const place = topology === "none" ? "no store" : `${store} ${topology}`;
     const cells = [label, place, `${workload.id}${complexity}`, traffic, loadText(load)];
-    return [...cells, extentText(configuration), String(runs_per_configuration), hash];
+    return [...cells, extentText(configuration), runs, hash];
   });
   const head = ["target", "store", "workload", "traffic", "load", "measured", "runs", "hash"];
   return textTable([head, ...rows]);
@@ -67,12 +93,28 @@ function orderLines({ order, configurations, runs }: Plan): string[] {
   });
 }
 
+/** Which of these rounds there will be. */
+function adaptiveText({ adaptive }: Plan): string[] {
+  if (!adaptive) return [];
+  const { looks, budget_s } = adaptive;
+  const before = looks.slice(0, -1);
+  return [
+    `runs: as many as it takes; who goes on is decided after round${before.length > 1 ? "s" : ""} ${before.join(", ") || looks[0]}`,
+    ...(budget_s === undefined
+      ? []
+      : [`budget: no round is begun that would end after ${durationText(budget_s)}`]),
+  ];
+}
+
 /** The preview for people. */
 export function previewLines({ runtime, plan, estimate, notices }: Preview, now = new Date()): string[] {
   const [head = "", ...rows] = matrixLines(plan);
   const width = String(rows.length).length;
   const ends = new Date(now.getTime() + estimate.seconds * 1000);
-  const counts = `${counted(plan.runs.length, "run")} of ${counted(plan.configurations.length, "configuration")}`;
+  const { at_least: least } = estimate;
+  const many = counted(plan.runs.length, "run");
+  const counts = `${least ? `${least.runs} to ${many}` : many} of ${counted(plan.configurations.length, "configuration")}`;
+  const times = `${least ? `${durationText(least.seconds)} to ` : ""}${durationText(estimate.seconds)}`;
   const disk = `${Math.ceil(estimate.disk_bytes / 1e6)} MB on disk`;
   return [
     `runtime: ${runtime.id} (${runtime.choice})`,
@@ -80,8 +122,9 @@ export function previewLines({ runtime, plan, estimate, notices }: Preview, now 
     ...rows.map((row, index) => ` ${String(index + 1).padStart(width)}  ${row}`),
     `order: ${plan.order}, seed ${plan.seed}`,
     ...orderLines(plan),
+    ...adaptiveText(plan),
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
     ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
-    `${counts}, about ${durationText(estimate.seconds)} (until ${ends.toTimeString().slice(0, 5)}), ${disk}`,
+    `${counts}, about ${times} (until ${ends.toTimeString().slice(0, 5)}), ${disk}`,
   ];
 }
