@@ -96,7 +96,7 @@ async function measure(
       const checksums = await Checksums.of(folder);
       const progress = new Progress(journal, plan, overheads);
       const ask = askingOf(packageFolder, folder, signal, (pid) => lease.hold(pid));
-      const save = () => saveManifest(manifest, folder);
+      const save = () => saveManifest(manifest, folder).catch((error) => journal.warn(messageOf(error)));
       const choice =
         plan.adaptive && new Rounds({ manifest, there, overheads, journal, progress, ask, save });
       const things = { campaign, folder, plan, runtime, lease, journal, progress, signal, request, external };

@@ -77,7 +77,7 @@ export class Recorder {
         await pause(signal, pauseS);
       }
       const outcome = await this.#record(planned, before === undefined);
-      choice.took(planned, outcome, pauseS);
+      await choice.took(outcome, pauseS);
       outcomes.push(outcome);
       before = planned;
     }

@@ -14,13 +14,13 @@ export interface Choice {
   /** Asked before each run, in the plan's order: whether it is needed. */
   wants(planned: PlannedRun): Promise<boolean>;
   /** It was made. @param pauseS before it */
-  took(planned: PlannedRun, outcome: RunOutcome, pauseS: number): void;
+  took(outcome: RunOutcome, pauseS: number): Promise<void>;
   /** All of the plan was gone through. */
   end(): Promise<void>;
 }
 
 /** Of a fixed number of runs all are needed. */
-export const ALL_RUNS: Choice = { wants: async () => true, took: () => {}, end: async () => {} };
+export const ALL_RUNS: Choice = { wants: async () => true, took: async () => {}, end: async () => {} };
 
 export interface RoundsOptions {
   /** Its `adaptive` member is kept up to date. */
@@ -31,7 +31,7 @@ export interface RoundsOptions {
   journal: Pick<Journal, "tell">;
   progress: Pick<Progress, "needed" | "endsWithin" | "left">;
   ask: Ask;
-  /** Writes the manifest. */
+  /** Writes the manifest; what cannot be written is said, and ends nothing. */
   save(): Promise<void>;
 }
 
@@ -48,8 +48,8 @@ export class Rounds implements Choice {
   /** The round under way; 0: none yet. */
   #round = 0;
   #known: AdaptiveSummary | undefined;
-  /** What the runs of this session took, by configuration. */
-  readonly #took = new Map<string, number[]>();
+  /** What the runs until now should have taken by the plan's estimate. */
+  #estimated_s = 0;
 
   constructor(options: RoundsOptions) {
     const { manifest, progress } = options;
@@ -69,12 +69,14 @@ export class Rounds implements Choice {
 
   async wants({ configuration_hash, run }: PlannedRun): Promise<boolean> {
     if (run !== this.#round && !this.#state.ended) await this.#begin(run);
-    return !this.#state.ended && this.#running.has(configuration_hash);
+    if (this.#state.ended || !this.#running.has(configuration_hash)) return false;
+    this.#estimated_s += this.#estimateS([configuration_hash]);
+    return true;
   }
 
-  took({ configuration_hash: hash }: PlannedRun, { seconds }: RunOutcome, pauseS: number): void {
+  async took({ seconds }: RunOutcome, pauseS: number): Promise<void> {
     this.#state.spent_s = Number((this.#state.spent_s + seconds + pauseS).toFixed(3));
-    this.#took.set(hash, [...(this.#took.get(hash) ?? []), seconds]);
+    await this.#options.save();
   }
 
   async end(): Promise<void> {
@@ -105,15 +107,18 @@ export class Rounds implements Choice {
   #wouldExceedBudget(): boolean {
     const { budget_s } = this.#plan.adaptive ?? {};
     if (budget_s === undefined) return false;
-    const round_s = this.#plan.configurations
-      .filter(({ hash }) => this.#running.has(hash))
-      .map(({ hash, configuration }) => {
-        const took = this.#took.get(hash) ?? [];
-        const mean = took.reduce((sum, seconds) => sum + seconds, 0) / took.length;
-        return this.#plan.cooldown_s + (mean || runS(this.#plan, configuration, this.#options.overheads));
-      })
+    const { spent_s } = this.#state;
+    // As much longer or shorter than estimated as the rounds before it.
+    const round_s = this.#estimateS([...this.#running]) * (spent_s / this.#estimated_s);
+    return spent_s + round_s + REPORT_S > budget_s;
+  }
+
+  #estimateS(hashes: readonly string[]): number {
+    const { configurations, cooldown_s } = this.#plan;
+    return configurations
+      .filter(({ hash }) => hashes.includes(hash))
+      .map(({ configuration }) => cooldown_s + runS(this.#plan, configuration, this.#options.overheads))
       .reduce((sum, seconds) => sum + seconds, 0);
-    return this.#state.spent_s + round_s + REPORT_S > budget_s;
   }
 
   /** Finds out who goes on. @param isLast whether no round will follow */

@@ -1,5 +1,5 @@
 import { usageError } from "../../contract/errors.js";
-import { numberIn, type Request } from "../request.js";
+import { numberIn, RANGES, type Request } from "../request.js";
 import type { Said, Settings } from "../settings/said.js";
 
 /** What `--runs` says when the campaign shall find out. */
@@ -19,6 +19,14 @@ export function budgetS({ source, value }: Said): number {
   );
 }
 
+/** @throws usageError that also tells of `auto` */
+function fixedRuns({ source, value }: Said): number {
+  if (/^\d/.test(value)) return numberIn("runs", source, value);
+  const { min, max } = RANGES.runs;
+  const text = JSON.stringify(value.slice(0, 60));
+  throw usageError(`${source} ${text}: give a whole number from ${min} to ${max}, or auto`);
+}
+
 /**
  * Reads `runs`, `max-runs` and `budget`.
  * @throws usageError also for what adaptive runs cannot go with
@@ -30,7 +38,7 @@ export function runsOf(settings: Settings): Pick<Request, "runs" | "adaptive"> {
   if (runs.value !== AUTO) {
     const idle = most ?? budget;
     if (idle) throw usageError(`${idle.source} ${idle.value.slice(0, 60)} is of no use without --runs auto`);
-    return { runs: numberIn("runs", runs.source, runs.value) };
+    return { runs: fixedRuns(runs) };
   }
   const order = settings.get("order");
   if (order.value === "consecutive")
