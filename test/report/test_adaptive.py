@@ -9,6 +9,9 @@ from typing import Any
 from builder import Document, configuration, hash_of, result
 from campaigns import manifest, write_campaign
 from report.adaptive import adaptive_of
+from report.comparing.matching import compare_sides
+from report.comparing.metrics import METRICS
+from report.comparing.sides import Campaigns
 from report.load import load_campaign
 from report.paths import ROOT
 from report.summarize import summarize
@@ -93,6 +96,14 @@ def test_runs_that_were_asked_for_and_are_not_there_are_missing(tmp_path: Path) 
     assert found is not None
     assert found.ended is None
     assert {row.text(found.ended) for row in found.rows} == {"it was interrupted"}
+
+
+def test_a_comparison_within_it_says_that_it_looks_once_more(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "c", {"valkey-glide": 5, "iovalkey": 5, "none": 7}, end(7))
+    side = Campaigns()
+    sides = side.side(folder, "iovalkey"), side.side(folder, "valkey-glide")
+    outcome = compare_sides(*sides, METRICS["throughput"], 0.02, frozenset({"script"}), tmp_path)
+    assert any("--runs auto" in note for note in outcome.notes)
 
 
 def test_a_fixed_number_of_runs_has_nothing_of_it(tmp_path: Path) -> None:
