@@ -36,7 +36,7 @@ export default defineConfig({
         exclude: [ALONE],
       }),
       project("alone", 120_000, false, { include: [ALONE] }),
-      project("browser", 60_000, false),
+      project("browser", 60_000, true),
       project("containers", 300_000, false),
       plugin(),
     ],

@@ -10,4 +10,4 @@ fi
 "$tools/ruff" format --check
 "$tools/ruff" check
 "$tools/mypy"
-"$tools/pytest"
+"$tools/pytest" -n 2

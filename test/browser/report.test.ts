@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { executablePath, ReportPage } from "./page.js";
+import { executablePath } from "./chromium.js";
+import { ReportPage } from "./page.js";
 
 const charts = [
   "throughput",

@@ -1,20 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { type Browser, chromium } from "playwright-core";
+import { pathToFileURL } from "node:url";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { executablePath, type Look, launch, openPage, python, root, seriousFindings } from "./chromium.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
-const venv = join(root, ".venv/bin/python");
-const python = existsSync(venv) ? venv : "python3";
-const executablePath = [
-  process.env.CHROMIUM,
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((path) => path && existsSync(path));
+const PAGES = ["index.html", "compare.html", "trends.html"];
 
 describe.skipIf(!executablePath)("the pages over several campaigns in a browser", () => {
   // A space and a number sign: the pages must not care where they lie.
@@ -28,10 +21,7 @@ describe.skipIf(!executablePath)("the pages over several campaigns in a browser"
     execFileSync("python3", [script, join(folder, "20260101_000000")]);
     const flags = ["--compare-runs", folder, "--include-trends", "--baseline", "20260101_000000"];
     execFileSync("python3", [script, ...flags]);
-    browser = await chromium.launch({
-      executablePath: executablePath ?? "",
-      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-    });
+    browser = await launch();
   });
 
   afterAll(async () => {
@@ -39,38 +29,27 @@ describe.skipIf(!executablePath)("the pages over several campaigns in a browser"
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Opens a page and collects whatever it should not do. */
-  async function open(name: string, width = 1280) {
-    const page = await browser.newPage({ viewport: { width, height: 900 } });
-    const complaints: string[] = [];
-    page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));
-    page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
-    page.on("request", (request) => {
-      if (request.url() !== address(name) && !request.url().startsWith("data:"))
-        complaints.push(request.url());
-    });
-    await page.addInitScript({
-      content: `document.addEventListener("securitypolicyviolation", (event) =>
-        console.error("policy:", event.violatedDirective, event.blockedURI));`,
-    });
-    await page.goto(address(name));
-    return { page, complaints };
-  }
+  const open = (name: string, look: Look = {}) => openPage(browser, address(name), look);
 
-  test.each(["index.html", "compare.html", "trends.html"])(
-    "%s asks for nothing and complains of nothing",
-    async (name) => {
-      const { page, complaints } = await open(name);
-      expect(await page.locator("h1").count()).toBe(1);
-      expect(complaints).toEqual([]);
-      await page.close();
-    },
-  );
+  test.each(PAGES)("%s asks for nothing and complains of nothing", async (name) => {
+    const { page, complaints } = await open(name);
+    expect(await page.locator("h1").count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
 
-  test.each(["index.html", "compare.html", "trends.html"])("%s fits a phone", async (name) => {
-    const { page } = await open(name, 375);
+  test.each(PAGES)("%s fits a phone", async (name) => {
+    const { page } = await open(name, { width: 375 });
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(375);
-    await page.close();
+    await page.context().close();
+  });
+
+  test.each(PAGES)("%s has no serious finding of axe, light and wide or dark and narrow", async (name) => {
+    for (const look of [{ colorScheme: "light" }, { colorScheme: "dark", width: 375 }] as const) {
+      const { page } = await open(name, look);
+      expect(await seriousFindings(page)).toEqual([]);
+      await page.context().close();
+    }
   });
 
   test("a column sorts by its figures", async () => {
@@ -86,7 +65,7 @@ describe.skipIf(!executablePath)("the pages over several campaigns in a browser"
     expect(once.length).toBeGreaterThan(1);
     const ascending = [...once].sort((a, b) => a - b);
     expect([ascending, [...ascending].reverse()]).toContainEqual(once);
-    await page.close();
+    await page.context().close();
   });
 
   test("a history is drawn with its versions and its change", async () => {
@@ -96,7 +75,7 @@ describe.skipIf(!executablePath)("the pages over several campaigns in a browser"
     expect(await figure.locator("svg .mark").count()).toBe(1);
     expect(await figure.locator("svg circle.step").count()).toBe(1);
     expect(await figure.locator(".change").textContent()).toContain("20260107_000000: level 0.90×");
-    await page.close();
+    await page.context().close();
   });
 
   test("the index leads to a campaign's own report", async () => {
@@ -104,6 +83,6 @@ describe.skipIf(!executablePath)("the pages over several campaigns in a browser"
     await page.locator("a", { hasText: "20260101_000000" }).click();
     await page.waitForURL(/20260101_000000\/report\/index\.html$/);
     expect(await page.locator("h1").count()).toBe(1);
-    await page.close();
+    await page.context().close();
   });
 });

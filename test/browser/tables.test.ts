@@ -1,15 +1,7 @@
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { executablePath, ReportPage } from "./page.js";
-
-const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-
-interface Finding {
-  id: string;
-  impact: string | null;
-  nodes: { html: string; failureSummary: string }[];
-}
+import { executablePath, seriousFindings } from "./chromium.js";
+import { ReportPage } from "./page.js";
 
 describe.skipIf(!executablePath)("tables, keys and access in the report", () => {
   const report = new ReportPage();
@@ -121,23 +113,14 @@ describe.skipIf(!executablePath)("tables, keys and access in the report", () => 
     await page.context().close();
   });
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const width of [1280, 375]) {
-      test(`has no serious finding of axe in ${colorScheme} at ${width} px`, async () => {
-        const { page } = await report.open({ width, colorScheme });
-        await page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
-        await page.locator("#chart-percentiles").scrollIntoViewIfNeeded();
-        await page.waitForSelector("#chart-percentiles[data-drawn]");
-        // Not as a script element: the page's policy refuses those.
-        const { readFileSync } = await import("node:fs");
-        await page.evaluate(readFileSync(axePath, "utf8"));
-        const { violations } = (await page.evaluate("axe.run()")) as { violations: Finding[] };
-        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-        expect(
-          serious.map(({ id, nodes }) => [id, nodes.length, nodes[0]?.html, nodes[0]?.failureSummary]),
-        ).toEqual([]);
-        await page.context().close();
-      });
-    }
-  }
+  test.each([
+    { colorScheme: "light", width: 1280 },
+    { colorScheme: "dark", width: 375 },
+  ] as const)("has no serious finding of axe in $colorScheme at $width px", async (look) => {
+    const { page } = await report.open(look);
+    await page.locator("#chart-percentiles").scrollIntoViewIfNeeded();
+    await page.waitForSelector("#chart-percentiles[data-drawn]");
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.context().close();
+  });
 });

@@ -1,0 +1,117 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { execa } from "execa";
+
+/**
+ * What `compare` says on real stores where the truth is known by design: seven copies of one target, each against each
+ * (21 comparisons, at most 3 may find a difference), and the same target with 10 % more server CPU a request, in one
+ * interleaved campaign. `npm run bench:differences -- --runs 20` takes another number of runs than 10.
+ */
+const COPIES = 7;
+const EXTRA = 0.1;
+const FLAGGED_AT_MOST = 3;
+
+const index = process.argv.indexOf("--runs");
+const runs = index < 0 ? "10" : (process.argv[index + 1] ?? "");
+const cli = fileURLToPath(new URL("../../dist/orchestrator/cli.js", import.meta.url));
+const home = mkdtempSync(join(tmpdir(), "ratelimit-bench-differences-"));
+const output = join(home, "results");
+const plugin = join(home, "same.js");
+
+/** @returns what it printed and its exit code; lines for people go to this terminal */
+async function call(words: readonly string[]) {
+  const env = { XDG_STATE_HOME: join(home, "state") };
+  const { stdout, exitCode = 1 } = await execa(process.execPath, [cli, ...words], {
+    env,
+    stderr: "inherit",
+    reject: false,
+  });
+  return { stdout, exitCode };
+}
+
+async function campaign(clients: string, count: string): Promise<void> {
+  const load = ["--concurrency", "50", "--duration-mode", "custom:2", "--warmup", "1", "--cooldown", "0"];
+  const flags = ["--clients", clients, "--plugin", plugin, "--runtime", "local", "--quiet", ...load];
+  const { exitCode } = await call(["run", ...flags, "--runs", count, "--seed", "1", "--output", output]);
+  if (exitCode !== 0) throw new Error(`the campaign ended with ${exitCode}`);
+}
+
+/** Options that change nothing, and one that keeps the server's CPU for so many µs with each command to the store. */
+function writePlugin(extra_us: number): void {
+  const same = Array.from({ length: COPIES }, (_, each) => `same${each + 1}`);
+  writeFileSync(
+    plugin,
+    `const same = (id) => ({ id, summary: "changes nothing", apply: (client) => client });
+function busy(client) {
+  return { ...client, async open(place, tuning) {
+    const opened = await client.open(place, tuning);
+    const send = opened.handle.sendCommand;
+    opened.handle.sendCommand = function (...words) {
+      const until = process.hrtime.bigint() + ${Math.round(extra_us * 1000)}n;
+      while (process.hrtime.bigint() < until);
+      return send.apply(this, words);
+    };
+    return opened;
+  } };
+}
+export const plugin = {
+  options: [
+    ...${JSON.stringify(same)}.map(same),
+    { id: "busy", summary: "${extra_us.toFixed(1)} µs more of the server's CPU a request", apply: busy },
+  ],
+};
+`,
+  );
+}
+
+function cpuOfOneRun(): number {
+  const folder = join(output, readdirSync(output).find((name) => /^\d{8}_/.test(name)) ?? "");
+  const file = readdirSync(folder).find((name) => /_run\d+\.json$/.test(name)) ?? "";
+  const result = JSON.parse(readFileSync(join(folder, file), "utf8")) as {
+    resources: { server: { cpu_us_per_request: number } };
+  };
+  return result.resources.server.cpu_us_per_request;
+}
+
+interface Row {
+  status: string;
+  ratio: number | null;
+}
+
+async function compared(base: string, against: string, metric: string): Promise<Row & { exitCode: number }> {
+  const words = ["compare", base, against, "--metric", metric, "--format", "json", "--output", output];
+  const { stdout, exitCode } = await call(words);
+  const { comparisons } = JSON.parse(stdout) as { comparisons: Row[] };
+  return { status: comparisons[0]?.status ?? "none", ratio: comparisons[0]?.ratio ?? null, exitCode };
+}
+
+try {
+  mkdirSync(output);
+  writePlugin(0);
+  await campaign("iovalkey+same1", "1");
+  const base_us = cpuOfOneRun();
+  writePlugin(EXTRA * base_us);
+  const labels = Array.from({ length: COPIES }, (_, each) => `iovalkey+same${each + 1}`);
+  await campaign([...labels, "iovalkey+busy"].join(","), runs);
+
+  const found: Record<string, number> = {};
+  for (const [each, base] of labels.entries()) {
+    for (const against of labels.slice(each + 1)) {
+      const { status } = await compared(base, against, "throughput");
+      found[status] = (found[status] ?? 0) + 1;
+    }
+  }
+  const flagged = (found.worse ?? 0) + (found.better ?? 0);
+  process.stdout.write(
+    `copies of one target, ${runs} runs a side: ${JSON.stringify(found)}; told apart ${flagged} of ${(COPIES * (COPIES - 1)) / 2}, at most ${FLAGGED_AT_MOST} may be\n`,
+  );
+  const busy = await compared("iovalkey+same1", "iovalkey+busy", "cpu");
+  process.stdout.write(
+    `${(EXTRA * base_us).toFixed(1)} µs more than ${base_us.toFixed(1)} µs of server CPU: ${busy.status}, ratio ${busy.ratio?.toFixed(3)}, compare ended with ${busy.exitCode}, must be 6\n`,
+  );
+  if (flagged > FLAGGED_AT_MOST || busy.exitCode !== 6) process.exitCode = 1;
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
