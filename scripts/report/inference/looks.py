@@ -9,9 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from statistics import NormalDist
 from typing import Literal
-
-from scipy.special import ndtr, stdtrit
 
 from .decide import DEFAULT_FLOOR, Comparison, Level, compare_family
 from .median import MIN_FIGURES, median_interval
@@ -156,17 +155,20 @@ def _is_hopeless(new: Sequence[float], base: Sequence[float], floor: float, sche
     runs = min(len(new), len(base))
     deviation = log_deviation(new, base)
     most = schedule.looks[-1]
-    if runs < _RUNS_TO_GIVE_UP or deviation is None or min(*new, *base) <= 0:
+    if runs < _RUNS_TO_GIVE_UP or not deviation:
         return False
+    # Takes half a second to load, and many a report has nobody to give up.
+    from scipy.special import stdtrit
+
     variance = math.pi / 3 * 2 * deviation**2
     share = schedule.levels[-1][1]
     reach = float(stdtrit(2 * most - 2, 1 - share)) * math.sqrt(variance / most)
     spread = math.sqrt(variance * (1 / runs - 1 / most))
-    bound = math.log1p(floor)
+    bound, below = math.log1p(floor), NormalDist().cdf
     now = math.log(ratio_of(new, base).estimate)
     within = max(0.0, bound - reach)
-    same = float(ndtr((within - now) / spread) - ndtr((-within - now) / spread)) if within else 0.0
-    apart = float(ndtr((-bound - reach - now) / spread) + ndtr((now - bound - reach) / spread))
+    same = below((within - now) / spread) - below((-within - now) / spread) if within else 0.0
+    apart = below((-bound - reach - now) / spread) + below((now - bound - reach) / spread)
     return same + apart < HOPELESS
 
 

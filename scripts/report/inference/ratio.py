@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
-from scipy.special import ndtri
 
 from .rank_test import MAX_EXACT, exact_coverage, exact_rank
 
@@ -63,7 +63,7 @@ def _interval(differences: np.ndarray, n: int, m: int, alpha: float) -> RatioInt
         coverage = exact_coverage(n, m, rank)
     else:
         # The normal approximation of the same rank (the same source, section 4.3).
-        reach = float(ndtri(1 - alpha / 2)) * math.sqrt(n * m * (n + m + 1) / 12)
+        reach = NormalDist().inv_cdf(1 - alpha / 2) * math.sqrt(n * m * (n + m + 1) / 12)
         rank = math.floor(n * m / 2 - reach)
         coverage = 1 - alpha
     return RatioInterval(
