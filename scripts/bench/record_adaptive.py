@@ -36,6 +36,8 @@ PAIRS = (
     ("iovalkey+little", "iovalkey+much", "above 10 %"),
     ("iovalkey", "ioredis@valkey", "clients"),
     ("iovalkey+much", "ioredis@valkey", "clients"),
+    ("iovalkey", "memory-a", "above 10 %"),
+    ("iovalkey", "memory-b", "above 10 %"),
 )
 
 
