@@ -4,8 +4,8 @@
 Every pair of the record (scripts/bench/adaptive-recorded.json, which says how it was made) is decided twice
 from the same runs: by the rule of fixed runs with all of them, 20 a side, and by the looks of `--runs auto`,
 which see no run that they did not ask for. A conclusion counts as reached when both say the same, so that
-`inconclusive` counts as missed unless the fixed runs were inconclusive, too. Exits with 1 when one was missed,
-or when the adaptive runs took more than half of the fixed ones.
+`inconclusive` counts as missed unless the fixed runs were inconclusive, too. Exits with 1 when one was
+missed, or when the adaptive runs took more than half of the fixed ones.
 """
 
 import json

@@ -1,6 +1,6 @@
 import type { Plan } from "../contract/plan.js";
-import { certainRuns } from "./adaptive/looks.js";
-import { estimateS, type Overheads } from "./estimate.js";
+import { rangeOf } from "./adaptive/range.js";
+import type { Overheads } from "./estimate.js";
 import type { Journal } from "./journal.js";
 
 interface Opened {
@@ -21,10 +21,7 @@ export function announce(
   journal.say(choice);
   for (const { asked, reason } of plan.skips) journal.say(`skipped ${asked}: ${reason}`);
   for (const note of plan.notes) journal.say(`note: ${note}`);
-  const most_s = estimateS(plan, overheads);
-  const budget_s = plan.adaptive?.budget_s ?? most_s;
-  const certain = { ...plan, runs: certainRuns(plan) };
-  const least_s = Math.min(estimateS(certain, overheads), budget_s);
+  const { seconds, at_least } = rangeOf(plan, overheads);
   journal.tell({
     event: "campaign",
     ...opened,
@@ -33,8 +30,8 @@ export function announce(
     runs_per_configuration: plan.runs_per_configuration,
     order: plan.order,
     seed: plan.seed,
-    estimate_s: Math.round(Math.min(most_s, budget_s)),
-    ...(plan.adaptive ? { at_least: { runs: certain.runs.length, estimate_s: Math.round(least_s) } } : {}),
+    estimate_s: seconds,
+    ...(at_least ? { at_least: { runs: at_least.runs, estimate_s: at_least.seconds } } : {}),
     skips: plan.skips,
   });
 }

@@ -1,7 +1,7 @@
 import { type Configuration, loadText } from "../contract/configuration.js";
 import type { Plan } from "../contract/plan.js";
-import { certainRuns } from "./adaptive/looks.js";
-import { diskBytes, durationText, estimateS, type Overheads, overheadsOf } from "./estimate.js";
+import { type Range, rangeOf } from "./adaptive/range.js";
+import { diskBytes, durationText, type Overheads, overheadsOf } from "./estimate.js";
 import { makePlan } from "./plan.js";
 import { usePlugins, withNotes } from "./plugins.js";
 import type { Request } from "./request.js";
@@ -12,12 +12,7 @@ import { counted, textTable } from "./text-table.js";
 export interface Preview {
   runtime: { id: string; choice: string };
   plan: Plan;
-  estimate: {
-    /** Where runs are adaptive: at most. */
-    seconds: number;
-    disk_bytes: number;
-    at_least?: { runs: number; seconds: number };
-  };
+  estimate: Range & { disk_bytes: number };
   /** What was said while reading the request. */
   notices: string[];
 }
@@ -33,27 +28,13 @@ export async function preview(request: Request, packageFolder: string): Promise<
   return {
     runtime: { id: description.id, choice },
     plan,
-    estimate: estimateOf(plan, overheads),
+    estimate: { ...rangeOf(plan, overheads), disk_bytes: Math.round(diskBytes(plan)) },
     notices: [
       ...request.notices,
       ...(request.storeAccess.STORE_URL
         ? ["the store that STORE_URL names was not asked: its kind may skip more"]
         : []),
     ],
-  };
-}
-
-function estimateOf(plan: Plan, overheads: Overheads): Preview["estimate"] {
-  const most_s = estimateS(plan, overheads);
-  const disk_bytes = Math.round(diskBytes(plan));
-  if (!plan.adaptive) return { seconds: Math.round(most_s), disk_bytes };
-  const { budget_s = most_s } = plan.adaptive;
-  const certain = { ...plan, runs: certainRuns(plan) };
-  const least_s = Math.min(estimateS(certain, overheads), budget_s);
-  return {
-    seconds: Math.round(Math.min(most_s, budget_s)),
-    disk_bytes,
-    at_least: { runs: certain.runs.length, seconds: Math.round(least_s) },
   };
 }
 

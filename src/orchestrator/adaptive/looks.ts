@@ -21,10 +21,6 @@ export function looksOf(most: number): number[] {
   return [...looks, most];
 }
 
-/** The runs that an adaptive campaign makes in any case, or all of them. */
-export const certainRuns = ({ adaptive, runs }: Plan): Plan["runs"] =>
-  adaptive ? runs.filter(({ run }) => run <= (adaptive.looks[0] ?? 0)) : runs;
-
 /** The runs of the plan that were asked for until now, or all of them. */
 export function askedRuns({ plan, adaptive }: Pick<Manifest, "plan" | "adaptive">): Plan["runs"] {
   if (!adaptive) return plan.runs;

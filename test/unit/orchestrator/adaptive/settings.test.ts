@@ -56,4 +56,6 @@ test("a dry run says what it does at least and at most, and after which rounds i
   expect(text).toMatch(/10 to 20 runs of 2 configurations, about \d+ min to \d+ min/);
   const short = await preview(requestOf(...none, ...flags, "--budget", "2m"), ROOT);
   expect(short.estimate.seconds).toBe(120);
+  // Of its runs of 40 s and more two fit.
+  expect(short.estimate.at_least?.runs).toBe(2);
 });
