@@ -29,15 +29,19 @@ function groupTitle(row: SummaryRow, configuration: Configuration | undefined): 
   ].join(" · ");
 }
 
+/** The median, with the range where there is more than one run. */
+function throughput(row: SummaryRow): string {
+  const { requests_per_second: rate } = row;
+  if (!rate) return row.runs > 0 ? "no valid run" : "not run";
+  const range = row.valid_runs > 1 ? ` (${Math.round(rate.min)}–${Math.round(rate.max)})` : "";
+  return rateText(rate.median) + range;
+}
+
 function cellsOf(row: SummaryRow): string[] {
-  const { requests_per_second: rate, latency_p50_ms: p50, latency_p99_ms: p99 } = row;
+  const { latency_p50_ms: p50, latency_p99_ms: p99 } = row;
   return [
     plain(row.label),
-    rate
-      ? `${rateText(rate.median)} (${Math.round(rate.min)}–${Math.round(rate.max)})`
-      : row.runs > 0
-        ? "no valid run"
-        : "not run",
+    throughput(row),
     p50 === null ? "" : `p50 ${msText(p50)}`,
     p99 === null ? "" : `p99 ${msText(p99)}`,
     `${row.valid_runs} of ${row.runs + row.missing_runs} usable`,
