@@ -10,7 +10,15 @@ from itertools import combinations
 
 from .groups import Group, group_rows
 from .model import Identity
-from .stats import MIN_RUNS_FOR_A_CLAIM, Comparison, compare_family, ratio_to_best
+from .stats import (
+    MIN_RUNS_FOR_A_CLAIM,
+    Comparison,
+    Family,
+    Schedule,
+    compare_family,
+    family_in_looks,
+    ratio_to_best,
+)
 from .summarize import Summary
 
 
@@ -42,6 +50,8 @@ class Ranking:
     standings: tuple[Standing, ...]
     pairs: tuple[Pair, ...] = ()
     """Every ranked row with every other: the family of Holm's correction."""
+    family: Family | None = None
+    """When its rows were done, in their order, where the campaign found out how many runs it needs."""
 
     @property
     def store(self) -> str | None:
@@ -150,7 +160,7 @@ def rank(summaries: Sequence[Summary], group: Group) -> Ranking:
     if best is None or alone or offered or not group.rankable:
         return Ranking(group, tuple(Standing(summary, None, None) for summary in ordered))
     ranked = [summary for summary, value in zip(ordered, values, strict=True) if value is not None]
-    pairs = _compared(ranked)
+    pairs, family = _compared(ranked)
     versus = {pair.new.id: pair.comparison for pair in pairs if pair.base is ranked[0]}
     standings = tuple(
         Standing(summary, None, None)
@@ -158,7 +168,7 @@ def rank(summaries: Sequence[Summary], group: Group) -> Ranking:
         else Standing(summary, values.index(value) + 1, ratio_to_best(value, best), versus.get(summary.id))
         for summary, value in zip(ordered, values, strict=True)
     )
-    return Ranking(group, standings, pairs)
+    return Ranking(group, standings, pairs, family)
 
 
 @lru_cache(maxsize=4096)
@@ -167,10 +177,24 @@ def _family(pairs: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]) -> t
     return compare_family(pairs)
 
 
-def _compared(ranked: Sequence[Summary]) -> tuple[Pair, ...]:
+@lru_cache(maxsize=1024)
+def _family_in_looks(
+    sides: tuple[tuple[tuple[int, float], ...], ...], schedule: Schedule, looked: int
+) -> Family:
+    return family_in_looks([dict(side) for side in sides], schedule, looked)
+
+
+def _compared(ranked: Sequence[Summary]) -> tuple[tuple[Pair, ...], Family | None]:
     couples = list(combinations(ranked, 2))
-    found = _family(tuple((new.throughputs, base.throughputs) for base, new in couples))
-    return tuple(Pair(base, new, each) for (base, new), each in zip(couples, found, strict=True))
+    schedule, looked = ranked[0].schedule, ranked[0].looked
+    family: Family | None = None
+    if schedule is None:
+        found = _family(tuple((new.throughputs, base.throughputs) for base, new in couples))
+    else:
+        sides = tuple(tuple(row.by_round.items()) for row in ranked)
+        family = _family_in_looks(sides, schedule, looked)
+        found = family.comparisons
+    return tuple(Pair(base, new, each) for (base, new), each in zip(couples, found, strict=True)), family
 
 
 def cells(summaries: Sequence[Summary]) -> tuple[Cell, ...]:

@@ -74,6 +74,13 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
     return facts
 
 
+def _runs(plan: Mapping[str, Any]) -> str:
+    """`3`, or `5 to 20, as many as it took,`."""
+    most = plan["runs_per_configuration"]
+    adaptive = plan.get("adaptive")
+    return f"{adaptive['looks'][0]} to {most}, as many as it took," if adaptive else str(most)
+
+
 def campaign_facts(campaign: Campaign) -> Facts:
     """When it ran, in which order, and the command that repeats it."""
     if campaign.manifest is None:
@@ -85,7 +92,7 @@ def campaign_facts(campaign: Campaign) -> Facts:
         ("Campaign", f"{manifest['campaign']}, {manifest['status']}"),
         ("Started", manifest["started_at"]),
         *([("Finished", manifest["finished_at"])] if "finished_at" in manifest else []),
-        ("Runs", f"{plan['runs_per_configuration']} a configuration, {plan['order']}, seed {plan['seed']}"),
+        ("Runs", f"{_runs(plan)} a configuration, {plan['order']}, seed {plan['seed']}"),
         ("Warm-up", f"{plan['warmup_s']:g} s, discarded"),
         ("Cool-down", _cool_down(plan)),
         ("Harness", f"ratelimit-bench {harness['version']}{revision}, Node.js {harness['node']}"),

@@ -282,10 +282,17 @@ def run_of(result: Document, file: str, series: bool = True) -> Run:
 
 
 def planned_of(manifest: Document) -> tuple[Planned, ...]:
-    """The configurations of a validated manifest's plan, in its order."""
+    """The configurations of a validated manifest's plan, in its order.
+
+    Where the campaign found out how many runs it needs, the plan holds the most: what was not asked for is
+    not planned.
+    """
     plan = manifest["plan"]
+    asked: dict[str, int] = manifest.get("adaptive", {}).get("rounds", {})
     runs: dict[str, list[int]] = {}
     for entry in plan["runs"]:
+        if entry["run"] > asked.get(entry["configuration_hash"], entry["run"]):
+            continue
         runs.setdefault(entry["configuration_hash"], []).append(entry["run"])
     return tuple(
         Planned(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .adaptive import adaptive_of
 from .answer import Answer, answers
 from .at_rate import COLUMNS as RATE_COLUMNS
 from .at_rate import RateTable, rate_tables
@@ -115,6 +116,7 @@ def render_page(
         row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
         common=_common(ordered),
         rate_columns=RATE_COLUMNS,
+        adaptive=adaptive_of(campaign, summaries),
         thresholds=judgements(campaign, ordered),
         failures=failures(ordered),
         failure_columns=FAILURE_COLUMNS,

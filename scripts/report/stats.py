@@ -25,6 +25,8 @@ from .inference.decide import (
     not_comparable,
 )
 from .inference.instability import MAX_CV_PERCENT, Modes, Ramp, Trend, trend, two_levels, warm_up_ramp
+from .inference.looks import Family, Schedule, Stop, family_in_looks, side_in_looks
+from .inference.median import MedianInterval, median_interval
 from .inference.noise import MIN_RUNS_FOR_NOISE, Noise, floor_from_spread, noise_of
 from .inference.power import MIN_RUNS_FOR_A_CLAIM, detectable_difference, log_deviation, runs_needed
 from .inference.rank_test import holm, mann_whitney_p, smallest_p
@@ -39,19 +41,23 @@ __all__ = [
     "PERCENTILES",
     "Candidate",
     "Comparison",
+    "Family",
     "MedianInterval",
     "Modes",
     "Noise",
     "Ramp",
     "Ratio",
     "RatioInterval",
+    "Schedule",
     "Spread",
     "Status",
+    "Stop",
     "Trend",
     "compare_family",
     "compare_runs",
     "decode_histogram",
     "detectable_difference",
+    "family_in_looks",
     "floor_from_spread",
     "holm",
     "log_deviation",
@@ -68,6 +74,7 @@ __all__ = [
     "ratio_to_best",
     "runs_needed",
     "select_median_run",
+    "side_in_looks",
     "smallest_p",
     "spread",
     "trend",
@@ -241,38 +248,6 @@ def ratio_to_best(value: float, best: float) -> float | None:
 def ratio_between(value: float | None, base: float | None) -> float | None:
     """`value` ÷ `base`, both of one unit; None where one is missing or the base is 0."""
     return None if value is None or base is None else ratio_to_best(value, base)
-
-
-@dataclass(frozen=True)
-class MedianInterval:
-    """A median with a distribution-free interval."""
-
-    median: float
-    low: float
-    high: float
-    #: What the interval really covers, at least 0.95.
-    coverage: float
-
-
-def median_interval(values: Sequence[float]) -> MedianInterval:
-    """The median of independent figures, with an interval of at least 95 %.
-
-    The interval runs between two order statistics and needs no assumption on the distribution (W. J. Conover,
-    Practical Nonparametric Statistics, 3rd ed., 1999, section 3.2).
-
-    Raises ValueError for fewer than 6 figures, of which no such interval exists.
-    """
-    n = len(values)
-    if n < 6:
-        raise ValueError(f"needs at least 6 figures, got {n}")
-    ordered = sorted(values)
-    below = 0.0
-    rank = 0
-    # The largest rank whose tails together stay below 5 %.
-    while below + math.comb(n, rank) / 2**n <= 0.025:
-        below += math.comb(n, rank) / 2**n
-        rank += 1
-    return MedianInterval(statistics.median(ordered), ordered[rank - 1], ordered[n - rank], 1 - 2 * below)
 
 
 def paired_ratio(a: Sequence[float], b: Sequence[float]) -> MedianInterval:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .model import Campaign, Identity, LimiterScript, Measured, Run
-from .stats import Spread, select_median_run, spread
+from .stats import Schedule, Spread, select_median_run, spread
 from .unsteady import warnings_of
 
 _WORST_LAST = ("valid", "suspect", "invalid")
@@ -26,6 +26,10 @@ class Summary:
     """Requests per second over the eligible runs."""
     warnings: tuple[str, ...]
     """What its runs show that a median and an interval would hide, each a sentence."""
+    schedule: Schedule | None = None
+    """When runs were looked at, in a campaign that found out how many it needs (`--runs auto`)."""
+    looked: int = 0
+    """The last round that was looked at, in such a campaign."""
 
     @property
     def figures(self) -> Measured | None:
@@ -41,6 +45,13 @@ class Summary:
     def throughputs(self) -> tuple[float, ...]:
         """Requests per second of the runs that count, by run number: the sample of comparisons."""
         return tuple(run.measured.requests_per_second for run in self.runs if run.eligible and run.measured)
+
+    @property
+    def by_round(self) -> dict[int, float]:
+        """Requests per second of the runs that count, by the round they belong to."""
+        return {
+            run.run: run.measured.requests_per_second for run in self.runs if run.eligible and run.measured
+        }
 
     @property
     def scripts(self) -> tuple[LimiterScript, ...]:
@@ -114,7 +125,25 @@ def row_order(identity: Identity) -> tuple[object, ...]:
     )
 
 
-def _summary(number: int, identity: Identity, runs: Iterable[Run], planned: tuple[int, ...]) -> Summary:
+def _schedule(campaign: Campaign) -> tuple[Schedule | None, int]:
+    """The looks of a campaign and the last one that took place; None for a fixed number of runs."""
+    manifest = campaign.manifest
+    plan = manifest["plan"].get("adaptive") if manifest else None
+    if manifest is None or plan is None:
+        return None, 0
+    far = manifest.get("adaptive", {})
+    end = far.get("ended", {})
+    ended = end.get("round") if end.get("why") == "budget" else None
+    return Schedule(looks=tuple(plan["looks"]), ended=ended), far.get("looked", 0)
+
+
+def _summary(
+    number: int,
+    identity: Identity,
+    runs: Iterable[Run],
+    planned: tuple[int, ...],
+    looks: tuple[Schedule | None, int],
+) -> Summary:
     ordered = tuple(sorted(runs, key=lambda run: run.run))
     throughputs = [
         run.requests_per_second for run in ordered if run.eligible and run.requests_per_second is not None
@@ -127,6 +156,8 @@ def _summary(number: int, identity: Identity, runs: Iterable[Run], planned: tupl
         median=select_median_run(ordered),
         spread=spread(throughputs),
         warnings=warnings_of(ordered),
+        schedule=looks[0],
+        looked=looks[1],
     )
 
 
@@ -143,7 +174,8 @@ def summarize(campaign: Campaign) -> tuple[Summary, ...]:
         identities.setdefault(run.identity.key, run.identity)
         runs.setdefault(run.identity.key, []).append(run)
     ordered = sorted(identities.values(), key=row_order)
+    looks = _schedule(campaign)
     return tuple(
-        _summary(number, identity, runs[identity.key], planned.get(identity.key, ()))
+        _summary(number, identity, runs[identity.key], planned.get(identity.key, ()), looks)
         for number, identity in enumerate(ordered, start=1)
     )

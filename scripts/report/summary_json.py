@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from .adaptive import adaptive_document, adaptive_of
 from .conclusions import conclusions
 from .loads import load_name
 from .model import Campaign
@@ -84,6 +85,7 @@ def summary_document(campaign: Campaign, summaries: Sequence[Summary], report: s
         "excluded": [{"file": entry.file, "text": entry.text} for entry in campaign.excluded],
         "configurations": [_configuration(summary) for summary in summaries],
         "conclusions": conclusions(summaries),
+        "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(campaign, summaries)) else None,
         "thresholds": documents(judgements(campaign, summaries)),
         "report": report,
     }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { configurationSchema } from "./configuration.js";
 import { planSchema } from "./plan.js";
 import { progressSecondShape } from "./progress.js";
-import { summaryRowSchema, thresholdRowSchema } from "./summary.js";
+import { adaptiveRowSchema, adaptiveSummarySchema, summaryRowSchema, thresholdRowSchema } from "./summary.js";
 
 export const EVENT_SCHEMA = "ratelimit-bench/event";
 /** History: 1 — first format. */
@@ -63,8 +63,10 @@ export const eventSchema = z.discriminatedUnion("event", [
     /** Absolute path of the results. */
     folder: z.string(),
     runtime: z.string(),
-    /** All runs of the plan. */
+    /** All runs of the plan: where they are adaptive, at most. */
     runs: count,
+    /** What an adaptive campaign does in any case. */
+    at_least: z.strictObject({ runs: count, estimate_s: seconds }).optional(),
     configurations: planSchema.shape.configurations,
     runs_per_configuration: z.int().min(1),
     order: z.enum(["interleaved", "consecutive"]),
@@ -137,6 +139,20 @@ export const eventSchema = z.discriminatedUnion("event", [
     took_s: seconds,
     time_left_s,
   }),
+  /** An adaptive campaign has decided who goes on. */
+  z.strictObject({
+    event: z.literal("look"),
+    at,
+    /** After this round. */
+    round: z.int().min(1),
+    /** Configurations that go on. */
+    go_on: count,
+    /** Those that have just been found to need no more runs. */
+    done: z.array(adaptiveRowSchema),
+    /** Runs of the plan that are not needed any more since the look before. */
+    not_needed: count,
+    time_left_s,
+  }),
   /** The report is built. */
   z.strictObject({
     event: z.literal("report"),
@@ -145,6 +161,8 @@ export const eventSchema = z.discriminatedUnion("event", [
     path: z.string(),
     configurations: z.array(summaryRowSchema),
     thresholds: z.array(thresholdRowSchema),
+    /** With adaptive runs alone. */
+    adaptive: adaptiveSummarySchema.optional(),
   }),
   /** The last line; the process ends with this code. */
   z.strictObject({

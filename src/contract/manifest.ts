@@ -73,6 +73,27 @@ export const sessionSchema = z.strictObject({
   harness: harnessSchema,
 });
 
+/** How far a campaign has come that finds out how many runs it needs. */
+export const adaptiveStateSchema = z.strictObject({
+  /** Rounds that were asked for, by configuration: what lies beyond was not needed. */
+  rounds: z.record(z.string(), z.int().min(0)),
+  /** The last round after which it was decided who goes on; 0: none yet. */
+  looked: z.int().min(0),
+  /** What its rounds took, pauses included. */
+  spent_s: z.number().min(0),
+  ended: z
+    .strictObject({
+      /** The last round. */
+      round: z.int().min(0),
+      why: z.enum(["decided", "max runs", "budget"]),
+      /** What is known now, a sentence each, and what is not. */
+      concluded: z.array(z.string()),
+      not_concluded: z.array(z.string()),
+    })
+    .optional(),
+});
+export type AdaptiveState = z.infer<typeof adaptiveStateSchema>;
+
 /** One campaign: its plan, where it ran, and how it ended. */
 export const manifestSchema = z.strictObject({
   schema: z.literal(MANIFEST_SCHEMA),
@@ -107,5 +128,7 @@ export const manifestSchema = z.strictObject({
   /** Conditions of the host as a whole, said once. */
   conditions: z.array(z.string()),
   plan: planSchema,
+  /** With an adaptive plan alone. */
+  adaptive: adaptiveStateSchema.optional(),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

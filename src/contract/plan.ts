@@ -12,7 +12,17 @@ export const planSchema = z.strictObject({
   schema_version: z.literal(PLAN_SCHEMA_VERSION),
   seed: z.int().min(0),
   order: z.enum(["interleaved", "consecutive"]),
+  /** Where runs are adaptive: at most. */
   runs_per_configuration: z.int().min(1),
+  /** The campaign finds out how many runs each configuration needs; absent for a fixed number. */
+  adaptive: z
+    .strictObject({
+      /** Rounds after which it is decided who goes on, fixed before the first run; the last one is the most. */
+      looks: z.array(z.int().min(1)).min(1),
+      /** No round is begun that would end after it. */
+      budget_s: z.number().positive().optional(),
+    })
+    .optional(),
   warmup_s: z.number().min(0),
   cooldown_s: z.number().min(0),
   /** Between clients; applies to consecutive order alone. */

@@ -35,6 +35,27 @@ export const summaryRowSchema = z.object({
 });
 export type SummaryRow = z.infer<typeof summaryRowSchema>;
 
+/** A configuration of an adaptive campaign: how many runs it took, and whether and why it was not run any more. */
+export const adaptiveRowSchema = z.object({
+  configuration_hash: z.string().nullable(),
+  label: z.string(),
+  load: z.string(),
+  runs: count,
+  goes_on: z.boolean(),
+  reason: z.string(),
+});
+
+/** What a campaign with adaptive runs found. */
+export const adaptiveSummarySchema = z.object({
+  /** `decided`, `max runs` or `budget`; null while it goes on, or when it was interrupted. */
+  ended: z.string().nullable(),
+  sentence: z.string(),
+  concluded: z.array(z.string()),
+  not_concluded: z.array(z.string()),
+  configurations: z.array(adaptiveRowSchema),
+});
+export type AdaptiveSummary = z.infer<typeof adaptiveSummarySchema>;
+
 /** A threshold that was asked of every client, and how one configuration stands to it. */
 export const thresholdRowSchema = z.object({
   label: z.string(),

@@ -1,5 +1,6 @@
 import type { Plan } from "../contract/plan.js";
-import { estimateS, type Overheads } from "./estimate.js";
+import { rangeOf } from "./adaptive/range.js";
+import type { Overheads } from "./estimate.js";
 import type { Journal } from "./journal.js";
 
 interface Opened {
@@ -20,6 +21,7 @@ export function announce(
   journal.say(choice);
   for (const { asked, reason } of plan.skips) journal.say(`skipped ${asked}: ${reason}`);
   for (const note of plan.notes) journal.say(`note: ${note}`);
+  const { seconds, at_least } = rangeOf(plan, overheads);
   journal.tell({
     event: "campaign",
     ...opened,
@@ -28,7 +30,8 @@ export function announce(
     runs_per_configuration: plan.runs_per_configuration,
     order: plan.order,
     seed: plan.seed,
-    estimate_s: Math.round(estimateS(plan, overheads)),
+    estimate_s: seconds,
+    ...(at_least ? { at_least: { runs: at_least.runs, estimate_s: at_least.seconds } } : {}),
     skips: plan.skips,
   });
 }

@@ -7,6 +7,7 @@ import { pluginsIn } from "../contract/plugins.js";
 import { storeAddressFrom } from "../contract/store-url.js";
 import { nearest } from "../targets/nearest.js";
 import { workloads } from "../traffic/workloads.js";
+import { runsOf } from "./adaptive/settings.js";
 import { capsFrom, pinnedApart } from "./caps.js";
 import { configLayer } from "./config.js";
 import { flagLayer } from "./flags.js";
@@ -181,7 +182,7 @@ export function requestOf(
     ...openLoops,
     complexity: number("complexity"),
     limits: explicitLimits(settings),
-    runs: number("runs"),
+    ...runsOf(settings),
     warmupS: number("warmup", false),
     cooldownS: numberIn("cooldown", cooldown.source, betweenRuns, false),
     clientCooldownS: numberIn("cooldown", cooldown.source, betweenClients, false),

@@ -4,6 +4,8 @@ import type { LoadedPlugin } from "../plugins/load.js";
 import { ensurePythonEnvironment } from "../runtimes/python.js";
 import type { VersionPlace } from "../runtimes/types.js";
 import { unlessAborted } from "./abort.js";
+import { askingOf } from "./adaptive/ask.js";
+import { Rounds } from "./adaptive/rounds.js";
 import { announce } from "./announce.js";
 import { Checksums } from "./checksums.js";
 import { requireFitMachine } from "./doctor.js";
@@ -23,7 +25,7 @@ import { createCampaignFolder, pointLatest, requireWritable, stamp } from "./res
 import { type Begun, findCampaign } from "./resume.js";
 import { hasStore, type OpenedRuntime, openRuntime } from "./runtime.js";
 import { takeLock } from "./state.js";
-import { closeCampaign, inventory, type Measured, NOTHING, type Stock } from "./stock.js";
+import { closeCampaign, inventory, isComplete, type Measured, NOTHING, type Stock } from "./stock.js";
 import { ensureVersions } from "./versions/index.js";
 import { wantedVersions } from "./versions/wanted.js";
 
@@ -53,7 +55,7 @@ export async function runCampaign(request: Request, ground: Ground): Promise<Exi
     try {
       const stock = begun ? await inventory(begun, lease, journal) : NOTHING;
       const campaign =
-        begun && stock.missing === 0
+        begun && isComplete(begun, stock)
           ? await closeCampaign(begun, stock, journal)
           : await measure(request, begun, stock, lease, { ...ground, plugins });
       return await conclude(campaign, lease, ground);
@@ -103,8 +105,18 @@ async function measure(
     try {
       const checksums = await Checksums.of(folder);
       const progress = new Progress(journal, plan, overheads);
+      const ask = askingOf(packageFolder, folder, signal, (pid) => lease.hold(pid));
+      const save = () => saveManifest(manifest, folder).catch((error) => journal.warn(messageOf(error)));
+      const choice =
+        plan.adaptive && new Rounds({ manifest, there, overheads, journal, progress, ask, save });
       const things = { campaign, folder, plan, runtime, lease, journal, progress, signal, request, external };
-      const outcomes = await new Recorder({ ...things, plugins, there, checksums }).recordAll();
+      const outcomes = await new Recorder({
+        ...things,
+        plugins,
+        there,
+        checksums,
+        ...(choice && { choice }),
+      }).recordAll();
       manifest.status = "finished";
       const measured = outcomes.filter(({ file, status }) => status !== "failed" && !there.has(file));
       await learnOverheads(runtime.id, plan.warmup_s, measured);
@@ -170,8 +182,14 @@ async function conclude(
   for (const line of conclusionLines(summary)) journal.say(line);
   const missed = missedThresholds(summary);
   for (const line of missed) journal.warn(`threshold: ${line}`);
-  const { report, configurations, thresholds } = summary;
-  journal.tell({ event: "report", path: report, configurations, thresholds });
+  const { report, configurations, thresholds, adaptive } = summary;
+  journal.tell({
+    event: "report",
+    path: report,
+    configurations,
+    thresholds,
+    ...(adaptive ? { adaptive } : {}),
+  });
   const invalid = outcomes.filter(({ status }) => status === "invalid").length;
   if (failed > 0) return EXIT.configurationFailed;
   if (missed.length > 0) return EXIT.regression;

@@ -1,6 +1,7 @@
 import { type Configuration, loadText } from "../contract/configuration.js";
 import type { Plan } from "../contract/plan.js";
-import { diskBytes, durationText, estimateS, type Overheads, overheadsOf } from "./estimate.js";
+import { type Range, rangeOf } from "./adaptive/range.js";
+import { diskBytes, durationText, type Overheads, overheadsOf } from "./estimate.js";
 import { makePlan } from "./plan.js";
 import { usePlugins, withNotes } from "./plugins.js";
 import type { Request } from "./request.js";
@@ -13,7 +14,7 @@ import { wantedVersions } from "./versions/wanted.js";
 export interface Preview {
   runtime: { id: string; choice: string };
   plan: Plan;
-  estimate: { seconds: number; disk_bytes: number };
+  estimate: Range & { disk_bytes: number };
   /** What was said while reading the request. */
   notices: string[];
 }
@@ -29,7 +30,7 @@ export async function preview(request: Request, packageFolder: string): Promise<
   return {
     runtime: { id: description.id, choice },
     plan,
-    estimate: { seconds: Math.round(estimateS(plan, overheads)), disk_bytes: Math.round(diskBytes(plan)) },
+    estimate: { ...rangeOf(plan, overheads), disk_bytes: Math.round(diskBytes(plan)) },
     notices: [
       ...request.notices,
       ...(await installationNotes(wantedVersions(plan))),
@@ -43,15 +44,21 @@ export async function preview(request: Request, packageFolder: string): Promise<
 const extentText = ({ extent }: Configuration): string =>
   "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
 
+/** `3`, or `5–20` where it is found out how many it takes. */
+export const runsText = ({ adaptive, runs_per_configuration: most }: Plan): string =>
+  adaptive && (adaptive.looks[0] ?? most) < most ? `${adaptive.looks[0]}–${most}` : String(most);
+
 /** The matrix: a line a configuration. */
-export function matrixLines({ configurations, runs_per_configuration }: Plan): string[] {
+export function matrixLines(plan: Plan): string[] {
+  const { configurations } = plan;
+  const runs = runsText(plan);
   const rows = configurations.map(({ hash, configuration }) => {
     const { target, workload, traffic, load } = configuration;
     const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
     const { store, topology, label } = target;
     const place = topology === "none" ? "no store" : `${store} ${topology}`;
     const cells = [label, place, `${workload.id}${complexity}`, traffic, loadText(load)];
-    return [...cells, extentText(configuration), String(runs_per_configuration), hash];
+    return [...cells, extentText(configuration), runs, hash];
   });
   const head = ["target", "store", "workload", "traffic", "load", "measured", "runs", "hash"];
   return textTable([head, ...rows]);
@@ -70,12 +77,28 @@ function orderLines({ order, configurations, runs }: Plan): string[] {
   });
 }
 
+/** Which of these rounds there will be. */
+function adaptiveText({ adaptive }: Plan): string[] {
+  if (!adaptive) return [];
+  const { looks, budget_s } = adaptive;
+  const before = looks.slice(0, -1);
+  return [
+    `runs: as many as it takes; who goes on is decided after round${before.length > 1 ? "s" : ""} ${before.join(", ") || looks[0]}`,
+    ...(budget_s === undefined
+      ? []
+      : [`budget: no round is begun that would end after ${durationText(budget_s)}`]),
+  ];
+}
+
 /** The preview for people. */
 export function previewLines({ runtime, plan, estimate, notices }: Preview, now = new Date()): string[] {
   const [head = "", ...rows] = matrixLines(plan);
   const width = String(rows.length).length;
   const ends = new Date(now.getTime() + estimate.seconds * 1000);
-  const counts = `${counted(plan.runs.length, "run")} of ${counted(plan.configurations.length, "configuration")}`;
+  const { at_least: least } = estimate;
+  const many = counted(plan.runs.length, "run");
+  const counts = `${least ? `${least.runs} to ${many}` : many} of ${counted(plan.configurations.length, "configuration")}`;
+  const times = `${least ? `${durationText(least.seconds)} to ` : ""}${durationText(estimate.seconds)}`;
   const disk = `${Math.ceil(estimate.disk_bytes / 1e6)} MB on disk`;
   return [
     `runtime: ${runtime.id} (${runtime.choice})`,
@@ -83,8 +106,9 @@ export function previewLines({ runtime, plan, estimate, notices }: Preview, now 
     ...rows.map((row, index) => ` ${String(index + 1).padStart(width)}  ${row}`),
     `order: ${plan.order}, seed ${plan.seed}`,
     ...orderLines(plan),
+    ...adaptiveText(plan),
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
     ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
-    `${counts}, about ${durationText(estimate.seconds)} (until ${ends.toTimeString().slice(0, 5)}), ${disk}`,
+    `${counts}, about ${times} (until ${ends.toTimeString().slice(0, 5)}), ${disk}`,
   ];
 }

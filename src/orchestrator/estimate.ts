@@ -15,7 +15,8 @@ const DEFAULTS: Readonly<Record<string, Overheads>> = {
   docker: { none: 2.7, standalone: 3.8, cluster: 8.3 },
   podman: { none: 5, standalone: 8, cluster: 25 },
 };
-const REPORT_S = 4;
+/** Building the report. */
+export const REPORT_S = 4;
 
 /** How many of the last runs of a kind are remembered. */
 const MEMORY = 20;

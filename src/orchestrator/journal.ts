@@ -107,6 +107,8 @@ export class Journal {
     if (event.event === "campaign") {
       this.#folder = event.folder;
       runs.not_begun = event.runs;
+    } else if (event.event === "look") {
+      runs.not_begun = Math.max(0, runs.not_begun - event.not_needed);
     } else if (event.event === "run_kept") {
       runs.kept++;
       runs.not_begun--;

@@ -17,6 +17,7 @@ import { type Availability, findLimiter, resolveTarget } from "../targets/resolv
 import { findProfile, findWorkload } from "../traffic/find.js";
 import { DEFAULT_TRAFFIC, profiles } from "../traffic/profiles/index.js";
 import { workloads } from "../traffic/workloads.js";
+import { looksOf } from "./adaptive/looks.js";
 import { shuffled } from "./order.js";
 import type { DurationMode, Request } from "./request.js";
 
@@ -126,6 +127,11 @@ function runsInOrder(request: Request, planned: readonly Planned[]): Plan["runs"
   return rounds.flatMap((run) => shuffled(planned, request.seed + run).map((each) => asRun(each, run)));
 }
 
+const adaptivePlan = (most: number, { budgetS }: NonNullable<Request["adaptive"]>): Plan["adaptive"] => ({
+  looks: looksOf(most),
+  ...(budgetS === undefined ? {} : { budget_s: budgetS }),
+});
+
 /**
  * The plan of a campaign. Pure: the same request on a machine with the same stores gives the same plan.
  * @param available whether there is such a store: the runtime can start it, or it already runs
@@ -157,6 +163,7 @@ export function makePlan(request: Request, available: Availability, external?: D
     seed: request.seed,
     order: request.order,
     runs_per_configuration: request.runs,
+    ...(request.adaptive ? { adaptive: adaptivePlan(request.runs, request.adaptive) } : {}),
     warmup_s: request.warmupS,
     cooldown_s: request.cooldownS,
     client_cooldown_s: request.clientCooldownS,

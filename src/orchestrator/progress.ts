@@ -31,12 +31,28 @@ export class Progress {
   readonly #journal: Journal;
   readonly #plan: Plan;
   readonly #timeLeft: TimeLeft;
+  /** Runs that may take place: all that are planned, unless told otherwise. */
+  #runs: Plan["runs"];
   #began_s = 0;
+  #ends_s = Number.POSITIVE_INFINITY;
 
   constructor(journal: Journal, plan: Plan, overheads: Overheads) {
     this.#journal = journal;
     this.#plan = plan;
+    this.#runs = plan.runs;
     this.#timeLeft = new TimeLeft(plan, overheads);
+  }
+
+  /** No others of the planned runs will take place. */
+  needed(runs: Plan["runs"]): void {
+    const kept = new Set(runs);
+    for (const { file } of this.#runs.filter((run) => !kept.has(run))) this.#timeLeft.skip(file);
+    this.#runs = runs;
+  }
+
+  /** It will not take longer than so many seconds from now, whatever is planned. */
+  endsWithin(seconds: number): void {
+    this.#ends_s = nowS() + seconds;
   }
 
   /** A run that was measured before this session and counts. */
@@ -61,7 +77,7 @@ export class Progress {
       runs_per_configuration: this.#plan.runs_per_configuration,
       configuration_hash: planned.configuration_hash,
       configuration: this.#configuration(planned),
-      time_left_s: this.#left(),
+      time_left_s: this.left(),
     });
   }
 
@@ -86,7 +102,7 @@ export class Progress {
       reasons: [...result.verdict.reasons, ...(saved ? [] : [lost])],
       ...(figures ? { figures } : {}),
       took_s: rounded(now_s - this.#began_s, 3),
-      time_left_s: this.#left(),
+      time_left_s: this.left(),
     });
   }
 
@@ -100,7 +116,7 @@ export class Progress {
       },
       progress: (progress) => {
         if (progress.event === "second")
-          this.#journal.tell({ ...progress, number, time_left_s: this.#left() });
+          this.#journal.tell({ ...progress, number, time_left_s: this.left() });
       },
       log: (role, line) => {
         log(role, line);
@@ -116,12 +132,14 @@ export class Progress {
     return phase === "measure" && "duration_s" in extent ? extent.duration_s : undefined;
   }
 
-  #left(): number {
-    return rounded(this.#timeLeft.left(nowS()));
+  /** Seconds until the campaign is over, about. */
+  left(): number {
+    const now_s = nowS();
+    return rounded(Math.max(0, Math.min(this.#timeLeft.left(now_s), this.#ends_s - now_s)));
   }
 
   #place({ file }: PlannedRun): { number: number; of: number } {
-    const { runs } = this.#plan;
+    const runs = this.#runs;
     return { number: runs.findIndex((run) => run.file === file) + 1, of: runs.length };
   }
 

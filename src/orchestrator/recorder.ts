@@ -6,6 +6,7 @@ import type { PluginFacts } from "../contract/plugins.js";
 import type { Result } from "../contract/result.js";
 import type { Runtime } from "../runtimes/types.js";
 import { Aborted, pause, unlessAborted } from "./abort.js";
+import { ALL_RUNS, type Choice } from "./adaptive/rounds.js";
 import { PartFailed } from "./cast.js";
 import type { Checksums } from "./checksums.js";
 import { type Journal, lineLog } from "./journal.js";
@@ -45,6 +46,8 @@ export interface RecorderOptions {
   /** Runs that an earlier session has measured, by result file. */
   there: ReadonlyMap<string, RunOutcome>;
   checksums: Checksums;
+  /** Which runs of the plan are needed; all of them where it is absent. */
+  choice?: Choice;
 }
 
 /** Works through the plan and saves run by run: what was measured stays, whatever happens to the next run. */
@@ -57,24 +60,28 @@ export class Recorder {
 
   /** @throws Aborted, after the run under way was recorded as aborted; BenchError when the first run cannot start */
   async recordAll(): Promise<RunOutcome[]> {
-    const { plan, signal, there, progress } = this.#options;
+    const { plan, signal, there, progress, choice = ALL_RUNS } = this.#options;
     const outcomes: RunOutcome[] = [];
     let before: PlannedRun | undefined;
     for (const planned of plan.runs) {
+      if (!(await choice.wants(planned))) continue;
       const measured = there.get(planned.file);
       if (measured) {
         progress.kept(planned, measured.status);
         outcomes.push(measured);
         continue;
       }
+      const pauseS = before ? this.#cooldownS(before, planned) : 0;
       if (before) {
-        const seconds = this.#cooldownS(before, planned);
-        progress.cooldown(seconds);
-        await pause(signal, seconds);
+        progress.cooldown(pauseS);
+        await pause(signal, pauseS);
       }
-      outcomes.push(await this.#record(planned, before === undefined));
+      const outcome = await this.#record(planned, before === undefined);
+      await choice.took(outcome, pauseS);
+      outcomes.push(outcome);
       before = planned;
     }
+    await choice.end();
     return outcomes;
   }
 

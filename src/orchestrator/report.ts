@@ -2,12 +2,13 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { z } from "zod";
 import { BenchError, EXIT, type ExitCode } from "../contract/errors.js";
-import { summaryRowSchema, thresholdRowSchema } from "../contract/summary.js";
+import { adaptiveSummarySchema, summaryRowSchema, thresholdRowSchema } from "../contract/summary.js";
 
 const summarySchema = z.object({
   report: z.string(),
   thresholds: z.array(thresholdRowSchema),
   configurations: z.array(summaryRowSchema),
+  adaptive: adaptiveSummarySchema.nullable(),
   conclusions: z.array(
     z.object({
       title: z.string(),

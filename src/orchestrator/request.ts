@@ -31,7 +31,10 @@ export interface Request {
   complexity: number;
   /** Explicit limits win over the traffic profile's. */
   limits: Partial<Limits>;
+  /** Of each configuration; at most, where they are adaptive. */
   runs: number;
+  /** The campaign finds out how many runs it needs; absent for a fixed number. */
+  adaptive?: { budgetS?: number };
   warmupS: number;
   cooldownS: number;
   clientCooldownS: number;
@@ -75,6 +78,7 @@ export const RANGES = {
   rate: { ...RATE_RANGE, unit: " requests a second" },
   steps: { min: 2, max: 100, unit: " rates" },
   runs: { min: 1, max: 1_000, unit: "" },
+  "max-runs": { min: 5, max: 1_000, unit: "" },
   warmup: { min: 0, max: 3_600, unit: " seconds" },
   cooldown: { min: 0, max: 3_600, unit: " seconds" },
   complexity: { min: 1, max: 1_000_000, unit: "" },

@@ -5,6 +5,7 @@ import { messageOf } from "../contract/errors.js";
 import type { Manifest } from "../contract/manifest.js";
 import type { Plan } from "../contract/plan.js";
 import { resultSchema } from "../contract/result.js";
+import { askedRuns, isSettled } from "./adaptive/looks.js";
 import { announce } from "./announce.js";
 import { Checksums } from "./checksums.js";
 import { overheadsOf } from "./estimate.js";
@@ -26,6 +27,10 @@ export interface Stock {
   /** One line for each result that there is and that will not do. */
   again: readonly string[];
 }
+
+/** Whether there is nothing left to measure. */
+export const isComplete = ({ manifest }: Begun, { missing }: Stock): boolean =>
+  missing === 0 && isSettled(manifest);
 
 /** Of a campaign that begins. */
 export const NOTHING: Stock = { there: new Map(), missing: Number.POSITIVE_INFINITY, again: [] };
@@ -61,7 +66,8 @@ export async function closeCampaign(
   { there }: Stock,
   journal: Journal,
 ): Promise<Measured> {
-  const { plan, runtime, campaign } = manifest;
+  const { runtime, campaign } = manifest;
+  const plan = { ...manifest.plan, runs: askedRuns(manifest) };
   const overheads = await overheadsOf(runtime.id);
   const choice = "nothing is missing: the report is built anew";
   announce({ campaign, folder, runtime: runtime.id, choice }, plan, overheads, journal);
@@ -80,22 +86,20 @@ export async function closeCampaign(
  * the schema, and is a measurement of the planned configuration: an invalid one too, since measuring until a run
  * comes out valid would choose among results. What failed or was aborted is measured again.
  */
-export async function takeStock(
-  folder: string,
-  { plan, campaign }: Manifest,
-  sums: Checksums,
-): Promise<Stock> {
+export async function takeStock(folder: string, manifest: Manifest, sums: Checksums): Promise<Stock> {
+  const { plan, campaign } = manifest;
+  const asked = askedRuns(manifest);
   const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
   const there = new Map<string, RunOutcome>();
   const again: string[] = [];
-  for (const planned of plan.runs) {
+  for (const planned of asked) {
     const configuration = byHash.get(planned.configuration_hash);
     if (!configuration) throw new Error(`the plan has no configuration ${planned.configuration_hash}`);
     const found = await look(folder, campaign, planned, configuration, sums);
     if (typeof found === "object") there.set(planned.file, found);
     else if (found !== undefined) again.push(`${planned.file} ${found}: it is measured again`);
   }
-  return { there, missing: plan.runs.length - there.size, again };
+  return { there, missing: asked.length - there.size, again };
 }
 
 /** @returns the run as it is there; or why it does not count; undefined where there is no result */

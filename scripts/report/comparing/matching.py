@@ -142,6 +142,7 @@ def compare_sides(
     notes = [
         *(each.text for each in of_sides),
         *_drift_notes(base, new, drift_excluded),
+        *_look_notes(base, new, drift_excluded),
         *(note for one, other in pairs for note in version_notes(one, other)),
         *(note for one, _ in pairs for note in meaning_of(one, metric)),
         *(
@@ -170,6 +171,14 @@ def _name(side: Side, row: Summary, with_campaign: bool) -> str:
 def _interleaved(side: Side) -> bool:
     manifest = side.campaign.manifest
     return manifest is not None and manifest["plan"]["order"] == "interleaved"
+
+
+def _look_notes(base: Side, new: Side, drift_excluded: bool) -> list[str]:
+    adaptive = any(row.schedule for side in (base, new) for row in side.summaries)
+    if not adaptive:
+        return []
+    where = ": its report decides at the levels of several looks" if drift_excluded else ""
+    return [f"the number of runs followed from their figures (--runs auto), and this looks once more{where}"]
 
 
 def _drift_notes(base: Side, new: Side, drift_excluded: bool) -> list[str]:

@@ -16,6 +16,21 @@ DEFAULT_FLOOR = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """How often a claim may be wrong, as shares. Unless told otherwise: the runs are looked at once."""
+
+    interval: float = ALPHA
+    """What the interval of the ratio leaves out, on both sides together."""
+    test: float = ALPHA
+    """Of the whole family, by Holm's correction."""
+    family: int = 0
+    """Comparisons to correct for, where more belong to the family than are tested now."""
+
+
+ONE_LOOK = Level()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """Two sides of runs. All ratios are new ÷ base."""
 
@@ -55,6 +70,7 @@ def compare_family(
     pairs: Sequence[tuple[Sequence[float], Sequence[float]]],
     floor: float = DEFAULT_FLOOR,
     higher_is_better: bool = True,
+    level: Level = ONE_LOOK,
 ) -> tuple[Comparison, ...]:
     """Compares pairs (new, base) of sides that make up one family, e.g. all of one table cell.
 
@@ -65,16 +81,19 @@ def compare_family(
 
     Args:
         pairs: figures of independent runs; those that do not count are left out by the caller.
+        level: for runs that are looked at more than once, see `looks`; else 5 %.
     Returns:
         As many comparisons, in their order.
     """
-    measured = [_measured(new, base, floor) for new, base in pairs]
+    measured = [_measured(new, base, floor, level) for new, base in pairs]
     tested = [index for index, each in enumerate(measured) if each.p is not None]
-    corrected = holm([p for each in measured if (p := each.p) is not None])
-    for index, p_holm in zip(tested, corrected, strict=True):
-        measured[index] = replace(measured[index], p_holm=p_holm, comparisons=len(tested))
+    family = max(len(tested), level.family)
+    # Those that are not tested now count as if nothing spoke for them.
+    p_values = [p for each in measured if (p := each.p) is not None] + [1.0] * (family - len(tested))
+    for index, p_holm in zip(tested, holm(p_values)[: len(tested)], strict=True):
+        measured[index] = replace(measured[index], p_holm=p_holm, comparisons=family)
     return tuple(
-        _with_outlook(_decided(each, higher_is_better), new, base)
+        _with_outlook(_decided(each, higher_is_better, level), new, base)
         for each, (new, base) in zip(measured, pairs, strict=True)
     )
 
@@ -89,7 +108,7 @@ def compare_runs(
     return compare_family([(new, base)], floor, higher_is_better)[0]
 
 
-def _measured(new: Sequence[float], base: Sequence[float], floor: float) -> Comparison:
+def _measured(new: Sequence[float], base: Sequence[float], floor: float, level: Level) -> Comparison:
     found = Comparison(
         status="not comparable", reason="", floor=floor, new_runs=len(new), base_runs=len(base)
     )
@@ -97,7 +116,7 @@ def _measured(new: Sequence[float], base: Sequence[float], floor: float) -> Comp
         return replace(found, reason="a side has no run that counts")
     if min(*new, *base) <= 0:
         return replace(found, reason="a run has the figure 0, of which there is no ratio")
-    ratio = ratio_of(new, base)
+    ratio = ratio_of(new, base, level.interval)
     enough = min(len(new), len(base)) >= MIN_RUNS_FOR_A_CLAIM
     return replace(
         found,
@@ -109,7 +128,7 @@ def _measured(new: Sequence[float], base: Sequence[float], floor: float) -> Comp
     )
 
 
-def _decided(found: Comparison, higher_is_better: bool) -> Comparison:
+def _decided(found: Comparison, higher_is_better: bool, level: Level) -> Comparison:
     if found.status == "indicative":
         fewest = min(found.new_runs, found.base_runs)
         return replace(
@@ -122,13 +141,13 @@ def _decided(found: Comparison, higher_is_better: bool) -> Comparison:
         return found
     floor = found.floor
     above, below = interval.low > 1 + floor, interval.high < 1 - floor
-    if (above or below) and found.p_holm <= ALPHA:
+    if (above or below) and found.p_holm <= level.test:
         return replace(found, status="better" if above == higher_is_better else "worse")
     if interval.low >= 1 - floor and interval.high <= 1 + floor:
         return replace(found, status="no difference")
     if not (above or below):
         reason = f"the interval reaches into and beyond ±{100 * floor:.3g} %"
-    elif smallest_p(found.new_runs, found.base_runs) * found.comparisons > ALPHA:
+    elif smallest_p(found.new_runs, found.base_runs) * found.comparisons > level.test:
         reason = (
             f"{min(found.new_runs, found.base_runs)} runs a side are too few for {found.comparisons} "
             "comparisons in one family: not even the clearest order of runs would pass Holm’s correction"

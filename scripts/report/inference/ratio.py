@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -29,8 +30,8 @@ class Ratio:
     interval: RatioInterval | None
 
 
-def ratio_of(new: Sequence[float], base: Sequence[float]) -> Ratio:
-    """The typical ratio of a run of `new` to one of `base`, with an interval of at least 95 %.
+def ratio_of(new: Sequence[float], base: Sequence[float], alpha: float = ALPHA) -> Ratio:
+    """The typical ratio of a run of `new` to one of `base`, with an interval of at least 1 - `alpha`.
 
     The estimate is the median of all n·m ratios of a run to a run (J. L. Hodges and E. L. Lehmann, 1963, on
     logarithms), the interval runs between two of these ratios, chosen by the exact Mann-Whitney distribution
@@ -50,20 +51,21 @@ def ratio_of(new: Sequence[float], base: Sequence[float]) -> Ratio:
     return Ratio(
         estimate=math.exp(float(np.median(differences))),
         of_medians=float(np.median(new) / np.median(base)),
-        interval=_interval(differences, len(new), len(base)),
+        interval=_interval(differences, len(new), len(base), alpha),
     )
 
 
-def _interval(differences: np.ndarray, n: int, m: int) -> RatioInterval | None:
+def _interval(differences: np.ndarray, n: int, m: int, alpha: float) -> RatioInterval | None:
     if n + m <= MAX_EXACT:
-        rank = exact_rank(n, m, ALPHA)
+        rank = exact_rank(n, m, alpha)
         if rank == 0:
             return None
         coverage = exact_coverage(n, m, rank)
     else:
         # The normal approximation of the same rank (the same source, section 4.3).
-        rank = math.floor(n * m / 2 - 1.959964 * math.sqrt(n * m * (n + m + 1) / 12))
-        coverage = 1 - ALPHA
+        reach = NormalDist().inv_cdf(1 - alpha / 2) * math.sqrt(n * m * (n + m + 1) / 12)
+        rank = math.floor(n * m / 2 - reach)
+        coverage = 1 - alpha
     return RatioInterval(
         math.exp(float(differences[rank - 1])), math.exp(float(differences[-rank])), coverage
     )

@@ -78,12 +78,14 @@ export const noise: CliCommand = {
 };
 
 /** @throws usageError unless it is one configuration, often enough */
-function checkSingle({ clients, workloads, traffic, connections, runs }: Request): void {
+function checkSingle({ clients, workloads, traffic, connections, runs, adaptive }: Request): void {
   if (clients.length > 1 || groups[clients[0] ?? ""])
     throw usageError(`noise is of one target, not of ${clients.join(", ")}`);
   for (const [flag, list] of Object.entries({ workload: workloads, traffic, concurrency: connections })) {
     if (list.length > 1) throw usageError(`--${flag} ${list.join(",")}: noise is of one configuration`);
   }
+  if (adaptive)
+    throw usageError("--runs auto: noise compares a target with itself, and takes a fixed number");
   if (runs < MIN_RUNS) throw usageError(`--runs ${runs}: noise takes at least ${MIN_RUNS} runs`);
 }
 

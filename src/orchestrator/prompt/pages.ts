@@ -146,8 +146,9 @@ export const pages: readonly Page[] = [
   {
     title: "Runs",
     ask(asker, { runs }) {
-      const wrong = wrongBy((text) => numberIn("runs", "runs", text));
-      const message = "How many runs of each configuration? (5 or more name a winner)";
+      const wrong = wrongBy((text) => text === "auto" || numberIn("runs", "runs", text));
+      const message =
+        "How many runs of each configuration? (5 or more name a winner; auto: as many as it takes)";
       return answered("runs", asker.text(message, runs, wrong));
     },
   },

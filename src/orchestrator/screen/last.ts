@@ -7,7 +7,7 @@ import { textTable } from "../text-table.js";
 import { flow, widthOf, wrap } from "./layout.js";
 import { plain } from "./plain.js";
 import type { Story } from "./story.js";
-import { configurationText, msText, rateText } from "./words.js";
+import { adaptiveLines, configurationText, msText, rateText } from "./words.js";
 
 /** So many of the runs that went wrong are told one by one. */
 const SHOWN = 5;
@@ -97,6 +97,7 @@ export function lastScreen(story: Story, columns: number): string[] {
     : [];
   return [
     ...medians,
+    ...(report?.adaptive ? adaptiveLines(report.adaptive).flatMap((line) => wrap(plain(line), columns)) : []),
     ...(report ? wrap(`report: ${plain(report.path)}`, columns, "") : []),
     ...wrap(`log: ${plain(join(ended.folder, "benchmark.log"))}`, columns, ""),
   ];

@@ -4,7 +4,7 @@ import { lastScreen, troubles } from "./last.js";
 import { plain, plainLines } from "./plain.js";
 import { Story } from "./story.js";
 import type { Detail, Outputs, Screen } from "./types.js";
-import { campaignText, finishedText, phaseText, runText, secondPieces } from "./words.js";
+import { campaignText, finishedText, lookText, phaseText, runText, secondPieces } from "./words.js";
 
 /** `14:03:27`, local time. */
 const clock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
@@ -50,6 +50,8 @@ export class LinesScreen implements Screen {
         );
       case "phase":
         return stamped(event.phase === "report" ? phaseText("report") : `  ${phaseText(event.phase)}`);
+      case "look":
+        return stamped(lookText(event));
       case "second":
         return this.#detail === "verbose"
           ? stamped(`  ${event.t_s.toFixed(0)} s: ${secondPieces(event).join(", ")}`)

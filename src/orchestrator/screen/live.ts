@@ -33,7 +33,7 @@ function overall(story: Story, nowMs: number, columns: number): string[] {
   const share = elapsedS + leftS > 0 ? elapsedS / (elapsedS + leftS) : 1;
   const until = new Date(nowMs + leftS * 1000).toTimeString().slice(0, 5);
   const pieces = [
-    `${story.done}/${campaign.runs} runs`,
+    `${story.done}/${story.total} runs`,
     `${Math.floor(100 * share)} %`,
     `${durationText(leftS)} left (until ${until})`,
   ];

@@ -1,15 +1,18 @@
 import type { CampaignEvent } from "../../contract/events.js";
 import { durationText } from "../estimate.js";
 import { plain, plainLines } from "./plain.js";
-import { campaignText, finishedText, runText } from "./words.js";
+import { adaptiveLines, campaignText, finishedText, lookText, runText } from "./words.js";
 
 /** What benchmark.log keeps of an event. Live figures are not kept: the result has them, better. */
 export function logLines(event: CampaignEvent): string[] {
   switch (event.event) {
     case "opened":
     case "second":
-    case "report":
       return [];
+    case "report":
+      return event.adaptive ? adaptiveLines(event.adaptive).map(plain) : [];
+    case "look":
+      return [plain(lookText(event))];
     case "notice":
       return [plain(event.text)];
     case "detail":

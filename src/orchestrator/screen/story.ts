@@ -12,6 +12,8 @@ export class Story {
   left: { time_left_s: number; at: string } | undefined;
   report: EventOf<"report"> | undefined;
   ended: EventOf<"ended"> | undefined;
+  /** Runs of the plan that turned out not to be needed. */
+  #notNeeded = 0;
   readonly finished: EventOf<"run_finished">[] = [];
   readonly kept: EventOf<"run_kept">[] = [];
   /** Every run that was begun, by its file. */
@@ -45,6 +47,9 @@ export class Story {
         this.run = undefined;
         this.second = undefined;
         break;
+      case "look":
+        this.#notNeeded += event.not_needed;
+        break;
       case "report":
         this.report = event;
         break;
@@ -52,6 +57,11 @@ export class Story {
         this.ended = event;
         break;
     }
+  }
+
+  /** Runs that there will be, at most. */
+  get total(): number {
+    return (this.campaign?.runs ?? 0) - this.#notNeeded;
   }
 
   /** Runs that need not be looked at again. */

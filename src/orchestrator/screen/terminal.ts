@@ -8,7 +8,7 @@ import { liveLines, type Tone } from "./live.js";
 import { plain, plainLines } from "./plain.js";
 import { Story } from "./story.js";
 import type { Detail, Outputs, Screen } from "./types.js";
-import { campaignText, configurationText, finishedText, phaseText } from "./words.js";
+import { campaignText, configurationText, finishedText, lookText, phaseText } from "./words.js";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -129,6 +129,8 @@ export class TerminalScreen implements Screen {
           ...figures.map((line) => this.#styled(style, line)),
         ];
       }
+      case "look":
+        return wrap(plain(lookText(event)), this.#columns);
       case "phase":
         return verbose ? [this.#styled("dim", `  ${phaseText(event.phase)}`)] : [];
       case "detail": {

@@ -1,5 +1,7 @@
 import { type Configuration, loadText } from "../../contract/configuration.js";
 import type { EventOf, Phase } from "../../contract/events.js";
+import type { AdaptiveSummary } from "../../contract/summary.js";
+import { durationText } from "../estimate.js";
 
 export const rateText = (perSecond: number): string => `${Math.round(perSecond)}/s`;
 export const msText = (ms: number): string => `${ms.toFixed(2)} ms`;
@@ -63,10 +65,34 @@ export function finishedText(finished: EventOf<"run_finished">): string {
   return `${pieces.flat().join(", ")} — ${status}${reasons ? ` (${reasons})` : ""}`;
 }
 
+/** What an adaptive campaign decided after a round. */
+export function lookText({ round, go_on, done }: EventOf<"look">): string {
+  const names = done.map(({ label, load, reason }) => `${label}, ${load} (${reason})`).join("; ");
+  const on =
+    go_on === 0 ? "none goes on" : `${counted(go_on, "configuration")} ${go_on === 1 ? "goes" : "go"} on`;
+  return `after round ${round}: ${on}${names ? `; done: ${names}` : ""}`;
+}
+
+/** What adaptive runs have led to, a line each. */
+export function adaptiveLines({ sentence, concluded, not_concluded }: AdaptiveSummary): string[] {
+  return [
+    sentence,
+    ...concluded.map((text) => `concluded: ${text}`),
+    ...not_concluded.map((text) => `not concluded: ${text}`),
+  ];
+}
+
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** `3 runs of 1 configuration, interleaved, about 12 s; seed 1; results in …`. */
 export function campaignText(event: EventOf<"campaign">, length: string): string {
-  const counts = `${counted(event.runs, "run")} of ${counted(event.configurations.length, "configuration")}`;
-  return `${counts}, ${event.order}, about ${length}; seed ${event.seed}; results in ${event.folder}`;
+  const { at_least, configurations } = event;
+  const many = counted(event.runs, "run");
+  const runs = at_least && at_least.runs < event.runs ? `${at_least.runs} to ${many}` : many;
+  const counts = `${runs} of ${counted(configurations.length, "configuration")}`;
+  const times =
+    at_least && durationText(at_least.estimate_s) !== length
+      ? `${durationText(at_least.estimate_s)} to ${length}`
+      : length;
+  return `${counts}, ${event.order}, about ${times}; seed ${event.seed}; results in ${event.folder}`;
 }

@@ -47,7 +47,15 @@ export const how: SettingGroup = {
       help: 'what --find-max-rate keeps, as --threshold, e.g. "p99<10ms,errors<0.1%"',
       flagOnly: true,
     },
-    { key: "runs", value: "<n>", help: "runs of each configuration", fallback: "3" },
+    {
+      key: "runs",
+      value: "<n>",
+      help: "runs of each configuration; auto: as many as it takes to tell them apart",
+      fallback: "3",
+      words: () => ["auto"],
+    },
+    { key: "max-runs", value: "<n>", help: "with --runs auto: of each configuration; else 20" },
+    { key: "budget", value: "<time>", help: "with --runs auto: for the whole campaign, e.g. 90s, 20m, 1.5h" },
     { key: "warmup", value: "<s>", help: "seconds of load before each run, discarded", fallback: "10" },
     {
       key: "cooldown",

@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import type { AdaptiveSummary, SummaryRow } from "../../../src/contract/summary.js";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+const summaryOf = (campaign: Campaign) =>
+  JSON.parse(readFileSync(join(campaign.folder, "report", "summary.json"), "utf8")) as {
+    adaptive: AdaptiveSummary;
+    configurations: SummaryRow[];
+  };
+
+test("adaptive runs that are killed under way go on, end within their limits, and say what they found", async () => {
+  const home = newFolder();
+  const killed = Campaign.run(home, "memory,none", ["--runs", "auto", "--max-runs", "6"]);
+  // In the sixth run, which is of the third round.
+  await killed.reaches("  measure", 6);
+  killed.signal("SIGKILL");
+  await killed.ended;
+
+  const campaign = Campaign.resume(home);
+  const { code, stdout, stderr } = await campaign.ended;
+  expect(code, stderr).toBe(0);
+  expect(stdout).toContain("5 runs are there, 5 are missing");
+  expect(stdout).toContain("after round 5: 2 configurations go on");
+  const { adaptive, configurations } = summaryOf(campaign);
+  expect(campaign.manifest.adaptive?.ended?.round).toBe(6);
+  expect(adaptive.configurations.map(({ runs }) => runs)).toEqual([6, 6]);
+  // Six runs are the first that have an interval; whether it is tight is the machine's affair.
+  expect([...adaptive.concluded, ...adaptive.not_concluded]).toHaveLength(2);
+  expect(adaptive.concluded.length === 2).toBe(adaptive.ended === "decided");
+  expect(configurations.map(({ missing_runs }) => missing_runs)).toEqual([0, 0]);
+  for (const line of [adaptive.sentence, ...adaptive.concluded, ...adaptive.not_concluded])
+    expect(stdout).toContain(line);
+  expect(await campaign.traces()).toEqual([]);
+});
+
+test("a budget ends it between two rounds, which is said, and what was left out is not missing", async () => {
+  const campaign = Campaign.run(newFolder(), "none", ["--runs", "auto", "--budget", "12s", "--json"]);
+  const { code, stdout, stderr } = await campaign.ended;
+  expect(code, stderr).toBe(0);
+  const { adaptive, configurations } = summaryOf(campaign);
+  expect(adaptive.ended).toBe("budget");
+  expect(adaptive.sentence).toContain("the time it was given was used up");
+  const [row] = configurations;
+  expect(row?.missing_runs).toBe(0);
+  expect(row?.runs).toBeLessThan(5);
+  expect(row?.runs).toBe(campaign.results.size);
+  expect(campaign.manifest.adaptive?.spent_s).toBeLessThan(12);
+  const events = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(events.find(({ event }) => event === "campaign")).toMatchObject({ runs: 20, estimate_s: 12 });
+  expect(events.find(({ event }) => event === "look")).toMatchObject({ round: row?.runs, go_on: 0 });
+  expect(events.find(({ event }) => event === "report")).toMatchObject({ adaptive: { ended: "budget" } });
+  expect(events.at(-1)).toMatchObject({ event: "ended", runs: { not_begun: 0 } });
+  expect(readFileSync(join(campaign.folder, "README.md"), "utf8")).toContain(
+    "the time it was given was used up",
+  );
+});
