@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { decodePlugins } from "./src/contract/plugins.js";
 
@@ -29,6 +30,8 @@ const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
 
 export default defineConfig({
   test: {
+    // By default one CPU is left to others: of two that is half.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       project("unit", 10_000, true),
       project("integration", 120_000, true, {
