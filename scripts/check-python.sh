@@ -10,4 +10,4 @@ fi
 "$tools/ruff" format --check
 "$tools/ruff" check
 "$tools/mypy"
-"$tools/pytest" -n 2
+"$tools/pytest" -n 3
