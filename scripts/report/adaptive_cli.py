@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from .adaptive import adaptive_document, adaptive_of
 from .errors import USAGE, ReportError
 from .load import load_campaign
 from .summarize import summarize
-from .terminal import speak_utf8
+from .terminal import ended
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -41,10 +40,4 @@ def _run(options: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program. Returns its exit code: 0, or that of the report."""
-    speak_utf8()
-    try:
-        return _run(_parser().parse_args(arguments))
-    except ReportError as error:
-        for line in error.lines:
-            print(f"decide_rounds: {line}", file=sys.stderr)
-        return error.exit_code
+    return ended("decide_rounds", lambda: _run(_parser().parse_args(arguments)))

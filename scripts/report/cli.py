@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .errors import INTERRUPTED, USAGE, ReportError, one_line
+from .errors import USAGE, one_line
 from .files import write_all
 from .images import images
 from .load import load_campaign
@@ -15,7 +15,7 @@ from .model import Campaign
 from .outputs import FORMATS, PAGE, outputs
 from .summarize import summarize
 from .summary_json import summary_document
-from .terminal import speak_utf8
+from .terminal import ended
 
 _EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be (--keep-going builds
 the report without it, and exits with 2 all the same) · 3 the environment is not fit (tools missing, folder
@@ -121,21 +121,17 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
         parser.error("--summary-json and --images are for a single campaign")
 
 
+def _run(arguments: Sequence[str] | None) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    _check(parser, options)
+    return _report_campaign(options) if options.campaign is not None else _report_several(options)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program.
 
     Returns:
         Its exit code, see `--help`.
     """
-    speak_utf8()
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    _check(parser, options)
-    try:
-        return _report_campaign(options) if options.campaign is not None else _report_several(options)
-    except ReportError as error:
-        for line in error.lines:
-            _say(f"generate_report: {line}")
-        return error.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    return ended("generate_report", lambda: _run(arguments))

@@ -1,7 +1,10 @@
-"""Standard streams that take whatever is to be said, in any locale."""
+"""How the programs speak and end: in any locale, with one line a failure and its exit code."""
 
 import sys
+from collections.abc import Callable
 from io import TextIOWrapper
+
+from .errors import INTERRUPTED, ReportError
 
 
 def speak_utf8() -> None:
@@ -9,3 +12,20 @@ def speak_utf8() -> None:
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors)
+
+
+def ended(program: str, run: Callable[[], int]) -> int:
+    """Runs a program that may fail or be interrupted; a failure is told on standard error.
+
+    Returns:
+        Its exit code.
+    """
+    speak_utf8()
+    try:
+        return run()
+    except ReportError as error:
+        for line in error.lines:
+            print(f"{program}: {line}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED

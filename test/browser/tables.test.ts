@@ -115,6 +115,8 @@ describe.skipIf(!executablePath)("tables, keys and access in the report", () => 
 
   test.each([
     { colorScheme: "light", width: 1280 },
+    { colorScheme: "light", width: 375 },
+    { colorScheme: "dark", width: 1280 },
     { colorScheme: "dark", width: 375 },
   ] as const)("has no serious finding of axe in $colorScheme at $width px", async (look) => {
     const { page } = await report.open(look);

@@ -2,12 +2,11 @@
 
 import argparse
 import re
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..errors import INTERRUPTED, USAGE, ReportError, one_line
-from ..terminal import speak_utf8
+from ..errors import USAGE, ReportError, one_line
+from ..terminal import ended
 from .alike import KINDS
 from .baselines import find_baseline, save_baseline
 from .matching import Outcome, compare_sides
@@ -122,12 +121,4 @@ def _run(options: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program. Returns its exit code, see `--help`."""
-    speak_utf8()
-    try:
-        return _run(_parser().parse_args(arguments))
-    except ReportError as error:
-        for line in error.lines:
-            print(f"compare: {line}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    return ended("compare", lambda: _run(_parser().parse_args(arguments)))

@@ -2,18 +2,17 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..errors import ENVIRONMENT, INTERRUPTED, USAGE, ReportError, one_line
+from ..errors import ENVIRONMENT, USAGE, ReportError, one_line
 from ..files import write_all
 from ..loads import load_text
 from ..stats import MIN_RUNS_FOR_NOISE, Noise, noise_of
 from ..summarize import Summary
-from ..terminal import speak_utf8
+from ..terminal import ended
 from .alike import machine_of, runtime_of
 from .floors import NOISE_FOLDER, NOISE_SCHEMA, NOISE_SCHEMA_VERSION
 from .metrics import METRICS, values_of
@@ -117,12 +116,4 @@ def _run(options: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program. Returns its exit code, see `--help`."""
-    speak_utf8()
-    try:
-        return _run(_parser().parse_args(arguments))
-    except ReportError as error:
-        for line in error.lines:
-            print(f"noise: {line}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    return ended("noise", lambda: _run(_parser().parse_args(arguments)))
