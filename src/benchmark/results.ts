@@ -2,6 +2,7 @@ import type { GeneratorEnv } from "../contract/generator-env.js";
 import {
   type EncodedHistogram,
   type GeneratorPart,
+  type Link,
   type MeasuredResult,
   type Outcome,
   RESULT_SCHEMA,
@@ -13,6 +14,7 @@ import { addCounts, answered, failed } from "../judge/counts.js";
 import type { Evidence } from "../judge/evidence.js";
 import { encodeHistogram, mergeHistograms } from "../judge/histogram.js";
 import { latencyBlock, unsupportedPercentiles } from "../judge/latency.js";
+import { limitOf } from "../judge/limit.js";
 import { judge } from "../judge/rules.js";
 import { addSchedules, scheduleOf } from "../judge/schedule.js";
 import type { ServerSample } from "./monitor.js";
@@ -29,6 +31,8 @@ export interface Findings {
   /** One a worker, all of the same window. */
   measured: readonly (Measured & { connections: number })[];
   generatorCpuUs: number;
+  /** What went over the machine's links in the window. */
+  links: Link[];
   samples: Sample[];
   serverSamples: readonly ServerSample[];
   server?: ServerReadings;
@@ -49,7 +53,7 @@ function mergedOutcomes(workers: readonly Histograms[]): Histograms {
   return { allowed: merged("allowed"), limited: merged("limited"), failed: merged("failed") };
 }
 
-function generatorPart({ measured, generatorCpuUs }: Findings): GeneratorPart {
+function generatorPart({ measured, generatorCpuUs, links }: Findings): GeneratorPart {
   const opened = Math.min(...measured.map(({ opened_ms }) => opened_ms));
   const closed = Math.max(...measured.map(({ closed_ms }) => closed_ms));
   const service = measured.flatMap(({ service_histograms }) => service_histograms ?? []);
@@ -66,6 +70,7 @@ function generatorPart({ measured, generatorCpuUs }: Findings): GeneratorPart {
     window_s: rounded((closed - opened) / 1000, 6),
     cpu_us: generatorCpuUs,
     resident_bytes: process.memoryUsage.rss(),
+    ...(links.length > 0 ? { links } : {}),
     histograms: mergedOutcomes(measured.map(({ histograms }) => histograms)),
     ...(service.length > 0 ? { service_histograms: mergedOutcomes(service) } : {}),
     ...(schedules.length > 0 ? { schedule: addSchedules(schedules) } : {}),
@@ -214,5 +219,5 @@ export function buildResult(findings: Findings): MeasuredResult {
     resources,
     versions: { ...generatorVersions(), ...server?.health.versions },
   };
-  return { ...evidence, verdict: judge(evidence) };
+  return { ...evidence, limited_by: limitOf(evidence), verdict: judge(evidence) };
 }

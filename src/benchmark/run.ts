@@ -4,6 +4,7 @@ import type { MeasuredResult, Sample } from "../contract/result.js";
 import { findProfile, findWorkload } from "../traffic/find.js";
 import { monotonicMs, sleep } from "./clock.js";
 import { Crew } from "./crew.js";
+import { carriedSince, readLinks } from "./links.js";
 import { Monitor, type ServerSample } from "./monitor.js";
 import { buildResult } from "./results.js";
 import { SampleSheet } from "./samples.js";
@@ -56,6 +57,7 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
 
     report({ event: "phase", phase: "measure" });
     monitor = at_window_open && new Monitor(work.url, at_window_open);
+    const links = await readLinks();
     const cpu = process.cpuUsage();
     monitor?.start();
     opened_ms = monotonicMs() + (work.open ? MUSTER_MS : 0);
@@ -63,6 +65,7 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
       work.requests === undefined ? { durationS: work.durationS ?? 30 } : { requests: work.requests };
     const measured = await crew.measure(extent, opened_ms);
     const generatorCpu = process.cpuUsage(cpu);
+    const carried = carriedSince(links, await readLinks());
     await monitor?.stop();
     const at_end = health && (await readDrainedUsage(work.url, drainMs));
     report({ event: "phase", phase: "finished" });
@@ -74,6 +77,7 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
       finished_at: new Date(),
       measured,
       generatorCpuUs: generatorCpu.user + generatorCpu.system,
+      links: carried,
       samples: sheet.rows(monitor?.samples ?? [], opened_ms),
       serverSamples: monitor?.samples ?? [],
       notes: (monitor?.failures ?? []).map((failure) => `a reading of the server failed: ${failure}`),

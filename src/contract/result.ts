@@ -56,6 +56,15 @@ const outcomeHistogramsSchema = z.strictObject({
   failed: histogramSchema,
 });
 
+/** A physical link of the generator's machine whose rate the system tells, and what went over it in the window. */
+export const linkSchema = z.strictObject({
+  name: z.string(),
+  bits_per_second: z.number().positive(),
+  received_bytes: count,
+  sent_bytes: count,
+});
+export type Link = z.infer<typeof linkSchema>;
+
 export const generatorWorkerSchema = z.strictObject({
   connections: z.int().min(1),
   counts: countsSchema,
@@ -74,6 +83,8 @@ export const generatorPartSchema = z.strictObject({
   /** Of the whole generator process, in the window. */
   cpu_us: count,
   resident_bytes: count,
+  /** Absent where the system tells of none: in containers, on most virtual machines, elsewhere than on Linux. */
+  links: z.array(linkSchema).min(1).optional(),
   /** In an open loop from the moment at which a request was to be sent, in a closed one from its send (M3). */
   histograms: outcomeHistogramsSchema,
   /** Open loop alone: from the send. */
@@ -167,7 +178,7 @@ export const predictionSchema = z.strictObject({
 
 /** Which resource kept the run from more requests, and by what figures; `none` where nothing was used up. */
 export const limitedBySchema = z.strictObject({
-  resource: z.enum(["server loop", "server CPU", "store CPU", "generator", "quota", "none"]),
+  resource: z.enum(["server loop", "server CPU", "store CPU", "generator", "quota", "network", "none"]),
   text: z.string(),
 });
 
@@ -276,7 +287,7 @@ export const measuredResultSchema = z.strictObject({
   store: storeEvidenceSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   versions: versionsSchema,
-  /** Absent in results that were not recorded by a campaign. */
+  /** By what could be seen of it: a generator alone sees no store. */
   limited_by: limitedBySchema.optional(),
   verdict: verdictSchema,
 });

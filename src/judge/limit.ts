@@ -70,6 +70,17 @@ function storeNode(role: string, evidence: Evidence): Candidate[] {
   return [oneCore, ...capped("store CPU", role, evidence)];
 }
 
+/** A link carries its rate each way. */
+function network({ generators }: Evidence): Candidate[] {
+  return generators.flatMap(({ window_s, links = [] }) =>
+    links.map(({ name, bits_per_second, received_bytes, sent_bytes }) => {
+      const used = (8 * Math.max(received_bytes, sent_bytes)) / window_s / bits_per_second;
+      const text = `link ${name} carried ${percent(used)} of its ${bits_per_second / 1e9} Gbit/s`;
+      return { resource: "network" as const, used, text };
+    }),
+  );
+}
+
 function quota({ counts, prediction }: Evidence): Candidate[] {
   const all = answered(counts);
   if (all === 0 || prediction?.basis !== "limits" || counts.allowed / all >= ADMITTED_AT_LEAST) return [];
@@ -80,13 +91,14 @@ function quota({ counts, prediction }: Evidence): Candidate[] {
 /**
  * Which resource kept the run from more requests: the one that was used up, the most used one if there are several.
  * `none` where nothing was: an open loop below capacity, too few connections, or waiting for each other. The network is
- * not judged: loopback and bridges have no rate to compare with.
+ * judged where the generator's machine has links whose rate is told: loopback and bridges have none.
  */
 export function limitOf(evidence: Evidence): Limit {
   const nodes = Object.keys(evidence.resources).filter((role) => /^store(-|$)/.test(role));
   const candidates = [
     ...quota(evidence),
     ...generator(evidence),
+    ...network(evidence),
     ...serverLoop(evidence),
     ...capped("server CPU", "server", evidence),
     ...nodes.flatMap((role) => storeNode(role, evidence)),

@@ -64,7 +64,7 @@ export function recordOf(belonging: Belonging, { result, store, resources, notes
   const roles = { ...result.resources };
   for (const [role, seen] of Object.entries(resources)) roles[role] = mergeRole(roles[role], seen);
   const version = store?.nodes[0]?.at_end.version;
-  const { verdict: _generatorsOwn, ...measured } = result;
+  const { verdict: _verdict, limited_by: _limit, ...measured } = result;
   const evidence = {
     ...measured,
     ...identityOf(belonging),

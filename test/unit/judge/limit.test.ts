@@ -66,6 +66,22 @@ describe("what kept a run from more requests", () => {
     });
   });
 
+  test("is the network, when a link of the generator's machine was full one way", () => {
+    const over = (received_bytes: number, sent_bytes: number) => {
+      const { generators } = validEvidence();
+      const link = { name: "eth0", bits_per_second: 1e9, received_bytes, sent_bytes };
+      const with_link = generators.map((part) => ({ ...part, window_s: 10, links: [link] }));
+      return limitOf(run(0.5, {}, { generators: with_link }));
+    };
+    expect(over(1.2e9, 0.3e9)).toEqual({
+      resource: "network",
+      text: "link eth0 carried 96 % of its 1 Gbit/s",
+    });
+    expect(over(0.3e9, 1.2e9).resource).toBe("network");
+    // A link carries its rate each way: the two do not add up.
+    expect(over(0.7e9, 0.7e9).resource).toBe("none");
+  });
+
   test("is the quota, where nearly nothing was admitted under explicit limits", () => {
     const prediction = { limited_share: 1, seen_share: 1, tolerance: 0.01, basis: "limits" as const };
     const { counts } = validEvidence();

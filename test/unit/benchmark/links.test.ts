@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { carriedSince, readLinks } from "../../../src/benchmark/links.js";
+
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "links-"));
+});
+
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+function addLink(name: string, speed: string | undefined, bytes: readonly [number, number], device = true) {
+  const folder = join(root, name);
+  mkdirSync(join(folder, "statistics"), { recursive: true });
+  if (device) mkdirSync(join(folder, "device"), { recursive: true });
+  if (speed !== undefined) writeFileSync(join(folder, "speed"), `${speed}\n`);
+  writeFileSync(join(folder, "statistics/rx_bytes"), `${bytes[0]}\n`);
+  writeFileSync(join(folder, "statistics/tx_bytes"), `${bytes[1]}\n`);
+}
+
+describe("links of the machine", () => {
+  test("are those of a device that tells its rate", async () => {
+    addLink("eth1", "1000", [5, 7]);
+    addLink("eth0", "25000", [1, 2]);
+    addLink("virtual", "-1", [1, 2]);
+    addLink("silent", undefined, [1, 2]);
+    addLink("veth0", "10000", [1, 2], false);
+    expect(await readLinks(root)).toEqual([
+      { name: "eth0", bits_per_second: 25e9, received_bytes: 1, sent_bytes: 2 },
+      { name: "eth1", bits_per_second: 1e9, received_bytes: 5, sent_bytes: 7 },
+    ]);
+  });
+
+  test("are none where the system tells of none", async () => {
+    expect(await readLinks(join(root, "nowhere"))).toEqual([]);
+  });
+
+  test("carried what their counters grew by; one that was set up anew, or came later, says nothing", async () => {
+    addLink("eth0", "1000", [100, 200]);
+    addLink("eth1", "1000", [100, 200]);
+    const before = await readLinks(root);
+    addLink("eth0", "1000", [150, 260]);
+    addLink("eth1", "1000", [3, 4]);
+    addLink("eth2", "1000", [3, 4]);
+    expect(carriedSince(before, await readLinks(root))).toEqual([
+      { name: "eth0", bits_per_second: 1e9, received_bytes: 50, sent_bytes: 60 },
+    ]);
+  });
+});
