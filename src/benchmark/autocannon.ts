@@ -3,7 +3,7 @@ import { environmentError } from "../contract/errors.js";
 import { monotonicMs, sleep } from "./clock.js";
 import type { RequestSource } from "./drivers/http.js";
 import type { Engine, Extent, Window, WindowListener } from "./engine.js";
-import { Recorder } from "./recorder.js";
+import { Recorder, rehearse, SAMPLE_MS } from "./recorder.js";
 
 /** autocannon looks at its stop flag this often; its own figures are not used. */
 const TICK_MS = 100;
@@ -11,7 +11,6 @@ const TICK_MS = 100;
 const FOREVER_S = 1_000_000;
 /** A connection that was refused or lost waits this long, so that a dead server is not hammered. */
 const RECONNECT_MS = 50;
-const SAMPLE_MS = 1000;
 
 export interface ClosedLoopOptions {
   url: URL;
@@ -73,10 +72,15 @@ export class ClosedLoop implements Engine {
   }
 
   async warmUp(durationS: number): Promise<void> {
+    const recorder = new Recorder();
+    this.#recorder = recorder;
+    const endRehearsal = rehearse(recorder);
     this.#openGate();
     await sleep(durationS * 1000);
     this.#open = false;
+    endRehearsal();
     await this.#drained();
+    this.#recorder = undefined;
   }
 
   async measure(extent: Extent, listener: WindowListener): Promise<Window> {

@@ -1,7 +1,11 @@
 import type { Histogram } from "hdr-histogram-js";
 import type { Counts, EncodedHistogram, Outcome } from "../contract/result.js";
 import { createHistogram, encodeHistogram } from "../judge/histogram.js";
+import { steadyMs } from "./clock.js";
 import { outcomeOf } from "./drivers/http.js";
+
+/** Length of an interval. */
+export const SAMPLE_MS = 1000;
 
 /** One interval of a worker's window. */
 export interface WorkerSample {
@@ -10,9 +14,36 @@ export interface WorkerSample {
   allowed: number;
   limited: number;
   failed: number;
-  answered: EncodedHistogram;
+  /** Microseconds, one each allowed or limited answer, as they came. */
+  latencies_us: Uint32Array<ArrayBuffer>;
   /** 0 to 1, of the worker's thread in this interval; the thread adds it. */
   event_loop_utilisation?: number;
+}
+
+/**
+ * Numbers of one interval. Writing them down costs the worker next to nothing, and they are handed over without a copy:
+ * a histogram would have to be encoded once a second, some milliseconds in which nothing is sent and nothing read.
+ */
+class Tape {
+  #values = new Uint32Array(16_384);
+  #count = 0;
+
+  push(value: number): void {
+    if (this.#count === this.#values.length) {
+      const longer = new Uint32Array(2 * this.#count);
+      longer.set(this.#values);
+      this.#values = longer;
+    }
+    this.#values[this.#count++] = value;
+  }
+
+  /** All of them; the tape is empty then. */
+  take(): Uint32Array<ArrayBuffer> {
+    const taken = this.#values.subarray(0, this.#count);
+    this.#values = new Uint32Array(this.#values.length);
+    this.#count = 0;
+    return taken;
+  }
 }
 
 const noCounts = () => ({ allowed: 0, limited: 0, failed: 0 });
@@ -26,7 +57,8 @@ export class Recorder {
   };
   readonly #byStatus = new Uint32Array(1000);
   readonly #counts: Record<Outcome, number> = noCounts();
-  #interval = { ...noCounts(), answered: createHistogram() };
+  readonly #tape = new Tape();
+  #interval = noCounts();
 
   /** @param ms latency in milliseconds, with fractions */
   answer(status: number, ms: number): void {
@@ -37,7 +69,7 @@ export class Recorder {
     this.#counts[outcome]++;
     this.#histograms[outcome].recordValue(us);
     this.#interval[outcome]++;
-    if (outcome !== "failed") this.#interval.answered.recordValue(us);
+    if (outcome !== "failed") this.#tape.push(us);
   }
 
   /** A request that got no answer. */
@@ -47,10 +79,8 @@ export class Recorder {
 
   /** Ends the interval that is under way. @param at_ms monotonic milliseconds */
   sample(at_ms: number): WorkerSample {
-    const { answered, ...counts } = this.#interval;
-    const sample = { at_ms, ...counts, answered: encodeHistogram(answered) };
-    answered.reset();
-    this.#interval = { ...noCounts(), answered };
+    const sample = { at_ms, ...this.#interval, latencies_us: this.#tape.take() };
+    this.#interval = noCounts();
     return sample;
   }
 
@@ -66,6 +96,16 @@ export class Recorder {
   histograms(): Record<Outcome, EncodedHistogram> {
     return encodeOutcomes(this.#histograms);
   }
+}
+
+/**
+ * Samples a recorder of the warm-up, whose figures are thrown away: what first runs in the window would be compiled
+ * there, on the CPUs that are measured.
+ * @returns ends it
+ */
+export function rehearse(recorder: { sample(at_ms: number): WorkerSample }): () => void {
+  const sampler = setInterval(() => recorder.sample(steadyMs()), SAMPLE_MS);
+  return () => clearInterval(sampler);
 }
 
 export function encodeOutcomes(histograms: Record<Outcome, Histogram>): Record<Outcome, EncodedHistogram> {

@@ -1,5 +1,5 @@
 import type { Sample } from "../contract/result.js";
-import { mergeHistograms } from "../judge/histogram.js";
+import { createHistogram } from "../judge/histogram.js";
 import type { ServerSample } from "./monitor.js";
 import type { WorkerSample } from "./recorder.js";
 
@@ -9,7 +9,8 @@ const rounded = (value: number, digits: number): number => Number(value.toFixed(
 function mergeInterval(parts: readonly WorkerSample[], opened_ms: number, previous_s: number): Sample {
   const sum = (pick: (part: WorkerSample) => number) => parts.reduce((total, part) => total + pick(part), 0);
   const t_s = rounded((Math.max(...parts.map((part) => part.at_ms)) - opened_ms) / 1000, 3);
-  const latency = mergeHistograms(parts.map((part) => part.answered));
+  const latency = createHistogram();
+  for (const { latencies_us } of parts) for (const us of latencies_us) latency.recordValue(us);
   const busy = parts.flatMap(({ event_loop_utilisation }) => event_loop_utilisation ?? []);
   const at = (percentile: number) => rounded(latency.getValueAtPercentile(percentile) / 1000, 3);
   return {
@@ -25,7 +26,10 @@ function mergeInterval(parts: readonly WorkerSample[], opened_ms: number, previo
 
 /** Collects the samples of all workers; an interval is whole once each worker has reported it. */
 export class SampleSheet {
+  /** Of each worker, what belongs to intervals that are not whole yet. */
   readonly #columns: WorkerSample[][];
+  /** What the last row was made of; that of the rows before is let go, it is large. */
+  #last: WorkerSample[] = [];
   readonly #rows: Sample[] = [];
 
   constructor(workers: number) {
@@ -35,20 +39,21 @@ export class SampleSheet {
   /** @returns the interval, when this report made it whole */
   add(worker: number, sample: WorkerSample, opened_ms: number): Sample | undefined {
     this.#columns[worker]?.push(sample);
-    const index = this.#rows.length;
-    const parts = this.#columns.flatMap((column) => column[index] ?? []);
-    if (parts.length < this.#columns.length) return undefined;
-    const row = mergeInterval(parts, opened_ms, this.#rows.at(-1)?.t_s ?? 0);
+    if (this.#columns.some((column) => column.length === 0)) return undefined;
+    this.#last = this.#columns.flatMap((column) => column.shift() ?? []);
+    const row = mergeInterval(this.#last, opened_ms, this.#rows.at(-1)?.t_s ?? 0);
     this.#rows.push(row);
     return row;
   }
 
   /** All intervals; what one worker told after the others had ended belongs to the last one. */
   #whole(opened_ms: number): Sample[] {
-    const last = Math.max(0, this.#rows.length - 1);
-    const parts = this.#columns.flatMap((column) => column.slice(last));
-    if (parts.length <= this.#columns.length) return this.#rows;
-    return [...this.#rows.slice(0, last), mergeInterval(parts, opened_ms, this.#rows[last - 1]?.t_s ?? 0)];
+    const left = this.#columns.flat();
+    if (left.length === 0) return this.#rows;
+    return [
+      ...this.#rows.slice(0, -1),
+      mergeInterval([...this.#last, ...left], opened_ms, this.#rows.at(-2)?.t_s ?? 0),
+    ];
   }
 
   /** All intervals, each with the server's reading that falls nearest to it. */

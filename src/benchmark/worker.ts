@@ -20,7 +20,7 @@ import type { WorkerSample } from "./recorder.js";
 const assignment = workerData as WorkerAssignment;
 const port = parentPort;
 if (!port) throw new Error("worker.js runs in a worker thread only");
-const say = (reply: Reply): void => port.postMessage(reply);
+const say = (reply: Reply, handedOver: ArrayBuffer[] = []): void => port.postMessage(reply, handedOver);
 
 function closedLoop({ url, traffic, seed, timeoutS, ...own }: WorkerAssignment): Engine {
   const endpoint = new URL(url);
@@ -75,7 +75,9 @@ async function measure(extent: Extent, opens_ms: number): Promise<Measured> {
   let waited = waitedBefore;
   const listener = {
     sample: (sample: WorkerSample) =>
-      say({ reply: "sample", sample: { ...sample, event_loop_utilisation: busySinceLast() } }),
+      say({ reply: "sample", sample: { ...sample, event_loop_utilisation: busySinceLast() } }, [
+        sample.latencies_us.buffer,
+      ]),
     closed() {
       inWindow = performance.eventLoopUtilization(before);
       waited = cpuWaitMs();
@@ -109,11 +111,13 @@ async function obey(command: Command): Promise<Reply> {
 }
 
 port.on("message", (command: Command) => {
-  obey(command).then(say, (error: unknown) =>
-    say({
-      reply: "error",
-      message: messageOf(error),
-      ...(error instanceof BenchError ? { exitCode: error.exitCode } : {}),
-    }),
+  obey(command).then(
+    (reply) => say(reply),
+    (error: unknown) =>
+      say({
+        reply: "error",
+        message: messageOf(error),
+        ...(error instanceof BenchError ? { exitCode: error.exitCode } : {}),
+      }),
   );
 });

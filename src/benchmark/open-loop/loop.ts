@@ -1,12 +1,11 @@
 import { sleep, steadyMs } from "../clock.js";
 import type { OpenChannel } from "../drivers/channel.js";
 import type { Engine, Extent, Window, WindowListener } from "../engine.js";
+import { rehearse, SAMPLE_MS } from "../recorder.js";
 import { Pool } from "./pool.js";
 import { OpenRecorder } from "./recorder.js";
 import { createArrivals, type ScheduleShare } from "./schedule.js";
 import { Ticker } from "./ticker.js";
-
-const SAMPLE_MS = 1000;
 
 export interface OpenLoopOptions {
   share: ScheduleShare;
@@ -80,8 +79,13 @@ export class OpenLoop implements Engine {
   }
 
   async warmUp(durationS: number): Promise<void> {
+    const recorder = new OpenRecorder();
+    this.#recorder = recorder;
+    const endRehearsal = rehearse(recorder);
     await this.#play({ durationS }, steadyMs());
+    endRehearsal();
     await this.#pool.idle();
+    this.#recorder = undefined;
   }
 
   async measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window> {
