@@ -1,10 +1,14 @@
-// Answers every request after a fixed time: what two load generators must agree on.
-import { createServer } from "node:http";
+// Answers every request after a fixed time: what two load generators must agree on. It speaks just enough HTTP for
+// requests without a body: what a request costs it makes answers that fall due together wait for each other, the more
+// the closer together a generator sends.
+import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
 
 const delay_ms = Number(process.env.DELAY_MS);
-const body = "{}";
-const head = { "content-type": "application/json", "content-length": body.length };
+const answer = Buffer.from(
+  "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: keep-alive\r\n\r\n{}",
+);
+const REQUEST_END = "\r\n\r\n";
 
 // Timers of the event loop have whole milliseconds, which is half of the shortest time: a thread sleeps exactly, and
 // says when the time is over. All wait equally long, so the first that came is the first to be answered.
@@ -21,14 +25,24 @@ const waiting = [];
 const now = () => Number(process.hrtime.bigint()) / 1e6;
 const sleep = () => sleeper.postMessage(waiting[0].due - now());
 sleeper.on("message", () => {
-  while (waiting.length > 0 && waiting[0].due <= now())
-    waiting.shift().response.writeHead(200, head).end(body);
+  while (waiting.length > 0 && waiting[0].due <= now()) {
+    const { socket } = waiting.shift();
+    if (!socket.destroyed) socket.write(answer);
+  }
   if (waiting.length > 0) sleep();
 });
 
-const server = createServer((_request, response) => {
-  waiting.push({ due: now() + delay_ms, response });
-  if (waiting.length === 1) sleep();
+const server = createServer({ noDelay: true }, (socket) => {
+  let begun = "";
+  // A client that goes away is nothing to tell.
+  socket.on("error", () => {});
+  socket.on("data", (bytes) => {
+    const requests = (begun + bytes.toString("latin1")).split(REQUEST_END);
+    begun = requests.pop();
+    for (const _request of requests) {
+      waiting.push({ due: now() + delay_ms, socket });
+      if (waiting.length === 1) sleep();
+    }
+  });
 });
-server.keepAliveTimeout = 120_000;
 server.listen(Number(process.env.PORT), "127.0.0.1");

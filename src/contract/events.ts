@@ -91,6 +91,8 @@ export const eventSchema = z.discriminatedUnion("event", [
     /** Which repetition of the configuration, of how many. */
     run: z.int().min(1),
     runs_per_configuration: z.int().min(1),
+    /** It may have fewer: as many as it takes to tell it apart. */
+    at_most: z.literal(true).optional(),
     configuration_hash: z.string(),
     configuration: configurationSchema,
     time_left_s,

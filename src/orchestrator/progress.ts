@@ -75,6 +75,7 @@ export class Progress {
       file: planned.file,
       run: planned.run,
       runs_per_configuration: this.#plan.runs_per_configuration,
+      ...(this.#plan.adaptive ? { at_most: true } : {}),
       configuration_hash: planned.configuration_hash,
       configuration: this.#configuration(planned),
       time_left_s: this.left(),

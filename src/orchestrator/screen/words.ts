@@ -13,8 +13,10 @@ export function configurationText({ target, workload, traffic, load }: Configura
 }
 
 /** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
-export const runText = (started: EventOf<"run_started">): string =>
-  `${configurationText(started.configuration)}, run ${started.run} of ${started.runs_per_configuration}`;
+export function runText({ configuration, run, runs_per_configuration, at_most }: EventOf<"run_started">): string {
+  const of = `${at_most ? "at most " : ""}${runs_per_configuration}`;
+  return `${configurationText(configuration)}, run ${run} of ${of}`;
+}
 
 const PHASES: Partial<Record<Phase, string>> = {
   starting: "starting the parts",

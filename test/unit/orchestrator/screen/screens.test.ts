@@ -44,6 +44,11 @@ describe("without a terminal", () => {
     expect(out.text + err.text).not.toMatch(OBEYED);
   });
 
+  test("of runs that may be fewer the number is the most", () => {
+    const { out } = lines("normal", [tell.opened(), tell.campaign(), tell.started(1, 0, { at_most: true })]);
+    expect(out.text).toMatch(/, run 1 of at most 2; 2 min left$/m);
+  });
+
   test("--verbose adds the seconds and the programs' own lines", () => {
     const { out } = lines("verbose");
     expect(out.text).toMatch(/ 7 s: 5012 requests\/s, p99 12\.31 ms, 10\.0 % limited, generator 45 % busy/);
