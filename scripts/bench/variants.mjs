@@ -43,5 +43,5 @@ const memory = (id) => ({
 
 export default {
   clients: [memory("memory-a"), memory("memory-b")],
-  options: [option("copy", 0), option("little", 2), option("much", 40)],
+  options: [option("copy", 0), option("little", 1), option("much", 40)],
 };
