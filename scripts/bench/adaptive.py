@@ -40,7 +40,9 @@ def _looks(most: int) -> Schedule:
 
 def main() -> int:
     record = json.loads(RECORD.read_text(encoding="utf-8"))
-    print(f"{record['note']}\n")
+    for name, campaign in record["campaigns"].items():
+        print(f"{name}: {campaign['note']}")
+    print()
     print(f"{'kind':12} {'pair':46} {'fixed runs':42} {'auto':42} runs")
     used: defaultdict[str, list[int]] = defaultdict(list)
     fixed_runs: defaultdict[str, list[int]] = defaultdict(list)

@@ -1,8 +1,9 @@
-// autocannon as it comes, on one fixed URL: what our closed loop is compared with.
+// autocannon as it comes, on one fixed URL: what our loops are compared with. RATE: no more requests a second.
 import autocannon from "autocannon";
 
+const pace = process.env.RATE ? { overallRate: Number(process.env.RATE) } : {};
 const run = (amount) =>
-  autocannon({ url: process.env.URL, connections: Number(process.env.CONNECTIONS), amount });
+  autocannon({ url: process.env.URL, connections: Number(process.env.CONNECTIONS), amount, ...pace });
 await run(10_000);
 const before = process.cpuUsage();
 const { requests } = await run(Number(process.env.REQUESTS));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes scripts/bench/adaptive-recorded.json of campaigns of 20 fixed runs, for `npm run bench:adaptive`.
+"""Adds campaigns of 20 fixed runs to scripts/bench/adaptive-recorded.json, for `npm run bench:adaptive`.
 
     .venv/bin/python scripts/bench/record_adaptive.py NOTE results/20261121_101500 …
 
@@ -7,8 +7,8 @@ Which pairs are made of a campaign's targets, and of what kind they are, stands 
 are measured with the plugin beside this file, for example
 
     ./scripts/run-all.sh --plugin scripts/bench/variants.mjs --runtime local --concurrency 1 --runs 20 \
-      --clients iovalkey,iovalkey+copy,iovalkey+little,iovalkey+much,ioredis@valkey \
-      --duration-mode custom:2 --warmup 1 --cooldown 0
+      --clients iovalkey,iovalkey+copy,iovalkey+little,iovalkey+much,memory-a,memory-b \
+      --duration-mode custom:8 --warmup 1 --cooldown 0
 """
 
 import json
@@ -56,13 +56,14 @@ def _runs(row: Summary) -> list[dict[str, Any]]:
 
 def main(words: list[str]) -> int:
     note, *folders = words
-    campaigns: dict[str, Any] = {}
-    pairs = []
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    campaigns, pairs = record["campaigns"], record["pairs"]
     for folder in folders:
         campaign = load_campaign(Path(folder), series=False)
         manifest = campaign.manifest or {}
         runs = {row.identity.label: _runs(row) for row in summarize(campaign)}
         campaigns[campaign.name] = {
+            "note": note,
             "machine": f"{manifest['machine']['cpu_model']}, {manifest['machine']['cpus']} CPUs",
             "settings": manifest["settings"] | {"plugin": "scripts/bench/variants.mjs"},
             "runs": runs,
@@ -72,7 +73,6 @@ def main(words: list[str]) -> int:
             for base, new, kind in PAIRS
             if base in runs and new in runs
         ]
-    record = {"note": note, "pairs": pairs, "campaigns": campaigns}
     # One run a line: a file for people, too.
     text = json.dumps(record, ensure_ascii=False, indent=1)
     RECORD.write_text(f"{text}\n", encoding="utf-8")

@@ -60,6 +60,14 @@ function stopOnSignals(app: FastifyInstance, client: OpenClient): void {
   process.on("SIGINT", stop);
 }
 
+/** What nobody caught, as in a library that does not go with its client. Of a part's words the last line is told. */
+function failUncaught(error: unknown): void {
+  const frames =
+    error instanceof Error ? (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)) : [];
+  process.stderr.write([...frames, `ratelimit-bench server: not caught: ${messageOf(error)}\n`].join("\n"));
+  process.exit(EXIT.defect);
+}
+
 /** The message of an expected failure, the stack of an unexpected one. */
 function fail(error: unknown): void {
   const expected = error instanceof BenchError;
@@ -74,4 +82,6 @@ function leave(): void {
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
+// Rejections that nobody handles come here, too.
+process.on("uncaughtException", failUncaught);
 main().catch(fail);

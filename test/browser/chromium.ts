@@ -74,7 +74,9 @@ export async function seriousFindings(page: Page): Promise<unknown[]> {
   await page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
   // Not as a script element: the page's policy refuses those.
   await page.evaluate(axe);
-  const { violations } = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as { violations: Finding[] };
+  const { violations } = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as {
+    violations: Finding[];
+  };
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(({ id, nodes }) => [id, nodes.length, nodes[0]?.html, nodes[0]?.failureSummary]);

@@ -13,7 +13,12 @@ export function configurationText({ target, workload, traffic, load }: Configura
 }
 
 /** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
-export function runText({ configuration, run, runs_per_configuration, at_most }: EventOf<"run_started">): string {
+export function runText({
+  configuration,
+  run,
+  runs_per_configuration,
+  at_most,
+}: EventOf<"run_started">): string {
   const of = `${at_most ? "at most " : ""}${runs_per_configuration}`;
   return `${configurationText(configuration)}, run ${run} of ${of}`;
 }

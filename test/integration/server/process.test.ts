@@ -1,7 +1,13 @@
+import { writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { encodePlugins } from "../../../src/contract/plugins.js";
+import { temporaryFolders } from "../../helpers/folders.js";
 import { TestServer } from "../../helpers/server.js";
 import { freePort, TestStore, until } from "../../helpers/store.js";
+
+const newFolder = temporaryFolders();
 
 describe.concurrent("a server that cannot start says why in one line", () => {
   test.each([
@@ -29,6 +35,30 @@ describe.concurrent("a server that cannot start says why in one line", () => {
     } finally {
       other.close();
     }
+  });
+});
+
+describe("a library that throws when nobody waits for it", () => {
+  test("ends it with 1, and the last line says what it threw", async () => {
+    const folder = newFolder();
+    const plugin = join(folder, "late.mjs");
+    writeFileSync(
+      plugin,
+      `async function open() {
+  setTimeout(() => Promise.reject(new Error("too late")), 200);
+  return { settings: {}, storeVersion: async () => undefined, shardKeys: async () => [], close: async () => {} };
+}
+export const plugin = { clients: [{
+  id: "late", open, stores: ["memory"], topologies: ["none"], control: false, limiter: "rate-limiter-flexible",
+  survivesStoreRestart: true, survivesScriptFlush: true, flexible: { className: "RateLimiterMemory" },
+  autoPipelining: () => "it has no connection",
+}] };
+`,
+    );
+    const end = await TestServer.spawn({ MODE: "late", ...encodePlugins([plugin]) }).ended;
+    expect(end.code).toBe(1);
+    expect(end.stderr.trimEnd().split("\n").at(-1)).toBe("ratelimit-bench server: not caught: too late");
+    expect(end.stderr).toMatch(/^ +at .*late\.mjs/m);
   });
 });
 
