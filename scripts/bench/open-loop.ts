@@ -53,7 +53,7 @@ try {
   const what = `open loop at ${RATE}/s against autocannon in a closed loop`;
   await printRatio(what, "µs CPU a request", figures, TARGET_RATIO);
   const same = `open loop at ${RATE}/s against autocannon at ${RATE}/s`;
-  await printRatio(same, "µs CPU a request", { a: figures.a, b: paced }, 1);
+  await printRatio(same, "µs CPU a request", { a: figures.a, b: paced });
   const median = async (name: "p50" | "p99") => {
     const values = lateness.map((run) => run[name]);
     return (await statistics({ question: "median_interval", values })).median?.toFixed(3);

@@ -83,20 +83,20 @@ async function print(
   unit: string,
   figures: { a: number[]; b: number[] },
   kind: "ratio" | "difference",
-  target: number,
+  target: number | undefined,
 ): Promise<void> {
   const { median, low, high } = await ask(`paired_${kind}`, figures);
   const sides = `${await medianOf(figures.a)} and ${await medianOf(figures.b)} ${unit}`;
   process.stdout.write(`${what}: medians ${sides}, ${figures.a.length} pairs\n`);
   const interval = `95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}`;
-  const verdict = median <= target ? "met" : "missed";
-  process.stdout.write(`  ${kind} ${median.toFixed(3)}, ${interval}; target ≤ ${target}: ${verdict}\n`);
+  const verdict = target === undefined ? "" : `; target ≤ ${target}: ${median <= target ? "met" : "missed"}`;
+  process.stdout.write(`  ${kind} ${median.toFixed(3)}, ${interval}${verdict}\n`);
 }
 
 type Figures = { a: number[]; b: number[] };
 
-/** Prints the typical ratio A / B with its interval, and whether the target is met. */
-export const printRatio = (what: string, unit: string, figures: Figures, target: number): Promise<void> =>
+/** Prints the typical ratio A / B with its interval, and whether the target is met, if there is one. */
+export const printRatio = (what: string, unit: string, figures: Figures, target?: number): Promise<void> =>
   print(what, unit, figures, "ratio", target);
 
 /** Prints the typical difference A − B with its interval, and whether the target is met. */
