@@ -27,6 +27,7 @@ test("adaptive runs that are killed under way go on, end within their limits, an
   const { code, stdout, stderr } = await campaign.ended;
   expect(code, stderr).toBe(0);
   expect(stdout).toContain("5 runs are there, 5 are missing");
+  expect(stdout).toMatch(/, run 6 of at most 6;/);
   expect(stdout).toContain("after round 5: 2 configurations go on");
   const { adaptive, configurations } = summaryOf(campaign);
   expect(campaign.manifest.adaptive?.ended?.round).toBe(6);
@@ -57,6 +58,7 @@ test("a budget ends it between two rounds, which is said, and what was left out 
     .split("\n")
     .map((line) => JSON.parse(line));
   expect(events.find(({ event }) => event === "campaign")).toMatchObject({ runs: 20, estimate_s: 12 });
+  expect(events.find(({ event }) => event === "run_started")).toMatchObject({ run: 1, at_most: true });
   expect(events.find(({ event }) => event === "look")).toMatchObject({ round: row?.runs, go_on: 0 });
   expect(events.find(({ event }) => event === "report")).toMatchObject({ adaptive: { ended: "budget" } });
   expect(events.at(-1)).toMatchObject({ event: "ended", runs: { not_begun: 0 } });
