@@ -5,10 +5,11 @@ import { runtimes } from "../runtimes/index.js";
 import { endProcess, removeSocketsOf } from "../runtimes/local-part.js";
 import { startTimeOf } from "../runtimes/process-identity.js";
 import type { Leftover } from "../runtimes/types.js";
+import { writerOf } from "./results-dir.js";
 import { deadLock, isAlive, type LeaseFile, leasesFolder, readLeases, stateFolder } from "./state.js";
 import { unfinishedInstallations } from "./versions/folder.js";
 
-/** Writing a file of the state folder takes milliseconds: what is older than this was given up. */
+/** Writing a file of the state folder takes milliseconds: what is older was given up, whoever has its id now. */
 const WRITTEN_WITHIN_MS = 60_000;
 
 /**
@@ -68,7 +69,9 @@ async function unfinishedFiles(): Promise<Leftover[]> {
     for (const name of await readdir(folder).catch(() => [])) {
       const path = join(folder, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
-      if (!/\.(tmp|dead)$/.test(name) || Date.now() - mtimeMs < WRITTEN_WITHIN_MS) continue;
+      const writer = writerOf(name);
+      const isDead = writer !== undefined && (await startTimeOf(writer)) === undefined;
+      if (!/\.(tmp|dead)$/.test(name) || (!isDead && Date.now() - mtimeMs < WRITTEN_WITHIN_MS)) continue;
       found.push({ what: `the unfinished file ${path}`, remove: () => rm(path, { force: true }) });
     }
   }

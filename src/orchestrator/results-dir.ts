@@ -60,7 +60,7 @@ async function refuseForeignLatest(root: string): Promise<void> {
   throw environmentError(`${link} leads out of the results folder, to ${target}: move it away`);
 }
 
-/** `.name.<number>.tmp`, as `writeWhole` and the report name what they have not finished yet. */
+/** `.name.<…>.<number>.tmp`, as `writeWhole` and the report name what they have not finished yet. */
 const TEMPORARY = /^\..+\.[0-9a-f]+\.tmp$/;
 
 /**
@@ -84,9 +84,19 @@ export async function removeTemporaries(campaignFolder: string): Promise<string[
   return removed.sort();
 }
 
+/** A name that nobody else takes; that of a writer who was killed tells that it can go. */
+export const temporaryName = (name: string): string =>
+  `${name}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
+
+/** The process id in a `temporaryName`. */
+export function writerOf(temporaryName: string): number | undefined {
+  const pid = /\.(\d+)\.[0-9a-f]{8}\.tmp$/.exec(temporaryName)?.[1];
+  return pid === undefined ? undefined : Number(pid);
+}
+
 /** Writes a file whole or not at all: temporary file, fsync, rename. An older file stays intact on failure. */
 export async function writeWhole(path: string, text: string): Promise<void> {
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString("hex")}.tmp`);
+  const temporary = join(dirname(path), temporaryName(`.${basename(path)}`));
   try {
     const file = await open(temporary, "wx");
     try {

@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { access, constants, link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { environmentError, messageOf } from "../contract/errors.js";
 import { startTimeOf } from "../runtimes/process-identity.js";
+import { temporaryName } from "./results-dir.js";
 
 const ownerSchema = z.strictObject({ pid: z.int(), started: z.string(), campaign: z.string() });
 type Owner = z.infer<typeof ownerSchema>;
@@ -94,7 +94,7 @@ async function discard(path: string, dead: string): Promise<void> {
 export async function takeLock(campaign: string): Promise<() => Promise<void>> {
   const path = lockPath();
   await makeStateFolder(stateFolder());
-  const own = join(stateFolder(), `lock.${randomBytes(4).toString("hex")}.tmp`);
+  const own = join(stateFolder(), temporaryName("lock"));
   await writeFile(own, JSON.stringify(await thisOwner(campaign)));
   try {
     for (let attempt = 0; attempt < 5; attempt++) {
