@@ -1,8 +1,7 @@
-import type { Histogram } from "hdr-histogram-js";
 import type { Counts, EncodedHistogram, Outcome } from "../contract/result.js";
-import { createHistogram, encodeHistogram } from "../judge/histogram.js";
 import { steadyMs } from "./clock.js";
 import { outcomeOf } from "./drivers/http.js";
+import { Tally } from "./tally.js";
 
 /** Length of an interval. */
 export const SAMPLE_MS = 1000;
@@ -21,8 +20,10 @@ export interface WorkerSample {
 }
 
 /**
- * Numbers of one interval. Writing them down costs the worker next to nothing, and they are handed over without a copy:
- * a histogram would have to be encoded once a second, some milliseconds in which nothing is sent and nothing read.
+ * Numbers of one interval. Writing them down costs the worker next to nothing, and they are handed over as they are: a
+ * histogram would have to be encoded once a second, some milliseconds in which nothing is sent and nothing read. They
+ * are copied, not transferred: the first buffer that a thread gives away makes V8 throw away what it has compiled for
+ * typed arrays, which is all that reads and records here.
  */
 class Tape {
   #values = new Uint32Array(16_384);
@@ -39,8 +40,7 @@ class Tape {
 
   /** All of them; the tape is empty then. */
   take(): Uint32Array<ArrayBuffer> {
-    const taken = this.#values.subarray(0, this.#count);
-    this.#values = new Uint32Array(this.#values.length);
+    const taken = this.#values.slice(0, this.#count);
     this.#count = 0;
     return taken;
   }
@@ -50,11 +50,7 @@ const noCounts = () => ({ allowed: 0, limited: 0, failed: 0 });
 
 /** Records the answers of one worker's window: latency in microseconds an outcome, counts, one sample a second. */
 export class Recorder {
-  readonly #histograms: Record<Outcome, Histogram> = {
-    allowed: createHistogram(),
-    limited: createHistogram(),
-    failed: createHistogram(),
-  };
+  readonly #tallies = talliesByOutcome();
   readonly #byStatus = new Uint32Array(1000);
   readonly #counts: Record<Outcome, number> = noCounts();
   readonly #tape = new Tape();
@@ -67,7 +63,7 @@ export class Recorder {
     const us = Math.max(1, Math.round(ms * 1000));
     this.#byStatus[status] = (this.#byStatus[status] ?? 0) + 1;
     this.#counts[outcome]++;
-    this.#histograms[outcome].recordValue(us);
+    this.#tallies[outcome].record(us);
     this.#interval[outcome]++;
     if (outcome !== "failed") this.#tape.push(us);
   }
@@ -94,7 +90,7 @@ export class Recorder {
   }
 
   histograms(): Record<Outcome, EncodedHistogram> {
-    return encodeOutcomes(this.#histograms);
+    return encodeOutcomes(this.#tallies);
   }
 }
 
@@ -108,10 +104,16 @@ export function rehearse(recorder: { sample(at_ms: number): WorkerSample }): () 
   return () => clearInterval(sampler);
 }
 
-export function encodeOutcomes(histograms: Record<Outcome, Histogram>): Record<Outcome, EncodedHistogram> {
+export const talliesByOutcome = (): Record<Outcome, Tally> => ({
+  allowed: new Tally(),
+  limited: new Tally(),
+  failed: new Tally(),
+});
+
+export function encodeOutcomes(tallies: Record<Outcome, Tally>): Record<Outcome, EncodedHistogram> {
   return {
-    allowed: encodeHistogram(histograms.allowed),
-    limited: encodeHistogram(histograms.limited),
-    failed: encodeHistogram(histograms.failed),
+    allowed: tallies.allowed.encoded(),
+    limited: tallies.limited.encoded(),
+    failed: tallies.failed.encoded(),
   };
 }

@@ -1,25 +1,36 @@
 import type { Sample } from "../contract/result.js";
-import { createHistogram } from "../judge/histogram.js";
 import type { ServerSample } from "./monitor.js";
 import type { WorkerSample } from "./recorder.js";
 
 const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
 
-/** The samples that several workers took of the same interval, as one. Percentiles come from merged histograms. */
+/** All latencies of an interval in microseconds, in order. */
+function sorted(parts: readonly WorkerSample[]): Uint32Array {
+  const all = new Uint32Array(parts.reduce((total, { latencies_us }) => total + latencies_us.length, 0));
+  let at = 0;
+  for (const { latencies_us } of parts) {
+    all.set(latencies_us, at);
+    at += latencies_us.length;
+  }
+  return all.sort();
+}
+
+/** The samples that several workers took of the same interval, as one. Percentiles are those of all their answers. */
 function mergeInterval(parts: readonly WorkerSample[], opened_ms: number, previous_s: number): Sample {
   const sum = (pick: (part: WorkerSample) => number) => parts.reduce((total, part) => total + pick(part), 0);
   const t_s = rounded((Math.max(...parts.map((part) => part.at_ms)) - opened_ms) / 1000, 3);
-  const latency = createHistogram();
-  for (const { latencies_us } of parts) for (const us of latencies_us) latency.recordValue(us);
+  const latencies_us = sorted(parts);
   const busy = parts.flatMap(({ event_loop_utilisation }) => event_loop_utilisation ?? []);
-  const at = (percentile: number) => rounded(latency.getValueAtPercentile(percentile) / 1000, 3);
+  // The least value that so many percent do not exceed.
+  const at = (percentile: number) =>
+    (latencies_us[Math.ceil((latencies_us.length * percentile) / 100) - 1] ?? 0) / 1000;
   return {
     t_s,
     interval_s: rounded(Math.max(t_s - previous_s, 0.001), 3),
     allowed: sum((part) => part.allowed),
     limited: sum((part) => part.limited),
     failed: sum((part) => part.failed),
-    ...(latency.totalCount > 0 ? { p50_ms: at(50), p99_ms: at(99) } : {}),
+    ...(latencies_us.length > 0 ? { p50_ms: at(50), p99_ms: at(99) } : {}),
     ...(busy.length > 0 ? { generator_event_loop_utilisation: rounded(Math.max(...busy), 4) } : {}),
   };
 }

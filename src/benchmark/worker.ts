@@ -8,8 +8,10 @@ import { findProfile } from "../traffic/find.js";
 import { openTraffic } from "../traffic/streams.js";
 import { ClosedLoop } from "./autocannon.js";
 import { cpuWaitMs } from "./clock.js";
+import type { OpenChannel } from "./drivers/channel.js";
 import { requestSources } from "./drivers/http.js";
 import { httpChannels } from "./drivers/http-channel.js";
+import { httpStand } from "./drivers/stand.js";
 import type { Engine, Extent } from "./engine.js";
 import { OpenLoop } from "./open-loop/loop.js";
 import { streamOfShare } from "./open-loop/schedule.js";
@@ -20,7 +22,7 @@ import type { WorkerSample } from "./recorder.js";
 const assignment = workerData as WorkerAssignment;
 const port = parentPort;
 if (!port) throw new Error("worker.js runs in a worker thread only");
-const say = (reply: Reply, handedOver: ArrayBuffer[] = []): void => port.postMessage(reply, handedOver);
+const say = (reply: Reply): void => port.postMessage(reply);
 
 function closedLoop({ url, traffic, seed, timeoutS, ...own }: WorkerAssignment): Engine {
   const endpoint = new URL(url);
@@ -30,21 +32,26 @@ function closedLoop({ url, traffic, seed, timeoutS, ...own }: WorkerAssignment):
   return new ClosedLoop({ url: endpoint, sources, timeoutS });
 }
 
+const STAND_CONNECTIONS = 8;
+
 function openLoop(
   open: NonNullable<WorkerAssignment["open"]>,
   { url, traffic, seed, timeoutS, index, of, ...own }: WorkerAssignment,
 ): Engine {
   const endpoint = new URL(url);
   const share = { ...open, seed, index, of };
-  const whole = openTraffic(findProfile(traffic), seed, { connections: 1, first: 0, count: 1 });
-  // One stream for all connections: the schedule decides what is sent, not the connection that happens to be free.
-  const streams = whole.streams.map((stream) => streamOfShare(stream, share));
-  const each = Array.from({ length: own.connections }, () => streams).flat();
-  const sources = requestSources(endpoint, whole.requests, each, own.firstConnection);
+  const channelsTo = (address: URL, connections: number): OpenChannel => {
+    const whole = openTraffic(findProfile(traffic), seed, { connections: 1, first: 0, count: 1 });
+    // One stream for all connections: the schedule decides what is sent, not the connection that happens to be free.
+    const streams = whole.streams.map((stream) => streamOfShare(stream, share));
+    const each = Array.from({ length: connections }, () => streams).flat();
+    return httpChannels(address, requestSources(address, whole.requests, each, own.firstConnection));
+  };
   return new OpenLoop({
     share,
     connections: own.connections,
-    openChannel: httpChannels(endpoint, sources),
+    openChannel: channelsTo(endpoint, own.connections),
+    openStand: () => httpStand((address) => channelsTo(address, STAND_CONNECTIONS), STAND_CONNECTIONS),
     timeoutS,
     host: endpoint.host,
   });
@@ -75,9 +82,7 @@ async function measure(extent: Extent, opens_ms: number): Promise<Measured> {
   let waited = waitedBefore;
   const listener = {
     sample: (sample: WorkerSample) =>
-      say({ reply: "sample", sample: { ...sample, event_loop_utilisation: busySinceLast() } }, [
-        sample.latencies_us.buffer,
-      ]),
+      say({ reply: "sample", sample: { ...sample, event_loop_utilisation: busySinceLast() } }),
     closed() {
       inWindow = performance.eventLoopUtilization(before);
       waited = cpuWaitMs();

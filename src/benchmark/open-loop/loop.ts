@@ -1,5 +1,6 @@
 import { sleep, steadyMs } from "../clock.js";
 import type { OpenChannel } from "../drivers/channel.js";
+import type { Stand } from "../drivers/stand.js";
 import type { Engine, Extent, Window, WindowListener } from "../engine.js";
 import { rehearse, SAMPLE_MS } from "../recorder.js";
 import { Pool } from "./pool.js";
@@ -7,11 +8,17 @@ import { OpenRecorder } from "./recorder.js";
 import { createArrivals, type ScheduleShare } from "./schedule.js";
 import { Ticker } from "./ticker.js";
 
+/** Of the rehearsal, for each worker: fast enough to take little time, and slow enough to wait now and then. */
+const REHEARSAL_RATE = 20_000;
+const REHEARSAL_S = 0.6;
+
 export interface OpenLoopOptions {
   share: ScheduleShare;
   /** The most that may be used at once. */
   connections: number;
   openChannel: OpenChannel;
+  /** Somebody to rehearse with. */
+  openStand(): Promise<Stand>;
   timeoutS: number;
   /** For messages. */
   host: string;
@@ -57,7 +64,7 @@ function lengthMs(share: ScheduleShare, extent: Extent): number {
  */
 export class OpenLoop implements Engine {
   readonly #options: OpenLoopOptions;
-  readonly #pool: Pool;
+  #pool: Pool | undefined;
   readonly #ticker: Ticker;
   #passage: Passage | undefined;
   #recorder: OpenRecorder | undefined;
@@ -65,7 +72,18 @@ export class OpenLoop implements Engine {
   constructor(options: OpenLoopOptions) {
     this.#options = options;
     this.#ticker = new Ticker(() => this.#pump());
-    this.#pool = new Pool(options.connections, options.openChannel, options.timeoutS, {
+  }
+
+  async connected(): Promise<void> {
+    await this.#ticker.ready;
+    await this.#rehearse();
+    const { connections, openChannel, timeoutS, host } = this.#options;
+    this.#pool = this.#openPool(connections, openChannel);
+    await this.#pool.connected(Math.max(5, timeoutS), host);
+  }
+
+  #openPool(connections: number, openChannel: OpenChannel): Pool {
+    return new Pool(connections, openChannel, this.#options.timeoutS, {
       answered: (status, due_ms, sent_ms, now_ms) =>
         this.#recorder?.answer(status, now_ms - due_ms, now_ms - sent_ms),
       lost: () => this.#recorder?.lost(),
@@ -74,17 +92,34 @@ export class OpenLoop implements Engine {
     });
   }
 
-  async connected(): Promise<void> {
-    await this.#pool.connected(Math.max(5, this.#options.timeoutS), this.#options.host);
+  /**
+   * Sends to a stand-in, so that what sends, reads and records is compiled by the time that it counts. A warm-up at the
+   * rate to be measured would take ten thousand requests for that; what is compiled in the window, by threads that
+   * want the same CPUs, makes sends late by some milliseconds.
+   */
+  async #rehearse(): Promise<void> {
+    const stand = await this.#options.openStand();
+    this.#pool = this.#openPool(stand.connections, stand.openChannel);
+    try {
+      await this.#pool.connected(5, "the rehearsal's stand-in");
+      this.#recorder = new OpenRecorder();
+      const share = { ...this.#options.share, ratePerSecond: REHEARSAL_RATE * this.#options.share.of };
+      await this.#play(share, { durationS: REHEARSAL_S }, steadyMs());
+      await this.#pool.idle();
+    } finally {
+      this.#recorder = undefined;
+      this.#pool.close();
+      await stand.close();
+    }
   }
 
   async warmUp(durationS: number): Promise<void> {
     const recorder = new OpenRecorder();
     this.#recorder = recorder;
     const endRehearsal = rehearse(recorder);
-    await this.#play({ durationS }, steadyMs());
+    await this.#play(this.#options.share, { durationS }, steadyMs());
     endRehearsal();
-    await this.#pool.idle();
+    await this.#pool?.idle();
     this.#recorder = undefined;
   }
 
@@ -98,12 +133,12 @@ export class OpenLoop implements Engine {
       const now = steadyMs();
       if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
     }, SAMPLE_MS);
-    const playing = this.#play(extent, opened_ms);
+    const playing = this.#play(this.#options.share, extent, opened_ms);
     closes_ms = this.#passage?.closes_ms ?? closes_ms;
     await playing;
     clearInterval(sampler);
     listener.closed();
-    await this.#pool.idle();
+    await this.#pool?.idle();
     this.#recorder = undefined;
     // The last answers may have come after the window; they belong to its last interval.
     listener.sample(recorder.sample(closes_ms));
@@ -111,47 +146,48 @@ export class OpenLoop implements Engine {
   }
 
   async stop(): Promise<void> {
-    this.#pool.close();
+    this.#pool?.close();
     await this.#ticker.stop();
   }
 
   /** Resolves when the passage closes: nothing more is sent then. */
-  async #play(extent: Extent, opens_ms: number): Promise<void> {
-    const passage = new Passage(this.#options.share, opens_ms, extent);
+  async #play(share: ScheduleShare, extent: Extent, opens_ms: number): Promise<void> {
+    const passage = new Passage(share, opens_ms, extent);
     this.#passage = passage;
     const { closes_ms } = passage;
-    this.#ticker.start({ share: this.#options.share, opens_ms, closes_ms });
+    this.#ticker.start({ share, opens_ms, closes_ms });
     while (steadyMs() < closes_ms) await sleep(Math.max(1, closes_ms - steadyMs()));
     this.#pump();
     this.#passage = undefined;
     for (; passage.due_ms < closes_ms; passage.advance()) this.#recorder?.unsent();
-    this.#ticker.progress(passage.reached);
+    this.#ticker.progress(passage.reached, steadyMs());
   }
 
   /** Sends all that is due, as far as connections are free. */
   #pump(): void {
     const passage = this.#passage;
-    if (!passage) return;
+    const pool = this.#pool;
+    if (!passage || !pool) return;
     const patienceMs = this.#options.timeoutS * 1000;
-    const before = passage.reached;
-    for (; passage.due_ms < passage.closes_ms; passage.advance()) {
-      const now = steadyMs();
+    let now = steadyMs();
+    for (; passage.due_ms < passage.closes_ms; passage.advance(), now = steadyMs()) {
       if (passage.due_ms > now) {
         if (!passage.isStarved) break;
         this.#setStarved(passage, false);
         // The ticker may have kept still a moment ago, because it took the worker for starved.
-        if (passage.due_ms > steadyMs()) break;
+        now = steadyMs();
+        if (passage.due_ms > now) break;
       }
       if (now - passage.due_ms > patienceMs) {
         this.#recorder?.dropped();
-      } else if (this.#pool.send(passage.due_ms, now)) {
+      } else if (pool.send(passage.due_ms, now)) {
         this.#recorder?.sent(passage.due_ms, now, passage.isStarved);
       } else {
         this.#setStarved(passage, true);
         break;
       }
     }
-    if (passage.reached !== before) this.#ticker.progress(passage.reached);
+    this.#ticker.progress(passage.reached, now);
   }
 
   #setStarved(passage: Passage, isStarved: boolean): void {

@@ -1,10 +1,9 @@
-import type { Histogram } from "hdr-histogram-js";
-import type { Counts, Outcome } from "../../contract/result.js";
+import type { Counts } from "../../contract/result.js";
 import type { ScheduleCounts } from "../../contract/schedule.js";
-import { createHistogram, encodeHistogram } from "../../judge/histogram.js";
 import { outcomeOf } from "../drivers/http.js";
 import type { Window } from "../engine.js";
-import { encodeOutcomes, Recorder, type WorkerSample } from "../recorder.js";
+import { encodeOutcomes, Recorder, talliesByOutcome, type WorkerSample } from "../recorder.js";
+import { Tally } from "../tally.js";
 
 /** A send is late from here on. */
 const LATE_MS = 1;
@@ -12,12 +11,8 @@ const LATE_MS = 1;
 /** Records one worker's window of an open loop: response time from the intended send, service time from the send. */
 export class OpenRecorder {
   readonly #responses = new Recorder();
-  readonly #service: Record<Outcome, Histogram> = {
-    allowed: createHistogram(),
-    limited: createHistogram(),
-    failed: createHistogram(),
-  };
-  readonly #lateness = createHistogram();
+  readonly #service = talliesByOutcome();
+  readonly #lateness = new Tally();
   readonly #schedule: ScheduleCounts = { offered: 0, sent: 0, late: 0, blocked: 0, dropped: 0, unsent: 0 };
   #lost = 0;
   #timedOut = 0;
@@ -29,7 +24,7 @@ export class OpenRecorder {
     this.#schedule.sent++;
     if (late_ms > LATE_MS) this.#schedule.late++;
     if (isBlocked) this.#schedule.blocked++;
-    this.#lateness.recordValue(Math.round(late_ms * 1000));
+    this.#lateness.record(Math.round(late_ms * 1000));
   }
 
   /** A send that was given up: no connection became free in time. */
@@ -48,7 +43,7 @@ export class OpenRecorder {
 
   answer(status: number, response_ms: number, service_ms: number): void {
     this.#responses.answer(status, response_ms);
-    this.#service[outcomeOf(status)].recordValue(Math.max(1, Math.round(service_ms * 1000)));
+    this.#service[outcomeOf(status)].record(Math.max(1, Math.round(service_ms * 1000)));
   }
 
   lost(): void {
@@ -77,7 +72,7 @@ export class OpenRecorder {
       counts,
       histograms: this.#responses.histograms(),
       service_histograms: encodeOutcomes(this.#service),
-      schedule: { ...this.#schedule, lateness: encodeHistogram(this.#lateness) },
+      schedule: { ...this.#schedule, lateness: this.#lateness.encoded() },
     };
   }
 }

@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { PLACES, REACHED, STARVED, type Watch, WOKEN } from "./shared.js";
+import { PASSAGE, PLACES, PUMPED, REACHED, STARVED, type Watch, WOKEN, wrappedUs } from "./shared.js";
 
 /**
  * Wakes the event loop of a worker when a send is due. Timers of an event loop have whole milliseconds and come up to
@@ -9,27 +10,33 @@ import { PLACES, REACHED, STARVED, type Watch, WOKEN } from "./shared.js";
 export class Ticker {
   readonly #shared = new Int32Array(new SharedArrayBuffer(PLACES * Int32Array.BYTES_PER_ELEMENT));
   readonly #thread: Worker;
+  /** It listens. On a busy machine a thread may take long to start, and nobody else tells when the first send is due. */
+  readonly ready: Promise<void>;
 
   constructor(wake: () => void) {
     this.#thread = new Worker(new URL("./ticker-thread.js", import.meta.url), {
       workerData: this.#shared.buffer,
     });
-    this.#thread.on("message", () => {
-      // Before the work: what falls due from here on is told by a message of its own.
-      Atomics.store(this.#shared, WOKEN, 0);
-      wake();
+    this.ready = once(this.#thread, "message").then(() => {
+      this.#thread.on("message", () => {
+        // Before the work: what falls due from here on is told by a message of its own.
+        Atomics.store(this.#shared, WOKEN, 0);
+        wake();
+      });
     });
   }
 
-  start(watch: Watch): void {
-    this.progress(0);
+  start(watch: Omit<Watch, "passage">): void {
+    const passage = Atomics.add(this.#shared, PASSAGE, 1) + 1;
+    this.progress(0, watch.opens_ms);
     this.starved = false;
-    this.#thread.postMessage(watch);
+    this.#thread.postMessage({ ...watch, passage } satisfies Watch);
   }
 
-  /** How many sends of the schedule are done with: the ticker does not wake for them. */
-  progress(reached: number): void {
+  /** How many sends of the schedule are done with by `now_ms`: the ticker does not wake for them. */
+  progress(reached: number, now_ms: number): void {
     Atomics.store(this.#shared, REACHED, reached);
+    Atomics.store(this.#shared, PUMPED, wrappedUs(now_ms));
   }
 
   /** Whether no connection is free: then the ticker wakes for nothing. */

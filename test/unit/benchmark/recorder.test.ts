@@ -98,7 +98,8 @@ describe("the samples of several workers", () => {
     const sheet = new SampleSheet(2);
     expect(sheet.add(0, second(1, 99, 1), 0)).toBeUndefined();
     expect(sheet.add(0, second(2, 10, 1), 0)).toBeUndefined();
-    expect(sheet.add(1, second(1.002, 1, 50), 0)).toMatchObject({ t_s: 1.002, allowed: 100, p50_ms: 1 });
+    const row = { t_s: 1.002, allowed: 101, p50_ms: 1, p99_ms: 50.001 };
+    expect(sheet.add(1, second(1.002, 2, 50.001), 0)).toMatchObject(row);
     expect(sheet.add(1, second(2, 10, 1), 0)).toMatchObject({ t_s: 2, interval_s: 0.998, allowed: 20 });
     expect(sheet.rows([], 0)).toHaveLength(2);
   });

@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { OpenChannel } from "./channel.js";
+
+/** A stand-in for the server under test. */
+export interface Stand {
+  connections: number;
+  openChannel: OpenChannel;
+  close(): Promise<void>;
+}
+
+const ANSWER = Buffer.from(
+  [
+    "HTTP/1.1 200 OK",
+    "x-ratelimit-limit: 100",
+    "x-ratelimit-remaining: 99",
+    "content-type: application/json; charset=utf-8",
+    "content-length: 2",
+    "Date: Sat, 01 Jan 2000 00:00:00 GMT",
+    "Connection: keep-alive",
+    "Keep-Alive: timeout=72",
+    "",
+    "{}",
+  ].join("\r\n"),
+);
+
+/** Answers each request with the same bytes, in this thread; requests are short enough to come in one read. */
+export async function httpStand(
+  openChannels: (address: URL) => OpenChannel,
+  connections: number,
+): Promise<Stand> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.on("data", () => socket.write(ANSWER));
+    // The loop ends its connections without a farewell.
+    socket.on("error", () => {});
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    connections,
+    openChannel: openChannels(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
