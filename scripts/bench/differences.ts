@@ -7,8 +7,8 @@ import { execa } from "execa";
 /**
  * What `compare` says on real stores where the truth is known by design: seven copies of one target, each against each
  * (21 comparisons, at most 3 may find a difference), in one interleaved campaign; and in another one target against
- * itself with 10 % more server CPU a request, which takes more runs. `npm run bench:differences -- --runs 20
- * --planted-runs 60` takes other numbers of runs than 10 and 40.
+ * itself with 10 % more server CPU a request, which takes more and longer runs. `npm run bench:differences -- --runs 20
+ * --planted-runs 40` takes other numbers of runs than 10 and 60.
  */
 const COPIES = 7;
 const EXTRA = 0.1;
@@ -20,7 +20,7 @@ function asked(flag: string, fallback: string): string {
 }
 
 const runs = asked("--runs", "10");
-const plantedRuns = asked("--planted-runs", "40");
+const plantedRuns = asked("--planted-runs", "60");
 const cli = fileURLToPath(new URL("../../dist/orchestrator/cli.js", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "ratelimit-bench-differences-"));
 const output = join(home, "results");
@@ -37,26 +37,52 @@ async function call(words: readonly string[]) {
   return { stdout, exitCode };
 }
 
-async function campaign(clients: string, count: string): Promise<void> {
-  const load = ["--concurrency", "50", "--duration-mode", "custom:2", "--warmup", "1", "--cooldown", "0"];
+async function campaign(clients: string, count: string, windowS: number): Promise<void> {
+  const load = [
+    "--concurrency",
+    "50",
+    "--duration-mode",
+    `custom:${windowS}`,
+    "--warmup",
+    "1",
+    "--cooldown",
+    "0",
+  ];
   const flags = ["--clients", clients, "--plugin", plugin, "--runtime", "local", "--quiet", ...load];
   const { exitCode } = await call(["run", ...flags, "--runs", count, "--seed", "1", "--output", output]);
   if (exitCode !== 0) throw new Error(`the campaign ended with ${exitCode}`);
 }
 
-/** Options that change nothing, and one that keeps the server's CPU for so many µs with each command to the store. */
-function writePlugin(extra_us: number): void {
+/** Work that takes its share of the CPU whatever speed the host has at the moment: rounds, not a time. */
+const WORK = `let state = 1;
+function work(rounds) {
+  for (let round = 0; round < rounds; round++) state = (Math.imul(state, 1103515245) + 12345) | 0;
+}
+`;
+
+/** How many rounds of that work are a microsecond, in the middle of twenty looks. */
+function roundsPerUs(): number {
+  const work = new Function(`${WORK} return work;`)() as (rounds: number) => void;
+  const looks = Array.from({ length: 20 }, () => {
+    const before = performance.now();
+    work(1e7);
+    return 1e4 / (performance.now() - before);
+  });
+  return looks.sort((a, b) => a - b)[10] ?? 0;
+}
+
+/** Options that change nothing, and one that does so many rounds of work with each command to the store. */
+function writePlugin(rounds: number): void {
   const same = Array.from({ length: COPIES }, (_, each) => `same${each + 1}`);
   writeFileSync(
     plugin,
-    `const same = (id) => ({ id, summary: "changes nothing", apply: (client) => client });
+    `${WORK}const same = (id) => ({ id, summary: "changes nothing", apply: (client) => client });
 function busy(client) {
   return { ...client, async open(place, tuning) {
     const opened = await client.open(place, tuning);
     const send = opened.handle.sendCommand;
     opened.handle.sendCommand = function (...words) {
-      const until = process.hrtime.bigint() + ${Math.round(extra_us * 1000)}n;
-      while (process.hrtime.bigint() < until);
+      work(${Math.round(rounds)});
       return send.apply(this, words);
     };
     return opened;
@@ -65,7 +91,7 @@ function busy(client) {
 export const plugin = {
   options: [
     ...${JSON.stringify(same)}.map(same),
-    { id: "busy", summary: "${extra_us.toFixed(1)} µs more of the server's CPU a request", apply: busy },
+    { id: "busy", summary: "${Math.round(rounds)} rounds of work more a request", apply: busy },
   ],
 };
 `,
@@ -102,11 +128,12 @@ async function compared(base: string, against: string, metric: string): Promise<
 try {
   mkdirSync(output);
   writePlugin(0);
-  await campaign("iovalkey+same1", "5");
+  const before = roundsPerUs();
+  await campaign("iovalkey+same1", "5", 2);
   const base_us = cpuUsOfRuns();
-  writePlugin(EXTRA * base_us);
+  writePlugin((EXTRA * base_us * (before + roundsPerUs())) / 2);
   const labels = Array.from({ length: COPIES }, (_, each) => `iovalkey+same${each + 1}`);
-  await campaign(labels.join(","), runs);
+  await campaign(labels.join(","), runs, 2);
 
   const found: Record<string, number> = {};
   for (const [each, base] of labels.entries()) {
@@ -119,7 +146,7 @@ try {
   process.stdout.write(
     `copies of one target, ${runs} runs a side: ${JSON.stringify(found)}; told apart ${flagged} of ${(COPIES * (COPIES - 1)) / 2}, at most ${FLAGGED_AT_MOST} may be\n`,
   );
-  await campaign("iovalkey+same1,iovalkey+busy", plantedRuns);
+  await campaign("iovalkey+same1,iovalkey+busy", plantedRuns, 4);
   const busy = await compared("iovalkey+same1", "iovalkey+busy", "cpu");
   const told = `${busy.status}, ratio ${busy.ratio?.toFixed(3)} (${busy.interval?.low.toFixed(3)} to ${busy.interval?.high.toFixed(3)})`;
   process.stdout.write(
