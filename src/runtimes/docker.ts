@@ -24,7 +24,7 @@ export const docker = containersOn({
       id: "docker",
       name: "Docker",
       // Without a socket the library reads DOCKER_HOST itself, with all that belongs to it.
-      docker: engineAt(socket),
+      docker: await engineAt(socket),
       builder: { binary: "docker", environment: {} },
       async close() {},
     };

@@ -83,7 +83,7 @@ const onService = containersOn({
       await service;
       await rm(folder, { recursive: true, force: true });
     };
-    const docker = engineAt({ socketPath });
+    const docker = await engineAt({ socketPath });
     let ended = false;
     service.then(() => {
       ended = true;

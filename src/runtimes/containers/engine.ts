@@ -1,4 +1,4 @@
-import Docker from "dockerode";
+import type Docker from "dockerode";
 import { messageOf } from "../../contract/errors.js";
 import type { EngineFacts, ImageFacts } from "../types.js";
 
@@ -9,8 +9,10 @@ export const is = (error: unknown, status: number): boolean =>
   (error as { statusCode?: number }).statusCode === status;
 
 /** An engine that is spoken to by the Docker API, whoever made it. */
-export function engineAt(endpoint: Docker.DockerOptions): Docker {
-  return new Docker(endpoint);
+export async function engineAt(endpoint: Docker.DockerOptions): Promise<Docker> {
+  // Two hundred files, for those who use an engine.
+  const { default: Engine } = await import("dockerode");
+  return new Engine(endpoint);
 }
 
 /** @returns what answers there, or why nothing does, with the mend */

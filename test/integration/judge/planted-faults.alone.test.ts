@@ -97,7 +97,7 @@ describe.skipIf(!canPin())("a load generator that is starved", () => {
       return measuredResultSchema.parse(JSON.parse(stdout));
     };
     expect(broken(await run())).not.toContain("M6 suspect");
-    burn(0, 30);
+    burn(0, 12);
     expect(broken(await run())).toContain("M6 suspect");
   });
 });
