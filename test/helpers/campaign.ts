@@ -38,6 +38,10 @@ const quick = [
   "local",
 ];
 
+/** Standard error without the line that counts suspect runs: whether there are any is the machine's affair. */
+export const troubles = (stderr: string): string =>
+  stderr.replace(/^\d+ of \d+ runs are suspect \([^\n]*\): the report says why\n/m, "");
+
 /** What the state folder is for; `overheads.json` is what campaigns have learnt of the machine. */
 const KEPT = ["leases", "overheads.json"];
 
