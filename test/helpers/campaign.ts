@@ -38,10 +38,6 @@ const quick = [
   "local",
 ];
 
-/** Standard error without the line that counts suspect runs: whether there are any is the machine's affair. */
-export const troubles = (stderr: string): string =>
-  stderr.replace(/^\d+ of \d+ runs are suspect \([^\n]*\): the report says why\n/m, "");
-
 /** What the state folder is for; `overheads.json` is what campaigns have learnt of the machine. */
 const KEPT = ["leases", "overheads.json"];
 
@@ -215,6 +211,15 @@ export class Campaign {
 
   get measured(): MeasuredResult[] {
     return [...this.results.values()].map((result) => measuredResultSchema.parse(result));
+  }
+
+  /** What standard error must say of its suspect runs, and nothing where it has none. */
+  get suspectsTold(): string {
+    const suspects = this.measured.filter(({ verdict }) => verdict.status === "suspect");
+    const rules = new Set(suspects.flatMap(({ verdict }) => verdict.reasons.map(({ rule }) => rule)));
+    if (suspects.length === 0) return "";
+    const named = [...rules].sort().join(", ");
+    return `${suspects.length} of ${this.measured.length} runs are suspect (${named}): the report says why\n`;
   }
 
   /** Processes that were started and still live. */
