@@ -130,6 +130,8 @@ export const roleResourcesSchema = z.strictObject({
   cpu_percent: z.number().min(0),
   /** Per answered request; absent when nothing was answered. */
   cpu_us_per_request: z.number().min(0).optional(),
+  /** How long its threads were ready to run and had no CPU. Absent where the system does not tell. */
+  run_delay_us: count.optional(),
   resident_bytes_mean: count.optional(),
   resident_bytes_max: count.optional(),
   caps: capsSchema.optional(),
@@ -148,6 +150,15 @@ export const roleResourcesSchema = z.strictObject({
   ),
 });
 export type RoleResources = z.infer<typeof roleResourcesSchema>;
+
+/** How busy the machine was in the window. Percentages are of one CPU: two busy CPUs are 200. */
+export const hostLoadSchema = z.strictObject({
+  cpus: z.int().min(1),
+  busy_cpu_percent: z.number().min(0),
+  /** What was busy beside all roles and the harness (M25). */
+  foreign_cpu_percent: z.number().min(0),
+});
+export type HostLoad = z.infer<typeof hostLoadSchema>;
 
 /** What our own server told of itself; absent for a foreign URL. */
 export const serverEvidenceSchema = z.strictObject({
@@ -178,7 +189,16 @@ export const predictionSchema = z.strictObject({
 
 /** Which resource kept the run from more requests, and by what figures; `none` where nothing was used up. */
 export const limitedBySchema = z.strictObject({
-  resource: z.enum(["server loop", "server CPU", "store CPU", "generator", "quota", "network", "none"]),
+  resource: z.enum([
+    "server loop",
+    "server CPU",
+    "store CPU",
+    "generator",
+    "host CPU",
+    "quota",
+    "network",
+    "none",
+  ]),
   text: z.string(),
 });
 
@@ -286,6 +306,8 @@ export const measuredResultSchema = z.strictObject({
   server: serverEvidenceSchema.optional(),
   store: storeEvidenceSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
+  /** Absent where the system does not tell. */
+  host_load: hostLoadSchema.optional(),
   versions: versionsSchema,
   /** By what could be seen of it: a generator alone sees no store. */
   limited_by: limitedBySchema.optional(),
