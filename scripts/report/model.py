@@ -127,6 +127,8 @@ class Role:
     cpu_us_per_request: float | None
     resident_bytes: float | None = None
     """Mean over the window."""
+    run_delay_us: float | None = None
+    """How long its threads were ready to run and had no CPU, added up; None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,8 @@ class Measured:
     """Decisions that the store failed to make in the window, as the server counted; None without a count."""
     prediction: Prediction | None
     roles: Mapping[str, Role]
+    foreign_cpu_percent: float | None
+    """CPU that was busy beside all roles and the harness, in % of one CPU; None where it is not known."""
     seconds: tuple[Second, ...]
     """Of median runs alone, and of no more of them than a page can hold."""
     paces: Sequence[float]

@@ -165,6 +165,7 @@ def _role(resources: Mapping[str, Any]) -> Role:
         cpu_percent=resources["cpu_percent"],
         cpu_us_per_request=resources.get("cpu_us_per_request"),
         resident_bytes=resources.get("resident_bytes_mean"),
+        run_delay_us=resources.get("run_delay_us"),
     )
 
 
@@ -231,6 +232,7 @@ def _measured(result: Document, series: bool) -> Measured:
         store_failures=_store_failures(result),
         prediction=Prediction(**prediction) if prediction else None,
         roles={role: _role(resources) for role, resources in sorted(result["resources"].items())},
+        foreign_cpu_percent=result.get("host_load", {}).get("foreign_cpu_percent"),
         seconds=seconds_of(result) if series else (),
         paces=_paces(result),
         client_settings=result.get("server", {}).get("client_settings", {}),

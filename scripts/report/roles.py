@@ -33,6 +33,11 @@ def resident_bytes(roles: Mapping[str, Role]) -> dict[str, float]:
     return _sums(roles, lambda role: role.resident_bytes)
 
 
+def run_delay_us(roles: Mapping[str, Role]) -> dict[str, float]:
+    """How long threads waited for a CPU, in µs; a group that lacks a figure for a role is absent."""
+    return _sums(roles, lambda role: role.run_delay_us)
+
+
 def _sums(roles: Mapping[str, Role], read: Callable[[Role], float | None]) -> dict[str, float]:
     sums: dict[str, list[float | None]] = {}
     for name, role in roles.items():

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from .csv_text import Cell, csv_text, decimals
 from .model import Measured, Run
-from .roles import cpu_percent, cpu_us_per_request, resident_bytes
+from .roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
 from .summarize import Summary
 
 Column = tuple[str, Callable[[Run], Cell]]
@@ -28,6 +28,7 @@ def _by_role() -> Iterable[Column]:
             ("cpu_us_per_request", cpu_us_per_request, 3),
             ("cpu_percent", cpu_percent, 2),
             ("resident_bytes", resident_bytes, 0),
+            ("run_delay_us", run_delay_us, 0),
         ):
             # Bound now: the loop goes on before the column is read.
             def figure(measured: Measured, read=read, role=role) -> float | None:  # type: ignore[no-untyped-def]
@@ -61,6 +62,7 @@ _COLUMNS: tuple[Column, ...] = (
     ("rate_limit_hits", _figure(lambda measured: measured.rate_limit_hits)),
     ("limited_share", _figure(lambda measured: measured.limited_share, 6)),
     *_by_role(),
+    ("foreign_cpu_percent", _figure(lambda measured: measured.foreign_cpu_percent, 1)),
     ("server_heap_bytes", _figure(lambda measured: measured.heap_bytes)),
     ("store_memory_bytes", _figure(lambda measured: measured.store_memory_bytes)),
     ("connection_errors", _figure(lambda measured: measured.connection_errors)),
