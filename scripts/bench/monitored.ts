@@ -7,12 +7,12 @@ import { readUsage } from "../../src/benchmark/server-under-test.js";
  * and of process counters by the runtime's means. Prints what that cost this process.
  */
 const { URL: url = "", SECONDS: seconds = "5", PIDS: pids = "", MONITOR: on } = process.env;
-const usage = await readUsage(url);
+await readUsage(url);
 // What starting costs has nothing to do with monitoring.
 await new Promise((resolve) => setTimeout(resolve, 1500));
+const monitor = on === "1" ? new Monitor(url) : undefined;
+await monitor?.start();
 const before = process.cpuUsage();
-const monitor = on === "1" ? new Monitor(url, usage) : undefined;
-monitor?.start();
 const watched = pids.split(",").map(Number);
 const timer = on === "1" ? setInterval(() => void pidusage(watched), 1000) : undefined;
 await new Promise((resolve) => setTimeout(resolve, Number(seconds) * 1000));

@@ -14,12 +14,13 @@ export interface ServerSample {
 
 /** What the server did between two readings of its cumulative counters. */
 function difference(before: Reading, after: Reading): ServerSample {
-  const elapsed_us = (after.at_ms - before.at_ms) * 1000;
+  // By the server's own clock: ours says when its answer came, which on a busy machine is later.
+  const elapsed_us = (after.usage.uptime_s - before.usage.uptime_s) * 1e6;
   const active = after.usage.event_loop_active_ms - before.usage.event_loop_active_ms;
   const idle = after.usage.event_loop_idle_ms - before.usage.event_loop_idle_ms;
   return {
     at_ms: after.at_ms,
-    cpu_percent: (100 * (cpuUs(after.usage) - cpuUs(before.usage))) / elapsed_us,
+    cpu_percent: elapsed_us > 0 ? (100 * (cpuUs(after.usage) - cpuUs(before.usage))) / elapsed_us : 0,
     event_loop_utilisation: active + idle > 0 ? Math.min(1, active / (active + idle)) : 0,
     heap_used_bytes: after.usage.heap_used_bytes,
     resident_bytes: after.usage.resident_bytes,
@@ -36,14 +37,12 @@ export class Monitor {
   readonly samples: ServerSample[] = [];
   readonly failures: string[] = [];
   readonly #base: string;
-  #last: Reading;
+  #last: Reading | undefined;
   #timer: NodeJS.Timeout | undefined;
   #reading: Promise<void> = Promise.resolve();
 
-  /** @param opening the reading with which the window opens */
-  constructor(base: string, opening: Usage) {
+  constructor(base: string) {
     this.#base = base;
-    this.#last = { at_ms: monotonicMs(), usage: opening };
   }
 
   /** The last reading, unless it is too old to tell of the second that ends now. */
@@ -52,8 +51,9 @@ export class Monitor {
     return last && now_ms - last.at_ms < 1.5 * PERIOD_MS ? last : undefined;
   }
 
-  start(): void {
-    this.#last = { at_ms: monotonicMs(), usage: this.#last.usage };
+  /** To be called right before the window opens: what is read now is what the first second begins with. */
+  async start(): Promise<void> {
+    await this.#read();
     this.#timer = setInterval(() => {
       this.#reading = this.#read();
     }, PERIOD_MS);
@@ -68,7 +68,7 @@ export class Monitor {
     try {
       const usage = await readUsage(this.#base);
       const reading = { at_ms: monotonicMs(), usage };
-      this.samples.push(difference(this.#last, reading));
+      if (this.#last) this.samples.push(difference(this.#last, reading));
       this.#last = reading;
     } catch (error) {
       this.failures.push(String(error));

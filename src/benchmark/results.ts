@@ -10,7 +10,7 @@ import {
   type RoleResources,
   type Sample,
 } from "../contract/result.js";
-import { addCounts, answered, failed } from "../judge/counts.js";
+import { addCounts, answered, failed, served } from "../judge/counts.js";
 import type { Evidence } from "../judge/evidence.js";
 import { encodeHistogram, mergeHistograms } from "../judge/histogram.js";
 import { latencyBlock, unsupportedPercentiles } from "../judge/latency.js";
@@ -77,21 +77,21 @@ function generatorPart({ measured, generatorCpuUs, links }: Findings): Generator
   };
 }
 
-/** CPU of one role over the window, also per answered request. */
-function cpuOf(cpu_us: number, window_s: number, answers: number) {
+/** CPU of one role over the window, also per request. */
+function cpuOf(cpu_us: number, window_s: number, requests: number) {
   return {
     cpu_us,
     cpu_percent: rounded(cpu_us / window_s / 10_000, 2),
-    ...(answers > 0 ? { cpu_us_per_request: rounded(cpu_us / answers, 2) } : {}),
+    ...(requests > 0 ? { cpu_us_per_request: rounded(cpu_us / requests, 2) } : {}),
   };
 }
 
 function resourcesOf(findings: Findings, part: GeneratorPart): Record<string, RoleResources> {
   const { server, serverSamples } = findings;
-  const answers = answered(part.counts);
+  const requests = served(server, part.counts);
   const generator: RoleResources = {
     source: "process.cpuUsage",
-    ...cpuOf(part.cpu_us, part.window_s, answers),
+    ...cpuOf(part.cpu_us, part.window_s, requests),
     resident_bytes_max: part.resident_bytes,
     samples: [],
   };
@@ -106,7 +106,7 @@ function resourcesOf(findings: Findings, part: GeneratorPart): Record<string, Ro
     generator,
     server: {
       source: "process.cpuUsage",
-      ...cpuOf(cpuUs(at_end) - cpuUs(at_window_open), part.window_s, answers),
+      ...cpuOf(cpuUs(at_end) - cpuUs(at_window_open), part.window_s, requests),
       resident_bytes_mean: Math.round(mean(resident)),
       resident_bytes_max: Math.max(...resident),
       // The server's seconds are part of the run's samples.

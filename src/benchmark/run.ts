@@ -56,10 +56,10 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
     await sleep(READING_PAUSE_MS);
 
     report({ event: "phase", phase: "measure" });
-    monitor = at_window_open && new Monitor(work.url, at_window_open);
+    monitor = at_window_open && new Monitor(work.url);
     const links = await readLinks();
+    await monitor?.start();
     const cpu = process.cpuUsage();
-    monitor?.start();
     opened_ms = monotonicMs() + (work.open ? MUSTER_MS : 0);
     const extent =
       work.requests === undefined ? { durationS: work.durationS ?? 30 } : { requests: work.requests };

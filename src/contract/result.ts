@@ -128,7 +128,10 @@ export const roleResourcesSchema = z.strictObject({
   cpu_us: count,
   /** Of one core: 100 is one core busy for the whole window. */
   cpu_percent: z.number().min(0),
-  /** Per answered request; absent when nothing was answered. */
+  /**
+   * Per request that the server answered between the drained readings around the window; per request that was sent,
+   * where it tells no count. Absent when there was none.
+   */
   cpu_us_per_request: z.number().min(0).optional(),
   /** How long its threads were ready to run and had no CPU. Absent where the system does not tell. */
   run_delay_us: count.optional(),
@@ -151,11 +154,17 @@ export const roleResourcesSchema = z.strictObject({
 });
 export type RoleResources = z.infer<typeof roleResourcesSchema>;
 
+/** From so much of one CPU on, other programs disturb a run (M25). */
+export const FOREIGN_CPU_PERCENT = 10;
+
 /** How busy the machine was in the window. Percentages are of one CPU: two busy CPUs are 200. */
 export const hostLoadSchema = z.strictObject({
   cpus: z.int().min(1),
   busy_cpu_percent: z.number().min(0),
-  /** What was busy beside all roles and the harness (M25). */
+  /**
+   * What was busy beside all roles and the harness (M25). With a store that was there before it is the least that it
+   * can be: all that the store used since the run began is taken off, as it may be on this machine.
+   */
   foreign_cpu_percent: z.number().min(0),
 });
 export type HostLoad = z.infer<typeof hostLoadSchema>;

@@ -1,7 +1,21 @@
 import type { Counts } from "../contract/result.js";
+import type { Usage } from "../contract/server-api.js";
 
 /** Answers in throughput and latency: a rejection by the limiter is an answer, a failure is not (M1, M9). */
 export const answered = (counts: Counts): number => counts.allowed + counts.limited;
+
+/**
+ * The requests that CPU time was spent on between the drained readings around a window: those that the server itself
+ * answered, which is more than the answers in the window; where it tells no count, those that were sent.
+ */
+export function served(
+  server: { at_window_open: Usage; at_end: Usage } | undefined,
+  { sent }: Pick<Counts, "sent">,
+): number {
+  if (!server) return sent;
+  const finished = ({ requests, in_flight }: Usage): number => requests - in_flight;
+  return Math.max(0, finished(server.at_end) - finished(server.at_window_open));
+}
 
 /** Requests that failed in any way. Those cut at the end are not failures: nobody waited for them. */
 export const failed = (counts: Counts): number =>

@@ -1,4 +1,4 @@
-import type { MeasuredResult } from "../contract/result.js";
+import { FOREIGN_CPU_PERCENT, type MeasuredResult } from "../contract/result.js";
 import { answered } from "./counts.js";
 import type { Evidence } from "./evidence.js";
 
@@ -20,9 +20,6 @@ interface Candidate {
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
-const mean = (values: readonly number[]): number | undefined =>
-  values.length > 0 ? values.reduce((total, value) => total + value, 0) / values.length : undefined;
-
 function generator({ generators }: Evidence): Candidate[] {
   const workers = generators.flatMap((part) => part.workers);
   const used = Math.max(0, ...workers.map((worker) => worker.event_loop_utilisation));
@@ -41,9 +38,25 @@ function generator({ generators }: Evidence): Candidate[] {
   ];
 }
 
-function serverLoop({ samples }: Evidence): Candidate[] {
-  const used = mean(samples.flatMap(({ server_event_loop_utilisation: busy }) => busy ?? []));
-  if (used === undefined) return [];
+/**
+ * All CPUs of the machine together. It counts as wholly used where it is used up: a loop that was busy cannot be told then
+ * from one that waited for a CPU.
+ */
+function hostCpu({ host_load }: Evidence): Candidate[] {
+  if (!host_load) return [];
+  const { cpus, busy_cpu_percent, foreign_cpu_percent: foreign } = host_load;
+  const share = busy_cpu_percent / 100 / cpus;
+  const others =
+    foreign >= FOREIGN_CPU_PERCENT ? `, ${Math.round(foreign)} % of one CPU by other programs` : "";
+  const text = `this machine's ${cpus} CPUs were ${percent(share)} busy${others}`;
+  return [{ resource: "host CPU", used: share >= USED_UP ? 1 : share, text }];
+}
+
+/** Between the drained readings the loop is active in the window alone: the pauses around it are idle. */
+function serverLoop({ server, duration }: Evidence): Candidate[] {
+  if (!server) return [];
+  const active_ms = server.at_end.event_loop_active_ms - server.at_window_open.event_loop_active_ms;
+  const used = Math.min(1, Math.max(0, active_ms) / 1000 / duration);
   return [{ resource: "server loop", used, text: `the server's event loop was ${percent(used)} busy` }];
 }
 
@@ -97,6 +110,7 @@ export function limitOf(evidence: Evidence): Limit {
   const nodes = Object.keys(evidence.resources).filter((role) => /^store(-|$)/.test(role));
   const candidates = [
     ...quota(evidence),
+    ...hostCpu(evidence),
     ...generator(evidence),
     ...network(evidence),
     ...serverLoop(evidence),

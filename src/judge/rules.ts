@@ -4,6 +4,7 @@ import { cleanStart, noRestart, nothingEvicted } from "./rules/clean.js";
 import { countsReconcile, failuresAreFew, throughputFollows } from "./rules/counting.js";
 import { disclosed, versionsSeen } from "./rules/disclosure.js";
 import { generatorFree, littlesLaw } from "./rules/generator.js";
+import { hostUndisturbed } from "./rules/host.js";
 import { latencyIsReal } from "./rules/latency.js";
 import { mixAsPredicted } from "./rules/mix.js";
 import { everyRoleRead, nothingThrottled } from "./rules/resources.js";
@@ -28,6 +29,7 @@ export const rules: readonly Rule[] = [
   noRestart,
   everyRoleRead,
   versionsSeen,
+  hostUndisturbed,
 ];
 
 /**

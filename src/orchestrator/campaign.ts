@@ -24,6 +24,7 @@ import type { Request } from "./request.js";
 import { createCampaignFolder, pointLatest, requireWritable, stamp } from "./results-dir.js";
 import { type Begun, findCampaign } from "./resume.js";
 import { hasStore, type OpenedRuntime, openRuntime } from "./runtime.js";
+import type { StartCheck } from "./start-check.js";
 import { takeLock } from "./state.js";
 import { closeCampaign, inventory, isComplete, type Measured, NOTHING, type Stock } from "./stock.js";
 import { ensureVersions } from "./versions/index.js";
@@ -34,11 +35,13 @@ interface Ground {
   packageFolder: string;
   journal: Journal;
   signal: AbortSignal;
+  startCheck: StartCheck;
 }
 
 /** The whole story of a campaign, from the request to the report. @returns the exit code */
 export async function runCampaign(request: Request, ground: Ground): Promise<ExitCode> {
-  const { packageFolder, journal } = ground;
+  const { packageFolder, journal, startCheck } = ground;
+  startCheck.begin();
   const plugins = await usePlugins(request.plugins);
   // What is wrong with the request itself is said before anything is looked for, built or started.
   const begun = request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
@@ -75,7 +78,7 @@ async function measure(
   lease: Lease,
   ground: Ground & { plugins: readonly LoadedPlugin[] },
 ): Promise<Measured> {
-  const { packageFolder, journal, signal } = ground;
+  const { packageFolder, journal, signal, startCheck } = ground;
   const plugins = ground.plugins.map(({ facts }) => facts);
   const now = new Date();
   const wanted = wantedVersions(begun?.manifest.plan ?? makePlan(request, () => true));
@@ -85,6 +88,8 @@ async function measure(
     say: (text) => journal.say(text),
   });
   const { runtime, choice } = await open(request, versions, lease, ground);
+  // What an engine did to build images is nobody's work any more.
+  if (runtime.engine) startCheck.begin();
   try {
     const external = await discoverStore(request.storeAccess, runtime);
     const available = (store: string) => hasStore(runtime, external, store);
@@ -103,6 +108,8 @@ async function measure(
     for (const condition of manifest.conditions) journal.say(`note: ${condition}`);
     await saveManifest(manifest, folder);
     try {
+      const warning = await startCheck.warning(runtime, signal);
+      if (warning) journal.warn(warning);
       const checksums = await Checksums.of(folder);
       const progress = new Progress(journal, plan, overheads);
       const ask = askingOf(packageFolder, folder, signal, (pid) => lease.hold(pid));

@@ -11,6 +11,7 @@ import { preview, previewLines } from "./dry-run.js";
 import { Journal } from "./journal.js";
 import type { Request } from "./request.js";
 import { openScreen } from "./screen/index.js";
+import { StartCheck } from "./start-check.js";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 /** Flags that stand for a command. */
@@ -20,6 +21,8 @@ const ALIASES: Readonly<Record<string, string>> = {
   "--version": "version",
   "-V": "version",
 };
+
+const startCheck = new StartCheck();
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -65,7 +68,7 @@ async function campaign(request: Request): Promise<ExitCode> {
   process.once("exit", close);
   const { signal, stop } = interruption(journal);
   try {
-    const exitCode = await runCampaign(request, { packageFolder, journal, signal });
+    const exitCode = await runCampaign(request, { packageFolder, journal, signal, startCheck });
     journal.end(exitCode);
     return exitCode;
   } catch (error) {

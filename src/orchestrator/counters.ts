@@ -1,11 +1,28 @@
-import type { RoleResources } from "../contract/result.js";
+import type { HostLoad, RoleResources } from "../contract/result.js";
+import { type RunDelays, runDelayBetween } from "../runtimes/run-delay.js";
 import type { PartCounters, RunningPart } from "../runtimes/types.js";
+import { type HostCpu, hostLoadOf, readHostCpu } from "./host-cpu.js";
 
 const PERIOD_MS = 1000;
 const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
 
 interface Reading extends PartCounters {
   at_ms: number;
+}
+
+/** What is read at a drained moment alone, beside the counters. */
+interface EndReading {
+  host: HostCpu | undefined;
+  /** CPU time of this process. */
+  harness_us: number;
+  /** By role; a role whose counters could not be read is absent. */
+  cpu_us: ReadonlyMap<string, number>;
+  run_delays: ReadonlyMap<string, RunDelays>;
+}
+
+function harnessCpuUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }
 
 /** What was throttled and sent from one reading to another, where the runtime tells. */
@@ -53,24 +70,27 @@ function sampleOf(first: Reading, before: Reading, reading: Reading): RoleResour
 export class CounterWatch {
   readonly #parts: readonly RunningPart[];
   readonly #readings = new Map<string, Reading[]>();
+  readonly #ends: EndReading[] = [];
   readonly #failures: string[] = [];
+  readonly #readHost: () => HostCpu | undefined;
   #timer: NodeJS.Timeout | undefined;
   #under = Promise.resolve();
 
-  constructor(parts: readonly RunningPart[]) {
+  constructor(parts: readonly RunningPart[], readHost = readHostCpu) {
     this.#parts = parts;
+    this.#readHost = readHost;
   }
 
   open(): void {
-    this.#read();
-    this.#timer = setInterval(() => this.#read(), PERIOD_MS);
+    this.#readEnd();
+    this.#timer = setInterval(() => this.#then(() => this.#readParts()), PERIOD_MS);
   }
 
   close(): void {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#read();
+    this.#readEnd();
   }
 
   /** @returns failures of readings, one line each */
@@ -80,9 +100,13 @@ export class CounterWatch {
 
   /**
    * What each role used in the window.
-   * @param window_s length of the window, seconds @param answers answered requests in it
+   * @param window_s length of the window, seconds @param requests what was served between the readings at its ends
    */
-  async resources(source: string, window_s: number, answers: number): Promise<Record<string, RoleResources>> {
+  async resources(
+    source: string,
+    window_s: number,
+    requests: number,
+  ): Promise<Record<string, RoleResources>> {
     await this.#under;
     const roles = this.#parts.flatMap(({ role, caps }) => {
       const readings = this.#readings.get(role) ?? [];
@@ -95,7 +119,8 @@ export class CounterWatch {
         source,
         cpu_us,
         cpu_percent: rounded(cpu_us / window_s / 10_000, 2),
-        ...(answers > 0 ? { cpu_us_per_request: rounded(cpu_us / answers, 2) } : {}),
+        ...(requests > 0 ? { cpu_us_per_request: rounded(cpu_us / requests, 2) } : {}),
+        ...this.#runDelay(role),
         resident_bytes_mean: Math.round(resident.reduce((sum, bytes) => sum + bytes, 0) / resident.length),
         resident_bytes_max: Math.max(...resident),
         ...(caps ? { caps } : {}),
@@ -109,20 +134,66 @@ export class CounterWatch {
     return Object.fromEntries(roles);
   }
 
-  #read(): void {
-    this.#under = this.#under.then(async () => {
-      await Promise.all(
-        this.#parts.map(async (part) => {
-          try {
-            const counters = await part.counters();
-            const readings = this.#readings.get(part.role) ?? [];
-            readings.push({ ...counters, at_ms: performance.now() });
-            this.#readings.set(part.role, readings);
-          } catch (error) {
-            this.#failures.push(`counters of ${part.role} could not be read: ${String(error)}`);
-          }
-        }),
-      );
+  /**
+   * How busy the machine was, from the same readings.
+   * @param elsewhere_us CPU time of what belongs to the run and is no part of it: a store that was there before
+   * @returns undefined where the system does not tell, or does not tell it of every part
+   */
+  async hostLoad(window_s: number, elsewhere_us = 0): Promise<HostLoad | undefined> {
+    await this.#under;
+    const [from, to] = [this.#ends.at(0), this.#ends.at(1)];
+    if (!from?.host || !to?.host) return undefined;
+    let ours_us = to.harness_us - from.harness_us + elsewhere_us;
+    for (const { role, onThisMachine } of this.#parts) {
+      const [before_us, after_us] = [from.cpu_us.get(role), to.cpu_us.get(role)];
+      if (!onThisMachine || before_us === undefined || after_us === undefined) return undefined;
+      ours_us += Math.max(0, after_us - before_us);
+    }
+    return hostLoadOf(from.host, to.host, ours_us, window_s);
+  }
+
+  #runDelay(role: string): Pick<RoleResources, "run_delay_us"> {
+    const [from, to] = this.#ends.map(({ run_delays }) => run_delays.get(role));
+    return from && to ? { run_delay_us: runDelayBetween(from, to) } : {};
+  }
+
+  #then(read: () => Promise<unknown>): void {
+    this.#under = this.#under.then(async () => void (await read()));
+  }
+
+  #readEnd(): void {
+    this.#then(async () => {
+      const host = this.#readHost();
+      const harness_us = harnessCpuUs();
+      const [cpu_us, delays] = await Promise.all([
+        this.#readParts(),
+        Promise.all(
+          this.#parts.map(
+            async (part) => [part.role, await part.runDelays().catch(() => undefined)] as const,
+          ),
+        ),
+      ]);
+      const run_delays = new Map(delays.flatMap(([role, known]) => (known ? [[role, known]] : [])));
+      this.#ends.push({ host, harness_us, cpu_us, run_delays });
     });
+  }
+
+  /** @returns the CPU time of each role that could be read */
+  async #readParts(): Promise<ReadonlyMap<string, number>> {
+    const cpu_us = new Map<string, number>();
+    await Promise.all(
+      this.#parts.map(async (part) => {
+        try {
+          const counters = await part.counters();
+          const readings = this.#readings.get(part.role) ?? [];
+          readings.push({ ...counters, at_ms: performance.now() });
+          this.#readings.set(part.role, readings);
+          cpu_us.set(part.role, counters.cpu_us);
+        } catch (error) {
+          this.#failures.push(`counters of ${part.role} could not be read: ${String(error)}`);
+        }
+      }),
+    );
+    return cpu_us;
   }
 }

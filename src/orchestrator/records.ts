@@ -60,7 +60,10 @@ function mergeRole(own: RoleResources | undefined, seen: RoleResources): RoleRes
 }
 
 /** The record of a run that was measured, judged with all evidence. */
-export function recordOf(belonging: Belonging, { result, store, resources, notes }: RawRun): MeasuredResult {
+export function recordOf(
+  belonging: Belonging,
+  { result, store, resources, host_load, notes }: RawRun,
+): MeasuredResult {
   const roles = { ...result.resources };
   for (const [role, seen] of Object.entries(resources)) roles[role] = mergeRole(roles[role], seen);
   const version = store?.nodes[0]?.at_end.version;
@@ -69,6 +72,7 @@ export function recordOf(belonging: Belonging, { result, store, resources, notes
     ...measured,
     ...identityOf(belonging),
     resources: roles,
+    ...(host_load ? { host_load } : {}),
     notes: [...result.notes, ...notes],
     versions: { ...result.versions, ...(version ? { store: version } : {}) },
     ...(store ? { store } : {}),

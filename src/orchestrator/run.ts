@@ -3,8 +3,9 @@ import type { Configuration } from "../contract/configuration.js";
 import { EXIT, environmentError, messageOf } from "../contract/errors.js";
 import type { Phase } from "../contract/events.js";
 import { type Progress, progressSchema } from "../contract/progress.js";
-import { type MeasuredResult, measuredResultSchema } from "../contract/result.js";
-import type { StoreEvidence } from "../contract/store.js";
+import { type HostLoad, type MeasuredResult, measuredResultSchema } from "../contract/result.js";
+import type { StoreEvidence, StoreReading } from "../contract/store.js";
+import { served } from "../judge/counts.js";
 import type { Part, RunningPart, Runtime } from "../runtimes/types.js";
 import { Cast, PartFailed } from "./cast.js";
 import { CounterWatch } from "./counters.js";
@@ -39,6 +40,7 @@ export interface RawRun {
   store?: StoreEvidence;
   /** Roles that only the runtime can see. */
   resources: MeasuredResult["resources"];
+  host_load?: HostLoad;
   notes: string[];
 }
 
@@ -98,9 +100,16 @@ class Stage {
     const result = await this.#resultOf(generator);
     const evidence = await store.end();
     this.#listener.phase("read");
-    const answers = result.requests.total;
-    const resources = await watch.resources(this.#runtime.counterSource, result.duration, answers);
-    return { result, resources, notes: [...watch.failures], ...(evidence ? { store: evidence } : {}) };
+    const requests = served(result.server, result.counts);
+    const resources = await watch.resources(this.#runtime.counterSource, result.duration, requests);
+    const host_load = await watch.hostLoad(result.duration, external ? cpuUsOf(evidence) : 0);
+    return {
+      result,
+      resources,
+      notes: [...watch.failures],
+      ...(host_load ? { host_load } : {}),
+      ...(evidence ? { store: evidence } : {}),
+    };
   }
 
   async #serve(store: RunStore, runNonce: string): Promise<RunningPart> {
@@ -177,6 +186,18 @@ class Stage {
       throw new PartFailed("generator", `printed no valid result: ${messageOf(error).slice(0, 300)}`);
     }
   }
+}
+
+/**
+ * What a store that was there before used from before the warm-up to after the last answer: it may run on this machine,
+ * and its part in the window is not known.
+ */
+function cpuUsOf(store: StoreEvidence | undefined): number {
+  const used = ({ cpu_user_us, cpu_system_us }: StoreReading): number => cpu_user_us + cpu_system_us;
+  return (store?.nodes ?? []).reduce(
+    (total, { at_start, at_end }) => total + Math.max(0, used(at_end) - used(at_start)),
+    0,
+  );
 }
 
 function parseProgress(line: string): Progress | undefined {

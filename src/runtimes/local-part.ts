@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import pidusage from "pidusage";
 import { startTimeOf } from "./process-identity.js";
+import { readRunDelays } from "./run-delay.js";
 import type { Exit, Part, Place, ProcessIdentity, RunningPart } from "./types.js";
 
 const STOP_WITHIN_MS = 5_000;
@@ -84,6 +85,7 @@ export class LocalPart implements RunningPart {
   readonly address: { host: string; port: number };
   readonly process: Required<ProcessIdentity>;
   readonly exited: Promise<Exit>;
+  readonly onThisMachine = true;
   readonly #child: Child;
   readonly #stdout: Buffer[] = [];
   readonly #lines: string[] = [];
@@ -124,6 +126,10 @@ export class LocalPart implements RunningPart {
   async counters() {
     const { ctime, memory } = await pidusage(this.process.pid);
     return { cpu_us: Math.round(ctime * 1000), resident_bytes: memory };
+  }
+
+  runDelays() {
+    return readRunDelays([this.process.pid]);
   }
 
   async stop(): Promise<void> {

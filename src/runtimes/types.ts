@@ -1,6 +1,7 @@
 import type { Node } from "../contract/env.js";
 import type { PluginFacts } from "../contract/plugins.js";
 import type { VersionFacts } from "../contract/versions.js";
+import type { RunDelays } from "./run-delay.js";
 
 /** What a part is given by the runtime: an address of its own and a folder that goes when it stops. */
 export interface Place extends Node {
@@ -81,7 +82,11 @@ export interface RunningPart {
   output(): Promise<string>;
   /** The last lines of both outputs, for messages and logs. */
   lastLines(): readonly string[];
+  /** Whether this machine's CPUs run it: not so where the engine has a virtual machine of its own or is elsewhere. */
+  onThisMachine: boolean;
   counters(): Promise<PartCounters>;
+  /** Of its threads; undefined where the system does not tell. */
+  runDelays(): Promise<RunDelays | undefined>;
   /** Ends the part, first politely, and removes all that was its own. */
   stop(): Promise<void>;
 }

@@ -34,7 +34,7 @@ test("all six targets on real stores, with every role's caps, counters and image
     ...["--duration-mode", "custom:5", "--concurrency", "50", "--warmup", "1"],
   ]);
   const { code, stderr } = await campaign.ended;
-  expect(stderr).toBe("");
+  expect(stderr).toBe(campaign.suspectsTold);
   expect(code).toBe(0);
   expect(added(before)).toEqual([]);
   expect(docker("inspect", "--format", "{{.State.Running}}", others)).toBe("true");

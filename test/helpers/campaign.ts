@@ -41,6 +41,9 @@ const quick = [
 /** What the state folder is for; `overheads.json` is what campaigns have learnt of the machine. */
 const KEPT = ["leases", "overheads.json"];
 
+/** Said of the machine before the first run: whether it is depends on who else works there, and no campaign's doing. */
+const OF_THE_MACHINE = /^Other programs use [\d.]+ of this machine's [^\n]+ \(M25\)\n/m;
+
 const CLI = [process.execPath, join(ROOT, "dist/orchestrator/cli.js")];
 
 /**
@@ -78,7 +81,8 @@ export class Campaign {
     this.ended = new Promise((resolve) => {
       this.#process.once("close", (code) => {
         this.#over = true;
-        resolve({ code, ...this.#output });
+        const { stdout, stderr } = this.#output;
+        resolve({ code, stdout, stderr: stderr.replace(OF_THE_MACHINE, "") });
       });
     });
     const watching = this.#watch();
@@ -135,6 +139,11 @@ export class Campaign {
   ): Campaign {
     const output = ["--output", join(home, "results root")];
     return new Campaign(home, [...CLI, "run", "--resume", ...output, ...flags], env);
+  }
+
+  /** What it said of other programs on this machine, if it did. */
+  get saidOfMachine(): string | undefined {
+    return OF_THE_MACHINE.exec(this.#output.stderr)?.[0];
   }
 
   get state(): string {

@@ -176,6 +176,7 @@ export function validEvidence(): ValidRun {
       external: false,
     },
     resources: { server: role(), generator: role(), "store-1": role() },
+    host_load: { cpus: 4, busy_cpu_percent: 62, foreign_cpu_percent: 2 },
     versions: { node: "24.0.0", client: "0.4.0", limiter: "11.4.0", store: "9.1.2" },
   });
 }

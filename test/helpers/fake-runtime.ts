@@ -8,6 +8,7 @@ class FakePart implements RunningPart {
   readonly address = { host: "127.0.0.1", port: 1 };
   readonly process: { pid: number; started: string };
   readonly exited: Promise<Exit>;
+  readonly onThisMachine = true;
   readonly #runtime: FakeRuntime;
   #end: (exit: Exit) => void = nothing;
 
@@ -32,6 +33,10 @@ class FakePart implements RunningPart {
 
   async counters() {
     return { cpu_us: 0, resident_bytes: 0 };
+  }
+
+  async runDelays() {
+    return undefined;
   }
 
   async stop(): Promise<void> {

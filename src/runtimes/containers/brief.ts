@@ -1,4 +1,5 @@
 import type Docker from "dockerode";
+import type { RunDelays } from "../run-delay.js";
 import type { Exit, Part, PartCounters, RunningPart } from "../types.js";
 import { Outputs } from "./streams.js";
 
@@ -7,6 +8,7 @@ export class BriefPart implements RunningPart {
   readonly role: string;
   readonly address = { host: "", port: 0 };
   readonly exited: Promise<Exit>;
+  readonly onThisMachine = false;
   readonly #outputs: Outputs;
 
   private constructor(part: Part, exec: Docker.Exec, outputs: Outputs) {
@@ -52,6 +54,10 @@ export class BriefPart implements RunningPart {
 
   counters(): Promise<PartCounters> {
     throw new Error("a brief part has no counters of its own");
+  }
+
+  async runDelays(): Promise<RunDelays | undefined> {
+    return undefined;
   }
 
   /** It ends by itself, or with its container: an engine cannot end a process inside one. */

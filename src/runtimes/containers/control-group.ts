@@ -1,5 +1,6 @@
 import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type RunDelays, readRunDelays } from "../run-delay.js";
 import type { PartCounters } from "../types.js";
 
 const ROOT = "/sys/fs/cgroup";
@@ -70,16 +71,20 @@ function throttling(
   return { throttling: { periods, throttled_periods, throttled_us: Math.round(throttled_us) } };
 }
 
+/** A container's control group, as this machine sees it. */
+export interface ControlGroup {
+  counters(): Promise<PartCounters>;
+  /** Of all its threads; undefined where the system does not tell. */
+  runDelays(): Promise<RunDelays | undefined>;
+}
+
 /**
  * How to read a container's counters from this machine's own control groups: at once and at no cost to the engine,
  * some of which answer only when their next second begins.
  * @param id of the container @param pid its first process, as the engine tells it
  * @returns undefined where they cannot be seen, e.g. because the engine runs in a virtual machine
  */
-export async function controlGroupReader(
-  id: string,
-  pid: number,
-): Promise<(() => Promise<PartCounters>) | undefined> {
+export async function controlGroupOf(id: string, pid: number): Promise<ControlGroup | undefined> {
   try {
     const lines = (await readFile(`/proc/${pid}/cgroup`, "utf8")).trim().split("\n");
     // In a virtual machine that number is another process, or none of this machine.
@@ -96,12 +101,20 @@ export async function controlGroupReader(
       () => true,
       () => false,
     );
-    const reader = async (): Promise<PartCounters> => ({
-      ...(await (isUnified ? unified(one) : separate(folders))),
-      network: networkOf(await readFile(`/proc/${pid}/net/dev`, "utf8")),
-    });
-    await reader();
-    return reader;
+    const group: ControlGroup = {
+      async counters() {
+        return {
+          ...(await (isUnified ? unified(one) : separate(folders))),
+          network: networkOf(await readFile(`/proc/${pid}/net/dev`, "utf8")),
+        };
+      },
+      async runDelays() {
+        const processes = await read(isUnified ? one : (folders.get("cpu") ?? ""), "cgroup.procs");
+        return readRunDelays(processes.trim().split("\n").map(Number));
+      },
+    };
+    await group.counters();
+    return group;
   } catch {
     return undefined;
   }

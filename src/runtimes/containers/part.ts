@@ -1,6 +1,7 @@
 import type Docker from "dockerode";
+import type { RunDelays } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
-import { controlGroupReader } from "./control-group.js";
+import { type ControlGroup, controlGroupOf } from "./control-group.js";
 import { countersOf } from "./counters.js";
 import { is } from "./engine.js";
 import { appliedCaps } from "./specification.js";
@@ -15,7 +16,8 @@ export class ContainerPart implements RunningPart {
   caps: Caps = {};
   outputs: Outputs | undefined;
   readonly #listeners: ((line: string) => void)[] = [];
-  #reader: (() => Promise<PartCounters>) | undefined;
+  /** Undefined where this machine does not see it. */
+  #group: ControlGroup | undefined;
   #ended: (exit: Exit) => void = () => {};
 
   constructor(part: Part, address: { host: string; port: number }, container: Docker.Container) {
@@ -36,7 +38,7 @@ export class ContainerPart implements RunningPart {
     this.#follow().then(this.#ended);
     const { HostConfig, State } = await this.container.inspect();
     this.caps = appliedCaps(HostConfig);
-    this.#reader = await controlGroupReader(this.container.id, State.Pid);
+    this.#group = await controlGroupOf(this.container.id, State.Pid);
   }
 
   async #follow(): Promise<Exit> {
@@ -65,8 +67,16 @@ export class ContainerPart implements RunningPart {
     return this.outputs?.lastLines() ?? [];
   }
 
+  get onThisMachine(): boolean {
+    return this.#group !== undefined;
+  }
+
+  async runDelays(): Promise<RunDelays | undefined> {
+    return this.#group?.runDelays();
+  }
+
   async counters(): Promise<PartCounters> {
-    if (this.#reader) return this.#reader();
+    if (this.#group) return this.#group.counters();
     // Without `one-shot` the engine would wait a second for a second reading.
     return countersOf(await this.container.stats({ stream: false, "one-shot": true }));
   }

@@ -119,7 +119,7 @@ describe("without a terminal", () => {
     const quiet = Campaign.run(newFolder(), "none", ["--quiet"]);
     const end = await quiet.ended;
     const path = join(quiet.folder, "report", "index.html");
-    expect(end).toMatchObject({ code: 0, stdout: `${path}\n`, stderr: "" });
+    expect(end).toMatchObject({ code: 0, stdout: `${path}\n`, stderr: quiet.suspectsTold });
     expect(readFileSync(path, "utf8")).toContain("<html");
   });
 });

@@ -3,24 +3,23 @@ import type { Evidence } from "../../../src/judge/evidence.js";
 import { limitOf } from "../../../src/judge/limit.js";
 import { validEvidence } from "../../helpers/evidence.js";
 
+/** In which nothing is sent, so that counters can be read. */
+const PAUSES_MS = 700;
+
 type Role = Evidence["resources"][string];
 
 function role(cpuPercent: number, more: Partial<Role> = {}): Role {
   return { source: "x", cpu_us: 1, cpu_percent: cpuPercent, samples: [], ...more };
 }
 
-/** A run with a server's event loop so busy, and these roles. */
+/** A run with a server's event loop so busy between its drained readings, which are longer apart than the window, and these roles. */
 function run(loop: number, resources: Record<string, Role>, changes: Partial<Evidence> = {}): Evidence {
   const plain = validEvidence();
-  const samples = [0, 1].map((second) => ({
-    t_s: second + 1,
-    interval_s: 1,
-    allowed: 1,
-    limited: 0,
-    failed: 0,
-    server_event_loop_utilisation: loop,
-  }));
-  return { ...plain, samples, resources, ...changes };
+  const { at_window_open: open, at_end } = plain.server;
+  const window_ms = 1000 * plain.duration;
+  at_end.event_loop_active_ms = open.event_loop_active_ms + loop * window_ms;
+  at_end.event_loop_idle_ms = open.event_loop_idle_ms + (1 - loop) * window_ms + PAUSES_MS;
+  return { ...plain, resources, ...changes };
 }
 
 describe("what kept a run from more requests", () => {
@@ -64,6 +63,36 @@ describe("what kept a run from more requests", () => {
       resource: "generator",
       text: /waited for a CPU 70 %/,
     });
+  });
+
+  test("is the server's loop by its active time in the window, not in the pauses around it, nor by what was sampled", () => {
+    const sampled = { t_s: 1, interval_s: 1, allowed: 1, limited: 0, failed: 0 };
+    const samples = [{ ...sampled, server_event_loop_utilisation: 0.8 }];
+    expect(limitOf(run(0.96, {}, { samples }))).toEqual({
+      resource: "server loop",
+      text: "the server's event loop was 96 % busy",
+    });
+    // Answers to requests that were under way when the window closed come after it.
+    expect(limitOf(run(1.02, {})).text).toBe("the server's event loop was 100 % busy");
+    expect(limitOf(run(0.5, {}, { server: undefined })).text).toContain("the generator's event loop");
+  });
+
+  test("is the host's CPU, before any loop that may have waited for it, and what others took is named", () => {
+    const load = (busy_cpu_percent: number, foreign_cpu_percent = 0) => ({
+      host_load: { cpus: 2, busy_cpu_percent, foreign_cpu_percent },
+    });
+    expect(limitOf(run(1, {}, load(184)))).toEqual({
+      resource: "host CPU",
+      text: "this machine's 2 CPUs were 92 % busy; the server's event loop was 100 % busy",
+    });
+    expect(limitOf(run(0.4, {}, load(198, 112.4)))).toEqual({
+      resource: "host CPU",
+      text: "this machine's 2 CPUs were 99 % busy, 112 % of one CPU by other programs",
+    });
+    expect(limitOf(run(0.95, {}, load(178))).resource).toBe("server loop");
+    expect(limitOf(run(0.3, {}, load(160))).text).toBe(
+      "nothing was used up; most of all, this machine's 2 CPUs were 80 % busy",
+    );
   });
 
   test("is the network, when a link of the generator's machine was full one way", () => {

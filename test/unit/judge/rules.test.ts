@@ -49,7 +49,8 @@ const faults: Record<string, Record<string, Spoil>> = {
     },
   },
   "M6 suspect": {
-    "a worker that had no CPU": (run) => {
+    "a worker that had no CPU, where it is not known who had it": (run) => {
+      delete run.host_load;
       for (const worker of generatorOf(run).workers) worker.cpu_wait_share = 0.6;
     },
     "a saturated worker among idle ones": (run) => {
@@ -193,6 +194,45 @@ const faults: Record<string, Record<string, Spoil>> = {
     },
   },
 };
+
+const starve = (run: ValidRun): void => {
+  for (const worker of generatorOf(run).workers) worker.cpu_wait_share = 0.8;
+};
+
+describe("M25, what other programs take,", () => {
+  const judged = (foreign_cpu_percent: number, spoil: Spoil = () => {}) => {
+    const run = validEvidence();
+    run.host_load = { cpus: 2, busy_cpu_percent: 190, foreign_cpu_percent };
+    spoil(run);
+    return judge(run);
+  };
+
+  test("is a reason from a tenth of one CPU on, with the figure", () => {
+    expect(judged(9.9).status).toBe("valid");
+    expect(judged(10)).toMatchObject({ status: "suspect" });
+    expect(judged(188.4).reasons).toEqual([
+      {
+        rule: "M25",
+        severity: "suspect",
+        text: "other programs used 188 % of one CPU in the window (this machine has 2): stop them and measure again",
+      },
+    ]);
+  });
+
+  test("is the one reason for a generator that waited for a CPU: what our own roles wait for each other is none", () => {
+    expect(judged(3, starve)).toMatchObject({ status: "valid", reasons: [] });
+    expect(judged(120, starve).reasons.map(({ rule }) => rule)).toEqual(["M25"]);
+  });
+
+  test("is not known where the system does not tell", () => {
+    const run = validEvidence();
+    delete run.host_load;
+    expect(judge(run)).toMatchObject({
+      status: "valid",
+      not_applicable: [{ rule: "M25", text: "foreign CPU is not known" }],
+    });
+  });
+});
 
 test("a clean run is valid, without a reason and with every rule applied", () => {
   expect(judge(validEvidence())).toEqual({ status: "valid", reasons: [], not_applicable: [] });

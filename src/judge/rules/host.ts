@@ -1,0 +1,20 @@
+import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
+import type { Rule } from "../evidence.js";
+
+/**
+ * M25: nobody else took CPU from what was measured. What our own roles wait for each other is a result: it stands with
+ * each role, and is no reason.
+ */
+export const hostUndisturbed: Rule = {
+  id: "M25",
+  check({ host_load }) {
+    if (!host_load) return { severity: "not applicable", text: "foreign CPU is not known" };
+    const { cpus, foreign_cpu_percent: foreign } = host_load;
+    if (foreign < FOREIGN_CPU_PERCENT) return undefined;
+    const machine = cpus === 1 ? "this machine has one" : `this machine has ${cpus}`;
+    return {
+      severity: "suspect",
+      text: `other programs used ${Math.round(foreign)} % of one CPU in the window (${machine}): stop them and measure again`,
+    };
+  },
+};

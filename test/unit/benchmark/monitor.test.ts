@@ -1,0 +1,55 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { monotonicMs } from "../../../src/benchmark/clock.js";
+import { Monitor } from "../../../src/benchmark/monitor.js";
+import { readDrainedUsage } from "../../../src/benchmark/server-under-test.js";
+import { validEvidence } from "../../helpers/evidence.js";
+
+/** Answers with the counters of a server that is idle until it is told to be busy, and then busy all the time. */
+async function counters(): Promise<{ url: string; beBusy(): void }> {
+  const began_ms = monotonicMs();
+  let busy_ms = Number.POSITIVE_INFINITY;
+  const server = createServer((_request, response) => {
+    const now_ms = monotonicMs();
+    const active = Math.max(0, now_ms - busy_ms);
+    const usage = {
+      ...validEvidence().server.at_start,
+      uptime_s: (now_ms - began_ms) / 1000,
+      event_loop_active_ms: active,
+      event_loop_idle_ms: now_ms - began_ms - active,
+      cpu_user_us: Math.round(1200 * active),
+      cpu_system_us: 0,
+    };
+    response.end(JSON.stringify(usage));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    beBusy: () => {
+      busy_ms = monotonicMs();
+    },
+  };
+}
+
+test("the first second of a busy server is wholly busy: the pause for reading counters before it is not in it", async () => {
+  const { url, beBusy } = await counters();
+  await readDrainedUsage(url, 1000);
+  await delay(400);
+  const monitor = new Monitor(url);
+  beBusy();
+  await monitor.start();
+  while (monitor.samples.length === 0) await delay(50);
+  await monitor.stop();
+  const [first] = monitor.samples;
+  expect(first?.event_loop_utilisation).toBeGreaterThan(0.99);
+  expect(first?.cpu_percent).toBeCloseTo(120, 3);
+  expect(monitor.failures).toEqual([]);
+});
