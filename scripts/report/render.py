@@ -23,6 +23,8 @@ from .page import CHART_SCRIPTS, render_template
 from .parts import PagePart, page_parts
 from .paths import STATIC
 from .problems import problems
+from .resources import COLUMNS as RESOURCE_COLUMNS
+from .resources import resource_rows
 from .runs import run_rows
 from .script_calls import script_rows
 from .summarize import Summary
@@ -118,6 +120,8 @@ def render_page(
         rate_columns=RATE_COLUMNS,
         adaptive=adaptive_of(campaign, summaries),
         thresholds=judgements(campaign, ordered),
+        resources=resource_rows(ordered),
+        resource_columns=RESOURCE_COLUMNS,
         failures=failures(ordered),
         failure_columns=FAILURE_COLUMNS,
         problems=problems(ordered),

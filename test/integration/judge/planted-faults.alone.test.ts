@@ -75,13 +75,45 @@ const canPin = (): boolean => {
   }
 };
 
-/** Processes that burn one CPU; they end with the test. */
-function burn(cpu: number, count: number): void {
-  const burners = Array.from({ length: count }, () =>
-    spawn(TASKSET, ["-c", String(cpu), process.execPath, "-e", "for (;;);"], { stdio: "ignore" }),
-  );
+/** Processes that burn a CPU, each begun with this command; they end with the test. */
+function burn(count: number, ...before: string[]): void {
+  const [program = "", ...parameters] = [...before, process.execPath, "-e", "for (;;);"];
+  const burners = Array.from({ length: count }, () => spawn(program, parameters, { stdio: "ignore" }));
   onTestFinished(() => burners.forEach((burner: ChildProcess) => void burner.kill("SIGKILL")));
 }
+
+describe.skipIf(process.platform !== "linux")("programs of somebody else beside a run", () => {
+  const run = async () => {
+    const campaign = Campaign.run(newFolder(), "iovalkey", ["--duration-mode", "custom:4"]);
+    const { code, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
+    const result = only(campaign);
+    const load = result.host_load;
+    if (!load) throw new Error("the load of this machine");
+    const roles = Object.values(result.resources);
+    for (const { run_delay_us } of roles) expect(run_delay_us).toBeGreaterThan(0);
+    // All CPUs of the machine, less what our own roles had of them: the pauses around the window are a tenth of it.
+    const ours = roles.reduce((total, { cpu_percent }) => total + cpu_percent, 0);
+    expect(load.foreign_cpu_percent).toBeLessThan(100 * load.cpus - 0.8 * ours + 10);
+    return { campaign, result, load, ours };
+  };
+
+  test("two busy loops a CPU: said before the run, suspect by M25, and the host's CPU was the limit", async () => {
+    burn(2 * cpus().length);
+    const { campaign, result, load } = await run();
+    expect(campaign.saidOfMachine).toMatch(/^Other programs use /);
+    expect(load.foreign_cpu_percent).toBeGreaterThan(50);
+    expect(broken(result)).toContain("M25 suspect");
+    expect(result.limited_by?.resource).toBe("host CPU");
+    expect(result.limited_by?.text).toContain("% of one CPU by other programs");
+  });
+
+  test("our own roles are none: a run is suspect by M25 exactly where others took a tenth of a CPU", async () => {
+    const { result, load, ours } = await run();
+    expect(ours).toBeGreaterThan(20);
+    expect(broken(result).includes("M25 suspect")).toBe(load.foreign_cpu_percent >= 10);
+  });
+});
 
 describe.skipIf(!canPin())("a load generator that is starved", () => {
   test("by burners on its CPU: suspect by M6; left alone it is not", async () => {
@@ -97,7 +129,7 @@ describe.skipIf(!canPin())("a load generator that is starved", () => {
       return measuredResultSchema.parse(JSON.parse(stdout));
     };
     expect(broken(await run())).not.toContain("M6 suspect");
-    burn(0, 12);
+    burn(12, TASKSET, "-c", "0");
     expect(broken(await run())).toContain("M6 suspect");
   });
 });
