@@ -32,6 +32,8 @@ export default defineConfig({
   test: {
     // By default one CPU is left to others: of two that is half.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    // What a test needs and a machine need not have: see test/helpers/needs.ts.
+    tags: ["valkey", "redis", "chromium", "zsh", "actionlint"].map((name) => ({ name })),
     projects: [
       project("unit", 10_000, true),
       project("integration", 120_000, true, {

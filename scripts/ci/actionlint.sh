@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks the workflows with actionlint, wherever it is; 3 when it is not installed.
 #   actionlint.sh --install   only installs it, with Go
+#   actionlint.sh --find      only prints where it is
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 version=v1.7.12
@@ -13,4 +14,5 @@ if [[ ${1:-} == --install && ! -x $tool ]]; then
 fi
 [[ ${1:-} != --install ]] || exit 0
 [[ -x $tool ]] || { printf 'actionlint is missing: scripts/ci/actionlint.sh --install\n' >&2; exit 3; }
+if [[ ${1:-} == --find ]]; then printf '%s\n' "$tool"; exit 0; fi
 exec "$tool" -no-color

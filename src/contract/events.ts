@@ -46,11 +46,11 @@ export const eventSchema = z.discriminatedUnion("event", [
     schema: z.literal(EVENT_SCHEMA),
     schema_version: z.literal(EVENT_SCHEMA_VERSION),
   }),
-  /** Something to know; a warning matters and stands on standard error, too. */
+  /** Something to know; a warning matters and stands on standard error, too; set-up takes more than a few seconds. */
   z.strictObject({
     event: z.literal("notice"),
     at,
-    level: z.enum(["info", "warning"]),
+    level: z.enum(["info", "setup", "warning"]),
     text: z.string(),
   }),
   /** A detail, e.g. a line of one of the programs; with `--verbose` alone. */

@@ -50,7 +50,7 @@ export async function runCampaign(request: Request, ground: Ground): Promise<Exi
   for (const notice of request.notices) journal.warn(notice);
   for (const line of await reclaimOrphans()) journal.warn(line);
   // The report needs it: what is missing is to be known before hours of measuring, not after them.
-  await ensurePythonEnvironment(packageFolder, (text) => journal.say(text), ground.signal);
+  await ensurePythonEnvironment(packageFolder, (text) => journal.saySetUp(text), ground.signal);
   const name = begun?.manifest.campaign ?? stamp(new Date());
   const release = request.allowParallel ? async () => {} : await takeLock(name);
   try {
@@ -85,7 +85,7 @@ async function measure(
   const versions = await ensureVersions(wanted, {
     signal,
     hold: (pid) => lease.hold(pid),
-    say: (text) => journal.say(text),
+    say: (text) => journal.saySetUp(text),
   });
   const { runtime, choice } = await open(request, versions, lease, ground);
   // What an engine did to build images is nobody's work any more.
@@ -159,7 +159,7 @@ async function open(
     plugins,
     versions,
     hold: (pid) => lease.hold(pid),
-    say: (text) => journal.say(text),
+    say: (text) => journal.saySetUp(text),
   });
   const opened = await unlessAborted(signal, opening).catch(async (error) => {
     const late = await opening.catch(() => undefined);

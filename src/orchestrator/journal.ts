@@ -69,6 +69,11 @@ export class Journal {
     this.tell({ event: "notice", level: "info", text });
   }
 
+  /** Set-up that takes more than a few seconds: with `--quiet`, too, so that nobody takes it for a hang. */
+  saySetUp(text: string): void {
+    this.tell({ event: "notice", level: "setup", text });
+  }
+
   /** Something that matters and may have gone wrong: to standard error. */
   warn(text: string): void {
     this.tell({ event: "notice", level: "warning", text });

@@ -74,10 +74,10 @@ export function addTargets(plugins: readonly LoadedPlugin[]): void {
     schema: z.ZodType,
     take: (name: string, member: unknown) => void,
   ) => {
-    for (const { facts, members } of plugins) {
+    for (const { shown, members } of plugins) {
       for (const [index, member] of (members[kind] ?? []).entries()) {
-        checked(facts.name, schema, member, [kind, index]);
-        take(facts.name, member);
+        checked(shown, schema, member, [kind, index]);
+        take(shown, member);
       }
     }
   };

@@ -23,20 +23,20 @@ const populationSchema = z.object({
 
 /** @throws usageError naming the plugin and what is wrong with one of its profiles */
 export function addTraffic(plugins: readonly LoadedPlugin[]): void {
-  for (const { facts, members } of plugins) {
+  for (const { shown, members } of plugins) {
     for (const [index, member] of (members.traffic ?? []).entries()) {
       const where = ["traffic", index];
-      checked(facts.name, schema, member, where);
+      checked(shown, schema, member, where);
       const profile = member as unknown as TrafficProfile;
       const population = profile.population();
-      checked(facts.name, populationSchema, population, [...where, "population()"]);
+      checked(shown, populationSchema, population, [...where, "population()"]);
       const total = population.shares.reduce((sum, share) => sum + share, 0);
       const whole = population.shares.length === population.requests.length && Math.abs(total - 1) < 1e-6;
-      checked(facts.name, z.literal(true, "must have a share for each request, 1 in all"), whole, [
+      checked(shown, z.literal(true, "must have a share for each request, 1 in all"), whole, [
         ...where,
         "population().shares",
       ]);
-      add(facts.name, "traffic", profiles, profile);
+      add(shown, "traffic", profiles, profile);
     }
   }
 }

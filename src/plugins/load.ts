@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
 import module from "node:module";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { messageOf, usageError } from "../contract/errors.js";
 import { initialize, resolve } from "./hooks.js";
+import { placeIn } from "./place.js";
 import { type PluginSource, readPlugin } from "./source.js";
 
 /** A plugin whose module was imported; what its members are is for those to check who know them. */
@@ -38,15 +40,30 @@ function resolveAlone(urls: readonly string[]): void {
   } else module.register("./hooks.js", import.meta.url, { data: urls });
 }
 
-async function membersOf({ entry, facts: { name } }: PluginSource): Promise<Members> {
+/** Node names the line of a syntax error only as it ends a process. Until all of it is parsed, no module runs. */
+const printedBy = (url: string): string =>
+  spawnSync(process.execPath, ["--input-type=module", "--eval", "await import(process.argv[1])", url], {
+    encoding: "utf8",
+    timeout: 10_000,
+  }).stderr;
+
+async function membersOf({ entry, shown }: PluginSource): Promise<Members> {
+  const url = pathToFileURL(entry).href;
   let loaded: { default?: unknown; plugin?: unknown };
   try {
-    loaded = await import(pathToFileURL(entry).href);
+    loaded = await import(url);
   } catch (error) {
-    const why = messageOf(error).split("\n")[0];
-    throw usageError(`plugin ${name} cannot be loaded: ${why}`, { cause: error });
+    // What a lone file imports is looked for from a file of ours, which it does not know.
+    const why = messageOf(error)
+      .split("\n")[0]
+      ?.replace(/ imported from .*/, "");
+    const stack = (error instanceof Error && error.stack) || "";
+    const line =
+      placeIn(stack, [shown]) ??
+      (error instanceof SyntaxError ? placeIn(printedBy(url), [shown]) : undefined);
+    throw usageError(`plugin ${line ?? shown} cannot be loaded: ${why}`, { cause: error });
   }
-  return checked(name, membersSchema, loaded.default ?? loaded.plugin);
+  return checked(shown, membersSchema, loaded.default ?? loaded.plugin);
 }
 
 /**

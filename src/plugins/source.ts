@@ -3,11 +3,14 @@ import { lstat, readdir, readFile, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { messageOf, usageError } from "../contract/errors.js";
 import type { PluginFacts } from "../contract/plugins.js";
+import { userPath } from "./place.js";
 
 /** A plugin on this machine, before it is loaded. */
 export interface PluginSource {
   /** Of the file or folder, absolute, without links. */
   path: string;
+  /** As its user names it in what is said of it. */
+  shown: string;
   /** The module to import. */
   entry: string;
   /** One file: it may import what the project has, and Node's own modules. */
@@ -59,9 +62,9 @@ async function packageOf(folder: string): Promise<PackageFile> {
 export async function readPlugin(asked: string): Promise<PluginSource> {
   try {
     const path = await realpath(asked);
-    const name = basename(path);
+    const [name, shown] = [basename(path), userPath(asked)];
     if (!(await lstat(path)).isDirectory()) {
-      return { path, entry: path, alone: true, facts: { name, sha256: sha256(await readFile(path)) } };
+      return { path, shown, entry: path, alone: true, facts: { name, sha256: sha256(await readFile(path)) } };
     }
     const { entry, version } = await packageOf(path);
     const facts = {
@@ -69,7 +72,7 @@ export async function readPlugin(asked: string): Promise<PluginSource> {
       sha256: sha256((await contents(path)).join("\n")),
       ...(version ? { version } : {}),
     };
-    return { path, entry, alone: false, facts };
+    return { path, shown, entry, alone: false, facts };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = code === "ENOENT" ? "there is no such file or folder" : messageOf(error);

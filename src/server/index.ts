@@ -3,6 +3,7 @@ import { BenchError, EXIT, environmentError, messageOf } from "../contract/error
 import { decodePlugins } from "../contract/plugins.js";
 import { addTargets } from "../plugins/add-targets.js";
 import { loadPlugins } from "../plugins/load.js";
+import { withPlace } from "../plugins/place.js";
 import type { OpenClient } from "../targets/types.js";
 import { buildApp } from "./app.js";
 import { readConfig, type ServerConfig } from "./config/index.js";
@@ -14,9 +15,12 @@ const GRACE_MS = 3_000;
 /** How long a library may keep the process alive once its client is closed, e.g. with the timer of a lost command. */
 const LINGER_MS = 500;
 
+let pluginPaths: readonly string[] = [];
+
 /** Program 1: environment in; one JSON line with its address once it listens; ends on SIGTERM or SIGINT with 0. */
 async function main(): Promise<void> {
   const plugins = await loadPlugins(decodePlugins(process.env));
+  pluginPaths = plugins.map(({ path }) => path);
   addTargets(plugins);
   const config = readConfig(process.env);
   const client = await openClient(config);
@@ -60,18 +64,23 @@ function stopOnSignals(app: FastifyInstance, client: OpenClient): void {
   process.on("SIGINT", stop);
 }
 
+/** With the line of the plugin that it comes from. */
+const placed = (text: string, error: unknown): string => withPlace(text, error, pluginPaths);
+
 /** What nobody caught, as in a library that does not go with its client. Of a part's words the last line is told. */
 function failUncaught(error: unknown): void {
   const frames =
     error instanceof Error ? (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)) : [];
-  process.stderr.write([...frames, `ratelimit-bench server: not caught: ${messageOf(error)}\n`].join("\n"));
+  process.stderr.write(
+    [...frames, `ratelimit-bench server: not caught: ${placed(messageOf(error), error)}\n`].join("\n"),
+  );
   process.exit(EXIT.defect);
 }
 
 /** The message of an expected failure, the stack of an unexpected one. */
 function fail(error: unknown): void {
   const expected = error instanceof BenchError;
-  const text = expected ? error.message : error instanceof Error ? error.stack : String(error);
+  const text = expected ? placed(error.message, error) : error instanceof Error ? error.stack : String(error);
   process.stderr.write(`ratelimit-bench server: ${text}\n`);
   process.exitCode = expected ? error.exitCode : EXIT.defect;
   leave();

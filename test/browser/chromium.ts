@@ -3,29 +3,16 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { browserProgram } from "../helpers/programs.js";
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 const venv = join(root, ".venv/bin/python");
 /** With the packages that write campaigns of the tests. */
 export const python = existsSync(venv) ? venv : "python3";
 
-/** Where a browser is; without one the tests are skipped, but never in CI. */
-export const executablePath = [
-  process.env.CHROMIUM,
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((path) => path && existsSync(path));
-
-if (!executablePath) {
-  const message = "no Chromium was found: set CHROMIUM to its path";
-  if (process.env.CI) throw new Error(message);
-  process.stderr.write(`browser tests are skipped: ${message}\n`);
-}
-
 export const launch = (): Promise<Browser> =>
   chromium.launch({
-    executablePath: executablePath ?? "",
+    executablePath: browserProgram() ?? "",
     args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
   });
 

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { executablePath } from "./chromium.js";
+import { needs } from "../helpers/needs.js";
 import { ReportPage } from "./page.js";
 
 const charts = [
@@ -15,7 +15,7 @@ const charts = [
   "series",
 ];
 
-describe.skipIf(!executablePath)("the report in a browser", () => {
+describe("the report in a browser", needs(["chromium"]), () => {
   const report = new ReportPage();
   beforeAll(() => report.start("write_fixture.py"));
   afterAll(() => report.stop());

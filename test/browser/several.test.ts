@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { executablePath, type Look, launch, openPage, python, root, seriousFindings } from "./chromium.js";
+import { needs } from "../helpers/needs.js";
+import { type Look, launch, openPage, python, root, seriousFindings } from "./chromium.js";
 
 const PAGES = ["index.html", "compare.html", "trends.html"];
 
-describe.skipIf(!executablePath)("the pages over several campaigns in a browser", () => {
+describe("the pages over several campaigns in a browser", needs(["chromium"]), () => {
   // A space and a number sign: the pages must not care where they lie.
   const folder = mkdtempSync(join(tmpdir(), "ratelimit-bench several #"));
   const address = (name: string) => pathToFileURL(join(folder, "report", name)).href;

@@ -1,9 +1,10 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { executablePath, seriousFindings } from "./chromium.js";
+import { needs } from "../helpers/needs.js";
+import { seriousFindings } from "./chromium.js";
 import { ReportPage } from "./page.js";
 
-describe.skipIf(!executablePath)("tables, keys and access in the report", () => {
+describe("tables, keys and access in the report", needs(["chromium"]), () => {
   const report = new ReportPage();
   beforeAll(() => report.start("write_fixture.py"));
   afterAll(() => report.stop());

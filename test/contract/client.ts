@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Target } from "../../src/contract/target.js";
 import { common } from "../../src/targets/clients/settings.js";
 import { findLimiter } from "../../src/targets/resolve.js";
+import { needs } from "../helpers/needs.js";
 import { type StoreKind, storeProgram, until } from "../helpers/store.js";
 import { Ground } from "./ground.js";
 import { patienceContract } from "./patience.js";
@@ -62,7 +63,7 @@ export function clientContract(id: string, ways = everyWay()): void {
 }
 
 function onGround(kind: StoreKind, topology: string, targets: readonly Target[]): void {
-  describe.skipIf(!storeProgram(kind))(`on ${kind} ${topology}`, () => {
+  describe(`on ${kind} ${topology}`, needs([kind]), () => {
     let ground: Ground;
     beforeAll(async () => {
       ground = await Ground.start(kind, topology);

@@ -30,7 +30,8 @@ export class Telling {
 
   opened = () => this.#event("opened", 0, { schema: "ratelimit-bench/event", schema_version: 1 });
 
-  notice = (text: string, level: "info" | "warning" = "info") => this.#event("notice", 0, { level, text });
+  notice = (text: string, level: "info" | "setup" | "warning" = "info") =>
+    this.#event("notice", 0, { level, text });
 
   detail = (text: string, role?: string) => this.#event("detail", 0, { text, ...(role ? { role } : {}) });
 

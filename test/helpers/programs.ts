@@ -1,10 +1,32 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type MeasuredResult, measuredResultSchema } from "../../src/contract/result.js";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Whether this file can be run. */
+export function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Where a program of this name is on PATH. */
+export const programOnPath = (name: string): string | undefined =>
+  (process.env.PATH ?? "")
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find(isProgram);
+
+/** The browser of the browser tests: $CHROMIUM, else the one on PATH. */
+export const browserProgram = (): string | undefined =>
+  process.env.CHROMIUM ||
+  ["chromium", "chromium-browser", "google-chrome"].map(programOnPath).find((path) => path !== undefined);
 
 /** Makes dist/ current: the programs run from there, because worker threads need built files. */
 export function build(): void {

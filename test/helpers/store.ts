@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
+import { isProgram, programOnPath } from "./programs.js";
 
 export type StoreKind = "valkey" | "redis";
 
@@ -15,9 +16,8 @@ export type StoreKind = "valkey" | "redis";
  */
 export function storeProgram(kind: StoreKind): string | undefined {
   const name = `${kind}-server`;
-  const onPath = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name));
   const named = process.env[`${kind.toUpperCase()}_SERVER`];
-  return [named, ...onPath, ...embedded(name)].find((file) => file && isProgram(file));
+  return [named, programOnPath(name), ...embedded(name)].find((file) => file && isProgram(file));
 }
 
 function embedded(name: string): string[] {
@@ -30,15 +30,6 @@ function embedded(name: string): string[] {
 
 const foldersIn = (folder: string): string[] =>
   existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** A port of the loopback that nobody listens on now. */
 export function freePort(): Promise<number> {

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolders } from "../../helpers/folders.js";
+import { needs } from "../../helpers/needs.js";
 import { build, ROOT } from "../../helpers/programs.js";
 
 const CLI = join(ROOT, "dist/orchestrator/cli.js");
@@ -68,32 +69,30 @@ const LINES: readonly [typed: string, got: readonly string[]][] = [
   ["run --duration-mode cus\t9", ["run", "--duration-mode", "custom:9"]],
 ];
 
-// .ci/run installs it.
-const hasZsh = process.env.CI !== undefined || spawnSync("zsh", ["--version"]).status === 0;
-const zsh: [string, string][] = [["zsh", "zsh -f -i"]];
-
 /** `source <(ratelimit-bench completion …)` in the shell on a terminal, where somebody types. */
-describe.each<[shell: string, command: string]>([
-  ["bash", "bash --norc --noprofile -i"],
-  ...(hasZsh ? zsh : []),
-])("%s at a terminal", (shell, command) => {
-  test("completes what is typed", () => {
-    const home = newFolder();
-    const start = join(home, "start");
-    // `--runt⇥` is completed to `--runtime` or to `--runtime=`, as the shell likes.
-    const told = `{ printf '<%s>' "\${@/#--runtime=local/--runtime><local}"; echo; }`;
-    writeFileSync(
-      start,
-      `source <("$NODE" "$CLI" completion ${shell})\nratelimit-bench() ${told}\nPS1=\nexport TERM=dumb\n`,
-    );
-    const typed = LINES.map(([line]) => `ratelimit-bench ${line}\n`).join("");
-    const { stdout } = spawnSync("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
-      input: `. "$HOME/start"\n${typed}exit\n`,
-      encoding: "utf8",
-      env: { PATH: process.env.PATH, HOME: home, NODE: process.execPath, CLI, TERM: "dumb" },
-      timeout: 60_000,
-    });
-    const got = stdout.split(/\r?\n/).filter((line) => line.startsWith("<"));
-    expect(got, stdout).toEqual(LINES.map(([, words]) => words.map((word) => `<${word}>`).join("")));
+function completesWhatIsTyped(shell: string, command: string): void {
+  const home = newFolder();
+  const start = join(home, "start");
+  // `--runt⇥` is completed to `--runtime` or to `--runtime=`, as the shell likes.
+  const told = `{ printf '<%s>' "\${@/#--runtime=local/--runtime><local}"; echo; }`;
+  writeFileSync(
+    start,
+    `source <("$NODE" "$CLI" completion ${shell})\nratelimit-bench() ${told}\nPS1=\nexport TERM=dumb\n`,
+  );
+  const typed = LINES.map(([line]) => `ratelimit-bench ${line}\n`).join("");
+  const { stdout } = spawnSync("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
+    input: `. "$HOME/start"\n${typed}exit\n`,
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, HOME: home, NODE: process.execPath, CLI, TERM: "dumb" },
+    timeout: 60_000,
   });
+  const got = stdout.split(/\r?\n/).filter((line) => line.startsWith("<"));
+  expect(got, stdout).toEqual(LINES.map(([, words]) => words.map((word) => `<${word}>`).join("")));
+}
+
+test("bash at a terminal completes what is typed", () => {
+  completesWhatIsTyped("bash", "bash --norc --noprofile -i");
+});
+test("zsh at a terminal completes what is typed", needs(["zsh"]), () => {
+  completesWhatIsTyped("zsh", "zsh -f -i");
 });

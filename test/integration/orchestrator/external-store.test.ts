@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
+import { needs } from "../../helpers/needs.js";
 import { build, ROOT } from "../../helpers/programs.js";
-import { freePort, storeProgram, TestStore } from "../../helpers/store.js";
+import { freePort, TestStore } from "../../helpers/store.js";
 
 beforeAll(build);
 const newFolder = temporaryFolders();
@@ -35,7 +36,7 @@ async function encryptedStore(port: number): Promise<TestStore> {
   );
 }
 
-describe.skipIf(!process.env.CI && !storeProgram("redis"))("a store that the user already runs", () => {
+describe("a store that the user already runs", needs(["redis"]), () => {
   test("with a password and encryption: every client, nothing of the user's touched, no secret anywhere", async () => {
     const port = await freePort();
     const store = await encryptedStore(port);

@@ -97,6 +97,13 @@ describe("a version that cannot be had", () => {
     },
   );
 
+  test("is looked for with --quiet, too, not without a word", async () => {
+    const home = newFolder();
+    const env = withNpm(home, refusing("ETARGET"));
+    const { stderr } = await Campaign.run(home, "ioredis~5.99.0@valkey", ["--quiet"], env).ended;
+    expect(stderr).toMatch(/^installing ioredis 5\.99\.0 into [^\n]*: once\nthe npm registry has no/);
+  });
+
   test("a version in which the library cannot do what is needed fails, and is named", async () => {
     const home = newFolder();
     const library = `

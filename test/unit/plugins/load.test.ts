@@ -19,6 +19,7 @@ const SHA = "0".repeat(64);
 /** A plugin as it is once its module was imported. */
 const plugin = (members: object, name = "mine.js"): LoadedPlugin => ({
   path: `/somewhere/${name}`,
+  shown: name,
   entry: `/somewhere/${name}`,
   alone: true,
   facts: { name, sha256: SHA },

@@ -94,10 +94,11 @@ describe("--json", () => {
   });
 });
 
-test("--quiet writes the path of the report, and what went wrong on standard error; nothing else", () => {
-  const { out, err } = shown((outputs) => new QuietScreen(outputs), story);
+test("--quiet writes the path of the report, and set-up and what went wrong on standard error; nothing else", () => {
+  const events = [tell.notice("building the image x", "setup"), ...story];
+  const { out, err } = shown((outputs) => new QuietScreen(outputs), events);
   expect(out.text).toBe("/results/20260101_120000/report/index.html\n");
-  expect(err.lines.slice(0, 2)).toEqual(["a warning", "1 of 2 runs failed"]);
+  expect(err.lines.slice(0, 3)).toEqual(["building the image x", "a warning", "1 of 2 runs failed"]);
 });
 
 describe("a name with control characters", () => {

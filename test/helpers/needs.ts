@@ -1,0 +1,49 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { browserProgram, programOnPath, ROOT } from "./programs.js";
+import { storeProgram } from "./store.js";
+
+interface Thing {
+  find: () => string | undefined;
+  fix: string;
+}
+
+/** What tests use and a machine need not have. */
+const things = {
+  valkey: { find: () => storeProgram("valkey"), fix: "run scripts/setup.sh --dev, or set VALKEY_SERVER" },
+  redis: { find: () => storeProgram("redis"), fix: "install redis-server, or set REDIS_SERVER" },
+  chromium: { find: browserProgram, fix: "install chromium, or set CHROMIUM" },
+  zsh: { find: () => programOnPath("zsh"), fix: "install zsh" },
+  actionlint: { find: actionlint, fix: "run scripts/ci/actionlint.sh --install, with Go" },
+} satisfies Record<string, Thing>;
+export type Need = keyof typeof things;
+
+function actionlint(): string | undefined {
+  const { status, stdout } = spawnSync(join(ROOT, "scripts/ci/actionlint.sh"), ["--find"], {
+    encoding: "utf8",
+  });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+/**
+ * The options of a test or suite that needs these. It has their names as tags, so that `--tags-filter` can run it
+ * alone, and is skipped where one of them is missing.
+ * @param required names that must not be missing, comma separated
+ * @throws Error where a required one is missing, or has a name that nothing has
+ */
+export function needs(
+  names: readonly Need[],
+  required = process.env.REQUIRE ?? "",
+  all: Readonly<Record<string, Thing>> = things,
+): { tags: string[]; skip: boolean } {
+  const requested = required.split(",").filter(Boolean);
+  const unknown = requested.find((name) => !(name in all));
+  if (unknown) throw new Error(`REQUIRE names ${unknown}; valid: ${Object.keys(all).join(", ")}`);
+  const missing = names.filter((name) => !all[name]?.find());
+  for (const name of missing) {
+    const message = `no ${name} was found: ${all[name]?.fix}`;
+    if (requested.includes(name)) throw new Error(`${message} (REQUIRE names it)`);
+    process.stderr.write(`tests are skipped: ${message}\n`);
+  }
+  return { tags: [...names], skip: missing.length > 0 };
+}

@@ -1,0 +1,37 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { needs } from "../helpers/needs.js";
+import { ROOT } from "../helpers/programs.js";
+
+const nothing = { find: () => undefined, fix: "install redis-server" };
+const there = { find: () => "/usr/bin/zsh", fix: "install zsh" };
+const machine = { redis: nothing, zsh: there };
+
+test("a test is skipped where what it needs is missing, and runs where it is there; its tag names the need", () => {
+  expect(needs(["redis"], "", machine)).toEqual({ tags: ["redis"], skip: true });
+  expect(needs(["zsh"], "", machine)).toEqual({ tags: ["zsh"], skip: false });
+  expect(needs(["zsh", "redis"], "zsh", machine)).toEqual({ tags: ["zsh", "redis"], skip: true });
+});
+
+test("what REQUIRE names must be there: the test fails instead, and says what to install", () => {
+  expect(() => needs(["redis"], "zsh,redis", machine)).toThrow("no redis was found: install redis-server");
+  expect(() => needs(["zsh"], "zsh,rediss", machine)).toThrow("REQUIRE names rediss; valid: redis, zsh");
+});
+
+test("newcomer.sh hides engine, stores, browser and shells, and leaves what a newcomer has", () => {
+  const has = "for name; do command -v $name >/dev/null && printf '%s ' $name; done; printf %s $DOCKER_HOST";
+  const names = "node npm npx python3 bash git tar awk sed grep find sort sha256sum".split(" ");
+  const hidden =
+    "docker podman redis-server valkey-server memcached chromium google-chrome zsh tmux go gcc".split(" ");
+  const script = join(ROOT, "scripts/ci/newcomer.sh");
+  const env = { ...process.env, REDIS_SERVER: "/bin/true", CHROMIUM: "/bin/true" };
+  const command = `${has}; printf ' %s' "\${REDIS_SERVER-none}" "\${CHROMIUM-none}"`;
+  const ended = spawnSync(script, ["bash", "-c", command, "bash", ...names, ...hidden], {
+    env,
+    encoding: "utf8",
+  });
+  // It knows Debian's packages alone.
+  if (ended.status === 3) return expect(ended.stderr).toContain("Debian");
+  expect(ended.stdout).toBe(`${names.join(" ")} unix:///nonexistent/docker.sock none none`);
+});
