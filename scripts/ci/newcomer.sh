@@ -17,7 +17,9 @@ for name in awk bash git npm npx sh tar; do
 done
 # A version manager's node and python3 are scripts that look for their programs on PATH.
 ln -sf "$(node -p process.execPath)" "$folder/node"
-ln -sf "$(python3 -c 'import sys; print(sys.executable)')" "$folder/python3"
+# No link: an environment that is made with it would need this folder.
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$(python3 -c 'import sys; print(sys.executable)')" >"$folder/python3"
+chmod +x "$folder/python3"
 
 hidden=(env -u CHROMIUM -u REDIS_SERVER -u VALKEY_SERVER -u REQUIRE PATH="$folder" DOCKER_HOST=unix:///nonexistent/docker.sock)
 # Programs that are started without DOCKER_HOST look for the usual socket: root can hide that, too.

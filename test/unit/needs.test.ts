@@ -19,7 +19,7 @@ test("what REQUIRE names must be there: the test fails instead, and says what to
   expect(() => needs(["zsh"], "zsh,rediss", machine)).toThrow("REQUIRE names rediss; valid: redis, zsh");
 });
 
-test("newcomer.sh hides engine, stores, browser and shells, and leaves what a newcomer has", () => {
+test("newcomer.sh hides engine, stores, browser and shells, and leaves what a newcomer has", (context) => {
   const has = "for name; do command -v $name >/dev/null && printf '%s ' $name; done; printf %s $DOCKER_HOST";
   const names = "node npm npx python3 bash git tar awk sed grep find sort sha256sum".split(" ");
   const hidden =
@@ -32,6 +32,6 @@ test("newcomer.sh hides engine, stores, browser and shells, and leaves what a ne
     encoding: "utf8",
   });
   // It knows Debian's packages alone.
-  if (ended.status === 3) return expect(ended.stderr).toContain("Debian");
+  if (ended.status === 3) context.skip(ended.stderr.trim());
   expect(ended.stdout).toBe(`${names.join(" ")} unix:///nonexistent/docker.sock none none`);
 });
