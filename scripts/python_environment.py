@@ -3,8 +3,8 @@
 
 In a checkout it is `.venv`, which scripts/setup.sh makes. An installed package may not be writable, so there
 it is `$XDG_CACHE_HOME/ratelimit-bench/venv-<hash>` (by default below ~/.cache), made when it is first needed;
-the hash is of the requirements, Python's version and the machine's kind. Works with any Python 3 and without
-any package: it says what it lacks.
+the hash is of the requirements and the machine's kind. It keeps the Python that it was made with, whichever
+is called. Works with any Python 3 and without any package: it says what it lacks.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = 3
 USAGE = 2
 LEAST = (3, 11)
-#: Written last: an environment without it is half made.
+#: Written last, with the version of Python that the packages are for: an environment without it is half made.
 STAMP = ".complete"
 
 
@@ -43,7 +43,7 @@ def cached_environment() -> Path:
         requirements = (ROOT / "requirements.txt").read_bytes()
     except OSError as error:
         raise Unfit(f"{error.filename} cannot be read ({error.strerror})") from error
-    kind = f"{platform.python_version()} {sys.platform} {platform.machine()}"
+    kind = f"{sys.platform} {platform.machine()}"
     digest = hashlib.sha256(requirements + kind.encode()).hexdigest()[:12]
     named = os.environ.get("XDG_CACHE_HOME", "")
     # By the XDG rules a relative path counts as unset.
@@ -65,7 +65,28 @@ def existing_environment() -> "Path | None":
     if is_checkout():
         return None
     cached = cached_environment()
-    return cached if (cached / STAMP).is_file() else None
+    return cached if _is_whole(cached) else None
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether all packages are there, and a Python that can load them: its base may have gone or changed."""
+    try:
+        wanted = (folder / STAMP).read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return _version_of(folder / "bin" / "python") == wanted
+
+
+def _version_of(python: Path) -> "str | None":
+    """`3.11`; None for one that does not start or is too old."""
+    ask = "import sys; print('%d.%d' % sys.version_info[:2]); sys.exit(sys.version_info < " + f"{LEAST})"
+    try:
+        done = subprocess.run(  # noqa: S603
+            [str(python), "-c", ask], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def ensure_environment() -> Path:
@@ -87,7 +108,7 @@ def ensure_environment() -> Path:
         with (folder.parent / f"{folder.name}.lock").open("w") as lock:
             # Whoever else makes it is waited for; the lock of one that died is free.
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (folder / STAMP).is_file():
+            if not _is_whole(folder):
                 _make(folder)
     except OSError as error:
         raise Unfit(
@@ -117,7 +138,7 @@ def _make(folder: Path) -> None:
         [python, *install, "-r", str(ROOT / "requirements.txt")],
         "the Python packages could not be installed: is a package index reachable?",
     )
-    (folder / STAMP).write_text("", encoding="utf-8")
+    (folder / STAMP).write_text(_version_of(Path(python)) or "", encoding="utf-8")
 
 
 def _step(command: "list[str]", mend: str) -> None:

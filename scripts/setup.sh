@@ -12,9 +12,14 @@ say() { printf 'setup: %s\n' "$1" >&2; }
 command -v node >/dev/null || fail 'Node.js is missing: install version 20.19 or newer'
 node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' ||
   fail "Node.js $(node --version) is too old: install version 20.19 or newer"
-[[ ${1:-} == --node ]] || command -v python3 >/dev/null || fail 'Python is missing: install version 3.11 or newer'
-[[ ${1:-} == --node ]] || python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-  fail "$(python3 --version) is too old: install version 3.11 or newer"
+recent() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+# The environment keeps the Python that it was made with, whichever is first on PATH.
+python=.venv/bin/python
+if [[ ${1:-} != --node ]] && ! { recent "$python" && "$python" -m pip --version >/dev/null 2>&1; }; then
+  python=python3
+  command -v python3 >/dev/null || fail 'Python is missing: install version 3.11 or newer'
+  recent python3 || fail "$(python3 --version) is too old: install version 3.11 or newer"
+fi
 
 # A step is done when its stamp holds the checksum of all that it depends on.
 is_done() { [[ -e $1 && $(<"$1") == "$2" ]]; }
@@ -30,12 +35,15 @@ requirements=(requirements.txt)
 [[ ${1:-} == --dev ]] && requirements+=(requirements-dev.txt)
 [[ ${1:-} == --node ]] && requirements=()
 for file in ${requirements[@]+"${requirements[@]}"}; do
-  wanted=$(cat "$file" <(python3 --version) | cksum)
-  is_done ".venv/.${file%.txt}-stamp" "$wanted" && continue
+  wanted=$(cat "$file" <("$python" --version) | cksum)
+  [[ $python != python3 ]] && is_done ".venv/.${file%.txt}-stamp" "$wanted" && continue
   say "installing Python packages of $file"
-  [[ -x .venv/bin/python ]] || python3 -m venv .venv >&2 ||
-    fail 'no virtual environment could be made: on Debian and Ubuntu install python3-venv'
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$file" >&2 ||
+  if [[ $python == python3 ]]; then
+    python3 -m venv --clear .venv >&2 ||
+      fail 'no virtual environment could be made: on Debian and Ubuntu install python3-venv'
+    python=.venv/bin/python
+  fi
+  "$python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$file" >&2 ||
     fail "pip failed on $file: see above"
   printf '%s' "$wanted" >".venv/.${file%.txt}-stamp"
 done

@@ -103,6 +103,48 @@ def test_half_made_is_made_again(package: Path, cache: Path) -> None:
     assert not (folder / "left over").exists()
 
 
+def test_another_python_that_comes_first_uses_what_is_there(
+    package: Path, cache: Path, tmp_path: Path
+) -> None:
+    folder = found(package, cache)
+    (folder / "kept").touch()
+    # Any other version, and even one that is too old to make an environment.
+    other = (
+        "import runpy, sys, platform; platform.python_version = lambda: '3.9.1'; sys.version_info = (3, 9, 1)"
+    )
+    script = str(package / "scripts" / "python_environment.py")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-S",
+            "-c",
+            f"{other}; sys.argv = [{script!r}]; runpy.run_path({script!r}, run_name='__main__')",
+        ],
+        env={"PATH": os.environ["PATH"], "HOME": str(cache), "XDG_CACHE_HOME": str(cache)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, str(folder), "")
+    assert (folder / "kept").exists()
+
+
+@pytest.mark.parametrize("loss", ["gone", "another"])
+def test_made_again_where_its_own_python_cannot_load_the_packages(
+    package: Path, cache: Path, loss: str
+) -> None:
+    folder = found(package, cache)
+    if loss == "gone":
+        (folder / "bin" / "python").unlink()
+    else:
+        (folder / ".complete").write_text("3.99", encoding="utf-8")
+    (folder / "left over").touch()
+    assert call(package, cache, "--find").stdout == ""
+    assert call(package, cache).returncode == 0
+    assert found(package, cache) == folder
+    assert not (folder / "left over").exists()
+
+
 def test_packages_that_cannot_be_had_are_one_line(package: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(package, tmp_path / "other"))
     wrong = (other / "requirements.txt").read_text(encoding="utf-8").replace("sha256:", "sha256:0", 1)[:-2]

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { measuredResultSchema } from "../../../src/contract/result.js";
 import { build, ROOT } from "../../helpers/programs.js";
@@ -39,7 +39,11 @@ function lendEnvironment(folderOfPackage: string): void {
   }).trim();
   mkdirSync(folder, { recursive: true });
   for (const name of ["bin", "lib", "pyvenv.cfg"]) symlinkSync(join(ROOT, ".venv", name), join(folder, name));
-  writeFileSync(join(folder, ".complete"), "");
+  const version = "import sys; print('%d.%d' % sys.version_info[:2], end='')";
+  writeFileSync(
+    join(folder, ".complete"),
+    execFileSync(join(ROOT, ".venv/bin/python"), ["-c", version], { encoding: "utf8" }),
+  );
 }
 
 beforeAll(() => {
@@ -81,10 +85,14 @@ beforeAll(() => {
 }, 300_000);
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-test("the package holds what it runs and builds images from, and nothing that only a checkout needs", () => {
-  const names = execFileSync("tar", ["tzf", tarball], { encoding: "utf8" })
+/** What is packed. */
+const packedNames = (): string[] =>
+  execFileSync("tar", ["tzf", tarball], { encoding: "utf8" })
     .split("\n")
     .map((name) => name.replace(/^package\//, ""));
+
+test("the package holds what it runs and builds images from, and nothing that only a checkout needs", () => {
+  const names = packedNames();
   const needed = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(ROOT.length));
@@ -101,8 +109,26 @@ test("the package holds what it runs and builds images from, and nothing that on
   }
   expect(existsSync(join(ROOT, "npm-shrinkwrap.json"))).toBe(false);
   const foreign =
-    /^(test|results|node_modules|\.venv|\.ci|scripts\/(bench|ci|setup\.|build|run-|test))|\.pyc$|requirements-dev/;
+    /^(test|results(?!\/example\/)|node_modules|\.venv|\.ci|scripts\/(bench|ci|setup\.|build|run-|test))|\.pyc$|requirements-dev/;
   expect(names.filter((name) => foreign.test(name))).toEqual([]);
+});
+
+test("every link of its pages leads to something in it", () => {
+  const names = packedNames();
+  const pages = names.filter((name) => /^(README|CONTRIBUTING|docs\/.*)\.md$/.test(name));
+  expect(pages).toContain("docs/campaigns.md");
+  const dead = pages.flatMap((page) => {
+    const text = execFileSync("tar", ["xzfO", tarball, `package/${page}`], { encoding: "utf8" });
+    const links = [...text.matchAll(/\]\(([^)#]+)[^)]*\)|<img src="([^"]+)"/g)].map(
+      ([, link, image]) => link ?? image ?? "",
+    );
+    return links
+      .filter((link) => !/^[a-z]+:/.test(link))
+      .map((link) => join(dirname(page), link).replace(/\/$/, ""))
+      .filter((path) => !names.some((name) => name === path || name.startsWith(`${path}/`)))
+      .map((path) => `${page}: ${path}`);
+  });
+  expect(dead).toEqual([]);
 });
 
 test("--version names the installed versions of all clients, limiters and stores", () => {
