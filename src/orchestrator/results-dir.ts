@@ -15,13 +15,9 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { BenchError, environmentError, messageOf } from "../contract/errors.js";
 
-const pad = (value: number): string => String(value).padStart(2, "0");
-
-/** `YYYYMMDD_HHMMSS` in local time. */
-export function stamp(date: Date): string {
-  const day = `${date.getFullYear()}${pad(date.getMonth() + 1)}${pad(date.getDate())}`;
-  return `${day}_${pad(date.getHours())}${pad(date.getMinutes())}${pad(date.getSeconds())}`;
-}
+/** `YYYYMMDD_HHMMSS` in UTC: names sort as campaigns began, also where clocks are set back or differ. */
+export const stamp = (date: Date): string =>
+  date.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_");
 
 /**
  * Makes the folder of a new campaign below the results root.

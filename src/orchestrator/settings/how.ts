@@ -19,11 +19,12 @@ export const how: SettingGroup = {
       fallback: "dynamic",
       words: () => ["dynamic", "fixed30", "fixed120", "custom:"],
     },
-    { key: "concurrency", value: "<list>", help: "connections", fallback: "50 100" },
+    { key: "concurrency", value: "<list>", help: "connections", fallback: "50 100", repeatable: true },
     {
       key: "rate",
       value: "<list>",
       help: "open loop: requests/s, over up to --concurrency connections (200)",
+      repeatable: true,
     },
     {
       key: "rate-sweep",
@@ -45,6 +46,7 @@ export const how: SettingGroup = {
       key: "slo",
       value: "<list>",
       help: 'what --find-max-rate keeps, as --threshold, e.g. "p99<10ms,errors<0.1%"',
+      repeatable: true,
       flagOnly: true,
     },
     {

@@ -15,12 +15,14 @@ export const what: SettingGroup = {
       key: "clients",
       value: "<list>",
       help: "targets and groups, comma or space separated",
+      repeatable: true,
       words: () => [...Object.keys(groups), ...clients.map(({ id }) => id)],
     },
     {
       key: "limiter",
       value: "<list>",
       help: "limiters that decide, name[~version]: each target once with each; else the usual one",
+      repeatable: true,
       words: namedLimiters,
     },
     {
@@ -28,6 +30,7 @@ export const what: SettingGroup = {
       value: "<list>",
       help: `${workloadIds.join("|")}|both`,
       fallback: "light",
+      repeatable: true,
       words: () => [...workloadIds, "both"],
     },
     {
@@ -41,6 +44,7 @@ export const what: SettingGroup = {
       value: "<list>",
       help: "which keys the requests carry, see below",
       fallback: DEFAULT_TRAFFIC,
+      repeatable: true,
       words: () => profiles.map(({ id }) => id),
     },
     {

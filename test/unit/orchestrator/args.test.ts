@@ -81,6 +81,30 @@ describe("lists", () => {
     ]);
   });
 
+  test("given several times are joined, whichever flag it is", () => {
+    const lists = [
+      ["--clients", "ioredis", "--clients", "iovalkey,none"],
+      ["--limiter", "rate-limiter-flexible", "--limiter", "rate-limiter-flexible~7.1.1"],
+      ["--workload", "light", "--workload", "heavy"],
+      ["--traffic", "fixed", "--traffic", "sparse"],
+      ["--rate", "100", "--rate=200"],
+      ["--concurrency", "10", "--concurrency", "20 30"],
+    ].flat();
+    const request = parse(lists);
+    expect(request).toMatchObject({
+      clients: ["ioredis", "iovalkey", "none"],
+      limiters: ["rate-limiter-flexible", "rate-limiter-flexible~7.1.1"],
+      workloads: ["light", "heavy"],
+      traffic: ["fixed", "sparse"],
+      rates: [100, 200],
+      connections: [10, 20, 30],
+      notices: [],
+    });
+    expect(request.command).toContain("--clients ioredis --clients iovalkey,none");
+    const search = parse(["--clients", "a", "--find-max-rate", "--slo", "p99<10ms", "--slo", "errors<1%"]);
+    expect(search.objectives?.map(({ text }) => text)).toEqual(["p99<10ms", "errors<1%"]);
+  });
+
   test("`both` is each workload", () => {
     expect(requestOf("--workload", "both").workloads).toEqual(["light", "heavy"]);
   });

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { Journal, lineLog } from "../../../src/orchestrator/journal.js";
 import {
@@ -26,7 +26,7 @@ import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 const RESULTS_DIR = fileURLToPath(new URL("../../../src/orchestrator/results-dir.ts", import.meta.url));
-const now = new Date(2026, 0, 2, 3, 4, 5);
+const now = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
 
 describe("a file is written whole or not at all", () => {
   test("a new text takes the old one's place, and nothing else is left", async () => {
@@ -80,8 +80,16 @@ describe("a file is written whole or not at all", () => {
 });
 
 describe("a campaign's folder", () => {
-  test("is named after its start, in local time", async () => {
-    expect(stamp(now)).toBe("20260102_030405");
+  afterEach(() => vi.unstubAllEnvs());
+
+  test("is named after its start, in UTC, so that names sort wherever the clock was set back", async () => {
+    for (const zone of ["Pacific/Kiritimati", "America/New_York"]) {
+      vi.stubEnv("TZ", zone);
+      expect(stamp(now)).toBe("20260102_030405");
+    }
+    // At 06:30 UTC clocks in New York go back from 02:00 to 01:00.
+    const night = [5.5, 6.5].map((hour) => stamp(new Date(Date.UTC(2026, 10, 1, 0, hour * 60))));
+    expect(night).toEqual([...night].sort());
     const root = join(newFolder(), "deep", "root");
     expect(basename(await createCampaignFolder(root, now))).toBe("20260102_030405");
   });
