@@ -1,6 +1,7 @@
 import { loadText } from "../contract/configuration.js";
 import type { Manifest } from "../contract/manifest.js";
 import { askedRuns } from "./adaptive/looks.js";
+import { counted } from "./text-table.js";
 
 const list = (title: string, lines: readonly string[]): string[] =>
   lines.length > 0 ? [`## ${title}`, "", ...lines.map((line) => `- ${line}`), ""] : [];
@@ -11,30 +12,64 @@ const ENDED = {
   budget: "the time it was given was used up",
 } as const;
 
-/** `15 runs: 3`, or how many an adaptive campaign has made until now, and why no more. */
+/** `15 runs, 3 of each of 5 configurations`, or how many an adaptive campaign has asked for until now, and why no more. */
 function runsText({ plan, adaptive }: Manifest): string {
   const most = plan.runs_per_configuration;
-  if (!plan.adaptive) return `${plan.runs.length} runs: ${most}`;
+  const many = plan.configurations.length;
+  const configurations = `${many > 1 ? "each of " : ""}${counted(many, "configuration")}`;
+  const all = counted(plan.runs.length, "run");
+  if (!plan.adaptive) return `${all}${many > 1 ? `, ${most}` : ""} of ${configurations}`;
   const asked = askedRuns({ plan, adaptive }).length;
-  const why = adaptive?.ended ? `, ended because ${ENDED[adaptive.ended.why]}` : "";
-  return `${asked} of at most ${plan.runs.length} runs${why}: as many as it took, ${plan.adaptive.looks[0]} to ${most},`;
+  const ended = adaptive?.ended && ENDED[adaptive.ended.why];
+  const why = ended ? `, ended because ${ended}: as many as it took` : ": as many as it takes";
+  return `${asked} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${most}, of ${configurations}`;
+}
+
+/** `2026-01-02 03:04:05 UTC`. */
+const timeText = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
+
+/** A line a session. One alone is the rule, and says nothing. */
+function sessionLines({ sessions = [], status }: Manifest): string[] {
+  if (sessions.length < 2) return [];
+  return sessions.map(({ started_at, finished_at }, index) => {
+    if (finished_at) return `${timeText(started_at)} to ${timeText(finished_at)}`;
+    const runs = status === "running" && index === sessions.length - 1;
+    return `${timeText(started_at)}${runs ? ", running" : " until it was killed"}`;
+  });
+}
+
+/** `running, resumed at …`. */
+function statusText({ status, sessions = [] }: Manifest): string {
+  const [, ...resumed] = sessions;
+  const last = resumed.at(-1);
+  return status === "running" && last ? `running, resumed at ${timeText(last.started_at)}` : status;
+}
+
+/** Where the report is, or when it will be there. */
+function reportText({ status, sessions = [] }: Manifest): string {
+  if (status === "running") {
+    const before = sessions.length > 1 ? "; one that is there by now is of an earlier session" : "";
+    return `The report, \`report/index.html\`, is written when the campaign ends${before}`;
+  }
+  const of = status === "aborted" ? " of the runs that were measured, if any" : "";
+  return `\`report/index.html\` is the report${of}, \`report/summary.csv\` its table`;
 }
 
 /** The README of a campaign's folder: what ran, and how to repeat it. */
 export function campaignReadme(manifest: Manifest): string {
-  const { plan, machine, campaign, command, conditions, stores, sessions = [] } = manifest;
+  const { plan, machine, campaign, command, conditions, stores } = manifest;
   const configurations = plan.configurations.map(
     ({ hash, configuration: { target, workload, traffic, load, extent } }) => {
       const length = "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
       const rounds = manifest.adaptive?.rounds[hash];
-      const runs = rounds === undefined ? "" : `, ${rounds} runs`;
+      const runs = rounds === undefined ? "" : `, ${counted(rounds, "run")}`;
       return `${target.label}: ${workload.id}, ${traffic} traffic, ${loadText(load)}, ${length}${runs}`;
     },
   );
   return [
     `# Campaign ${campaign}`,
     "",
-    `Status: ${manifest.status}. ${runsText(manifest)} of each of ${plan.configurations.length} configurations, ${plan.order}, ${plan.warmup_s} s of warm-up before each (discarded).`,
+    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${plan.warmup_s} s of warm-up before each (discarded).`,
     "",
     "Repeat it with",
     "",
@@ -53,19 +88,13 @@ export function campaignReadme(manifest: Manifest): string {
         ([id, { version, embedded }]) => `${id} ${version}${embedded ? " (embedded)" : ""}`,
       ),
     ),
-    // One session is the rule, and says nothing.
-    ...list(
-      "Sessions",
-      sessions.length < 2
-        ? []
-        : sessions.map(({ started_at, finished_at }) => `${started_at} to ${finished_at ?? "it was killed"}`),
-    ),
+    ...list("Sessions", sessionLines(manifest)),
     ...list(
       "Skipped",
       plan.skips.map(({ asked, reason }) => `${asked}: ${reason}`),
     ),
     ...list("To know before reading figures", [...plan.notes, ...conditions]),
-    "`report/index.html` is the report, `report/summary.csv` its table; each `*_runN.json` is one run.",
+    `${reportText(manifest)}; each \`*_runN.json\` is one run.`,
     "",
   ].join("\n");
 }

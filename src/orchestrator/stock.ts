@@ -17,6 +17,7 @@ import type { RunOutcome } from "./recorder.js";
 import { pointLatest, removeTemporaries } from "./results-dir.js";
 import type { Begun } from "./resume.js";
 import { refuseIfWritten } from "./state.js";
+import { are, counted } from "./text-table.js";
 
 /** What a campaign already has of its plan. */
 export interface Stock {
@@ -53,10 +54,12 @@ export async function inventory({ folder, manifest }: Begun, lease: Lease, journ
     journal.warn(`${name} is ignored and removed: an interrupted write left it behind`);
   const stock = await takeStock(folder, manifest, await Checksums.of(folder));
   for (const line of stock.again) journal.warn(line);
-  const counts = `${stock.there.size} runs are there, ${stock.missing} are missing`;
+  const { size } = stock.there;
+  const counts = `${counted(size, "run")} ${are(size)} there, ${stock.missing} ${are(stock.missing)} missing`;
   journal.say(`campaign ${manifest.campaign} goes on: ${counts}`);
   const invalid = [...stock.there.values()].filter(({ status }) => status === "invalid").length;
-  if (invalid > 0) journal.warn(`${invalid} of those that are there are invalid: the report says why`);
+  if (invalid > 0)
+    journal.warn(`${invalid} of those that are there ${are(invalid)} invalid: the report says why`);
   return stock;
 }
 

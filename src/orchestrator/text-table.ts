@@ -9,5 +9,8 @@ export function textTable(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
+/** The verb of so many: `1 run is`, `3 runs are`. */
+export const are = (count: number): string => (count === 1 ? "is" : "are");
+
 /** `1 run`, `3 runs`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

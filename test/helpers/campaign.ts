@@ -228,7 +228,9 @@ export class Campaign {
     const rules = new Set(suspects.flatMap(({ verdict }) => verdict.reasons.map(({ rule }) => rule)));
     if (suspects.length === 0) return "";
     const named = [...rules].sort().join(", ");
-    return `${suspects.length} of ${this.measured.length} runs are suspect (${named}): the report says why\n`;
+    const of = `${this.measured.length} run${this.measured.length === 1 ? "" : "s"}`;
+    const are = suspects.length === 1 ? "is" : "are";
+    return `${suspects.length} of ${of} ${are} suspect (${named}): the report says why\n`;
   }
 
   /** Processes that were started and still live. */

@@ -3,7 +3,7 @@ import { type Configuration, loadText } from "../../contract/configuration.js";
 import { EXIT } from "../../contract/errors.js";
 import type { EventOf } from "../../contract/events.js";
 import type { SummaryRow } from "../../contract/summary.js";
-import { textTable } from "../text-table.js";
+import { are, counted, textTable } from "../text-table.js";
 import { flow, widthOf, wrap } from "./layout.js";
 import { plain } from "./plain.js";
 import type { Story } from "./story.js";
@@ -145,22 +145,21 @@ export function troubles(story: Story, columns = Number.POSITIVE_INFINITY): stri
   if (!ended) return [];
   const of = (...statuses: string[]) => finished.filter(({ status }) => statuses.includes(status));
   const done = kept.length + finished.length;
-  const count = (status: "failed" | "invalid", verb: string) => {
-    const wrong = [...kept, ...finished].filter((run) => run.status === status).length;
-    return wrong > 0 ? [`${wrong} of ${done} runs ${verb}`] : [];
-  };
+  const count = (status: "failed" | "invalid") =>
+    [...kept, ...finished].filter((run) => run.status === status).length;
+  const [failed, invalid] = [count("failed"), count("invalid")];
   const told = alike(story, of("failed", "invalid"));
   const more = told.length - SHOWN;
   const suspects = of("suspect");
   const rules = [...new Set(suspects.flatMap(({ reasons }) => reasons.map(({ rule }) => rule)))].sort();
   return [
-    ...count("failed", "failed"),
-    ...count("invalid", "are invalid"),
+    ...(failed > 0 ? [`${failed} of ${counted(done, "run")} failed`] : []),
+    ...(invalid > 0 ? [`${invalid} of ${counted(done, "run")} ${are(invalid)} invalid`] : []),
     ...told.slice(0, SHOWN).map((line) => `  ${line}`),
     ...(more > 0 ? [`  and ${more} more: the report and benchmark.log have them all`] : []),
     ...(suspects.length > 0
       ? [
-          `${suspects.length} of ${finished.length} runs are suspect (${rules.join(", ")}): the report says why`,
+          `${suspects.length} of ${counted(finished.length, "run")} ${are(suspects.length)} suspect (${rules.join(", ")}): the report says why`,
         ]
       : []),
     ...next(story, done),

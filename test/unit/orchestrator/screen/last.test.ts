@@ -114,13 +114,13 @@ describe("what went wrong", () => {
     const lines = troubles(
       storyOf([...events, tell.report(), tell.ended({ runs: { valid: 1, suspect: 1 } })]),
     );
-    expect(lines).toEqual(["1 of 2 runs are suspect (M6): the report says why"]);
+    expect(lines).toEqual(["1 of 2 runs is suspect (M6): the report says why"]);
   });
 
   test("counts runs that an earlier session measured", () => {
     const events = [tell.campaign(), tell.kept(1, "invalid"), tell.kept(2), tell.finished(3), tell.report()];
     const ended = tell.ended({ exit_code: 5, runs: { valid: 1, kept: 2 } });
-    expect(troubles(storyOf([...events, ended]))).toEqual(["1 of 3 runs are invalid"]);
+    expect(troubles(storyOf([...events, ended]))).toEqual(["1 of 3 runs is invalid"]);
   });
 
   test("after an interruption says what is kept, and what can be done with it", () => {
