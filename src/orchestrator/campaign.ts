@@ -21,7 +21,13 @@ import { Progress } from "./progress.js";
 import { Recorder } from "./recorder.js";
 import { buildReport, conclusionLines, missedThresholds } from "./report.js";
 import type { Request } from "./request.js";
-import { createCampaignFolder, pointLatest, requireWritable, stamp } from "./results-dir.js";
+import {
+  createCampaignFolder,
+  pointLatest,
+  requireResultsRoot,
+  requireWritable,
+  stamp,
+} from "./results-dir.js";
 import { type Begun, findCampaign } from "./resume.js";
 import { hasStore, type OpenedRuntime, openRuntime } from "./runtime.js";
 import type { StartCheck } from "./start-check.js";
@@ -45,7 +51,10 @@ export async function runCampaign(request: Request, ground: Ground): Promise<Exi
   const plugins = await usePlugins(request.plugins);
   // What is wrong with the request itself is said before anything is looked for, built or started.
   const begun = request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
-  if (!begun) makePlan(request, () => true);
+  if (!begun) {
+    makePlan(request, () => true);
+    await unlessAborted(ground.signal, requireResultsRoot(request.output));
+  }
   if (request.strict) await requireFitMachine(request.runtime, packageFolder);
   for (const notice of request.notices) journal.warn(notice);
   for (const line of await reclaimOrphans()) journal.warn(line);
@@ -95,7 +104,7 @@ async function measure(
     const available = (store: string) => hasStore(runtime, external, store);
     const plan = begun?.manifest.plan ?? withNotes(makePlan(request, available, external), ground.plugins);
     await requireWritable(request.outputFile);
-    const folder = begun?.folder ?? (await createCampaignFolder(request.output, now));
+    const folder = begun?.folder ?? (await unlessAborted(signal, createCampaignFolder(request.output, now)));
     await lease.note({ folder });
     journal.writeTo(join(folder, "benchmark.log"));
     const campaign = begun?.manifest.campaign ?? basename(folder);

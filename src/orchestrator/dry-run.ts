@@ -5,6 +5,7 @@ import { diskBytes, durationText, type Overheads, overheadsOf } from "./estimate
 import { makePlan } from "./plan.js";
 import { usePlugins, withNotes } from "./plugins.js";
 import type { Request } from "./request.js";
+import { requireResultsRoot } from "./results-dir.js";
 import { expectedRuntime, expectedStores } from "./runtime.js";
 import { counted, textTable } from "./text-table.js";
 import { installationNotes } from "./versions/index.js";
@@ -23,6 +24,7 @@ export interface Preview {
 export async function preview(request: Request, packageFolder: string): Promise<Preview> {
   const plugins = await usePlugins(request.plugins);
   makePlan(request, () => true);
+  await requireResultsRoot(request.output);
   const { description, choice } = await expectedRuntime(request);
   const available = await expectedStores(description, request, packageFolder);
   const plan = withNotes(makePlan(request, available), plugins);

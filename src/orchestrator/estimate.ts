@@ -1,8 +1,9 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Configuration } from "../contract/configuration.js";
 import type { Plan } from "../contract/plan.js";
+import { makeFolder } from "./folders.js";
 import { writeWhole } from "./results-dir.js";
 import { stateFolder } from "./state.js";
 
@@ -66,7 +67,7 @@ export async function learnOverheads(runtime: string, warmupS: number, runs: rea
     memory[key] = [...(memory[key] ?? []), Math.round(overhead * 1000) / 1000].slice(-MEMORY);
   }
   try {
-    await mkdir(stateFolder(), { recursive: true });
+    await makeFolder(stateFolder());
     await writeWhole(memoryPath(), JSON.stringify(memory));
   } catch {
     // The next estimate is a little worse.

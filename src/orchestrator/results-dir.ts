@@ -13,7 +13,8 @@ import {
   symlink,
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { BenchError, environmentError, messageOf } from "../contract/errors.js";
+import { type BenchError, environmentError, messageOf } from "../contract/errors.js";
+import { makeFolder, nearestFolder, requireKeptFiles } from "./folders.js";
 
 /** `YYYYMMDD_HHMMSS` in UTC: names sort as campaigns began, also where clocks are set back or differ. */
 export const stamp = (date: Date): string =>
@@ -25,11 +26,10 @@ export const stamp = (date: Date): string =>
  * @throws environmentError when the root is no folder that can be written
  */
 export async function createCampaignFolder(root: string, now: Date): Promise<string> {
+  await requireResultsRoot(root);
   const absolute = resolve(root);
   try {
-    await mkdir(absolute, { recursive: true });
-    await access(absolute, constants.W_OK);
-    await refuseForeignLatest(absolute);
+    await makeFolder(absolute);
     for (let offset = 0; ; offset++) {
       const folder = join(absolute, stamp(new Date(now.getTime() + 1000 * offset)));
       try {
@@ -41,12 +41,32 @@ export async function createCampaignFolder(root: string, now: Date): Promise<str
       }
     }
   } catch (error) {
-    if (error instanceof BenchError) throw error;
-    throw environmentError(`results folder ${absolute} cannot be written: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw unwritable(absolute, error);
   }
 }
+
+/**
+ * What would keep a campaign from writing there is to be known before anything is made or started.
+ * @param root the results root; it need not exist yet
+ * @throws environmentError
+ */
+export async function requireResultsRoot(root: string): Promise<void> {
+  const absolute = resolve(root);
+  try {
+    const nearest = await nearestFolder(absolute);
+    await requireKeptFiles(nearest);
+    await access(nearest, constants.W_OK);
+  } catch (error) {
+    throw unwritable(absolute, error);
+  }
+  await refuseForeignLatest(absolute);
+}
+
+const unwritable = (root: string, error: unknown): BenchError =>
+  environmentError(
+    `results folder ${root} cannot be written: ${messageOf(error)}; name another one with --output`,
+    { cause: error },
+  );
 
 /** A `latest` that leads out of the root was made by somebody else, for something else. @throws environmentError */
 async function refuseForeignLatest(root: string): Promise<void> {
@@ -126,7 +146,9 @@ export async function pointLatest(campaignFolder: string): Promise<void> {
 export async function requireWritable(outputFile: string | undefined): Promise<void> {
   if (outputFile === undefined) return;
   try {
-    await access(dirname(resolve(outputFile)), constants.W_OK);
+    const folder = dirname(resolve(outputFile));
+    await access(folder, constants.W_OK);
+    await requireKeptFiles(folder);
   } catch (error) {
     throw environmentError(`OUTPUT_FILE ${outputFile} cannot be written: ${messageOf(error)}`, {
       cause: error,

@@ -1,9 +1,10 @@
-import { access, constants, link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { access, constants, link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { environmentError, messageOf } from "../contract/errors.js";
 import { startTimeOf } from "../runtimes/process-identity.js";
+import { makeFolder } from "./folders.js";
 import { temporaryName } from "./results-dir.js";
 
 const ownerSchema = z.strictObject({ pid: z.int(), started: z.string(), campaign: z.string() });
@@ -53,7 +54,7 @@ function parseJson<Shape>(text: string, schema: z.ZodType<Shape>): Shape | undef
 /** @throws environmentError when there can be no such folder */
 export async function makeStateFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     await access(folder, constants.W_OK);
   } catch (error) {
     throw environmentError(

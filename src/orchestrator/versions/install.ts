@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { execa } from "execa";
 import { z } from "zod";
@@ -12,6 +12,7 @@ import {
   versionFolderName,
 } from "../../contract/versions.js";
 import { stopGroup } from "../../runtimes/local-part.js";
+import { makeFolder } from "../folders.js";
 import { FACTS_FILE, temporaryPrefix } from "./folder.js";
 
 const MANIFEST = { private: true, description: "A version that ratelimit-bench was asked to measure" };
@@ -43,7 +44,7 @@ export interface Installing {
 export async function install(asked: PackageVersion, cache: string, installing: Installing): Promise<void> {
   let temporary: string;
   try {
-    await mkdir(cache, { recursive: true });
+    await makeFolder(cache);
     temporary = await mkdtemp(join(cache, await temporaryPrefix()));
   } catch (error) {
     throw environmentError(

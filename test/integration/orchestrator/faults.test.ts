@@ -97,6 +97,19 @@ describe("before anything is started", () => {
     );
   });
 
+  test.runIf(process.platform === "linux")(
+    "results below /proc are refused, where making folders would never end",
+    async () => {
+      await expectRefused(
+        Campaign.run(newFolder(), "none", ["--output", "/proc/results"]),
+        3,
+        "/proc/results",
+      );
+      const env = { XDG_STATE_HOME: "/proc/state" };
+      await expectRefused(Campaign.run(newFolder(), "none", [], env), 3, "XDG_STATE_HOME");
+    },
+  );
+
   test("a state folder below a file is an unfit environment", async () => {
     const home = newFolder();
     writeFileSync(join(home, "file"), "");

@@ -18,6 +18,7 @@ import { Journal, lineLog } from "../../../src/orchestrator/journal.js";
 import {
   createCampaignFolder,
   pointLatest,
+  requireResultsRoot,
   stamp,
   writeWhole,
 } from "../../../src/orchestrator/results-dir.js";
@@ -116,6 +117,25 @@ describe("a campaign's folder", () => {
     writeFileSync(file, "");
     await expectFailure(() => createCampaignFolder(join(file, "x"), now), EXIT.environment, file);
     await expectFailure(() => createCampaignFolder(file, now), EXIT.environment, file);
+  });
+
+  test.runIf(process.platform === "linux").each(["/proc", "/sys", "/dev/pts"])(
+    "below %s, which keeps no files, is an unfit environment, and found out at once",
+    async (kernel) => {
+      const root = join(kernel, "ratelimit bench", "results");
+      await expectFailure(() => requireResultsRoot(root), EXIT.environment, root, "--output");
+      await expectFailure(() => createCampaignFolder(root, now), EXIT.environment, root, "--output");
+      expect(existsSync(join(kernel, "ratelimit bench"))).toBe(false);
+    },
+  );
+
+  test("is looked at before anything is made: a root that does not exist yet will do", async () => {
+    const root = join(newFolder(), "deep", "root");
+    await requireResultsRoot(root);
+    expect(existsSync(join(root, ".."))).toBe(false);
+    const file = join(newFolder(), "file");
+    writeFileSync(file, "");
+    await expectFailure(() => requireResultsRoot(join(file, "x")), EXIT.environment, file);
   });
 
   test.skipIf(process.getuid?.() === 0)("in one that cannot be written is an unfit environment", async () => {

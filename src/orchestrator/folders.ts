@@ -1,0 +1,58 @@
+import { mkdir, stat, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** File systems of the Linux kernel that keep no files of ours, by the number in `statfs`. */
+const KERNEL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x9fa0, "proc"],
+  [0x62656572, "sysfs"],
+  [0x27e0eb, "cgroup"],
+  [0x63677270, "cgroup2"],
+  [0x1cd1, "devpts"],
+  [0x64626720, "debugfs"],
+  [0x74726163, "tracefs"],
+  [0x73636673, "securityfs"],
+  [0xcafe4a11, "bpf"],
+  [0x62656570, "configfs"],
+  [0x6165676c, "pstore"],
+  [0x19800202, "mqueue"],
+  [0x958458f6, "hugetlbfs"],
+]);
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+/** The folder itself, or the nearest one above it that exists. @throws Error where something there is no folder */
+export async function nearestFolder(path: string): Promise<string> {
+  try {
+    const found = await stat(path);
+    if (!found.isDirectory()) throw new Error(`${path} is no folder`);
+    return path;
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT" || dirname(path) === path) throw error;
+    return nearestFolder(dirname(path));
+  }
+}
+
+/** @param path of a folder that exists @throws Error on a file system of the kernel, such as `/proc` */
+export async function requireKeptFiles(path: string): Promise<void> {
+  if (process.platform !== "linux") return;
+  const name = KERNEL_FILE_SYSTEMS.get((await statfs(path)).type);
+  if (name !== undefined) throw new Error(`${path} is a file system of the kernel (${name})`);
+}
+
+/**
+ * Makes a folder and those above it that are missing. Node's own recursive `mkdir` never ends where the system says
+ * that there is no parent although there is one, as below `/proc`.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST" && (await stat(path)).isDirectory()) return;
+    if (codeOf(error) !== "ENOENT" || dirname(path) === path) throw error;
+    await makeFolder(dirname(path));
+    await mkdir(path).catch((late) => {
+      // Somebody else may have made it in the meantime.
+      if (codeOf(late) !== "EEXIST") throw late;
+    });
+  }
+}
