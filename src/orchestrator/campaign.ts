@@ -29,7 +29,7 @@ import {
   stamp,
 } from "./results-dir.js";
 import { type Begun, findCampaign } from "./resume.js";
-import { hasStore, type OpenedRuntime, openRuntime } from "./runtime.js";
+import { hasStore, type OpenedRuntime, openRuntime, requireAskedCpus } from "./runtime.js";
 import type { StartCheck } from "./start-check.js";
 import { takeLock } from "./state.js";
 import { closeCampaign, inventory, isComplete, type Measured, NOTHING, type Stock } from "./stock.js";
@@ -55,6 +55,7 @@ export async function runCampaign(request: Request, ground: Ground): Promise<Exi
     makePlan(request, () => true);
     await unlessAborted(ground.signal, requireResultsRoot(request.output));
   }
+  await requireAskedCpus(request);
   if (request.strict) await requireFitMachine(request.runtime, packageFolder);
   for (const notice of request.notices) journal.warn(notice);
   for (const line of await reclaimOrphans()) journal.warn(line);

@@ -1,5 +1,5 @@
 import { cpus, totalmem } from "node:os";
-import { usageError } from "../contract/errors.js";
+import { environmentError, usageError } from "../contract/errors.js";
 import type { RoleCaps } from "./request.js";
 import type { Settings } from "./settings/said.js";
 
@@ -60,6 +60,26 @@ export function capsFrom(settings: Settings): RoleCaps {
     if (said) Object.assign(caps[kind], { [member]: parsers[member](said.source, said.value) });
   }
   return caps;
+}
+
+/** The CPUs of `0-1,3`. */
+export function coresOf(text: string): number[] {
+  return text.split(",").flatMap((range) => {
+    const [first = 0, last = first] = range.split("-").map(Number);
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  });
+}
+
+/** @param there numbers of the CPUs that roles can have @throws environmentError naming one that is not there */
+export function requireCpus(caps: RoleCaps, there: readonly number[]): void {
+  for (const { kind, member, key } of CAPS) {
+    const text = member === "cpuset" ? caps[kind].cpuset : undefined;
+    const missing = text === undefined ? undefined : coresOf(text).find((cpu) => !there.includes(cpu));
+    if (missing !== undefined)
+      throw environmentError(
+        `--${key} ${text}: there is no CPU ${missing} here: give some of ${there.join(",")}`,
+      );
+  }
 }
 
 /** Cores that give store, server and load generator two each. */

@@ -1,6 +1,13 @@
 #!/usr/bin/env node
 import { fileURLToPath } from "node:url";
-import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../contract/errors.js";
+import {
+  BenchError,
+  EXIT,
+  type ExitCode,
+  environmentError,
+  messageOf,
+  usageError,
+} from "../contract/errors.js";
 import { runProgram } from "../contract/program.js";
 import { Aborted } from "./abort.js";
 import { runCampaign } from "./campaign.js";
@@ -59,6 +66,8 @@ async function campaign(request: Request): Promise<ExitCode> {
     process.stdout.write(
       isJson ? `${JSON.stringify(found, null, 2)}\n` : `${previewLines(found).join("\n")}\n`,
     );
+    // It ends as the start would.
+    if (found.refusal !== undefined) throw environmentError(`the start would be refused: ${found.refusal}`);
     return EXIT.done;
   }
   const outputs = { out: process.stdout, err: process.stderr };

@@ -32,16 +32,17 @@ export async function examine(runtime: string, packageFolder: string): Promise<C
   }
 }
 
-/**
- * For figures that will be quoted: nothing to warn of.
- * @throws environmentError with every warning and its mend
- */
-export async function requireFitMachine(runtime: string, packageFolder: string): Promise<void> {
+/** Why figures of this machine cannot be quoted: every warning with its mend; undefined where there is none. */
+export async function whyUnfit(runtime: string, packageFolder: string): Promise<string | undefined> {
   const checks = await examine(runtime, packageFolder);
   const warnings = checks.filter(({ status }) => status !== "ok");
-  if (warnings.length === 0) return;
+  if (warnings.length === 0) return undefined;
   const told = warnings.map(({ check, text, mend }) => `${check}: ${text.trim()}${mend ? ` – ${mend}` : ""}`);
-  throw environmentError(
-    `this machine is not fit for figures to be quoted (${told.join("; ")}); --force starts all the same`,
-  );
+  return `this machine is not fit for figures to be quoted (${told.join("; ")}); --force starts all the same`;
+}
+
+/** @throws environmentError where figures of this machine cannot be quoted */
+export async function requireFitMachine(runtime: string, packageFolder: string): Promise<void> {
+  const why = await whyUnfit(runtime, packageFolder);
+  if (why !== undefined) throw environmentError(why);
 }

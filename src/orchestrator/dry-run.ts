@@ -1,12 +1,13 @@
 import { type Configuration, loadText } from "../contract/configuration.js";
 import type { Plan } from "../contract/plan.js";
 import { type Range, rangeOf } from "./adaptive/range.js";
+import { whyUnfit } from "./doctor.js";
 import { diskBytes, durationText, type Overheads, overheadsOf } from "./estimate.js";
 import { makePlan } from "./plan.js";
 import { usePlugins, withNotes } from "./plugins.js";
 import type { Request } from "./request.js";
 import { requireResultsRoot } from "./results-dir.js";
-import { expectedRuntime, expectedStores } from "./runtime.js";
+import { expectedRuntime, expectedStores, requireAskedCpus } from "./runtime.js";
 import { counted, textTable } from "./text-table.js";
 import { installationNotes } from "./versions/index.js";
 import { wantedVersions } from "./versions/wanted.js";
@@ -18,6 +19,8 @@ export interface Preview {
   estimate: Range & { disk_bytes: number };
   /** What was said while reading the request. */
   notices: string[];
+  /** Why a start would be refused on this machine as it is now; absent where it would not. */
+  refusal?: string;
 }
 
 /** @throws BenchError as the campaign itself would, before its first run */
@@ -25,10 +28,12 @@ export async function preview(request: Request, packageFolder: string): Promise<
   const plugins = await usePlugins(request.plugins);
   makePlan(request, () => true);
   await requireResultsRoot(request.output);
+  await requireAskedCpus(request);
   const { description, choice } = await expectedRuntime(request);
   const available = await expectedStores(description, request, packageFolder);
   const plan = withNotes(makePlan(request, available), plugins);
   const overheads: Overheads = await overheadsOf(description.id);
+  const refusal = request.strict ? await whyUnfit(request.runtime, packageFolder) : undefined;
   return {
     runtime: { id: description.id, choice },
     plan,
@@ -40,6 +45,7 @@ export async function preview(request: Request, packageFolder: string): Promise<
         ? ["the store that STORE_URL names was not asked: its kind may skip more"]
         : []),
     ],
+    ...(refusal === undefined ? {} : { refusal }),
   };
 }
 

@@ -3,6 +3,7 @@ import { cpus, release, totalmem, type } from "node:os";
 import { execa } from "execa";
 import type { Machine } from "../contract/manifest.js";
 import type { Caps, Runtime } from "../runtimes/types.js";
+import { coresOf } from "./caps.js";
 import type { RoleCaps } from "./request.js";
 
 /** Kernel settings that can bind a load test on one host. */
@@ -77,12 +78,10 @@ function disjoint(cpusets: readonly (string | undefined)[]): boolean {
   return cores.every((own) => own !== undefined) && new Set(all).size === all.length;
 }
 
-/** @param text `0-1,3` */
-function coresOf(text: string): number[] {
-  return text.split(",").flatMap((range) => {
-    const [first = 0, last = first] = range.split("-").map(Number);
-    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
-  });
+/** Numbers of so many CPUs: those that are online on this machine if it has as many, since some may be switched off. */
+export async function cpuNumbers(count: number): Promise<number[]> {
+  const online = coresOf((await textOf("/sys/devices/system/cpu/online")) ?? "");
+  return online.length === count ? online : Array.from({ length: count }, (_, cpu) => cpu);
 }
 
 /** The revision of the project's own checkout, marked when it has changes; undefined outside of git. */

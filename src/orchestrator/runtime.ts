@@ -5,6 +5,8 @@ import type { Runtime, RuntimeDescription, RuntimeOptions } from "../runtimes/ty
 import { nearest } from "../targets/nearest.js";
 import { type Availability, findStore } from "../targets/resolve.js";
 import { stores } from "../targets/stores/index.js";
+import { requireCpus } from "./caps.js";
+import { cpuNumbers } from "./machine.js";
 import { requireGone } from "./orphans.js";
 import type { Request } from "./request.js";
 import { isAlive } from "./state.js";
@@ -56,6 +58,17 @@ export async function expectedRuntime(
     lacking.push(answer.lacks);
   }
   throw new BenchError(lacking.join("; "), EXIT.environment);
+}
+
+/**
+ * Refuses CPUs that are not there before anything is built or started: an engine would refuse them only with the first part.
+ * @throws environmentError
+ */
+export async function requireAskedCpus(request: Request): Promise<void> {
+  if (Object.values(request.caps).every(({ cpuset }) => cpuset === undefined)) return;
+  const { description } = await expectedRuntime(request);
+  const count = await description.cpus();
+  if (count !== undefined) requireCpus(request.caps, await cpuNumbers(count));
 }
 
 async function asAsked(request: Request, open: Open): Promise<Chosen> {

@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp } from "node:fs/promises";
+import { cpus } from "node:os";
 import { join } from "node:path";
 import { environmentError } from "../contract/errors.js";
 import { stores } from "../targets/stores/index.js";
@@ -121,6 +122,9 @@ export const local: RuntimeDescription = {
   id: "local",
   async available() {
     return { what: "processes of this machine" };
+  },
+  async cpus() {
+    return cpus().length;
   },
   async has(program, { packageFolder, programPaths }) {
     const environment = () => findPythonEnvironment(packageFolder);

@@ -177,6 +177,8 @@ export interface RuntimeDescription {
   id: string;
   /** What answers here, in words (`Docker 28.0`), or why this runtime cannot be used, with the mend. */
   available(): Promise<{ what: string } | { lacks: string }>;
+  /** CPUs that its parts may run on; undefined where nothing answers that could say it. */
+  cpus(): Promise<number | undefined>;
   /** Whether it could start a program, or why not; nothing is started or built to find that out. */
   has(
     program: string,

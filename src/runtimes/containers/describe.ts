@@ -39,6 +39,10 @@ export function containersOn(engine: Engine): RuntimeDescription {
   return {
     id: engine.id,
     available: () => withEngine(engine, async (_docker, what) => ({ what })),
+    async cpus() {
+      const answer = await withEngine(engine, async (docker) => (await docker.info()).NCPU as number);
+      return typeof answer === "number" ? answer : undefined;
+    },
     // Every store has an image, which is had or pulled when it is needed.
     has: async () => true,
     async open(options) {

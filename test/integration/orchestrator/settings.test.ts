@@ -1,9 +1,12 @@
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
+import { build, ROOT } from "../../helpers/programs.js";
 
+beforeAll(build);
 const newFolder = temporaryFolders();
 
 test("a threshold that is missed fails the campaign; its manifest as a file asks for the same plan", async () => {
@@ -48,4 +51,42 @@ test("--dry-run prints matrix, order, skips with reasons and the estimate, and s
   expect(stdout).toMatch(/^8 runs of 4 configurations, about 7 min \(until \d\d:\d\d\), \d+ MB on disk$/m);
   expect(existsSync(join(home, "results"))).toBe(false);
   expect(await campaign.traces()).toEqual([]);
+});
+
+test("a dry run of what would be refused prints the plan, says why, and ends as the start would", () => {
+  const run = (...flags: string[]) =>
+    spawnSync(
+      "bash",
+      // Few open files are one of the things that the doctor warns of, on every machine.
+      [
+        "-c",
+        'ulimit -n 1000; exec "$@"',
+        "bash",
+        process.execPath,
+        "dist/orchestrator/cli.js",
+        "run",
+        ...flags,
+      ],
+      { cwd: ROOT, encoding: "utf8", env: { ...process.env, XDG_STATE_HOME: newFolder() } },
+    );
+  const flags = [
+    "--preset",
+    "publication",
+    "--clients",
+    "none",
+    "--runtime",
+    "local",
+    "--output",
+    newFolder(),
+  ];
+  const dry = run(...flags, "--dry-run");
+  expect(dry.status).toBe(3);
+  expect(dry.stdout).toMatch(/^20 runs of 2 configurations, about /m);
+  expect(dry.stderr).toMatch(
+    /^the start would be refused: this machine is not fit [^\n]*open files 1000[^\n]*--force[^\n]*\n$/,
+  );
+  const start = run(...flags);
+  expect(start.status).toBe(3);
+  expect(start.stderr).toMatch(/^this machine is not fit [^\n]*open files 1000[^\n]*\n$/);
+  expect(run(...flags, "--dry-run", "--force").status).toBe(0);
 });

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../src/contract/errors.js";
 import { parseCampaign } from "../../../src/orchestrator/args.js";
+import { requireCpus } from "../../../src/orchestrator/caps.js";
 import { conditionsOf } from "../../../src/orchestrator/machine.js";
+import { expectFailure } from "../../helpers/errors.js";
+import { requestOf } from "../../helpers/request.js";
 
 const GIB = 1024 ** 3;
 const caps = (flags: readonly string[], env = {}) =>
@@ -38,6 +42,18 @@ describe("caps", () => {
   ])("%s %s is refused with what is valid", (flag, value) => {
     expect(() => caps([flag, value])).toThrow(new RegExp(`${flag} .*give `));
   });
+});
+
+test("CPUs that are not there are refused, naming the flag and those that are", async () => {
+  const asked = (text: string) => requestOf("--cpuset-loadtest", text);
+  await expectFailure(
+    () => requireCpus(asked("1-2").caps, [0, 1]),
+    EXIT.environment,
+    "--cpuset-loadtest 1-2",
+    "no CPU 2",
+    "0,1",
+  );
+  requireCpus(asked("1,3").caps, [0, 1, 3]);
 });
 
 describe("conditions of a campaign in containers", () => {
