@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from "../contract/errors.js";
 /** The user or the system asked to stop. */
 export class Aborted extends Error {
   readonly exitCode: ExitCode;
+  readonly at = performance.now();
 
   constructor(signal: NodeJS.Signals) {
     super(`interrupted by ${signal}`);

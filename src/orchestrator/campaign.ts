@@ -3,7 +3,7 @@ import { BenchError, EXIT, type ExitCode, messageOf } from "../contract/errors.j
 import type { LoadedPlugin } from "../plugins/load.js";
 import { ensurePythonEnvironment } from "../runtimes/python.js";
 import type { VersionPlace } from "../runtimes/types.js";
-import { unlessAborted } from "./abort.js";
+import { Aborted, unlessAborted } from "./abort.js";
 import { askingOf } from "./adaptive/ask.js";
 import { Rounds } from "./adaptive/rounds.js";
 import { announce } from "./announce.js";
@@ -19,7 +19,7 @@ import { makePlan } from "./plan.js";
 import { usePlugins, withNotes } from "./plugins.js";
 import { Progress } from "./progress.js";
 import { Recorder } from "./recorder.js";
-import { buildReport, conclusionLines, missedThresholds } from "./report.js";
+import { buildReport, conclusionLines, missedThresholds, type Summary } from "./report.js";
 import type { Request } from "./request.js";
 import {
   createCampaignFolder,
@@ -70,7 +70,10 @@ export async function runCampaign(request: Request, ground: Ground): Promise<Exi
       const campaign =
         begun && isComplete(begun, stock)
           ? await closeCampaign(begun, stock, journal)
-          : await measure(request, begun, stock, lease, { ...ground, plugins });
+          : await measure(request, begun, stock, lease, { ...ground, plugins }).catch(async (error) => {
+              if (error instanceof Aborted) await reportMeasured(error, lease, ground);
+              throw error;
+            });
       return await conclude(campaign, lease, ground);
     } finally {
       await lease.close();
@@ -145,7 +148,7 @@ async function measure(
       } finally {
         // Neither may hide how the campaign ended.
         await saveManifest(manifest, folder).catch((error) => journal.warn(messageOf(error)));
-        await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
+        if (!request.trial) await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
       }
     }
   } finally {
@@ -199,7 +202,14 @@ async function conclude(
   for (const line of conclusionLines(summary)) journal.say(line);
   const missed = missedThresholds(summary);
   for (const line of missed) journal.warn(`threshold: ${line}`);
-  const { report, configurations, thresholds, adaptive } = summary;
+  tellReport(summary, journal);
+  const invalid = outcomes.filter(({ status }) => status === "invalid").length;
+  if (failed > 0) return EXIT.configurationFailed;
+  if (missed.length > 0) return EXIT.regression;
+  return invalid > 0 ? EXIT.runsInvalid : EXIT.done;
+}
+
+function tellReport({ report, configurations, thresholds, adaptive }: Summary, journal: Journal): void {
   journal.tell({
     event: "report",
     path: report,
@@ -207,8 +217,25 @@ async function conclude(
     thresholds,
     ...(adaptive ? { adaptive } : {}),
   });
-  const invalid = outcomes.filter(({ status }) => status === "invalid").length;
-  if (failed > 0) return EXIT.configurationFailed;
-  if (missed.length > 0) return EXIT.regression;
-  return invalid > 0 ? EXIT.runsInvalid : EXIT.done;
+}
+
+/** Of the 15 s in which an interrupted campaign ends; the rest is for the end of all programs. */
+const REPORT_WITHIN_MS = 12_000;
+
+/** An interrupted campaign has a report of what was measured, where it can be built in the time that is left. */
+async function reportMeasured(
+  { at }: Aborted,
+  lease: Lease,
+  { packageFolder, journal }: Ground,
+): Promise<void> {
+  const { folder, measured } = journal;
+  const leftMs = Math.floor(at + REPORT_WITHIN_MS - performance.now());
+  if (folder === undefined || measured === 0 || leftMs <= 0) return;
+  journal.tell({ event: "phase", phase: "report" });
+  const late = AbortSignal.timeout(leftMs);
+  try {
+    tellReport(await buildReport(packageFolder, folder, late, (pid) => lease.hold(pid)), journal);
+  } catch (error) {
+    journal.warn(late.aborted ? "there was no time left to build the report" : messageOf(error));
+  }
 }

@@ -1,20 +1,13 @@
 #!/usr/bin/env node
 import { fileURLToPath } from "node:url";
-import {
-  BenchError,
-  EXIT,
-  type ExitCode,
-  environmentError,
-  messageOf,
-  usageError,
-} from "../contract/errors.js";
+import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../contract/errors.js";
 import { runProgram } from "../contract/program.js";
 import { Aborted } from "./abort.js";
 import { runCampaign } from "./campaign.js";
 import { findCommand } from "./commands/help.js";
 import { commands } from "./commands/index.js";
-import type { CliContext } from "./commands/types.js";
-import { preview, previewLines } from "./dry-run.js";
+import type { CampaignEnd, CliContext } from "./commands/types.js";
+import { endAsStart, preview, previewLines } from "./dry-run.js";
 import { Journal } from "./journal.js";
 import type { Request } from "./request.js";
 import { openScreen } from "./screen/index.js";
@@ -59,18 +52,15 @@ function interruption(journal: Journal): { signal: AbortSignal; stop: () => void
   return { signal: controller.signal, stop };
 }
 
-async function campaign(request: Request): Promise<ExitCode> {
+async function campaign(request: Request): Promise<CampaignEnd> {
   if (request.dryRun) {
     const found = await preview(request, packageFolder);
     const isJson = request.telling.format === "json";
-    process.stdout.write(
-      isJson ? `${JSON.stringify(found, null, 2)}\n` : `${previewLines(found).join("\n")}\n`,
-    );
-    // It ends as the start would.
-    if (found.refusal !== undefined) throw environmentError(`the start would be refused: ${found.refusal}`);
-    return EXIT.done;
+    print(isJson ? JSON.stringify(found, null, 2) : previewLines(found).join("\n"));
+    return { exitCode: endAsStart(found) };
   }
-  const outputs = { out: process.stdout, err: process.stderr };
+  // What a search prints is its own: no report of a trial is announced among it.
+  const outputs = { out: request.trial ? { write: () => true } : process.stdout, err: process.stderr };
   const journal = new Journal(openScreen(request.telling, outputs, process.env));
   // Whatever ends this process: the terminal gets its cursor back.
   const close = () => journal.close();
@@ -79,12 +69,16 @@ async function campaign(request: Request): Promise<ExitCode> {
   try {
     const exitCode = await runCampaign(request, { packageFolder, journal, signal, startCheck });
     journal.end(exitCode);
-    return exitCode;
+    return endOf(exitCode, journal);
   } catch (error) {
     if (error instanceof Aborted) {
-      journal.warn(`${error.message}; what was measured is kept; go on with --resume`);
-      journal.end(error.exitCode, error.message);
-      return error.exitCode;
+      // Of a trial nothing is kept that could go on: the search says what it knows.
+      if (!request.trial) {
+        const kept = journal.folder === undefined ? "" : "; what was measured is kept; go on with --resume";
+        journal.warn(`${error.message}${kept}`);
+        journal.end(error.exitCode, error.message);
+      }
+      return endOf(error.exitCode, journal);
     }
     journal.end(error instanceof BenchError ? error.exitCode : EXIT.defect, messageOf(error));
     throw error;
@@ -93,6 +87,15 @@ async function campaign(request: Request): Promise<ExitCode> {
     process.off("exit", close);
     close();
   }
+}
+
+const endOf = (exitCode: ExitCode, { folder }: Journal): CampaignEnd => ({
+  exitCode,
+  ...(folder === undefined ? {} : { folder }),
+});
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
 }
 
 async function main(): Promise<ExitCode> {
@@ -106,7 +109,7 @@ async function main(): Promise<ExitCode> {
     env: process.env,
     commands,
     campaign,
-    print: (text) => process.stdout.write(`${text}\n`),
+    print,
   };
   return findCommand(ALIASES[word] ?? word, commands).run(argv, context);
 }

@@ -1,4 +1,5 @@
 import { type Configuration, loadText } from "../contract/configuration.js";
+import { EXIT, type ExitCode, environmentError } from "../contract/errors.js";
 import type { Plan } from "../contract/plan.js";
 import { type Range, rangeOf } from "./adaptive/range.js";
 import { whyUnfit } from "./doctor.js";
@@ -49,6 +50,12 @@ export async function preview(request: Request, packageFolder: string): Promise<
   };
 }
 
+/** A dry run ends as the start would. @throws environmentError */
+export function endAsStart({ refusal }: Pick<Preview, "refusal">): ExitCode {
+  if (refusal !== undefined) throw environmentError(`the start would be refused: ${refusal}`);
+  return EXIT.done;
+}
+
 const extentText = ({ extent }: Configuration): string =>
   "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
 
@@ -56,20 +63,27 @@ const extentText = ({ extent }: Configuration): string =>
 export const runsText = ({ adaptive, runs_per_configuration: most }: Plan): string =>
   adaptive && (adaptive.looks[0] ?? most) < most ? `${adaptive.looks[0]}–${most}` : String(most);
 
+/** What a configuration is but for its load. */
+export function subjectCells({ target, workload, traffic }: Configuration): string[] {
+  const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
+  const { store, topology, label } = target;
+  const place = topology === "none" ? "no store" : `${store} ${topology}`;
+  return [label, place, `${workload.id}${complexity}`, traffic];
+}
+export const SUBJECT = ["target", "store", "workload", "traffic"];
+
 /** The matrix: a line a configuration. */
 export function matrixLines(plan: Plan): string[] {
   const { configurations } = plan;
   const runs = runsText(plan);
-  const rows = configurations.map(({ hash, configuration }) => {
-    const { target, workload, traffic, load } = configuration;
-    const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
-    const { store, topology, label } = target;
-    const place = topology === "none" ? "no store" : `${store} ${topology}`;
-    const cells = [label, place, `${workload.id}${complexity}`, traffic, loadText(load)];
-    return [...cells, extentText(configuration), runs, hash];
-  });
-  const head = ["target", "store", "workload", "traffic", "load", "measured", "runs", "hash"];
-  return textTable([head, ...rows]);
+  const rows = configurations.map(({ hash, configuration }) => [
+    ...subjectCells(configuration),
+    loadText(configuration.load),
+    extentText(configuration),
+    runs,
+    hash,
+  ]);
+  return textTable([[...SUBJECT, "load", "measured", "runs", "hash"], ...rows]);
 }
 
 /** The order by the configurations' numbers, a line a round in interleaved order. */

@@ -102,6 +102,17 @@ export class Journal {
     this.close();
   }
 
+  /** The campaign's, once it has one. */
+  get folder(): string | undefined {
+    return this.#folder;
+  }
+
+  /** How many runs are measured, whatever they are worth. */
+  get measured(): number {
+    const { valid, suspect, invalid, kept } = this.#runs;
+    return valid + suspect + invalid + kept;
+  }
+
   /** Gives the terminal back, also without a last word. */
   close(): void {
     this.#screen.close();

@@ -5,5 +5,7 @@ const isCheckout = existsSync(fileURLToPath(new URL("../../scripts/run-all.sh", 
 
 /** How a campaign is called: by the script of a checkout, or by the command of a package, which has no such script. */
 export const CAMPAIGN_COMMAND = isCheckout ? "./scripts/run-all.sh" : "ratelimit-bench run";
-/** The same in help texts. */
+/** How a report is built again, likewise. */
+export const REPORT_COMMAND = isCheckout ? "./scripts/generate_report.py" : "ratelimit-bench report";
+/** A campaign in help texts. */
 export const CAMPAIGN_NAME = isCheckout ? "run-all.sh" : CAMPAIGN_COMMAND;

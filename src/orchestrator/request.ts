@@ -61,6 +61,8 @@ export interface Request {
   thresholds: Threshold[];
   /** How it tells of its progress. */
   telling: { format: "text" | "json"; detail: "quiet" | "normal" | "verbose" };
+  /** One of the many campaigns of a search: nobody looks for it, so `latest` does not point to it. */
+  trial?: true;
   /** Prints the plan and starts nothing. */
   dryRun: boolean;
   /** Refuses to start on a machine that the doctor warns of. */

@@ -80,7 +80,7 @@ def test_ctrl_c_gives_the_cursor_back_and_says_what_is_kept(tmp_path: Path, colu
         seen = " ".join(terminal.history.split())
         assert "aborted: campaign: interrupted by SIGINT" in seen
         assert "what was measured is kept" in seen
-        assert "1 of 2 runs are measured and kept in" in seen
+        assert "the report is partial: 1 of 2 runs is measured and kept in" in seen
         assert "left (until" not in terminal.text
         statuses = [json.loads(path.read_text())["status"] for path in measured(tmp_path)]
         assert statuses == ["measured", "aborted"]

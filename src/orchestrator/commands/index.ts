@@ -3,6 +3,7 @@ import { compare } from "./compare.js";
 import { completion } from "./completion/index.js";
 import { help } from "./help.js";
 import { noise } from "./noise.js";
+import { report } from "./report.js";
 import { run } from "./run.js";
 import { single } from "./single.js";
 import type { CliCommand } from "./types.js";
@@ -12,6 +13,7 @@ import { version } from "./version.js";
 export const commands: readonly CliCommand[] = [
   run,
   single,
+  report,
   compare,
   noise,
   clean,

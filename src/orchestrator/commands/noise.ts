@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { Argument, Option } from "commander";
 import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import { groups } from "../../targets/groups.js";
@@ -67,11 +66,10 @@ export const noise: CliCommand = {
     const request = parseCampaign(["--clients", target ?? TARGET, ...said], env);
     if (!request) return EXIT.done;
     checkSingle(request);
-    const measured = await campaign(request);
+    const { exitCode: measured, folder } = await campaign(request);
     // Runs that do not count are left out; whether enough are left, Python knows.
     const endings: ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed];
-    if (!endings.includes(measured)) return measured;
-    const folder = join(request.output, "latest");
+    if (folder === undefined || !endings.includes(measured)) return measured;
     const code = await runPython(packageFolder, "measure_noise.py", [folder, ...told(request.output)]);
     return code === EXIT.done ? measured : code;
   },

@@ -1,5 +1,7 @@
 import { EXIT } from "../../contract/errors.js";
+import { endAsStart } from "../dry-run.js";
 import { campaignCommand } from "../flags.js";
+import { previewSearch, searchLines } from "../max-rate/dry-run.js";
 import { findMaxRates } from "../max-rate/find.js";
 import { requestFrom } from "../prompt/index.js";
 import type { CliCommand } from "./types.js";
@@ -10,7 +12,13 @@ export const run: CliCommand = {
   async run(argv, { env, campaign, packageFolder, print }) {
     const request = await requestFrom(argv, env, packageFolder);
     if (!request) return EXIT.done;
-    if (!request.objectives) return campaign(request);
+    if (!request.objectives) return (await campaign(request)).exitCode;
+    if (request.dryRun) {
+      const found = await previewSearch(request, request.objectives, packageFolder);
+      const isJson = request.telling.format === "json";
+      print(isJson ? JSON.stringify(found, null, 2) : searchLines(found).join("\n"));
+      return endAsStart(found);
+    }
     return findMaxRates(request, request.objectives, campaign, print);
   },
 };

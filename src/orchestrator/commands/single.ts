@@ -18,6 +18,6 @@ export const single: CliCommand = {
   async run(argv, { env, campaign }) {
     const word = argv.find((given) => given !== "--help" && given !== "-h");
     if (word) throw usageError(`unexpected ${word}: a single run is set by environment variables`);
-    return parsed(definition(), argv) ? campaign(parseSingle(env)) : EXIT.done;
+    return parsed(definition(), argv) ? (await campaign(parseSingle(env))).exitCode : EXIT.done;
   },
 };

@@ -3,6 +3,13 @@ import type { Environment } from "../../contract/env.js";
 import type { ExitCode } from "../../contract/errors.js";
 import type { Request } from "../request.js";
 
+/** How a campaign ended. */
+export interface CampaignEnd {
+  exitCode: ExitCode;
+  /** Where its results are, absolute; absent where it ended before it had a folder. */
+  folder?: string;
+}
+
 /** What every command is given. */
 export interface CliContext {
   /** Folder of the project's own package. */
@@ -11,7 +18,7 @@ export interface CliContext {
   /** All commands, for those that tell of them. */
   commands: readonly CliCommand[];
   /** Runs a campaign that signals can end in order. */
-  campaign(request: Request): Promise<ExitCode>;
+  campaign(request: Request): Promise<CampaignEnd>;
   print(text: string): void;
 }
 

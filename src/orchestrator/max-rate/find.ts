@@ -1,15 +1,17 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import { type Configuration, RATE_RANGE } from "../../contract/configuration.js";
-import { BenchError, EXIT, type ExitCode } from "../../contract/errors.js";
+import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
 import type { Threshold } from "../../contract/manifest.js";
 import { planSchema } from "../../contract/plan.js";
 import { type MeasuredResult, resultSchema } from "../../contract/result.js";
+import type { CampaignEnd } from "../commands/types.js";
 import { makePlan } from "../plan.js";
 import type { Request } from "../request.js";
+import { writeWhole } from "../results-dir.js";
 import { missedBy } from "./objective.js";
-import { findMaxRate, type MaxRate, type Trial } from "./search.js";
+import { type MaxRate, RateSearch, type SearchRange, type Trial } from "./search.js";
 
 /** How near the confirmed and the missed rate come to each other. */
 const RESOLUTION = 0.02;
@@ -28,23 +30,34 @@ export interface Found extends MaxRate {
   objectives: string[];
   /** What kept the lowest missed rate from being met; absent where none was missed. */
   limited_by?: { resource: string; text: string };
+  /** Why it ended before the rates were found; absent where they were. */
+  stopped?: string;
 }
 
 /** Runs a campaign, as the command line does. */
-export type Campaign = (request: Request) => Promise<ExitCode>;
+export type Campaign = (request: Request) => Promise<CampaignEnd>;
 
 /** As much of a manifest as is needed here. */
 const manifestSchema = z.object({ plan: planSchema });
+
+/** The rates that a search tries. */
+export function rangeOf({ rates }: Pick<Request, "rates">): SearchRange {
+  const [from = RATE_RANGE.min] = rates;
+  return { ...RATE_RANGE, from, resolution: RESOLUTION };
+}
+
+/** Seconds for which a trial of each kind measures. */
+export function secondsOf({ duration }: Pick<Request, "duration">): Record<Trial["kind"], number> {
+  const confirmation = duration.mode === "fixed" ? duration.seconds : CONFIRMATION_S;
+  return { probe: Math.max(LEAST_PROBE_S, Math.round(confirmation * PROBE_SHARE)), confirmation };
+}
 
 /** The request of one trial: one run of one configuration at one rate. */
 function trialOf(
   request: Request,
   { target, workload, traffic, load }: Configuration,
-  trial: Trial,
+  trial: Pick<Trial, "rate_per_second" | "kind">,
 ): Request {
-  const { duration } = request;
-  const confirmation_s = duration.mode === "fixed" ? duration.seconds : CONFIRMATION_S;
-  const probe_s = Math.max(LEAST_PROBE_S, Math.round(confirmation_s * PROBE_SHARE));
   return {
     ...request,
     clients: [target.text],
@@ -53,7 +66,8 @@ function trialOf(
     connections: [load.connections],
     rates: [trial.rate_per_second],
     runs: 1,
-    duration: { mode: "fixed", seconds: trial.kind === "probe" ? probe_s : confirmation_s },
+    duration: { mode: "fixed", seconds: secondsOf(request)[trial.kind] },
+    trial: true,
     telling: { ...request.telling, format: "text", detail: "quiet" },
     // Of all trials of a search the first one alone needs to say what the request itself is worth.
     notices: [],
@@ -77,58 +91,85 @@ class Ended extends Error {
   readonly exitCode: ExitCode;
 
   constructor(exitCode: ExitCode) {
-    super(`a trial ended with ${exitCode}`);
+    super(`ended with ${exitCode}`);
     this.exitCode = exitCode;
   }
 }
 
+/** @returns what was found, or is known by now, and what stopped the search */
 async function findFor(
   request: Request,
   objectives: readonly Threshold[],
   configuration: Configuration,
   campaign: Campaign,
   say: (text: string) => void,
-): Promise<Found> {
+): Promise<{ found: Found; cause?: unknown }> {
   const { target, workload, traffic, load } = configuration;
   const limits = new Map<number, MeasuredResult["limited_by"]>();
-  const [from = RATE_RANGE.min] = request.rates;
-  const range = { ...RATE_RANGE, from, resolution: RESOLUTION };
-  const found = await findMaxRate(range, async (rate_per_second, kind) => {
-    const trial = { rate_per_second, kind, isMet: false, reason: "" };
-    const exitCode = await campaign(trialOf(request, configuration, trial));
+  const search = new RateSearch(rangeOf(request), async (rate_per_second, kind) => {
+    const { exitCode, folder } = await campaign(trialOf(request, configuration, { rate_per_second, kind }));
     // A rate that is too high gives an invalid run: the schedule was not kept.
-    if (exitCode !== EXIT.done && exitCode !== EXIT.runsInvalid) throw new Ended(exitCode);
-    const result = await resultOf(resolve(request.output, "latest"));
+    const isMeasured = exitCode === EXIT.done || exitCode === EXIT.runsInvalid;
+    if (!isMeasured || folder === undefined) throw new Ended(exitCode);
+    const result = await resultOf(folder);
     const reason = missedBy(result, objectives);
     if (reason) limits.set(rate_per_second, result.limited_by);
     say(`${target.label}: ${kind} of ${rate_per_second}/s: ${reason === "" ? "met" : `missed (${reason})`}`);
-    return { isMet: reason === "", reason };
+    return { isMet: reason === "", reason, campaign: basename(folder) };
   });
+  const ended = await search.run().then(
+    () => ({}),
+    (cause: unknown) => ({ cause, stopped: messageOf(cause) }),
+  );
+  const { found } = search;
   const limited_by = found.missed_per_second === undefined ? undefined : limits.get(found.missed_per_second);
   return {
-    label: target.label,
-    workload: workload.id,
-    traffic,
-    connections: load.connections,
-    objectives: objectives.map(({ text }) => text),
-    ...found,
-    ...(limited_by ? { limited_by } : {}),
+    found: {
+      label: target.label,
+      workload: workload.id,
+      traffic,
+      connections: load.connections,
+      objectives: objectives.map(({ text }) => text),
+      ...found,
+      ...(limited_by ? { limited_by } : {}),
+      ...("stopped" in ended ? { stopped: ended.stopped } : {}),
+    },
+    ...("cause" in ended ? { cause: ended.cause } : {}),
   };
 }
 
+/** Why the lowest missed rate was missed. */
+const reasonOf = ({ trials, missed_per_second: missed }: MaxRate): string | undefined =>
+  trials.findLast(({ rate_per_second }) => rate_per_second === missed)?.reason;
+
+/** What is known of a search that was stopped. */
+function knownLine({ label, objectives, ...found }: Found): string {
+  const { confirmed_per_second: held, probed_per_second: probed, missed_per_second: missed } = found;
+  const asked = objectives.join(", ");
+  const known = [
+    ...(held === undefined ? [] : [`${held}/s keeps ${asked}`]),
+    ...(probed === undefined ? [] : [`${probed}/s keeps ${asked} in a probe, which is not confirmed`]),
+    ...(missed === undefined ? [] : [`${missed}/s does not keep ${asked} (${reasonOf(found)})`]),
+  ];
+  return `${label}: so far: ${known.join("; ") || "nothing is known"}`;
+}
+
 /** One line a configuration: the rate, how sure it is, and what the limit was. */
-export function foundLine({ label, objectives, limited_by, ...found }: Found): string {
-  const { confirmed_per_second: held, missed_per_second: missed, trials } = found;
+export function foundLine(one: Found): string {
+  const { label, objectives, limited_by, stopped, ...found } = one;
+  if (stopped !== undefined) return knownLine(one);
+  const { confirmed_per_second: held, missed_per_second: missed } = found;
   const asked = objectives.join(", ");
   if (held === undefined) return `${label}: not even ${missed}/s keeps ${asked}`;
-  const why = trials.findLast(({ rate_per_second }) => rate_per_second === missed)?.reason;
-  const bound = missed === undefined ? "no higher rate was tried" : `${missed}/s does not (${why})`;
+  const bound =
+    missed === undefined ? "no higher rate was tried" : `${missed}/s does not (${reasonOf(found)})`;
   return `${label}: ${held}/s keeps ${asked}; ${bound}${limited_by ? `; limited by: ${limited_by.resource} (${limited_by.text})` : ""}`;
 }
 
 /**
  * Finds the highest rate that each configuration of a request can keep under the objectives, one after the other; each
- * trial is a campaign of one run with a folder of its own. Writes `max-rate.json` into the results root.
+ * trial is a campaign of one run with a folder of its own. Writes `max-rate.json` into the results root. A search that
+ * stops early tells and keeps what is known.
  * @returns the exit code; that of the first trial that failed
  * @throws BenchError for what a campaign throws
  */
@@ -142,17 +183,21 @@ export async function findMaxRates(
   const say = isJson ? () => {} : print;
   const { configurations } = makePlan(request, () => true);
   const all: Found[] = [];
-  try {
-    for (const { configuration } of configurations) {
-      all.push(await findFor(request, objectives, configuration, campaign, say));
-      const path = resolve(request.output, "max-rate.json");
-      await writeFile(path, `${JSON.stringify({ command: request.command, found: all }, null, 2)}\n`);
-    }
-  } catch (error) {
-    if (error instanceof Ended) return error.exitCode;
-    throw error;
+  let cause: unknown;
+  for (const { configuration } of configurations) {
+    const one = await findFor(request, objectives, configuration, campaign, say);
+    all.push(one.found);
+    cause = one.cause;
+    if (all.some(({ trials }) => trials.length > 0))
+      await writeWhole(
+        resolve(request.output, "max-rate.json"),
+        `${JSON.stringify({ command: request.command, found: all }, null, 2)}\n`,
+      );
+    if (cause !== undefined) break;
   }
   if (isJson) print(JSON.stringify(all));
   for (const found of all) say(foundLine(found));
-  return EXIT.done;
+  if (cause === undefined) return EXIT.done;
+  if (cause instanceof Ended) return cause.exitCode;
+  throw cause;
 }

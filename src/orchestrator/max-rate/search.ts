@@ -6,6 +6,8 @@ export interface Trial {
   isMet: boolean;
   /** Why it was missed; empty where it was met. */
   reason: string;
+  /** The campaign that it was. */
+  campaign?: string;
 }
 
 export interface MaxRate {
@@ -13,6 +15,8 @@ export interface MaxRate {
   confirmed_per_second?: number;
   /** The lowest rate above it that was missed; absent where the highest of the range was met. */
   missed_per_second?: number;
+  /** Of a search that has not ended: the highest rate above it that a probe met; nobody confirmed it. */
+  probed_per_second?: number;
   trials: Trial[];
 }
 
@@ -30,63 +34,95 @@ export interface SearchRange {
 export type Try = (
   rate_per_second: number,
   kind: Trial["kind"],
-) => Promise<{ isMet: boolean; reason: string }>;
+) => Promise<Omit<Trial, "rate_per_second" | "kind">>;
 
 /** Factor between rates while no bound is known. */
-const STRIDE = 1.6;
+export const STRIDE = 1.6;
 /** One bad moment of the host must not decide: a rate is missed once it was missed so often in a row. */
-const MISSES = 2;
+export const MISSES = 2;
 
 /** Three digits are finer than any resolution, and read better. */
 const rounded = (rate: number): number => Number(rate.toPrecision(3));
 
-/**
- * Finds the highest rate at which what is asked is met: strides until one rate is met and a higher one missed, then
- * halves the ratio between the two. A rate is accepted only after a confirmation; where that fails it counts as missed.
- */
+/** Finds the highest rate at which what is asked is met, and the lowest one above it at which it is not. */
 export async function findMaxRate(range: SearchRange, attempt: Try): Promise<MaxRate> {
-  const trials: Trial[] = [];
-  const tried = async (rate_per_second: number, kind: Trial["kind"]): Promise<boolean> => {
+  const search = new RateSearch(range, attempt);
+  await search.run();
+  return search.found;
+}
+
+/**
+ * Strides until one rate is met and a higher one missed, then halves the ratio between the two. A rate is accepted only
+ * after a confirmation; where that fails it counts as missed.
+ */
+export class RateSearch {
+  readonly #range: SearchRange;
+  readonly #attempt: Try;
+  readonly #trials: Trial[] = [];
+  #confirmed: number | undefined;
+  #missed: number | undefined;
+  /** The last rate that a probe met. */
+  #probed: number | undefined;
+
+  constructor(range: SearchRange, attempt: Try) {
+    this.#range = range;
+    this.#attempt = attempt;
+  }
+
+  async run(): Promise<void> {
+    const { from, min, max, resolution } = this.#range;
+    let candidate = Math.min(Math.max(from, min), max);
+    // Up by probes alone: only the last rate that was met is worth a confirmation.
+    while (this.#missed === undefined && this.#probed !== max) {
+      if (await this.#isMet(candidate, "probe")) {
+        this.#probed = candidate;
+        candidate = Math.min(rounded(candidate * STRIDE), max);
+      } else this.#missed = candidate;
+    }
+    if (this.#probed !== undefined) await this.#confirm(this.#probed);
+    // Down, where even the first rate was too much.
+    while (this.#confirmed === undefined && this.#missed !== undefined && this.#missed > min)
+      await this.#decide(Math.max(rounded(this.#missed / STRIDE), min));
+    while (this.#confirmed !== undefined && this.#missed !== undefined) {
+      if (this.#missed / this.#confirmed <= 1 + resolution) break;
+      const middle = rounded(Math.sqrt(this.#confirmed * this.#missed));
+      if (middle <= this.#confirmed || middle >= this.#missed) break;
+      await this.#decide(middle);
+    }
+  }
+
+  /** What is known by now, also where an attempt threw. */
+  get found(): MaxRate {
+    const [confirmed, missed, probed] = [this.#confirmed, this.#missed, this.#probed];
+    const isOpen =
+      probed !== undefined && probed > (confirmed ?? 0) && probed < (missed ?? Number.POSITIVE_INFINITY);
+    return {
+      ...(confirmed === undefined ? {} : { confirmed_per_second: confirmed }),
+      ...(missed === undefined ? {} : { missed_per_second: missed }),
+      ...(isOpen ? { probed_per_second: probed } : {}),
+      trials: this.#trials,
+    };
+  }
+
+  /** Finds out whether a rate is kept: it becomes one of the two bounds. */
+  async #decide(rate: number): Promise<void> {
+    if (await this.#isMet(rate, "probe")) {
+      this.#probed = rate;
+      await this.#confirm(rate);
+    } else this.#missed = rate;
+  }
+
+  async #confirm(rate: number): Promise<void> {
+    if (await this.#isMet(rate, "confirmation")) this.#confirmed = rate;
+    else this.#missed = rate;
+  }
+
+  async #isMet(rate_per_second: number, kind: Trial["kind"]): Promise<boolean> {
     for (let miss = 0; miss < MISSES; miss++) {
-      const { isMet, reason } = await attempt(rate_per_second, kind);
-      trials.push({ rate_per_second, kind, isMet, reason });
-      if (isMet) return true;
+      const trial = await this.#attempt(rate_per_second, kind);
+      this.#trials.push({ rate_per_second, kind, ...trial });
+      if (trial.isMet) return true;
     }
     return false;
-  };
-  const isHeld = async (rate: number): Promise<boolean> =>
-    (await tried(rate, "probe")) && (await tried(rate, "confirmation"));
-
-  let confirmed: number | undefined;
-  let missed: number | undefined;
-  let candidate = Math.min(Math.max(range.from, range.min), range.max);
-  // Up by probes alone: only the last rate that was met is worth a confirmation.
-  let probed: number | undefined;
-  while (missed === undefined && probed !== range.max) {
-    if (await tried(candidate, "probe")) {
-      probed = candidate;
-      candidate = Math.min(rounded(candidate * STRIDE), range.max);
-    } else missed = candidate;
   }
-  if (probed !== undefined && (await tried(probed, "confirmation"))) confirmed = probed;
-  else missed = probed ?? missed;
-
-  // Down, where even the first rate was too much.
-  while (confirmed === undefined && missed !== undefined && missed > range.min) {
-    candidate = Math.max(rounded(missed / STRIDE), range.min);
-    if (await isHeld(candidate)) confirmed = candidate;
-    else missed = candidate;
-  }
-
-  while (confirmed !== undefined && missed !== undefined && missed / confirmed > 1 + range.resolution) {
-    const middle = rounded(Math.sqrt(confirmed * missed));
-    if (middle <= confirmed || middle >= missed) break;
-    if (await isHeld(middle)) confirmed = middle;
-    else missed = middle;
-  }
-  return {
-    ...(confirmed === undefined ? {} : { confirmed_per_second: confirmed }),
-    ...(missed === undefined ? {} : { missed_per_second: missed }),
-    trials,
-  };
 }

@@ -3,6 +3,8 @@ import { type Configuration, loadText } from "../../contract/configuration.js";
 import { EXIT } from "../../contract/errors.js";
 import type { EventOf } from "../../contract/events.js";
 import type { SummaryRow } from "../../contract/summary.js";
+import { quoted } from "../args.js";
+import { REPORT_COMMAND } from "../program.js";
 import { are, counted, textTable } from "../text-table.js";
 import { flow, widthOf, wrap } from "./layout.js";
 import { plain } from "./plain.js";
@@ -123,20 +125,18 @@ function alike(story: Story, runs: readonly EventOf<"run_finished">[]): string[]
 const isCutShort = ({ ended }: Story): boolean =>
   ended?.folder !== undefined && ended.exit_code >= EXIT.interrupted;
 
-/** What is kept, and what can be done next. */
-function next(story: Story, done: number): string[] {
-  const { ended } = story;
+/** What is kept of a campaign that was cut short. */
+function keptLine({ report, ended }: Story, measured: number, done: number): string[] {
   if (!ended?.folder) return [];
-  const { runs, folder } = ended;
-  const again = runs.failed > 0 ? ["measure what failed once more with --resume"] : [];
-  if (!isCutShort(story)) return again;
-  const measured = done - runs.failed - runs.aborted;
-  const report = `a report of what was measured: scripts/generate_report.py ${plain(folder)}`;
-  return [
-    ...again,
-    `${measured} of ${done + runs.not_begun} runs are measured and kept in ${plain(folder)}`,
-    ...(measured > 0 ? [report] : []),
-  ];
+  if (measured === 0) return ["no run was measured: there is no report"];
+  const runs = `${measured} of ${counted(done + ended.runs.not_begun, "run")} ${are(measured)} measured`;
+  return [`${report ? "the report is partial: " : ""}${runs} and kept in ${plain(ended.folder)}`];
+}
+
+/** A command in a line of its own, which is there to be copied. */
+function reportCommand({ report, ended }: Story, measured: number): string[] {
+  if (!ended?.folder || report || measured === 0) return [];
+  return ["build the report of what was measured with", `  ${REPORT_COMMAND} ${quoted(plain(ended.folder))}`];
 }
 
 /** What went wrong and why, what is kept, and what can be done next: for standard error. */
@@ -152,7 +152,8 @@ export function troubles(story: Story, columns = Number.POSITIVE_INFINITY): stri
   const more = told.length - SHOWN;
   const suspects = of("suspect");
   const rules = [...new Set(suspects.flatMap(({ reasons }) => reasons.map(({ rule }) => rule)))].sort();
-  return [
+  const measured = done - ended.runs.failed - ended.runs.aborted;
+  const lines = [
     ...(failed > 0 ? [`${failed} of ${counted(done, "run")} failed`] : []),
     ...(invalid > 0 ? [`${invalid} of ${counted(done, "run")} ${are(invalid)} invalid`] : []),
     ...told.slice(0, SHOWN).map((line) => `  ${line}`),
@@ -162,6 +163,11 @@ export function troubles(story: Story, columns = Number.POSITIVE_INFINITY): stri
           `${suspects.length} of ${counted(finished.length, "run")} ${are(suspects.length)} suspect (${rules.join(", ")}): the report says why`,
         ]
       : []),
-    ...next(story, done),
-  ].flatMap((line) => wrap(line, columns, "    "));
+    ...(failed > 0 && ended.folder ? ["measure what failed once more with --resume"] : []),
+    ...(isCutShort(story) ? keptLine(story, measured, done) : []),
+  ];
+  return [
+    ...lines.flatMap((line) => wrap(line, columns, "    ")),
+    ...(isCutShort(story) ? reportCommand(story, measured) : []),
+  ];
 }

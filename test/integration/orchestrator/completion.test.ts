@@ -67,6 +67,7 @@ const LINES: readonly [typed: string, got: readonly string[]][] = [
   ["run --traffic=rea\t", ["run", "--traffic=realistic"]],
   ["run --clients none,ioredis@valkey:cl\t", ["run", "--clients", "none,ioredis@valkey:cluster"]],
   ["run --duration-mode cus\t9", ["run", "--duration-mode", "custom:9"]],
+  ["repo\t--inc\tsta\t", ["report", "--include-trends", "start"]],
 ];
 
 /** `source <(ratelimit-bench completion …)` in the shell on a terminal, where somebody types. */

@@ -1,9 +1,10 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { build } from "../../helpers/programs.js";
+import { build, ROOT } from "../../helpers/programs.js";
 
 beforeAll(build);
 const newFolder = temporaryFolders();
@@ -16,8 +17,8 @@ const WITHIN_MS = 15_000;
 async function interrupt(campaign: Campaign, signal: NodeJS.Signals) {
   const began = Date.now();
   campaign.signal(signal);
-  const { code } = await campaign.ended;
-  return { code, inTime: Date.now() - began < WITHIN_MS };
+  const { code, stdout, stderr } = await campaign.ended;
+  return { end: { code, inTime: Date.now() - began < WITHIN_MS }, stdout, stderr };
 }
 
 describe("an interruption ends the campaign in order:", () => {
@@ -30,7 +31,10 @@ describe("an interruption ends the campaign in order:", () => {
   ] as const)("%s while %s", async (_what, phase, clients, flags, signal, expected) => {
     const campaign = Campaign.run(newFolder(), clients, flags);
     await campaign.reaches(`  ${phase}`);
-    expect(await interrupt(campaign, signal)).toEqual({ code: expected, inTime: true });
+    const { end, stderr } = await interrupt(campaign, signal);
+    expect(end).toEqual({ code: expected, inTime: true });
+    expect(stderr).toContain("no run was measured: there is no report\n");
+    expect(existsSync(join(campaign.folder, "report"))).toBe(false);
     expect(await campaign.traces()).toEqual([]);
     const [run, ...others] = campaign.results.values();
     expect(run).toMatchObject({ status: "aborted", failure: { text: `interrupted by ${signal}` } });
@@ -41,19 +45,28 @@ describe("an interruption ends the campaign in order:", () => {
   test("Ctrl-C while the server starts: it is in the lease before it is ready", async () => {
     const campaign = Campaign.run(newFolder(), "memory", LONG);
     await campaign.part("server");
-    expect(await interrupt(campaign, "SIGINT")).toEqual({ code: 130, inTime: true });
+    expect((await interrupt(campaign, "SIGINT")).end).toEqual({ code: 130, inTime: true });
     expect(await campaign.traces()).toEqual([]);
   });
 
-  test("Ctrl-C after a run: what was measured is kept", async () => {
+  test("Ctrl-C after a run: what was measured is kept, with a report of it", async () => {
     const campaign = Campaign.run(newFolder(), "none", ["--runs", "2", "--cooldown", "60"]);
     await expect.poll(() => campaign.results.size, { timeout: 60_000 }).toBe(1);
-    expect(await interrupt(campaign, "SIGINT")).toEqual({ code: 130, inTime: true });
+    const { end, stdout, stderr } = await interrupt(campaign, "SIGINT");
+    expect(end).toEqual({ code: 130, inTime: true });
     expect(campaign.measured).toHaveLength(1);
+    expect(campaign.manifest.status).toBe("aborted");
+    const page = join(campaign.folder, "report", "index.html");
+    expect(stdout).toContain(`\nreport: ${page}\n`);
+    expect(readFileSync(page, "utf8")).toContain("</html>");
+    expect(stderr).toContain(
+      `the report is partial: 1 of 2 runs is measured and kept in ${campaign.folder}\n`,
+    );
+    expect(stderr).not.toContain("generate_report");
     expect(await campaign.traces()).toEqual([]);
   });
 
-  test("Ctrl-C while the report is built", async () => {
+  test("Ctrl-C while the report is built: the command that is named builds it", async () => {
     const home = newFolder();
     const programs = join(home, "programs");
     mkdirSync(programs);
@@ -62,9 +75,15 @@ describe("an interruption ends the campaign in order:", () => {
     chmodSync(join(programs, "python3"), 0o755);
     const campaign = Campaign.run(home, "none", [], { PATH: `${programs}:${process.env.PATH}` });
     await campaign.reaches("building the report");
-    expect(await interrupt(campaign, "SIGINT")).toEqual({ code: 130, inTime: true });
+    const { end, stderr } = await interrupt(campaign, "SIGINT");
+    expect(end).toEqual({ code: 130, inTime: true });
     expect(campaign.measured).toHaveLength(1);
     expect(await campaign.traces()).toEqual([]);
+    const page = join(campaign.folder, "report", "index.html");
+    expect(existsSync(page)).toBe(false);
+    const [, command = ""] = /build the report of what was measured with\n {2}(.*)\n/.exec(stderr) ?? [];
+    const built = spawnSync("bash", ["-c", command], { cwd: ROOT, encoding: "utf8" });
+    expect({ ...built, stdout: built.stdout.trim() }).toMatchObject({ status: 0, stdout: page });
   });
 });
 

@@ -6,6 +6,7 @@ import { compare } from "../../../src/orchestrator/commands/compare.js";
 import { commands } from "../../../src/orchestrator/commands/index.js";
 import { noise } from "../../../src/orchestrator/commands/noise.js";
 import { runPython } from "../../../src/orchestrator/commands/python.js";
+import { report } from "../../../src/orchestrator/commands/report.js";
 import type { CliContext } from "../../../src/orchestrator/commands/types.js";
 import type { Request } from "../../../src/orchestrator/request.js";
 import { expectFailure } from "../../helpers/errors.js";
@@ -19,10 +20,12 @@ function packageOf(code: number): { packageFolder: string; said: () => string[] 
   const said = join(packageFolder, "said");
   mkdirSync(join(packageFolder, "scripts"));
   const words = `open(${JSON.stringify(said)}, "w").write("\\n".join(sys.argv[1:]))`;
-  for (const name of ["compare_results.py", "measure_noise.py"])
+  for (const name of ["compare_results.py", "generate_report.py", "measure_noise.py"])
     writeFileSync(join(packageFolder, "scripts", name), `import sys\n${words}\nsys.exit(${code})\n`);
   return { packageFolder, said: () => readFileSync(said, "utf8").split("\n") };
 }
+
+const FOLDER = "/results/20260102_030405";
 
 function contextOf(packageFolder: string, ended: ExitCode = EXIT.done) {
   const requests: Request[] = [];
@@ -32,7 +35,7 @@ function contextOf(packageFolder: string, ended: ExitCode = EXIT.done) {
     commands,
     campaign: async (request) => {
       requests.push(request);
-      return ended;
+      return { exitCode: ended, folder: FOLDER };
     },
     print: () => {},
   };
@@ -62,6 +65,48 @@ describe("compare", () => {
   });
 });
 
+describe("report", () => {
+  test.each<[string[], string[]]>([
+    [[], ["results/latest"]],
+    [
+      ["results/a b", "--images"],
+      ["results/a b", "--images"],
+    ],
+    [["--", "-x"], ["./-x"]],
+    [
+      ["--output-format", "csv", "--keep-going", "x"],
+      ["x", "--output-format=csv", "--keep-going"],
+    ],
+    [["--compare-runs"], ["--compare-runs=results"]],
+    [
+      ["--compare-runs", "there", "--include-trends", "--baseline", "main"],
+      ["--compare-runs=there", "--include-trends", "--baseline=main"],
+    ],
+  ])("%j", async (words, expected) => {
+    const { packageFolder, said } = packageOf(0);
+    expect(await report.run(words, contextOf(packageFolder).context)).toBe(EXIT.done);
+    expect(said()).toEqual(expected);
+  });
+
+  test("of several folders ends with the worst code", async () => {
+    const { packageFolder, said } = packageOf(2);
+    expect(await report.run(["a", "b"], contextOf(packageFolder).context)).toBe(EXIT.usage);
+    expect(said()).toEqual(["b"]);
+  });
+
+  test("refuses what belongs to the other kind of report before anything starts", async () => {
+    const { context } = contextOf("/nowhere");
+    await expectFailure(
+      () => report.run(["--include-trends"], context),
+      EXIT.usage,
+      "--include-trends",
+      "--compare-runs",
+    );
+    await expectFailure(() => report.run(["--compare-runs", "--images"], context), EXIT.usage, "--images");
+    await expectFailure(() => report.run(["--output-format", "pdf"], context), EXIT.usage, "html, csv");
+  });
+});
+
 describe("noise", () => {
   test("measures one target often, then asks Python", async () => {
     const { packageFolder, said } = packageOf(0);
@@ -70,7 +115,8 @@ describe("noise", () => {
     expect(requests).toMatchObject([
       { clients: ["ioredis@valkey"], runs: 20, connections: [50], warmupS: 2, output: "out" },
     ]);
-    expect(said()).toEqual([join("out", "latest"), "--output", "out"]);
+    // Its own folder: `latest` may be another campaign's by now.
+    expect(said()).toEqual([FOLDER, "--output", "out"]);
   });
 
   test("measures nothing with --from", async () => {

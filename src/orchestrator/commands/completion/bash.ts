@@ -2,6 +2,9 @@ import type { CompletionCommand, CompletionFlag } from "./words.js";
 
 const list = (words: readonly string[]): string => `'${words.join(" ")}'`;
 
+/** The shell completes paths itself. */
+const PATHS_FOLLOW = "compopt -o default 2>/dev/null; return";
+
 /** What is done after any of these flags. */
 function branch(command: string, flags: readonly CompletionFlag[], action: string): string[] {
   if (flags.length === 0) return [];
@@ -17,7 +20,7 @@ export function bashScript(commands: readonly CompletionCommand[]): string {
     const listed = valued.filter(({ isPath, values: words }) => !isPath && words.length > 0);
     return [
       ...listed.map((flag) => `    ${name}:${flag.name}) words=${list(flag.values)} ;;`),
-      ...branch(name, paths, "compopt -o default 2>/dev/null; return"),
+      ...branch(name, paths, PATHS_FOLLOW),
       ...branch(name, free, "return"),
     ];
   });
@@ -25,6 +28,7 @@ export function bashScript(commands: readonly CompletionCommand[]): string {
     const names = command.flags.map(({ name }) => name);
     return `    ${command.name}:-*) words=${list(names)} ;;`;
   });
+  const takers = commands.filter(({ takesPaths }) => takesPaths);
   const words = commands.filter((command) => command.words.length > 0);
   return `# Completion of ratelimit-bench for bash, made by: ratelimit-bench completion bash
 _ratelimit_bench() {
@@ -48,6 +52,7 @@ ${values.join("\n")}
     *) case $command:$current in
 ${flags.join("\n")}
 ${words.map((command) => `    ${command.name}:*) words=${list(command.words)} ;;`).join("\n")}
+${takers.map(({ name }) => `    ${name}:*) ${PATHS_FOLLOW} ;;`).join("\n")}
     esac ;;
   esac
   # The last word of a list.

@@ -28,6 +28,8 @@ export interface CompletionCommand {
   summary: string;
   /** Words that may follow the command. */
   words: readonly string[];
+  /** Whether paths may follow it. */
+  takesPaths: boolean;
   flags: readonly CompletionFlag[];
 }
 
@@ -75,6 +77,7 @@ function describe(name: string, command: Command): CompletionCommand {
     name,
     summary: command.description(),
     words: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+    takesPaths: command.registeredArguments.some((argument) => PATHS.test(argument.name())),
     flags: [
       ...command.options.filter(({ hidden }) => !hidden).flatMap(flagOf),
       { name: "--help", summary: "display help for command", values: [], isPath: false },

@@ -15,10 +15,11 @@ function specification({ name, summary, placeholder, optional, values, isPath }:
   return quoted(`${explained}${optional ? "::" : ":"}${escaped(placeholder, /[\\:]/g)}:${action}`);
 }
 
-function branch({ name, flags, words }: CompletionCommand): string {
+function branch({ name, flags, words, takesPaths }: CompletionCommand): string {
   const parameters = [
     ...flags.map(specification),
     ...(words.length > 0 ? [quoted(`1:word:(${words.join(" ")})`)] : []),
+    ...(takesPaths ? [quoted("*:path:_files")] : []),
   ];
   return `    ${name})\n      _arguments ${parameters.join(" \\\n        ")} ;;`;
 }

@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { EXIT, type ExitCode } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/contract/errors.js";
 import { judge } from "../../../../src/judge/rules.js";
+import type { CampaignEnd } from "../../../../src/orchestrator/commands/types.js";
 import { findMaxRates } from "../../../../src/orchestrator/max-rate/find.js";
 import { makePlan } from "../../../../src/orchestrator/plan.js";
 import type { Request } from "../../../../src/orchestrator/request.js";
@@ -24,7 +25,7 @@ const searchOf = (...flags: string[]): Request =>
 
 /** Stands for a campaign of one run on a server whose p99 is 5 ms up to its capacity, and 50 ms above. */
 function campaignOn(capacity: number) {
-  return async (request: Request): Promise<ExitCode> => {
+  return async (request: Request): Promise<CampaignEnd> => {
     trials.push(request);
     const plan = makePlan(request, everything);
     const [run] = plan.runs;
@@ -51,9 +52,7 @@ function campaignOn(capacity: number) {
     mkdirSync(folder);
     writeFileSync(join(folder, "manifest.json"), JSON.stringify({ plan }));
     writeFileSync(join(folder, run?.file ?? ""), JSON.stringify({ ...evidence, verdict: judge(evidence) }));
-    rmSync(join(output, "latest"), { force: true });
-    symlinkSync(folder, join(output, "latest"));
-    return isBeyond ? EXIT.runsInvalid : EXIT.done;
+    return { exitCode: isBeyond ? EXIT.runsInvalid : EXIT.done, folder };
   };
 }
 
@@ -100,15 +99,73 @@ test("--json prints one document alone", async () => {
   expect(JSON.parse(lines[0] ?? "")).toMatchObject([{ label: "iovalkey", confirmed_per_second: 1000 }]);
 });
 
-test("a trial that did not measure ends the search with its exit code", async () => {
-  const request = searchOf();
-  const code = await findMaxRates(
+test("a trial's result is that of its own folder, whatever `latest` points to, and no trial is the latest", async () => {
+  const request = searchOf("--rate", "500");
+  const elsewhere = newFolder();
+  const campaign = campaignOn(600);
+  const lines: string[] = [];
+  await findMaxRates(
     request,
     request.objectives ?? [],
-    async () => EXIT.interrupted,
-    () => {},
+    async (trial) => {
+      const end = await campaign(trial);
+      // Somebody else's campaign ends at the same time.
+      if (trials.length === 1) symlinkSync(elsewhere, join(output, "latest"));
+      return end;
+    },
+    (line) => lines.push(line),
   );
-  expect(code).toBe(EXIT.interrupted);
+  expect(lines.at(-1)).toMatch(/^iovalkey: [56]\d\d\/s keeps/);
+  expect(trials.every(({ trial }) => trial)).toBe(true);
+  const { found } = JSON.parse(readFileSync(join(output, "max-rate.json"), "utf8"));
+  expect(found[0].trials[0]).toMatchObject({ rate_per_second: 500, campaign: "trial-1" });
+});
+
+describe("a search that is interrupted", () => {
+  /** Interrupted instead of trial so and so. */
+  async function interrupted(trial: number, request = searchOf()) {
+    const lines: string[] = [];
+    const campaign = campaignOn(1234);
+    const interruption: CampaignEnd = { exitCode: EXIT.interrupted };
+    const code = await findMaxRates(
+      request,
+      request.objectives ?? [],
+      async (asked) => (trials.length === trial - 1 ? interruption : campaign(asked)),
+      (line) => lines.push(line),
+    );
+    expect(code).toBe(EXIT.interrupted);
+    return lines;
+  }
+  const asked = "p99<10ms, errors<0.1%";
+
+  test("tells the rates that are kept and those that are not, and writes them down", async () => {
+    // 1000 met, 1600 missed twice, 1000 confirmed, and then no more.
+    expect((await interrupted(5)).at(-1)).toBe(
+      `iovalkey: so far: 1000/s keeps ${asked}; 1600/s does not keep ${asked} (p99<10ms: 50)`,
+    );
+    const { found } = JSON.parse(readFileSync(join(output, "max-rate.json"), "utf8"));
+    expect(found).toMatchObject([
+      { confirmed_per_second: 1000, missed_per_second: 1600, stopped: "ended with 130" },
+    ]);
+    expect(found[0].trials).toHaveLength(4);
+  });
+
+  test("claims of a probe no more than it showed, and of one miss nothing", async () => {
+    expect((await interrupted(3)).at(-1)).toBe(
+      `iovalkey: so far: 1000/s keeps ${asked} in a probe, which is not confirmed`,
+    );
+  });
+
+  test("before its first result tells that nothing is known, and writes nothing", async () => {
+    expect(await interrupted(1)).toEqual(["iovalkey: so far: nothing is known"]);
+    expect(existsSync(join(output, "max-rate.json"))).toBe(false);
+  });
+
+  test("as one JSON document where that was asked for", async () => {
+    const [text = "", ...more] = await interrupted(5, searchOf("--json"));
+    expect(more).toEqual([]);
+    expect(JSON.parse(text)).toMatchObject([{ confirmed_per_second: 1000, missed_per_second: 1600 }]);
+  });
 });
 
 describe("bad usage:", () => {

@@ -123,17 +123,32 @@ describe("what went wrong", () => {
     expect(troubles(storyOf([...events, ended]))).toEqual(["1 of 3 runs is invalid"]);
   });
 
-  test("after an interruption says what is kept, and what can be done with it", () => {
-    const events = [
-      tell.campaign(),
-      tell.finished(1),
-      tell.finished(2, { status: "aborted", figures: undefined }),
-      tell.ended({ exit_code: 130, runs: { valid: 1, aborted: 1, not_begun: 7 } }),
-    ];
-    expect(troubles(storyOf(events))).toEqual([
-      "1 of 9 runs are measured and kept in /results/20260101_120000",
-      "a report of what was measured: scripts/generate_report.py /results/20260101_120000",
-    ]);
+  describe("after an interruption says what is kept:", () => {
+    const runs = [tell.campaign(), tell.finished(1)];
+    const aborted = tell.finished(2, { status: "aborted", figures: undefined });
+    const ended = (folder = "/results/20260101_120000") =>
+      tell.ended({ exit_code: 130, folder, runs: { valid: 1, aborted: 1, not_begun: 7 } });
+
+    test("a report of the runs that were measured", () => {
+      expect(troubles(storyOf([...runs, aborted, tell.report(), ended()]))).toEqual([
+        "the report is partial: 1 of 9 runs is measured and kept in /results/20260101_120000",
+      ]);
+    });
+
+    test("without one the command that builds it, as a shell takes it, and never broken", () => {
+      const lines = troubles(storyOf([...runs, aborted, ended("/my results/20260101_120000")]), 40);
+      expect(lines.slice(0, 2).join(" ")).toContain("1 of 9 runs is measured and kept in");
+      expect(lines.slice(-2)).toEqual([
+        "build the report of what was measured with",
+        "  ./scripts/generate_report.py '/my results/20260101_120000'",
+      ]);
+    });
+
+    test("that there is none where nothing was measured", () => {
+      const events = [tell.campaign(), tell.finished(1, { status: "aborted", figures: undefined })];
+      const end = tell.ended({ exit_code: 130, runs: { aborted: 1, not_begun: 8 } });
+      expect(troubles(storyOf([...events, end]))).toEqual(["no run was measured: there is no report"]);
+    });
   });
 
   test("is nothing where all went well, or nothing was begun", () => {

@@ -1,0 +1,117 @@
+import type { Threshold } from "../../contract/manifest.js";
+import { type Preview, preview, SUBJECT, subjectCells } from "../dry-run.js";
+import { durationText, overheadsOf, REPORT_S, runS } from "../estimate.js";
+import type { Request } from "../request.js";
+import { counted, textTable } from "../text-table.js";
+import { rangeOf, secondsOf } from "./find.js";
+import { findMaxRate, MISSES, type SearchRange, STRIDE, type Trial } from "./search.js";
+
+interface Cost {
+  trials: number;
+  seconds: number;
+}
+
+/** What a search would do, found out without starting anything. */
+export interface SearchPreview extends Omit<Preview, "estimate"> {
+  objectives: string[];
+  range: SearchRange;
+  seconds: Record<Trial["kind"], number>;
+  /** All configurations together, whatever the trials show. */
+  at_most: Cost;
+  /** The same where each is kept up to exactly that rate. */
+  example: Cost & { rate_per_second: number };
+}
+
+/** How much faster than where the search begins the server of the example is. */
+const EXAMPLE_FACTOR = 5;
+
+type SecondsOf = (kind: Trial["kind"]) => number;
+
+/** What a search costs on a server that keeps rates as this says. */
+async function costOf(
+  range: SearchRange,
+  secondsOf: SecondsOf,
+  isMet: (rate: number, kind: Trial["kind"]) => boolean,
+): Promise<Cost & { confirmations: number[] }> {
+  const { trials } = await findMaxRate(range, async (rate, kind) => ({
+    isMet: isMet(rate, kind),
+    reason: "",
+  }));
+  return {
+    trials: trials.length,
+    seconds: trials.reduce((sum, { kind }) => sum + secondsOf(kind), 0),
+    confirmations: trials.filter(({ kind }) => kind === "confirmation").map((trial) => trial.rate_per_second),
+  };
+}
+
+/**
+ * The most that a search can cost: each rate is tried as often as it may be, all probes are met in the end, and no
+ * confirmation is above some rate: of all such rates the one that takes longest.
+ */
+export async function mostOf(range: SearchRange, secondsOf: SecondsOf): Promise<Cost> {
+  const slowest = (bound: number) => {
+    let misses = 0;
+    return costOf(range, secondsOf, (rate, kind) => {
+      if (++misses < MISSES) return false;
+      misses = 0;
+      return kind === "probe" || rate <= bound;
+    });
+  };
+  const none = await slowest(0);
+  const costs = [none];
+  for (const bound of new Set(none.confirmations)) costs.push(await slowest(bound));
+  return {
+    trials: Math.max(...costs.map(({ trials }) => trials)),
+    seconds: Math.max(...costs.map(({ seconds }) => seconds)),
+  };
+}
+
+/** @throws BenchError as the search itself would, before its first trial */
+export async function previewSearch(
+  request: Request,
+  objectives: readonly Threshold[],
+  packageFolder: string,
+): Promise<SearchPreview> {
+  const { estimate: _, ...found } = await preview(request, packageFolder);
+  const { plan, runtime } = found;
+  const overheads = await overheadsOf(runtime.id);
+  const range = rangeOf(request);
+  const seconds = secondsOf(request);
+  const rate = Math.min(range.from * EXAMPLE_FACTOR, range.max);
+  const at_most = { trials: 0, seconds: 0 };
+  const example = { rate_per_second: rate, trials: 0, seconds: 0 };
+  for (const { configuration } of plan.configurations) {
+    const trialS = (kind: Trial["kind"]) =>
+      runS(plan, { ...configuration, extent: { duration_s: seconds[kind] } }, overheads) + REPORT_S;
+    add(at_most, await mostOf(range, trialS));
+    add(example, await costOf(range, trialS, (tried) => tried <= rate));
+  }
+  return { ...found, objectives: objectives.map(({ text }) => text), range, seconds, at_most, example };
+}
+
+function add(sum: Cost, { trials, seconds }: Cost): void {
+  sum.trials += trials;
+  sum.seconds = Math.round(sum.seconds + seconds);
+}
+
+/** The preview for people. */
+export function searchLines(found: SearchPreview): string[] {
+  const { runtime, plan, notices, objectives, range, seconds, at_most, example } = found;
+  const percent = (range.resolution * 100).toFixed(0);
+  return [
+    `runtime: ${runtime.id} (${runtime.choice})`,
+    `search: the highest rate from ${range.min}/s to ${range.max}/s that keeps ${objectives.join(", ")}, for each of`,
+    ...textTable([
+      [...SUBJECT, "connections"],
+      ...plan.configurations.map(({ configuration }) => [
+        ...subjectCells(configuration),
+        `at most ${configuration.load.connections}`,
+      ]),
+    ]).map((line) => `  ${line}`),
+    `trials: one run each, ${plan.warmup_s} s of warm-up and ${seconds.probe} s measured; ${seconds.confirmation} s to confirm a rate before it is accepted`,
+    `choice: from ${range.from}/s each rate is ${STRIDE} times the last until one is missed, ${MISSES} times in a row; then halfway between the rate that is kept and the one that is missed, until they are within ${percent} %`,
+    ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
+    ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
+    `at most ${counted(at_most.trials, "trial")} of ${counted(plan.configurations.length, "configuration")}, about ${durationText(at_most.seconds)}; ${counted(example.trials, "trial")}, about ${durationText(example.seconds)}, if each keeps up to ${example.rate_per_second}/s`,
+  ];
+}
