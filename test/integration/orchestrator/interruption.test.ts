@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
@@ -85,6 +85,24 @@ describe("an interruption ends the campaign in order:", () => {
     const built = spawnSync("bash", ["-c", command], { cwd: ROOT, encoding: "utf8" });
     expect({ ...built, stdout: built.stdout.trim() }).toMatchObject({ status: 0, stdout: page });
   });
+});
+
+test("Ctrl-C in a search: it tells what it knows and keeps it, and `latest` points to no trial", async () => {
+  const home = newFolder();
+  const root = join(home, "results root");
+  const search = ["--find-max-rate", "--slo", "errors<50%", "--rate", "50", "--duration-mode", "custom:3"];
+  const campaign = Campaign.run(home, "none", search);
+  const trials = () => (existsSync(root) ? readdirSync(root).filter((name) => /^\d{8}_/.test(name)) : []);
+  await expect.poll(() => trials().length, { timeout: 60_000 }).toBe(2);
+  const { end, stdout } = await interrupt(campaign, "SIGINT");
+  expect(end).toEqual({ code: 130, inTime: true });
+  expect(stdout).toMatch(/^none: probe of 50\/s: [^\n]*\nnone: so far: [^\n]*\n$/);
+  expect(readdirSync(root).sort()).toEqual([...trials(), "max-rate.json"].sort());
+  const { found } = JSON.parse(readFileSync(join(root, "max-rate.json"), "utf8"));
+  expect(found[0].trials).toMatchObject([
+    { rate_per_second: 50, kind: "probe", campaign: trials().sort()[0] },
+  ]);
+  expect(await campaign.traces()).toEqual([]);
 });
 
 test("a reader that goes away (`| head`) does not end the campaign", async () => {

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -177,9 +178,15 @@ test("a campaign runs, its result is valid, and its report is in ./results", () 
   expect(manifest.harness).not.toHaveProperty("git_revision");
 });
 
-test("a report is built again from the package", () => {
-  const script = join(project, "node_modules/ratelimit-bench/scripts/generate_report.py");
-  const ended = spawnSync("python3", [script, "results/latest"], { cwd: project, env, encoding: "utf8" });
-  expect(ended.stderr).toBe("");
-  expect(ended.stdout.trim()).toMatch(/report\/index\.html$/);
+test("`report` builds the report again, and compares campaigns, with the environment of the campaign", () => {
+  const again = installed("report");
+  expect([again.code, again.stderr]).toEqual([0, ""]);
+  expect(again.stdout.trim()).toMatch(/results\/\d{8}_\d{6}\/report\/index\.html$/);
+  const several = installed("report", "--compare-runs", "--include-trends");
+  expect([several.code, several.stderr]).toEqual([0, ""]);
+  expect(several.stdout.trim()).toBe(join(realpathSync(project), "results/report/index.html"));
+  expect(existsSync(join(project, "results/report/trends.html"))).toBe(true);
+  const nothing = installed("report", "no such folder");
+  expect(nothing.code).toBe(2);
+  expect(nothing.stderr).toMatch(/^generate_report: [^\n]*no such folder is not a folder: [^\n]*\n$/);
 });
