@@ -1,4 +1,5 @@
 import type { Threshold } from "../../contract/manifest.js";
+import type { Plan } from "../../contract/plan.js";
 import { type Preview, preview, SUBJECT, subjectCells } from "../dry-run.js";
 import { durationText, overheadsOf, REPORT_S, runS } from "../estimate.js";
 import type { Request } from "../request.js";
@@ -12,9 +13,14 @@ interface Cost {
 }
 
 /** What a search would do, found out without starting anything. */
-export interface SearchPreview extends Omit<Preview, "estimate"> {
+export interface SearchPreview extends Omit<Preview, "estimate" | "plan"> {
+  configurations: Plan["configurations"];
+  skips: Plan["skips"];
   objectives: string[];
   range: SearchRange;
+  /** Before each trial. */
+  warmup_s: number;
+  /** That each kind of trial measures. */
   seconds: Record<Trial["kind"], number>;
   /** All configurations together, whatever the trials show. */
   at_most: Cost;
@@ -72,21 +78,33 @@ export async function previewSearch(
   objectives: readonly Threshold[],
   packageFolder: string,
 ): Promise<SearchPreview> {
-  const { estimate: _, ...found } = await preview(request, packageFolder);
-  const { plan, runtime } = found;
+  const { estimate: _, plan, ...found } = await preview(request, packageFolder);
+  const { runtime, notices } = found;
+  const { configurations, skips, notes, warmup_s } = plan;
   const overheads = await overheadsOf(runtime.id);
   const range = rangeOf(request);
   const seconds = secondsOf(request);
   const rate = Math.min(range.from * EXAMPLE_FACTOR, range.max);
   const at_most = { trials: 0, seconds: 0 };
   const example = { rate_per_second: rate, trials: 0, seconds: 0 };
-  for (const { configuration } of plan.configurations) {
+  for (const { configuration } of configurations) {
     const trialS = (kind: Trial["kind"]) =>
       runS(plan, { ...configuration, extent: { duration_s: seconds[kind] } }, overheads) + REPORT_S;
     add(at_most, await mostOf(range, trialS));
     add(example, await costOf(range, trialS, (tried) => tried <= rate));
   }
-  return { ...found, objectives: objectives.map(({ text }) => text), range, seconds, at_most, example };
+  return {
+    ...found,
+    configurations,
+    skips,
+    notices: [...notes, ...notices],
+    objectives: objectives.map(({ text }) => text),
+    range,
+    warmup_s,
+    seconds,
+    at_most,
+    example,
+  };
 }
 
 function add(sum: Cost, { trials, seconds }: Cost): void {
@@ -96,22 +114,23 @@ function add(sum: Cost, { trials, seconds }: Cost): void {
 
 /** The preview for people. */
 export function searchLines(found: SearchPreview): string[] {
-  const { runtime, plan, notices, objectives, range, seconds, at_most, example } = found;
+  const { runtime, configurations, skips, notices, objectives, range, warmup_s, seconds, at_most, example } =
+    found;
   const percent = (range.resolution * 100).toFixed(0);
   return [
     `runtime: ${runtime.id} (${runtime.choice})`,
     `search: the highest rate from ${range.min}/s to ${range.max}/s that keeps ${objectives.join(", ")}, for each of`,
     ...textTable([
       [...SUBJECT, "connections"],
-      ...plan.configurations.map(({ configuration }) => [
+      ...configurations.map(({ configuration }) => [
         ...subjectCells(configuration),
         `at most ${configuration.load.connections}`,
       ]),
     ]).map((line) => `  ${line}`),
-    `trials: one run each, ${plan.warmup_s} s of warm-up and ${seconds.probe} s measured; ${seconds.confirmation} s to confirm a rate before it is accepted`,
+    `trials: one run each, ${warmup_s} s of warm-up and ${seconds.probe} s measured; ${seconds.confirmation} s to confirm a rate before it is accepted`,
     `choice: from ${range.from}/s each rate is ${STRIDE} times the last until one is missed, ${MISSES} times in a row; then halfway between the rate that is kept and the one that is missed, until they are within ${percent} %`,
-    ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
-    ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
-    `at most ${counted(at_most.trials, "trial")} of ${counted(plan.configurations.length, "configuration")}, about ${durationText(at_most.seconds)}; ${counted(example.trials, "trial")}, about ${durationText(example.seconds)}, if each keeps up to ${example.rate_per_second}/s`,
+    ...skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
+    ...notices.map((note) => `note: ${note}`),
+    `at most ${counted(at_most.trials, "trial")} of ${counted(configurations.length, "configuration")}, about ${durationText(at_most.seconds)}; ${counted(example.trials, "trial")}, about ${durationText(example.seconds)}, if each keeps up to ${example.rate_per_second}/s`,
   ];
 }
