@@ -35,6 +35,20 @@ interface Targets {
   notes: string[];
 }
 
+/** A target with the words that asked for it, and the note of one whose default store gave way. */
+interface Asked {
+  target: Target;
+  by: string[];
+  note?: string | undefined;
+}
+
+/** What the user would not expect: another store than the default, and what is asked for twice. */
+function notesOn({ target: { label }, by, note }: Asked): string[] {
+  const twice = by.length > 1;
+  if (note) return [twice ? `${note}; that is ${label}, which is measured once` : note];
+  return by.slice(1).map((text) => `${text} is ${label}, which is measured once`);
+}
+
 /** The targets that can be measured here, each once, and why the others cannot. */
 function resolveAll(request: Request, available: Availability, external: Discovery | undefined): Targets {
   const asked = request.clients.flatMap((word) => groups[word] ?? [word]);
@@ -43,25 +57,29 @@ function resolveAll(request: Request, available: Availability, external: Discove
   for (const word of request.clients)
     if (idSchema.safeParse(word).success) known("client or group", word, words);
   const limiters = request.limiters.map(limiterNamed);
-  const targets = new Map<string, Target>();
+  const targets = new Map<string, Asked>();
   const skips: Plan["skips"] = [];
-  const notes: string[] = [];
   for (const text of new Set(asked.flatMap((each) => withLimiters(each, limiters)))) {
     const resolution = resolveTarget(text, available);
     if ("skip" in resolution) {
       skips.push({ asked: text, reason: resolution.skip });
       continue;
     }
-    const { topology, label } = resolution.target;
+    const { target, note } = resolution;
+    const { topology } = target;
     if (external && topology !== "none" && topology !== external.topology) {
       skips.push({ asked: text, reason: `the store that already runs is ${external.topology}` });
       continue;
     }
-    if (targets.has(resolution.target.text)) notes.push(`${text} is ${label}, which is measured once`);
-    targets.set(resolution.target.text, resolution.target);
-    if (resolution.note) notes.push(resolution.note);
+    const earlier = targets.get(target.text);
+    targets.set(target.text, {
+      target,
+      by: [...(earlier?.by ?? []), text],
+      note: earlier?.note ?? note,
+    });
   }
-  return { targets: [...targets.values()], skips, notes: [...new Set(notes)] };
+  const found = [...targets.values()];
+  return { targets: found.map(({ target }) => target), skips, notes: [...new Set(found.flatMap(notesOn))] };
 }
 
 /** Every load that was asked for: open loops at each rate, else closed ones with each number of connections. */

@@ -3,7 +3,8 @@ import type { Request } from "../../src/orchestrator/request.js";
 
 /** What a campaign is asked for with these flags; `--clients iovalkey` and seed 1 unless they say otherwise. */
 export function requestOf(...flags: readonly string[]): Request {
-  const clients = flags.includes("--clients") || flags.includes("--quick") ? [] : ["--clients", "iovalkey"];
+  const areNamed = ["--clients", "--quick", "--preset"].some((flag) => flags.includes(flag));
+  const clients = areNamed ? [] : ["--clients", "iovalkey"];
   const seed = flags.includes("--seed") ? [] : ["--seed", "1"];
   const request = parseCampaign([...clients, ...seed, ...flags], {});
   if (!request) throw new Error("these flags ask for help");

@@ -47,6 +47,30 @@ describe("which targets are planned", () => {
     expect(plan.runs[0]?.file).toMatch(/^ioredis-valkey_light_/);
   });
 
+  test.each(["quick", "standard"])(
+    "preset %s has ioredis on both stores, and the other clients",
+    (preset) => {
+      const plan = makePlan(requestOf("--preset", preset), everything);
+      expect(labels(plan)).toEqual([
+        "valkey-glide",
+        "iovalkey",
+        "ioredis",
+        "ioredis@valkey",
+        "none",
+        "memory",
+      ]);
+      expect(plan.notes).toEqual([]);
+    },
+  );
+
+  test.each(["quick", "standard"])("preset %s without a Redis: ioredis once, one notice", (preset) => {
+    const plan = makePlan(requestOf("--preset", preset), onlyValkey);
+    expect(labels(plan)).toEqual(["valkey-glide", "iovalkey", "ioredis@valkey", "none", "memory"]);
+    expect(plan.notes).toEqual([
+      "ioredis runs on valkey here: no redis-server was found on this machine; that is ioredis@valkey, which is measured once",
+    ]);
+  });
+
   test("a store that was asked for by name does not give way: the target is skipped with the reason", () => {
     const plan = makePlan(requestOf("--clients", "iovalkey,ioredis@redis"), onlyValkey);
     expect(labels(plan)).toEqual(["iovalkey"]);
