@@ -21,6 +21,11 @@ def _cap(cap: dict[str, Any]) -> str:
     return ", ".join(parts) or "none"
 
 
+def caps_text(caps: Mapping[str, Any]) -> str:
+    """`store 2 CPUs, 2.0 GiB; server 2.0 GiB`, by role."""
+    return "; ".join(f"{role} {_cap(cap)}" for role, cap in sorted(caps.items())) or "none"
+
+
 def plural_cpus(cpus: float) -> str:
     """`0.5 CPUs`, `1 CPU`, `2 CPUs`."""
     return f"{cpus:g} CPU{'' if cpus == 1 else 's'}"

@@ -27,7 +27,7 @@ from .inference.decide import (
 from .inference.instability import MAX_CV_PERCENT, Modes, Ramp, Trend, trend, two_levels, warm_up_ramp
 from .inference.looks import Family, Schedule, Stop, family_in_looks, side_in_looks
 from .inference.median import MedianInterval, median_interval
-from .inference.noise import MIN_RUNS_FOR_NOISE, Noise, floor_from_spread, noise_of
+from .inference.noise import MIN_RUNS_FOR_NOISE, Noise, floor_from_spread, noise_of, runs_for_floor
 from .inference.power import MIN_RUNS_FOR_A_CLAIM, detectable_difference, log_deviation, runs_needed
 from .inference.rank_test import holm, mann_whitney_p, smallest_p
 from .inference.ratio import Ratio, RatioInterval, ratio_of
@@ -72,6 +72,7 @@ __all__ = [
     "ratio_between",
     "ratio_of",
     "ratio_to_best",
+    "runs_for_floor",
     "runs_needed",
     "select_median_run",
     "side_in_looks",

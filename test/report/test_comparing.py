@@ -1,6 +1,7 @@
 """`compare` as it is called: sides, likeness, floors, baselines and exit codes."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,24 +128,68 @@ def test_the_floor_is_the_users(call: Call, put: Put) -> None:
         assert (refused.code, refused.err.count("\n")) == (2, 1)
 
 
-def test_other_script_is_refused_and_said_when_allowed(call: Call, put: Put) -> None:
+def test_targets_with_scripts_of_their_own_are_compared_client_and_script_together(
+    call: Call, put: Put
+) -> None:
     put("one", {"iovalkey": 6000, "valkey-glide": 5000})
-    refused = call("iovalkey", "valkey-glide")
-    assert refused.code == 2
-    assert "script differs (iovalkey, valkey-glide)" in refused.err
-    assert "--allow script. The +same-script targets run one script." in refused.err
-    allowed = call("iovalkey", "valkey-glide", "--allow", "script")
-    assert allowed.code == 6
-    assert "script differs" in allowed.out
-    assert "the comparison is of all that differs together" in allowed.out
+    table = call("iovalkey", "valkey-glide")
+    assert table.code == 6
+    assert "iovalkey and valkey-glide each ran their own limiter script (EVALSHA " in table.out
+    assert "): the comparison is of client and script together\n" in table.out
+    assert not re.search(r"[0-9a-f]{40}", table.out)
+    assert "to compare the clients alone, measure both with +same-script" in table.out
+    assert "client and script together" in call("iovalkey", "valkey-glide", "--format", "md").out
+    (row,) = call("iovalkey", "valkey-glide", "--format", "json").document["comparisons"]
+    assert row["compared"] == "client and script together"
+    assert row["compared_parts"] == ["client", "script"]
+    assert row["status"] == "worse"
+    # The flag that used to be needed is taken still.
+    assert call("iovalkey", "valkey-glide", "--allow", "script").out == table.out
+
+
+def test_one_client_under_both_scripts_is_a_comparison_of_the_script(call: Call, put: Put) -> None:
+    put("one", {"valkey-glide": 6000, GLIDE: 5000})
+    assert "the comparison is of script alone" in call("valkey-glide", GLIDE).out
+    put("two", {IOVALKEY: 6000, GLIDE: 5000})
+    (row,) = call(IOVALKEY, GLIDE, "--format", "json").document["comparisons"]
+    assert (row["compared"], row["differs"]) == ("client alone", [])
+
+
+def test_same_script_that_was_not_the_same_is_refused(call: Call, put: Put) -> None:
+    for number, path in enumerate(sorted(put("one", {IOVALKEY: 6000, GLIDE: 5000}).glob("*_run*.json"))):
+        document = json.loads(path.read_text())
+        if number >= len(JITTER):
+            document["server"]["limiter_script"] = {"kind": "evalsha", "name_or_sha1": "f" * 40}
+            path.write_text(json.dumps(document))
+    refused = call(IOVALKEY, GLIDE)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "were to run one script and did not (EVALSHA " in refused.err
+    assert "; EVALSHA ffffffff)" in refused.err
+    assert "f" * 9 not in refused.err
+    assert refused.err.endswith("To compare them all the same: --allow script\n")
+    assert call(IOVALKEY, GLIDE, "--allow", "script").code == 6
 
 
 def test_other_store_is_refused(call: Call, put: Put) -> None:
     put("one", {"ioredis": 6000, "ioredis@valkey": 5000})
     refused = call("ioredis", "ioredis@valkey")
-    assert refused.code == 2
-    assert "store differs (ioredis, ioredis@valkey): redis 9.1.2, then valkey 9.1.2" in refused.err
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "store differs: ioredis ran on redis 9.1.2 (embedded); ioredis@valkey on valkey 9.1.2" in refused.err
+    allowed = call("ioredis", "ioredis@valkey", "--allow", "store")
+    assert allowed.code == 6
+    assert "on valkey 9.1.2 (embedded): the comparison is of store alone" in allowed.out
+
+
+def test_an_embedded_store_beside_an_installed_one_is_one_runtime(call: Call, put: Put) -> None:
+    for path in put("one", {"ioredis": 6000, "ioredis@valkey": 5000}).glob("*_run*.json"):
+        document = json.loads(path.read_text())
+        document["runtime"]["embedded_store"] = document["configuration"]["target"]["store"] == "valkey"
+        path.write_text(json.dumps(document))
+    assert "runtime differs" not in call("ioredis", "ioredis@valkey").err
     assert call("ioredis", "ioredis@valkey", "--allow", "store").code == 6
+
+
+DOCKER = {"id": "docker", "embedded_store": False, "caps_applied": True}
 
 
 def test_other_machine_and_runtime_are_refused(call: Call, put: Put) -> None:
@@ -153,14 +198,50 @@ def test_other_machine_and_runtime_are_refused(call: Call, put: Put) -> None:
     put("two", {IOVALKEY: 6000}, machine=machine)
     refused = call("results/one", "results/two")
     assert refused.code == 2
-    assert "machine differs: cpu_model is Example CPU @ 2.50GHz, then Another CPU" in refused.err
+    assert "machine differs: CPU model Example CPU @ 2.50GHz, then Another CPU" in refused.err
     assert call("results/one", "results/two", "--allow", "machine").code == 0
-    docker = {"id": "docker", "embedded_store": False, "caps_applied": True}
-    put("three", {IOVALKEY: 6000}, result_changes={"runtime": docker}, runtime=docker)
+    put("three", {IOVALKEY: 6000}, result_changes={"runtime": DOCKER}, runtime=DOCKER)
     refused = call("results/one", "results/three")
     assert refused.code == 2
-    assert "runtime differs" in refused.err
+    assert "runtime differ: one ran on valkey 9.1.2 (embedded), runtime local; three on" in refused.err
     assert call("results/one", "results/three", "--allow", "runtime,store").code == 0
+
+
+def test_caps_of_containers_that_differ_are_named(call: Call, put: Put) -> None:
+    for name, cpus in (("one", 2), ("two", 0.5)):
+        caps = {**DOCKER, "caps": {"store": {"cpus": cpus}, "server": {}, "generator": {}}}
+        put(name, {IOVALKEY: 6000}, result_changes={"runtime": caps}, runtime=caps)
+    refused = call("results/one", "results/two")
+    assert refused.code == 2
+    assert "runtime differs: one ran on runtime docker (caps: generator none; server none; store 2 CPUs)" in (
+        refused.err
+    )
+    assert "store 0.5 CPUs" in refused.err
+
+
+def test_other_store_versions_of_local_and_container_campaigns_are_one_notice_that_names_both(
+    call: Call, put: Put
+) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 5000, "none": 20000})
+    assert call("--save-baseline", "main").code == 0
+    rates = {IOVALKEY: 6000, GLIDE: 5000, "none": 20000}
+    for path in put("two", rates, result_changes={"runtime": DOCKER}, runtime=DOCKER).glob("*_run*.json"):
+        document = json.loads(path.read_text())
+        if "store" in document["versions"]:
+            document["versions"]["store"] = "8.1.1"
+            path.write_text(json.dumps(document))
+    notice = (
+        "store version and runtime differ: one ran on valkey 9.1.2 (embedded), runtime local; "
+        "two on valkey 8.1.1, runtime docker"
+    )
+    for arguments in (("results/one", "results/two"), ("--baseline", "main")):
+        refused = call(*arguments)
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert refused.err.count(notice) == 1
+        allowed = call(*arguments, "--allow", "store,runtime")
+        assert allowed.out.count(notice) == 1
+        (row, *_) = call(*arguments, "--allow", "store,runtime", "--format", "json").document["comparisons"]
+        assert row["compared_parts"] == ["store version", "runtime"]
 
 
 def test_a_campaign_without_a_manifest_is_of_an_unknown_machine(call: Call, put: Put) -> None:
@@ -227,6 +308,69 @@ def test_between_campaigns_the_hosts_noise_is_the_floor_where_it_is_larger(
     said = call("results/one", "results/two")
     assert said.code == code
     assert f"{100 * noisy:.3g} %, measured in campaign quiet-night" in said.out
+
+
+#: Runs of one target a hundredfold apart.
+UNSTEADY = (0.1, 10, 0.2, 5, 1, 2)
+
+
+@pytest.mark.parametrize("output_format", ["table", "md", "json"])
+def test_runs_that_are_too_unsteady_are_not_compared_and_say_what_helps(
+    call: Call, put: Put, output_format: str
+) -> None:
+    put("one", {IOVALKEY: 6000}, UNSTEADY)
+    put("two", {IOVALKEY: 6000}, UNSTEADY[::-1])
+    said = call("results/one", "results/two", "--format", output_format)
+    assert said.code == 7
+    assert "these runs are too unsteady to compare: chance alone moves a figure by half and more" in said.out
+    assert "stop other work on this machine" in said.out
+    assert "more runs like these would not do" in said.out
+    assert not re.search(r"\de[+-]?\d", said.out)
+    if output_format == "json":
+        (row,) = said.document["comparisons"]
+        assert (row["status"], row["reason"]) == ("inconclusive", "these runs are too unsteady to compare")
+    else:
+        assert "beyond" not in said.out and "inconclusive" in said.out
+
+
+def test_how_many_runs_would_help_is_said_where_it_can_be(call: Call, put: Put) -> None:
+    unsteady = (0.7, 1.5, 0.8, 1.3, 0.6, 1.4)
+    put("one", {IOVALKEY: 6000}, unsteady)
+    put("two", {IOVALKEY: 6000}, unsteady)
+    said = call("results/one", "results/two")
+    found = re.search(r"about (\d+) such runs a side would bring that down to 10 %", said.out)
+    assert found and said.code == 7
+    # So many runs of this spread are compared.
+    times = -(-int(found[1]) // len(unsteady))
+    put("three", {IOVALKEY: 6000}, unsteady * times)
+    put("four", {IOVALKEY: 6000}, unsteady * times)
+    assert "the noise of this host (±" in call("results/three", "results/four").out
+
+
+def test_noise_that_was_measured_as_too_large_says_so(call: Call, put: Put, tmp_path: Path) -> None:
+    put("one", {IOVALKEY: 6000})
+    put("two", {IOVALKEY: 5000})
+    machine = {
+        "platform": "linux",
+        "kernel": "6.12.0",
+        "cpu_model": "Example CPU @ 2.50GHz",
+        "cpus": 2,
+        "governor": None,
+        "memory_gib": 8,
+    }
+    noise_file(tmp_path / "results", machine, 15.2)
+    said = call("results/one", "results/two")
+    assert said.code == 7
+    assert "too unsteady to compare: chance alone moves a figure by half and more (`noise` in" in said.out
+    assert "measure `noise` again" in said.out
+
+
+def test_within_a_campaign_no_figure_is_absurd(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 5000}, UNSTEADY)
+    said = call(IOVALKEY, GLIDE)
+    assert said.code == 7
+    assert "four of five comparisons find a difference of more than 100 %\n" in said.out
+    assert not re.search(r"\de[+-]?\d", said.out)
 
 
 def test_noise_of_another_machine_does_not_count(call: Call, put: Put, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`noise` as it is called: a configuration's runs against each other."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +13,14 @@ from report.comparing.cli import main as compare
 from report.comparing.noise_cli import main
 
 
-def campaign(folder: Path, labels: tuple[str, ...] = ("iovalkey",), runs: int = 20) -> Path:
+def campaign(folder: Path, labels: tuple[str, ...] = ("iovalkey",), runs: int = 20, deviation: float = 0.02) -> Path:
     rng = np.random.default_rng(4)
     configurations = [configuration(label) for label in labels]
     results = [
         result(
             each,
             run,
-            int(5000 * (1 + 0.02 * rng.standard_normal())),
+            int(5000 * np.exp(deviation * rng.standard_normal())),
             started_at=f"2026-01-02T03:{run:02d}:00.000Z",
             campaign=folder.name,
         )
@@ -76,3 +77,16 @@ def test_few_runs_and_no_root_are_refused(
     campaign(tmp_path / "results" / "many")
     assert main(["results/many", "--output", "nowhere"]) == 3
     assert "give --output DIR" in capsys.readouterr().err
+
+
+def test_a_host_too_unsteady_to_compare_says_so_without_absurd_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    campaign(tmp_path / "results" / "rough", deviation=3)
+    assert main(["results/rough"]) == 0
+    text = capsys.readouterr().out
+    assert "too unsteady to compare anything" in text
+    assert "Stop other work on this machine" in text
+    assert "noise floor: more than 100 % either way" in text
+    assert not re.search(r"\d{4,}(\.\d+)? %|\de[+-]?\d", text)

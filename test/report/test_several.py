@@ -116,6 +116,31 @@ def test_containers_and_local_processes_are_apart(root: Path, capsys: pytest.Cap
     assert done.rows[1]["requests_per_second_to_baseline"] == ""
 
 
+def test_stores_of_several_versions_are_named_with_both_versions_and_runtimes(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,)})
+    add_campaign(root, 2, {"iovalkey": (1000,), "none": (9000,)}, runtime=DOCKER, versions={"store": "8.1.1"})
+    done = compare(root, capsys, "--baseline", FIRST)
+    notice = (
+        "These campaigns did not all run the same valkey: 9.1.2 embedded (local, 20260101_000000); "
+        "8.1.1 embedded (docker, 20260102_000000)."
+    )
+    assert done.text("compare.html").count(notice) == 1
+    assert json.loads(done.text("compare.json"))["notices"] == [
+        f"{notice} Their figures differ for that reason too, and no ratio is made of them."
+    ]
+    assert done.text("compare.md").replace("\\", "").count("did not all run the same valkey") == 1
+
+
+def test_one_version_of_a_store_is_no_notice(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,)})
+    add_campaign(root, 2, {"iovalkey": (1000,), "none": (9000,)}, runtime=DOCKER)
+    done = compare(root, capsys)
+    assert json.loads(done.text("compare.json"))["notices"] == []
+    assert "did not all run the same" not in done.text("compare.html")
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -1,25 +1,38 @@
 """What two sides must have in common before a comparison means anything (rules M12 and M19)."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..containers import caps_text
 from ..errors import one_line
+from ..format import gibibytes
 from ..model import Campaign
+from ..script_text import joined, script_names
 from ..summarize import Summary
 from .sides import Side
 
 #: Of the machine in the manifest; memory apart, which differs by a few bytes after a restart.
-_MACHINE = ("platform", "kernel", "cpu_model", "cpus", "governor")
+_MACHINE = {
+    "platform": "platform",
+    "kernel": "kernel",
+    "cpu_model": "CPU model",
+    "cpus": "number of CPUs",
+    "governor": "CPU governor",
+}
+_MEMORY = "memory_gib"
 _GIB = 1024**3
+
+#: Words that `--allow` takes.
+KINDS = ("machine", "schema", "store", "script", "topology", "runtime")
 
 
 @dataclass(frozen=True, slots=True)
 class Unlike:
-    """`kind` is the word that `--allow` takes."""
+    """What makes a comparison one of unlike things; `kinds` are words that `--allow` takes."""
 
-    kind: str
+    kinds: tuple[str, ...]
     text: str
 
 
@@ -28,18 +41,29 @@ def machine_of(campaign: Campaign) -> dict[str, Any] | None:
     if campaign.manifest is None:
         return None
     machine: Mapping[str, Any] = campaign.manifest["machine"]
-    memory = {"memory_gib": round(machine["memory_bytes"] / _GIB)}
-    return {**{name: machine.get(name) for name in _MACHINE}, **memory}
+    return {**{name: machine.get(name) for name in _MACHINE}, _MEMORY: round(machine["memory_bytes"] / _GIB)}
 
 
 def runtime_of(summary: Summary) -> str:
     """Where its runs ran, with the caps: canonical JSON."""
+    return _runtimes(summary, lambda runtime: runtime)
+
+
+def _runtimes(summary: Summary, read: Callable[[Mapping[str, Any] | None], Any]) -> str:
     found = {
-        json.dumps([run.runtime, summary.identity.caps], sort_keys=True)
+        json.dumps([read(run.runtime), summary.identity.caps], sort_keys=True)
         for run in summary.runs
         if run.measured
     }
     return " and ".join(sorted(found))
+
+
+def _runtime_without_store(summary: Summary) -> str:
+    """Whether the store is embedded is a fact of the store."""
+    return _runtimes(
+        summary,
+        lambda runtime: {name: value for name, value in (runtime or {}).items() if name != "embedded_store"},
+    )
 
 
 def _machine(base: Side, new: Side) -> str:
@@ -49,8 +73,20 @@ def _machine(base: Side, new: Side) -> str:
     if one is None or other is None:
         lacking = base if one is None else new
         return f"that of campaign {lacking.campaign.name} is not on record (it has no manifest)"
-    differing = [name for name in one if one[name] != other[name]]
-    return "; ".join(f"{name} is {one[name]}, then {other[name]}" for name in differing)
+    differing = [
+        f"{name} {_known(one[key])}, then {_known(other[key])}"
+        for key, name in _MACHINE.items()
+        if one[key] != other[key]
+    ]
+    if one[_MEMORY] != other[_MEMORY]:
+        differing.append(
+            f"memory {gibibytes(one[_MEMORY] * _GIB)} GiB, then {gibibytes(other[_MEMORY] * _GIB)} GiB"
+        )
+    return "; ".join(differing)
+
+
+def _known(value: Any) -> str:
+    return "not known" if value is None else one_line(value)
 
 
 def _versions(summary: Summary, part: str) -> tuple[str, ...]:
@@ -58,28 +94,56 @@ def _versions(summary: Summary, part: str) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _store(summary: Summary) -> str:
-    return " ".join([summary.identity.store_text, *_versions(summary, "store")])
+def store_text(summary: Summary) -> str:
+    """`valkey 9.1.2 (embedded)`."""
+    embedded = any(run.runtime and run.runtime.get("embedded_store") for run in summary.runs if run.measured)
+    version = ", ".join(_versions(summary, "store"))
+    parts = [summary.identity.store_text, version, "(embedded)" if embedded else ""]
+    return one_line(" ".join(filter(None, parts)))
 
 
-def _script(summary: Summary) -> str:
-    return ", ".join(sorted({script.name for script in summary.scripts})) or "none on record"
+def _runtime_text(summary: Summary, with_caps: bool) -> str:
+    name = summary.runtime or "not known"
+    if not with_caps:
+        return name
+    applied = [(run.runtime or {}).get("caps", {}) for run in summary.runs if run.measured]
+    caps = dict.fromkeys(caps_text({**asked, **json.loads(summary.identity.caps)}) for asked in applied)
+    return f"{name} (caps: {one_line(' and '.join(caps))})"
 
 
-def _schema(side: Side) -> str:
-    manifest = side.campaign.manifest
-    return "none on record" if manifest is None else str(manifest["schema_version"])
+def _has_script(summary: Summary) -> bool:
+    return not summary.identity.control
 
 
-_OF_ROWS: tuple[tuple[str, Callable[[Summary], str]], ...] = (
-    ("store", _store),
-    ("script", _script),
-    ("topology", lambda summary: summary.identity.topology or "not known"),
-    ("runtime", runtime_of),
-)
+def _scripts(summary: Summary) -> set[str]:
+    return {script.name for script in summary.scripts}
 
-#: Words that `--allow` takes.
-KINDS = ("machine", "schema", *(kind for kind, _ in _OF_ROWS))
+
+def _script_differs(base: Summary, new: Summary) -> bool:
+    return _has_script(base) and _has_script(new) and _scripts(base) != _scripts(new)
+
+
+def _place_kinds(base: Summary, new: Summary) -> list[str]:
+    differing = {
+        "store": store_text(base) != store_text(new),
+        "topology": base.identity.topology != new.identity.topology,
+        "runtime": _runtime_without_store(base) != _runtime_without_store(new),
+    }
+    return [kind for kind, differs in differing.items() if differs]
+
+
+def _named(kind: str, base: Summary, new: Summary) -> str:
+    same_store = kind == "store" and base.identity.store_text == new.identity.store_text
+    return "store version" if same_store else kind
+
+
+def _place_text(summary: Summary, kinds: Sequence[str], with_caps: bool) -> str:
+    shown = {
+        "store": store_text(summary),
+        "topology": f"topology {summary.identity.topology or 'not known'}",
+        "runtime": f"runtime {_runtime_text(summary, with_caps)}",
+    }
+    return ", ".join(shown[kind] for kind in kinds)
 
 
 def unlike_sides(base: Side, new: Side) -> list[Unlike]:
@@ -87,34 +151,101 @@ def unlike_sides(base: Side, new: Side) -> list[Unlike]:
     found = []
     machine = _machine(base, new)
     if machine:
-        found.append(Unlike("machine", f"machine differs: {machine}"))
+        found.append(Unlike(("machine",), f"machine differs: {machine}"))
     one, other = _schema(base), _schema(new)
     if one != other:
-        found.append(Unlike("schema", f"schema version differs: {one}, then {other}"))
+        found.append(Unlike(("schema",), f"schema version differs: {one}, then {other}"))
     return found
 
 
-def unlike_rows(base: Summary, new: Summary) -> list[Unlike]:
-    """What differs between two configurations, besides what the comparison is about."""
-    labels = [base.identity.label, new.identity.label]
-    pair = labels[0] if labels[0] == labels[1] else f"{labels[0]}, {labels[1]}"
-    return [
-        Unlike(kind, f"{kind} differs ({pair}): {one_line(read(base))}, then {one_line(read(new))}")
-        for kind, read in _OF_ROWS
-        if read(base) != read(new)
-    ]
+def _schema(side: Side) -> str:
+    manifest = side.campaign.manifest
+    return "none on record" if manifest is None else str(manifest["schema_version"])
 
 
-def version_notes(base: Summary, new: Summary) -> list[str]:
+def names_of(base: Side, new: Side, pair: tuple[Summary, Summary]) -> tuple[str, str]:
+    """What tells two rows apart in a sentence: their targets, their campaigns, or both."""
+    labels = [row.identity.label for row in pair]
+    campaigns = [side.campaign.name for side in (base, new)]
+    if base.folder == new.folder:
+        return labels[0], labels[1]
+    if labels[0] == labels[1]:
+        return campaigns[0], campaigns[1]
+    return f"{campaigns[0]}#{labels[0]}", f"{campaigns[1]}#{labels[1]}"
+
+
+def unlike_rows(base: Summary, new: Summary, names: tuple[str, str]) -> list[Unlike]:
+    """What makes two configurations unlike, besides what the comparison is about.
+
+    Scripts of their own are no such thing, as in the report: client and script are compared together. Two
+    clients that were to run one script, and did not, are.
+    """
+    found = []
+    kinds = _place_kinds(base, new)
+    if kinds:
+        what = joined([_named(kind, base, new) for kind in kinds])
+        caps = "runtime" in kinds and base.runtime == new.runtime
+        one, other = (_place_text(row, kinds, caps) for row in (base, new))
+        verb = "differs" if len(kinds) == 1 else "differ"
+        found.append(Unlike(tuple(kinds), f"{what} {verb}: {names[0]} ran on {one}; {names[1]} on {other}"))
+    one_script = base.identity.same_script and new.identity.same_script
+    if one_script and base.identity.label != new.identity.label and _script_differs(base, new):
+        scripts = f"{_script_text(base)}; {_script_text(new)}"
+        text = f"script differs: {names[0]} and {names[1]} were to run one script and did not ({scripts})"
+        found.append(Unlike(("script",), text))
+    return found
+
+
+def _script_text(summary: Summary) -> str:
+    return one_line(script_names(summary)) if summary.scripts else "none on record"
+
+
+def script_note(base: Summary, new: Summary, names: tuple[str, str]) -> str:
+    """That both ran scripts of their own; empty where they ran the same."""
+    if not _script_differs(base, new):
+        return ""
+    own = not (base.identity.same_script or new.identity.same_script)
+    each = base.identity.label != new.identity.label and own
+    ran = "each ran their own limiter script" if each else "ran different limiter scripts"
+    return f"{names[0]} and {names[1]} {ran} ({_script_text(base)}; {_script_text(new)})"
+
+
+def compared_parts(base: Summary, new: Summary) -> tuple[str, ...]:
+    """What differs between two configurations, and is compared together: `client`, `script`, …"""
+    one, other = base.identity, new.identity
+    options = [set(row.options) - {"same-script", row.limiter} for row in (one, other)]
+    parts = []
+    if one.client != other.client:
+        parts.append("client")
+    elif one.client_version != other.client_version or _versions(base, "client") != _versions(new, "client"):
+        parts.append("client version")
+    if options[0] != options[1]:
+        parts.append("options")
+    if one.limiter != other.limiter:
+        parts.append("limiter")
+    elif _versions(base, "limiter") != _versions(new, "limiter"):
+        parts.append("limiter version")
+    if _script_differs(base, new):
+        parts.append("script")
+    return (*parts, *(_named(kind, base, new) for kind in _place_kinds(base, new)))
+
+
+def together_text(parts: Sequence[str]) -> str:
+    """`client and script together`, `store alone`; empty for the same configuration."""
+    return f"{joined(list(parts))} {'alone' if len(parts) == 1 else 'together'}" if parts else ""
+
+
+def version_notes(base: Summary, new: Summary, names: tuple[str, str]) -> list[str]:
     """Versions that differ and are nobody's business to refuse: often they are what is compared."""
     notes = []
     for part in ("client", "limiter", "node", "fastify", "autocannon", "harness"):
         one, other = _versions(base, part), _versions(new, part)
         same_client = base.identity.client == new.identity.client
         if one != other and one and other and (part != "client" or same_client):
+            of = f" of {base.identity.client}" if part == "client" else ""
             notes.append(
-                f"version of {part} differs ({new.identity.label}): {', '.join(one)}, then {', '.join(other)}"
+                f"version of {part}{of} differs: {names[0]} had {', '.join(one)}; {names[1]} {', '.join(other)}"
             )
     if base.identity.limiter != new.identity.limiter:
-        notes.append(f"limiter differs: {base.identity.limiter}, then {new.identity.limiter}")
+        notes.append(f"limiter differs: {names[0]} had {base.identity.limiter}; {names[1]} {new.identity.limiter}")
     return notes

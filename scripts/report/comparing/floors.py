@@ -6,11 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..stats import floor_from_spread
+from ..stats import floor_from_spread, runs_for_floor
 
 NOISE_FOLDER = "noise"
 NOISE_SCHEMA = "ratelimit-bench/noise"
 NOISE_SCHEMA_VERSION = 1
+
+
+#: Where chance alone reaches so far, a target that became half as fast could not be told from one that did
+#: not: such runs are not compared.
+UNSTEADY = 0.5
+
+#: What a noise floor should be for a comparison across campaigns to be of use.
+_USEFUL = 0.1
+
+#: More runs a side than this nobody makes to steady a comparison.
+_MAX_RUNS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +30,16 @@ class Floor:
 
     share: float
     text: str
+    unsteady: str = ""
+    """Why nothing can be compared, and what would help; empty where it can."""
+
+
+def percent_text(share: float) -> str:
+    """`2 %`, `0.51 %`, `more than 100 %`: never with an exponent."""
+    if share > 1:
+        return "more than 100 %"
+    percent = 100 * share
+    return f"{percent:.3g} %" if percent >= 0.001 else "0 %"
 
 
 def measured_noise(
@@ -62,12 +83,42 @@ def floor_of(
         pairs: all that is compared; the noisiest counts.
     """
     if drift_excluded:
-        return Floor(asked, f"±{100 * asked:.3g} %")
+        return Floor(asked, f"±{percent_text(asked)}")
+    by_spread, runs = _by_spread(pairs)
     if noise:
         share, source = noise[0], f"measured in campaign {noise[1]}"
+    elif by_spread is not None:
+        share, source = by_spread, "by the spread of these runs, as no `noise` was measured here"
     else:
-        spreads = [found for new, base in pairs if new and base and (found := floor_from_spread(new, base))]
-        share, source = max(spreads, default=0.0), "by the spread of these runs: no `noise` was measured here"
+        return Floor(asked, f"±{percent_text(asked)} (noise of this host: not known)")
+    if share > asked and share >= UNSTEADY:
+        return Floor(share, "", _unsteady(noise, runs))
     larger = max(asked, share)
-    which = "the noise floor of this host is smaller" if larger == asked else "the noise floor of this host"
-    return Floor(larger, f"±{100 * larger:.3g} % ({which}: ±{100 * share:.3g} %, {source})")
+    if larger == asked:
+        return Floor(asked, f"±{percent_text(asked)} (noise of this host: ±{percent_text(share)}, {source})")
+    return Floor(share, f"the noise of this host (±{percent_text(share)}, {source})")
+
+
+def _by_spread(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[float | None, int]:
+    """The noise of the noisiest pair, and how many runs a side make it useful; None for a spread unknown."""
+    measured = [(new, base) for new, base in pairs if new and base]
+    shares = [found for new, base in measured if (found := floor_from_spread(new, base)) is not None]
+    runs = [found for new, base in measured if (found := runs_for_floor(new, base, _USEFUL)) is not None]
+    return max(shares, default=None), max(runs, default=0)
+
+
+def _unsteady(noise: tuple[float, str] | None, runs: int) -> str:
+    """Why these runs are not compared, and what would help."""
+    if noise:
+        why = f"chance alone moves a figure by half and more (`noise` in campaign {noise[1]})"
+        more = "measure `noise` again then"
+    elif runs <= _MAX_RUNS:
+        why = "chance alone moves a figure by half and more"
+        more = f"about {runs} such runs a side would bring that down to {percent_text(_USEFUL)}"
+    else:
+        why = "chance alone moves a figure by half and more"
+        more = "more runs like these would not do"
+    return (
+        f"these runs are too unsteady to compare: {why}. What helps: stop other work on this machine, or "
+        f"measure both sides in one campaign; {more}"
+    )

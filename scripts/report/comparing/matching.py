@@ -1,7 +1,7 @@
 """Configurations of two sides, matched, checked for likeness and compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..compare import load_key
@@ -9,7 +9,18 @@ from ..errors import USAGE, ReportError, one_line
 from ..loads import load_text
 from ..stats import Comparison, compare_family
 from ..summarize import Summary
-from .alike import Unlike, machine_of, runtime_of, unlike_rows, unlike_sides, version_notes
+from .alike import (
+    Unlike,
+    compared_parts,
+    machine_of,
+    names_of,
+    runtime_of,
+    script_note,
+    together_text,
+    unlike_rows,
+    unlike_sides,
+    version_notes,
+)
 from .floors import Floor, floor_of, measured_noise
 from .metrics import Metric, meaning_of, notes_on, values_of
 from .sides import Side
@@ -25,7 +36,9 @@ class Compared:
     new_values: tuple[float, ...]
     comparison: Comparison
     differs: tuple[str, ...]
-    """What differs besides, and was allowed to."""
+    """What differs besides the targets' names, each a sentence: scripts, and what was allowed to differ."""
+    parts: tuple[str, ...]
+    """What is compared together: `client`, `script`, `store`, …; empty for one configuration twice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,15 +98,32 @@ def match(base: Side, new: Side) -> tuple[list[tuple[Summary, Summary]], list[st
 
 
 def _refuse(found: Sequence[Unlike], allowed: frozenset[str]) -> None:
-    refused = list(dict.fromkeys(each for each in found if each.kind not in allowed))
+    """Raises ReportError with one line for what is not comparable."""
+    refused = list(dict.fromkeys(each for each in found if not allowed.issuperset(each.kinds)))
     if refused:
-        kinds = ",".join(sorted({each.kind for each in refused} | allowed))
-        hint = " The +same-script targets run one script." if any(e.kind == "script" for e in refused) else ""
-        raise ReportError(
-            [each.text for each in refused]
-            + [f"these are unlike things; to compare them all the same: --allow {kinds}.{hint}"],
-            USAGE,
-        )
+        kinds = ",".join(sorted(allowed.union(*(each.kinds for each in refused))))
+        texts = "; ".join(each.text for each in refused)
+        raise ReportError(f"not comparable: {texts}. To compare them all the same: --allow {kinds}", USAGE)
+
+
+def _differences(
+    pair: tuple[Summary, Summary], unlike: Sequence[Unlike], names: tuple[str, str]
+) -> tuple[str, ...]:
+    """Each in a sentence, the last one with what the comparison is of."""
+    texts = [each.text for each in unlike]
+    if not any("script" in each.kinds for each in unlike):
+        texts += filter(None, [script_note(*pair, names)])
+    if texts:
+        texts[-1] += f": the comparison is of {together_text(compared_parts(*pair))}"
+    return tuple(texts)
+
+
+def _without_verdict(found: Comparison) -> Comparison:
+    """Of runs that are too unsteady to compare; what too few runs cannot do is said of them already."""
+    if found.status in ("indicative", "not comparable"):
+        return replace(found, runs_needed=None, detectable=None)
+    reason = "these runs are too unsteady to compare"
+    return replace(found, status="inconclusive", reason=reason, runs_needed=None, detectable=None)
 
 
 def compare_sides(
@@ -113,7 +143,8 @@ def compare_sides(
     """
     pairs, alone = match(base, new)
     of_sides = unlike_sides(base, new)
-    of_rows = {id(one): unlike_rows(one, other) for one, other in pairs}
+    names = {id(one): names_of(base, new, (one, other)) for one, other in pairs}
+    of_rows = {id(one): unlike_rows(one, other, names[id(one)]) for one, other in pairs}
     _refuse([*of_sides, *(each for found in of_rows.values() for each in found)], allowed)
     drift_excluded = base.folder == new.folder and _interleaved(base)
     values = [(values_of(other, metric), values_of(one, metric)) for one, other in pairs]
@@ -127,6 +158,8 @@ def compare_sides(
         compared = compare_family(
             [values[index] for index in members], decided_floor.share, metric.higher_is_better
         )
+        if decided_floor.unsteady:
+            compared = tuple(_without_verdict(each) for each in compared)
         found.update(zip(members, compared, strict=True))
     rows = tuple(
         Compared(
@@ -135,7 +168,8 @@ def compare_sides(
             values[index][1],
             values[index][0],
             found[index],
-            tuple(e.text for e in of_rows[id(one)]),
+            _differences((one, other), of_rows[id(one)], names[id(one)]),
+            compared_parts(one, other),
         )
         for index, (one, other) in enumerate(pairs)
     )
@@ -143,7 +177,7 @@ def compare_sides(
         *(each.text for each in of_sides),
         *_drift_notes(base, new, drift_excluded),
         *_look_notes(base, new, drift_excluded),
-        *(note for one, other in pairs for note in version_notes(one, other)),
+        *(note for one, other in pairs for note in version_notes(one, other, names[id(one)])),
         *(note for one, _ in pairs for note in meaning_of(one, metric)),
         *(
             f"{_name(side, row, base.folder != new.folder)}: {text}"

@@ -14,7 +14,7 @@ from ..stats import MIN_RUNS_FOR_NOISE, Noise, noise_of
 from ..summarize import Summary
 from ..terminal import ended
 from .alike import machine_of, runtime_of
-from .floors import NOISE_FOLDER, NOISE_SCHEMA, NOISE_SCHEMA_VERSION
+from .floors import NOISE_FOLDER, NOISE_SCHEMA, NOISE_SCHEMA_VERSION, UNSTEADY, percent_text
 from .metrics import METRICS, values_of
 from .sides import Campaigns, Side
 
@@ -71,23 +71,29 @@ def noise_document(side: Side, summary: Summary) -> dict[str, Any]:
     }
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
 def _sentences(name: str, noise: Noise) -> list[str]:
-    needed = noise.runs_for_5_percent
-    runs = "more than 1000" if needed is None else f"about {needed}"
-    detectable = "none" if noise.detectable is None else f"from {_percent(noise.detectable)} on"
+    """What the runs of one metric say; the last line where they say that nothing can be compared here."""
+    runs = "more than 1000" if noise.runs_for_5_percent is None else f"about {noise.runs_for_5_percent}"
+    detectable = (
+        "none"
+        if noise.detectable is None
+        else percent_text(noise.detectable) + ("" if noise.detectable > 1 else " or more")
+    )
+    unsteady = (
+        "  too unsteady to compare anything: chance or drift alone moves this figure by half and more. "
+        "Stop other work on this machine, then measure again"
+    )
     return [
-        f"{name}: {noise.runs} runs, {_percent(noise.deviation)} apart (standard deviation)",
-        f"  told apart from itself: in {_percent(noise.flagged_share)} of {noise.comparisons} interleaved "
-        f"comparisons of {noise.per_side} runs a side ({_percent(noise.rejected_share)} by the test alone)",
-        f"  in {noise.separate_flagged} of {noise.separate} comparisons of 5 runs a side that share no run",
-        f"  noise floor: ±{_percent(noise.noise_floor)} (chance ±{_percent(noise.chance)}, "
-        f"drift from the first half to the second {_percent(noise.drift)})",
-        f"  differences found with {noise.per_side} runs a side: {detectable}; "
+        f"{name}: {noise.runs} runs, standard deviation {percent_text(noise.deviation)}",
+        f"  found to differ from itself: in {percent_text(noise.flagged_share)} of {noise.comparisons} "
+        f"interleaved comparisons of {noise.per_side} runs a side (by the test alone, without the floor of "
+        f"2 %: in {percent_text(noise.rejected_share)}),",
+        f"  and in {noise.separate_flagged} of {noise.separate} comparisons of 5 runs a side that share no run",
+        f"  noise floor: {percent_text(noise.noise_floor)} either way (chance {percent_text(noise.chance)}; the "
+        f"second half of the runs differs from the first by {percent_text(noise.drift)})",
+        f"  difference that {noise.per_side} runs a side find: {detectable}; "
         f"a difference of 5 % takes {runs} runs a side",
+        *([unsteady] if noise.noise_floor >= UNSTEADY else []),
     ]
 
 

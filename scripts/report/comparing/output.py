@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..conclusions import comparison_document
-from ..format import ABSENT
+from ..format import ABSENT, decimals
 from ..loads import load_text, varying_parts
 from ..stats import Comparison
 from ..verdict_text import runs_text
+from .alike import together_text
+from .floors import percent_text
 from .matching import Compared, Outcome
 
 SCHEMA = "ratelimit-bench/comparison"
@@ -33,6 +35,11 @@ def _median(values: Sequence[float]) -> float | None:
     return statistics.median(values) if values else None
 
 
+def _ratio_text(value: float) -> str:
+    """Three decimals, fewer where the ratio is large: no digits that mean nothing."""
+    return decimals(value, 3 if value < 10 else 1 if value < 1000 else 0)
+
+
 def _p_text(comparison: Comparison) -> str:
     if comparison.p_holm is None:
         return ABSENT
@@ -48,8 +55,8 @@ def _cells(outcome: Outcome, row: Compared, load: str) -> tuple[str, ...]:
         load,
         f"{show(_median(row.base_values))} ({len(row.base_values)} runs)",
         f"{show(_median(row.new_values))} ({len(row.new_values)} runs)",
-        ABSENT if comparison.ratio is None else f"{comparison.ratio:.3f}×",
-        f"{interval.low:.3f}–{interval.high:.3f}×" if interval else ABSENT,
+        ABSENT if comparison.ratio is None else f"{_ratio_text(comparison.ratio)}×",
+        f"{_ratio_text(interval.low)}–{_ratio_text(interval.high)}×" if interval else ABSENT,
         _p_text(comparison),
         comparison.status,
     )
@@ -60,20 +67,22 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
     return [_cells(outcome, row, load_text(row.new.identity, parts)) for row in outcome.rows]
 
 
-def explained(row: Compared) -> list[str]:
-    """Sentences on a row: why it is not decided, what it would take, and what else differs."""
+def explained(row: Compared, unsteady: bool) -> list[str]:
+    """Sentences on a row: what is compared together, why it is not decided, and what that would take."""
     comparison = row.comparison
     label = row.new.identity.label
-    said = []
-    if not comparison.decided:
-        takes = "" if comparison.status == "not comparable" else f"; {runs_text(comparison)}"
+    said = list(row.differs)
+    if {"client", "script"} <= set(row.parts):
+        said.append("to compare the clients alone, measure both with +same-script")
+    if not comparison.decided and not (unsteady and comparison.status == "inconclusive"):
+        takes = "" if unsteady or comparison.status == "not comparable" else f"; {runs_text(comparison)}"
         said.append(f"{label}: {comparison.status}: {comparison.reason}{takes}")
     if comparison.detectable is not None and comparison.status != "worse":
+        more = "" if comparison.detectable > 1 else " or more"
         said.append(
-            f"{label}: so many runs find a difference of {100 * comparison.detectable:.1f} % "
-            "in four of five cases"
+            f"{label}: with so many runs, four of five comparisons find a difference of "
+            f"{percent_text(comparison.detectable)}{more}"
         )
-    said.extend(f"{text}: the comparison is of all that differs together" for text in row.differs)
     return said
 
 
@@ -81,12 +90,15 @@ def _head(outcome: Outcome) -> list[str]:
     direction = "higher" if outcome.metric.higher_is_better else "lower"
     return [
         f"{outcome.new.text} against {outcome.base.text}: {outcome.metric.text}, {direction} is better",
-        f"a difference lies beyond {outcome.floor.text}",
+        outcome.floor.unsteady or f"a difference counts only beyond {outcome.floor.text}",
     ]
 
 
 def _notes(outcome: Outcome) -> list[str]:
-    return [*(text for row in outcome.rows for text in explained(row)), *outcome.notes]
+    unsteady = bool(outcome.floor.unsteady)
+    return list(
+        dict.fromkeys([*(text for row in outcome.rows for text in explained(row, unsteady)), *outcome.notes])
+    )
 
 
 def as_table(outcome: Outcome) -> str:
@@ -151,6 +163,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
         "higher_is_better": outcome.metric.higher_is_better,
         "floor_percent": 100 * outcome.floor.share,
         "floor_text": outcome.floor.text,
+        "too_unsteady": outcome.floor.unsteady or None,
         "drift_excluded": outcome.drift_excluded,
         "base": {"campaign": outcome.base.campaign.name, "label": outcome.base.label},
         "new": {"campaign": outcome.new.campaign.name, "label": outcome.new.label},
@@ -162,6 +175,8 @@ def document(outcome: Outcome) -> dict[str, Any]:
                 "new": _side(row.new_values, row.new.identity.label, _median(row.new_values)),
                 **comparison_document(row.comparison),
                 "differs": list(row.differs),
+                "compared": together_text(row.parts),
+                "compared_parts": list(row.parts),
             }
             for row in outcome.rows
         ],

@@ -17,6 +17,9 @@ _RELABELLINGS = 400
 
 _SEPARATE_SIDE = 5
 
+#: Standard errors around a figure that hold 95 % of its chance.
+_WITHIN_95 = 1.959964
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
@@ -110,4 +113,12 @@ def floor_from_spread(new: Sequence[float], base: Sequence[float]) -> float | No
     if deviation is None:
         return None
     error = deviation * math.sqrt(math.pi / 3 * (1 / len(new) + 1 / len(base)))
-    return math.expm1(1.959964 * error)
+    return math.expm1(_WITHIN_95 * error)
+
+
+def runs_for_floor(new: Sequence[float], base: Sequence[float], floor: float) -> int | None:
+    """How many runs a side of the same spread bring `floor_from_spread` down to `floor`, a share."""
+    deviation = log_deviation(new, base)
+    if deviation is None:
+        return None
+    return math.ceil(2 * math.pi / 3 * (_WITHIN_95 * deviation / math.log1p(floor)) ** 2)

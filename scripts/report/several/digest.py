@@ -1,6 +1,6 @@
 """A campaign reduced to what is compared with others, so that many fit into memory."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -136,6 +136,41 @@ def digest(campaign: Campaign, summaries: tuple[Summary, ...], folder: Path) -> 
         by_hand=len(summaries) - len(known),
         excluded=campaign.excluded,
     )
+
+
+def store_notices(digests: Sequence[Digest]) -> tuple[str, ...]:
+    """A sentence for each store of which campaigns ran several versions: which, in which runtime, and where.
+
+    Args:
+        digests: in order of time; of many with one version the newest is named.
+    """
+    found: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for digest in digests:
+        runtime = dict(digest.place).get("Runtime", "runtime not known").split(",")[0]
+        for row in digest.rows:
+            if row.identity.store and "store" in row.versions:
+                by_version = found.setdefault(row.identity.store_text, {})
+                names = by_version.setdefault(row.versions["store"], {}).setdefault(runtime, [])
+                if digest.name not in names:
+                    names.append(digest.name)
+    notices = []
+    for store, by_version in found.items():
+        if len(by_version) > 1:
+            texts = [
+                f"{version} ({'; '.join(_where(runtime, names) for runtime, names in places.items())})"
+                for version, places in by_version.items()
+            ]
+            notices.append(
+                f"These campaigns did not all run the same {store}: {'; '.join(texts)}. "
+                "Their figures differ for that reason too, and no ratio is made of them."
+            )
+    return tuple(notices)
+
+
+def _where(runtime: str, names: Sequence[str]) -> str:
+    """`local, 20260102_030405`, `docker, 20260102_030405 and 3 more`."""
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"{runtime}, {names[-1]}{more}"
 
 
 def differences(ours: Facts, theirs: Facts) -> list[str]:

@@ -9,7 +9,7 @@ import pandas as pd
 from ..markdown import code, prose, table, within
 from ..model import Excluded
 from ..summary_md import MAX_BYTES
-from .digest import Digest
+from .digest import Digest, store_notices
 from .pages import DRIFT
 from .tables import Section, SideTable, sections
 
@@ -48,6 +48,7 @@ def compare_json(
             }
             for digest in digests
         ],
+        "notices": list(store_notices(digests)),
         "excluded": [
             {"campaign": campaign, "file": entry.file, "text": entry.text} for campaign, entry in excluded
         ],
@@ -85,6 +86,7 @@ def compare_md(
     blocks = [
         ["## Campaigns side by side"],
         [DRIFT],
+        *([prose(text)] for text in store_notices(digests)),
         *([[f"Baseline: {code(baseline)}."]] if baseline else []),
         *(
             [[f"- Excluded: {code(campaign)}, {prose(entry)}" for campaign, entry in excluded]]

@@ -9,7 +9,7 @@ import pandas as pd
 from ..model import Excluded
 from ..page import render_template
 from ..paths import STATIC
-from .digest import Digest
+from .digest import Digest, store_notices
 from .history import History, histories
 from .tables import Section, sections
 
@@ -52,6 +52,7 @@ def compare_page(
         baseline=baseline,
         excluded=excluded,
         drift=DRIFT,
+        stores=store_notices(digests),
         by_hand=sum(digest.by_hand for digest in digests),
         trends=trends,
     )
