@@ -25,14 +25,14 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     id: "quick",
-    summary: "a first report in four minutes: three clients, ioredis on both stores, controls, 3 runs of 5 s",
+    summary: "a first report in four minutes: three clients, ioredis on both stores, controls, 3 runs of 4 s",
     settings: {
       clients: CLIENTS_AND_STORES,
       concurrency: "50",
-      "duration-mode": "custom:5",
+      "duration-mode": "custom:4",
       runs: "3",
       warmup: "2",
-      cooldown: "0.5",
+      cooldown: "0",
     },
   },
   {
