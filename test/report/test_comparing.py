@@ -155,6 +155,25 @@ def test_one_client_under_both_scripts_is_a_comparison_of_the_script(call: Call,
     assert (row["compared"], row["differs"]) == ("client alone", [])
 
 
+def test_a_control_is_said_to_have_no_store(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000, "none": 20000})
+    refused = call(IOVALKEY, "none")
+    assert (refused.code, refused.err) == (
+        2,
+        "compare: not comparable: none is a control without a store. "
+        "To compare them all the same: --allow store,topology\n",
+    )
+    assert call(IOVALKEY, "none", "--allow", "store,topology").code == 0
+
+
+def test_rows_with_one_reason_share_a_sentence(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
+    put("two", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
+    said = call("results/one", "results/two")
+    assert f"- {IOVALKEY}, {GLIDE}: indicative: 3 runs a side cannot show a difference" in said.out
+    assert said.out.count("indicative: ") == 1
+
+
 def test_same_script_that_was_not_the_same_is_refused(call: Call, put: Put) -> None:
     for number, path in enumerate(sorted(put("one", {IOVALKEY: 6000, GLIDE: 5000}).glob("*_run*.json"))):
         document = json.loads(path.read_text())
@@ -174,7 +193,9 @@ def test_other_store_is_refused(call: Call, put: Put) -> None:
     put("one", {"ioredis": 6000, "ioredis@valkey": 5000})
     refused = call("ioredis", "ioredis@valkey")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
-    assert "store differs: ioredis ran on redis 9.1.2 (embedded); ioredis@valkey on valkey 9.1.2" in refused.err
+    assert (
+        "store differs: ioredis ran on redis 9.1.2 (embedded); ioredis@valkey on valkey 9.1.2" in refused.err
+    )
     allowed = call("ioredis", "ioredis@valkey", "--allow", "store")
     assert allowed.code == 6
     assert "on valkey 9.1.2 (embedded): the comparison is of store alone" in allowed.out
@@ -222,17 +243,17 @@ def test_caps_of_containers_that_differ_are_named(call: Call, put: Put) -> None:
 def test_other_store_versions_of_local_and_container_campaigns_are_one_notice_that_names_both(
     call: Call, put: Put
 ) -> None:
-    put("one", {IOVALKEY: 6000, GLIDE: 5000, "none": 20000})
+    rates = {"ioredis": 7000, IOVALKEY: 6000, GLIDE: 5000, "none": 20000}
+    put("one", rates)
     assert call("--save-baseline", "main").code == 0
-    rates = {IOVALKEY: 6000, GLIDE: 5000, "none": 20000}
     for path in put("two", rates, result_changes={"runtime": DOCKER}, runtime=DOCKER).glob("*_run*.json"):
         document = json.loads(path.read_text())
         if "store" in document["versions"]:
             document["versions"]["store"] = "8.1.1"
             path.write_text(json.dumps(document))
     notice = (
-        "store version and runtime differ: one ran on valkey 9.1.2 (embedded), runtime local; "
-        "two on valkey 8.1.1, runtime docker"
+        "store version and runtime differ: one ran on redis 9.1.2 (embedded) and valkey 9.1.2 (embedded), "
+        "runtime local; two on redis 8.1.1 and valkey 8.1.1, runtime docker"
     )
     for arguments in (("results/one", "results/two"), ("--baseline", "main")):
         refused = call(*arguments)

@@ -13,7 +13,9 @@ from report.comparing.cli import main as compare
 from report.comparing.noise_cli import main
 
 
-def campaign(folder: Path, labels: tuple[str, ...] = ("iovalkey",), runs: int = 20, deviation: float = 0.02) -> Path:
+def campaign(
+    folder: Path, labels: tuple[str, ...] = ("iovalkey",), runs: int = 20, deviation: float = 0.02
+) -> Path:
     rng = np.random.default_rng(4)
     configurations = [configuration(label) for label in labels]
     results = [

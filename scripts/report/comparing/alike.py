@@ -137,13 +137,20 @@ def _named(kind: str, base: Summary, new: Summary) -> str:
     return "store version" if same_store else kind
 
 
-def _place_text(summary: Summary, kinds: Sequence[str], with_caps: bool) -> str:
+def _control_text(base: Summary, new: Summary) -> str:
+    """Why a client is not compared with a control; empty for two clients, or two controls."""
+    controls = [row.identity.label for row in (base, new) if row.identity.control]
+    return f"{controls[0]} is a control without a store" if len(controls) == 1 else ""
+
+
+def _place_text(rows: Sequence[Summary], kinds: Sequence[str], with_caps: bool) -> str:
+    """Where rows of one side ran: `redis 7.0.15 and valkey 9.1.2 (embedded), runtime local`."""
     shown = {
-        "store": store_text(summary),
-        "topology": f"topology {summary.identity.topology or 'not known'}",
-        "runtime": f"runtime {_runtime_text(summary, with_caps)}",
+        "store": (store_text(row) for row in rows if not row.identity.control),
+        "topology": (f"topology {row.identity.topology or 'not known'}" for row in rows),
+        "runtime": (f"runtime {_runtime_text(row, with_caps)}" for row in rows),
     }
-    return ", ".join(shown[kind] for kind in kinds)
+    return ", ".join(joined(list(dict.fromkeys(shown[kind]))) for kind in kinds)
 
 
 def unlike_sides(base: Side, new: Side) -> list[Unlike]:
@@ -174,26 +181,42 @@ def names_of(base: Side, new: Side, pair: tuple[Summary, Summary]) -> tuple[str,
     return f"{campaigns[0]}#{labels[0]}", f"{campaigns[1]}#{labels[1]}"
 
 
-def unlike_rows(base: Summary, new: Summary, names: tuple[str, str]) -> list[Unlike]:
-    """What makes two configurations unlike, besides what the comparison is about.
+def unlike_rows(pairs: Sequence[tuple[Summary, Summary]], names: tuple[str, str]) -> list[list[Unlike]]:
+    """What makes configurations unlike, besides what the comparison is about, of each pair.
 
     Scripts of their own are no such thing, as in the report: client and script are compared together. Two
     clients that were to run one script, and did not, are.
+
+    Args:
+        pairs: those that `names` stand for: where they ran is one sentence for all.
     """
+    placed = [pair for pair in pairs if _place_kinds(*pair) and not _control_text(*pair)]
+    place = _places(placed, names)
+    return [[*_of_pair(*pair, names), *(place if pair in placed else [])] for pair in pairs]
+
+
+def _of_pair(base: Summary, new: Summary, names: tuple[str, str]) -> list[Unlike]:
     found = []
-    kinds = _place_kinds(base, new)
-    if kinds:
-        what = joined([_named(kind, base, new) for kind in kinds])
-        caps = "runtime" in kinds and base.runtime == new.runtime
-        one, other = (_place_text(row, kinds, caps) for row in (base, new))
-        verb = "differs" if len(kinds) == 1 else "differ"
-        found.append(Unlike(tuple(kinds), f"{what} {verb}: {names[0]} ran on {one}; {names[1]} on {other}"))
+    if text := _control_text(base, new):
+        found.append(Unlike(tuple(_place_kinds(base, new)), text))
     one_script = base.identity.same_script and new.identity.same_script
     if one_script and base.identity.label != new.identity.label and _script_differs(base, new):
         scripts = f"{_script_text(base)}; {_script_text(new)}"
         text = f"script differs: {names[0]} and {names[1]} were to run one script and did not ({scripts})"
         found.append(Unlike(("script",), text))
     return found
+
+
+def _places(pairs: Sequence[tuple[Summary, Summary]], names: tuple[str, str]) -> list[Unlike]:
+    """Store, topology and runtime of both sides, in one sentence; none for no pairs."""
+    kinds = [kind for kind in KINDS if any(kind in _place_kinds(*pair) for pair in pairs)]
+    if not kinds:
+        return []
+    what = joined(list(dict.fromkeys(_named(kind, *pair) for kind in kinds for pair in pairs)))
+    caps = "runtime" in kinds and any(base.runtime == new.runtime for base, new in pairs)
+    one, other = (_place_text(rows, kinds, caps) for rows in zip(*pairs, strict=True))
+    verb = "differ" if " and " in what else "differs"
+    return [Unlike(tuple(kinds), f"{what} {verb}: {names[0]} ran on {one}; {names[1]} on {other}")]
 
 
 def _script_text(summary: Summary) -> str:
@@ -235,17 +258,30 @@ def together_text(parts: Sequence[str]) -> str:
     return f"{joined(list(parts))} {'alone' if len(parts) == 1 else 'together'}" if parts else ""
 
 
+#: Parts that targets have in common, or one for one; the store's version is no note, see `unlike_rows`.
+_NOTED = {
+    "client": "{client}",
+    "limiter": "limiter",
+    "node": "Node.js",
+    "fastify": "Fastify",
+    "autocannon": "autocannon",
+    "harness": "ratelimit-bench",
+}
+
+
 def version_notes(base: Summary, new: Summary, names: tuple[str, str]) -> list[str]:
     """Versions that differ and are nobody's business to refuse: often they are what is compared."""
     notes = []
-    for part in ("client", "limiter", "node", "fastify", "autocannon", "harness"):
+    for part, name in _NOTED.items():
         one, other = _versions(base, part), _versions(new, part)
         same_client = base.identity.client == new.identity.client
         if one != other and one and other and (part != "client" or same_client):
-            of = f" of {base.identity.client}" if part == "client" else ""
+            of = name.format(client=base.identity.client)
             notes.append(
-                f"version of {part}{of} differs: {names[0]} had {', '.join(one)}; {names[1]} {', '.join(other)}"
+                f"version of {of} differs: {names[0]} had {', '.join(one)}; {names[1]} had {', '.join(other)}"
             )
     if base.identity.limiter != new.identity.limiter:
-        notes.append(f"limiter differs: {names[0]} had {base.identity.limiter}; {names[1]} {new.identity.limiter}")
+        notes.append(
+            f"limiter differs: {names[0]} had {base.identity.limiter}; {names[1]} had {new.identity.limiter}"
+        )
     return notes

@@ -109,11 +109,11 @@ def _refuse(found: Sequence[Unlike], allowed: frozenset[str]) -> None:
 def _differences(
     pair: tuple[Summary, Summary], unlike: Sequence[Unlike], names: tuple[str, str]
 ) -> tuple[str, ...]:
-    """Each in a sentence, the last one with what the comparison is of."""
+    """Each in a sentence; of two targets the last one says what the comparison is of."""
     texts = [each.text for each in unlike]
     if not any("script" in each.kinds for each in unlike):
         texts += filter(None, [script_note(*pair, names)])
-    if texts:
+    if texts and pair[0].identity.label != pair[1].identity.label:
         texts[-1] += f": the comparison is of {together_text(compared_parts(*pair))}"
     return tuple(texts)
 
@@ -144,7 +144,10 @@ def compare_sides(
     pairs, alone = match(base, new)
     of_sides = unlike_sides(base, new)
     names = {id(one): names_of(base, new, (one, other)) for one, other in pairs}
-    of_rows = {id(one): unlike_rows(one, other, names[id(one)]) for one, other in pairs}
+    of_rows: dict[int, list[Unlike]] = {}
+    for both in dict.fromkeys(names.values()):
+        alike = [pair for pair in pairs if names[id(pair[0])] == both]
+        of_rows.update(zip((id(one) for one, _ in alike), unlike_rows(alike, both), strict=True))
     _refuse([*of_sides, *(each for found in of_rows.values() for each in found)], allowed)
     drift_excluded = base.folder == new.folder and _interleaved(base)
     values = [(values_of(other, metric), values_of(one, metric)) for one, other in pairs]

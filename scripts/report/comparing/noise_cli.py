@@ -43,7 +43,9 @@ def _configuration(side: Side) -> Summary:
         return enough[0]
     if not enough:
         raise ReportError(
-            f"no configuration of {one_line(side.text)} has {MIN_RUNS_FOR_NOISE} runs that count", USAGE
+            f"no configuration of {one_line(side.text)} has {MIN_RUNS_FOR_NOISE} runs that count: measure "
+            "with `ratelimit-bench noise TARGET`",
+            USAGE,
         )
     names = "; ".join(f"{row.identity.label}, {load_text(row.identity)}" for row in enough)
     raise ReportError(f"{one_line(side.text)} has several configurations ({names}): name one --target", USAGE)
@@ -88,9 +90,11 @@ def _sentences(name: str, noise: Noise) -> list[str]:
         f"  found to differ from itself: in {percent_text(noise.flagged_share)} of {noise.comparisons} "
         f"interleaved comparisons of {noise.per_side} runs a side (by the test alone, without the floor of "
         f"2 %: in {percent_text(noise.rejected_share)}),",
-        f"  and in {noise.separate_flagged} of {noise.separate} comparisons of 5 runs a side that share no run",
-        f"  noise floor: {percent_text(noise.noise_floor)} either way (chance {percent_text(noise.chance)}; the "
-        f"second half of the runs differs from the first by {percent_text(noise.drift)})",
+        f"  and in {noise.separate_flagged} of {noise.separate} comparisons of 5 runs a side that share "
+        "no run",
+        f"  noise floor: {percent_text(noise.noise_floor)} either way (chance "
+        f"{percent_text(noise.chance)}; the second half of the runs differs from the first by "
+        f"{percent_text(noise.drift)})",
         f"  difference that {noise.per_side} runs a side find: {detectable}; "
         f"a difference of 5 % takes {runs} runs a side",
         *([unsteady] if noise.noise_floor >= UNSTEADY else []),

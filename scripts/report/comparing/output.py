@@ -67,23 +67,38 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
     return [_cells(outcome, row, load_text(row.new.identity, parts)) for row in outcome.rows]
 
 
-def explained(row: Compared, unsteady: bool) -> list[str]:
-    """Sentences on a row: what is compared together, why it is not decided, and what that would take."""
+def _undecided(row: Compared, unsteady: bool) -> str:
+    """Why a row is not decided, and what that would take; empty where it is, or the heading says it."""
     comparison = row.comparison
-    label = row.new.identity.label
-    said = list(row.differs)
-    if {"client", "script"} <= set(row.parts):
+    if comparison.decided or (unsteady and comparison.status == "inconclusive"):
+        return ""
+    takes = "" if unsteady or comparison.status == "not comparable" else f"; {runs_text(comparison)}"
+    return f"{comparison.status}: {comparison.reason}{takes}"
+
+
+def _found_by_so_many_runs(row: Compared) -> str:
+    detectable = row.comparison.detectable
+    if detectable is None or row.comparison.status == "worse":
+        return ""
+    size = f"{percent_text(detectable)}{'' if detectable > 1 else ' or more'}"
+    return f"with so many runs, four of five comparisons find a difference of {size}"
+
+
+def explained(rows: Sequence[Compared], unsteady: bool) -> list[str]:
+    """Sentences on rows: what is compared together, why it is not decided, and what that would take.
+
+    Args:
+        unsteady: the heading says that they cannot be compared.
+    """
+    said = [text for row in rows for text in row.differs]
+    if any({"client", "script"} <= set(row.parts) for row in rows):
         said.append("to compare the clients alone, measure both with +same-script")
-    if not comparison.decided and not (unsteady and comparison.status == "inconclusive"):
-        takes = "" if unsteady or comparison.status == "not comparable" else f"; {runs_text(comparison)}"
-        said.append(f"{label}: {comparison.status}: {comparison.reason}{takes}")
-    if comparison.detectable is not None and comparison.status != "worse":
-        more = "" if comparison.detectable > 1 else " or more"
-        said.append(
-            f"{label}: with so many runs, four of five comparisons find a difference of "
-            f"{percent_text(comparison.detectable)}{more}"
-        )
-    return said
+    by_text: dict[str, list[str]] = {}
+    for row in rows:
+        for text in filter(None, (_undecided(row, unsteady), _found_by_so_many_runs(row))):
+            by_text.setdefault(text, []).append(row.new.identity.label)
+    said += [f"{', '.join(dict.fromkeys(labels))}: {text}" for text, labels in by_text.items()]
+    return list(dict.fromkeys(said))
 
 
 def _head(outcome: Outcome) -> list[str]:
@@ -95,16 +110,15 @@ def _head(outcome: Outcome) -> list[str]:
 
 
 def _notes(outcome: Outcome) -> list[str]:
-    unsteady = bool(outcome.floor.unsteady)
-    return list(
-        dict.fromkeys([*(text for row in outcome.rows for text in explained(row, unsteady)), *outcome.notes])
-    )
+    return [*explained(outcome.rows, bool(outcome.floor.unsteady)), *outcome.notes]
 
 
 def as_table(outcome: Outcome) -> str:
     """Plain text; a column that is empty in all rows is left out."""
     rows = [_HEADINGS, *_rows(outcome)]
-    columns = [index for index in range(len(_HEADINGS)) if any(row[index] for row in rows[1:])]
+    columns = [
+        index for index in range(len(_HEADINGS)) if any(row[index] not in ("", ABSENT) for row in rows[1:])
+    ]
     widths = {index: max(len(row[index]) for row in rows) for index in columns}
     lines = [
         "  ".join(

@@ -7,12 +7,16 @@ import type { CliCommand } from "./types.js";
 const AFTER = `
 A side is TARGET (of --campaign), DIR#TARGET, or DIR: every target of that campaign. A word with a / is a folder.
 
-A difference is one only if the 95 % interval of the ratio lies beyond the floor and the exact Mann-Whitney test agrees,
-after Holm's correction; fewer than five runs a side show none. Between campaigns, and against a baseline, drift of the
-machine is not excluded: there the floor is at least this host's noise (ratelimit-bench noise). Unlike things are
-refused unless allowed.
+A difference is shown only if the 95 % interval of the ratio lies beyond the floor and the exact Mann-Whitney test
+agrees, after Holm's correction; fewer than five runs a side show none. Between campaigns, and against a baseline, drift
+of the machine is not excluded: there the floor is at least this host's noise (ratelimit-bench noise). Where that is
+50 % or more, the runs are too unsteady to compare.
+
+Targets that each run their own limiter script are compared client and script together. Unlike things, e.g. other
+stores, machines or runtimes, are refused unless allowed.
 
 Examples:
+  ratelimit-bench compare iovalkey ioredis@valkey
   ratelimit-bench compare iovalkey+same-script valkey-glide+same-script
   ratelimit-bench compare --metric cpu iovalkey iovalkey+autopipelining --campaign results/20260102_030405
   ratelimit-bench compare results/20260102_030405 results/latest --format md
