@@ -18,6 +18,7 @@ import { asBegun, findCampaign, resumedPlaces } from "./resume.js";
 import { SETTINGS, settingOf } from "./settings/list.js";
 import { PRESETS, type Preset } from "./settings/presets.js";
 import { environmentLayer, type Layer, type Said, Settings } from "./settings/said.js";
+import { progressModes } from "./settings/telling.js";
 import { parseThresholds } from "./thresholds.js";
 
 const LIMITS = [
@@ -121,11 +122,19 @@ const presetLayer = ({ id, settings }: Preset): Layer =>
   new Map(Object.entries(settings).map(([key, value]) => [key, { source: `preset ${id}: ${key}`, value }]));
 
 function tellingOf(settings: Settings): Request["telling"] {
-  const [quiet, verbose] = ["quiet", "verbose"].map((key) => settings.isOn(key));
-  if (quiet && verbose) throw usageError("--quiet and --verbose: give one of them");
+  const [json, quiet, verbose] = ["json", "quiet", "verbose"].map((key) => settings.isOn(key));
+  const progress = settings.find("progress");
+  for (const told of [
+    [quiet && "quiet", verbose && "verbose", progress && "progress"],
+    [json && "json", progress && "progress"],
+  ]) {
+    const given = told.filter(Boolean).map((key) => `--${key}`);
+    if (given.length > 1) throw usageError(`${given.join(" and ")}: give one of them`);
+  }
   return {
-    format: settings.isOn("json") ? "json" : "text",
+    format: json ? "json" : "text",
     detail: quiet ? "quiet" : verbose ? "verbose" : "normal",
+    ...(progress ? { progress: oneOf(progress, progressModes) } : {}),
   };
 }
 

@@ -2,6 +2,7 @@ import { type Arrivals, type Limits, RATE_RANGE } from "../contract/configuratio
 import { usageError } from "../contract/errors.js";
 import type { Threshold } from "../contract/manifest.js";
 import type { Caps } from "../runtimes/types.js";
+import type { ProgressMode } from "./settings/telling.js";
 
 /** How long a run measures: a fixed time, or by the size of what is measured. */
 export type DurationMode = { mode: "dynamic" } | { mode: "fixed"; seconds: number };
@@ -60,7 +61,12 @@ export interface Request {
   settings: Record<string, string>;
   thresholds: Threshold[];
   /** How it tells of its progress. */
-  telling: { format: "text" | "json"; detail: "quiet" | "normal" | "verbose" };
+  telling: {
+    format: "text" | "json";
+    detail: "quiet" | "normal" | "verbose";
+    /** Absent where nobody chose: live on a terminal, a line a run elsewhere. */
+    progress?: ProgressMode;
+  };
   /** One of the many campaigns of a search: nobody looks for it, so `latest` does not point to it. */
   trial?: true;
   /** Prints the plan and starts nothing. */

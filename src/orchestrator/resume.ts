@@ -13,7 +13,7 @@ export interface Begun {
 }
 
 /** Flags that leave the plan alone; every other one would contradict the campaign. */
-const BESIDE = ["resume", "output", "allow-parallel", "json", "quiet", "verbose", "runtime"];
+const BESIDE = ["resume", "output", "allow-parallel", "json", "quiet", "verbose", "progress", "runtime"];
 /** How the stores are reached is asked of the user each time: addresses may hold a password. */
 const STORES = ["valkey-server", "redis-server", "store-url", "store-ca"];
 

@@ -3,19 +3,22 @@ import { durationText } from "../estimate.js";
 import { lastScreen, troubles } from "./last.js";
 import { plain, plainLines } from "./plain.js";
 import { Story } from "./story.js";
-import type { Detail, Outputs, Screen } from "./types.js";
-import { campaignText, finishedText, lookText, phaseText, runText, secondPieces } from "./words.js";
+import type { Outputs, Screen } from "./types.js";
+import { campaignText, finishedText, lookText, phaseText, runLine, runText, secondPieces } from "./words.js";
 
 /** `14:03:27`, local time. */
 const clock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
 
-/** For a pipe, a file or a CI job: one line a phase with the time of day, and no escape sequence ever. */
+/** A line a run, a line a phase, or each second and the programs' own lines too. */
+export type LineDetail = "run" | "phase" | "verbose";
+
+/** For a pipe, a file or a CI job: lines with the time of day, and no escape sequence ever. */
 export class LinesScreen implements Screen {
   readonly #outputs: Outputs;
-  readonly #detail: Detail;
+  readonly #detail: LineDetail;
   readonly #story = new Story();
 
-  constructor(outputs: Outputs, detail: Detail) {
+  constructor(outputs: Outputs, detail: LineDetail) {
     this.#outputs = outputs;
     this.#detail = detail;
   }
@@ -45,11 +48,13 @@ export class LinesScreen implements Screen {
       case "run_kept":
         return stamped(`[${event.number}/${event.of}] ${event.file} is kept`);
       case "run_started":
+        if (this.#detail === "run") return [];
         return stamped(
           `[${event.number}/${event.of}] ${runText(event)}; ${durationText(event.time_left_s)} left`,
         );
       case "phase":
-        return stamped(event.phase === "report" ? phaseText("report") : `  ${phaseText(event.phase)}`);
+        if (event.phase === "report") return stamped(phaseText("report"));
+        return this.#detail === "run" ? [] : stamped(`  ${phaseText(event.phase)}`);
       case "look":
         return stamped(lookText(event));
       case "second":
@@ -57,7 +62,8 @@ export class LinesScreen implements Screen {
           ? stamped(`  ${event.t_s.toFixed(0)} s: ${secondPieces(event).join(", ")}`)
           : [];
       case "run_finished":
-        return stamped(`  ${finishedText(event)}`);
+        if (this.#detail !== "run") return stamped(`  ${finishedText(event)}`);
+        return stamped(runLine(event, this.#story.begun.get(event.file)?.configuration));
       case "detail": {
         if (this.#detail !== "verbose") return [];
         const text = event.role ? `${event.role}: ${event.text}` : event.text;

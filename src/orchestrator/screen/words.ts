@@ -72,6 +72,21 @@ export function finishedText(finished: EventOf<"run_finished">): string {
   return `${pieces.flat().join(", ")} — ${status}${reasons ? ` (${reasons})` : ""}`;
 }
 
+/** `[3/12] iovalkey, light, realistic, 50 connections, run 1: 5000 requests/s, p99 12.25 ms, suspect (M8); 2 min left`. */
+export function runLine(finished: EventOf<"run_finished">, configuration: Configuration | undefined): string {
+  const { number, of, run, file, figures, status, reasons, time_left_s } = finished;
+  const what = configuration ? `${configurationText(configuration)}, run ${run}` : file;
+  const rules = [...new Set(reasons.map(({ rule }) => rule))].join(", ");
+  const outcome = figures
+    ? [
+        `${Math.round(figures.requests_per_second)} requests/s`,
+        ...(figures.p99_ms === undefined ? [] : [`p99 ${msText(figures.p99_ms)}`]),
+        rules ? `${status} (${rules})` : status,
+      ].join(", ")
+    : finishedText(finished);
+  return `[${number}/${of}] ${what}: ${outcome}; ${durationText(time_left_s)} left`;
+}
+
 /** What an adaptive campaign decided after a round. */
 export function lookText({ round, go_on, done }: EventOf<"look">): string {
   const names = done.map(({ label, load, reason }) => `${label}, ${load} (${reason})`).join("; ");

@@ -36,6 +36,11 @@ test("the defaults are those of the specification", () => {
 describe("refused as bad usage, naming the flag and what is valid:", () => {
   test.each<[string[], ...string[]]>([
     [[], "--clients is missing", "--quick"],
+    [["--clients", "all", "--quiet", "--verbose"], "--quiet and --verbose: give one of them"],
+    [["--clients", "all", "--progress", "lines"], "--progress", "live, run, phase"],
+    [["--clients", "all", "--progress", "run", "--quiet"], "--quiet and --progress: give one of them"],
+    [["--clients", "all", "--progress", "run", "--verbose"], "--verbose and --progress"],
+    [["--clients", "all", "--progress", "run", "--json"], "--json and --progress"],
     [["--clients"], "--clients", "argument missing"],
     [["--clients", ""], "--clients: give at least one value"],
     [["--clients", " , "], "--clients: give at least one value"],

@@ -25,7 +25,7 @@ describe("--resume", () => {
     expect(resume(root)).toMatchObject({ resume: "20260102_000000", clients: ["memory"], runs: 2, seed: 1 });
     const named = parseCampaign(["--resume", "20260101_000000", "--output", root], {});
     expect(named).toMatchObject({ resume: "20260101_000000", clients: ["none"], runs: 7 });
-    expect(resume(root, ["--allow-parallel", "--quiet"])).toMatchObject({ allowParallel: true });
+    expect(resume(root, ["--allow-parallel", "--progress", "run"])).toMatchObject({ allowParallel: true });
   });
 
   test("through a results root that is a link, as the user likes", async () => {

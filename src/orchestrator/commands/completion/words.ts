@@ -7,6 +7,7 @@ import { namedLimiters } from "../../../targets/limiters/named.js";
 import { profiles } from "../../../traffic/profiles/index.js";
 import { workloads } from "../../../traffic/workloads.js";
 import { PRESETS } from "../../settings/presets.js";
+import { progressModes } from "../../settings/telling.js";
 import type { CliCommand } from "../types.js";
 
 /** A flag, and what may follow it. */
@@ -53,6 +54,7 @@ export const VALUES: Readonly<Record<string, readonly string[]>> = {
   "--order": ["interleaved", "consecutive"],
   "--preset": ids(PRESETS),
   "--arrivals": arrivalsSchema.options,
+  "--progress": progressModes,
   "--duration-mode": ["dynamic", "fixed30", "fixed120", "custom:"],
 };
 

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
 import { type CampaignEvent, eventSchema } from "../../../../src/contract/events.js";
 import { openScreen } from "../../../../src/orchestrator/screen/index.js";
 import { JsonScreen } from "../../../../src/orchestrator/screen/json.js";
-import { LinesScreen } from "../../../../src/orchestrator/screen/lines.js";
+import { type LineDetail, LinesScreen } from "../../../../src/orchestrator/screen/lines.js";
 import { QuietScreen } from "../../../../src/orchestrator/screen/quiet.js";
 import { TerminalScreen } from "../../../../src/orchestrator/screen/terminal.js";
 import type { Detail } from "../../../../src/orchestrator/screen/types.js";
+import { expectFailure } from "../../../helpers/errors.js";
 import { Kept, planOf, shown, Telling } from "../../../helpers/events.js";
 
 const tell = new Telling();
@@ -29,13 +31,45 @@ const story: CampaignEvent[] = [
   tell.report(),
   tell.ended({ exit_code: 4, runs: { valid: 1, failed: 1 } }),
 ];
-const lines = (detail: Detail, events = story) =>
+const lines = (detail: LineDetail, events = story) =>
   shown((outputs) => new LinesScreen(outputs, detail), events);
 const json = (detail: Detail, events = story) => shown((outputs) => new JsonScreen(outputs, detail), events);
 
-describe("without a terminal", () => {
+describe("a line a run", () => {
+  /** What is said of runs; the rest is said once a campaign. */
+  const ofRuns = (events = story) => lines("run", events).out.lines.filter((line) => line.includes("/2]"));
+
+  test("holds its place, what was measured, the figures, the verdict and the time that is left", () => {
+    expect(ofRuns()).toEqual([
+      expect.stringMatching(
+        /^\d\d:\d\d:\d\d \[1\/2\] iovalkey, light, realistic, 8 connections, run 1: 5000 requests\/s, p99 12\.25 ms, valid; 88 s left$/,
+      ),
+      expect.stringMatching(
+        /^\d\d:\d\d:\d\d \[2\/2\] iovalkey, .*, run 2: failed: server: ended with SIGKILL; 88 s left$/,
+      ),
+    ]);
+  });
+
+  test("names the rules, each once, where a run is not valid", () => {
+    const reason = (rule: string, text: string) => ({ rule, severity: "suspect" as const, text });
+    const reasons = [reason("M8", "one"), reason("M25", "two"), reason("M8", "three")];
+    const suspect = tell.finished(1, { status: "suspect", reasons });
+    expect(ofRuns([tell.campaign(), tell.started(1), suspect])).toEqual([
+      expect.stringMatching(/, p99 12\.25 ms, suspect \(M8, M25\); 88 s left$/),
+    ]);
+  });
+
+  test("is all that is said of a run", () => {
+    const { out } = lines("run");
+    expect(out.text).not.toMatch(/warm-up|measure$|5012|a line of the server/m);
+    expect(out.text).toContain("runtime: local (as asked)\n");
+    expect(out.text).toContain("report: /results/20260101_120000/report/index.html\n");
+  });
+});
+
+describe("a line a phase", () => {
   test("each phase is one line with the time of day, and nothing is an escape sequence", () => {
-    const { out, err } = lines("normal");
+    const { out, err } = lines("phase");
     expect(out.lines.filter((line) => /^\d\d:\d\d:\d\d {3}(warm-up|measure)$/.test(line))).toHaveLength(2);
     expect(out.text).toMatch(/^\d\d:\d\d:\d\d \[1\/2\] iovalkey, light, .*, run 1 of 2; 2 min left$/m);
     expect(out.text).toMatch(/5000 requests\/s, p50 1\.50 ms, p99 12\.25 ms, 10\.0 % limited — valid$/m);
@@ -45,7 +79,7 @@ describe("without a terminal", () => {
   });
 
   test("of runs that may be fewer the number is the most", () => {
-    const { out } = lines("normal", [tell.opened(), tell.campaign(), tell.started(1, 0, { at_most: true })]);
+    const { out } = lines("phase", [tell.opened(), tell.campaign(), tell.started(1, 0, { at_most: true })]);
     expect(out.text).toMatch(/, run 1 of at most 2; 2 min left$/m);
   });
 
@@ -56,7 +90,7 @@ describe("without a terminal", () => {
   });
 
   test("warnings and what went wrong go to standard error, figures and paths to standard output", () => {
-    const { out, err } = lines("normal");
+    const { out, err } = lines("phase");
     expect(err.lines).toEqual([
       "a warning",
       "1 of 2 runs failed",
@@ -135,12 +169,13 @@ describe("a name with control characters", () => {
 });
 
 describe("the screen that is taken", () => {
-  const taken = (env: Record<string, string>, out = new Kept(true), telling = {}) => {
+  const opened = (env: Record<string, string>, out = new Kept(true), telling = {}) => {
     const request = { format: "text" as const, detail: "normal" as const, ...telling };
     const screen = openScreen(request, { out, err: new Kept() }, env);
     screen.close();
-    return screen.constructor;
+    return screen;
   };
+  const taken = (...given: Parameters<typeof opened>) => opened(...given).constructor;
   test.each([
     ["a terminal", {}, true, TerminalScreen],
     ["no terminal", {}, false, LinesScreen],
@@ -156,6 +191,26 @@ describe("the screen that is taken", () => {
     expect(taken({}, new Kept(true), { format: "json" })).toBe(JsonScreen);
     expect(taken({}, new Kept(true), { detail: "quiet" })).toBe(QuietScreen);
     expect(taken({}, new Kept(true), { format: "json", detail: "quiet" })).toBe(JsonScreen);
+    expect(taken({}, new Kept(true), { progress: "run" })).toBe(LinesScreen);
+    expect(taken({ CI: "true" }, new Kept(true), { progress: "live" })).toBe(TerminalScreen);
+  });
+
+  test.each([
+    ["a line a run without a terminal", {}, false],
+    ["a line a phase where that is asked for", { progress: "phase" }, true],
+    ["a line a phase with --verbose", { detail: "verbose" }, true],
+  ])("writes %s", (_what, telling, hasPhases) => {
+    const out = new Kept();
+    const screen = opened({}, out, telling);
+    for (const event of story) screen.show(event);
+    expect(/ {3}warm-up$/m.test(out.text)).toBe(hasPhases);
+  });
+
+  test("is refused where it cannot be redrawn in place", async () => {
+    const live = { progress: "live" };
+    const refused = [EXIT.usage, "--progress live needs a terminal", "run or phase"] as const;
+    await expectFailure(() => taken({}, new Kept(false), live), ...refused);
+    await expectFailure(() => taken({ TERM: "dumb" }, new Kept(true), live), ...refused);
   });
 });
 
