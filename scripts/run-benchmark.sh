@@ -3,5 +3,8 @@
 #   DURATION=60 CONNECTIONS=50 REQUEST_TYPE=light RATE_LIMITER_TYPE=valkey-glide ./scripts/run-benchmark.sh
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-"$root/scripts/setup.sh"
+# Help needs no Python packages.
+setup=()
+for word in "$@"; do case $word in --help | -h) setup=(--node) ;; esac; done
+"$root/scripts/setup.sh" ${setup[@]+"${setup[@]}"}
 exec node "$root/dist/orchestrator/cli.js" single "$@"

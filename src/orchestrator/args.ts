@@ -6,14 +6,14 @@ import { usageError } from "../contract/errors.js";
 import { pluginsIn } from "../contract/plugins.js";
 import { storeAddressFrom } from "../contract/store-url.js";
 import { nearest } from "../targets/nearest.js";
-import { workloads } from "../traffic/workloads.js";
 import { runsOf } from "./adaptive/settings.js";
 import { capsFrom, pinnedApart } from "./caps.js";
 import { configLayer } from "./config.js";
 import { flagLayer } from "./flags.js";
 import { CAMPAIGN_COMMAND } from "./program.js";
+import { canAsk } from "./prompt/terminal.js";
 import { openLoopsOf } from "./rates.js";
-import { durationMode, listOf, numberIn, type Request } from "./request.js";
+import { durationMode, listOf, numberIn, type Request, workloadsOf } from "./request.js";
 import { asBegun, findCampaign, resumedPlaces } from "./resume.js";
 import { SETTINGS, settingOf } from "./settings/list.js";
 import { PRESETS, type Preset } from "./settings/presets.js";
@@ -161,7 +161,10 @@ export function requestOf(
   };
   const clients = settings.find("clients");
   if (!clients) {
-    throw usageError("--clients is missing: give targets or groups, e.g. --clients all, or use --quick");
+    const menu = canAsk() ? ", or run it without flags to get the menu" : "";
+    throw usageError(
+      `--clients is missing: give targets or groups, e.g. --clients all, or use --quick${menu}`,
+    );
   }
   const access = storeAccess(settings);
   const plugins = pluginPaths(settings);
@@ -183,7 +186,7 @@ export function requestOf(
   return {
     clients: list("clients"),
     limiters: settings.find("limiter") ? list("limiter") : [],
-    workloads: settings.get("workload").value === "both" ? workloads.map(({ id }) => id) : list("workload"),
+    workloads: workloadsOf(list("workload")),
     duration: durationMode(duration.value, duration.source),
     connections: listOf(concurrency.source, concurrency.value, notices).map((text) =>
       numberIn("connections", concurrency.source, text),

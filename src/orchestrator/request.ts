@@ -2,6 +2,8 @@ import { type Arrivals, type Limits, RATE_RANGE } from "../contract/configuratio
 import { usageError } from "../contract/errors.js";
 import type { Threshold } from "../contract/manifest.js";
 import type { Caps } from "../runtimes/types.js";
+import { known } from "../targets/nearest.js";
+import { workloads } from "../traffic/workloads.js";
 import type { ProgressMode } from "./settings/telling.js";
 
 /** How long a run measures: a fixed time, or by the size of what is measured. */
@@ -136,4 +138,11 @@ export function durationMode(text: string, source = "--duration-mode"): Duration
   throw usageError(
     `${source} ${JSON.stringify(text.slice(0, 60))}: give dynamic, fixed30, fixed120 or custom:N (seconds)`,
   );
+}
+
+/** The workloads that these words name; `both` is every one. @throws usageError with what was probably meant */
+export function workloadsOf(words: readonly string[]): string[] {
+  const ids = workloads.map(({ id }) => id);
+  for (const word of words) known("workload", word, [...ids, "both"]);
+  return words.includes("both") ? ids : [...words];
 }

@@ -1,10 +1,14 @@
+import { delimiter } from "node:path";
 import { z } from "zod";
 import { arrivalsSchema } from "../contract/configuration.js";
 import { decimalNumber, type Environment, isOn, readEnv, switchText, wholeNumber } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
 import { formatTargetText, idSchema, parseTargetText } from "../contract/target.js";
+import { profiles } from "../traffic/profiles/index.js";
+import { workloads } from "../traffic/workloads.js";
 import { assignments, INHERITED, requestOf } from "./args.js";
 import { RANGES, type Request } from "./request.js";
+import { SETTINGS, settingOf } from "./settings/list.js";
 import { environmentLayer, type Said } from "./settings/said.js";
 
 const whole = (name: keyof typeof RANGES) => wholeNumber(RANGES[name].min, RANGES[name].max).optional();
@@ -35,7 +39,46 @@ const shape = {
     .regex(/^\P{Cc}*$/u, "must hold no line breaks or other control characters")
     .optional(),
 };
-export const SINGLE_VARIABLES: readonly string[] = Object.keys(shape);
+/** What a setting means for a single run, with its default. */
+const meaning = (key: string, help = settingOf(key).help): string =>
+  `${help} (default: ${settingOf(key).fallback})`;
+
+/** What each variable means that only single runs have. */
+const OWN: Record<keyof typeof shape, string> = {
+  RATE_LIMITER_TYPE: "client[~version][@store][:topology][+option…] (default: valkey-glide)",
+  USE_VALKEY_CLUSTER: "true: the client's cluster topology, on Valkey",
+  USE_REDIS_CLUSTER: "true: the client's cluster topology, on Redis",
+  STORE: "valkey or redis (default: the client's own)",
+  REQUEST_TYPE: meaning("workload", workloads.map(({ id }) => id).join(" or ")),
+  DURATION: "measured seconds of a run (default: 30)",
+  CONNECTIONS: "connections (default: 10; with RATE at most 200)",
+  RATE: "open loop: requests/s",
+  ARRIVALS: settingOf("arrivals").help,
+  COMPUTATION_COMPLEXITY: meaning("complexity"),
+  RUNS: "number of runs (default: 1)",
+  WARMUP: meaning("warmup"),
+  COOLDOWN: "seconds between runs (default: 5)",
+  TRAFFIC: meaning("traffic", `keys of the requests: ${profiles.map(({ id }) => id).join(", ")}`),
+  RUNTIME: meaning("runtime", settingOf("runtime").help.replaceAll("|", ", ")),
+  SEED: "seed of order and traffic (default: 1)",
+  WORKERS: meaning("workers"),
+  OUTPUT_DIR: meaning("output"),
+  OUTPUT_FILE: "the result is copied to this file too",
+};
+
+/** Where a variable takes another form than the flag of the same setting. */
+const OTHERWISE: Readonly<Record<string, string>> = {
+  PLUGINS: `files and folders that add clients, limiters, options or traffic, separated by "${delimiter}"`,
+  STORE_MEMORY: "memory cap of a store node, e.g. 512m; else 2g",
+  STORE_URL: "measure a store that you already run: redis[s]://[user:password@]host[:port]",
+};
+
+/** Every variable that sets a single run, with its meaning. */
+export const SINGLE_VARIABLES: Readonly<Record<string, string>> = {
+  ...OWN,
+  ...Object.fromEntries(SETTINGS.flatMap(({ variable, help }) => (variable ? [[variable, help]] : []))),
+  ...OTHERWISE,
+};
 
 /** The target that the variables name together; they may not contradict each other. */
 function targetText(

@@ -102,11 +102,27 @@ def test_legacy_asks_three_plain_questions_until_the_answers_are_good(tmp_path: 
         prompts.wait_for("Concurrency (connections, with spaces between) [50 100]:")
         prompts.send("5 6", ENTER)
         prompts.wait_for("Workload (light, heavy or both) [light]:")
+        prompts.send("huge", ENTER)
+        prompts.wait_for('there is no workload "huge"; valid: light, heavy, both')
         prompts.send(ENTER)
         assert prompts.exit_code() == 0
         assert "6 runs of 2 configurations" in prompts.text
         assert "7 s" in prompts.text
         assert not results(tmp_path)
+
+
+def test_legacy_asks_nothing_where_a_flag_is_wrong(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "run", "--legacy", "--runs", "none") as prompts:
+        assert prompts.exit_code() == 2
+        assert "--runs" in prompts.text
+        assert "Duration" not in prompts.text
+
+
+def test_flags_without_clients_mention_the_menu(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "run", "--runs", "3") as refused:
+        assert refused.exit_code() == 2
+        assert "--clients is missing" in refused.text
+        assert "run it without flags to get the menu" in refused.text.replace("\n", "")
 
 
 def test_legacy_ends_with_its_input(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { EXIT, usageError } from "../../contract/errors.js";
 import { runtimes } from "../../runtimes/index.js";
 import { findLeftovers, removeAll } from "../orphans.js";
+import { canAsk } from "../prompt/terminal.js";
 import { parsed, quietCommand } from "./parse.js";
 import type { CliCommand } from "./types.js";
 
@@ -43,8 +44,7 @@ export const clean: CliCommand = {
 
 /** @throws usageError without a terminal to ask on */
 async function agreed(): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY)
-    throw usageError("there is no terminal to ask on: remove all of this with --yes");
+  if (!canAsk()) throw usageError("there is no terminal to ask on: remove all of this with --yes");
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
     // Ctrl-C and Ctrl-D close it without an answer.

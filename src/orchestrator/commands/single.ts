@@ -1,16 +1,24 @@
 import { EXIT, usageError } from "../../contract/errors.js";
-import { INHERITED } from "../args.js";
+import { wrap } from "../screen/layout.js";
 import { parseSingle, SINGLE_VARIABLES } from "../single.js";
 import { parsed, quietCommand } from "./parse.js";
 import type { CliCommand } from "./types.js";
 
+const COLUMNS = 80;
+
+/** A line a variable, its meaning beside it; none is wider than a small terminal. */
+function variableLines(): string[] {
+  const all = Object.entries(SINGLE_VARIABLES);
+  const width = Math.max(...all.map(([name]) => name.length));
+  return all.flatMap(([name, help]) =>
+    wrap(`  ${name.padEnd(width)}  ${help}`, COLUMNS, " ".repeat(width + 2)),
+  );
+}
+
 const definition = () =>
   quietCommand("single")
     .description("Measures one configuration, set by environment variables.")
-    .addHelpText(
-      "after",
-      `\nVariables: ${[...SINGLE_VARIABLES, ...INHERITED, "STORE_URL", "STORE_CA"].join(", ")}`,
-    );
+    .addHelpText("after", () => ["", "Variables:", ...variableLines()].join("\n"));
 
 export const single: CliCommand = {
   name: "single",

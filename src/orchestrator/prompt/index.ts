@@ -2,6 +2,7 @@ import type { Environment } from "../../contract/env.js";
 import { parseCampaign } from "../args.js";
 import type { Request } from "../request.js";
 import { plainPrompts, requireTerminal } from "./legacy.js";
+import { canAsk } from "./terminal.js";
 
 /**
  * What the user wants: from the flags, or asked for on a terminal where there are none.
@@ -17,8 +18,7 @@ export async function requestFrom(
     requireTerminal();
     return plainPrompts(argv, env);
   }
-  const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
-  if (argv.length > 0 || !isTerminal) return parseCampaign(argv, env);
+  if (argv.length > 0 || !canAsk()) return parseCampaign(argv, env);
   // Loaded only here: a campaign by flags does not need it.
   const [{ menu }, { ClackAsker }, { intro, outro }] = await Promise.all([
     import("./menu.js"),

@@ -4,6 +4,7 @@ import { messageOf, usageError } from "../../contract/errors.js";
 import { parseCampaign } from "../args.js";
 import type { Request } from "../request.js";
 import { Cancelled } from "./asker.js";
+import { canAsk } from "./terminal.js";
 
 const QUESTIONS = [
   { flag: "--duration-mode", text: "Duration (dynamic, 30, 120 or seconds)", initial: "dynamic" },
@@ -19,11 +20,13 @@ function asFlag(flag: string, text: string): string {
 
 /**
  * The three plain prompts of the original: duration, concurrency, workload. What flags say is not asked.
- * @throws Cancelled when input ends or Ctrl-C is pressed
+ * @returns undefined when help was asked for and has been printed
+ * @throws usageError for flags that are wrong whatever is answered; Cancelled when input ends or Ctrl-C is pressed
  */
 export async function plainPrompts(argv: readonly string[], env: Environment): Promise<Request | undefined> {
   const words = argv.filter((word) => word !== "--legacy");
   if (!words.some((word) => /^--(clients|preset|quick)(=|$)/.test(word))) words.push("--clients", "all");
+  if (!parseCampaign(words, env)) return undefined;
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const closed = new Promise<never>((_, reject) => lines.once("close", () => reject(new Cancelled())));
   closed.catch(() => {});
@@ -58,7 +61,7 @@ function refusal(words: readonly string[], env: Environment): string | undefined
 
 /** @throws usageError where nobody can be asked */
 export function requireTerminal(): void {
-  if (process.stdin.isTTY && process.stdout.isTTY) return;
+  if (canAsk()) return;
   throw usageError(
     "--legacy asks on a terminal, and there is none: give --clients, --duration-mode, --concurrency and --workload",
   );

@@ -41,6 +41,7 @@ describe("refused as bad usage, naming the flag and what is valid:", () => {
     [["--clients", "all", "--progress", "run", "--quiet"], "--quiet and --progress: give one of them"],
     [["--clients", "all", "--progress", "run", "--verbose"], "--verbose and --progress"],
     [["--clients", "all", "--progress", "run", "--json"], "--json and --progress"],
+    [["--clients", "all", "--workload", "ligth"], "(did you mean light?); valid: light, heavy, both"],
     [["--clients"], "--clients", "argument missing"],
     [["--clients", ""], "--clients: give at least one value"],
     [["--clients", " , "], "--clients: give at least one value"],

@@ -6,11 +6,18 @@ import { findCommand, overview } from "../../../src/orchestrator/commands/help.j
 import { commands } from "../../../src/orchestrator/commands/index.js";
 import { parsed, quietCommand } from "../../../src/orchestrator/commands/parse.js";
 import type { CliCommand } from "../../../src/orchestrator/commands/types.js";
+import { SETTINGS } from "../../../src/orchestrator/settings/list.js";
 import { clients } from "../../../src/targets/clients/index.js";
 import { profiles } from "../../../src/traffic/profiles/index.js";
 import { expectFailure } from "../../helpers/errors.js";
 
 const found = (name: string) => completionOf(commands).find((command) => command.name === name);
+function helpOf(name: string): string {
+  let text = "";
+  const command = findCommand(name, commands).definition({ commands });
+  command.configureOutput({ writeOut: (written) => (text += written) }).outputHelp();
+  return text;
+}
 const flag = (name: string) => found("run")?.flags.find((known) => known.name === name);
 
 describe("commands", () => {
@@ -34,6 +41,22 @@ describe("commands", () => {
     );
     await expectFailure(() => parsed(command, ["a", "b"]), EXIT.usage, "too many arguments");
     await expectFailure(() => parsed(command, ["--no\nsuch"]), EXIT.usage, "unknown option");
+  });
+});
+
+describe("the help of a single run", () => {
+  const help = helpOf("single");
+  const lines = help.split("\n");
+
+  test("names each variable once, with what it means", () => {
+    for (const variable of ["RATE_LIMITER_TYPE", "OUTPUT_FILE", "RATE_LIMIT_POINTS", "STORE_CA", "STORE_URL"])
+      expect(lines.filter((line) => new RegExp(`^  ${variable} +\\S`).test(line))).toHaveLength(1);
+    for (const { variable } of SETTINGS) if (variable) expect(help).toContain(`  ${variable} `);
+    expect(help).toMatch(/^ {2}DURATION {2,}measured seconds of a run \(default: 30\)$/m);
+  });
+
+  test("fits 80 columns", () => {
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 });
 
