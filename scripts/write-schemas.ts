@@ -5,6 +5,7 @@ import { eventSchema } from "../src/contract/events.js";
 import { manifestSchema } from "../src/contract/manifest.js";
 import { planSchema } from "../src/contract/plan.js";
 import { resultSchema } from "../src/contract/result.js";
+import { versionReportSchema } from "../src/contract/version-report.js";
 import { campaignFileSchema } from "../src/orchestrator/settings/schema.js";
 
 /**
@@ -20,6 +21,7 @@ for (const [name, schema] of Object.entries({
   result: resultSchema,
   campaign: campaignFileSchema(),
   event: eventSchema,
+  version: versionReportSchema,
 })) {
   const path = `${folder}${name}.schema.json`;
   const text = `${JSON.stringify(z.toJSONSchema(schema), null, 2)}\n`;

@@ -1,15 +1,17 @@
 import { Argument, Option } from "commander";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
+import { versionReportSchema } from "../../../src/contract/version-report.js";
 import { completionOf, VALUES } from "../../../src/orchestrator/commands/completion/words.js";
 import { findCommand, overview } from "../../../src/orchestrator/commands/help.js";
 import { commands } from "../../../src/orchestrator/commands/index.js";
 import { parsed, quietCommand } from "../../../src/orchestrator/commands/parse.js";
-import type { CliCommand } from "../../../src/orchestrator/commands/types.js";
+import type { CliCommand, CliContext } from "../../../src/orchestrator/commands/types.js";
 import { SETTINGS } from "../../../src/orchestrator/settings/list.js";
 import { clients } from "../../../src/targets/clients/index.js";
 import { profiles } from "../../../src/traffic/profiles/index.js";
 import { expectFailure } from "../../helpers/errors.js";
+import { ROOT } from "../../helpers/programs.js";
 
 const found = (name: string) => completionOf(commands).find((command) => command.name === name);
 function helpOf(name: string): string {
@@ -57,6 +59,37 @@ describe("the help of a single run", () => {
 
   test("fits 80 columns", () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+});
+
+describe("version", () => {
+  const printed = async (...argv: string[]) => {
+    let text = "";
+    const context: CliContext = {
+      packageFolder: ROOT,
+      // No store of this machine is asked for its version.
+      env: { VALKEY_SERVER: "/no/such/valkey", REDIS_SERVER: "/no/such/redis" },
+      commands,
+      campaign: async () => EXIT.done,
+      print: (line) => {
+        text += `${line}\n`;
+      },
+    };
+    expect(await findCommand("version", commands).run(argv, context)).toBe(EXIT.done);
+    return text;
+  };
+
+  test("--json says all that the text says, by its schema", async () => {
+    const report = versionReportSchema.parse(JSON.parse(await printed("--json")));
+    const text = await printed();
+    expect(report).toMatchObject({ node: process.versions.node, stores: { redis: { image: "redis:8.0" } } });
+    expect(Object.keys(report.clients)).toEqual(clients.filter((each) => each.package).map(({ id }) => id));
+    const packages = [report.clients, report.limiters, report.load_generator, report.server];
+    for (const [id, { version }] of packages.flatMap((each) => Object.entries(each)))
+      expect(text).toMatch(new RegExp(`^  ${id} +${version}$`, "m"));
+    for (const [id, { reason, image }] of Object.entries(report.stores))
+      expect(text).toMatch(new RegExp(`^  ${id} +${reason}; in containers ${image}$`, "m"));
+    expect(text).toContain(`ratelimit-bench ${report.version}\nnode ${report.node}\n`);
   });
 });
 

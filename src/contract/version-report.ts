@@ -1,0 +1,40 @@
+import { z } from "zod";
+
+export const VERSION_SCHEMA = "ratelimit-bench/version";
+/** History: 1 — first format. */
+export const VERSION_SCHEMA_VERSION = 1;
+
+/** An npm package; without a version it is not installed. */
+const packageFacts = z.strictObject({ package: z.string(), version: z.string().optional() });
+const packages = z.record(z.string(), packageFacts);
+
+const storeFacts = z.strictObject({
+  /** The program of the local runtime; absent where there is none. */
+  program: z
+    .strictObject({
+      version: z.string(),
+      path: z.string(),
+      /** Whether it came with the Python packages. */
+      embedded: z.boolean(),
+    })
+    .optional(),
+  /** Why there is no program. */
+  reason: z.string().optional(),
+  /** The image of the container runtimes. */
+  image: z.string().optional(),
+});
+
+/** What `ratelimit-bench version --json` prints; each part under the id by which targets name it. */
+export const versionReportSchema = z.strictObject({
+  schema: z.literal(VERSION_SCHEMA),
+  schema_version: z.literal(VERSION_SCHEMA_VERSION),
+  version: z.string(),
+  node: z.string(),
+  clients: packages,
+  limiters: packages,
+  stores: z.record(z.string(), storeFacts),
+  load_generator: packages,
+  server: packages,
+});
+export type VersionReport = z.infer<typeof versionReportSchema>;
+export type StoreVersion = VersionReport["stores"][string];
