@@ -52,11 +52,18 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Conclusion:
+    """A sentence, and the ids of the rows that it speaks of, with a space between."""
+
+    text: str
+    ids: str
+
+
+@dataclass(frozen=True, slots=True)
 class Adaptive:
     rows: tuple[Row, ...]
-    concluded: tuple[str, ...]
-    """A sentence each."""
-    unsettled: tuple[str, ...]
+    concluded: tuple[Conclusion, ...]
+    unsettled: tuple[Conclusion, ...]
     """What was not concluded, and what it would take."""
     ended: str | None
     """`decided`, `max runs` or `budget`; None: it goes on, or was interrupted."""
@@ -122,6 +129,11 @@ def _lone_text(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, str]:
     return False, f"{text}: wider than ± {_percent(DEFAULT_FLOOR)}"
 
 
+def _lone(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, Conclusion]:
+    done, text = _lone_text(row, stop)
+    return done, Conclusion(text, row.id)
+
+
 def adaptive_of(campaign: Campaign, summaries: Sequence[Summary]) -> Adaptive | None:
     """What such a campaign found, by the looks that its manifest says took place; None for a fixed number.
 
@@ -132,7 +144,7 @@ def adaptive_of(campaign: Campaign, summaries: Sequence[Summary]) -> Adaptive | 
         return None
     looked = summaries[0].looked
     stops: dict[str, tuple[int, Stop] | None] = {}
-    told: list[tuple[bool, str]] = []
+    told: list[tuple[bool, Conclusion]] = []
     parts: Sequence[PagePart] = page_parts(summaries)
     cells = [cell for part in parts for cell in part.cells]
     for cell in cells:
@@ -142,17 +154,17 @@ def adaptive_of(campaign: Campaign, summaries: Sequence[Summary]) -> Adaptive | 
             place = _place(cell, len(cells) > 1)
             for pair, at in zip(ranking.pairs, settled, strict=True):
                 done, text = _pair_text(pair, at)
-                told.append((done, place + text))
+                told.append((done, Conclusion(place + text, f"{pair.base.id} {pair.new.id}")))
             if not ranking.pairs:
-                told += [_lone_text(row, stops[row.id]) for row in ranking.summaries]
+                told += [_lone(row, stops[row.id]) for row in ranking.summaries]
     for part in parts:
         for row in part.controls:
             stops[row.id] = _alone(row, schedule, looked)
-            told.append(_lone_text(row, stops[row.id]))
+            told.append(_lone(row, stops[row.id]))
     return Adaptive(
         rows=tuple(Row(row, stops.get(row.id)) for row in summaries),
-        concluded=tuple(text for done, text in told if done),
-        unsettled=tuple(text for done, text in told if not done),
+        concluded=tuple(each for done, each in told if done),
+        unsettled=tuple(each for done, each in told if not done),
         ended=campaign.manifest.get("adaptive", {}).get("ended", {}).get("why"),
         most=schedule.looks[-1],
         fewest=schedule.looks[0],
@@ -165,8 +177,8 @@ def adaptive_document(found: Adaptive) -> dict[str, Any]:
         "ended": found.ended,
         "sentence": found.sentence,
         "max_runs": found.most,
-        "concluded": list(found.concluded),
-        "not_concluded": list(found.unsettled),
+        "concluded": [each.text for each in found.concluded],
+        "not_concluded": [each.text for each in found.unsettled],
         "configurations": [
             {
                 "configuration_hash": row.summary.identity.configuration_hash,

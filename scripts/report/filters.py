@@ -1,7 +1,8 @@
 """What a reader can filter by: which values there are, and which of them each row has."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from .loads import load_name
 from .model import Identity
@@ -48,3 +49,14 @@ def filter_values(summaries: Sequence[Summary]) -> dict[str, list[str]]:
 def row_values(summary: Summary) -> dict[str, str]:
     """The row's value under each filter."""
     return {name: read(summary) for name, read in FILTERS}
+
+
+def counts_by_row(ids: Iterable[str]) -> str:
+    """`row1:5 row2:3`: things that the filters count anew, each given by the id of its row."""
+    return " ".join(f"{row}:{number}" for row, number in Counter(ids).items())
+
+
+def rows_named(text: str, summaries: Sequence[Summary]) -> str:
+    """Ids of the rows whose label stands in a text, with a space between; empty where it names none."""
+    words = {word.rstrip(".:") for word in re.findall(r"[\w@:.+-]+", text)}
+    return " ".join(summary.id for summary in summaries if summary.identity.label in words)

@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup
 
 from .errors import ENVIRONMENT, ReportError
+from .filters import counts_by_row
 from .paths import PLOTLY_BUNDLE, STATIC, TEMPLATES
 
 #: Styles and scripts of every page: theme, sortable tables, copying them, what is folded.
@@ -80,6 +81,7 @@ def render_template(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["by_row"] = counts_by_row
     return environment.get_template(name).render(
         policy=content_security_policy(codes),
         style=Markup("\n".join(sheets)),  # noqa: S704 (files of ours)

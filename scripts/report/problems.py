@@ -31,26 +31,27 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Problems:
-    """`suspect`: the rules that made runs suspect, each with the number of runs that it did."""
+    """`suspect`: the rules that made runs suspect, each with the row ids of these runs."""
 
     rows: tuple[Problem, ...]
-    suspect: tuple[tuple[str, int], ...]
-    suspect_runs: int
+    suspect: tuple[tuple[str, tuple[str, ...]], ...]
+    suspect_rows: tuple[str, ...]
+    """The id of its row for each suspect run."""
 
 
 def problems(summaries: Sequence[Summary]) -> Problems:
-    """Everything but suspect runs one by one, the worst first; suspect runs by rule with a number of runs."""
+    """Everything but suspect runs one by one, the worst first; suspect runs by rule."""
     parts = varying_parts(summaries)
     rows: list[Problem] = []
-    rules: dict[str, int] = {}
-    suspect_runs = 0
+    rules: dict[str, list[str]] = {}
+    suspect_rows: list[str] = []
     for summary in summaries:
         load = load_text(summary.identity, parts)
         for run in summary.runs:
             if run.eligible and run.verdict == "suspect":
-                suspect_runs += 1
-                for rule in sorted({reason.rule for reason in run.reasons}):
-                    rules[rule] = rules.get(rule, 0) + 1
+                suspect_rows.append(summary.id)
+                for rule in {reason.rule for reason in run.reasons}:
+                    rules.setdefault(rule, []).append(summary.id)
             if run.eligible:
                 continue
             reasons = [*([run.failure] if run.failure else []), *_reasons(run.reasons)]
@@ -96,7 +97,8 @@ def problems(summaries: Sequence[Summary]) -> Problems:
         for found in outliers(summaries)
     )
     rows.sort(key=lambda row: _RANK.index(row.kind) if row.kind in _RANK else 0)
-    return Problems(tuple(rows), tuple(sorted(rules.items())), suspect_runs)
+    suspect = tuple((rule, tuple(ids)) for rule, ids in sorted(rules.items()))
+    return Problems(tuple(rows), suspect, tuple(suspect_rows))
 
 
 def _reasons(reasons: Sequence[Reason]) -> list[str]:

@@ -8,13 +8,13 @@ from .adaptive import adaptive_of
 from .answer import Answer, answers
 from .at_rate import COLUMNS as RATE_COLUMNS
 from .at_rate import RateTable, rate_tables
-from .charts import CHARTS
+from .charts import CHARTS, FOLDED_CHARTS, OPEN_CHARTS
 from .charts.base import DARK
 from .charts.rows import CONTROL_COLOUR, client_colours, drawing_of
 from .environment import campaign_facts, external_notices, machine_facts, version_facts
 from .failures import COLUMNS as FAILURE_COLUMNS
 from .failures import failures
-from .filters import filter_values, row_values
+from .filters import filter_values, row_values, rows_named
 from .glance import GlanceRow, glance, headline
 from .loads import PARTS, load_text, varying_parts
 from .model import Campaign
@@ -76,6 +76,13 @@ def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
     return {client: (colour, DARK[colour]) for client, colour in (controls | found).items()}
 
 
+def _ids_by_label(summaries: Sequence[Summary]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for summary in summaries:
+        found.setdefault(summary.identity.label, []).append(summary.id)
+    return found
+
+
 def _common(summaries: Sequence[Summary]) -> str:
     """The load that all rows share, in words."""
     varying = varying_parts(summaries)
@@ -112,7 +119,8 @@ def render_page(
         manifest=manifest,
         downloads=downloads,
         sections=[_section(part) for part in parts],
-        charts=[chart for chart in CHARTS if chart.id in figures],
+        open_charts=[chart for chart in OPEN_CHARTS if chart.id in figures],
+        folded_charts=[chart for chart in FOLDED_CHARTS if chart.id in figures],
         filters=filter_values(ordered),
         colours=colours,
         row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
@@ -131,9 +139,10 @@ def render_page(
         machine=machine_facts(campaign, ordered),
         facts=campaign_facts(campaign),
         versions=version_facts(ordered),
+        label_rows=_ids_by_label(ordered),
         scripts_ran=script_rows(ordered),
         external=[*campaign_notices(campaign), *external_notices(ordered)],
-        notes=plan.get("notes", []),
+        notes=[(note, rows_named(note, ordered)) for note in plan.get("notes", [])],
         skips=plan.get("skips", []),
         conditions=manifest["conditions"] if manifest else [],
         not_applicable=sorted({entry for run in campaign.runs for entry in run.not_applicable}),

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,17 +10,30 @@ import { type Look, launch, openPage, python, root } from "./chromium.js";
 export interface Opening extends Look {
   /** What follows the page's path, e.g. `?client=iovalkey`. */
   address?: string;
+  /** As a reader meets it; by default all of it is unfolded. */
+  folded?: boolean;
 }
 
-/** The report of a campaign that a Python file of test/report writes, and a browser to open it in. */
+/** The report of a campaign, and a browser to open it in. */
 export class ReportPage {
   // A space and a number sign: the page must not care where it lies.
   readonly folder = mkdtempSync(join(tmpdir(), "ratelimit-bench report #"));
   readonly url = pathToFileURL(join(this.folder, "report/index.html")).href;
   #browser: Browser | undefined;
 
+  /** The report of a campaign that a Python file of test/report writes. */
   async start(writer: string): Promise<void> {
     execFileSync(python, [join(root, "test/report", writer), this.folder]);
+    await this.#render();
+  }
+
+  /** The report of a campaign that is there already, made anew. */
+  async startFrom(campaign: string): Promise<void> {
+    cpSync(join(root, campaign), this.folder, { recursive: true });
+    await this.#render();
+  }
+
+  async #render(): Promise<void> {
     const out = execFileSync("python3", [join(root, "scripts/generate_report.py"), this.folder], {
       encoding: "utf8",
     });
@@ -34,10 +47,12 @@ export class ReportPage {
   }
 
   /** Opens the page, and collects whatever it should not do. */
-  async open({ address = "", ...look }: Opening = {}) {
+  async open({ address = "", folded = false, ...look }: Opening = {}) {
     if (!this.#browser) throw new Error("start first");
     const opened = await openPage(this.#browser, this.url + address, look);
     await opened.page.waitForSelector("html[data-ready]");
+    if (!folded)
+      await opened.page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
     return opened;
   }
 }

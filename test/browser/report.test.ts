@@ -194,7 +194,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("prints in light, every chart drawn and every fold open", async () => {
-    const { page, complaints } = await report.open({ colorScheme: "dark" });
+    const { page, complaints } = await report.open({ colorScheme: "dark", folded: true });
     await page.evaluate("dispatchEvent(new Event('beforeprint'))");
     expect(await page.locator(".chart[data-drawn]").count()).toBe(charts.length);
     expect(await page.locator("details:not([open])").count()).toBe(0);

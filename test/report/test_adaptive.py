@@ -78,7 +78,7 @@ def test_runs_that_were_not_needed_are_not_missing_and_the_page_says_what_came_o
         "none": (7, "its interval is tight"),
     }
     page = (folder / "report" / "index.html").read_text(encoding="utf-8")
-    assert "As many runs as it took" in page
+    assert "How many runs it took" in page
     assert ">missing<" not in page
     # The ranking says what the looks decided, at their levels.
     (pair,) = summary["conclusions"][0]["comparisons"]

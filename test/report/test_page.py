@@ -184,7 +184,7 @@ def test_plan_is_told_between_the_answer_and_the_charts(build: Build) -> None:
     ):
         assert said in text
         assert text.index("Median throughput at capacity") < text.index(said)
-        assert text.index(said) < text.index("Capacity in a closed loop")
+        assert text.index(said) < text.index("Answered requests per second in a closed loop")
 
 
 def test_aborted_campaign_is_said_before_the_answer(build: Build) -> None:

@@ -1,4 +1,4 @@
-"""The charts of the page. A new one is a file in this folder and a line in `CHARTS`."""
+"""The charts of the page. A new one is a file in this folder and a line here."""
 
 from . import (
     ceiling,
@@ -16,17 +16,24 @@ from . import (
 )
 from .base import Chart
 
-CHARTS: tuple[Chart, ...] = (
+#: What a decision needs: the page shows it at once.
+OPEN_CHARTS: tuple[Chart, ...] = (
     throughput.CHART,
     latency.CHART,
     latency_at_rate.CHART,
     curve.CHART,
+    cpu.CHART,
+    trend.CHART,
+)
+
+#: What the reader unfolds.
+FOLDED_CHARTS: tuple[Chart, ...] = (
     percentiles.CHART,
     tradeoff.CHART,
-    trend.CHART,
     ceiling.CHART,
-    cpu.CHART,
     memory.CHART,
     limited.CHART,
     series.CHART,
 )
+
+CHARTS: tuple[Chart, ...] = (*OPEN_CHARTS, *FOLDED_CHARTS)

@@ -49,7 +49,7 @@ def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": INK},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "margin": {"l": 10, "r": 16, "t": 8, "b": 48},
+        "margin": {"l": 10, "r": 16, "t": 4, "b": 44},
         "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
         "hoverlabel": {"align": "left"},
         "hovermode": "closest",
@@ -96,7 +96,7 @@ def _categories(views: Sequence[View], rows: Sequence[Row]) -> list[dict[str, An
 
 
 def by_row(
-    drawing: Drawing, rows: Sequence[Row], axis: Mapping[str, Any], row_px: int = 27, **layout: Any
+    drawing: Drawing, rows: Sequence[Row], axis: Mapping[str, Any], row_px: int = 21, **layout: Any
 ) -> dict[str, Any]:
     """Layout of a chart with a line a row, under headings, the first on top, and values along `axis`.
 
@@ -105,7 +105,7 @@ def by_row(
     """
     categories = _categories(drawing.by_cell, rows)
     ids = [category["id"] for category in categories]
-    rest_px = 104
+    rest_px = 76
     return {
         "xaxis": {"side": "bottom", **axis},
         "yaxis": {
@@ -166,7 +166,7 @@ def by_view(
         "yaxis": dict(y),
         "showlegend": True,
         "legend": {"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top", "tracegroupgap": 0},
-        "height": 440,
+        "height": 380,
         "meta": {"views": offered, "max_rows": max_rows},
         **layout,
     }

@@ -45,8 +45,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
 CHART = Chart(
     "cpu",
     "CPU per request",
-    "What one answered request cost in each role, from counters at both ends of the window of the median "
-    "run; less is better. The nodes of a cluster are added up. On a noisy host this is the steadiest figure; "
-    "the generator's part is the harness and not the client.",
+    "CPU time per answered request in each role, in the window of the median run; less is better. A "
+    "cluster’s nodes are added up. The generator’s part belongs to the harness, not to the client.",
     build,
 )

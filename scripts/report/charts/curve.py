@@ -52,6 +52,6 @@ CHART = Chart(
     "curve",
     "Latency over the offered rate",
     "p99 of the median runs from the intended send, in an open loop at several rates. Where a line bends "
-    "upwards the server comes near what it can do; rates that could not be kept are invalid, and missing.",
+    "upwards, the server comes near its capacity. Rates that were not kept are invalid and left out.",
     build,
 )

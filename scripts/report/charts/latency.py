@@ -58,9 +58,8 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
 CHART = Chart(
     "latency",
     "Latency at capacity",
-    "Less is better. The full bar is p50 of the median run, the pale one p99; circles are p99 of all runs "
-    "that count, lines their range. Allowed and limited answers together, from merged histograms. Under a "
-    "closed loop latency follows from throughput: it tells how long an answer took at capacity, not at a "
-    "given rate. The palest bars have fewer than 10,000 samples behind their p99.",
+    "Less is better. Full bars are p50 of the median runs, pale bars p99 (palest: fewer than 10,000 "
+    "samples, too few for it); circles are p99 of all runs that count. This latency follows from the "
+    "throughput, and is not the latency at a given rate.",
     build,
 )

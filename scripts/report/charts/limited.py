@@ -37,12 +37,12 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
         marker={"symbol": "line-ns-open", "size": 14, "color": INK, "line": {"color": INK, "width": 2}},
     )
     found = go.Scatter(
-        name="seen",
+        name="measured",
         mode="markers",
         x=[100 * value for _, value in seen],
         y=[row.id for row, _ in seen],
         meta=[row.id for row, _ in seen],
-        customdata=[f"{row.text}: {share(value)} seen" for row, value in seen],
+        customdata=[f"{row.text}: {share(value)} measured" for row, value in seen],
         hovertemplate="%{customdata}<extra></extra>",
         cliponaxis=False,
         marker={"symbol": "circle", "size": 9, "color": [row.colour for row, _ in seen]},
@@ -53,9 +53,10 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
 
 CHART = Chart(
     "limited",
-    "Limited share, predicted and seen",
-    "How many answers were rejections (HTTP 429). The traffic sets this share, so that a faster client does "
-    "not meet more of them, and a run outside the tolerance is invalid. Where the limits were set by hand "
-    "the share follows the speed: then a model predicts it, and a miss makes the run suspect.",
+    "Limited share, predicted and measured",
+    "The share of answers that were rejections (HTTP 429). The traffic sets this share, so a faster "
+    "client does not get more rejections, and a run outside the tolerance is invalid. With limits set by "
+    "hand the share follows the speed: then a model predicts it, and a run outside the tolerance is "
+    "suspect.",
     build,
 )

@@ -23,20 +23,24 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
     if not rows:
         return None
     traces = []
-    for name, read, colour in _SERIES:
+    width = 0.72 / len(_SERIES)
+    for number, (name, read, colour) in enumerate(_SERIES):
         values = [read(row.figures) for row in rows]
         if any(value is not None for value in values):
+            offset = width * (number - len(_SERIES) / 2)
             amounts = [None if value is None else value / _MIB for value in values]
             texts = [f"{name} {mebibytes(value)} MiB" for value in values]
-            traces.append(bars(name, rows, amounts, texts, marker={"color": colour}, width=None))
-    layout = by_row(drawing, rows, value_axis("MiB"), row_px=36, barmode="group", bargap=0.3)
+            traces.append(
+                bars(name, rows, amounts, texts, marker={"color": colour}, width=width, offset=offset)
+            )
+    layout = by_row(drawing, rows, value_axis("MiB"), row_px=32, barmode="overlay")
     return figure(traces, layout)
 
 
 CHART = Chart(
     "memory",
     "Memory",
-    "Server: mean over the window of the median run, heap in use and resident set. Store: what it says it "
-    "uses after the last answer, all nodes together.",
+    "Server: mean over the window of the median run, heap in use and resident set. Store: the memory that "
+    "it reports after the last answer, all nodes together.",
     build,
 )

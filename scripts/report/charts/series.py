@@ -54,7 +54,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
 CHART = Chart(
     "series",
     "Over time",
-    "Each second of the median runs. A steady line means that the warm-up was long enough and that nothing "
-    f"else disturbed the run. Runs of more than {MAX_POINTS} s have several seconds a point.",
+    "Each second of the median runs. A steady line means that the warm-up was long enough and that "
+    f"nothing disturbed the run. In runs of more than {MAX_POINTS} s a point stands for several seconds.",
     build,
 )

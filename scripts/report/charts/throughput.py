@@ -43,10 +43,9 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
 
 CHART = Chart(
     "throughput",
-    "Throughput",
-    "Capacity in a closed loop: answered requests per second; more is better. Bars are the median runs, "
-    "circles all runs that count, lines their range, crosses invalid runs. Bars under different headings "
-    "stand under different loads or stores: compare within a heading. Controls are grey: they are the "
-    "ceiling of the harness, not competitors.",
+    "Throughput at capacity",
+    "Answered requests per second in a closed loop; more is better. Bars are median runs, circles all "
+    "runs that count, lines their range, crosses invalid runs. Compare rows within a heading only: load "
+    "or store differ between headings.",
     build,
 )

@@ -115,8 +115,8 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
 CHART = Chart(
     "tradeoff",
     "Throughput against latency",
-    "To the right is more throughput, lower is less latency. Full marks are median runs, small hollow ones "
-    "the other runs that count. Where several numbers of connections were measured, a line joins them: past "
-    "the point where it turns up, more connections buy waiting and no throughput.",
+    "Further right is more throughput, lower is less latency. Full marks are median runs, small hollow "
+    "marks the other runs that count. A line joins different numbers of connections: where it turns "
+    "upwards, more connections add waiting time and no throughput.",
     build,
 )

@@ -70,7 +70,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
 CHART = Chart(
     "trend",
     "Over concurrency",
-    "Throughput of the median runs by the number of connections; lines at the marks are the range of the "
-    "runs that count.",
+    "Throughput of the median runs by number of connections; more is better. Vertical lines are the range "
+    "of the runs that count.",
     build,
 )

@@ -1,13 +1,15 @@
 "use strict";
 /**
  * Draws the figures of `#report-data` once they come near the window, and again when filters, theme or width
- * change. `charts/base.py` says what the `meta` of traces and layouts mean.
+ * change. A folded figure is nowhere near, so it is drawn once it is unfolded. `charts/base.py` says what the `meta`
+ * of traces and layouts mean.
  */
 (() => {
   const { data, isShown, isDark } = window.benchPage;
   const { figures, dark } = data;
   const config = { displayModeBar: false, displaylogo: false, showSendToCloud: false, responsive: false };
-  const narrowPx = 640;
+  /** Narrower than this, labels stand above their bars and legends below their lines. */
+  const narrowPx = 480;
   let printing = false;
 
   /** Every array of the length of `keep`, at any depth, without the entries that `keep` drops. */
@@ -63,42 +65,60 @@
     });
   }
 
-  /** A line a row: headings stay where a row of theirs does. Labels stand above the bars where it is narrow. */
-  function rowLayout({ meta, ...layout }, drawn, narrow) {
-    const { categories, row_px: rowPx, rest_px: restPx } = meta;
-    const kept = categories.filter(({ rows }) => rows.some((id) => drawn.has(id)));
-    const ids = kept.map(({ id }) => id);
+  /**
+   * A line a row; headings stay where a row of theirs does, and are lower. Labels stand above the bars where it is
+   * narrow. Places along the axis are in pixels: a category axis would make headings as high as rows.
+   */
+  function rowPlaces({ categories, row_px: rowPx }, drawn, narrow) {
+    const headingPx = 23;
+    let height = 0;
+    const lines = categories
+      .filter(({ rows }) => rows.some((id) => drawn.has(id)))
+      .map(({ id, text, rows }) => {
+        const isRow = rows[0] === id;
+        const top = height + (narrow && isRow ? 14 : 0);
+        const px = isRow ? rowPx : headingPx;
+        height = top + px;
+        return { id, text, isRow, y: top + px / 2, labelY: narrow && isRow ? top - 4 : top + px / 2 };
+      });
+    return { lines, height };
+  }
+
+  function rowLayout({ meta, ...layout }, { lines, height }, narrow) {
+    const { categoryorder, categoryarray, ...axis } = layout.yaxis;
     const yaxis = {
-      ...layout.yaxis,
-      categoryarray: ids,
-      tickvals: ids,
-      ticktext: kept.map(({ text }) => text),
-      range: [ids.length - 0.5, -0.5],
+      ...axis,
+      type: "linear",
+      tickvals: lines.map(({ y }) => y),
+      ticktext: lines.map(({ text }) => text),
+      range: [Math.max(height, meta.row_px), 0],
     };
-    const height = (px) => restPx + px * Math.max(1, ids.length);
-    if (!narrow) return { ...layout, yaxis, height: height(rowPx) };
-    const px = rowPx + 15;
-    const annotations = kept.map(({ id, text, rows }) => ({
+    const laidOut = { ...layout, yaxis, height: meta.rest_px + Math.max(height, meta.row_px) };
+    if (!narrow) return laidOut;
+    const annotations = lines.map(({ text, labelY }) => ({
       text,
-      y: id,
+      y: labelY,
       x: 0,
       xref: "paper",
       xanchor: "left",
-      yshift: rows[0] === id ? px / 2 - 8 : -4,
+      yanchor: "middle",
       showarrow: false,
       borderpad: 0,
     }));
     return {
-      ...layout,
+      ...laidOut,
       yaxis: { ...yaxis, showticklabels: false },
       annotations,
       margin: { ...layout.margin, l: 6 },
-      height: height(px),
     };
   }
 
-  function narrowTrace(trace) {
-    return trace.type === "bar" && trace.width ? { ...trace, width: 0.4 } : trace;
+  /** A trace with its rows at their places; widths and offsets of bars are shares of a row. */
+  function placedTrace(trace, { lines }, { row_px: rowPx }) {
+    const places = new Map(lines.map(({ id, y }) => [id, y]));
+    const px = (share) => (typeof share === "number" ? share * rowPx : share);
+    const bar = trace.type === "bar" ? { width: px(trace.width), offset: px(trace.offset) } : {};
+    return { ...trace, ...bar, y: trace.y.map((id) => places.get(id)) };
   }
 
   /** A legend beside the lines takes their room where it is narrow: there it stands under them. */
@@ -122,8 +142,9 @@
     if (!layout.meta.categories) {
       return { traces, layout: viewLayout(layout, traces, narrow), drawn: drawn.size, shown };
     }
-    const laidOut = rowLayout(layout, drawn, narrow);
-    return { traces: narrow ? traces.map(narrowTrace) : traces, layout: laidOut, drawn: drawn.size, shown };
+    const places = rowPlaces(layout.meta, drawn, narrow);
+    const placed = traces.map((trace) => placedTrace(trace, places, layout.meta));
+    return { traces: placed, layout: rowLayout(layout, places, narrow), drawn: drawn.size, shown };
   }
 
   function noteText(drawn, shown) {
@@ -177,9 +198,16 @@
     { rootMargin: "400px 0px" },
   );
 
+  /** Keeps a place of the size of its chart, so that nothing jumps when the chart comes. */
+  function keepPlace(place) {
+    if (place.element.parentElement.clientWidth > 0) place.element.style.height = `${part(place).layout.height}px`;
+  }
+
   for (const place of places) {
-    // The place is kept at its size, so that nothing jumps when the chart comes.
-    place.element.style.height = `${part(place).layout.height}px`;
+    keepPlace(place);
+    place.element.closest("details")?.addEventListener("toggle", () => {
+      if (place.stale) keepPlace(place);
+    });
     watcher.observe(place.element.parentElement);
     place.element.parentElement.querySelector(".view select").addEventListener("change", () => draw(place));
   }

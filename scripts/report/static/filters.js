@@ -1,7 +1,16 @@
 "use strict";
 /**
- * The form of filters, the page's address and what is shown: always the same. Rows and their values come from
+ * Keeps the form of filters, the page's address and what is shown the same. Rows and their values come from
  * `#report-data`. An empty value, of a filter or of a row, means any. Without the form everything is shown.
+ *
+ * Elements say which rows they belong to (ids with a space between):
+ * - `data-row="row1"`: shown while the row is.
+ * - `data-rows="row1 row2"`: what speaks of these rows. `data-when` says when it is shown: while `any` of them is
+ *   (the default), while `all` are, while `some` but not all are, or while `none` is.
+ * - `data-when="unfiltered"` or `"filtered"`, without `data-rows`: shown only without, or only with, a filter.
+ * - `data-group`: shown while anything in it is that has one of the first two.
+ * - `data-count="row1:5 row2:3"`: its text is a number of things, here 8; of them "3 of 8" belong to rows that are shown.
+ * What is shown only with a filter is `hidden` in the page, for readers without scripts.
  */
 (() => {
   const data = JSON.parse(document.getElementById("report-data").textContent);
@@ -50,34 +59,65 @@
     }
   }
 
+  const isSet = (control) => (control.type === "checkbox" ? control.checked : control.selectedIndex > 0);
+
+  /** Whether the reader left rows out; of several runtimes one is always chosen, which is no filter. */
+  const isFiltered = () => {
+    const asked = Object.keys(wanted).filter((name) => controls.some((each) => each.name === name && isSet(each)));
+    return [...rows.values()].some((row) =>
+      asked.some((name) => row[name] !== "" && !wanted[name].includes(row[name])),
+    );
+  };
+
+  const when = {
+    any: (ids) => ids.some(isShown),
+    all: (ids) => ids.every(isShown),
+    some: (ids) => ids.some(isShown) && !ids.every(isShown),
+    none: (ids) => !ids.some(isShown),
+    filtered: isFiltered,
+    unfiltered: () => !isFiltered(),
+  };
+
+  function countText(counts) {
+    let [shown, total] = [0, 0];
+    for (const [, id, number] of counts.matchAll(/(\S+):(\d+)/g)) {
+      total += Number(number);
+      if (isShown(id)) shown += Number(number);
+    }
+    return shown === total ? `${total}` : `${shown} of ${total}`;
+  }
+
   function apply() {
     const active = names.map((name) => [name, chosen(name)]).filter(([, values]) => values.length > 0);
     wanted = Object.fromEntries(active);
     for (const element of document.querySelectorAll("[data-row]")) {
       element.hidden = !isShown(element.dataset.row);
     }
-    for (const element of document.querySelectorAll("[data-group-of]")) {
-      element.hidden = !element.dataset.groupOf.split(" ").some(isShown);
+    for (const element of document.querySelectorAll("[data-rows], [data-group-of], [data-when]")) {
+      element.hidden = !when[element.dataset.when ?? "any"]((element.dataset.rows ?? element.dataset.groupOf)?.split(" "));
     }
     for (const group of document.querySelectorAll("[data-group]")) {
-      group.hidden = ![...group.querySelectorAll("[data-row], [data-group-of]")].some((row) => !row.hidden);
+      const parts = [...group.querySelectorAll("[data-row], [data-rows]:not([data-when]), [data-group-of]")];
+      group.hidden = parts.every((part) => part.hidden);
     }
-    if (!form) return;
-    const shown = [...rows.keys()].filter(isShown).length;
-    form.querySelector("output").textContent = `${shown} of ${rows.size} configurations`;
-    form.querySelector("[data-reset]").hidden = !controls.some((control) =>
-      control.type === "checkbox" ? control.checked : control.selectedIndex > 0,
-    );
-    document.getElementById("nothing-shown").hidden = shown > 0;
+    for (const element of document.querySelectorAll("[data-count]")) {
+      element.textContent = countText(element.dataset.count);
+    }
+    if (form) {
+      const shown = [...rows.keys()].filter(isShown).length;
+      form.querySelector("output").textContent = `${shown} of ${rows.size} configurations`;
+      form.querySelector("[data-reset]").hidden = !controls.some(isSet);
+      document.getElementById("nothing-shown").hidden = shown > 0;
+    }
+    document.dispatchEvent(new CustomEvent("filterchange"));
   }
 
   function changed() {
     writeAddress();
     apply();
-    document.dispatchEvent(new CustomEvent("filterchange"));
   }
 
-  Object.assign(window.benchPage, { data, isShown });
+  Object.assign(window.benchPage, { data, isShown, isFiltered });
   if (form) {
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("change", changed);

@@ -2,7 +2,10 @@
 /**
  * Every `table[data-sortable]`: a click on a column's header sorts the rows within each body, a third one restores
  * the page's order. A cell's `data-sort` is what counts, else its text; cells without a figure stay last.
- * Every `button[data-copy]` puts the table that it names on the clipboard, as Markdown, without hidden rows.
+ *
+ * Every `button[data-copy]` copies the table that it names as Markdown: its title with the page's
+ * `data-source`, then the text of every `[data-copied-with]` that names the table, then the rows that the filters
+ * leave. What is `data-nocopy` stays out; a header that is takes its column along, and so does a column without text.
  */
 (() => {
   const collator = new Intl.Collator("en", { numeric: true });
@@ -36,6 +39,7 @@
         if (state !== "none") rows.sort((a, b) => compare(keyOf(a, column), keyOf(b, column), direction));
         body.append(...rows);
       });
+      table.dispatchEvent(new CustomEvent("sortchange"));
     };
 
     headers.forEach((header, column) => {
@@ -62,29 +66,51 @@
     });
   }
 
-  /** What stands in a cell of a Markdown table: one line, and no character that ends the cell or is markup. */
-  const markdownText = (cell) => {
-    const copy = cell.cloneNode(true);
-    for (const silent of copy.querySelectorAll("[data-nocopy], .visually-hidden")) silent.remove();
-    const text = (copy.dataset.copyText ?? copy.textContent).replace(/\s+/g, " ").trim();
-    const safe = text.replace(/[\\`*_[\]<>|#]/g, "\\$&");
-    return cell.classList.contains("best") && safe ? `**${safe}**` : safe;
-  };
+  const escaped = (text) => text.replace(/[\\`*_[\]<>|#&]/g, "\\$&");
+
+  /** The text of a part of the page in one line, without what is hidden or not to be copied. */
+  function lineOfText(element) {
+    const copy = element.cloneNode(true);
+    for (const silent of copy.querySelectorAll("[data-nocopy], .visually-hidden, [hidden]")) silent.remove();
+    for (const part of copy.querySelectorAll("br, div, li, p, small, span")) {
+      const another = (part.tagName === "P" || part.tagName === "LI") && part.previousElementSibling;
+      part.before(another ? "; " : " ");
+    }
+    return copy.textContent.replace(/\s+/g, " ").replace(/ ;/g, ";").trim();
+  }
+
+  function cellText(cell) {
+    const text = escaped(lineOfText(cell));
+    return cell.classList.contains("best") && text ? `**${text}**` : text;
+  }
 
   const lineOf = (cells) => `| ${cells.join(" | ")} |`;
 
-  function markdown(table) {
+  function tableLines(table) {
     const headers = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
-    const lines = [
-      lineOf(headers.map(markdownText)),
-      lineOf(headers.map((header) => (header.classList.contains("number") ? "--:" : "---"))),
+    const rows = [...table.querySelectorAll("tbody tr")]
+      .filter((row) => !row.hidden && !row.closest("[hidden]"))
+      .map((row) => [...row.cells].flatMap((cell) => [cellText(cell), ...Array(cell.colSpan - 1).fill("")]));
+    const kept = headers.map(
+      ({ dataset }, column) => dataset.nocopy === undefined && rows.some((cells) => cells[column]),
+    );
+    const line = (cells) => lineOf(cells.filter((_, column) => kept[column]));
+    return [
+      line(headers.map(cellText)),
+      line(headers.map((header) => (header.classList.contains("number") ? "--:" : "---"))),
+      ...rows.map(line),
     ];
-    for (const row of table.querySelectorAll("tbody tr")) {
-      if (row.hidden || row.closest("[hidden]")) continue;
-      const cells = [...row.cells].flatMap((cell) => [markdownText(cell), ...Array(cell.colSpan - 1).fill("")]);
-      lines.push(lineOf(cells));
-    }
-    return `${lines.join("\n")}\n`;
+  }
+
+  function markdown(table, title) {
+    const source = document.body.dataset.source;
+    const filter = window.benchPage.isFiltered?.() ? document.querySelector("form.filters output").textContent : "";
+    const heading = [title, source, filter && `filtered: ${filter}`].filter(Boolean).join(", ");
+    const beside = [...document.querySelectorAll(`[data-copied-with~="${table.id}"]`)].filter(
+      (element) => !element.closest("[hidden]"),
+    );
+    const paragraphs = [`**${escaped(heading)}**`, ...beside.map((element) => escaped(lineOfText(element)))];
+    return `${paragraphs.join("\n\n")}\n\n${tableLines(table).join("\n")}\n`;
   }
 
   async function write(text) {
@@ -103,17 +129,20 @@
   }
 
   for (const table of document.querySelectorAll("table[data-sortable]")) sortable(table);
-  for (const button of document.querySelectorAll("button[data-copy]")) {
+
+  function copyable(button) {
+    const label = [...button.childNodes];
+    let back;
     button.hidden = false;
     button.addEventListener("click", async () => {
-      const done = await write(markdown(document.getElementById(button.dataset.copy)));
-      const label = button.textContent;
-      button.textContent = done ? "Copied" : "Copying was refused";
-      live.textContent = button.textContent;
+      const done = await write(markdown(document.getElementById(button.dataset.copy), button.dataset.title));
+      const outcome = done ? "Copied" : "Copying was refused";
+      button.replaceChildren(outcome);
+      live.textContent = outcome;
       button.focus();
-      setTimeout(() => {
-        button.textContent = label;
-      }, 1500);
+      clearTimeout(back);
+      back = setTimeout(() => button.replaceChildren(...label), 1500);
     });
   }
+  for (const button of document.querySelectorAll("button[data-copy]")) copyable(button);
 })();

@@ -1,0 +1,107 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { executablePath } from "./chromium.js";
+import { type Opening, ReportPage } from "./page.js";
+
+describe.skipIf(!executablePath)("tables that are copied as Markdown", () => {
+  const report = new ReportPage();
+  beforeAll(() => report.start("write_fixture.py"));
+  afterAll(() => report.stop());
+
+  async function open(opening: Opening = {}) {
+    const opened = await report.open(opening);
+    await opened.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    return opened;
+  }
+  const button = (page: Page, table: string) => page.locator(`button[data-copy="${table}"]`);
+  const clipboard = (page: Page) => page.evaluate("navigator.clipboard.readText()") as Promise<string>;
+
+  async function copied(page: Page, table: string): Promise<string> {
+    await page.evaluate("navigator.clipboard.writeText('')");
+    await button(page, table).click();
+    await expect.poll(() => clipboard(page)).not.toBe("");
+    return clipboard(page);
+  }
+
+  /** Cells of a Markdown table's lines, split where a bar is not escaped. */
+  const cells = (markdown: string) =>
+    markdown
+      .split("\n")
+      .filter((line) => line.startsWith("|"))
+      .map((line) =>
+        line
+          .split(/(?<!\\)\|/)
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      );
+
+  test("every table is copied with its title and campaign, as one table without an empty column", async () => {
+    const { page, complaints } = await open();
+    const tables = (await page.evaluate(
+      "[...document.querySelectorAll('button[data-copy]')].map(({ dataset }) => dataset.copy)",
+    )) as string[];
+    expect(tables).toEqual(expect.arrayContaining(["table1", "run-rows", "problem-rows", "error-kinds"]));
+    for (const table of tables) {
+      const markdown = await copied(page, table);
+      expect(markdown.split("\n")[0], table).toMatch(
+        /^\*\*.+, campaign ratelimit-bench report \\#.+, \d{4}-\d\d-\d\d\*\*$/,
+      );
+      const [header = [], rule = [], ...rows] = cells(markdown);
+      expect(rows.length, table).toBeGreaterThan(0);
+      expect(rule, table).toEqual(header.map(() => expect.stringMatching(/^--[-:]$/)));
+      for (const row of rows) expect(row, table).toHaveLength(header.length);
+      for (const [column, name] of header.entries())
+        expect(
+          rows.some((row) => row[column]),
+          `${table}: ${name}`,
+        ).toBe(true);
+    }
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("line breaks, bars and markup in a cell stay in the cell", async () => {
+    const { page } = await open();
+    await page.evaluate(`{
+      const cell = document.querySelector("#problem-rows tbody .reasons");
+      cell.innerHTML = "<p>one | *two*</p><p>three\\nfour<br>five</p>";
+    }`);
+    const [, , first] = cells(await copied(page, "problem-rows"));
+    expect(first).toContain("one \\| \\*two\\*; three four five");
+    await page.context().close();
+  });
+
+  test("verdicts are copied", async () => {
+    const { page } = await open();
+    const [header = [], , ...rows] = cells(await copied(page, "table2"));
+    const verdict = header.findIndex((name) => name.startsWith("Verdict"));
+    expect(rows.map((row) => row[verdict])).toContain("invalid");
+    const answer = await copied(page, "decision");
+    expect(answer).toContain(await page.locator("#answer .headline").innerText());
+    for (const line of await page.locator("#answer .findings li").allInnerTexts())
+      expect(answer.replaceAll("\\", "")).toContain(line);
+    expect(answer).toContain("| too few runs |");
+    await page.context().close();
+  });
+
+  test("what the filters hide is not copied, and the copy says so", async () => {
+    const { page } = await open({ address: "?client=iovalkey" });
+    const markdown = await copied(page, "run-rows");
+    expect(markdown.split("\n")[0]).toContain(", filtered: 6 of 23 configurations**");
+    const [, , ...rows] = cells(markdown);
+    expect(rows).toHaveLength(18);
+    expect(rows.every(([name]) => name?.startsWith("iovalkey"))).toBe(true);
+    await page.context().close();
+  });
+
+  test("the button says that it copied, and has its own text again, however often it is pressed", async () => {
+    const { page } = await open();
+    const copy = button(page, "table1");
+    const before = await copy.innerHTML();
+    await copy.click();
+    await expect.poll(() => copy.textContent()).toBe("Copied");
+    await copy.click();
+    await expect.poll(() => copy.innerHTML(), { timeout: 5000 }).toBe(before);
+    await page.context().close();
+  });
+});
