@@ -3,8 +3,9 @@
 The script in the page (`static/charts.js`) knows these conventions. `meta` of a trace holds the id of the row
 that it belongs to, or the id of every point's row; arrays of that length are filtered with it. `layout.meta`
 holds `max_rows`, how many rows are drawn at once. In a figure laid out by row it also holds the categories of
-its axis with the rows behind each, and heights in pixels; in any other one `views`, of which one is drawn at
-a time. Colours are those of the light palette, which the script exchanges for the dark ones.
+its axis with the rows behind each, and heights in pixels: the script gives each line its place, and widths
+and offsets of bars are shares of a row. In any other figure it holds `views`, of which one is drawn at a time.
+Colours are those of the light palette, which the script exchanges for the dark ones.
 """
 
 import json
@@ -25,7 +26,7 @@ GREYS = {INK: "#e8e9eb", MUTED: "#a3a9b1", RULE: "#33373d", CONTROL_COLOUR: "#8d
 DARK = {**CATEGORICAL, **ROLE_COLOURS, **GREYS}
 
 #: Rows of a chart with a line a row, and lines of any other, that can still be told apart.
-MAX_BARS, MAX_LINES = 60, 16
+MAX_BARS, MAX_LINES = 30, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +105,10 @@ def by_row(
         rows: those that have something to draw.
     """
     categories = _categories(drawing.by_cell, rows)
-    ids = [category["id"] for category in categories]
-    rest_px = 76
     return {
         "xaxis": {"side": "bottom", **axis},
         "yaxis": {
-            "type": "category",
-            "categoryorder": "array",
-            "categoryarray": ids,
             "tickmode": "array",
-            "tickvals": ids,
-            "ticktext": [category["text"] for category in categories],
-            "range": [len(ids) - 0.5, -0.5],
             "automargin": True,
             "fixedrange": True,
             "showgrid": False,
@@ -123,13 +116,12 @@ def by_row(
             "ticklen": 6,
             "tickcolor": "rgba(0,0,0,0)",
         },
-        "height": rest_px + row_px * len(ids),
         "meta": {
             "rows": [category["id"] for category in categories if category["rows"] == [category["id"]]],
             "categories": categories,
             "max_rows": MAX_BARS,
             "row_px": row_px,
-            "rest_px": rest_px,
+            "rest_px": 76,
         },
         **layout,
     }

@@ -85,9 +85,8 @@
   }
 
   function rowLayout({ meta, ...layout }, { lines, height }, narrow) {
-    const { categoryorder, categoryarray, ...axis } = layout.yaxis;
     const yaxis = {
-      ...axis,
+      ...layout.yaxis,
       type: "linear",
       tickvals: lines.map(({ y }) => y),
       ticktext: lines.map(({ text }) => text),
