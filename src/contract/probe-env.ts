@@ -1,7 +1,8 @@
+import { z } from "zod";
 import {
   decimalNumber,
   type Environment,
-  formatNodes,
+  hostText,
   type Node,
   nodesText,
   parseNodes,
@@ -15,12 +16,37 @@ import { idSchema } from "./target.js";
 export const probeActions = ["discover", "form", "ready", "reset", "read", "settings"] as const;
 export type ProbeAction = (typeof probeActions)[number];
 
+/** The argument with which the probe takes its requests from standard input, until that ends. */
+export const SERVE = "serve";
+
 const shape = {
   PROBE_NODES: nodesText.optional(),
   PROBE_STORE: idSchema.optional(),
   PROBE_TOPOLOGY: idSchema.optional(),
   PROBE_TIMEOUT: decimalNumber(0.1, 600).optional(),
 };
+
+/** One line on standard input of a probe that serves. It answers with one line, a `ProbeReport`, or ends. */
+const probeRequestSchema = z.strictObject({
+  actions: z.array(z.enum(probeActions)).min(1),
+  /** In role order, primaries first; empty for the node that STORE_URL names. */
+  nodes: z.array(z.strictObject({ host: hostText, port: z.int().min(1).max(65_535) })),
+  store: idSchema,
+  topology: idSchema,
+  timeout_s: z.number().min(0.1).max(600),
+});
+export type ProbeRequest = z.infer<typeof probeRequestSchema>;
+
+/** @throws usageError naming the member that is wrong */
+export function parseProbeRequest(line: string): ProbeRequest {
+  try {
+    return probeRequestSchema.parse(JSON.parse(line));
+  } catch (error) {
+    const issue = error instanceof z.ZodError ? error.issues[0] : undefined;
+    const reason = issue ? `${issue.path.join(".")}: ${issue.message}` : "it is no JSON";
+    throw usageError(`not a request to the probe: ${reason}`);
+  }
+}
 
 /** Which store the probe looks at; nodes are in role order, primaries first. */
 export interface ProbeEnv {
@@ -49,15 +75,5 @@ export function decodeProbeEnv(env: Environment): ProbeEnv {
     topology: read.PROBE_TOPOLOGY ?? "standalone",
     timeoutS: Number(read.PROBE_TIMEOUT ?? 60),
     access: address?.access ?? {},
-  };
-}
-
-/** Access travels as STORE_URL, which the caller adds. */
-export function encodeProbeEnv(probe: Omit<ProbeEnv, "access">): Record<string, string> {
-  return {
-    ...(probe.nodes.length > 0 ? { PROBE_NODES: formatNodes(probe.nodes) } : {}),
-    PROBE_STORE: probe.store,
-    PROBE_TOPOLOGY: probe.topology,
-    PROBE_TIMEOUT: String(probe.timeoutS),
   };
 }

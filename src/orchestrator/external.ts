@@ -1,7 +1,7 @@
 import { environmentError } from "../contract/errors.js";
-import { probeReportSchema } from "../contract/store.js";
 import type { Runtime } from "../runtimes/types.js";
 import { probePart } from "./parts.js";
+import { askProbe, ProbeEnded } from "./probe.js";
 import type { ExternalStore } from "./store-of-run.js";
 
 const ANSWER_WITHIN_S = 10;
@@ -15,15 +15,20 @@ export async function discoverStore(
   runtime: Runtime,
 ): Promise<ExternalStore | undefined> {
   if (!access.STORE_URL) return undefined;
-  const place = { nodes: [], store: "valkey", topology: "standalone", timeoutS: ANSWER_WITHIN_S };
-  const probe = await runtime.start(probePart(place, ["discover"], access), async () => {});
+  const probe = await runtime.start(probePart(access), async () => {});
   try {
-    const { code, signal } = await probe.exited;
-    const last = probe.lastLines().at(-1) ?? `the probe ended with ${code ?? signal}`;
-    if (code !== 0) throw environmentError(`the store that STORE_URL names: ${last}`);
-    const { discovered } = probeReportSchema.parse(JSON.parse(await probe.output()));
+    const { discovered } = await askProbe(probe, {
+      actions: ["discover"],
+      nodes: [],
+      store: "valkey",
+      topology: "standalone",
+      timeout_s: ANSWER_WITHIN_S,
+    });
     if (!discovered) throw environmentError("the store that STORE_URL names did not say what it is");
     return { ...discovered, access };
+  } catch (error) {
+    if (!(error instanceof ProbeEnded)) throw error;
+    throw environmentError(`the store that STORE_URL names: ${error.message}`);
   } finally {
     await probe.stop();
   }

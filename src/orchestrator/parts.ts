@@ -1,7 +1,7 @@
 import type { Configuration } from "../contract/configuration.js";
 import { encodeGeneratorEnv, type GeneratorEnv } from "../contract/generator-env.js";
 import { encodePlugins } from "../contract/plugins.js";
-import { encodeProbeEnv, type ProbeAction, type ProbeEnv } from "../contract/probe-env.js";
+import { SERVE } from "../contract/probe-env.js";
 import { healthSchema } from "../contract/server-api.js";
 import { encodeServerEnv, type ServerAssignment } from "../contract/server-env.js";
 import { encodeVersions } from "../contract/versions.js";
@@ -80,18 +80,17 @@ export function generatorPart(work: GeneratorEnv, caps: Caps = {}): Part {
   };
 }
 
-/** @param access variables with which it gets into a store of somebody else's */
-export function probePart(
-  probe: Omit<ProbeEnv, "access">,
-  actions: readonly ProbeAction[],
-  access: Readonly<Record<string, string>> = {},
-): Part {
+/**
+ * The probe, which is asked through its standard input.
+ * @param access variables with which it gets into a store of somebody else's
+ */
+export function probePart(access: Readonly<Record<string, string>> = NONE): Part {
   const { script, ...program } = ownProgram("probe", "server");
   return {
-    role: `probe-${actions.join("-")}`,
+    role: "probe",
     ...program,
-    brief: true,
-    arguments: () => [script, ...actions],
-    environment: () => ({ ...encodeProbeEnv(probe), ...access }),
+    interactive: true,
+    arguments: () => [script, SERVE],
+    environment: () => access,
   };
 }

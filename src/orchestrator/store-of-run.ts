@@ -2,16 +2,12 @@ import type { Configuration } from "../contract/configuration.js";
 import type { Node } from "../contract/env.js";
 import { BenchError, EXIT, environmentError } from "../contract/errors.js";
 import type { ProbeAction } from "../contract/probe-env.js";
-import {
-  type Discovery,
-  type ProbeReport,
-  probeReportSchema,
-  type StoreEvidence,
-} from "../contract/store.js";
+import type { Discovery, ProbeReport, StoreEvidence } from "../contract/store.js";
 import type { Caps, RunningPart } from "../runtimes/types.js";
 import { findStore } from "../targets/resolve.js";
 import { type Cast, PartFailed } from "./cast.js";
 import { probePart, storeParts } from "./parts.js";
+import { askProbe, ProbeEnded } from "./probe.js";
 
 /** For nodes to come up and, in a cluster, to agree. */
 const FORMING_TIMEOUT_S = 60;
@@ -66,6 +62,7 @@ abstract class ProbedStore implements RunStore {
   protected readonly configuration: Configuration;
   protected readonly cast: Cast;
   parts: readonly RunningPart[] = [];
+  protected probe: RunningPart | undefined;
   #before: ProbeReport = {};
   /** From here on a failure is one of this run, no longer of a machine that the user must mend first. */
   #begun = false;
@@ -79,12 +76,12 @@ abstract class ProbedStore implements RunStore {
   protected abstract firstActions(): ProbeAction[];
 
   async begin(): Promise<void> {
-    this.#before = await this.probe(this.firstActions());
+    this.#before = await this.ask(this.firstActions());
     this.#begun = true;
   }
 
   async end(): Promise<StoreEvidence> {
-    const after = await this.probe(["read"]);
+    const after = await this.ask(["read"]);
     return {
       nodes: this.nodes.map((_, index) => {
         const role = `store-${index + 1}`;
@@ -98,17 +95,20 @@ abstract class ProbedStore implements RunStore {
     };
   }
 
-  protected async probe(actions: readonly ProbeAction[]): Promise<ProbeReport> {
+  /** Has the probe of this run do that; one process serves all of them. */
+  protected async ask(actions: ProbeAction[]): Promise<ProbeReport> {
     const { store, topology } = this.configuration.target;
-    const timeoutS = this.#begun ? READING_TIMEOUT_S : FORMING_TIMEOUT_S;
-    const place = { nodes: [...this.nodes], store, topology, timeoutS };
-    const probe = await this.cast.start(probePart(place, actions, this.access));
-    const exit = await this.cast.whileNeeded(probe.exited);
-    if (exit.code !== 0) {
-      const text = probe.lastLines().at(-1) ?? `the probe ended with ${exit.code ?? exit.signal}`;
-      throw this.#begun ? new PartFailed("store", text) : environmentError(`store: ${text}`);
+    const timeout_s = this.#begun ? READING_TIMEOUT_S : FORMING_TIMEOUT_S;
+    const request = { actions, nodes: [...this.nodes], store, topology, timeout_s };
+    if (!this.probe) throw new Error("the store was not opened");
+    try {
+      return await this.cast.whileNeeded(askProbe(this.probe, request));
+    } catch (error) {
+      if (!(error instanceof ProbeEnded)) throw error;
+      throw this.#begun
+        ? new PartFailed("store", error.message)
+        : environmentError(`store: ${error.message}`);
     }
-    return probeReportSchema.parse(JSON.parse(await probe.output()));
   }
 }
 
@@ -127,9 +127,10 @@ class OwnStore extends ProbedStore {
   }
 
   async open(): Promise<void> {
-    this.parts = await this.cast.startAll(storeParts(this.configuration, this.#caps));
+    const parts = storeParts(this.configuration, this.#caps);
+    [this.probe, ...this.parts] = await this.cast.startAll([probePart(), ...parts]);
     this.cast.need(this.parts);
-    await this.probe([this.configuration.target.topology === "cluster" ? "form" : "ready"]);
+    await this.ask([this.configuration.target.topology === "cluster" ? "form" : "ready"]);
   }
 
   /** Emptied and reset, it counts this run's calls alone. */
@@ -151,7 +152,8 @@ class OthersStore extends ProbedStore {
   }
 
   async open(): Promise<void> {
-    await this.probe(["ready"]);
+    this.probe = await this.cast.start(probePart(this.access));
+    await this.ask(["ready"]);
   }
 
   protected firstActions(): ProbeAction[] {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
 import pidusage from "pidusage";
+import { Dialogue } from "./dialogue.js";
 import { startTimeOf } from "./process-identity.js";
 import { readRunDelays } from "./run-delay.js";
 import type { Exit, Part, Place, ProcessIdentity, RunningPart } from "./types.js";
@@ -64,12 +65,13 @@ export function spawnProgram(
   parameters: readonly string[],
   cwd: string,
   env: Record<string, string>,
+  interactive: boolean,
 ) {
   return execa(path, [...parameters], {
     cwd,
     env,
     extendEnv: false,
-    stdin: "ignore",
+    stdin: interactive ? "pipe" : "ignore",
     buffer: false,
     reject: false,
     // A group of its own: Ctrl-C on the terminal reaches the orchestrator alone, which then stops things in order.
@@ -86,6 +88,7 @@ export class LocalPart implements RunningPart {
   readonly process: Required<ProcessIdentity>;
   readonly exited: Promise<Exit>;
   readonly onThisMachine = true;
+  readonly ask?: (line: string) => Promise<string | undefined>;
   readonly #child: Child;
   readonly #stdout: Buffer[] = [];
   readonly #lines: string[] = [];
@@ -97,6 +100,10 @@ export class LocalPart implements RunningPart {
     this.process = process;
     this.#child = child;
     child.stdout.on("data", (chunk: Buffer) => this.#stdout.push(chunk));
+    if (child.stdin) {
+      const dialogue = new Dialogue(child.stdin, child.stdout);
+      this.ask = (line) => dialogue.ask(line);
+    }
     let rest = "";
     child.stderr.on("data", (chunk: Buffer) => {
       const lines = (rest + chunk).split("\n");

@@ -84,6 +84,7 @@ class LocalRuntime implements Runtime {
         NODE_ENV: "production",
         ...part.environment(place),
       },
+      part.interactive === true,
     );
     const pid = child.pid;
     if (pid === undefined) throw environmentError(`${program.path} cannot be started`);

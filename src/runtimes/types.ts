@@ -35,8 +35,8 @@ export interface Part {
   image: string;
   /** Applied where the runtime can. */
   caps?: Caps;
-  /** It does one thing and ends, and nothing is measured of it. */
-  brief?: boolean;
+  /** It answers lines of its standard input, ends when that ends, and nothing is measured of it. */
+  interactive?: boolean;
   arguments(place: Place): readonly string[];
   environment(place: Place): Readonly<Record<string, string>>;
   /** Where relative paths start: the project's own package, or the part's folder. */
@@ -80,6 +80,8 @@ export interface RunningPart {
   onLine(listener: (line: string) => void): void;
   /** All of standard output; resolves when the part has ended. */
   output(): Promise<string>;
+  /** Writes a line and resolves with the line that answers it, or undefined when the part ends; of interactive parts. */
+  ask?(line: string): Promise<string | undefined>;
   /** The last lines of both outputs, for messages and logs. */
   lastLines(): readonly string[];
   /** Whether this machine's CPUs run it: not so where the engine has a virtual machine of its own or is elsewhere. */

@@ -63,7 +63,7 @@ export class ContainerRuntime implements Runtime {
   readonly #cargo: Pick<Place, "plugins" | "versions">;
   #ulimits = ULIMITS;
   #network: Promise<Docker.Network> | undefined;
-  /** Where brief parts run, by image. */
+  /** Where interactive and brief parts run, by image. */
   readonly #benches = new Map<string, Promise<ContainerPart>>();
 
   private constructor(
@@ -136,7 +136,7 @@ export class ContainerRuntime implements Runtime {
     };
     const command = [part.program, ...part.arguments(place)];
     const environment = { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(place) };
-    if (part.brief) {
+    if (part.interactive) {
       const bench = await this.#bench(part.image);
       const running = await BriefPart.run(this.#access.docker, bench.container, part, command, environment);
       await onBegun(running);
@@ -214,7 +214,7 @@ export class ContainerRuntime implements Runtime {
     return this.#network;
   }
 
-  /** A container of that image that waits for what brief parts have to do. */
+  /** A container of that image that waits for what is run inside it. */
   #bench(image: string): Promise<ContainerPart> {
     let bench = this.#benches.get(image);
     if (!bench) {

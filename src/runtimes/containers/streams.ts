@@ -9,20 +9,22 @@ export class Outputs {
   readonly #stdout: Buffer[] = [];
   readonly #lines: string[] = [];
   readonly #listeners: ((line: string) => void)[] = [];
-  #printed: () => void = () => {};
+  #spoke: () => void = () => {};
   /** Resolves with the first output of any kind. */
   readonly spoken = new Promise<void>((resolve) => {
-    this.#printed = resolve;
+    this.#spoke = resolve;
   });
   readonly #ended: Promise<unknown>;
+  /** Standard output as it comes. */
+  readonly printed = new PassThrough();
 
   constructor(docker: Docker, stream: NodeJS.ReadableStream) {
-    const stdout = new PassThrough();
+    const stdout = this.printed;
     const stderr = new PassThrough();
     let rest = "";
     stdout.on("data", (chunk: Buffer) => {
       this.#stdout.push(chunk);
-      this.#printed();
+      this.#spoke();
     });
     stderr.on("data", (chunk: Buffer) => {
       const lines = (rest + chunk).split("\n");
@@ -56,7 +58,7 @@ export class Outputs {
   }
 
   #heard(line: string): void {
-    this.#printed();
+    this.#spoke();
     this.#lines.push(line);
     if (this.#lines.length > KEPT_LINES) this.#lines.shift();
     for (const listener of this.#listeners) listener(line);

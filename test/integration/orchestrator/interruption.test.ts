@@ -149,7 +149,7 @@ describe("a campaign that is killed", () => {
     const shown = await Campaign.command(home, ["clean"]).ended;
     expect(shown.code).toBe(2);
     expect(shown.stdout).toMatch(
-      /^left behind:\n( {2}the process \d+ \([\w-]+\) of campaign \d{8}_\d{6}, [^\n]*\n){2,3} {2}the folder /,
+      /^left behind:\n( {2}the process \d+ \([\w-]+\) of campaign \d{8}_\d{6}, [^\n]*\n){2,4} {2}the folder /,
     );
     expect(shown.stderr).toContain("--yes");
     expect((await campaign.left()).length).toBeGreaterThanOrEqual(2);

@@ -1,8 +1,15 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type ProbeRequest, SERVE } from "../../../src/contract/probe-env.js";
 import { type ProbeReport, probeReportSchema } from "../../../src/contract/store.js";
+import { Dialogue } from "../../../src/runtimes/dialogue.js";
 import { freePort } from "../../../src/runtimes/ports.js";
 import { clusterNodes, placesOf, probe, standaloneNode } from "../../helpers/nodes.js";
-import { build } from "../../helpers/programs.js";
+import { build, ROOT } from "../../helpers/programs.js";
 import { TestStore } from "../../helpers/store.js";
 
 beforeAll(build);
@@ -93,6 +100,61 @@ describe("a standalone store", () => {
     const { code, stderr } = await probe(["ready"], env);
     expect(code).toBe(3);
     expect(stderr).toMatch(/^store not in time: .*cluster/);
+  });
+});
+
+/** A probe that serves, as the orchestrator holds it. */
+function served(): { ask(request: Partial<ProbeRequest>): Promise<string | undefined>; child: ChildProcess } {
+  const child = spawn(process.execPath, [join(ROOT, "dist/probe/index.js"), SERVE], {
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const dialogue = new Dialogue(child.stdin, child.stdout);
+  const defaults = { store: "valkey", topology: "standalone", timeout_s: 5 };
+  return { ask: (request) => dialogue.ask(JSON.stringify({ ...defaults, ...request })), child };
+}
+
+describe("a probe that serves", () => {
+  test("answers each line with one, in order, over fresh connections, and ends with its input", async () => {
+    const node = await standaloneNode();
+    const nodes = [{ host: "127.0.0.1", port: node.port }];
+    const { ask, child } = served();
+    const answers = await Promise.all([
+      ask({ actions: ["ready"], nodes }),
+      ask({ actions: ["reset", "read"], nodes }),
+    ]);
+    const [ready, clean] = answers.map((line) => probeReportSchema.parse(JSON.parse(line ?? "null")));
+    expect(ready?.ready_in_s).toBeGreaterThanOrEqual(0);
+    expect(clean?.flushed).toBe(true);
+    // Between two requests the store has no connection of the probe's: one is the test's own.
+    expect(await node.ask((store) => store.info("clients"))).toContain("connected_clients:1\r\n");
+    await node.ask((store) => store.set("a", "1"));
+    const after = probeReportSchema.parse(JSON.parse((await ask({ actions: ["read"], nodes })) ?? "null"));
+    expect(keys(after)).toEqual([1]);
+    const ended = once(child, "exit");
+    child.stdin?.end();
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test("ends with the first request that fails, and says why", async () => {
+    const port = await freePort();
+    const { ask, child } = served();
+    const [ended, said] = [once(child, "exit"), text(child.stderr as Readable)];
+    expect(await ask({ actions: ["read"], nodes: [{ host: "127.0.0.1", port }], timeout_s: 0.5 })).toBe(
+      undefined,
+    );
+    expect(await ended).toEqual([3, null]);
+    expect(await said).toMatch(/^store not in time: [^\n]+ does not answer[^\n]*\n$/);
+  });
+
+  test("ends at once when whoever asked is gone, also while it waits for a store", async () => {
+    const port = await freePort();
+    const { ask, child } = served();
+    const ended = once(child, "exit");
+    const answer = ask({ actions: ["ready"], nodes: [{ host: "127.0.0.1", port }], timeout_s: 600 });
+    child.stdin?.end();
+    expect(await ended).toEqual([0, null]);
+    expect(await answer).toBe(undefined);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { decimalNumber, formatNodes, parseNodes, readEnv, wholeNumber } from "../../../src/contract/env.js";
 import { EXIT } from "../../../src/contract/errors.js";
 import { decodeGeneratorEnv, encodeGeneratorEnv } from "../../../src/contract/generator-env.js";
-import { decodeProbeEnv, encodeProbeEnv } from "../../../src/contract/probe-env.js";
+import { decodeProbeEnv, parseProbeRequest } from "../../../src/contract/probe-env.js";
 import { expectFailure } from "../../helpers/errors.js";
 
 describe("an environment that is read", () => {
@@ -118,14 +118,20 @@ describe("the load generator's environment", () => {
 });
 
 describe("the probe's environment", () => {
-  test("survives the way there and back", () => {
-    const probe = {
+  test("names the store's nodes and what they are", () => {
+    const env = {
+      PROBE_NODES: "127.0.0.1:7001",
+      PROBE_STORE: "redis",
+      PROBE_TOPOLOGY: "cluster",
+      PROBE_TIMEOUT: "2.5",
+    };
+    expect(decodeProbeEnv(env)).toEqual({
       nodes: [{ host: "127.0.0.1", port: 7001 }],
       store: "redis",
       topology: "cluster",
       timeoutS: 2.5,
-    };
-    expect(decodeProbeEnv(encodeProbeEnv(probe))).toEqual({ ...probe, access: {} });
+      access: {},
+    });
   });
 
   test.each([
@@ -136,5 +142,28 @@ describe("the probe's environment", () => {
     [{ PROBE_NODES: "a:1", PROBE_TIMEOUT: "0" }, "PROBE_TIMEOUT="],
   ])("refuses %j", async (env, message) => {
     await expectFailure(() => decodeProbeEnv(env), EXIT.usage, message);
+  });
+});
+
+describe("a request to a probe that serves", () => {
+  const request = {
+    actions: ["read"],
+    nodes: [{ host: "127.0.0.1", port: 7001 }],
+    store: "valkey",
+    topology: "standalone",
+    timeout_s: 10,
+  };
+
+  test("is one line of JSON", () => {
+    expect(parseProbeRequest(JSON.stringify(request))).toEqual(request);
+  });
+
+  test.each([
+    ["no JSON", "it is no JSON"],
+    [JSON.stringify({ ...request, actions: ["flush"] }), "actions.0"],
+    [JSON.stringify({ ...request, nodes: [{ host: "-x", port: 1 }] }), "nodes.0.host"],
+    [JSON.stringify({ ...request, timeout_s: 0 }), "timeout_s"],
+  ])("is refused as bad usage: %s", async (line, message) => {
+    await expectFailure(() => parseProbeRequest(line), EXIT.usage, message);
   });
 });
