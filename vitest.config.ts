@@ -2,6 +2,11 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { decodePlugins } from "./src/contract/plugins.js";
 
+/** Unit tests that replace a module or register a plugin: what they do must not reach the others of a shared process. */
+const ISOLATED = [
+  "test/unit/targets/{clients,node-redis}.test.ts",
+  "test/unit/{plugins/load,orchestrator/plugins}.test.ts",
+];
 /** Tests that judge what was measured: whatever else runs would be in their figures. */
 const ALONE = "test/integration/**/*.alone.test.ts";
 
@@ -17,6 +22,12 @@ const project = (
 ) => ({
   test: { name, testTimeout: timeout, hookTimeout: timeout, fileParallelism: parallel, ...files },
 });
+
+/** Without isolation the sources are loaded once a worker instead of once a file. */
+function unit(name: string, files: { include?: string[]; exclude?: string[] }, isolate: boolean) {
+  const { test } = project(name, 10_000, true, { include: ["test/unit/**/*.test.ts"], ...files });
+  return { test: { ...test, isolate, unstubEnvs: true } };
+}
 
 /** The suites for a plugin of somebody else's: Node itself loads it, as the programs do. */
 function plugin() {
@@ -35,7 +46,8 @@ export default defineConfig({
     // What a test needs and a machine need not have: see test/helpers/needs.ts.
     tags: ["valkey", "redis", "chromium", "zsh", "actionlint"].map((name) => ({ name })),
     projects: [
-      project("unit", 10_000, true),
+      unit("unit", { exclude: ISOLATED }, false),
+      unit("unit-isolated", { include: ISOLATED }, true),
       project("integration", 120_000, true, {
         include: ["test/integration/**/*.test.ts"],
         exclude: [ALONE],
