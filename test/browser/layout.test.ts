@@ -1,13 +1,14 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { executablePath, seriousFindings } from "./chromium.js";
+import { needs } from "../helpers/needs.js";
+import { seriousFindings } from "./chromium.js";
 import { ReportPage } from "./page.js";
 
 const OPEN_CHARTS = ["throughput", "latency", "cpu"];
 const FOLDED_CHARTS = ["percentiles", "tradeoff", "ceiling", "memory", "limited", "series"];
 const FOLDED_SECTIONS = ["tables", "errors", "environment", "method"];
 
-describe.skipIf(!executablePath)("what is open and what is folded in the report", () => {
+describe("what is open and what is folded in the report", needs(["chromium"]), () => {
   const report = new ReportPage();
   beforeAll(() => report.startFrom("results/example"));
   afterAll(() => report.stop());

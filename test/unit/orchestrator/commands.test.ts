@@ -70,7 +70,7 @@ describe("version", () => {
       // No store of this machine is asked for its version.
       env: { VALKEY_SERVER: "/no/such/valkey", REDIS_SERVER: "/no/such/redis" },
       commands,
-      campaign: async () => EXIT.done,
+      campaign: async () => ({ exitCode: EXIT.done }),
       print: (line) => {
         text += `${line}\n`;
       },

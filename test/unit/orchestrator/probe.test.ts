@@ -22,6 +22,7 @@ function probe(
     role: "probe",
     address: { host: "", port: 0 },
     exited: Promise.resolve(exit),
+    onThisMachine: false,
     onLine: () => {},
     ask: async (line) => {
       asked.push(line);
@@ -30,6 +31,7 @@ function probe(
     output: async () => "",
     lastLines: () => lines,
     counters: async () => ({ cpu_us: 0, resident_bytes: 0 }),
+    runDelays: async () => undefined,
     stop: async () => {},
   };
   return { part, asked };
