@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { MeasuredResult } from "../../../src/contract/result.js";
 import { mergeHistograms } from "../../../src/judge/histogram.js";
 import { latencyBlock } from "../../../src/judge/latency.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { build, generate, measured } from "../../helpers/programs.js";
+import { TestServer } from "../../helpers/server.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
 beforeAll(build);
@@ -108,6 +109,27 @@ test("several workers are one generator: connections and counts add up, histogra
   const { allowed, limited } = part.histograms;
   const merged = latencyBlock(mergeHistograms([allowed, limited]));
   expect(merged).toEqual(result.latency);
+});
+
+test("a server of ours that is never idle: its loop was used up, and its CPU is divided by what it answered", async () => {
+  const server = await TestServer.start({ MODE: "none", COMPUTATION_COMPLEXITY: "40" });
+  onTestFinished(async () => void (await server.stop()));
+  const env = {
+    TARGET_URL: server.url,
+    REQUEST_TYPE: "heavy",
+    DURATION: "1.2",
+    WARMUP: "0.5",
+    CONNECTIONS: "20",
+  };
+  const { limited_by, resources, server: told, requests, samples } = await measured(env);
+  // Others may keep the generator from a CPU meanwhile: then it stands first.
+  expect(limited_by?.text).toMatch(/server's event loop was (9\d|100) % busy/);
+  expect(samples[0]?.server_event_loop_utilisation).toBeGreaterThan(0.9);
+  const answered = (told?.at_end.requests ?? 0) - (told?.at_window_open.requests ?? 0);
+  // What was under way when the window closed cost the server as much as the rest.
+  expect(answered).toBeGreaterThan(requests.total);
+  for (const { cpu_us, cpu_us_per_request } of Object.values(resources))
+    expect(cpu_us_per_request).toBeCloseTo(cpu_us / answered, 1);
 });
 
 test("a foreign server's figures are absent, not zero", async () => {
