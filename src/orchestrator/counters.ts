@@ -136,18 +136,26 @@ export class CounterWatch {
 
   /**
    * How busy the machine was, from the same readings.
+   * @param told CPU time that roles told of themselves. The generator ends soon after the window: on a machine that is so
+   * busy that this process is late, its own word is all there is of it.
    * @param elsewhere_us CPU time of what belongs to the run and is no part of it: a store that was there before
    * @returns undefined where the system does not tell, or does not tell it of every part
    */
-  async hostLoad(window_s: number, elsewhere_us = 0): Promise<HostLoad | undefined> {
+  async hostLoad(
+    window_s: number,
+    told: Readonly<Record<string, Pick<RoleResources, "cpu_us">>>,
+    elsewhere_us = 0,
+  ): Promise<HostLoad | undefined> {
     await this.#under;
     const [from, to] = [this.#ends.at(0), this.#ends.at(1)];
     if (!from?.host || !to?.host) return undefined;
     let ours_us = to.harness_us - from.harness_us + elsewhere_us;
     for (const { role, onThisMachine } of this.#parts) {
       const [before_us, after_us] = [from.cpu_us.get(role), to.cpu_us.get(role)];
-      if (!onThisMachine || before_us === undefined || after_us === undefined) return undefined;
-      ours_us += Math.max(0, after_us - before_us);
+      const used_us =
+        before_us === undefined || after_us === undefined ? told[role]?.cpu_us : after_us - before_us;
+      if (!onThisMachine || used_us === undefined) return undefined;
+      ours_us += Math.max(0, used_us);
     }
     return hostLoadOf(from.host, to.host, ours_us, window_s);
   }

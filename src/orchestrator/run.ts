@@ -102,7 +102,11 @@ class Stage {
     this.#listener.phase("read");
     const requests = served(result.server, result.counts);
     const resources = await watch.resources(this.#runtime.counterSource, result.duration, requests);
-    const host_load = await watch.hostLoad(result.duration, external ? cpuUsOf(evidence) : 0);
+    const host_load = await watch.hostLoad(
+      result.duration,
+      result.resources,
+      external ? cpuUsOf(evidence) : 0,
+    );
     return {
       result,
       resources,

@@ -46,12 +46,12 @@ function host(idle_us: number): () => HostCpu {
 
 const WINDOW_S = 8;
 
-async function watched(parts: readonly RunningPart[], idle_us = 10_000_000, elsewhere_us = 0) {
+async function watched(parts: readonly RunningPart[], idle_us = 10_000_000, elsewhere_us = 0, told = {}) {
   const watch = new CounterWatch(parts, host(idle_us));
   watch.open();
   watch.close();
   const resources = await watch.resources("test", WINDOW_S, 1_000);
-  return { resources, load: await watch.hostLoad(WINDOW_S, elsewhere_us) };
+  return { resources, load: await watch.hostLoad(WINDOW_S, told, elsewhere_us) };
 }
 
 describe("counters at the two ends of a window", () => {
@@ -81,6 +81,14 @@ describe("counters at the two ends of a window", () => {
     const elsewhere = (await watched(roles(), 10_000_000, 3_000_000)).load;
     expect(elsewhere?.foreign_cpu_percent).toBeLessThanOrEqual(20);
     expect(load?.cpus).toBe(2);
+  });
+
+  test("take a role's own word where it had ended before it could be read", async () => {
+    const ended = [part("server", { cpu_us: [0, 4_000_000] }), part("generator", { cpu_us: [0] })];
+    const told = { generator: { cpu_us: 3_000_000 }, server: { cpu_us: 1 } };
+    const { load } = await watched(ended, 10_000_000, 0, told);
+    expect(load?.foreign_cpu_percent).toBeGreaterThan(25);
+    expect(load?.foreign_cpu_percent).toBeLessThanOrEqual(30);
   });
 
   test.each([
