@@ -64,7 +64,7 @@ export async function requireResultsRoot(root: string): Promise<void> {
 
 const unwritable = (root: string, error: unknown): BenchError =>
   environmentError(
-    `results folder ${root} cannot be written: ${messageOf(error)}; name another one with --output`,
+    `results folder ${root} cannot be written: ${messageOf(error)}; name another one (--output, OUTPUT_DIR)`,
     { cause: error },
   );
 
