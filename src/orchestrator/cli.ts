@@ -11,6 +11,7 @@ import { endAsStart, preview, previewLines } from "./dry-run.js";
 import { Journal } from "./journal.js";
 import type { Request } from "./request.js";
 import { openScreen } from "./screen/index.js";
+import { assumeSize } from "./screen/size.js";
 import { StartCheck } from "./start-check.js";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
@@ -115,7 +116,10 @@ async function main(): Promise<ExitCode> {
 }
 
 // Whoever reads may go away (`run-all.sh … | head`): that must not leave a store and a server behind.
-for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", () => {});
+  assumeSize(stream);
+}
 // A file that may not become larger is a write that fails, not the end of everything: once a library has listened to this
 // signal and left, the system's way would be to end us.
 process.on("SIGXFSZ", () => {});

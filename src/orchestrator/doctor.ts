@@ -15,6 +15,10 @@ const answerSchema = z.object({
 });
 export type Check = z.infer<typeof answerSchema>["checks"][number];
 
+/** `cores: 2 – 4 or more give each role its own`. */
+export const checkText = ({ check, text, mend }: Check): string =>
+  `${check}: ${text.trim()}${mend ? ` – ${mend}` : ""}`;
+
 /**
  * What the doctor (`scripts/check-config.sh`) says of this machine.
  * @throws environmentError when it cannot be asked
@@ -37,8 +41,8 @@ export async function whyUnfit(runtime: string, packageFolder: string): Promise<
   const checks = await examine(runtime, packageFolder);
   const warnings = checks.filter(({ status }) => status !== "ok");
   if (warnings.length === 0) return undefined;
-  const told = warnings.map(({ check, text, mend }) => `${check}: ${text.trim()}${mend ? ` – ${mend}` : ""}`);
-  return `this machine is not fit for figures to be quoted (${told.join("; ")}); --force starts all the same`;
+  const told = warnings.map(checkText).join("; ");
+  return `this machine is not fit for figures to be quoted (${told}); --force starts all the same`;
 }
 
 /** @throws environmentError where figures of this machine cannot be quoted */

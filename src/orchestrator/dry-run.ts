@@ -56,7 +56,7 @@ export function endAsStart({ refusal }: Pick<Preview, "refusal">): ExitCode {
   return EXIT.done;
 }
 
-const extentText = ({ extent }: Configuration): string =>
+export const extentText = ({ extent }: Configuration): string =>
   "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
 
 /** `3`, or `5–20` where it is found out how many it takes. */
@@ -100,7 +100,7 @@ function orderLines({ order, configurations, runs }: Plan): string[] {
 }
 
 /** Which of these rounds there will be. */
-function adaptiveText({ adaptive }: Plan): string[] {
+export function adaptiveText({ adaptive }: Plan): string[] {
   if (!adaptive) return [];
   const { looks, budget_s } = adaptive;
   const before = looks.slice(0, -1);
@@ -112,16 +112,28 @@ function adaptiveText({ adaptive }: Plan): string[] {
   ];
 }
 
-/** The preview for people. */
-export function previewLines({ runtime, plan, estimate, notices }: Preview, now = new Date()): string[] {
-  const [head = "", ...rows] = matrixLines(plan);
-  const width = String(rows.length).length;
-  const ends = new Date(now.getTime() + estimate.seconds * 1000);
+/** `about 68 min (until 22:52)`. */
+export function timesText({ estimate }: Preview, now = new Date()): string {
+  const { at_least: least, seconds } = estimate;
+  const ends = new Date(now.getTime() + seconds * 1000);
+  const times = `${least ? `${durationText(least.seconds)} to ` : ""}${durationText(seconds)}`;
+  return `about ${times} (until ${ends.toTimeString().slice(0, 5)})`;
+}
+
+/** `30 runs of 10 configurations, about 68 min (until 22:52), 7 MB on disk`. */
+export function totalsText(found: Preview, now = new Date()): string {
+  const { plan, estimate } = found;
   const { at_least: least } = estimate;
   const many = counted(plan.runs.length, "run");
   const counts = `${least ? `${least.runs} to ${many}` : many} of ${counted(plan.configurations.length, "configuration")}`;
-  const times = `${least ? `${durationText(least.seconds)} to ` : ""}${durationText(estimate.seconds)}`;
-  const disk = `${Math.ceil(estimate.disk_bytes / 1e6)} MB on disk`;
+  return `${counts}, ${timesText(found, now)}, ${Math.ceil(estimate.disk_bytes / 1e6)} MB on disk`;
+}
+
+/** The preview for people. */
+export function previewLines(found: Preview, now = new Date()): string[] {
+  const { runtime, plan, notices } = found;
+  const [head = "", ...rows] = matrixLines(plan);
+  const width = String(rows.length).length;
   return [
     `runtime: ${runtime.id} (${runtime.choice})`,
     `${" ".repeat(width + 3)}${head}`,
@@ -131,6 +143,6 @@ export function previewLines({ runtime, plan, estimate, notices }: Preview, now 
     ...adaptiveText(plan),
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
     ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
-    `${counts}, about ${times} (until ${ends.toTimeString().slice(0, 5)}), ${disk}`,
+    totalsText(found, now),
   ];
 }

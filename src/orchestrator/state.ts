@@ -87,6 +87,19 @@ async function discard(path: string, dead: string): Promise<void> {
   await rm(aside, { force: true });
 }
 
+/** @param lock what a lock holds @throws environmentError naming its owner, who is alive */
+async function refuseLiving(lock: string): Promise<void> {
+  const holder = parseJson(lock, ownerSchema);
+  if (!holder || !(await isAlive(holder))) return;
+  throw environmentError(
+    `campaign ${holder.campaign} is running (process ${holder.pid}): wait for it, or use --allow-parallel if its figures do not matter`,
+  );
+}
+
+/** Without taking the lock. @throws environmentError naming the campaign that holds it */
+export const refuseIfLocked = async (): Promise<void> =>
+  refuseLiving(await readFile(lockPath(), "utf8").catch(() => ""));
+
 /**
  * Takes the user's lock, so that two campaigns never load one machine. A lock of a dead owner is taken over.
  * @returns how to give it back
@@ -109,12 +122,7 @@ export async function takeLock(campaign: string): Promise<() => Promise<void>> {
         }
       }
       const text = await readFile(path, "utf8").catch(() => "");
-      const holder = parseJson(text, ownerSchema);
-      if (holder && (await isAlive(holder))) {
-        throw environmentError(
-          `campaign ${holder.campaign} is running (process ${holder.pid}): wait for it, or use --allow-parallel if its figures do not matter`,
-        );
-      }
+      await refuseLiving(text);
       await discard(path, text);
     }
   } finally {

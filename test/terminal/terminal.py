@@ -1,6 +1,8 @@
 """A person at a terminal: keys in, the screen out, as a terminal emulator shows it."""
 
 import os
+import signal
+import termios
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,13 +16,17 @@ CLI = ROOT / "dist" / "orchestrator" / "cli.js"
 
 ENTER = "\r"
 ESCAPE = "\x1b"
+UP = "\x1b[A"
 DOWN = "\x1b[B"
 CTRL_C = "\x03"
 CTRL_D = "\x04"
 
 
 class Terminal:
-    """The command line on a pseudo-terminal; `home` gets its state and results."""
+    """The command line on a pseudo-terminal; `home` gets its state and results.
+
+    Of 0 columns the program is told 0; what it writes is shown in 80.
+    """
 
     def __init__(
         self,
@@ -30,7 +36,7 @@ class Terminal:
         columns: int = 120,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        self._screen = pyte.HistoryScreen(columns, rows, history=2000)
+        self._screen = pyte.HistoryScreen(columns or 80, rows, history=2000)
         self._stream = pyte.Stream(self._screen)
         self.transcript = ""
         environment = {
@@ -66,6 +72,14 @@ class Terminal:
 
     def cursor_hidden(self) -> bool:
         return bool(self._screen.cursor.hidden)
+
+    def echoes(self) -> bool:
+        """Whether the terminal shows what is typed, a line at a time, as it did at first."""
+        flags: int = termios.tcgetattr(self._child.child_fd)[3]
+        return flags & (termios.ECHO | termios.ICANON) == termios.ECHO | termios.ICANON
+
+    def kill(self, number: signal.Signals) -> None:
+        self._child.kill(number)
 
     def _read(self, seconds: float) -> bool:
         """Takes what the program writes. Returns whether it still runs."""

@@ -1,11 +1,52 @@
 """The menu, as a person meets it: on a real pseudo-terminal, with real keys."""
 
 import json
+import os
+import re
+import signal
 from pathlib import Path
 
-from terminal import CTRL_C, CTRL_D, DOWN, ENTER, ESCAPE, Terminal
+import pytest
+
+from terminal import CTRL_C, CTRL_D, DOWN, ENTER, ESCAPE, UP, Terminal
 
 SPACE = " "
+QUESTIONS = [
+    "Which clients?",
+    "On which store?",
+    "Which workload?",
+    "Which traffic?",
+    "How long",
+    "How many connections?",
+    "How many runs",
+]
+
+
+def to_the_last_question(menu: Terminal) -> None:
+    """Every answer but the last one is what is offered."""
+    for question in QUESTIONS:
+        menu.wait_for(question)
+        menu.send(ENTER)
+    menu.wait_for("Where does it run?")
+
+
+class SlowEngine:
+    """A `docker` on PATH that answers the doctor once it is released."""
+
+    def __init__(self, home: Path) -> None:
+        self._answer = home / "answer"
+        programs = home / "programs"
+        programs.mkdir()
+        docker = programs / "docker"
+        docker.write_text(f"#!/bin/sh\nuntil [ -e '{self._answer}' ]; do sleep 0.05; done\necho 1.0\n")
+        docker.chmod(0o755)
+        self.env = {"PATH": f"{programs}:{os.environ['PATH']}"}
+
+    def release(self) -> None:
+        self._answer.touch()
+
+    def hold(self) -> None:
+        self._answer.unlink()
 
 
 def results(home: Path) -> list[Path]:
@@ -36,7 +77,7 @@ def test_from_the_first_page_to_a_finished_campaign(tmp_path: Path) -> None:
         menu.wait_for("How many runs")
         menu.send("1", ENTER)
         menu.wait_for("Where does it run?")
-        menu.send(*[DOWN] * 3, ENTER)
+        menu.send(UP, ENTER)
         menu.wait_for("Start it?")
         for part in ["1 run of 1 configuration", "until", "MB on disk", "The same without the menu"]:
             assert part in menu.text
@@ -47,7 +88,7 @@ def test_from_the_first_page_to_a_finished_campaign(tmp_path: Path) -> None:
         assert result["configuration"]["target"]["label"] == "none"
         assert result["configuration"]["load"] == {"model": "closed", "connections": 8}
         manifest = json.loads((path.parent / "manifest.json").read_text())
-        assert manifest["command"].replace("'", "") in menu.transcript.replace("\r\n", "").replace("│  ", "")
+        assert manifest["command"] in menu.history.replace(" \\\n ", "")
 
 
 def test_escape_goes_back_and_keeps_the_answers(tmp_path: Path) -> None:
@@ -83,12 +124,154 @@ def test_a_plan_that_cannot_be_run_is_told_and_can_be_changed(tmp_path: Path) ->
             menu.wait_for(question)
             menu.send(ENTER)
         menu.wait_for("Where does it run?")
-        menu.send(*[DOWN] * 3, ENTER)
+        menu.send(UP, ENTER)
         menu.wait_for("What now?")
         assert "nothing is left to measure" in menu.text
         assert "● Change clients" in menu.text
         menu.send(*[DOWN] * 8, ENTER)
         assert menu.exit_code() == 130
+
+
+@pytest.mark.parametrize("columns", [80, 0])
+def test_the_plan_fits_80_columns(tmp_path: Path, columns: int) -> None:
+    with Terminal(tmp_path, "run", rows=24, columns=columns) as menu:
+        to_the_last_question(menu)
+        menu.send(UP, ENTER)
+        menu.wait_for("Start it?")
+        lines = menu.history.splitlines()
+        plan = lines[lines.index("│  The plan") :]
+        assert any("valkey-glide  valkey standalone  50 connections" in line for line in plan)
+        # The terminal breaks what is wider: its last column would not be free.
+        assert [line for line in plan if len(line) > 79] == []
+        assert not re.search(r"\b[0-9a-f]{16}\b", "\n".join(plan))
+        menu.send(CTRL_C)
+        assert menu.exit_code() == 130
+
+
+def test_an_answer_can_be_changed_once_the_plan_is_seen(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "run") as menu:
+        to_the_last_question(menu)
+        menu.send(UP, ENTER)
+        menu.wait_for("Start it?")
+        menu.send(DOWN, ENTER)
+        menu.wait_for("Which one?")
+        menu.send(ESCAPE)
+        menu.wait_for("● Start")
+        menu.send(DOWN, ENTER)
+        menu.wait_for("Change an answer\n│\n◆  Which one?")
+        menu.send(*[DOWN] * 6, ENTER)
+        menu.wait_for("◆  How many runs")
+        menu.send("7", ENTER)
+        menu.wait_for("7 runs each", "◆  Start it?")
+        menu.send(CTRL_C)
+        assert menu.exit_code() == 130
+
+
+def test_keys_pressed_while_nothing_is_asked_are_not_shown_and_answer_nothing(tmp_path: Path) -> None:
+    engine = SlowEngine(tmp_path)
+    engine.release()
+    with Terminal(tmp_path, "run", env=engine.env) as menu:
+        to_the_last_question(menu)
+        engine.hold()
+        menu.send(UP, ENTER)
+        menu.wait_for("◇  Where does it run?")
+        menu.send("xyz", ENTER)
+        engine.release()
+        menu.wait_for("◆  Start it?", "● Start")
+        assert "xyz" not in menu.transcript
+        menu.send(CTRL_C)
+        assert menu.exit_code() == 130
+    assert not (tmp_path / "results").exists()
+
+
+def test_ctrl_c_gives_up_also_while_nothing_is_asked(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "run", env=SlowEngine(tmp_path).env) as menu:
+        menu.wait_for("looking at this machine")
+        menu.send(CTRL_C)
+        assert menu.exit_code() == 130
+        assert menu.text.strip() == "cancelled: nothing was started"
+        assert menu.echoes()
+        assert not menu.cursor_hidden()
+
+
+CRASH = "process.on('SIGUSR2', () => { throw new Error('a crash'); })"
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143), (signal.SIGUSR2, 1)],
+)
+def test_the_terminal_is_given_back_however_it_ends(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    env = {"NODE_OPTIONS": f'--import "data:text/javascript,{CRASH}"'}
+    with Terminal(tmp_path, "run", env=env) as menu:
+        menu.wait_for("Which clients?")
+        assert not menu.echoes()
+        assert menu.cursor_hidden()
+        menu.kill(number)
+        assert menu.exit_code() == code
+        assert menu.echoes()
+        assert not menu.cursor_hidden()
+
+
+def start_time(pid: int) -> str:
+    """As `startTimeOf` reads it: the 22nd field."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+
+
+def lock(home: Path) -> None:
+    """As if this process were a campaign."""
+    state = home / "state home" / "ratelimit-bench"
+    state.mkdir(parents=True)
+    owner = {"pid": os.getpid(), "started": start_time(os.getpid()), "campaign": "20260102_030405"}
+    (state / "lock.json").write_text(json.dumps(owner))
+
+
+def test_a_campaign_that_began_while_the_menu_asked_is_told_with_the_plan(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "run") as menu:
+        to_the_last_question(menu)
+        lock(tmp_path)
+        menu.send(UP, ENTER)
+        menu.wait_for("This cannot be run", "campaign 20260102_030405 is running", "What now?")
+        menu.send(CTRL_C)
+        assert menu.exit_code() == 130
+
+
+def test_another_campaign_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    lock(tmp_path)
+    with Terminal(tmp_path, "run") as menu:
+        assert menu.exit_code() == 3
+        assert "campaign 20260102_030405 is running" in menu.text
+        assert "Which clients?" not in menu.transcript
+
+
+def test_a_machine_that_is_not_fit_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    python = programs / "python3"
+    python.write_text("#!/bin/sh\nexit 1\n")
+    python.chmod(0o755)
+    with Terminal(tmp_path, "run", env={"PATH": f"{programs}:{os.environ['PATH']}"}) as menu:
+        assert menu.exit_code() == 3
+        assert "no campaign can start on this machine: python:" in menu.text
+        assert "install version 3.11 or newer" in menu.text.replace("\n", "")
+        assert "Which clients?" not in menu.transcript
+
+
+def test_results_that_cannot_be_written_are_told_before_anything_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("a file")
+    with Terminal(tmp_path, "run") as menu:
+        assert menu.exit_code() == 3
+        assert f"results folder {tmp_path}/results cannot be written" in menu.text.replace("\n", "")
+        assert "Which clients?" not in menu.transcript
+
+
+def test_a_wrong_variable_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "run", env={"RATE_LIMIT_POINTS": "many"}) as menu:
+        assert menu.exit_code() == 2
+        assert "RATE_LIMIT_POINTS" in menu.text
+        assert "Which clients?" not in menu.transcript
 
 
 def test_legacy_asks_three_plain_questions_until_the_answers_are_good(tmp_path: Path) -> None:

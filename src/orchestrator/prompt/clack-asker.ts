@@ -1,34 +1,41 @@
 import type { Key } from "node:readline";
-import { CANCEL_SYMBOL, groupMultiselect, log, multiselect, note, select, text } from "@clack/prompts";
+import type { Readable } from "node:stream";
+import { CANCEL_SYMBOL, groupMultiselect, log, multiselect, select, text } from "@clack/prompts";
+import ansi from "ansi-escapes";
+import { wrap } from "../screen/layout.js";
 import { type Asker, BACK, type Back, Cancelled, type Choice } from "./asker.js";
+import { continued } from "./continued.js";
+import type { Keyboard } from "./keyboard.js";
+
+/** What the library writes before a line. */
+const MARGIN = "│  ";
 
 /**
  * Questions on the terminal. The library knows one way out of a question; here Esc goes back and Ctrl-C gives up,
  * so the last key decides.
  */
 export class ClackAsker implements Asker {
-  #last: Key | undefined;
+  readonly #keyboard: Keyboard;
 
-  constructor() {
-    process.stdin.on("keypress", (_text: string, key: Key) => {
-      this.#last = key;
-    });
+  constructor(keyboard: Keyboard) {
+    this.#keyboard = keyboard;
   }
 
-  async one(message: string, choices: readonly Choice[], initial: string): Promise<string | Back> {
-    return this.#answer(await select({ message, options: [...choices], initialValue: initial }));
+  one(message: string, choices: readonly Choice[], initial: string): Promise<string | Back> {
+    return this.#ask((input) => select({ input, message, options: [...choices], initialValue: initial }));
   }
 
-  async many(
+  many(
     message: string,
     groups: Readonly<Record<string, readonly Choice[]>>,
     initial: readonly string[],
   ): Promise<string[] | Back> {
     const shared = { message, initialValues: [...initial], required: true };
     const [only, ...more] = Object.values(groups);
-    if (only && more.length === 0) return this.#answer(await multiselect({ ...shared, options: [...only] }));
+    if (only && more.length === 0)
+      return this.#ask((input) => multiselect({ ...shared, input, options: [...only] }));
     const options = Object.fromEntries(Object.entries(groups).map(([name, all]) => [name, [...all]]));
-    return this.#answer(await groupMultiselect({ ...shared, options }));
+    return this.#ask((input) => groupMultiselect({ ...shared, input, options }));
   }
 
   async text(
@@ -37,20 +44,48 @@ export class ClackAsker implements Asker {
     wrong: (given: string) => string | undefined,
   ): Promise<string | Back> {
     const validate = (given: string | undefined) => wrong(given?.trim() || initial);
-    const answer = await text({ message, placeholder: initial, defaultValue: initial, validate });
-    return this.#answer(typeof answer === "string" ? answer.trim() || initial : answer);
+    const answer = await this.#ask((input) =>
+      text({ input, message, placeholder: initial, defaultValue: initial, validate }),
+    );
+    return answer === BACK ? BACK : answer.trim() || initial;
+  }
+
+  get columns(): number {
+    // The last column stays free: a character in it makes some terminals break the line.
+    return process.stdout.columns - MARGIN.length - 1;
   }
 
   show(title: string, lines: readonly string[]): void {
-    // A box would break lines that are wider than the terminal; a table must stay one.
-    if (lines.every((line) => line.length < (process.stdout.columns ?? 80) - 8))
-      note(lines.join("\n"), title);
-    else log.message([title, ...lines].join("\n"));
+    log.message([title, ...lines.flatMap((line) => wrap(line, this.columns))]);
   }
 
-  #answer<Value>(answer: Value | typeof CANCEL_SYMBOL): Value | Back {
+  command(title: string, command: string): void {
+    log.message(title);
+    // Without a margin, which would be copied with it.
+    process.stdout.write(`${continued(command, process.stdout.columns - 1).join("\n")}\n`);
+  }
+
+  async during<Value>(what: string, work: Promise<Value>): Promise<Value> {
+    process.stdout.write(`${MARGIN}${what} …`);
+    try {
+      return await work;
+    } finally {
+      process.stdout.write(`\r${ansi.eraseLine}`);
+    }
+  }
+
+  async #ask<Value>(
+    question: (input: Readable) => Promise<Value | typeof CANCEL_SYMBOL>,
+  ): Promise<Value | Back> {
+    let last: Key | undefined;
+    const answer = await this.#keyboard.ask((input) => {
+      input.on("keypress", (_text: string, key: Key) => {
+        last = key;
+      });
+      return question(input);
+    });
     if (answer !== CANCEL_SYMBOL) return answer as Value;
-    if (this.#last?.name === "escape") return BACK;
+    if (last?.name === "escape") return BACK;
     throw new Cancelled();
   }
 }

@@ -7,7 +7,7 @@ import { canAsk } from "./terminal.js";
 /**
  * What the user wants: from the flags, or asked for on a terminal where there are none.
  * @returns undefined when help was asked for and has been printed
- * @throws usageError; Cancelled
+ * @throws usageError; environmentError where no answer would lead to a campaign; Cancelled
  */
 export async function requestFrom(
   argv: readonly string[],
@@ -20,13 +20,22 @@ export async function requestFrom(
   }
   if (argv.length > 0 || !canAsk()) return parseCampaign(argv, env);
   // Loaded only here: a campaign by flags does not need it.
-  const [{ menu }, { ClackAsker }, { intro, outro }] = await Promise.all([
+  const [{ menu }, { requireReady }, { ClackAsker }, { Keyboard }, { intro, outro }] = await Promise.all([
     import("./menu.js"),
+    import("./ready.js"),
     import("./clack-asker.js"),
+    import("./keyboard.js"),
     import("@clack/prompts"),
   ]);
-  intro("ratelimit-bench – Enter takes what is marked, Esc goes back, Ctrl-C cancels");
-  const request = await menu(new ClackAsker(), env, packageFolder);
-  outro("starting");
-  return request;
+  const keyboard = new Keyboard();
+  try {
+    const asker = new ClackAsker(keyboard);
+    await keyboard.unlessCancelled(asker.during("looking at this machine", requireReady(env, packageFolder)));
+    intro("ratelimit-bench – Enter takes what is marked, Esc goes back, Ctrl-C cancels");
+    const request = await keyboard.unlessCancelled(menu(asker, env, packageFolder));
+    outro("starting");
+    return request;
+  } finally {
+    keyboard.close();
+  }
 }

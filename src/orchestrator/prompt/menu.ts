@@ -1,12 +1,14 @@
 import type { Environment } from "../../contract/env.js";
-import { messageOf } from "../../contract/errors.js";
+import { environmentError, messageOf } from "../../contract/errors.js";
 import { parseCampaign } from "../args.js";
-import { examine } from "../doctor.js";
-import { preview, previewLines } from "../dry-run.js";
+import { checkText, examine } from "../doctor.js";
+import { preview, timesText } from "../dry-run.js";
 import type { Request } from "../request.js";
+import { refuseIfLocked } from "../state.js";
 import { type Answers, FIRST_ANSWERS, wordsOf } from "./answers.js";
-import { type Asker, BACK, Cancelled } from "./asker.js";
+import { type Asker, BACK, type Back, Cancelled } from "./asker.js";
 import { pages } from "./pages.js";
+import { planLines } from "./plan-lines.js";
 
 /** More than this is said as a warning, seconds. */
 const LONG_S = 3600;
@@ -23,26 +25,45 @@ export async function menu(asker: Asker, env: Environment, packageFolder: string
     if (!drawn) throw new Error("the answers ask for help");
     const request = parseCampaign([...words, "--seed", String(drawn.seed)], env);
     if (!request) throw new Error("the answers ask for help");
-    const isPossible = await show(asker, request, packageFolder);
-    const next = await asker.one(
-      isPossible ? "Start it?" : "What now?",
-      [
-        ...(isPossible ? [{ value: "start", label: "Start" }] : []),
-        ...pages
-          .map(({ title, applies }, index) => ({ value: String(index), title, applies }))
-          .filter(({ applies }) => !applies || applies(answers))
-          .map(({ value, title }) => ({ value, label: `Change ${title.toLowerCase()}` })),
-        { value: "cancel", label: "Cancel" },
-      ],
-      isPossible ? "start" : "0",
-    );
-    if (next === "cancel") throw new Cancelled();
+    const next = await decide(asker, answers, await show(asker, request, packageFolder));
     if (next === "start") return request;
-    first = next === BACK ? pages.length - 1 : Number(next);
+    first = next === BACK ? pages.length - 1 : next;
     if (next !== BACK) {
       answers = await one(asker, answers, first);
       first = pages.length;
     }
+  }
+}
+
+/**
+ * What becomes of the plan that was shown.
+ * @param takes how long it takes, where it can be started
+ * @returns the page to ask again, by its number
+ * @throws Cancelled
+ */
+async function decide(asker: Asker, answers: Answers, takes?: string): Promise<"start" | number | Back> {
+  const changes = pages
+    .map(({ title, applies }, index) => ({
+      value: String(index),
+      label: `Change ${title.toLowerCase()}`,
+      applies,
+    }))
+    .filter(({ applies }) => !applies || applies(answers))
+    .map(({ value, label }) => ({ value, label }));
+  const cancel = { value: "cancel", label: "Cancel" };
+  for (;;) {
+    const next =
+      takes === undefined
+        ? await asker.one("What now?", [...changes, cancel], "0")
+        : await asker.one(
+            `Start it? It takes ${takes}`,
+            [{ value: "start", label: "Start" }, { value: "change", label: "Change an answer" }, cancel],
+            "start",
+          );
+    if (next === "start" || next === BACK) return next;
+    if (next === "cancel") throw new Cancelled();
+    const page = next === "change" ? await asker.one("Which one?", changes, "0") : next;
+    if (page !== BACK) return Number(page);
   }
 }
 
@@ -77,25 +98,26 @@ async function walk(asker: Asker, start: Answers, first: number): Promise<Answer
   return answers;
 }
 
-/** The last page. @returns whether the campaign can be started */
-async function show(asker: Asker, request: Request, packageFolder: string): Promise<boolean> {
-  let lines: string[];
-  let warnings: string[];
+/** The last page. @returns how long the campaign takes; undefined where it cannot be started */
+async function show(asker: Asker, request: Request, packageFolder: string): Promise<string | undefined> {
+  const checking = Promise.all([
+    preview(request, packageFolder),
+    examine(request.runtime, packageFolder),
+    refuseIfLocked(),
+  ]);
   try {
-    const found = await preview(request, packageFolder);
-    lines = previewLines(found);
-    const checks = await examine(request.runtime, packageFolder);
-    warnings = checks
-      .filter(({ status }) => status !== "ok")
-      .map(({ check, text, mend }) => `${check}: ${text}${mend ? ` – ${mend}` : ""}`);
+    const [found, checks] = await asker.during("making the plan", checking);
+    const failed = checks.filter(({ status }) => status === "fail");
+    if (failed.length > 0) throw environmentError(failed.map(checkText).join("\n"));
+    const warnings = checks.filter(({ status }) => status === "warn").map(checkText);
     if (found.estimate.seconds > LONG_S)
       warnings.push("this takes long: fewer runs or a shorter duration would do");
+    asker.show("The plan", planLines(found, asker.columns));
+    if (warnings.length > 0) asker.show("Warnings", warnings);
+    asker.command("The same without the menu", request.command);
+    return timesText(found);
   } catch (error) {
-    asker.show("This cannot be run", [messageOf(error)]);
-    return false;
+    asker.show("This cannot be run", messageOf(error).split("\n"));
+    return undefined;
   }
-  asker.show("The plan", lines);
-  if (warnings.length > 0) asker.show("Warnings", warnings);
-  asker.show("The same without the menu", [request.command]);
-  return true;
 }

@@ -147,20 +147,19 @@ export const pages: readonly Page[] = [
     title: "Runs",
     ask(asker, { runs }) {
       const wrong = wrongBy((text) => text === "auto" || numberIn("runs", "runs", text));
-      const message =
-        "How many runs of each configuration? (5 or more name a winner; auto: as many as it takes)";
+      const message = "How many runs each? (5 or more name a winner; auto: as many as it takes)";
       return answered("runs", asker.text(message, runs, wrong));
     },
   },
   {
     title: "Runtime",
     async ask(asker, { runtime }) {
-      const found = await Promise.all(
-        runtimes.map(async ({ id, available }) => {
-          const answer = await available();
-          return { value: id, hint: "what" in answer ? answer.what : `not here: ${answer.lacks}` };
-        }),
-      );
+      const looking = runtimes.map(async ({ id, available }) => {
+        const answer = await available();
+        if ("what" in answer) return { value: id, hint: answer.what };
+        return { value: id, hint: `not here: ${answer.lacks}`, disabled: true };
+      });
+      const found = await asker.during("looking for container engines", Promise.all(looking));
       const auto = { value: "auto", hint: "the first of these that works" };
       return answered("runtime", asker.one("Where does it run?", [auto, ...found], runtime));
     },

@@ -1,5 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { parseCampaign } from "../../../src/orchestrator/args.js";
+import type { Preview } from "../../../src/orchestrator/dry-run.js";
 import { makePlan } from "../../../src/orchestrator/plan.js";
 import {
   type Answers,
@@ -8,8 +10,10 @@ import {
   wordsOf,
 } from "../../../src/orchestrator/prompt/answers.js";
 import { type Asker, BACK, Cancelled } from "../../../src/orchestrator/prompt/asker.js";
+import { continued } from "../../../src/orchestrator/prompt/continued.js";
 import { pages } from "../../../src/orchestrator/prompt/pages.js";
-import { everything } from "../../helpers/request.js";
+import { planLines } from "../../../src/orchestrator/prompt/plan-lines.js";
+import { everything, requestOf } from "../../helpers/request.js";
 
 const words = (answers: Partial<Answers>) => wordsOf({ ...FIRST_ANSWERS, ...answers }).join(" ");
 
@@ -58,11 +62,103 @@ function answering(...answers: (string | string[] | typeof BACK)[]): Asker {
     if (answer === undefined) throw new Cancelled();
     return answer as never;
   };
-  return { one: next, many: next, text: next, show: () => {} };
+  const nothing = () => {};
+  return {
+    one: next,
+    many: next,
+    text: next,
+    columns: 76,
+    show: nothing,
+    command: nothing,
+    during: (_what, work) => work,
+  };
 }
 
 test("going back from a text that is typed leads to the choice before it", async () => {
   const page = pages.find(({ title }) => title === "Duration");
   const answer = await page?.ask(answering("custom", BACK, "custom", "45"), FIRST_ANSWERS);
   expect(answer).toEqual({ duration: "custom:45" });
+});
+
+describe("the plan in the menu", () => {
+  const lines = (columns: number, ...flags: string[]): string[] => {
+    const found: Preview = {
+      runtime: { id: "local", choice: "as asked" },
+      plan: makePlan(requestOf(...flags), everything),
+      estimate: { seconds: 60, disk_bytes: 1e6 },
+      notices: [],
+    };
+    return planLines(found, columns);
+  };
+
+  test("says once what all configurations have in common, and what differs as a table", () => {
+    const shown = lines(
+      76,
+      "--clients",
+      "iovalkey,none",
+      "--concurrency",
+      "8 1000",
+      "--duration-mode",
+      "fixed30",
+    );
+    expect(shown.slice(1, -1)).toEqual([
+      "4 configurations, 3 runs each, interleaved",
+      "all: light, realistic, 30 s measured",
+      "  iovalkey  valkey standalone  8 connections",
+      "  none      no store           8 connections",
+      "  iovalkey  valkey standalone  1000 connections",
+      "  none      no store           1000 connections",
+    ]);
+    expect(shown.at(-1)).toMatch(
+      /^12 runs of 4 configurations, about 60 s \(until \d\d:\d\d\), 1 MB on disk$/,
+    );
+  });
+
+  test("of one configuration has no table", () => {
+    expect(lines(76, "--clients", "none", "--concurrency", "8", "--runs", "1").slice(1, -1)).toEqual([
+      "1 configuration, 1 run",
+      "no store, light, realistic, 8 connections, 120 s measured",
+      "  none",
+    ]);
+  });
+
+  test("fits, whatever differs", () => {
+    const everythingDiffers = [
+      "--workload",
+      "both",
+      "--traffic",
+      "realistic,sequential",
+      "--concurrency",
+      "8 1000",
+    ];
+    for (const columns of [76, 36]) {
+      const shown = lines(
+        columns,
+        "--clients",
+        "valkey-glide:cluster,ioredis@valkey,none",
+        ...everythingDiffers,
+      );
+      expect(shown).toContain("  valkey-glide:cluster");
+      expect(shown.slice(3, -1).filter((line) => line.length > columns)).toEqual([]);
+    }
+  });
+});
+
+describe("a command line over several lines", () => {
+  const command =
+    "A='x  --y' ./run.sh --clients standalone,controls --concurrency '50 100' --name 'it'\\''s' --seed 7";
+
+  test("is the same to a shell", () => {
+    for (const columns of [20, 40, 79]) {
+      const told = (text: string) =>
+        spawnSync("sh", ["-c", `set -- ${text}\nprintf '<%s>' "$@"`], { encoding: "utf8" }).stdout;
+      expect(told(continued(command, columns).join("\n"))).toBe(told(command));
+    }
+    expect(spawnSync("sh", ["-c", `set -- ${command}; echo $#`], { encoding: "utf8" }).stdout).toBe("10\n");
+  });
+
+  test("fits, but for words that are longer", () => {
+    expect(Math.max(...continued(command, 40).map((line) => line.length))).toBeLessThanOrEqual(40);
+    expect(continued("a", 79)).toEqual(["a"]);
+  });
 });

@@ -5,10 +5,28 @@ import { openScreen } from "../../../../src/orchestrator/screen/index.js";
 import { JsonScreen } from "../../../../src/orchestrator/screen/json.js";
 import { type LineDetail, LinesScreen } from "../../../../src/orchestrator/screen/lines.js";
 import { QuietScreen } from "../../../../src/orchestrator/screen/quiet.js";
+import { assumeSize } from "../../../../src/orchestrator/screen/size.js";
 import { TerminalScreen } from "../../../../src/orchestrator/screen/terminal.js";
 import type { Detail } from "../../../../src/orchestrator/screen/types.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { Kept, planOf, shown, Telling } from "../../../helpers/events.js";
+
+/** A terminal that tells of its size. */
+class Resized extends Kept {
+  readonly #listeners: (() => void)[] = [];
+
+  constructor() {
+    super(true);
+  }
+
+  on(_event: "resize", listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  resized(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
 
 const tell = new Telling();
 const ESC = "\x1b";
@@ -215,6 +233,28 @@ describe("the screen that is taken", () => {
 });
 
 describe("on a terminal", () => {
+  test("one that says it has 0 columns is written to as if it had 80, also after a resize", () => {
+    const out = new Resized();
+    out.columns = 0;
+    out.rows = 0;
+    assumeSize(out);
+    expect([out.columns, out.rows]).toEqual([80, 24]);
+    const { text } = shown((outputs) => new TerminalScreen(outputs, "normal"), story, out).out;
+    expect(text).toMatch(/^ {2}5000 requests\/s, p50 1\.50 ms, p99 12\.25 ms, 10\.0 % limited — valid$/m);
+    out.columns = 0;
+    out.resized();
+    expect(out.columns).toBe(80);
+    out.columns = 100;
+    out.resized();
+    expect(out.columns).toBe(100);
+  });
+
+  test("a pipe is given no size", () => {
+    const pipe: { write(): void; columns?: number } = { write: () => {} };
+    assumeSize(pipe);
+    expect(pipe.columns).toBeUndefined();
+  });
+
   const onTerminal = (events: readonly CampaignEvent[], colors: boolean) =>
     shown((outputs) => new TerminalScreen(outputs, "normal"), events, new Kept(true, colors)).out.text;
   const COLOUR = new RegExp(`${ESC}\\[[\\d;]*m`);

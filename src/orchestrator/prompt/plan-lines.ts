@@ -1,0 +1,40 @@
+import { loadText } from "../../contract/configuration.js";
+import type { Plan } from "../../contract/plan.js";
+import { adaptiveText, extentText, type Preview, runsText, subjectCells, totalsText } from "../dry-run.js";
+import { flow, widthOf } from "../screen/layout.js";
+import { counted, textTable } from "../text-table.js";
+
+/** What differs between the configurations as a table, after what all have in common. */
+function matrix(plan: Plan, columns: number): string[] {
+  const rows = plan.configurations.map(({ configuration }) => {
+    const { load } = configuration;
+    return [...subjectCells(configuration), loadText(load), `${extentText(configuration)} measured`];
+  });
+  const isCommon = (column: number) => column > 0 && rows.every((row) => row[column] === rows[0]?.[column]);
+  const common = (rows[0] ?? []).filter((_, column) => isCommon(column));
+  const different = rows.map((row) => row.filter((_, column) => !isCommon(column)));
+  const table = textTable(different).map((line) => `  ${line}`);
+  const isWide = table.some((line) => widthOf(line) > columns);
+  const many = counted(rows.length, "configuration");
+  const runs = `${runsText(plan)} run${plan.runs_per_configuration === 1 ? "" : "s"}`;
+  return [
+    rows.length === 1 ? `${many}, ${runs}` : `${many}, ${runs} each, ${plan.order}`,
+    ...(common.length > 0 ? [`${rows.length === 1 ? "" : "all: "}${common.join(", ")}`] : []),
+    ...(isWide
+      ? different.flatMap(([label = "", ...rest]) => [`  ${label}`, ...flow(rest, columns, "    ")])
+      : table),
+  ];
+}
+
+/** The plan as the menu shows it: a line fits into so many columns, unless a name is longer. */
+export function planLines(found: Preview, columns: number): string[] {
+  const { runtime, plan, notices } = found;
+  return [
+    `runtime: ${runtime.id} (${runtime.choice})`,
+    ...matrix(plan, columns),
+    ...adaptiveText(plan),
+    ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
+    ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
+    totalsText(found),
+  ];
+}
