@@ -27,7 +27,7 @@ test("adaptive runs that are killed under way go on, end within their limits, an
   const { code, stdout, stderr } = await campaign.ended;
   expect(code, stderr).toBe(0);
   expect(stdout).toContain("5 runs are there, 5 are missing");
-  expect(stdout).toMatch(/ \[6\/12\] .*, run 3: \d+ requests/);
+  expect(stdout).toMatch(/, run 6: \d+ requests/);
   expect(stdout).toContain("after round 5: 2 configurations go on");
   const { adaptive, configurations } = summaryOf(campaign);
   expect(campaign.manifest.adaptive?.ended?.round).toBe(6);
