@@ -1,17 +1,18 @@
 import { widthOf } from "../screen/layout.js";
 
-/** A word of a command line, its quoted parts whole. */
-const WORD = /(?:'[^']*'|\\.|[^\s'\\])+/g;
+/** A word of a command line, its quoted parts whole, and a flag with its value. */
+const WORD = String.raw`(?:'[^']*'|\\.|[^\s'\\])+`;
+const PIECE = new RegExp(`--${WORD}(?: (?!--)${WORD})?|${WORD}`, "g");
 
-/** A command line over as many lines as it needs, as a shell reads it; a word that is wider than that stays whole. */
+/** A command line over as many lines as it needs, as a shell reads it; what is wider than a line stays whole. */
 export function continued(command: string, columns: number): string[] {
   const lines: string[] = [];
-  for (const word of command.match(WORD) ?? []) {
+  for (const piece of command.match(PIECE) ?? []) {
     const last = lines.at(-1);
-    const joined = `${last} ${word}`;
-    if (last === undefined) lines.push(word);
+    const joined = `${last} ${piece}`;
+    if (last === undefined) lines.push(piece);
     else if (widthOf(joined) + 2 <= columns) lines[lines.length - 1] = joined;
-    else lines.push(`  ${word}`);
+    else lines.push(`  ${piece}`);
   }
   return lines.map((line, index) => (index < lines.length - 1 ? `${line} \\` : line));
 }

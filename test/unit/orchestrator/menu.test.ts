@@ -157,8 +157,9 @@ describe("a command line over several lines", () => {
     expect(spawnSync("sh", ["-c", `set -- ${command}; echo $#`], { encoding: "utf8" }).stdout).toBe("10\n");
   });
 
-  test("fits, but for words that are longer", () => {
+  test("fits, with each value beside its flag, but for what is longer", () => {
     expect(Math.max(...continued(command, 40).map((line) => line.length))).toBeLessThanOrEqual(40);
     expect(continued("a", 79)).toEqual(["a"]);
+    expect(continued("./run.sh --runs 3 --seed 7", 19)).toEqual(["./run.sh --runs 3 \\", "  --seed 7"]);
   });
 });
