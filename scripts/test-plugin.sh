@@ -38,8 +38,7 @@ if [[ -f $path ]]; then
 fi
 # Stacks name the file of the user.
 own_path() {
-  if [[ $copy ]]; then sed "s|\(file://\)\{0,1\}$copy|$(printf '%s' "${folder%/}" | sed 's/[|&\\]/\\&/g')|g"
+  if [[ $copy ]]; then sed "s|\(file:\)\{0,1\}[./]*$copy|$(printf '%s' "${folder%/}" | sed 's/[|&\\]/\\&/g')|g"
   else cat; fi
 }
-[[ ! -t 1 ]] || export FORCE_COLOR=1
 PLUGINS=$(list "${copy:-$folder}/$(basename "$path")") node_modules/.bin/vitest run --project plugin 2>&1 | own_path
