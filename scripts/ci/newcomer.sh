@@ -21,7 +21,7 @@ ln -sf "$(node -p process.execPath)" "$folder/node"
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$(python3 -c 'import sys; print(sys.executable)')" >"$folder/python3"
 chmod +x "$folder/python3"
 
-hidden=(env -u CHROMIUM -u REDIS_SERVER -u VALKEY_SERVER -u REQUIRE PATH="$folder" DOCKER_HOST=unix:///nonexistent/docker.sock)
+hidden=(env -u CHROMIUM -u REDIS_SERVER -u VALKEY_SERVER PATH="$folder" DOCKER_HOST=unix:///nonexistent/docker.sock)
 # Programs that are started without DOCKER_HOST look for the usual socket: root can hide that, too.
 socket=/var/run/docker.sock
 if [[ -S $socket ]] && unshare --mount true 2>/dev/null; then

@@ -25,13 +25,13 @@ test("newcomer.sh hides engine, stores, browser and shells, and leaves what a ne
   const hidden =
     "docker podman redis-server valkey-server memcached chromium google-chrome zsh tmux go gcc".split(" ");
   const script = join(ROOT, "scripts/ci/newcomer.sh");
-  const env = { ...process.env, REDIS_SERVER: "/bin/true", CHROMIUM: "/bin/true" };
-  const command = `${has}; printf ' %s' "\${REDIS_SERVER-none}" "\${CHROMIUM-none}"`;
+  const env = { ...process.env, REDIS_SERVER: "/bin/true", CHROMIUM: "/bin/true", REQUIRE: "valkey" };
+  const command = `${has}; printf ' %s' "\${REDIS_SERVER-none}" "\${CHROMIUM-none}" "$REQUIRE"`;
   const ended = spawnSync(script, ["bash", "-c", command, "bash", ...names, ...hidden], {
     env,
     encoding: "utf8",
   });
   // It knows Debian's packages alone.
   if (ended.status === 3) context.skip(ended.stderr.trim());
-  expect(ended.stdout).toBe(`${names.join(" ")} unix:///nonexistent/docker.sock none none`);
+  expect(ended.stdout).toBe(`${names.join(" ")} unix:///nonexistent/docker.sock none none valkey`);
 });
