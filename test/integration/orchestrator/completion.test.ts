@@ -84,6 +84,8 @@ function completesWhatIsTyped(shell: string, command: string): void {
   const { stdout } = spawnSync("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
     input: `. "$HOME/start"\n${typed}exit\n`,
     encoding: "utf8",
+    // Files are completed, too.
+    cwd: home,
     env: { PATH: process.env.PATH, HOME: home, NODE: process.execPath, CLI, TERM: "dumb" },
     timeout: 60_000,
   });
