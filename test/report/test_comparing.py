@@ -414,6 +414,14 @@ def test_a_baseline_is_saved_whole_and_compared_with(call: Call, put: Put, tmp_p
     assert there == ["main"]
 
 
+def test_a_baseline_compared_with_its_own_campaign_says_so(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000})
+    assert call("--save-baseline", "main").code == 0
+    said = call("--baseline", "main").out
+    assert "both sides are campaign one: measure anew, then compare with the baseline" in said
+    assert "two campaigns" not in said
+
+
 def test_baselines_that_cannot_be(call: Call, put: Put, tmp_path: Path) -> None:
     put("one", {IOVALKEY: 6000})
     for name in ("../x", "", ".hidden", "a/b", "x" * 80, "-x\n"):

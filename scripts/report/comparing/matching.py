@@ -214,13 +214,15 @@ def _look_notes(base: Side, new: Side, drift_excluded: bool) -> list[str]:
     adaptive = any(row.schedule for side in (base, new) for row in side.summaries)
     if not adaptive:
         return []
-    where = ": its report decides at the levels of several looks" if drift_excluded else ""
-    return [f"the number of runs followed from their figures (--runs auto), and this looks once more{where}"]
+    where = ": the verdict of the campaign’s report counts" if drift_excluded else ""
+    return [f"--runs auto chose the number of runs by their figures, and this tests them once more{where}"]
 
 
 def _drift_notes(base: Side, new: Side, drift_excluded: bool) -> list[str]:
     if drift_excluded:
         return []
+    if base.folder != new.folder and base.campaign.name == new.campaign.name:
+        return [f"both sides are campaign {new.campaign.name}: measure anew, then compare with the baseline"]
     if base.folder != new.folder:
         return ["drift of the machine is not excluded: the sides are of two campaigns"]
     return ["drift of the machine is not excluded: runs were not interleaved"]

@@ -20,7 +20,8 @@ Examples:
   ratelimit-bench compare iovalkey+same-script valkey-glide+same-script
   ratelimit-bench compare --metric cpu iovalkey iovalkey+autopipelining --campaign results/20260102_030405
   ratelimit-bench compare results/20260102_030405 results/latest --format md
-  ratelimit-bench compare --save-baseline main; ratelimit-bench compare --baseline main
+  ratelimit-bench compare --save-baseline main
+  ratelimit-bench compare --baseline main      after the next campaign
 
 Exit codes: 0 no regression, 2 bad usage or unlike things, 3 environment not fit, 4 writing failed, 6 a regression,
             7 inconclusive: a regression was neither shown nor excluded`;
