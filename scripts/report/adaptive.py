@@ -12,7 +12,7 @@ from .model import Campaign
 from .parts import PagePart, page_parts
 from .stats import DEFAULT_FLOOR, Schedule, Stop, median_interval, side_in_looks
 from .summarize import Summary
-from .verdict_text import interval_of, runs_text
+from .verdict_text import interval_of, outlook_text
 
 #: Why a configuration was not run any more.
 _STOPPED: dict[Stop, str] = {
@@ -99,15 +99,14 @@ def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
         word = "faster" if found.status == "better" else "slower"
         return True, f"{new} is {word} than {base} ({between})"
     why = found.reason or "there was no look at it"
-    outlook = f"; {runs_text(found)}" if found.ratio is not None else ""
-    return False, f"{new} and {base}: {why} ({between}){outlook}"
+    outlook = outlook_text(found)
+    return False, f"{new} and {base}: {why} ({between}){f'; {outlook}' if outlook else ''}"
 
 
 def _ranking_rows(ranking: Ranking, schedule: Schedule, looked: int) -> dict[str, tuple[int, Stop] | None]:
     """By the id of its summary, when each row was done."""
-    ranked = [standing.summary for standing in ranking.standings if standing.rank is not None]
     stops = ranking.family.stops if ranking.family else ()
-    found = {row.id: stop for row, stop in zip(ranked, stops, strict=False)}
+    found = {row.id: stop for row, stop in zip(ranking.compared, stops, strict=False)}
     return {row.id: found.get(row.id) or _alone(row, schedule, looked) for row in ranking.summaries} | found
 
 

@@ -1,30 +1,48 @@
-"""The first thing on the page: per cell, who has which median, how far apart, and how much that is worth."""
+"""The rows of the first screen: per cell and ranking, the figures that decide and what was shown of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .apart import ApartTable, apart_caption, apart_tables
-from .compare import Cell, Ranking, Standing
-from .format import milliseconds, percent, plural, rate, ratio
+from .compare import (
+    Cell,
+    Figure,
+    Ranking,
+    Standing,
+    by_p99,
+    by_throughput,
+    compare_rows,
+    server_cpu,
+    throughput,
+)
+from .format import ABSENT, microseconds, milliseconds, plural, rate
 from .loads import load_text
 from .script_text import difference, disclosure, mode_text
+from .spread_text import SpreadFigure, spread_figure
+from .stats import Comparison
 from .summarize import Summary
-from .verdict_text import interval_text, sentence
+from .verdict_text import interval_of, name, sentence
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """`bar_percent` is the throughput in % of the highest in the cell, controls included."""
+    """A configuration: figures of its median run with their range over its runs, and what was shown."""
 
     summary_id: str
     rank: str
+    """Empty unless its place was shown."""
+    best: bool
+    """It was shown to be better than every other row of its ranking."""
     label: str
-    throughput: str
-    bar_percent: float
+    throughput: SpreadFigure
+    p99: SpreadFigure
+    cpu: SpreadFigure
+    """Of the server, in µs per request."""
     ratio: str
-    interval: str
-    """Of the ratio to the first row, with the status: `0.89–0.93×, worse`; empty where nothing was tested."""
-    p99: str
+    """To the first row of its ranking, with the interval: `0.91×, 0.89–0.93×`."""
+    cpu_ratio: str
+    status: str
+    """What was shown of it, in a word or two; empty where nothing is compared."""
     tags: tuple[str, ...]
     hole: str
 
@@ -49,6 +67,10 @@ class AnswerGroup:
     indicative: bool
     rows: tuple[AnswerRow, ...]
 
+    @property
+    def ids(self) -> str:
+        return " ".join(row.summary_id for row in self.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -56,6 +78,7 @@ class Answer:
 
     id: str
     title: str
+    open_loop: bool
     groups: tuple[AnswerGroup, ...]
     controls: tuple[AnswerRow, ...]
     warnings: tuple[Warned, ...]
@@ -65,30 +88,63 @@ class Answer:
     apart: tuple[ApartTable, ...]
     apart_caption: str
 
+    @property
+    def rows(self) -> tuple[AnswerRow, ...]:
+        return (*(row for group in self.groups for row in group.rows), *self.controls)
 
-def _throughput(summary: Summary) -> float | None:
-    return summary.median.requests_per_second if summary.median else None
+
+#: Statuses of a row as seen from the first one of its ranking, in a closed loop and in an open one.
+_STATUS = {
+    "better": ("faster", "lower p99"),
+    "worse": ("slower", "higher p99"),
+    "no difference": ("no difference", "no difference"),
+    "inconclusive": ("not decided", "not decided"),
+    "indicative": ("too few runs", "too few runs"),
+    "not comparable": ("not compared", "not compared"),
+}
 
 
-def _row(
-    summary: Summary, highest: float, rank: str = "", to_best: str = "", interval: str = ""
-) -> AnswerRow:
-    value = _throughput(summary)
+def row_status(standing: Standing, ranking: Ranking) -> str:
+    """`fastest`, `slower`, `not decided`, …; empty for the first row, unless it was shown to be the best."""
+    if ranking.winner is standing.summary:
+        return "lowest p99" if ranking.open_loop else "fastest"
+    found = standing.versus_first
+    return _STATUS[found.status][ranking.open_loop] if found else ""
+
+
+def _percentile(name: str) -> Figure:
+    return lambda figures: figures.percentiles_ms.get(name)
+
+
+def _row(summary: Summary, standing: Standing | None = None, ranking: Ranking | None = None) -> AnswerRow:
+    compared = standing is not None and ranking is not None
     return AnswerRow(
         summary_id=summary.id,
-        rank=rank,
+        rank="" if standing is None or standing.rank is None else str(standing.rank),
+        best=ranking is not None and ranking.winner is summary,
         label=summary.identity.short_label,
-        throughput=rate(value),
-        bar_percent=round(100 * (value or 0) / highest, 2) if highest else 0,
-        ratio=to_best,
-        interval=interval,
-        p99=milliseconds(summary.figures.percentiles_ms.get("p99") if summary.figures else None),
-        tags=_tags(summary),
+        throughput=spread_figure(summary, throughput, rate),
+        p99=spread_figure(summary, _percentile("p99"), milliseconds, "p99"),
+        cpu=spread_figure(summary, server_cpu, microseconds),
+        ratio=against_first(standing.versus_first if standing else None),
+        cpu_ratio=against_first(standing.cpu_versus_first if standing else None),
+        status=row_status(standing, ranking) if compared and standing and ranking else "",
+        tags=row_tags(summary),
         hole=summary.hole,
     )
 
 
-def _tags(summary: Summary) -> tuple[str, ...]:
+def control_row(control: Summary) -> AnswerRow:
+    """A row that nothing is compared with."""
+    return _row(control)
+
+
+def against_first(comparison: Comparison | None) -> str:
+    """`0.91×, 0.89–0.93×`; a dash for the first row, and where there is no estimate."""
+    return (interval_of(comparison) if comparison else "") or ABSENT
+
+
+def row_tags(summary: Summary) -> tuple[str, ...]:
     """What a reader must know of a row that has figures: a suspect median run, and runs that do not count."""
     if summary.median is None:
         return ()
@@ -103,12 +159,7 @@ def _tags(summary: Summary) -> tuple[str, ...]:
     )
 
 
-def _client_row(standing: Standing, highest: float) -> AnswerRow:
-    rank = "" if standing.rank is None else str(standing.rank)
-    return _row(standing.summary, highest, rank, ratio(standing.ratio), interval_text(standing.versus_first))
-
-
-def _heading(ranking: Ranking) -> str:
+def heading_of(ranking: Ranking) -> str:
     """`On valkey 9.1.2, one script for all`."""
     versions = {
         run.versions["store"]
@@ -123,16 +174,28 @@ def _heading(ranking: Ranking) -> str:
     return f"{store}{already}, {mode_text(ranking)}"
 
 
+def ceiling_ratios(cell: Cell) -> list[tuple[Summary, Summary, Comparison]]:
+    """The client row with the highest median with each control: (client, control, client ÷ control)."""
+    clients = [row for row in by_throughput(cell.summaries) if row.median]
+    if not clients or cell.identity.open_loop:
+        return []
+    found = []
+    for control in cell.controls:
+        for pair in compare_rows([control, clients[0]], throughput, higher_is_better=True):
+            found.append((pair.new, pair.base, pair.comparison))
+    return found
+
+
 def _ceiling(cell: Cell) -> str:
-    clients = [value for summary in cell.summaries if (value := _throughput(summary)) is not None]
-    if not clients:
-        return ""
     texts = [
-        f"{percent(100 * max(clients) / value, 0)} of {control.identity.short_label}"
-        for control in cell.controls
-        if (value := _throughput(control))
+        f"{interval_of(found)} of {name(control)}"
+        for _, control, found in ceiling_ratios(cell)
+        if found.ratio is not None
     ]
-    return f"The highest client median is {' and '.join(texts)}." if texts else ""
+    if not texts:
+        return ""
+    client = ceiling_ratios(cell)[0][0]
+    return f"{name(client)} reaches {' and '.join(texts)}, under the same load."
 
 
 def cell_title(cell: Cell) -> str:
@@ -149,25 +212,25 @@ def answers(cells: Sequence[Cell]) -> tuple[Answer, ...]:
     """One answer a cell, in their order."""
     found = []
     for cell in cells:
-        values = [_throughput(summary) or 0 for summary in (*cell.summaries, *cell.controls)]
-        highest = max(values, default=0)
         groups = tuple(
             AnswerGroup(
-                heading=_heading(ranking),
+                heading=heading_of(ranking),
                 disclosure=disclosure(ranking),
                 sentence=sentence(ranking),
-                indicative=ranking.comparable > 0 and ranking.few_runs,
-                rows=tuple(_client_row(standing, highest) for standing in ranking.standings),
+                indicative=bool(ranking.compared) and ranking.few_runs,
+                rows=tuple(_row(standing.summary, standing, ranking) for standing in ranking.standings),
             )
             for ranking in cell.rankings
         )
         apart = apart_tables(cell)
+        controls = by_p99(cell.controls) if cell.identity.open_loop else cell.controls
         found.append(
             Answer(
                 id=cell.id,
                 title=cell_title(cell),
+                open_loop=cell.identity.open_loop,
                 groups=groups,
-                controls=tuple(_row(control, highest) for control in cell.controls),
+                controls=tuple(control_row(control) for control in controls),
                 warnings=tuple(
                     Warned(row.id, row.identity.short_label, text)
                     for row in (*cell.summaries, *cell.controls)

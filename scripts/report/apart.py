@@ -2,17 +2,15 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
-from .compare import Cell, by_throughput
-from .format import ABSENT, microseconds, plural, rate, ratio
-from .model import Measured
+from .compare import Cell, Figure, by_throughput
+from .format import ABSENT, microseconds, plural, rate
 from .roles import cpu_us_per_request
 from .script_text import script_names
-from .stats import MIN_RUNS_FOR_A_CLAIM, compare_family, ratio_between
+from .stats import MIN_RUNS_FOR_A_CLAIM, Comparison, compare_family
+from .steadiness import attributable
 from .summarize import Summary
 
-Figure = Callable[[Measured], float | None]
 Pair = tuple[Summary | None, Summary | None]
 """The rows of one variant of a client on one store: under its own script, under the one for all."""
 
@@ -28,7 +26,7 @@ FIGURES: tuple[tuple[Figure, Callable[[float | None], str]], ...] = (
 @dataclass(frozen=True, slots=True)
 class ApartRow:
     """`own`, `same`: script, requests/s, server and store CPU in µs/request; `ratios`: same ÷ own of each,
-    with what the test says of `same` where there are enough runs: `1.25×, better`."""
+    with its interval, and what the test says of `same` where there are enough runs."""
 
     ids: str
     """Of the rows that it is made of, with a space between."""
@@ -72,39 +70,46 @@ def _tags(own: Summary | None, same: Summary | None) -> tuple[str, ...]:
     return (*few, *(["own is the same script"] if equal else []))
 
 
-def _values(summary: Summary, read: Figure) -> list[float]:
-    """Of the runs that count and have the figure."""
-    found = [read(run.measured) for run in summary.runs if run.eligible and run.measured]
-    return [value for value in found if value is not None]
-
-
-def _statuses(pairs: Iterable[Pair]) -> dict[str, list[str]]:
-    """What the tests say, by the id of the row under the one script; a family is a column of the table."""
+def _ratios(pairs: Iterable[Pair], unsteady: str) -> dict[str, list[str]]:
+    """Same ÷ own of each figure, by the id of the row under the one script; a family is a column."""
     both = [(own, same) for own, same in pairs if own and same]
     said: dict[str, list[str]] = {same.id: [] for _, same in both}
     for column, (read, _) in enumerate(FIGURES):
         found = compare_family(
-            [(_values(same, read), _values(own, read)) for own, same in both], higher_is_better=column == 0
+            [(same.values(read), own.values(read)) for own, same in both], higher_is_better=column == 0
         )
-        for (_, same), comparison in zip(both, found, strict=True):
+        for (own, same), comparison in zip(both, found, strict=True):
             # In an open loop throughput is what was offered.
             tested = comparison.p_holm is not None and not (column == 0 and same.identity.open_loop)
-            said[same.id].append(comparison.status if tested else "")
+            told = attributable(comparison, own, same, unsteady)
+            said[same.id].append(_ratio_text(told, tested))
     return said
 
 
+def _ratio_text(comparison: Comparison, tested: bool) -> str:
+    """`1.25×, 1.21–1.30×, better`."""
+    if comparison.ratio is None:
+        return ABSENT
+    interval = comparison.interval
+    return ", ".join(
+        [
+            f"{comparison.ratio:.2f}×",
+            *([f"{interval.low:.2f}–{interval.high:.2f}×"] if interval else []),
+            *([comparison.status] if tested else []),
+        ]
+    )
+
+
 def _row(
-    label: str, own: Summary | None, same: Summary | None, statuses: Mapping[str, Sequence[str]]
+    label: str, own: Summary | None, same: Summary | None, ratios: Mapping[str, Sequence[str]]
 ) -> ApartRow:
-    ratios = [ratio(ratio_between(_value(same, read), _value(own, read))) for read, _ in FIGURES]
-    told = statuses.get(same.id, ()) if same else ()
     return ApartRow(
         ids=" ".join(summary.id for summary in (own, same) if summary),
         label=label,
         tags=_tags(own, same),
         own=_side(own),
         same=_side(same),
-        ratios=tuple(", ".join(filter(None, parts)) for parts in zip_longest(ratios, told, fillvalue="")),
+        ratios=tuple(ratios.get(same.id if same else "", (ABSENT,) * len(FIGURES))),
     )
 
 
@@ -135,8 +140,8 @@ def apart_tables(cell: Cell) -> tuple[ApartTable, ...]:
     for store, variants in stores.items():
         pairs: dict[str, Pair] = {variant: (own, same) for variant, (own, same) in variants.items()}
         if any(own and same for own, same in pairs.values()):
-            statuses = _statuses(pairs.values())
-            rows = tuple(_row(variant, *pair, statuses) for variant, pair in _ordered(pairs))
+            ratios = _ratios(pairs.values(), cell.unsteady)
+            rows = tuple(_row(variant, *pair, ratios) for variant, pair in _ordered(pairs))
             tables.append(ApartTable(f"{cell.id}-apart{len(tables) + 1}", store, rows))
     return tuple(tables)
 
@@ -144,11 +149,11 @@ def apart_tables(cell: Cell) -> tuple[ApartTable, ...]:
 def apart_caption(tables: Sequence[ApartTable]) -> str:
     """How the tables are read; empty without one."""
     return (
-        "Down the columns under “same script” the clients differ and the script does not, though the command "
-        "may; across a line the script differs and the client does not. Figures of the median runs; ratios "
-        f"are same ÷ own, indicative below {MIN_RUNS_FOR_A_CLAIM} valid runs a side, tested as rankings are "
-        "above it, each column for itself. Where a client’s own script is the same one, they show what is "
-        "noise."
+        "Each row is one client. On the left it runs its own script, on the right all clients run the same "
+        "one: read down the right side to compare clients, and across a row to see what the script costs. "
+        "The last columns give same script ÷ own script with a 95 % interval; below "
+        f"{MIN_RUNS_FOR_A_CLAIM} valid runs of each nothing is tested. Where a client’s own script is the "
+        "same one, they show noise."
         if tables
         else ""
     )

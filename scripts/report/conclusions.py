@@ -11,13 +11,14 @@ from .summarize import Summary
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
-    """One comparison; ratios are new ÷ base."""
+    """One comparison; ratios are new ÷ base. `ratio_of_medians` is there for readers of the first format: a
+    second value for one ratio would contradict `ratio`, so it is null."""
     interval = comparison.interval
     return {
         "status": comparison.status,
         "reason": comparison.reason or None,
         "ratio": comparison.ratio,
-        "ratio_of_medians": comparison.ratio_of_medians,
+        "ratio_of_medians": None,
         "interval": {"low": interval.low, "high": interval.high, "coverage": interval.coverage}
         if interval
         else None,
@@ -40,7 +41,8 @@ def _pair(pair: Pair) -> dict[str, Any]:
 
 
 def conclusions(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
-    """One a ranking: under which load, what it says, and each row compared with each, by throughput."""
+    """One a ranking: under which load, what it says, and each row compared with each, by throughput, and
+    apart from that by p99 (open loop alone) and by the server's CPU per request."""
     found = []
     for part in page_parts(summaries):
         for cell, answer in zip(part.cells, answers(part.cells), strict=True):
@@ -51,7 +53,10 @@ def conclusions(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
                         "heading": group.heading,
                         "sentence": group.sentence,
                         "indicative": group.indicative,
+                        "winner": ranking.winner.identity.label if ranking.winner else None,
                         "comparisons": [_pair(pair) for pair in ranking.pairs],
+                        "latency_p99_comparisons": [_pair(pair) for pair in ranking.latency_pairs],
+                        "server_cpu_comparisons": [_pair(pair) for pair in ranking.cpu_pairs],
                     }
                 )
     return found

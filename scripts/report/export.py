@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from .compare import FIGURES, Figure
 from .csv_text import Cell, csv_text, decimals
 from .model import Measured, Role
 from .open_loop import Schedule
@@ -30,6 +31,21 @@ def _latency(name: str) -> Callable[[Summary], Cell]:
 
 def _spread(name: str, digits: int = 2) -> Callable[[Summary], Cell]:
     return lambda summary: decimals(getattr(summary.spread, name, None), digits)
+
+
+def _end(read: Figure, index: int) -> Callable[[Summary], Cell]:
+    """The lowest (0) or highest (1) of a figure over the runs that count."""
+
+    def end(summary: Summary) -> Cell:
+        ends = summary.range_of(read)
+        return decimals(ends[index], 3) if ends else None
+
+    return end
+
+
+def _untypical(summary: Summary) -> Cell:
+    """Figures of the median run that lie outside the middle half of its runs."""
+    return " ".join(name for name, read in FIGURES.items() if summary.is_untypical(read)) or None
 
 
 def _role(
@@ -150,6 +166,13 @@ COLUMNS: tuple[Column, ...] = (
     ("requests_per_second_max", _spread("max")),
     ("requests_per_second_stdev", _spread("stdev")),
     ("requests_per_second_cv_percent", _spread("cv_percent")),
+    *(
+        (f"{name}_{end}", _end(read, index))
+        for name, read in FIGURES.items()
+        if name != "requests_per_second"
+        for index, end in enumerate(("min", "max"))
+    ),
+    ("untypical", _untypical),
     ("requests_per_second_interval_low", _interval("low")),
     ("requests_per_second_interval_high", _interval("high")),
     ("requests_per_second_interval_coverage", _interval("coverage", 4)),

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from .format import ABSENT, count, milliseconds, plural, rate, ratio
+from .format import ABSENT, count, milliseconds, plural, rate
 from .loads import load_text, varying_parts
 from .model import Measured, Run
-from .stats import ratio_between
+from .stats import compare_runs
 from .summarize import Summary
 from .tables import TableCell, sort_key
+from .verdict_text import interval_of
 
 Count = Callable[[Measured], int | None]
 
@@ -112,19 +113,24 @@ def _middle(values: Sequence[float]) -> float | None:
 def _cells(summary: Summary) -> tuple[TableCell, ...]:
     found = _measured([summary])
     sides = [[f for _, f in found if _troubled(f) is troubled] for troubled in (True, False)]
-    throughputs = [_middle([f.requests_per_second for f in side]) for side in sides]
-    p99s = [_middle([f.percentiles_ms["p99"] for f in side if f.percentiles_ms]) for side in sides]
+    throughputs = [[f.requests_per_second for f in side] for side in sides]
+    p99s = [[f.percentiles_ms["p99"] for f in side if f.percentiles_ms] for side in sides]
 
     def number(value: float | None, show: Callable[[float | None], str]) -> TableCell:
         return TableCell(show(value), kind="number", sort=sort_key(value))
 
+    def ratio(with_errors: Sequence[float], without: Sequence[float]) -> TableCell:
+        comparison = compare_runs(with_errors, without)
+        text = interval_of(comparison) or ABSENT
+        return TableCell(text, kind="number", sort=sort_key(comparison.ratio))
+
     return (
         *(number(_total(found, read), count) for _, _, read in (*KINDS, STORE)),
         TableCell(f"{len(sides[0])} of {len(found)}", kind="number", sort=sort_key(len(sides[0]))),
-        *(number(value, rate) for value in throughputs),
-        number(ratio_between(*throughputs), ratio),
-        *(number(value, milliseconds) for value in p99s),
-        number(ratio_between(*p99s), ratio),
+        *(number(_middle(side), rate) for side in throughputs),
+        ratio(*throughputs),
+        *(number(_middle(side), milliseconds) for side in p99s),
+        ratio(*p99s),
     )
 
 

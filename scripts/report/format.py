@@ -1,5 +1,7 @@
 """Numbers for people: sensible digits, units at the value, and a dash where there is no figure."""
 
+from collections.abc import Sequence
+
 ABSENT = "–"
 _KIB = 1024
 
@@ -56,6 +58,11 @@ def count(value: float | None) -> str:
 def plural(number: int, word: str) -> str:
     """`3, "run"` → `3 runs`."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def joined(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])
 
 
 def percentile_name(name: str) -> str:

@@ -35,7 +35,7 @@ def page_parts(summaries: Sequence[Summary]) -> tuple[PagePart, ...]:
     parts = []
     for number, (runtime, rows) in enumerate(runtimes.items(), start=1):
         part_id = f"part{number}-" if several else ""
-        found = tuple(replace(cell, id=part_id + cell.id) for cell in cells(rows))
+        found = tuple(replace(cell, id=part_id + cell.id) for cell in cells(rows, summaries))
         controls = tuple(row for row in rows if row.identity.control)
         parts.append(PagePart(part_id, runtime if several else "", found, controls))
     return tuple(parts)

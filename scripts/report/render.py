@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .adaptive import adaptive_of
-from .answer import Answer, answers
+from .answer import Answer, AnswerRow, answers, control_row
 from .at_rate import COLUMNS as RATE_COLUMNS
 from .at_rate import RateTable, rate_tables
 from .charts import CHARTS, FOLDED_CHARTS, OPEN_CHARTS
@@ -15,7 +15,6 @@ from .environment import campaign_facts, external_notices, machine_facts, versio
 from .failures import COLUMNS as FAILURE_COLUMNS
 from .failures import failures
 from .filters import filter_values, row_values, rows_named
-from .glance import GlanceRow, glance, headline
 from .loads import PARTS, load_text, varying_parts
 from .model import Campaign
 from .notices import campaign_notices
@@ -23,10 +22,12 @@ from .page import CHART_SCRIPTS, render_template
 from .parts import PagePart, page_parts
 from .paths import STATIC
 from .problems import problems
+from .recommendation import recommend
 from .resources import COLUMNS as RESOURCE_COLUMNS
 from .resources import resource_rows
 from .runs import run_rows
 from .script_calls import script_rows
+from .spread_text import marks_note
 from .summarize import Summary
 from .tables import Table, result_tables
 from .thresholds import judgements
@@ -40,24 +41,35 @@ class Section:
     name: str
     ids: str
     """Of its rows, with a space between."""
-    headline: str
-    glance: tuple[GlanceRow, ...]
     answers: tuple[Answer, ...]
+    controls: tuple[AnswerRow, ...]
+    """Of a part without a client: there they stand under no cell."""
     rate_tables: tuple[RateTable, ...]
     tables: tuple[Table, ...]
 
+    @property
+    def rows(self) -> list[AnswerRow]:
+        """All that the first screen's table has."""
+        return [*(row for answer in self.answers for row in answer.rows), *self.controls]
+
+    @property
+    def open_loop(self) -> bool:
+        """All of it is latency at a rate."""
+        return bool(self.answers) and all(answer.open_loop for answer in self.answers)
+
+    @property
+    def marks(self) -> str:
+        """What the marks on the first screen's figures mean."""
+        return marks_note([figure for row in self.rows for figure in (row.throughput, row.p99, row.cpu)])
+
 
 def _section(part: PagePart) -> Section:
-    closed = [cell for cell in part.cells if not cell.identity.open_loop]
-    found = answers(closed)
-    rows = glance(closed, found, varying_parts([cell.summaries[0] for cell in closed]))
     return Section(
         id=part.id,
         name=part.name,
         ids=" ".join(summary.id for summary in part.ordered),
-        headline=headline(rows),
-        glance=rows,
-        answers=found,
+        answers=answers(part.cells),
+        controls=() if part.cells else tuple(control_row(control) for control in part.controls),
         rate_tables=rate_tables(part.cells),
         tables=result_tables(part.cells, part.controls, part.id, part.name),
     )
@@ -118,6 +130,7 @@ def render_page(
         campaign=campaign,
         manifest=manifest,
         downloads=downloads,
+        recommendation=recommend(campaign, summaries, parts),
         sections=[_section(part) for part in parts],
         open_charts=[chart for chart in OPEN_CHARTS if chart.id in figures],
         folded_charts=[chart for chart in FOLDED_CHARTS if chart.id in figures],

@@ -1,9 +1,9 @@
 """The limiter's scripts in words: what a group ran, and by which commands (rule M12)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from .compare import Cell, Ranking
-from .format import ABSENT, count
+from .format import ABSENT, count, joined
 from .summarize import Summary
 
 #: The class whose script `+same-script` has every client run.
@@ -13,11 +13,6 @@ COMMON_CLASS = "RateLimiterRedis"
 USUAL_LIMITER = "rate-limiter-flexible"
 
 _EVAL_IS_LONGER = "EVAL sends the script’s text with every call."
-
-
-def joined(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])
 
 
 def script_names(summary: Summary) -> str:
@@ -74,11 +69,11 @@ def disclosure(ranking: Ranking) -> str:
         return f"All happen to run the identical script, {short}, by {_commands(ranking)}"
     used = _by_client(ranking.summaries, kinds_only=False)
     texts = [f"{', '.join(clients)}: {text}" for text, clients in used.items()]
-    differ = f" A difference is one of {_what_varies(ranking)} and script together." if len(used) > 1 else ""
+    differ = f" A difference is one of {what_varies(ranking)} and script together." if len(used) > 1 else ""
     return f"{'; '.join(texts)}.{differ}"
 
 
-def _what_varies(ranking: Ranking) -> str:
+def what_varies(ranking: Ranking) -> str:
     """`client`, `limiter version` or both: what beside the script tells the rows apart."""
     rows = [row.identity for row in ranking.summaries if row.scripts]
     clients = {(row.client, row.client_version) for row in rows}

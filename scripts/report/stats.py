@@ -19,22 +19,34 @@ from hdrh.histogram import HdrHistogram
 from .inference.decide import (
     DEFAULT_FLOOR,
     Comparison,
+    Level,
     Status,
     compare_family,
     compare_runs,
     not_comparable,
 )
-from .inference.instability import MAX_CV_PERCENT, Modes, Ramp, Trend, trend, two_levels, warm_up_ramp
+from .inference.instability import (
+    MAX_CV_PERCENT,
+    Modes,
+    Ramp,
+    Trend,
+    range_of_five,
+    trend,
+    two_levels,
+    warm_up_ramp,
+)
 from .inference.looks import Family, Schedule, Stop, family_in_looks, side_in_looks
 from .inference.median import MedianInterval, median_interval
 from .inference.noise import MIN_RUNS_FOR_NOISE, Noise, floor_from_spread, noise_of, runs_for_floor
-from .inference.power import MIN_RUNS_FOR_A_CLAIM, detectable_difference, log_deviation, runs_needed
+from .inference.power import MAX_RUNS, MIN_RUNS_FOR_A_CLAIM, detectable_difference, log_deviation, runs_needed
 from .inference.rank_test import holm, mann_whitney_p, smallest_p
-from .inference.ratio import Ratio, RatioInterval, ratio_of
+from .inference.ratio import ALPHA, Ratio, RatioInterval, ratio_of
 
 __all__ = [
+    "ALPHA",
     "DEFAULT_FLOOR",
     "MAX_CV_PERCENT",
+    "MAX_RUNS",
     "MIN_RUNS_FOR_A_CLAIM",
     "MIN_RUNS_FOR_NOISE",
     "MIN_SAMPLES",
@@ -42,6 +54,7 @@ __all__ = [
     "Candidate",
     "Comparison",
     "Family",
+    "Level",
     "MedianInterval",
     "Modes",
     "Noise",
@@ -69,9 +82,8 @@ __all__ = [
     "paired_difference",
     "paired_ratio",
     "percentiles_ms",
-    "ratio_between",
+    "range_of_five",
     "ratio_of",
-    "ratio_to_best",
     "runs_for_floor",
     "runs_needed",
     "select_median_run",
@@ -239,16 +251,6 @@ def percentiles_ms(histogram: HdrHistogram) -> dict[str, float]:
 def unsupported_percentiles(samples: int) -> tuple[str, ...]:
     """Names of the percentiles that `samples` values are too few for (rule M18)."""
     return tuple(name for name, needed in MIN_SAMPLES.items() if samples < needed)
-
-
-def ratio_to_best(value: float, best: float) -> float | None:
-    """`value` ÷ `best`; None when the best is 0."""
-    return value / best if best > 0 else None
-
-
-def ratio_between(value: float | None, base: float | None) -> float | None:
-    """`value` ÷ `base`, both of one unit; None where one is missing or the base is 0."""
-    return None if value is None or base is None else ratio_to_best(value, base)
 
 
 def paired_ratio(a: Sequence[float], b: Sequence[float]) -> MedianInterval:

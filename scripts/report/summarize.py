@@ -1,11 +1,15 @@
 """One configuration over its runs: the median run, the spread, and what became of every run."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from statistics import median, quantiles
 
 from .model import Campaign, Identity, LimiterScript, Measured, Run
 from .stats import Schedule, Spread, select_median_run, spread
 from .unsteady import warnings_of
+
+#: Quartiles of fewer runs say nothing.
+MIN_RUNS_FOR_QUARTILES = 5
 
 _WORST_LAST = ("valid", "suspect", "invalid")
 _TOPOLOGIES = ("standalone", "cluster")
@@ -43,8 +47,34 @@ class Summary:
 
     @property
     def throughputs(self) -> tuple[float, ...]:
-        """Requests per second of the runs that count, by run number: the sample of comparisons."""
-        return tuple(run.measured.requests_per_second for run in self.runs if run.eligible and run.measured)
+        """Requests per second of the runs that count, by run number."""
+        return self.values(lambda figures: figures.requests_per_second)
+
+    def values(self, read: Callable[[Measured], float | None]) -> tuple[float, ...]:
+        """A figure of each run that counts and has it, by run number: the sample of comparisons."""
+        found = [read(run.measured) for run in self.runs if run.eligible and run.measured]
+        return tuple(value for value in found if value is not None)
+
+    def range_of(self, read: Callable[[Measured], float | None]) -> tuple[float, float] | None:
+        """Lowest and highest of a figure over the runs that count; None below two of them."""
+        values = self.values(read)
+        return (min(values), max(values)) if len(values) > 1 else None
+
+    def is_untypical(self, read: Callable[[Measured], float | None]) -> bool:
+        """The median run's figure lies outside the middle half of the runs (rule M28): below the first or
+        above the third quartile. With fewer than five runs nothing is said."""
+        values = self.values(read)
+        value = read(self.figures) if self.figures else None
+        if value is None or len(values) < MIN_RUNS_FOR_QUARTILES:
+            return False
+        low, _, high = quantiles(values, n=4, method="inclusive")
+        return not low <= value <= high
+
+    @property
+    def foreign_cpu_percent(self) -> float | None:
+        """Median over the runs that count of what other programs used, in % of one CPU; None: not known."""
+        values = self.values(lambda figures: figures.foreign_cpu_percent)
+        return median(values) if values else None
 
     @property
     def by_round(self) -> dict[int, float]:

@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from .adaptive import adaptive_document, adaptive_of
+from .compare import FIGURES
 from .conclusions import conclusions
 from .loads import load_name
 from .model import Campaign
+from .parts import page_parts
+from .recommendation import recommend
 from .roles import cpu_us_per_request
 from .summarize import Summary
 from .thresholds import documents, judgements
@@ -54,6 +57,12 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "latency_ms": {name: _rounded(value) for name, value in figures.percentiles_ms.items()}
         if figures
         else {},
+        "ranges": {
+            name: {"min": _rounded(ends[0]), "max": _rounded(ends[1])}
+            for name, read in FIGURES.items()
+            if (ends := summary.range_of(read))
+        },
+        "untypical": [name for name, read in FIGURES.items() if summary.is_untypical(read)],
         "latency_unsupported": list(figures.unsupported) if figures else [],
         "server_cpu_us_per_request": _rounded(cpu_us_per_request(figures.roles).get("server"))
         if figures
@@ -76,6 +85,7 @@ def summary_document(campaign: Campaign, summaries: Sequence[Summary], report: s
         report: path of the page: absolute, or relative to where the document lies.
     """
     manifest = campaign.manifest
+    recommended = recommend(campaign, summaries, page_parts(summaries))
     return {
         "schema": "ratelimit-bench/summary",
         "schema_version": 1,
@@ -84,6 +94,10 @@ def summary_document(campaign: Campaign, summaries: Sequence[Summary], report: s
         "runtime": next((run.runtime["id"] for run in campaign.runs if run.runtime), None),
         "excluded": [{"file": entry.file, "text": entry.text} for entry in campaign.excluded],
         "configurations": [_configuration(summary) for summary in summaries],
+        "recommendation": {
+            "sentences": list(recommended.sentences),
+            "limits": [line.text for line in recommended.limits],
+        },
         "conclusions": conclusions(summaries),
         "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(campaign, summaries)) else None,
         "thresholds": documents(judgements(campaign, summaries)),

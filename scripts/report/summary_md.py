@@ -2,65 +2,106 @@
 
 from collections.abc import Sequence
 
-from .answer import cell_title
+from .answer import AnswerGroup, AnswerRow, answers, control_row
 from .compare import Cell, Ranking
-from .format import milliseconds, plural, rate, ratio
+from .errors import one_line
+from .format import plural
 from .markdown import code, prose, table, within
 from .model import Campaign
 from .notices import campaign_notices
 from .parts import PagePart, page_parts
+from .recommendation import Recommendation, recommend
 from .script_text import mode_text
+from .spread_text import marks_note
 from .summarize import Summary
 from .thresholds import HELD, judgements
-from .verdict_text import sentence
 
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000
 
-_HEADERS = ("", "Client", "Throughput, requests/s", "To best", "p50, ms", "p99, ms", "Valid runs", "Verdict")
+_HEADERS = (
+    "Client",
+    "Throughput, requests/s",
+    "p99, ms",
+    "Server CPU, µs/request",
+    "Throughput to the first",
+    "CPU to the first",
+    "Valid runs",
+    "Verdict",
+)
+_UNRANKED = "Rows are in the order of their medians, which ranks nothing."
 
 
-def _cells(summary: Summary, rank: str, to_best: float | None) -> list[str]:
-    figures = summary.figures
-    percentiles = figures.percentiles_ms if figures else {}
-    few = " (few samples)" if figures and "p99" in figures.unsupported else ""
+def _cells(row: AnswerRow, summary: Summary) -> list[str]:
+    label = code(row.label)
     return [
-        rank,
-        code(summary.identity.short_label),
-        rate(figures.requests_per_second if figures else None),
-        ratio(to_best),
-        milliseconds(percentiles.get("p50")),
-        milliseconds(percentiles.get("p99")) + few,
+        f"{row.rank}. {'**' if row.best else ''}{label}{'**' if row.best else ''}" if row.rank else label,
+        row.throughput.plain,
+        row.p99.plain,
+        row.cpu.plain,
+        row.ratio,
+        row.cpu_ratio,
         f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}",
-        summary.verdict or "none",
+        ", ".join(filter(None, (row.status, summary.verdict if summary.verdict != "valid" else ""))) or "–",
     ]
 
 
-def _ranking(ranking: Ranking) -> list[str]:
-    store = "on a store that is not known" if ranking.store is None else f"on {code(ranking.store)}"
+def _table(rows: Sequence[AnswerRow], summaries: Sequence[Summary]) -> list[str]:
+    by_id = {summary.id: summary for summary in summaries}
+    at_a_rate = any(summary.identity.open_loop for summary in summaries)
+    headers = [name.replace("Throughput to", "p99 to") if at_a_rate else name for name in _HEADERS]
+    return table(headers, [_cells(row, by_id[row.summary_id]) for row in rows], 1)
+
+
+def _ranking(ranking: Ranking, group: AnswerGroup) -> list[str]:
+    store = "On a store that is not known" if ranking.store is None else f"On {code(ranking.store)}"
     already = " that already ran" if ranking.group.external else ""
-    rows = [
-        _cells(entry.summary, "" if entry.rank is None else str(entry.rank), entry.ratio)
-        for entry in ranking.standings
-    ]
-    heading = f"Medians {store}{already}, {prose(mode_text(ranking))}. {prose(sentence(ranking))}"
-    return [heading, "", *table(_HEADERS, rows, 2)]
+    ranked = any(row.rank for row in group.rows)
+    order = f" {_UNRANKED}" if ranking.compared and not ranked else ""
+    heading = f"{store}{already}, {prose(mode_text(ranking))}. {prose(group.sentence)}{order}"
+    return [heading, "", *_table(group.rows, ranking.summaries)]
 
 
 def cell_blocks(cell: Cell) -> list[list[str]]:
     """Heading, what each ranking says with its table, and the controls, as blocks of lines."""
-    blocks = [[f"### {prose(cell_title(cell))}"], *(_ranking(ranking) for ranking in cell.rankings)]
+    (answer,) = answers([cell])
+    blocks = [
+        [f"### {prose(answer.title)}"],
+        *(_ranking(*both) for both in zip(cell.rankings, answer.groups, strict=True)),
+    ]
     if cell.controls:
-        rows = [_cells(control, "", None) for control in cell.controls]
-        blocks.append(["Controls, not ranked:", "", *table(_HEADERS, rows, 2)])
-    return blocks
+        blocks.append(["Controls, not ranked:", "", *_table(answer.controls, cell.controls)])
+    marks = marks_note([figure for row in answer.rows for figure in (row.throughput, row.p99, row.cpu)])
+    return [*blocks, [f"Figures of the median run, in brackets the range of its runs. {marks}".strip()]]
+
+
+def recommendation_blocks(recommended: Recommendation) -> list[list[str]]:
+    """What the first screen says, as blocks of lines."""
+    return [
+        [f"**{prose(recommended.lead)}**"],
+        *([[f"- {prose(line.text)}" for line in recommended.lines]] if recommended.lines else []),
+        *([[prose(recommended.decide)]] if recommended.decide else []),
+        *([["```bash", one_line(recommended.command, 2000), "```"]] if recommended.command else []),
+        *(
+            [
+                [
+                    "What these figures do not tell:",
+                    "",
+                    *(f"- {prose(line.text)}" for line in recommended.limits),
+                ]
+            ]
+            if recommended.limits
+            else []
+        ),
+    ]
 
 
 def _blocks_of_part(part: PagePart) -> list[list[str]]:
     """What one runtime measured; figures of two never share a table."""
     heading = [[f"## Runtime {code(part.name)}"]] if part.name else []
     if not part.cells:
-        return [*heading, table(_HEADERS, [_cells(row, "", None) for row in part.controls], 2)]
+        rows = [control_row(row) for row in part.controls]
+        return [*heading, _table(rows, part.controls)]
     return [*heading, *(block for cell in part.cells for block in cell_blocks(cell))]
 
 
@@ -104,10 +145,11 @@ def summary_md(campaign: Campaign, summaries: Sequence[Summary]) -> str:
         f"Campaign {code(campaign.name)}{where}. {plural(len(summaries), 'configuration')}, "
         f"{plural(len(campaign.runs), 'run')}. Figures of the median runs."
     )
-    notices = [*campaign_notices(campaign), *(manifest["conditions"] if manifest else [])]
+    notices = campaign_notices(campaign)
     parts = page_parts(summaries)
     blocks = [
         ["## Rate limiters: what they cost"],
+        *recommendation_blocks(recommend(campaign, summaries, parts)),
         [head],
         *([[f"- {prose(text)}" for text in notices]] if notices else []),
         *([thresholds] if (thresholds := _thresholds(campaign, summaries)) else []),

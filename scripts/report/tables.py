@@ -1,30 +1,33 @@
 """The tables of the page as plain cells: what to print, what to mark, what is a hole."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .compare import Cell
-from .format import ABSENT, count, mebibytes, microseconds, milliseconds, percent, rate, ratio, share
+from .answer import against_first
+from .compare import Cell, Figure, Ranking, best_of, compare_rows, server_cpu, throughput
+from .format import ABSENT, count, mebibytes, microseconds, milliseconds, percent, rate, share
 from .loads import PARTS, Part, load_text, varying_parts
 from .model import Identity, Measured
 from .roles import cpu_us_per_request
 from .script_text import script_names
+from .spread_text import spread_figure
+from .stats import Comparison
 from .summarize import Summary
-
-Figure = Callable[[Measured], float | None]
 
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """One printed value; `best` marks the best of its ranking, `note` says what a mark on it means.
+    """One printed value; `best` marks one that was shown to be better than all others of its ranking.
 
-    `sort` is what a table is sorted by, the text where it is None. `hint` is what hovering tells.
-    `bar_percent` draws a bar of so much of the cell's width.
+    `range` is that over the runs, `marks` are pairs of a mark and its meaning. `sort` is what a table is
+    sorted by, the text where it is None. `hint` is what hovering tells. `bar_percent` draws a bar of so much
+    of the cell's width.
     """
 
     text: str
     best: bool = False
-    note: str = ""
+    range: str = ""
+    marks: tuple[tuple[str, str], ...] = ()
     kind: str = ""
     sort: str | None = None
     hint: str = ""
@@ -62,68 +65,78 @@ def exact(value: float | None, unit: str) -> str:
     return "" if value is None else f"{value:,.6g} {unit}".strip()
 
 
+def _is_supported(column: "_Column", figures: Measured) -> bool:
+    return column.percentile not in figures.unsupported
+
+
 @dataclass(frozen=True, slots=True)
 class _Column:
     name: str
     unit: str
     read: Figure
     show: Callable[[float | None], str]
-    best: Callable[[Iterable[float]], float] | None = None
+    compared: bool = True
+    """One row can be better than the others by it; less is better but in throughput."""
     percentile: str = ""
 
-    def cell(self, summary: Summary, best: float | None) -> TableCell:
+    def cell(self, summary: Summary, best: bool) -> TableCell:
         figures = summary.figures
         value = self.read(figures) if figures else None
-        few = bool(figures and self.percentile in figures.unsupported)
+        printed = spread_figure(summary, self.read, self.show, self.percentile)
         return TableCell(
-            self.show(value),
-            best=value is not None and value == best,
-            note="too few samples behind it" if few else "",
+            printed.text,
+            best=best,
+            range=printed.range if self.compared and self.name != "Throughput" else "",
+            marks=printed.marks,
             kind="number",
             sort=sort_key(value),
             hint=exact(value, self.unit),
         )
 
+    def supported(self, figures: Measured) -> float | None:
+        """The figure; None where too few samples stand behind it."""
+        return self.read(figures) if _is_supported(self, figures) else None
+
 
 _COLUMNS: tuple[_Column, ...] = (
-    _Column("Throughput", "requests/s", lambda figures: figures.requests_per_second, rate, max),
-    _Column("p50", "ms", lambda figures: figures.percentiles_ms.get("p50"), milliseconds, min),
-    _Column("p99", "ms", lambda figures: figures.percentiles_ms.get("p99"), milliseconds, min, "p99"),
-    _Column("p99.9", "ms", lambda figures: figures.percentiles_ms.get("p99_9"), milliseconds, min, "p99_9"),
+    _Column("Throughput", "requests/s", throughput, rate),
+    _Column("p50", "ms", lambda figures: figures.percentiles_ms.get("p50"), milliseconds),
+    _Column("p99", "ms", lambda figures: figures.percentiles_ms.get("p99"), milliseconds, percentile="p99"),
     _Column(
-        "Server CPU",
-        "µs/request",
-        lambda figures: cpu_us_per_request(figures.roles).get("server"),
-        microseconds,
-        min,
+        "p99.9", "ms", lambda figures: figures.percentiles_ms.get("p99_9"), milliseconds, percentile="p99_9"
     ),
+    _Column("Server CPU", "µs/request", server_cpu, microseconds),
     _Column(
         "Store CPU",
         "µs/request",
         lambda figures: cpu_us_per_request(figures.roles).get("store"),
         microseconds,
-        min,
     ),
-    _Column("Heap", "MiB", lambda figures: figures.heap_bytes, mebibytes, min),
-    _Column("Limited", "of answers", lambda figures: figures.limited_share, share),
-    _Column("Errors", "requests", lambda figures: figures.errors_total, count),
+    _Column("Heap", "MiB", lambda figures: figures.heap_bytes, mebibytes),
+    _Column("Limited", "of answers", lambda figures: figures.limited_share, share, compared=False),
+    _Column("Errors", "requests", lambda figures: figures.errors_total, count, compared=False),
 )
 
 
-def _bests(summaries: Sequence[Summary]) -> dict[str, float]:
-    """Best value by column, where rows differ and each value has enough samples behind it."""
+def _bests(ranking: Ranking, unsteady: str) -> dict[str, str]:
+    """By column, the id of the row that was shown to be better than all others: each column is a family."""
+    if not ranking.compared or ranking.few_runs:
+        return {}
     bests = {}
     for column in _COLUMNS:
-        found = [column.read(summary.figures) for summary in summaries if summary.figures]
-        values = [value for value in found if value is not None]
-        few = any(
-            column.percentile in summary.figures.unsupported for summary in summaries if summary.figures
-        )
-        # At an offered rate the throughput is the rate: to be a little above it is no merit.
-        offered = column.name == "Throughput" and any(summary.identity.open_loop for summary in summaries)
-        if column.best and not few and not offered and len(set(values)) > 1:
-            bests[column.name] = column.best(values)
+        if column.name == "Throughput":
+            best = best_of(ranking.pairs)
+        elif column.compared and len(known := _with_figure(ranking, column)) == len(ranking.compared):
+            best = best_of(compare_rows(known, column.supported, unsteady))
+        else:
+            continue
+        if best:
+            bests[column.name] = best.id
     return bests
+
+
+def _with_figure(ranking: Ranking, column: _Column) -> list[Summary]:
+    return [row for row in ranking.compared if row.figures and column.supported(row.figures) is not None]
 
 
 def _runs_cell(summary: Summary) -> TableCell:
@@ -142,17 +155,23 @@ def _limit_cell(summary: Summary) -> TableCell:
     return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
 
 
-def _ratio_cell(to_best: float | None) -> TableCell:
-    """The ratio of throughputs with a bar."""
-    bar = None if to_best is None else round(100 * min(1, to_best), 1)
-    return TableCell(ratio(to_best), kind="number ratio", sort=sort_key(to_best), bar_percent=bar)
+def _ratio_cell(comparison: Comparison | None) -> TableCell:
+    """To the first row of the ranking, with its interval."""
+    return TableCell(
+        against_first(comparison),
+        kind="number ratio",
+        sort=sort_key(comparison.ratio if comparison else None),
+    )
 
 
 def _row(
-    summary: Summary, header: Sequence[str], bests: Mapping[str, float], to_best: float | None
+    summary: Summary,
+    header: Sequence[str],
+    bests: Mapping[str, str],
+    versus_first: Comparison | None = None,
 ) -> TableRow:
     spread = summary.spread
-    throughput, *others = (column.cell(summary, bests.get(column.name)) for column in _COLUMNS)
+    throughput, *others = (column.cell(summary, bests.get(column.name) == summary.id) for column in _COLUMNS)
     several = spread if spread and spread.count > 1 else None
     range_text = f"{rate(several.min)}–{rate(several.max)}" if several else ABSENT
     return TableRow(
@@ -162,7 +181,7 @@ def _row(
             _runs_cell(summary),
             _verdict_cell(summary.verdict),
             throughput,
-            _ratio_cell(to_best),
+            _ratio_cell(versus_first),
             TableCell(
                 range_text, kind="number", sort=sort_key(several.max - several.min if several else None)
             ),
@@ -182,7 +201,7 @@ _FIXED_COLUMNS = (
     ("Valid runs", ""),
     ("Verdict", "worst"),
     ("Throughput", "requests/s"),
-    ("To best", "ratio"),
+    ("To the first", "ratio, 95 % interval"),
     ("Range", "requests/s"),
     ("CV", "of runs"),
     *((column.name, column.unit) for column in _COLUMNS[1:]),
@@ -212,9 +231,11 @@ def _load_cell(identity: Identity, part: Part) -> str:
 def _client_rows(cell: Cell, parts: Sequence[Part]) -> list[TableRow]:
     rows = []
     for ranking in cell.rankings:
-        bests = _bests(ranking.summaries) if ranking.group.rankable else {}
+        bests = _bests(ranking, cell.unsteady)
         for standing in ranking.standings:
-            rows.append(_row(standing.summary, _header(standing.summary, parts), bests, standing.ratio))
+            header = _header(standing.summary, parts)
+            versus_first = None if ranking.open_loop else standing.versus_first
+            rows.append(_row(standing.summary, header, bests, versus_first))
     return rows
 
 
@@ -253,16 +274,16 @@ def result_tables(
         kind = (cell.identity.topology, cell.identity.open_loop)
         by_topology.setdefault(kind, []).extend(_client_rows(cell, parts))
     caption = (
-        "Figures of the median runs. Best marks and ratios hold within one workload, traffic, load and "
-        "store, among the rows of one script for all (+same-script) or among those of each client’s own, and "
-        "tell an order of medians, not a proven difference."
+        "Figures of the median runs, each with its range over the runs that count. Rows are in the order of "
+        "their medians, which ranks nothing: a figure is bold where it was shown to be better than that of "
+        "every other row with the same load, store and kind of script. Ratios are to the first of these rows."
     )
     tables = [
         table(f"table{number}", _title(topology, is_open), caption, rows)
         for number, ((topology, is_open), rows) in enumerate(by_topology.items(), start=1)
     ]
     if controls:
-        rows = [_row(row, _header(row, parts), {}, None) for row in controls]
+        rows = [_row(row, _header(row, parts), {}) for row in controls]
         text = (
             "none: the server without a limiter. memory: counters in the server's own process. They show "
             "what the harness itself can do, and are not ranked with the clients."

@@ -1,28 +1,54 @@
-"""The verdict of a ranking in words: who is told apart from whom, and what it would take for the others."""
+"""What the comparisons of a ranking show, in words, and nothing beyond."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from .compare import Ranking, Standing
-from .format import plural, rate
-from .script_text import joined
+from .compare import Pair, Ranking
+from .format import joined, plural, rate
+from .script_text import what_varies
 from .stats import MIN_RUNS_FOR_A_CLAIM, Comparison
-
-#: Statuses of a row as seen from the first of its ranking, and how a sentence puts them, for one and several.
-_TOLD = {
-    "worse": ("is slower", "are slower"),
-    "better": ("is faster, though its median is lower", "are faster, though their medians are lower"),
-    "no difference": ("shows no difference", "show no difference"),
-    "inconclusive": ("is not told apart from it", "are not told apart from it"),
-}
+from .summarize import Summary
 
 
-def interval_text(comparison: Comparison | None) -> str:
-    """`0.89–0.93×, worse`; an interval without a status where nothing was tested; empty without one."""
-    if comparison is None or comparison.interval is None:
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """How one figure is spoken of."""
+
+    figure: str
+    winner: str
+    worse: tuple[str, str]
+    """Of one row and of several, before the row that they are compared with."""
+    better: tuple[str, str]
+
+
+_THROUGHPUT = _Words(
+    "throughput",
+    "is the fastest",
+    ("is slower than", "are slower than"),
+    ("is faster than", "are faster than"),
+)
+_P99 = _Words(
+    "p99",
+    "has the lowest p99",
+    ("has a higher p99 than", "have a higher p99 than"),
+    ("has a lower p99 than", "have a lower p99 than"),
+)
+
+
+def _words(ranking: Ranking) -> _Words:
+    return _P99 if ranking.open_loop else _THROUGHPUT
+
+
+def name(summary: Summary) -> str:
+    return summary.identity.short_label
+
+
+def interval_of(comparison: Comparison) -> str:
+    """`0.91×, 0.89–0.93×`: the ratio with its interval; empty without a ratio."""
+    if comparison.ratio is None:
         return ""
     interval = comparison.interval
-    status = "" if comparison.status == "indicative" else f", {comparison.status}"
-    return f"{interval.low:.2f}–{interval.high:.2f}×{status}"
+    return f"{comparison.ratio:.2f}×" + (f", {interval.low:.2f}–{interval.high:.2f}×" if interval else "")
 
 
 def runs_text(comparison: Comparison) -> str:
@@ -32,80 +58,167 @@ def runs_text(comparison: Comparison) -> str:
     return f"about {plural(comparison.runs_needed, 'run')} a side would decide"
 
 
-def _named(standing: Standing) -> str:
-    comparison = standing.versus_first
-    label = standing.summary.identity.short_label
-    if comparison is None or comparison.interval is None:
-        return label
-    interval = interval_of(comparison)
-    if comparison.status == "inconclusive":
-        return f"{label} ({interval}: {comparison.reason}; {runs_text(comparison)})"
-    return f"{label} ({interval})"
+def outlook_text(comparison: Comparison) -> str:
+    """What more runs would do; empty where they are not what is missing."""
+    return "" if comparison.blocked or comparison.ratio is None else runs_text(comparison)
 
 
-def interval_of(comparison: Comparison) -> str:
-    """`0.91×, 0.89–0.93×`: the ratio with its interval."""
-    if comparison.ratio is None:
-        return ""
-    interval = comparison.interval
-    return f"{comparison.ratio:.2f}×" + (f", {interval.low:.2f}–{interval.high:.2f}×" if interval else "")
+def _with_ratio(row: Summary, comparison: Comparison) -> str:
+    between = interval_of(comparison)
+    return f"{name(row)} ({between})" if between else name(row)
 
 
-def _tested(compared: Sequence[Standing]) -> list[str]:
+def _grouped(pairs: Iterable[Pair]) -> list[tuple[Summary, list[Pair]]]:
+    """By their base, in order."""
+    found: dict[str, tuple[Summary, list[Pair]]] = {}
+    for pair in pairs:
+        found.setdefault(pair.base.id, (pair.base, []))[1].append(pair)
+    return list(found.values())
+
+
+def _told_pairs(pairs: Sequence[Pair], first: Summary) -> list[Pair]:
+    """Pairs that show a difference: all with the first row, and others whose worse row was not told yet."""
+    told = [pair for pair in pairs if pair.better and pair.base is first]
+    worse = {pair.worse.id for pair in told if pair.worse}
+    for pair in pairs:
+        if pair.worse and pair.base is not first and pair.worse.id not in worse:
+            worse.add(pair.worse.id)
+            told.append(pair)
+    return told
+
+
+def _differences(pairs: Sequence[Pair], words: _Words, first: Summary) -> list[str]:
+    """`valkey-glide (0.77×, 0.68–0.84×) is slower than iovalkey`."""
     said = []
-    for status, (one, several) in _TOLD.items():
-        rows = [row for row in compared if row.versus_first and row.versus_first.status == status]
-        if rows:
-            said.append(f"{joined([_named(row) for row in rows])} {one if len(rows) == 1 else several}.")
+    for base, members in _grouped(_told_pairs(pairs, first)):
+        for better, (one, several) in ((False, words.worse), (True, words.better)):
+            rows = [pair for pair in members if (pair.better is pair.new) is better]
+            if rows:
+                texts = [_with_ratio(pair.new, pair.comparison) for pair in rows]
+                said.append(f"{joined(texts)} {one if len(rows) == 1 else several} {name(base)}")
     return said
 
 
-def _indicative(ranking: Ranking, compared: Sequence[Standing]) -> str:
-    """Too few runs: what they cannot do, and what the gap that they suggest would take."""
-    text = (
-        f"Indicative only: {plural(ranking.fewest_runs, 'valid run')} a side "
-        f"cannot show a difference, it takes at least {MIN_RUNS_FOR_A_CLAIM}"
+def winner_text(ranking: Ranking) -> str:
+    """`iovalkey is the fastest`; empty where nobody was shown to be."""
+    winner = ranking.winner
+    return f"{name(winner)} {_words(ranking).winner}" if winner else ""
+
+
+def differences(ranking: Ranking) -> list[str]:
+    """Clauses on what was shown to differ, the first row as the base where it is one of the two."""
+    if not ranking.compared:
+        return []
+    return _differences(ranking.ranked_by, _words(ranking), ranking.compared[0])
+
+
+def equal_text(ranking: Ranking) -> str:
+    """Rows that were shown to differ from the first by no more than the floor."""
+    pairs = [pair for pair in _with_first(ranking) if pair.comparison.status == "no difference"]
+    if not pairs:
+        return ""
+    texts = [_with_ratio(pair.new, pair.comparison) for pair in pairs]
+    floor = f"{100 * pairs[0].comparison.floor:.3g} %"
+    figure = _words(ranking).figure
+    return f"the {figure} of {joined(texts)} is within ±{floor} of that of {name(pairs[0].base)}"
+
+
+def _with_first(ranking: Ranking) -> list[Pair]:
+    return [pair for pair in ranking.ranked_by if pair.base is ranking.compared[0]]
+
+
+def undecided(ranking: Ranking) -> list[Pair]:
+    """Pairs that enough runs were made for, and that are open all the same."""
+    return [pair for pair in ranking.ranked_by if pair.comparison.status == "inconclusive"]
+
+
+def _undecided_texts(ranking: Ranking) -> list[str]:
+    """Why pairs with the first row are open, those with one reason together."""
+    reasons: dict[str, list[Pair]] = {}
+    for pair in _with_first(ranking):
+        if pair.comparison.status == "inconclusive":
+            outlook = outlook_text(pair.comparison)
+            reason = pair.comparison.reason
+            reasons.setdefault(f"{reason}; {outlook}" if outlook else reason, []).append(pair)
+    figure = _words(ranking).figure
+    return [
+        f"no difference in {figure} is shown between {name(pairs[0].base)} and "
+        f"{joined([_with_ratio(pair.new, pair.comparison) for pair in pairs])}, because {reason}"
+        for reason, pairs in reasons.items()
+    ]
+
+
+def few_runs_text(ranking: Ranking) -> str:
+    """Which rows have too few runs for a claim; empty where none has."""
+    few = [row for row in ranking.compared if row.valid_runs < MIN_RUNS_FOR_A_CLAIM]
+    if not few:
+        return ""
+    least, most = min(row.valid_runs for row in few), max(row.valid_runs for row in few)
+    many = plural(most, "valid run") if least == most else f"{least} to {most} valid runs"
+    have = "has" if len(few) == 1 else "have"
+    return (
+        f"{joined([name(row) for row in few])} {have} {many}{' each' if len(few) > 1 else ''}: "
+        f"to show a difference takes at least {MIN_RUNS_FOR_A_CLAIM} of each"
     )
-    second = compared[0].versus_first if compared else None
-    if second is None or second.runs_needed is None or second.runs_needed <= MIN_RUNS_FOR_A_CLAIM:
-        return f"{text}."
-    return f"{text}, and about {second.runs_needed} for one like that between the first two."
 
 
-def _together(ranking: Ranking) -> str:
-    """What else differs between its rows than the client (rule M12)."""
-    said = []
+def cpu_differences(ranking: Ranking) -> list[str]:
+    """`valkey-glide uses 1.80 times (1.75–1.86×) the server CPU of iovalkey per request`, where shown."""
+    if not ranking.compared:
+        return []
+    first = ranking.compared[0]
+    texts = []
+    for pair in ranking.cpu_pairs:
+        found = pair.comparison
+        if pair.base is first and found.shown and found.ratio is not None and found.interval is not None:
+            interval = f"{found.interval.low:.2f}–{found.interval.high:.2f}×"
+            texts.append(f"{name(pair.new)} {found.ratio:.2f} times ({interval})")
+    if not texts:
+        return []
+    head, *rest = texts
+    who, _, much = head.partition(" ")
+    return [f"{joined([f'{who} uses {much}', *rest])} the server CPU of {name(first)} per request"]
+
+
+def scripts_differ(ranking: Ranking) -> bool:
+    """Its rows ran several scripts, so that no difference is one of the client alone (rule M12)."""
     ran = {script.name for script in (each for row in ranking.summaries for each in row.scripts)}
-    if not ranking.group.same_script and len(ran) > 1:
-        said.append("Their scripts differ: what is told apart is client and script together.")
-    limiters = sorted({row.identity.limiter for row in ranking.summaries if row.identity.limiter})
-    if len(limiters) > 1:
-        said.append(f"Limiters differ: {joined(limiters)}.")
-    return " ".join(said)
+    return not ranking.group.same_script and len(ran) > 1
+
+
+def as_sentences(clauses: Iterable[str]) -> str:
+    """Clauses as sentences, in one line. The name of a target starts a sentence as it is written."""
+    return " ".join(f"{_started(text)}." for text in clauses if text)
+
+
+def _started(text: str) -> str:
+    ours = text.startswith(("the ", "no ", "they ", "on "))
+    return f"{text[0].upper()}{text[1:]}" if ours else text
 
 
 def sentence(ranking: Ranking) -> str:
-    """What its medians and their tests say, and nothing beyond."""
+    """What is shown of the rows of a ranking, why the rest is open, and what would decide it."""
     first = ranking.standings[0].summary
     if first.median is None:
-        return "Nothing to rank: no valid run."
+        return "No run counts, so there is nothing to compare."
     if ranking.store is None:
-        return "Not ranked: the store is not known."
+        return "Not compared: the store is not known."
     if not ranking.group.rankable:
         why = "several were recorded" if ranking.group.scripts else "it was not recorded"
-        return f"Not ranked: one script is said to run for all, but {why}."
-    figure = f"{first.identity.short_label}, {rate(first.median.requests_per_second)} requests/s"
-    if first.identity.open_loop:
-        return (
-            f"{figure}. In an open loop throughput is what was offered: it tells nobody apart, latency does."
-        )
-    if not ranking.comparable:
-        return f"{figure}, and no other row to compare it with."
-    compared = [standing for standing in ranking.standings if standing.versus_first]
-    tested = _tested(compared)
-    if not tested:
-        return f"Highest median: {figure}. {_indicative(ranking, compared)}"
-    statuses = {row.versus_first.status for row in compared if row.versus_first}
-    lead = "Fastest" if statuses == {"worse"} else "Highest median"
-    few = [_indicative(ranking, [])] if ranking.few_runs else []
-    return " ".join(filter(None, [f"{lead}: {figure}.", *tested, *few, _together(ranking)]))
+        return f"Not compared: one script is said to run for all, but {why}."
+    if not ranking.compared:
+        figure = rate(first.median.requests_per_second)
+        return f"{name(first)}, {figure} requests/s: no other row can be compared with it."
+    return as_sentences(
+        [
+            winner_text(ranking),
+            *differences(ranking),
+            equal_text(ranking),
+            *_undecided_texts(ranking),
+            few_runs_text(ranking),
+            *cpu_differences(ranking),
+            f"they ran different scripts: a difference is one of {what_varies(ranking)} and script together"
+            if scripts_differ(ranking)
+            else "",
+        ]
+    )

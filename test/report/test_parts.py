@@ -1,16 +1,13 @@
-"""What never shares a table or a chart, and what the answer says at a glance."""
+"""What never shares a table or a chart."""
 
 import json
 
 from builder import Document, configuration, result
 from campaigns import manifest
 from conftest import Build, summaries_of
-from report.answer import answers
 from report.charts import CHARTS
 from report.charts.rows import drawing_of
-from report.compare import cells
 from report.filters import filter_values
-from report.glance import glance, headline
 from report.parts import page_parts
 from test_page import data_of, read
 
@@ -94,20 +91,3 @@ def test_filters_offer_what_differs_and_sort_numbers_as_numbers() -> None:
     loads = [configuration(load={"model": "closed", "connections": number}) for number in (1000, 50, 200)]
     values = filter_values(summaries_of(*(result(each) for each in loads)))
     assert values == {"load": ["50 connections", "200 connections", "1,000 connections"]}
-
-
-def test_glance_names_highest_and_next_of_one_store() -> None:
-    summaries = summaries_of(
-        result(configuration("iovalkey"), 1, 2000),
-        result(configuration("valkey-glide"), 1, 1000),
-        result(configuration("ioredis"), 1, 9000),
-    )
-    found = cells(summaries)
-    rows = glance(found, answers(found), ())
-    assert [(row.best.identity.client, row.next, row.ratio) for row in rows] == [
-        ("iovalkey", "valkey-glide", "0.50×"),
-        ("ioredis", "–", "–"),
-    ]
-    assert headline(rows) == (
-        "Highest median in 1 comparison: iovalkey in 1. What they are worth: indicative in 1."
-    )

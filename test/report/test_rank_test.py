@@ -66,7 +66,6 @@ def test_interval_worked_by_hand() -> None:
     assert found.interval.low == pytest.approx(110 / 103)
     assert found.interval.high == pytest.approx(116 / 100)
     assert found.interval.coverage == pytest.approx(1 - 2 / 70)
-    assert found.of_medians == pytest.approx(113 / 101.5)
 
 
 def test_three_a_side_have_no_interval() -> None:

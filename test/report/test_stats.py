@@ -9,7 +9,6 @@ from report.stats import (
     decode_histogram,
     merge_histograms,
     percentiles_ms,
-    ratio_to_best,
     select_median_run,
     spread,
     unsupported_percentiles,
@@ -142,8 +141,3 @@ def test_histogram_must_hold_as_many_values_as_it_says() -> None:
 )
 def test_percentiles_need_samples(samples: int, unsupported: tuple[str, ...]) -> None:
     assert unsupported_percentiles(samples) == unsupported
-
-
-def test_ratio_to_best() -> None:
-    assert ratio_to_best(75, 100) == 0.75
-    assert ratio_to_best(0, 0) is None

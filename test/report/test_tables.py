@@ -23,34 +23,54 @@ def best_of(table: Table) -> dict[str, list[str]]:
     return marked
 
 
+def runs_of(label: str, rate: int, count: int = 5) -> list[Document]:
+    """Runs that differ by little from each other."""
+    return [result(configuration(label), run, rate + run) for run in range(1, count + 1)]
+
+
 def test_best_is_the_most_throughput_and_the_least_of_everything_else() -> None:
-    (table,) = tables_of(
-        result(configuration("iovalkey"), 1, 3000), result(configuration("valkey-glide"), 1, 2000)
-    )
+    (table,) = tables_of(*runs_of("iovalkey", 3000), *runs_of("valkey-glide", 2000))
     marked = best_of(table)
     assert marked == {name: ["iovalkey"] for name in ("Throughput", "p50", "p99", "Server CPU")}
 
 
+def test_nothing_is_best_with_fewer_than_five_runs() -> None:
+    (table,) = tables_of(*runs_of("iovalkey", 3000, 4), *runs_of("valkey-glide", 2000, 4))
+    assert best_of(table) == {}
+
+
+def test_nothing_is_best_where_no_difference_was_shown() -> None:
+    (table,) = tables_of(*runs_of("iovalkey", 3000), *runs_of("valkey-glide", 2990))
+    assert best_of(table) == {}
+
+
 def test_percentile_with_too_few_samples_is_never_best() -> None:
-    (table,) = tables_of(
-        result(configuration("iovalkey"), 1, 3000), result(configuration("valkey-glide"), 1, 1000)
-    )
+    (table,) = tables_of(*runs_of("iovalkey", 3000), *runs_of("valkey-glide", 1000))
     assert "p50" in best_of(table)
     assert "p99" not in best_of(table)
-    notes = [[cell.note for cell in row.cells if cell.note] for row in table.rows]
-    assert [len(each) for each in notes] == [1, 2]
-
-
-def test_equal_rows_have_no_best() -> None:
-    (table,) = tables_of(result(configuration("iovalkey")), result(configuration("valkey-glide")))
-    assert best_of(table) == {}
+    marks = [[cell.marks for cell in row.cells if cell.marks] for row in table.rows]
+    assert [len(each) for each in marks] == [1, 2]
 
 
 def test_nothing_is_best_across_stores() -> None:
-    (table,) = tables_of(
-        result(configuration("iovalkey"), 1, 2000), result(configuration("ioredis"), 1, 9000)
-    )
+    (table,) = tables_of(*runs_of("iovalkey", 2000), *runs_of("ioredis", 9000))
     assert best_of(table) == {}
+
+
+def test_figures_have_their_range_and_a_mark_where_they_are_untypical() -> None:
+    """Five runs: the median run by throughput has the highest p99 of all."""
+    slow = {20_000: 9_000, 90_000: 1_000}
+    rates = (2000, 2001, 2002, 2003, 2004)
+    (table,) = tables_of(
+        *(
+            result(configuration(), run, rate, **({"allowed_us": slow} if run == 3 else {}))
+            for run, rate in enumerate(rates, start=1)
+        )
+    )
+    p99 = dict(zip((name for name, _ in table.columns), table.rows[0].cells, strict=True))["p99"]
+    assert [mark for mark, _ in p99.marks] == ["‡"]
+    low, high = p99.range.split("–")
+    assert float(low) < float(high) == float(p99.text)
 
 
 def test_standalone_cluster_and_controls_have_tables_of_their_own() -> None:

@@ -4,29 +4,33 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from ..format import percent, rate
+from ..stats import Comparison, compare_runs
+from ..verdict_text import interval_of
 from .base import INK, Chart, by_row, figure, value_axis
 from .marks import bars
 from .rows import Drawing, Row
 
 
-def _shares(drawing: Drawing, control: str) -> dict[str, tuple[Row, float, float]]:
-    """By row id: the row, its throughput in % of that of the control beside it, and the control's."""
+def _shares(drawing: Drawing, control: str) -> dict[str, tuple[Row, float, Comparison]]:
+    """By row id: the row, its throughput in % of that of the control beside it, and what that is from; rows
+    with one run have none."""
     found = {}
     for view in drawing.by_cell:
         ceilings = [row for row in view.controls if row.summary.identity.client == control]
-        if not ceilings or not ceilings[0].figures.requests_per_second:
+        if not ceilings:
             continue
-        ceiling = ceilings[0].figures.requests_per_second
+        ceiling = ceilings[0].summary.throughputs
         for row in view.own:
             if row.summary.identity.open_loop:
                 continue
-            found[row.id] = (row, 100 * row.figures.requests_per_second / ceiling, ceiling)
+            comparison = compare_runs(row.summary.throughputs, ceiling)
+            if comparison.ratio is not None:
+                found[row.id] = (row, 100 * comparison.ratio, comparison)
     return found
 
 
-def _text(share: float, control: str, ceiling: float) -> str:
-    return f"{percent(share)} of {control} ({rate(ceiling)} requests/s)"
+def _text(control: str, comparison: Comparison) -> str:
+    return f"{interval_of(comparison)} of {control}"
 
 
 def build(drawing: Drawing) -> dict[str, Any] | None:
@@ -42,7 +46,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
                 "of none",
                 rows,
                 [share for _, share, _ in of_none],
-                [_text(share, "none", ceiling) for _, share, ceiling in of_none],
+                [_text("none", comparison) for _, _, comparison in of_none],
                 marker={"color": [row.colour for row in rows]},
                 showlegend=False,
             )
@@ -56,9 +60,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
                 x=[share for _, share, _ in of_memory],
                 y=ids,
                 meta=ids,
-                customdata=[
-                    f"{row.text}: {_text(share, 'memory', ceiling)}" for row, share, ceiling in of_memory
-                ],
+                customdata=[f"{row.text}: {_text('memory', comparison)}" for row, _, comparison in of_memory],
                 hovertemplate="%{customdata}<extra></extra>",
                 marker={
                     "symbol": "diamond-open",
@@ -78,8 +80,8 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
 CHART = Chart(
     "ceiling",
     "Distance to the ceiling",
-    "Throughput in % of the controls under the same load: bars of none, the server without a limiter; "
-    "diamonds of memory, counters in the server's own process. What is missing to 100 % is the price of the "
-    "limiter and its store. Bars close to 100 % say more about the harness than about the client.",
+    "Throughput in % of the controls under the same load, over their runs. Bars: of none, the server without "
+    "a limiter. Diamonds: of memory, counters in the server's own process. What is missing to 100 % is the "
+    "price of the limiter and its store. Bars close to 100 % say more about the harness than the client.",
     build,
 )

@@ -13,7 +13,7 @@ _MARKED = {50.0: "p50", 90.0: "p90", 99.0: "p99", 99.9: "p99_9"}
 
 
 def _beyond(percent: float) -> float:
-    """One request in so many is slower: p50 → 2, p99.9 → 1000, so that each nine has the same room."""
+    """One request in so many is slower: p50 → 2, p99.9 → 1000, which spreads the tail evenly."""
     return round(100 / (100 - percent), 4)
 
 
@@ -64,9 +64,9 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
 CHART = Chart(
     "percentiles",
     "Latency by percentile",
-    "Closed and open loops are never in one view: the one is latency at capacity, the other at a given rate. "
-    "How slow the slowest were, from the merged histograms of the median runs: lower is better, each nine "
-    "of the axis has the same room. Marks stand at p50, p90, p99 and p99.9; hollow ones have too few "
-    "samples behind them (p99 needs 10,000, p99.9 needs 100,000).",
+    "How slow the slowest requests were; lower is better. Further to the right are rarer requests: at p99 "
+    "one in 100 is slower, at p99.9 one in 1,000. From the merged histograms of the median runs. Marks stand "
+    "at p50, p90, p99 and p99.9; a hollow mark has too few samples (p99 needs 10,000, p99.9 needs 100,000). "
+    "Closed and open loops are never in one view: the first is latency at capacity, the second at a rate.",
     build,
 )

@@ -1,14 +1,14 @@
 """A comparison as a table for terminals, as Markdown, and as JSON."""
 
 import json
-import statistics
 from collections.abc import Sequence
 from typing import Any
 
 from ..conclusions import comparison_document
-from ..format import ABSENT, decimals
+from ..format import ABSENT, decimals, plural
 from ..loads import load_text, varying_parts
 from ..stats import Comparison
+from ..summarize import Summary
 from ..verdict_text import runs_text
 from .alike import together_text
 from .floors import percent_text
@@ -21,8 +21,8 @@ _HEADINGS = (
     "base",
     "new",
     "load",
-    "base median",
-    "new median",
+    "base median run",
+    "new median run",
     "ratio",
     "95 % interval",
     "p (Holm)",
@@ -31,8 +31,9 @@ _HEADINGS = (
 _NUMBERS = range(3, 8)
 
 
-def _median(values: Sequence[float]) -> float | None:
-    return statistics.median(values) if values else None
+def _figure(outcome: Outcome, summary: Summary) -> float | None:
+    """Of the median run, as the report has it: one figure for one thing (rule M28)."""
+    return outcome.metric.read(summary.figures) if summary.figures else None
 
 
 def _ratio_text(value: float) -> str:
@@ -53,8 +54,8 @@ def _cells(outcome: Outcome, row: Compared, load: str) -> tuple[str, ...]:
         row.base.identity.label,
         row.new.identity.label,
         load,
-        f"{show(_median(row.base_values))} ({len(row.base_values)} runs)",
-        f"{show(_median(row.new_values))} ({len(row.new_values)} runs)",
+        f"{show(_figure(outcome, row.base))} ({plural(len(row.base_values), 'run')})",
+        f"{show(_figure(outcome, row.new))} ({plural(len(row.new_values), 'run')})",
         ABSENT if comparison.ratio is None else f"{_ratio_text(comparison.ratio)}×",
         f"{_ratio_text(interval.low)}–{_ratio_text(interval.high)}×" if interval else ABSENT,
         _p_text(comparison),
@@ -185,8 +186,8 @@ def document(outcome: Outcome) -> dict[str, Any]:
             {
                 "load": load_text(row.new.identity),
                 "topology": row.new.identity.topology,
-                "base": _side(row.base_values, row.base.identity.label, _median(row.base_values)),
-                "new": _side(row.new_values, row.new.identity.label, _median(row.new_values)),
+                "base": _side(row.base_values, row.base.identity.label, _figure(outcome, row.base)),
+                "new": _side(row.new_values, row.new.identity.label, _figure(outcome, row.new)),
                 **comparison_document(row.comparison),
                 "differs": list(row.differs),
                 "compared": together_text(row.parts),

@@ -14,6 +14,9 @@ Status = Literal["better", "worse", "no difference", "inconclusive", "indicative
 #: (T. Mytkowicz et al., "Producing wrong data without doing anything obviously wrong!", ASPLOS 2009).
 DEFAULT_FLOOR = 0.02
 
+#: With one run on a side the estimate would be a quotient of two figures that are printed anyway (rule M28).
+MIN_RUNS_FOR_A_RATIO = 2
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
@@ -43,8 +46,7 @@ class Comparison:
     new_runs: int
     base_runs: int
     ratio: float | None = None
-    """The median of all ratios of a run to a run; None where a side has no figure."""
-    ratio_of_medians: float | None = None
+    """The median of all ratios of a run to a run; None below two runs a side: a quotient is no estimate."""
     interval: RatioInterval | None = None
     p: float | None = None
     """Exact Mann-Whitney, two-sided; None below five runs a side."""
@@ -53,12 +55,25 @@ class Comparison:
     """How many the correction is for."""
     runs_needed: int | None = None
     """A side, to decide in 80 % of cases were the ratio the true one; None if unknown, or more than 1000."""
+    blocked: bool = False
+    """Something else than the number of runs keeps it from being decided, see `reason`."""
     detectable: float | None = None
     """The smallest true difference, as a share, that these runs find in 80 % of cases."""
 
     @property
     def decided(self) -> bool:
         return self.status in ("better", "worse", "no difference")
+
+    @property
+    def shown(self) -> bool:
+        """A difference was shown, one way or the other."""
+        return self.status in ("better", "worse")
+
+    def undecided_by(self, reason: str) -> "Comparison":
+        """The same figures without a conclusion, because of something that more runs would not change."""
+        if self.status in ("indicative", "not comparable"):
+            return self
+        return replace(self, status="inconclusive", reason=reason, blocked=True, runs_needed=None)
 
 
 def not_comparable(reason: str, floor: float = DEFAULT_FLOOR) -> Comparison:
@@ -116,13 +131,14 @@ def _measured(new: Sequence[float], base: Sequence[float], floor: float, level: 
         return replace(found, reason="a side has no run that counts")
     if min(*new, *base) <= 0:
         return replace(found, reason="a run has the figure 0, of which there is no ratio")
+    if min(len(new), len(base)) < MIN_RUNS_FOR_A_RATIO:
+        return replace(found, status="indicative")
     ratio = ratio_of(new, base, level.interval)
     enough = min(len(new), len(base)) >= MIN_RUNS_FOR_A_CLAIM
     return replace(
         found,
         status="inconclusive" if enough else "indicative",
         ratio=ratio.estimate,
-        ratio_of_medians=ratio.of_medians,
         interval=ratio.interval,
         p=mann_whitney_p(new, base) if enough else None,
     )

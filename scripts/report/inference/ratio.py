@@ -26,7 +26,6 @@ class Ratio:
     """New ÷ base. `interval` is None below four runs a side (4 against 4 is the first to have one)."""
 
     estimate: float
-    of_medians: float
     interval: RatioInterval | None
 
 
@@ -50,7 +49,6 @@ def ratio_of(new: Sequence[float], base: Sequence[float], alpha: float = ALPHA) 
     differences = np.sort((a[:, None] - b[None, :]).ravel())
     return Ratio(
         estimate=math.exp(float(np.median(differences))),
-        of_medians=float(np.median(new) / np.median(base)),
         interval=_interval(differences, len(new), len(base), alpha),
     )
 

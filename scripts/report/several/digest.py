@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..compare import FIGURES
 from ..environment import machine_facts
 from ..errors import one_line
 from ..model import Campaign, Excluded, Identity
@@ -29,7 +30,8 @@ _NOT_A_PLACE = ("Store ", "Image ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestRow:
-    """A configuration of one campaign; figures of its median run, None without a valid one."""
+    """A configuration of one campaign; figures of its median run, None without a valid one. `values` are
+    those of all runs that count, by the name of the figure: what ratios between campaigns are of."""
 
     identity: Identity
     requests_per_second: float | None
@@ -38,6 +40,7 @@ class DigestRow:
     p99_ms: float | None
     p99_supported: bool
     server_cpu_us: float | None
+    values: Mapping[str, tuple[float, ...]]
     valid_runs: int
     planned_runs: int
     verdict: str | None
@@ -107,6 +110,7 @@ def _row(summary: Summary, manifest: Mapping[str, Any] | None) -> DigestRow:
         p99_ms=figures.percentiles_ms.get("p99") if figures else None,
         p99_supported=bool(figures and "p99" not in figures.unsupported),
         server_cpu_us=cpu_us_per_request(figures.roles).get("server") if figures else None,
+        values={name: summary.values(read) for name, read in FIGURES.items()},
         valid_runs=summary.valid_runs,
         planned_runs=len(summary.runs) + len(summary.missing),
         verdict=summary.verdict,

@@ -5,16 +5,16 @@ from typing import Any
 
 import pandas as pd
 
+from ..compare import FIGURES
 from ..csv_text import csv_text
 from ..loads import load_text
+from ..stats import compare_runs
 from .digest import Digest, DigestRow, Facts
 
 #: What must be equal for two figures to stand side by side.
 ALIKE = ["group", "key", "versions"]
 #: What must be equal for two figures to be of one history: versions may change, and are marked.
 HISTORY = ["place", "key"]
-
-_RATIOS = {"requests_per_second": 6, "latency_p50_ms": 6, "latency_p99_ms": 6, "server_cpu_us_per_request": 6}
 
 
 def versions_text(row: DigestRow) -> str:
@@ -30,6 +30,25 @@ def _numbers(facts: Sequence[Any]) -> dict[Any, int]:
 def group_numbers(digests: Sequence[Digest]) -> dict[tuple[Facts, Facts], int]:
     """One number for each machine, runtime and software together."""
     return _numbers([(digest.place, digest.software) for digest in digests])
+
+
+def _runs_of(name: str) -> str:
+    """The column with the values of all runs: for ratios, and dropped once they are made."""
+    return f"runs of {name}"
+
+
+def _ratio(new: Sequence[float], base: Sequence[float]) -> float | None:
+    """The one estimate of a ratio (rule M28); None below two runs a side."""
+    return compare_runs(new, base).ratio
+
+
+def _highest_to_lowest(rows: pd.DataFrame) -> float | None:
+    """Of what is alike, the campaign with the highest median throughput to that with the lowest."""
+    measured = rows.dropna(subset=["requests_per_second"]).sort_values("requests_per_second", kind="stable")
+    if len(measured) < 2:
+        return None
+    runs = measured[_runs_of("requests_per_second")]
+    return _ratio(runs.iloc[-1], runs.iloc[0])
 
 
 def _record(digest: Digest, row: DigestRow, place: int, group: int) -> dict[str, Any]:
@@ -62,6 +81,7 @@ def _record(digest: Digest, row: DigestRow, place: int, group: int) -> dict[str,
         "versions": versions_text(row),
         "software": ", ".join(f"{name} {version}" for name, version in digest.software),
         "hole": row.hole,
+        **{_runs_of(name): values for name, values in row.values.items()},
     }
 
 
@@ -85,19 +105,23 @@ def frame_of(digests: Sequence[Digest], baseline: str | None) -> pd.DataFrame:
     frame = pd.DataFrame.from_records(records)
     if frame.empty:
         return frame
-    rates = frame.groupby(ALIKE, sort=False)["requests_per_second"]
-    frame["highest_to_lowest"] = rates.transform("max") / rates.transform("min")
+    spreads = {key: _highest_to_lowest(rows) for key, rows in frame.groupby(ALIKE, sort=False)}
+    alike = [tuple(key) for key in frame[ALIKE].itertuples(index=False, name=None)]
+    frame["highest_to_lowest"] = pd.Series([spreads[key] for key in alike], dtype=float, index=frame.index)
     frame["history"] = frame.groupby(HISTORY, sort=False).ngroup()
     frame = frame.sort_values("history", kind="stable", ignore_index=True)
     seen = frame["software"] + "; " + frame["versions"]
     before = seen.groupby(frame["history"]).shift()
     frame["versions_changed"] = before.notna() & (before != seen)
     if baseline is not None:
-        base = frame[frame["campaign"] == baseline].drop_duplicates(ALIKE).set_index(ALIKE)[list(_RATIOS)]
-        both = frame[ALIKE].join(base, on=ALIKE)
-        for name in _RATIOS:
-            frame[f"{name}_to_baseline"] = frame[name] / both[name]
-    return frame
+        alike = [tuple(key) for key in frame[ALIKE].itertuples(index=False, name=None)]
+        for name in FIGURES:
+            runs = list(frame[_runs_of(name)])
+            rows = zip(alike, frame["campaign"], runs, strict=True)
+            base = {key: values for key, campaign, values in rows if campaign == baseline}
+            ratios = [_ratio(new, base.get(key, ())) for key, new in zip(alike, runs, strict=True)]
+            frame[f"{name}_to_baseline"] = pd.Series(ratios, dtype=float, index=frame.index)
+    return frame.drop(columns=[_runs_of(name) for name in FIGURES])
 
 
 _DIGITS = {
@@ -109,7 +133,7 @@ _DIGITS = {
     "latency_p99_ms": 3,
     "server_cpu_us_per_request": 3,
     "highest_to_lowest": 4,
-    **{f"{name}_to_baseline": digits for name, digits in _RATIOS.items()},
+    **{f"{name}_to_baseline": 6 for name in FIGURES},
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..format import milliseconds, rate, ratio
+from ..format import milliseconds, rate
 from ..stats_trend import ALPHA, MIN_POINTS, change_points, smallest_p
 
 #: A page with more charts loads slowly; trends.csv has all.
@@ -117,8 +117,7 @@ def _history(number: int, frame: pd.DataFrame, histories: int) -> History:
             changed=bool(record["versions_changed"]),
             change=""
             if (change := begins.get(index)) is None
-            else f"level {ratio(change.after / change.before)}: {rate(change.before)} → {rate(change.after)} "
-            f"requests/s, p = {change.p:.4f}",
+            else f"level from {rate(change.before)} to {rate(change.after)} requests/s, p = {change.p:.4f}",
             x=scale.x(index),
             y=scale.y(record["requests_per_second"]),
             low=scale.y(record["requests_per_second_min"]),

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ..format import ABSENT, microseconds, milliseconds, rate, ratio
+from ..spread_text import FEW_SAMPLES, FEW_SAMPLES_MARK
 from .digest import Digest, Facts, differences
 from .frame import ALIKE, group_numbers
 
@@ -22,7 +23,8 @@ class SideCell:
     kind: str = "number"
     sort: str = ""
     hint: str = ""
-    note: str = ""
+    range: str = ""
+    marks: tuple[tuple[str, str], ...] = ()
     best: bool = False
     bar_percent: float | None = None
 
@@ -85,7 +87,7 @@ def _figure(metric: _Metric, record: dict[str, Any] | None) -> SideCell:
         kind="number",
         sort=f"{value:.9g}",
         hint=hint,
-        note="too few samples" if few else "",
+        marks=((FEW_SAMPLES_MARK, FEW_SAMPLES),) if few else (),
     )
 
 
@@ -121,7 +123,7 @@ def _table(
         topology = "" if first["control"] else str(first["topology"])
         rows.append(((label, topology, str(first["load"]), str(first["versions"])), tuple(cells)))
     if metric.id == "throughput":
-        columns.append(("Highest ÷ lowest", "of all campaigns here"))
+        columns.append(("Highest ÷ lowest", "runs of two campaigns"))
     title = f"{metric.name}, {metric.unit}"
     return SideTable(f"{section}-{metric.id}", title, tuple(columns), tuple(rows))
 
