@@ -166,13 +166,6 @@ COLUMNS: tuple[Column, ...] = (
     ("requests_per_second_max", _spread("max")),
     ("requests_per_second_stdev", _spread("stdev")),
     ("requests_per_second_cv_percent", _spread("cv_percent")),
-    *(
-        (f"{name}_{end}", _end(read, index))
-        for name, read in FIGURES.items()
-        if name != "requests_per_second"
-        for index, end in enumerate(("min", "max"))
-    ),
-    ("untypical", _untypical),
     ("requests_per_second_interval_low", _interval("low")),
     ("requests_per_second_interval_high", _interval("high")),
     ("requests_per_second_interval_coverage", _interval("coverage", 4)),
@@ -227,6 +220,13 @@ COLUMNS: tuple[Column, ...] = (
     ("harness_version", _version("harness")),
     ("runtime", _runtime("id")),
     ("configuration_hash", lambda summary: summary.identity.configuration_hash),
+    *(
+        (f"{name}_{end}", _end(read, index))
+        for name, read in FIGURES.items()
+        if name != "requests_per_second"
+        for index, end in enumerate(("min", "max"))
+    ),
+    ("untypical", _untypical),
 )
 
 

@@ -21,6 +21,7 @@ from .verdict_text import (
     differences,
     equal_text,
     few_runs_text,
+    few_samples_text,
     name,
     undecided,
     winner_text,
@@ -107,9 +108,10 @@ def _text(ranking: Ranking) -> str:
         equal_text(ranking),
         _open_text(ranking),
         few_runs_text(ranking),
+        few_samples_text(ranking),
         *cpu_differences(ranking),
     ]
-    return as_sentences(clauses)
+    return as_sentences(clauses) or "No difference is shown."
 
 
 def _kind(ranking: Ranking) -> str:

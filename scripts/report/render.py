@@ -34,6 +34,26 @@ from .thresholds import judgements
 
 
 @dataclass(frozen=True, slots=True)
+class Decision:
+    """A table of the first screen."""
+
+    id: str
+    open_loop: bool
+    answers: tuple[Answer, ...]
+    controls: tuple[AnswerRow, ...]
+    """Where there is no client: else they stand under their cells."""
+
+    @property
+    def rows(self) -> list[AnswerRow]:
+        return [*(row for answer in self.answers for row in answer.rows), *self.controls]
+
+    @property
+    def marks(self) -> str:
+        """What the marks on its figures mean."""
+        return marks_note([figure for row in self.rows for figure in (row.throughput, row.p99, row.cpu)])
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """What the page says of one runtime."""
 
@@ -42,34 +62,32 @@ class Section:
     ids: str
     """Of its rows, with a space between."""
     answers: tuple[Answer, ...]
-    controls: tuple[AnswerRow, ...]
-    """Of a part without a client: there they stand under no cell."""
+    decisions: tuple[Decision, ...]
+    """The tables of the first screen: capacity and latency at a rate apart (rule M4)."""
     rate_tables: tuple[RateTable, ...]
     tables: tuple[Table, ...]
 
-    @property
-    def rows(self) -> list[AnswerRow]:
-        """All that the first screen's table has."""
-        return [*(row for answer in self.answers for row in answer.rows), *self.controls]
 
-    @property
-    def open_loop(self) -> bool:
-        """All of it is latency at a rate."""
-        return bool(self.answers) and all(answer.open_loop for answer in self.answers)
-
-    @property
-    def marks(self) -> str:
-        """What the marks on the first screen's figures mean."""
-        return marks_note([figure for row in self.rows for figure in (row.throughput, row.p99, row.cpu)])
+def _decisions(part: PagePart, found: Sequence[Answer]) -> tuple[Decision, ...]:
+    if not found:
+        controls = tuple(control_row(control) for control in part.controls)
+        return (Decision(f"{part.id}decision", False, (), controls),)
+    kinds = [(loop, tuple(each for each in found if each.open_loop is loop)) for loop in (False, True)]
+    return tuple(
+        Decision(f"{part.id}decision{'-at-rate' if loop else ''}", loop, members, ())
+        for loop, members in kinds
+        if members
+    )
 
 
 def _section(part: PagePart) -> Section:
+    found = answers(part.cells)
     return Section(
         id=part.id,
         name=part.name,
         ids=" ".join(summary.id for summary in part.ordered),
-        answers=answers(part.cells),
-        controls=() if part.cells else tuple(control_row(control) for control in part.controls),
+        answers=found,
+        decisions=_decisions(part, found),
         rate_tables=rate_tables(part.cells),
         tables=result_tables(part.cells, part.controls, part.id, part.name),
     )

@@ -157,9 +157,16 @@ def few_runs_text(ranking: Ranking) -> str:
     many = plural(most, "valid run") if least == most else f"{least} to {most} valid runs"
     have = "has" if len(few) == 1 else "have"
     return (
-        f"{joined([name(row) for row in few])} {have} {many}{' each' if len(few) > 1 else ''}: "
-        f"to show a difference takes at least {MIN_RUNS_FOR_A_CLAIM} of each"
+        f"{joined([name(row) for row in few])} {have} {many}{' each' if len(few) > 1 else ''}, "
+        f"and a difference takes at least {MIN_RUNS_FOR_A_CLAIM} of each to show"
     )
+
+
+def few_samples_text(ranking: Ranking) -> str:
+    """Which rows of an open loop have no p99 that could be compared."""
+    compared = {row.id for pair in ranking.latency_pairs for row in (pair.base, pair.new)}
+    without = [name(row) for row in ranking.compared if ranking.open_loop and row.id not in compared]
+    return f"p99 of {joined(without)} cannot be compared: too few samples are behind it" if without else ""
 
 
 def cpu_differences(ranking: Ranking) -> list[str]:
@@ -216,6 +223,7 @@ def sentence(ranking: Ranking) -> str:
             equal_text(ranking),
             *_undecided_texts(ranking),
             few_runs_text(ranking),
+            few_samples_text(ranking),
             *cpu_differences(ranking),
             f"they ran different scripts: a difference is one of {what_varies(ranking)} and script together"
             if scripts_differ(ranking)

@@ -1,5 +1,7 @@
 """What the answer says of rows that were compared, and what it does not say."""
 
+import re
+
 import pytest
 
 from builder import configuration, result
@@ -29,17 +31,23 @@ def sentence_of(*results: dict[str, object]) -> str:
 
 def test_only_who_is_told_apart_from_all_is_called_fastest() -> None:
     text = sentence_of(*rows(iovalkey=(6000, JITTER), ioredis=(5000, JITTER), node_redis=(4000, JITTER)))
-    assert text.startswith("Fastest: iovalkey@valkey+same-script, 6,000 requests/s. ")
+    assert text.startswith("iovalkey@valkey+same-script is the fastest. ")
     assert "ioredis@valkey+same-script (0.83×, 0.83–0.84×) and node-redis@valkey+same-script (" in text
-    assert text.endswith(" are slower.")
+    assert ") are slower than iovalkey@valkey+same-script. ioredis@valkey+same-script uses 1.20 times" in text
 
 
 def test_who_is_not_told_apart_shares_the_top() -> None:
     text = sentence_of(*rows(iovalkey=(6000, JITTER), ioredis=(5990, JITTER), node_redis=(5700, WIDE)))
-    assert text.startswith("Highest median: iovalkey@valkey+same-script")
-    assert "ioredis@valkey+same-script (1.00×, 0.99–1.00×) shows no difference." in text
-    assert "the interval reaches into and beyond ±2 %; about " in text
-    assert text.endswith("runs a side would decide) is not told apart from it.")
+    assert "fastest" not in text
+    assert (
+        "The throughput of ioredis@valkey+same-script (1.00×, 0.99–1.00×) is within ±2 % of that of "
+        "iovalkey@valkey+same-script." in text
+    )
+    assert (
+        "No difference in throughput is shown between iovalkey@valkey+same-script and "
+        "node-redis@valkey+same-script (" in text
+    )
+    assert re.search(r"because the interval reaches into and beyond ±2 %; about \d+ runs a side would", text)
 
 
 def test_five_targets_of_five_runs_are_too_few_for_ten_comparisons() -> None:
@@ -52,7 +60,7 @@ def test_five_targets_of_five_runs_are_too_few_for_ten_comparisons() -> None:
     (answer,) = answers(cells(summaries_of(*results)))
     assert "5 runs a side are too few for 10 comparisons in one family" in answer.groups[0].sentence
     assert "about 6 runs a side would decide" in answer.groups[0].sentence
-    assert "Fastest" not in answer.groups[0].sentence
+    assert "fastest" not in answer.groups[0].sentence
 
 
 def test_own_scripts_are_said_where_somebody_is_called_fastest() -> None:
@@ -62,10 +70,10 @@ def test_own_scripts_are_said_where_somebody_is_called_fastest() -> None:
         for run, factor in enumerate(JITTER, start=1)
     ]
     assert sentence_of(*results).endswith(
-        "Their scripts differ: what is told apart is client and script together."
+        "They ran different scripts: a difference is one of client and script together."
     )
     same = {"kind": "evalsha", "name_or_sha1": VALKEY_SHA1}
-    assert "scripts differ" not in sentence_of(
+    assert "different scripts" not in sentence_of(
         *(
             result(configuration(label), run, int(typical * factor), limiter_script=same)
             for label, typical in (("iovalkey", 6000), ("valkey-glide", 5000))
@@ -78,10 +86,16 @@ def test_one_row_with_few_runs_leaves_the_others_tested() -> None:
     results = rows(iovalkey=(6000, JITTER), ioredis=(5000, JITTER), node_redis=(4000, JITTER[:3]))
     (answer,) = answers(cells(summaries_of(*results)))
     (group,) = answer.groups
-    assert "ioredis@valkey+same-script (0.83×, 0.83–0.84×) is slower." in group.sentence
-    assert "Indicative only: 3 valid runs a side" in group.sentence
-    assert "Fastest" not in group.sentence
-    assert [row.interval for row in group.rows] == ["", "0.83–0.84×, worse", "0.66–0.67×"]
+    assert "ioredis@valkey+same-script (0.83×, 0.83–0.84×) is slower than iovalkey" in group.sentence
+    assert (
+        "node-redis@valkey+same-script has 3 valid runs, and a difference takes at least 5" in group.sentence
+    )
+    assert "fastest" not in group.sentence
+    assert [(row.rank, row.ratio, row.status) for row in group.rows] == [
+        ("", "–", ""),
+        ("", "0.83×, 0.83–0.84×", "slower"),
+        ("", "0.67×, 0.66–0.67×", "too few runs"),
+    ]
 
 
 def test_warnings_reach_the_row() -> None:
@@ -115,15 +129,20 @@ def test_a_ramp_in_the_samples_is_warned_of(ramp_s: int) -> None:
 
 
 def test_in_an_open_loop_throughput_tells_nobody_apart() -> None:
-    load = {"model": "open", "rate_per_second": 2000, "arrivals": "constant", "connections": 50}
+    load = {"model": "open", "rate_per_second": 3000, "arrivals": "constant", "connections": 50}
     results = [
         result(configuration(f"{client}+same-script", load=load), run, int(typical * factor))
-        for client, typical in (("iovalkey", 2000), ("valkey-glide", 1500))
+        for client, typical in (("iovalkey", 3000), ("valkey-glide", 2500))
         for run, factor in enumerate(JITTER, start=1)
     ]
     (answer,) = answers(cells(summaries_of(*results)))
-    assert "it tells nobody apart, latency does" in answer.groups[0].sentence
-    assert [row.interval for row in answer.groups[0].rows] == ["", ""]
+    (group,) = answer.groups
+    assert "iovalkey+same-script has the lowest p99." in group.sentence
+    assert "throughput" not in group.sentence
+    assert [row.status for row in group.rows] == ["lowest p99", "higher p99"]
+    (told,) = conclusions(summaries_of(*results))
+    assert told["comparisons"] == []
+    assert [pair["status"] for pair in told["latency_p99_comparisons"]] == ["worse"]
 
 
 def test_programs_are_told_the_same() -> None:

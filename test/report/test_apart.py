@@ -32,20 +32,29 @@ def test_ratios_are_same_by_own() -> None:
     assert row.label == "valkey-glide"
     assert row.own == ("FCALL consume", "1,000", "800", "20.0")
     assert row.same == ("EVALSHA a1de965f", "1,250", "640", "15.0")
-    assert row.ratios == ("1.25×, better", "0.80×, better", "0.75×, better")
+    assert row.ratios == (
+        "1.25×, 1.25–1.25×, better",
+        "0.80×, 0.80–0.80×, better",
+        "0.75×, 0.75–0.75×, better",
+    )
     assert row.tags == ()
+
+
+def test_one_run_of_each_has_no_ratio() -> None:
+    row = row_of(*measured("iovalkey", 1000), *measured("iovalkey+same-script", 1250))
+    assert row.ratios == ("–", "–", "–")
 
 
 def test_fewer_than_five_runs_on_a_side_are_indicative() -> None:
     row = row_of(*measured("iovalkey", 1000, runs=5), *measured("iovalkey+same-script", 1000, runs=4))
     assert row.tags == ("indicative, 4 runs",)
-    assert row.ratios == ("1.00×", "1.00×", "1.00×")
+    assert row.ratios == ("1.00×, 1.00–1.00×",) * 3
 
 
 def test_client_whose_own_script_is_the_common_one_shows_noise() -> None:
     row = row_of(*measured("ioredis", 1000, runs=5), *measured("ioredis+same-script", 1010, runs=5))
     assert row.tags == ("own is the same script",)
-    assert row.ratios[0] == "1.01×, no difference"
+    assert row.ratios[0] == "1.01×, 1.01–1.01×, no difference"
 
 
 def test_clients_are_read_down_the_column_of_the_one_script() -> None:
@@ -53,8 +62,8 @@ def test_clients_are_read_down_the_column_of_the_one_script() -> None:
         *measured("valkey-glide", 3000),
         *measured("valkey-glide+same-script", 1250),
         *measured("iovalkey+same-script", 2500),
-        *measured("iovalkey+autopipelining", 3500),
-        *measured("iovalkey+autopipelining+same-script", 2000),
+        *measured("iovalkey+autopipelining", 3500, runs=2),
+        *measured("iovalkey+autopipelining+same-script", 2000, runs=2),
         *measured("node-redis@valkey", 4000),
     )
     assert [row.label for row in table.rows] == [
@@ -71,10 +80,10 @@ def test_clients_are_read_down_the_column_of_the_one_script() -> None:
 def test_sides_are_never_of_two_stores() -> None:
     assert tables_of(*measured("ioredis", 1000), *measured("ioredis@valkey+same-script", 1250)) == ()
     tables = tables_of(
-        *measured("ioredis", 1000),
-        *measured("ioredis+same-script", 1100),
-        *measured("ioredis@valkey", 2000),
-        *measured("ioredis@valkey+same-script", 1000),
+        *measured("ioredis", 1000, runs=2),
+        *measured("ioredis+same-script", 1100, runs=2),
+        *measured("ioredis@valkey", 2000, runs=2),
+        *measured("ioredis@valkey+same-script", 1000, runs=2),
     )
     assert [(table.store, table.rows[0].ratios[0]) for table in tables] == [
         ("redis", "1.10×"),

@@ -1,5 +1,7 @@
 """What is ranked, and what is never ranked."""
 
+from typing import Any
+
 import pytest
 
 from builder import Document, configuration, hash_of, result
@@ -18,7 +20,7 @@ def standings(cell: Cell) -> list[tuple[str, list[tuple[str, int | None]]]]:
     ]
 
 
-def runs_of(label: str, rate: int, count: int = 5, **changes: object) -> list[Document]:
+def runs_of(label: str, rate: int, count: int = 5, **changes: Any) -> list[Document]:
     """Runs that differ by little from each other."""
     return [result(configuration(label), run, rate + run, **changes) for run in range(1, count + 1)]
 
@@ -57,7 +59,7 @@ def test_who_is_not_told_from_the_first_has_no_rank() -> None:
         *runs_of("iovalkey", 1000),
         *(
             result(configuration("ioredis@valkey"), n, rate)
-            for n, rate in enumerate((900, 950, 999, 1020, 1050))
+            for n, rate in enumerate((900, 950, 999, 1020, 1050), 1)
         ),
         *runs_of("valkey-glide", 500),
     )

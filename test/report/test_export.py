@@ -34,7 +34,8 @@ HEADER = (
     "connection_errors,timeouts,failed_answers,failed_by_status,errors_total,connection_errors_all_runs,"
     "timeouts_all_runs,failed_answers_all_runs,verdict,verdict_reasons,limited_by,client_version,"
     "limiter_version,store_version,fastify_version,node_version,autocannon_version,harness_version,runtime,"
-    "configuration_hash\n"
+    "configuration_hash,latency_p50_ms_min,latency_p50_ms_max,latency_p99_ms_min,latency_p99_ms_max,"
+    "server_cpu_us_per_request_min,server_cpu_us_per_request_max,untypical\n"
 )
 
 
@@ -57,7 +58,8 @@ def test_bytes_of_a_known_campaign(build: Build) -> None:
         "1000000,60,0,false,2,2,0,0,0,1,2,20.00,40.00,14.14,47.14,,,,100,1.000,1.000,1.000,1.000,1.000,"
         ",,,,,,0.500,1.000,0.245,p99 p99_9,0.1000,0.4000,40000.000,12.000,40.000,80.00,0.02,"
         "0.08,90000000,90000000,90000000,3145728,0,0,0,,0,0,0,0,valid,,server loop,"
-        f"1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,{result(configured)['configuration_hash']}\n"
+        f"1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,{result(configured)['configuration_hash']},"
+        "1.000,1.000,1.000,1.000,20000.000,40000.000,\n"
     )
     assert outcome.csv == HEADER + line
 
@@ -95,7 +97,7 @@ def test_foreign_address_has_a_row_without_what_it_cannot_tell(build: Build) -> 
     (row,) = rows(outcome)
     assert (row["Client"], row["Mode"], row["store"], row["CPUUsage"]) == ("my-gateway", "", "", "")
     assert row["ReqPerSec"] == "2000.00"
-    assert "Not ranked: the store is not known." in outcome.page
+    assert "Not compared: the store is not known." in outcome.page
 
 
 def test_client_named_like_a_control_at_a_foreign_address_is_no_control(build: Build) -> None:

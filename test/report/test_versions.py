@@ -45,7 +45,9 @@ def test_versions_of_one_limiter_are_ranked_and_compared_with_each_other() -> No
 
 def test_versions_of_one_client_are_ranked_with_each_other() -> None:
     cell = cell_of(
-        *measured("ioredis~5.6.1", 1000), *measured("ioredis~6.0.0", 1200), *measured("ioredis", 1100)
+        *measured("ioredis~5.6.1", 1000, runs=5),
+        *measured("ioredis~6.0.0", 1200, runs=5),
+        *measured("ioredis", 1100, runs=5),
     )
     assert ranked(cell) == [[("ioredis~6.0.0", 1), ("ioredis", 2), ("ioredis~5.6.1", 3)]]
 
