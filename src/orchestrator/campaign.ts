@@ -19,7 +19,7 @@ import { makePlan } from "./plan.js";
 import { usePlugins, withNotes } from "./plugins.js";
 import { Progress } from "./progress.js";
 import { Recorder } from "./recorder.js";
-import { buildReport, conclusionLines, missedThresholds, type Summary } from "./report.js";
+import { buildReport, missedThresholds, type Summary } from "./report.js";
 import type { Request } from "./request.js";
 import {
   createCampaignFolder,
@@ -199,7 +199,7 @@ async function conclude(
     return undefined;
   });
   if (!summary) return EXIT.configurationFailed;
-  for (const line of conclusionLines(summary)) journal.say(line);
+  for (const line of summary.recommendation.sentences) journal.say(line);
   const missed = missedThresholds(summary);
   for (const line of missed) journal.warn(`threshold: ${line}`);
   tellReport(summary, journal);

@@ -9,14 +9,7 @@ const summarySchema = z.object({
   thresholds: z.array(thresholdRowSchema),
   configurations: z.array(summaryRowSchema),
   adaptive: adaptiveSummarySchema.nullable(),
-  conclusions: z.array(
-    z.object({
-      title: z.string(),
-      heading: z.string(),
-      sentence: z.string(),
-      comparisons: z.array(z.unknown()),
-    }),
-  ),
+  recommendation: z.object({ sentences: z.array(z.string()) }),
 });
 export type Summary = z.infer<typeof summarySchema>;
 
@@ -54,13 +47,6 @@ export async function buildReport(
   }
   return summarySchema.parse(JSON.parse(stdout));
 }
-/** What rankings of several rows say, a line each. */
-export function conclusionLines({ conclusions }: Pick<Summary, "conclusions">): string[] {
-  return conclusions
-    .filter(({ comparisons }) => comparisons.length > 0)
-    .map(({ title, heading, sentence }) => `${title}. ${heading}: ${sentence}`);
-}
-
 /** What was asked of every client and does not hold, a line each. */
 export function missedThresholds({ thresholds }: Summary): string[] {
   return thresholds

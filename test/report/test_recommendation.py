@@ -135,7 +135,7 @@ def test_an_open_loop_is_judged_by_p99() -> None:
         *runs_of("valkey-glide+same-script", 2500, load=load),
     )
     assert found.lead.startswith(
-        "On this machine iovalkey+same-script has the lowest p99. valkey-glide+same-script (1.20×, 1.20–1.21×)"
+        "On this machine iovalkey+same-script has the lowest p99. valkey-glide+same-script (1.20×, 1.20–1.21×"
     )
     assert "throughput" not in found.lead
 

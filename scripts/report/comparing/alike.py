@@ -7,9 +7,9 @@ from typing import Any
 
 from ..containers import caps_text
 from ..errors import one_line
-from ..format import gibibytes
+from ..format import gibibytes, joined
 from ..model import Campaign
-from ..script_text import joined, script_names
+from ..script_text import script_names
 from ..summarize import Summary
 from .sides import Side
 
