@@ -43,8 +43,8 @@ export default defineConfig({
   test: {
     // By default one CPU is left to others: of two that is half.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // What a test needs and a machine need not have: see test/helpers/needs.ts.
-    tags: ["valkey", "redis", "chromium", "zsh", "actionlint"].map((name) => ({ name })),
+    // `npm test` leaves long tests out. The others name what a machine need not have: see test/helpers/needs.ts.
+    tags: ["long", "valkey", "redis", "chromium", "zsh", "actionlint"].map((name) => ({ name })),
     projects: [
       unit("unit", { exclude: ISOLATED }, false),
       unit("unit-isolated", { include: ISOLATED }, true),

@@ -1,13 +1,29 @@
 #!/usr/bin/env bash
-# Checks the Python side: format, lint, types, tests. The tools are those of .venv, or of the folder PYTHON_TOOLS.
+# Checks the Python side. The tools are those of .venv, or of the folder PYTHON_TOOLS.
+#   check-python.sh           everything
+#   check-python.sh lint      format, lint, types
+#   check-python.sh unit      tests of the report that do not take long
+#   check-python.sh terminal  tests of the command line at a terminal
+#   check-python.sh long      tests that take long
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 tools="${PYTHON_TOOLS:-.venv/bin}"
 if [[ ! -x "$tools/ruff" ]]; then
-  echo "check-python: $tools/ruff is missing: run ./scripts/setup.sh" >&2
+  echo "check-python: $tools/ruff is missing: run ./scripts/setup.sh --dev" >&2
   exit 3
 fi
-"$tools/ruff" format --check
-"$tools/ruff" check
-"$tools/mypy"
-"$tools/pytest" -n 3
+
+lint() {
+  "$tools/ruff" format --check
+  "$tools/ruff" check
+  "$tools/mypy"
+}
+
+case ${1:-} in
+  lint) lint ;;
+  unit) "$tools/pytest" -n auto -m 'not long' test/report ;;
+  terminal) "$tools/pytest" -n 2 -m 'not long' test/terminal ;;
+  long) "$tools/pytest" -n auto -m long ;;
+  '') lint && "$tools/pytest" -n auto ;;
+  *) echo "check-python: there is no part $1; valid: lint, unit, terminal, long" >&2; exit 2 ;;
+esac

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Target } from "../../src/contract/target.js";
 import { common } from "../../src/targets/clients/settings.js";
 import { findLimiter } from "../../src/targets/resolve.js";
-import { needs } from "../helpers/needs.js";
+import { LONG, needs } from "../helpers/needs.js";
 import { type StoreKind, storeProgram, until } from "../helpers/store.js";
 import { Ground } from "./ground.js";
 import { patienceContract } from "./patience.js";
@@ -63,7 +63,10 @@ export function clientContract(id: string, ways = everyWay()): void {
 }
 
 function onGround(kind: StoreKind, topology: string, targets: readonly Target[]): void {
-  describe(`on ${kind} ${topology}`, needs([kind]), () => {
+  const { tags, skip } = needs([kind]);
+  // Clients meet the same protocol on both: `npm test` tries them on Valkey.
+  const options = { tags: [...tags, ...(kind === "redis" ? LONG.tags : [])], skip };
+  describe(`on ${kind} ${topology}`, options, () => {
     let ground: Ground;
     beforeAll(async () => {
       ground = await Ground.start(kind, topology);

@@ -31,6 +31,7 @@ def study(count: int, cv: float, ratio: float, schedule: Schedule = LOOKS) -> tu
     return found, runs / count
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cv", [0.02, 0.1])
 def test_the_same_thing_twice_is_told_apart_in_at_most_5_percent_however_often_it_is_looked_at(
     cv: float,
@@ -39,6 +40,7 @@ def test_the_same_thing_twice_is_told_apart_in_at_most_5_percent_however_often_i
     assert found["better"] + found["worse"] <= 0.05 * 600
 
 
+@pytest.mark.long
 def test_looking_at_each_round_with_the_rule_of_one_look_would_flag_far_more() -> None:
     """What the shares are for: without them, and with a floor that hides nothing, it is beyond 10 %."""
     new, base = sides(np.random.default_rng(20260102), 300, 20, 0.1)
@@ -54,6 +56,7 @@ def test_looking_at_each_round_with_the_rule_of_one_look_would_flag_far_more() -
     assert in_looks <= 0.05 * 300
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("ratio", "most"), [(1.05, 10.5), (1.1, 5.5), (0.9, 5.5)])
 def test_5_and_10_percent_are_found_with_half_the_runs(ratio: float, most: float) -> None:
     found, runs = study(200, 0.02, ratio)
@@ -67,6 +70,7 @@ def test_no_difference_is_found_early_where_runs_are_steady() -> None:
     assert runs <= 10
 
 
+@pytest.mark.long
 def test_a_difference_of_the_floor_is_hardly_ever_called_none() -> None:
     found, _ = study(400, 0.01, 1.0201)
     assert found["no difference"] <= 0.05 * 400
@@ -78,6 +82,7 @@ def test_what_the_runs_that_are_left_cannot_decide_is_given_up() -> None:
     assert runs <= 12
 
 
+@pytest.mark.long
 def test_a_family_of_six_equal_sides_has_a_false_alarm_in_at_most_5_percent() -> None:
     rng = np.random.default_rng(20260102)
     alarms = 0

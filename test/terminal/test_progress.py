@@ -21,7 +21,7 @@ def measured(home: Path) -> list[Path]:
     return sorted((home / "results root").glob("[0-9]*/*_run*.json"))
 
 
-@pytest.mark.parametrize("columns", [80, 40])
+@pytest.mark.parametrize("columns", [80, pytest.param(40, marks=pytest.mark.long)])
 def test_a_campaign_is_seen_live_and_ends_with_its_figures(tmp_path: Path, columns: int) -> None:
     with campaign(
         tmp_path, 24, columns, "--warmup", "1", "--duration-mode", "custom:4", NO_COLOR="1"
@@ -69,7 +69,7 @@ def test_a_resize_leaves_one_whole_frame(tmp_path: Path) -> None:
         assert terminal.exit_code() == 130
 
 
-@pytest.mark.parametrize("columns", [80, 40])
+@pytest.mark.parametrize("columns", [80, pytest.param(40, marks=pytest.mark.long)])
 def test_ctrl_c_gives_the_cursor_back_and_says_what_is_kept(tmp_path: Path, columns: int) -> None:
     with campaign(tmp_path, 40, columns, "--warmup", "3", "--duration-mode", "custom:1") as terminal:
         terminal.wait_for("run 2 of 2", "warm-up")

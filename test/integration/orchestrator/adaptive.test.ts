@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { AdaptiveSummary, SummaryRow } from "../../../src/contract/summary.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
+import { LONG } from "../../helpers/needs.js";
 import { build } from "../../helpers/programs.js";
 
 beforeAll(build);
@@ -15,31 +16,35 @@ const summaryOf = (campaign: Campaign) =>
     configurations: SummaryRow[];
   };
 
-test("adaptive runs that are killed under way go on, end within their limits, and say what they found", async () => {
-  const home = newFolder();
-  const killed = Campaign.run(home, "memory,none", ["--runs", "auto", "--max-runs", "6"]);
-  // In the sixth run, which is of the third round.
-  await killed.reaches("  measure", 6);
-  killed.signal("SIGKILL");
-  await killed.ended;
+test(
+  "adaptive runs that are killed under way go on, end within their limits, and say what they found",
+  LONG,
+  async () => {
+    const home = newFolder();
+    const killed = Campaign.run(home, "memory,none", ["--runs", "auto", "--max-runs", "6"]);
+    // In the sixth run, which is of the third round.
+    await killed.reaches("  measure", 6);
+    killed.signal("SIGKILL");
+    await killed.ended;
 
-  const campaign = Campaign.resume(home);
-  const { code, stdout, stderr } = await campaign.ended;
-  expect(code, stderr).toBe(0);
-  expect(stdout).toContain("5 runs are there, 5 are missing");
-  expect(stdout).toMatch(/, run 6: \d+ requests/);
-  expect(stdout).toContain("after round 5: 2 configurations go on");
-  const { adaptive, configurations } = summaryOf(campaign);
-  expect(campaign.manifest.adaptive?.ended?.round).toBe(6);
-  expect(adaptive.configurations.map(({ runs }) => runs)).toEqual([6, 6]);
-  // Six runs are the first that have an interval; whether it is tight is the machine's affair.
-  expect([...adaptive.concluded, ...adaptive.not_concluded]).toHaveLength(2);
-  expect(adaptive.concluded.length === 2).toBe(adaptive.ended === "decided");
-  expect(configurations.map(({ missing_runs }) => missing_runs)).toEqual([0, 0]);
-  for (const line of [adaptive.sentence, ...adaptive.concluded, ...adaptive.not_concluded])
-    expect(stdout).toContain(line);
-  expect(await campaign.traces()).toEqual([]);
-});
+    const campaign = Campaign.resume(home);
+    const { code, stdout, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain("5 runs are there, 5 are missing");
+    expect(stdout).toMatch(/, run 6: \d+ requests/);
+    expect(stdout).toContain("after round 5: 2 configurations go on");
+    const { adaptive, configurations } = summaryOf(campaign);
+    expect(campaign.manifest.adaptive?.ended?.round).toBe(6);
+    expect(adaptive.configurations.map(({ runs }) => runs)).toEqual([6, 6]);
+    // Six runs are the first that have an interval; whether it is tight is the machine's affair.
+    expect([...adaptive.concluded, ...adaptive.not_concluded]).toHaveLength(2);
+    expect(adaptive.concluded.length === 2).toBe(adaptive.ended === "decided");
+    expect(configurations.map(({ missing_runs }) => missing_runs)).toEqual([0, 0]);
+    for (const line of [adaptive.sentence, ...adaptive.concluded, ...adaptive.not_concluded])
+      expect(stdout).toContain(line);
+    expect(await campaign.traces()).toEqual([]);
+  },
+);
 
 test("a budget ends it between two rounds, which is said, and what was left out is not missing", async () => {
   const campaign = Campaign.run(newFolder(), "none", ["--runs", "auto", "--budget", "12s", "--json"]);

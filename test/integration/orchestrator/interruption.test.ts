@@ -105,11 +105,16 @@ test("Ctrl-C in a search: it tells what it knows and keeps it, and `latest` poin
   expect(await campaign.traces()).toEqual([]);
 });
 
-test("a reader that goes away (`| head`) does not end the campaign", async () => {
-  const campaign = Campaign.run(newFolder(), "none");
+test("neither a reader that goes away (`| head`) nor a folder that is called `latest` ends the campaign", async () => {
+  const home = newFolder();
+  mkdirSync(join(home, "results root", "latest"), { recursive: true });
+  const campaign = Campaign.run(home, "none");
   await campaign.reaches("  starting");
   campaign.closeOutput();
-  expect((await campaign.ended).code).toBe(0);
+  const { code, stderr } = await campaign.ended;
+  expect(code).toBe(0);
+  expect(stderr).toContain("latest is not a link");
+  expect(existsSync(join(campaign.folder, "report", "index.html"))).toBe(true);
   expect(campaign.manifest.status).toBe("finished");
   expect(await campaign.traces()).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectComplete } from "../../helpers/complete.js";
 import { temporaryFolders } from "../../helpers/folders.js";
+import { LONG } from "../../helpers/needs.js";
 import { build } from "../../helpers/programs.js";
 
 beforeAll(build);
@@ -12,39 +13,48 @@ const newFolder = temporaryFolders();
 
 describe("a campaign that is killed goes on:", () => {
   test.each([
-    ["warm-up", "iovalkey", "  warmup", 2, 1],
     ["measure", "memory", "  measure", 2, 1],
     ["report", "none", "building the report", 1, 2],
-  ] as const)("kill -9 in %s", async (_phase, clients, line, times, there) => {
-    const home = newFolder();
-    const killed = Campaign.run(home, clients, ["--runs", "2"]);
-    await killed.reaches(line, times);
-    killed.signal("SIGKILL");
-    await killed.ended;
-    const before = new Map(
-      [...killed.results.keys()].map((file) => [file, readFileSync(join(killed.folder, file))]),
-    );
-    expect(before.size).toBe(there);
-
-    const campaign = Campaign.resume(home, [], { LC_ALL: "C", TZ: "Pacific/Kiritimati" });
-    const { code, stdout, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
-    expect(stdout).toContain(
-      there === 1 ? "1 run is there, 1 is missing" : "2 runs are there, 0 are missing",
-    );
-    await expectComplete(campaign);
-    for (const [file, bytes] of before) expect(readFileSync(join(campaign.folder, file))).toEqual(bytes);
-    expect(await killed.left()).toEqual([]);
-    const { sessions = [] } = campaign.manifest;
-    // The gap can be read from the manifest; a report alone is no session.
-    expect(sessions).toHaveLength(there === 2 ? 1 : 2);
-    if (there === 1) {
-      expect(sessions[0]).not.toHaveProperty("finished_at");
-      expect(sessions[1]?.finished_at).toBe(campaign.manifest.finished_at);
-    }
-    expect(existsSync(join(campaign.folder, "..", "latest", "manifest.json"))).toBe(true);
-  });
+  ] as const)("kill -9 in %s", expectGoesOn);
+  test.each([["warm-up", "iovalkey", "  warmup", 2, 1]] as const)("kill -9 in %s", LONG, expectGoesOn);
 });
+
+/** @param there how many runs are on the disk when it is killed, as the log says `line` for so many times */
+async function expectGoesOn(
+  _phase: string,
+  clients: string,
+  line: string,
+  times: number,
+  there: number,
+): Promise<void> {
+  const home = newFolder();
+  const killed = Campaign.run(home, clients, ["--runs", "2"]);
+  await killed.reaches(line, times);
+  killed.signal("SIGKILL");
+  await killed.ended;
+  const before = new Map(
+    [...killed.results.keys()].map((file) => [file, readFileSync(join(killed.folder, file))]),
+  );
+  expect(before.size).toBe(there);
+
+  const campaign = Campaign.resume(home, [], { LC_ALL: "C", TZ: "Pacific/Kiritimati" });
+  const { code, stdout, stderr } = await campaign.ended;
+  expect(code, stderr).toBe(0);
+  expect(stdout).toContain(
+    there === 1 ? "1 run is there, 1 is missing" : "2 runs are there, 0 are missing",
+  );
+  await expectComplete(campaign);
+  for (const [file, bytes] of before) expect(readFileSync(join(campaign.folder, file))).toEqual(bytes);
+  expect(await killed.left()).toEqual([]);
+  const { sessions = [] } = campaign.manifest;
+  // The gap can be read from the manifest; a report alone is no session.
+  expect(sessions).toHaveLength(there === 2 ? 1 : 2);
+  if (there === 1) {
+    expect(sessions[0]).not.toHaveProperty("finished_at");
+    expect(sessions[1]?.finished_at).toBe(campaign.manifest.finished_at);
+  }
+  expect(existsSync(join(campaign.folder, "..", "latest", "manifest.json"))).toBe(true);
+}
 
 /** Changes a result, and vouches for it where the checksum shall be right. */
 function change(folder: string, file: string, edit: (text: string) => string, vouch: boolean): void {

@@ -12,11 +12,6 @@ const newFolder = temporaryFolders();
 describe.concurrent("a server that cannot start says why in one line", () => {
   test.each([
     [{ MODE: "nope" }, 2, /MODE=nope: there is no client "nope".*valid: /],
-    [{ MODE: "memory", USE_VALKEY_CLUSTER: "true" }, 2, /MODE=memory contradicts USE_VALKEY_CLUSTER=true/],
-    [{ MODE: "iovalkey", STORE: "redis" }, 2, /MODE=iovalkey contradicts STORE=redis/],
-    [{ MODE: "none", PORT: "99999" }, 2, /PORT="99999"/],
-    [{ MODE: "none", RATE_LIMIT_POINTS: "-5" }, 2, /RATE_LIMIT_POINTS="-5"/],
-    [{ MODE: "iovalkey+same-scrip" }, 2, /no option "same-scrip" \(did you mean same-script\?\)/],
     [{ MODE: "a\nb; touch x" }, 2, /MODE: target "a\\nb; touch x"/],
   ] as [Record<string, string>, number, RegExp][])("%j ends with %i", async (environment, code, line) => {
     const end = await TestServer.spawn(environment).ended;

@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
+
+/**
+ * Runs checks and tests side by side. A step has one line when it ends; what it printed is shown if it failed.
+ *   test.ts fast   types, lint, schemas, unit tests of both languages
+ *   test.ts        the same, and the integration and browser tests that do not take long
+ *   test.ts all    what `test.ts` leaves out
+ */
+interface Step {
+  name: string;
+  command: readonly string[];
+}
+
+const vitest = (...projects: string[]) => [
+  "npx",
+  "vitest",
+  "run",
+  ...projects.map((name) => `--project=${name}`),
+];
+const python = (part: string) => ["bash", "scripts/check-python.sh", part];
+
+/** Those that take longest come first. */
+const FAST: readonly Step[] = [
+  { name: "Python unit tests", command: python("unit") },
+  { name: "unit tests", command: vitest("unit*") },
+  { name: "Python lint and types", command: python("lint") },
+  { name: "schemas", command: ["npm", "run", "--silent", "schemas:check"] },
+  { name: "lint", command: ["npm", "run", "--silent", "lint"] },
+  { name: "types", command: ["npm", "run", "--silent", "types"] },
+];
+
+const SHORT = "--tagsFilter=!long";
+/** Tests that are long, and those of things that a machine need not have. */
+const REST = "--tagsFilter=long";
+
+/** Steps of a group run side by side, the groups one after the other. */
+const GROUPS: Readonly<Record<string, readonly (readonly Step[])[]>> = {
+  fast: [FAST],
+  "": [
+    [
+      { name: "integration tests", command: [...vitest("integration"), SHORT, "--maxWorkers=3"] },
+      { name: "tests at a terminal", command: python("terminal") },
+      ...FAST,
+      { name: "browser tests", command: [...vitest("browser"), SHORT] },
+    ],
+  ],
+  all: [
+    [
+      { name: "long integration tests", command: [...vitest("integration"), REST, "--maxWorkers=3"] },
+      { name: "long Python tests", command: python("long") },
+    ],
+    // They judge what was measured: whatever else runs would be in their figures.
+    [{ name: "tests of figures", command: vitest("alone") }],
+    [{ name: "container tests", command: vitest("containers") }],
+  ],
+};
+
+const running = new Set<ChildProcess>();
+let failed = 0;
+
+/** Runs a step to its end; output is kept, and shown when it fails. */
+function run({ name, command: [program = "", ...words] }: Step): Promise<void> {
+  const begun = Date.now();
+  // A group of its own, so that it can be ended with all that it started.
+  const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  running.add(child);
+  const printed: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => printed.push(chunk));
+  child.once("error", (error) => printed.push(Buffer.from(`${error.message}\n`)));
+  return new Promise((resolve) => {
+    child.once("close", (code) => {
+      running.delete(child);
+      const seconds = Math.round((Date.now() - begun) / 1000);
+      const text = Buffer.concat(printed).toString("utf8");
+      if (code !== 0) {
+        failed++;
+        process.stdout.write(`\n${text.trimEnd()}\n\n`);
+      }
+      // A test that was left out is not passed over in silence.
+      const skips = new Set(text.split("\n").filter((line) => line.startsWith("tests are skipped: ")));
+      if (code === 0) for (const line of skips) process.stdout.write(`${line}\n`);
+      process.stdout.write(`${code === 0 ? "passed" : "FAILED"} ${name} (${seconds} s)\n`);
+      resolve();
+    });
+  });
+}
+
+/** As many at once as there are CPUs, and one more: the tests mostly wait for what they started. */
+async function runGroup(steps: readonly Step[]): Promise<void> {
+  const waiting = [...steps];
+  const worker = async (): Promise<void> => {
+    for (let step = waiting.shift(); step; step = waiting.shift()) await run(step);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() + 1 }, worker));
+}
+
+for (const [signal, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const) {
+  process.on(signal, () => {
+    for (const { pid } of running) if (pid) process.kill(-pid, "SIGTERM");
+    process.exit(code);
+  });
+}
+
+const level = process.argv[2] ?? "";
+const groups = GROUPS[level];
+if (!groups) {
+  process.stderr.write(`there are no tests ${JSON.stringify(level)}; valid: fast, all, or nothing\n`);
+  process.exit(2);
+}
+const begun = Date.now();
+for (const steps of groups) await runGroup(steps);
+const seconds = Math.round((Date.now() - begun) / 1000);
+process.stdout.write(failed === 0 ? `all passed in ${seconds} s\n` : `${failed} steps failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;
