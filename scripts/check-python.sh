@@ -21,9 +21,9 @@ lint() {
 
 case ${1:-} in
   lint) lint ;;
-  unit) "$tools/pytest" -n auto -m 'not long' test/report ;;
+  unit) "$tools/pytest" -n auto --dist loadgroup -m 'not long' test/report ;;
   terminal) "$tools/pytest" -n 2 -m 'not long' test/terminal ;;
-  long) "$tools/pytest" -n auto -m long ;;
-  '') lint && "$tools/pytest" -n auto ;;
+  long) "$tools/pytest" -n auto --dist loadgroup -m long ;;
+  '') lint && "$tools/pytest" -n auto --dist loadgroup ;;
   *) echo "check-python: there is no part $1; valid: lint, unit, terminal, long" >&2; exit 2 ;;
 esac

@@ -16,6 +16,9 @@ from report.paths import ROOT
 
 SCRIPTS = ROOT / "scripts"
 
+# An environment takes seconds to make: the tests of this file share one, so they run in one process.
+pytestmark = pytest.mark.xdist_group("environment")
+
 
 def wheel(folder: Path) -> Path:
     """A Python package that pip can install without any index."""
@@ -94,6 +97,7 @@ def test_report_goes_on_in_the_cached_environment(package: Path, cache: Path) ->
     assert str(found(package, cache)) in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.long
 def test_half_made_is_made_again(package: Path, cache: Path) -> None:
     folder = found(package, cache)
     (folder / ".complete").unlink()
@@ -129,7 +133,7 @@ def test_another_python_that_comes_first_uses_what_is_there(
     assert (folder / "kept").exists()
 
 
-@pytest.mark.parametrize("loss", ["gone", "another"])
+@pytest.mark.parametrize("loss", ["gone", pytest.param("another", marks=pytest.mark.long)])
 def test_made_again_where_its_own_python_cannot_load_the_packages(
     package: Path, cache: Path, loss: str
 ) -> None:

@@ -1,0 +1,143 @@
+import type { Mutant } from "./mutant.js";
+
+/** Bugs in server, benchmark, probe, runtimes, orchestrator. */
+export const programs: readonly Mutant[] = [
+  // src/server
+  {
+    what: "a duration on a bucket's bound is counted in the next bucket",
+    file: "src/server/lib/durationHistogram.ts",
+    find: "32 - Math.clz32(us - 1)",
+    replace: "32 - Math.clz32(us)",
+    test: "test/unit/server/durationHistogram.test.ts",
+  },
+  // src/benchmark
+  {
+    what: "latencies are recorded in milliseconds where microseconds are meant",
+    file: "src/benchmark/recorder.ts",
+    find: "Math.max(1, Math.round(ms * 1000))",
+    replace: "Math.max(1, Math.round(ms))",
+    test: "test/unit/benchmark/recorder.test.ts",
+  },
+  {
+    what: "failed answers are in the latency of the seconds",
+    file: "src/benchmark/recorder.ts",
+    find: 'if (outcome !== "failed") this.#tape.push(us);',
+    replace: "this.#tape.push(us);",
+    test: "test/unit/benchmark/recorder.test.ts",
+  },
+  // src/probe
+  {
+    what: "a field of INFO that holds a colon is cut",
+    file: "src/probe/nodes.ts",
+    find: 'const colon = line.indexOf(":");',
+    replace: 'const colon = line.lastIndexOf(":");',
+    test: "test/unit/probe/nodes.test.ts",
+  },
+  {
+    what: "a wait for a store has no end",
+    file: "src/probe/nodes.ts",
+    find: "if (Date.now() > deadlineMs)",
+    replace: "if (Date.now() < 0)",
+    test: "test/unit/probe/nodes.test.ts",
+  },
+  {
+    what: "a probe does not end with its owner",
+    file: "src/probe/index.ts",
+    find: "resolve(EXIT.done));",
+    replace: "setInterval(() => {}, 1000));",
+    test: "test/integration/probe/probe.test.ts",
+  },
+  // src/runtimes
+  {
+    what: "whoever waits for the answer of a part that ended waits for ever",
+    file: "src/runtimes/dialogue.ts",
+    find: "for (const answer of this.#waiting.splice(0)) answer(undefined);",
+    replace: "",
+    test: "test/unit/runtimes/dialogue.test.ts",
+  },
+  {
+    what: "containers keep their capabilities",
+    file: "src/runtimes/containers/specification.ts",
+    find: 'CapDrop: ["ALL"],',
+    replace: "",
+    test: "test/unit/runtimes/containers.test.ts",
+  },
+  // src/orchestrator
+  {
+    what: "the order of runs does not follow the seed",
+    file: "src/orchestrator/order.ts",
+    find: "xoroshiro128plus(spread(seed))",
+    replace: "xoroshiro128plus(spread(1))",
+    test: "test/unit/orchestrator/order.test.ts",
+  },
+  {
+    what: "parts are given back in the order in which they were started",
+    file: "src/orchestrator/lease.ts",
+    find: "of [...parts].reverse()",
+    replace: "of [...parts]",
+    test: "test/unit/orchestrator/lease.test.ts",
+  },
+  {
+    what: "a part that comes up while everything is given back stays",
+    file: "src/orchestrator/lease.ts",
+    find: "if (this.#closed) throw",
+    replace: "if (this.#closed && role === '') throw",
+    test: "test/unit/orchestrator/lease.test.ts",
+  },
+  {
+    what: "a process that was given a dead one's id is ended as if it were ours",
+    file: "src/orchestrator/orphans.ts",
+    find: "(await startTimeOf(pid)) === started;",
+    replace: "(await startTimeOf(pid)) !== undefined && started !== '';",
+    test: "test/unit/orchestrator/orphans.test.ts",
+  },
+  {
+    what: "a lock of a dead campaign holds for ever",
+    file: "src/orchestrator/state.ts",
+    find: "      await discard(path, text);",
+    replace: "",
+    test: "test/unit/orchestrator/state.test.ts",
+  },
+  {
+    what: "a result counts whatever its checksum says",
+    file: "src/orchestrator/checksums.ts",
+    find: "return this.#sums.get(file) === sumOf(content);",
+    replace: "return this.#sums.get(file) !== sumOf(Buffer.concat([content, content]));",
+    test: "test/unit/orchestrator/stock.test.ts",
+  },
+  {
+    what: "--resume takes a folder outside the results root",
+    file: "src/orchestrator/resume.ts",
+    find: "if (dirname(folder) !== realpathSync(absolute))",
+    replace: "if (dirname(folder) === '')",
+    test: "test/unit/orchestrator/resume.test.ts",
+  },
+  {
+    what: "microseconds of a threshold are read as milliseconds",
+    file: "src/orchestrator/thresholds.ts",
+    find: "us: 0.001, µs: 0.001",
+    replace: "us: 1, µs: 1",
+    test: "test/unit/orchestrator/thresholds.test.ts",
+  },
+  {
+    what: "a rate counts as kept although half of it was not sent",
+    file: "src/orchestrator/max-rate/objective.ts",
+    find: "const SENT_AT_LEAST = 0.99;",
+    replace: "const SENT_AT_LEAST = 0.5;",
+    test: "test/unit/orchestrator/max-rate/objective.test.ts",
+  },
+  {
+    what: "the reason why a probe ended is lost",
+    file: "src/orchestrator/probe.ts",
+    find: "const last = code ? probe.lastLines().at(-1) : undefined;",
+    replace: "const last = probe.lastLines().at(-1);",
+    test: "test/unit/orchestrator/probe.test.ts",
+  },
+  {
+    what: "a missed threshold ends the campaign with the code of invalid runs",
+    file: "src/orchestrator/campaign.ts",
+    find: "return EXIT.regression;",
+    replace: "return EXIT.runsInvalid;",
+    test: "test/integration/orchestrator/settings.test.ts",
+  },
+];

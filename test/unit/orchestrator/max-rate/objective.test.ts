@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import type { MeasuredResult } from "../../../../src/contract/result.js";
+import { missedBy } from "../../../../src/orchestrator/max-rate/objective.js";
+import { parseThresholds } from "../../../../src/orchestrator/thresholds.js";
+import { validEvidence } from "../../../helpers/evidence.js";
+
+const objectives = parseThresholds("--slo", "errors<1%");
+
+/** A run of an open loop that sent so many of a thousand requests. */
+function run(sent: number, more: Partial<MeasuredResult> = {}): MeasuredResult {
+  const schedule = { offered: 1_000, sent } as NonNullable<MeasuredResult["schedule"]>;
+  const verdict = { status: "valid" as const, reasons: [], not_applicable: [] };
+  return { ...validEvidence(), verdict, schedule, ...more };
+}
+
+test("a rate is kept when what was offered was sent and every objective is met", () => {
+  expect(missedBy(run(1_000), objectives)).toBe("");
+  expect(missedBy(run(995), objectives)).toBe("");
+});
+
+test("a rate of which a hundredth was not sent is not kept, whatever the figures", () => {
+  expect(missedBy(run(985), objectives)).toBe("985 of 1000 requests were sent");
+  expect(missedBy({ ...run(0), schedule: undefined } as never, objectives)).toContain("0 of 0");
+});
+
+test("an objective that is missed is named with its figure; one without a figure is missed", () => {
+  const counts = { ...validEvidence().counts, sent: 100, failed_answers: 3 };
+  expect(missedBy(run(1_000, { counts }), objectives)).toBe("errors<1%: 0.03");
+  const cpu = parseThresholds("--slo", "cpu<50us");
+  expect(missedBy(run(1_000, { resources: {} }), cpu)).toBe("cpu<50us: no figure");
+});
+
+test("an invalid run keeps no rate, unless it is for what the objectives judge themselves", () => {
+  const broken = (rule: string) =>
+    run(1_000, {
+      verdict: {
+        status: "invalid",
+        reasons: [{ rule, severity: "invalid", text: "why" }],
+        not_applicable: [],
+      },
+    });
+  expect(missedBy(broken("M8"), objectives)).toBe("M8 why");
+  expect(missedBy(broken("M5"), objectives)).toBe("");
+});
