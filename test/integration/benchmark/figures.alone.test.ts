@@ -1,32 +1,10 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { MeasuredResult } from "../../../src/contract/result.js";
-import { mergeHistograms } from "../../../src/judge/histogram.js";
-import { latencyBlock } from "../../../src/judge/latency.js";
-import { temporaryFolders } from "../../helpers/folders.js";
-import { build, generate, measured } from "../../helpers/programs.js";
+import { expectConsistent } from "../../helpers/consistent.js";
+import { build, measured } from "../../helpers/programs.js";
 import { TestServer } from "../../helpers/server.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
 beforeAll(build);
-const newFolder = temporaryFolders();
-
-/** The test's own arithmetic: what must hold of every result, however it was obtained. */
-function expectConsistent(result: MeasuredResult): void {
-  const { counts, requests, duration, request } = result;
-  expect(requests.total).toBe(counts.allowed + counts.limited);
-  expect(Math.abs(requests.average * duration - requests.total)).toBeLessThan(1);
-  expect(result.rate_limit_hits).toBe(counts.limited);
-  expect(result.totalErrors).toBe(result.errors + result.timeouts + counts.failed_answers);
-  const failed = counts.failed_answers + counts.connection_errors + counts.timed_out;
-  expect(counts.sent).toBe(counts.allowed + counts.limited + failed + counts.cut);
-  expect(counts.cut).toBeLessThanOrEqual(request.connections);
-  const seconds = result.samples.reduce((sum, { allowed, limited }) => sum + allowed + limited, 0);
-  expect(seconds).toBe(requests.total);
-  const statuses = Object.values(counts.by_status).reduce((sum, count) => sum + count, 0);
-  expect(statuses).toBe(requests.total + counts.failed_answers);
-}
 
 describe("a server that answers after 470 µs", () => {
   test("has a p50 that a plain client finds too: not 0, not whole milliseconds", async () => {
@@ -48,69 +26,6 @@ describe("a server that answers after 470 µs", () => {
   });
 });
 
-describe("failures", () => {
-  test("of 1 % are counted apart, in neither throughput nor latency, and make the run invalid; it still ends with 0", async () => {
-    const stub = await StubServer.start({ fail: 100, delay_us: 200 });
-    const result = await measured({ TARGET_URL: stub.url, DURATION: "1.5", CONNECTIONS: "4" });
-    const done = await stub.counts();
-    expectConsistent(result);
-    const { counts } = result;
-    expect(counts.by_status["503"]).toBe(counts.failed_answers);
-    expect(counts.failed_answers).toBeGreaterThan(0);
-    // Those in flight when the window closed were answered, too, and are in no figure.
-    expect(done.failed - counts.failed_answers).toBeLessThanOrEqual(counts.cut);
-    expect(done.failed - counts.failed_answers).toBeGreaterThanOrEqual(0);
-    const [part] = result.generators;
-    expect(part?.histograms.allowed.count).toBe(result.requests.total);
-    expect(part?.histograms.failed.count).toBe(counts.failed_answers);
-    expect(result.verdict.status).toBe("invalid");
-    expect(result.verdict.reasons.map(({ rule }) => rule)).toContain("M9");
-  });
-
-  test("are not what a limiter's 429 is", async () => {
-    const stub = await StubServer.start({ limit: 10 });
-    const result = await measured({ TARGET_URL: stub.url, REQUESTS: "500", CONNECTIONS: "5" });
-    expectConsistent(result);
-    expect(result.counts).toMatchObject({ allowed: 450, limited: 50, failed_answers: 0 });
-    expect(result.verdict.status).not.toBe("invalid");
-  });
-});
-
-describe("REQUESTS", () => {
-  test.each(["1", "3"])("sends exactly so many, with %s workers, and none is cut", async (workers) => {
-    const stub = await StubServer.start();
-    const env = { TARGET_URL: stub.url, REQUESTS: "1001", CONNECTIONS: "7", WORKERS: workers };
-    const result = await measured(env);
-    expectConsistent(result);
-    expect(result.counts).toMatchObject({ sent: 1001, allowed: 1001, cut: 0 });
-    expect((await stub.counts()).asked).toBe(1001);
-    expect(result.request).toMatchObject({ requests: 1001, connections: 7 });
-    expect(result.request).not.toHaveProperty("duration_s");
-  });
-});
-
-test("several workers are one generator: connections and counts add up, histograms are merged", async () => {
-  const stub = await StubServer.start({ limit: 5 });
-  const result = await measured({
-    TARGET_URL: stub.url,
-    DURATION: "2.5",
-    CONNECTIONS: "5",
-    WORKERS: "2",
-    WARMUP: "0.3",
-  });
-  expectConsistent(result);
-  const [part, ...others] = result.generators;
-  if (!part) throw new Error("a generator");
-  expect(others).toEqual([]);
-  expect(part.workers.map(({ connections }) => connections)).toEqual([3, 2]);
-  for (const kind of ["sent", "allowed", "limited", "cut"] as const) {
-    expect(part.workers.reduce((sum, { counts }) => sum + counts[kind], 0)).toBe(part.counts[kind]);
-  }
-  const { allowed, limited } = part.histograms;
-  const merged = latencyBlock(mergeHistograms([allowed, limited]));
-  expect(merged).toEqual(result.latency);
-});
-
 test("a server of ours that is never idle: its loop was used up, and its CPU is divided by what it answered", async () => {
   const server = await TestServer.start({ MODE: "none", COMPUTATION_COMPLEXITY: "40" });
   onTestFinished(async () => void (await server.stop()));
@@ -130,31 +45,4 @@ test("a server of ours that is never idle: its loop was used up, and its CPU is 
   expect(answered).toBeGreaterThan(requests.total);
   for (const { cpu_us, cpu_us_per_request } of Object.values(resources))
     expect(cpu_us_per_request).toBeCloseTo(cpu_us / answered, 1);
-});
-
-test("a foreign server's figures are absent, not zero", async () => {
-  const stub = await StubServer.start();
-  const result = await measured({ TARGET_URL: stub.url, REQUESTS: "100", CONNECTIONS: "2", WARMUP: "0.1" });
-  for (const key of ["cpu_usage", "memory_usage", "memory_resident", "server", "store", "prediction"]) {
-    expect(result).not.toHaveProperty(key);
-  }
-  expect(Object.keys(result.resources)).toEqual(["generator"]);
-  expect(Object.keys(result.versions).sort()).toEqual(["autocannon", "harness", "node"]);
-  expect(JSON.stringify(result.samples)).not.toContain("server_");
-});
-
-test("with OUTPUT_FILE the result is there, and standard output is empty", async () => {
-  const stub = await StubServer.start();
-  const path = join(newFolder(), "result file.json");
-  const env = {
-    TARGET_URL: `${stub.url}//`,
-    REQUESTS: "50",
-    CONNECTIONS: "1",
-    OUTPUT_FILE: path,
-    PROGRESS: "text",
-  };
-  const { code, stdout, stderr } = await generate(env).ended;
-  expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-  expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ requests: { total: 50 } });
-  expect(stderr).toMatch(/^drained\nmeasure\n(.* requests\/s, .*\n)+finished\n$/);
 });

@@ -40,9 +40,7 @@ async function expectGoesOn(
   const campaign = Campaign.resume(home, [], { LC_ALL: "C", TZ: "Pacific/Kiritimati" });
   const { code, stdout, stderr } = await campaign.ended;
   expect(code, stderr).toBe(0);
-  expect(stdout).toContain(
-    there === 1 ? "1 run is there, 1 is missing" : "2 runs are there, 0 are missing",
-  );
+  expect(stdout).toContain(there === 1 ? "1 run is there, 1 is missing" : "2 runs are there, 0 are missing");
   await expectComplete(campaign);
   for (const [file, bytes] of before) expect(readFileSync(join(campaign.folder, file))).toEqual(bytes);
   expect(await killed.left()).toEqual([]);

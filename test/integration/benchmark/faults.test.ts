@@ -1,0 +1,118 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "../../../src/runtimes/ports.js";
+import { build, generate, measured, runProgram } from "../../helpers/programs.js";
+import { StubServer } from "../../helpers/stub-server.js";
+
+beforeAll(build);
+
+describe("a server that hangs", () => {
+  test("costs the hanging requests: they time out, and the connection goes on", async () => {
+    const stub = await StubServer.start({ hang: 400 });
+    const result = await measured({
+      TARGET_URL: stub.url,
+      REQUESTS: "1500",
+      CONNECTIONS: "3",
+      TIMEOUT: "1",
+    });
+    expect(result.counts).toMatchObject({
+      sent: 1500,
+      timed_out: 3,
+      allowed: 1497,
+      cut: 0,
+      connection_errors: 0,
+    });
+    expect(result.timeouts).toBe(3);
+    expect(result.latency?.max).toBeLessThan(1_000);
+    expect(result.verdict.reasons.map(({ rule }) => rule)).toContain("M9");
+  });
+});
+
+describe("a server that dies in the middle", () => {
+  test.each([{ DURATION: "2" }, { REQUESTS: "20000" }])(
+    "leaves a result that says so, with %j",
+    async (extent) => {
+      const stub = await StubServer.start({ delay_us: 200 });
+      const running = generate({ TARGET_URL: stub.url, CONNECTIONS: "300", TIMEOUT: "1", ...extent });
+      await expect.poll(() => running.stderr(), { timeout: 20_000 }).toContain("measure");
+      await expect.poll(async () => (await stub.counts()).asked, { timeout: 20_000 }).toBeGreaterThan(500);
+      await stub.kill();
+      const { code, stdout } = await running.ended;
+      expect(code).toBe(0);
+      const { counts, verdict } = JSON.parse(stdout);
+      expect(counts.connection_errors).toBeGreaterThan(0);
+      expect(verdict.status).toBe("invalid");
+    },
+  );
+
+  test("when it is our own, is a failed configuration that names it, not a defect", async () => {
+    const port = await freePort();
+    const server = runProgram("server/index.js", [], { MODE: "none", PORT: String(port) });
+    const url = `http://127.0.0.1:${port}`;
+    try {
+      await expect.poll(() => answers(url), { timeout: 20_000 }).toBe(true);
+      const running = generate({ TARGET_URL: url, DURATION: "2", CONNECTIONS: "2", TIMEOUT: "1" });
+      await expect.poll(() => running.stderr(), { timeout: 20_000 }).toContain('"second"');
+      server.kill("SIGKILL");
+      const { code, stdout, stderr } = await running.ended;
+      expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+      expect(stderr.trimEnd().split("\n").at(-1)).toMatch(/^the server at \S+ gives no counters any more: /);
+    } finally {
+      server.kill("SIGKILL");
+      await server.ended;
+    }
+  });
+});
+
+const answers = (url: string): Promise<boolean> =>
+  fetch(`${url}/healthz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+describe("before anything is measured", () => {
+  test("nothing that answers is an unfit environment", async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const { code, stdout, stderr } = await generate({ TARGET_URL: url, DURATION: "1" }).ended;
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(stderr).toMatch(/^nothing answers at http:\S+ \S[^\n]*\n$/);
+  });
+
+  test("a server without our nonce is an unfit environment: somebody else has the port", async () => {
+    const stub = await StubServer.start();
+    const { code, stderr } = await generate({ TARGET_URL: stub.url, RUN_NONCE: "mine", DURATION: "1" }).ended;
+    expect(code).toBe(3);
+    expect(stderr).toContain("something that is not our server");
+    expect((await stub.counts()).asked).toBe(0);
+  });
+
+  test("our server of another run is told apart from ours", async () => {
+    const port = await freePort();
+    const env = { MODE: "none", PORT: String(port), RUN_NONCE: "theirs" };
+    const server = runProgram("server/index.js", [], env);
+    const url = `http://127.0.0.1:${port}`;
+    try {
+      await expect.poll(() => answers(url), { timeout: 20_000 }).toBe(true);
+      const wrong = await generate({ TARGET_URL: url, RUN_NONCE: "mine", DURATION: "1" }).ended;
+      expect(wrong.code).toBe(3);
+      expect(wrong.stderr).toContain("a server of another run");
+      const right = await measured({ TARGET_URL: url, RUN_NONCE: "theirs", REQUESTS: "200", WARMUP: "0.2" });
+      expect(right.server?.run_nonce).toBe("theirs");
+      expect(right.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+    } finally {
+      server.kill("SIGTERM");
+      await server.ended;
+    }
+  });
+
+  test.each([
+    [{ TARGET_URL: "" }, "TARGET_URL is not set"],
+    [{ DURATION: "0" }, "DURATION="],
+    [{ REQUEST_TYPE: "lite" }, "light, heavy"],
+    [{ TRAFFIC: "$(touch x)" }, "TRAFFIC="],
+  ])("%j is bad usage in one line", async (wrong, message) => {
+    const { code, stdout, stderr } = await generate({ TARGET_URL: "http://127.0.0.1:9", ...wrong }).ended;
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr.trimEnd()).not.toContain("\n");
+  });
+});
