@@ -26,7 +26,7 @@ beforeAll(() => {
   docker("version");
 });
 
-test("all six targets on real stores, with every role's caps, counters and images; nothing is left", async () => {
+test("all six targets on real stores, with every role's caps, counters and images; nothing is left [R-foreign-1]", async () => {
   const others = foreign();
   const before = everything();
   const campaign = Campaign.run(newFolder(), "all", [
@@ -123,7 +123,7 @@ describe("while a run is measured", () => {
     }
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("%s gives everything back", async (signal) => {
+  test.each(["SIGINT", "SIGTERM"] as const)("%s gives everything back [R-interrupt-6]", async (signal) => {
     const before = everything();
     const campaign = Campaign.run(newFolder(), "iovalkey:cluster", [
       ...DOCKER,
@@ -139,7 +139,7 @@ describe("while a run is measured", () => {
     expect(added(before)).toEqual([]);
   });
 
-  test("a server that dies makes a failed run that names it; the others go on", async () => {
+  test("a server that dies makes a failed run that names it; the others go on [R-server-dies-2]", async () => {
     const before = everything();
     const flags = [...DOCKER, "--duration-mode", "custom:3", "--runs", "2"];
     const campaign = Campaign.run(newFolder(), "iovalkey", flags);
@@ -168,7 +168,7 @@ test("a store that its CPU cap holds up is suspect, and it is said", async () =>
   expect(reason?.text).toMatch(/throttled by its CPU cap: .*store-1/);
 });
 
-test("without an engine `docker` is an environment error with the mend", async () => {
+test("without an engine `docker` is an environment error with the mend [R-no-engine-1]", async () => {
   const env = {
     DOCKER_HOST: "unix:///nonexistent/docker.sock",
     PATH: `${process.execPath.replace(/\/node$/, "")}:/usr/bin:/bin`,

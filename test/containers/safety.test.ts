@@ -39,7 +39,7 @@ describe("a campaign in containers that is killed goes on, and nothing is left:"
     ["warm-up", "none", "warmup", 2, 1],
     ["measure", "iovalkey", "measure", 2, 1],
     ["report", "none", "building the report", 1, 2],
-  ] as const)("kill -9 in %s", async (phase, clients, line, times, there) => {
+  ] as const)("kill -9 in %s [R-killed-5]", async (phase, clients, line, times, there) => {
     const others = foreign();
     const before = everything();
     const home = newFolder();
@@ -93,7 +93,7 @@ describe("while an image is built", () => {
     return Campaign.run(home, "none", DOCKER, env);
   }
 
-  test("Ctrl-C ends the build, and nothing is left", async () => {
+  test("Ctrl-C ends the build, and nothing is left [R-interrupt-7]", async () => {
     const home = newFolder();
     const campaign = building(home);
     await campaign.part("helper");
@@ -102,7 +102,7 @@ describe("while an image is built", () => {
     expect(await campaign.traces()).toEqual([]);
   });
 
-  test("kill -9 leaves a build that `clean` ends", async () => {
+  test("kill -9 leaves a build that `clean` ends [R-killed-6]", async () => {
     const home = newFolder();
     const campaign = building(home);
     await campaign.part("helper");
@@ -114,7 +114,7 @@ describe("while an image is built", () => {
   });
 });
 
-test("a server that runs out of memory fails its run with that reason, and no restart hides it", async () => {
+test("a server that runs out of memory fails its run with that reason, and no restart hides it [R-server-dies-3]", async () => {
   const before = everything();
   const home = newFolder();
   const campaign = Campaign.run(home, "none", [...DOCKER, "--duration-mode", "custom:20"]);

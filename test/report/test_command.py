@@ -39,6 +39,7 @@ def campaign(tmp_path: Path) -> Path:
     )
 
 
+# [R-place-1]
 def test_any_folder_link_locale_and_working_directory(campaign: Path, tmp_path: Path) -> None:
     (campaign.parent / "latest").symlink_to(campaign.name)
     done = call("with space/results/latest", cwd=tmp_path, LC_ALL="C", TZ="Pacific/Kiritimati")
@@ -106,6 +107,7 @@ def test_report_that_cannot_be_made(campaign: Path, capsys: pytest.CaptureFixtur
     assert (campaign / "report").read_text(encoding="utf-8") == "in the way"
 
 
+# [R-link-5]
 def test_report_folder_that_leads_elsewhere(campaign: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -114,6 +116,7 @@ def test_report_folder_that_leads_elsewhere(campaign: Path, tmp_path: Path) -> N
     assert list(elsewhere.iterdir()) == []
 
 
+# [R-full-disk-3]
 def test_full_disk_leaves_the_old_report(
     campaign: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -107,6 +107,7 @@ def test_client_named_like_a_control_at_a_foreign_address_is_no_control(build: B
     assert row["control"] == "false"
 
 
+# [R-formula-1]
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
 def test_cell_that_could_be_a_formula_is_quoted(start: str) -> None:
     assert safe_cell(f"{start}cmd()") == f"'{start}cmd()"

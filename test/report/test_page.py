@@ -66,6 +66,7 @@ def hostile_campaign() -> tuple[Document, list[Document]]:
     return document, [run, formula]
 
 
+# [R-markup-1]
 def test_hostile_text_is_text(build: Build) -> None:
     outcome = build(*hostile_campaign())
     assert outcome.code == 0, outcome.err
@@ -105,6 +106,7 @@ def test_hostile_text_is_no_template_of_a_chart(build: Build) -> None:
     assert not any("%{customdata}:" in template or "%{customdata} at" in template for template in templates)
 
 
+# [R-markup-2]
 def test_charts_hold_no_markup_of_a_result(build: Build) -> None:
     outcome = build(*hostile_campaign())
     figures = json.dumps(data_of(read(outcome.page))["figures"])
@@ -112,6 +114,7 @@ def test_charts_hold_no_markup_of_a_result(build: Build) -> None:
     assert "<img" not in figures
 
 
+# [R-formula-2]
 def test_hostile_text_in_the_csv_is_text(build: Build) -> None:
     outcome = build(*hostile_campaign())
     assert "\n'=cmd()," in outcome.csv
@@ -206,6 +209,7 @@ def test_every_run_is_listed_with_its_reasons(build: Build) -> None:
     assert "1 of 3 runs valid" in text
 
 
+# [R-failed-1]
 def test_row_without_a_valid_run_is_a_hole_and_no_zero(build: Build) -> None:
     row = configuration()
     bad = verdict("invalid", ("M8", "3 answers are not accounted for"))

@@ -26,6 +26,7 @@ def altered(path: str, value: Any) -> Document:
     return document
 
 
+# [R-report-1]
 @pytest.mark.parametrize(
     ("path", "value", "field"),
     [
@@ -61,6 +62,7 @@ def encoded_with(text: str, replacement: str) -> bytes:
     return json.dumps(result(configuration(), 2)).replace(text, replacement, 1).encode()
 
 
+# [R-report-2]
 @pytest.mark.parametrize(
     ("data", "text"),
     [
@@ -85,6 +87,7 @@ def test_damaged_or_foreign_file_is_named(build: Build, data: bytes, text: str) 
     assert outcome.err.count("\n") == 1
 
 
+# [R-hostile-3]
 @pytest.mark.parametrize(
     "name",
     [
@@ -134,6 +137,7 @@ def test_every_wrong_file_has_its_line(build: Build) -> None:
     assert [line.split(":")[1] for line in outcome.err.splitlines()] == [" 00_run1.json", " 01_run2.json"]
 
 
+# [R-report-3]
 def test_existing_report_stays_as_it_was(build: Build) -> None:
     good = build(manifest([configuration()]), [result(configuration())])
     before = {path.name: path.read_bytes() for path in (good.folder / "report").iterdir()}
@@ -154,6 +158,7 @@ def test_folder_without_results(build: Build) -> None:
     assert outcome.err.count("\n") == 1
 
 
+# [R-crash-3]
 def test_leftovers_of_a_crash_are_ignored_and_said(build: Build) -> None:
     leftovers = {"x_run1.json.tmp123": b"{", ".x_run2.json": b"{", "00_run1.json.log": b"noise"}
     outcome = build(None, [result(configuration())], files=leftovers)

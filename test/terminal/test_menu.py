@@ -184,6 +184,7 @@ def test_keys_pressed_while_nothing_is_asked_are_not_shown_and_answer_nothing(tm
     assert not (tmp_path / "results").exists()
 
 
+# [R-menu-2]
 def test_ctrl_c_gives_up_also_while_nothing_is_asked(tmp_path: Path) -> None:
     with Terminal(tmp_path, "run", env=SlowEngine(tmp_path).env) as menu:
         menu.wait_for("looking at this machine")
@@ -197,6 +198,7 @@ def test_ctrl_c_gives_up_also_while_nothing_is_asked(tmp_path: Path) -> None:
 CRASH = "process.on('SIGUSR2', () => { throw new Error('a crash'); })"
 
 
+# [R-menu-1]
 @pytest.mark.parametrize(
     ("number", "code"),
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143), (signal.SIGUSR2, 1)],

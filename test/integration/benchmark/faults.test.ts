@@ -77,7 +77,7 @@ describe("before anything is measured", () => {
     expect(stderr).toMatch(/^nothing answers at http:\S+ \S[^\n]*\n$/);
   });
 
-  test("a server without our nonce is an unfit environment: somebody else has the port", async () => {
+  test("a server without our nonce is an unfit environment: somebody else has the port [R-port-1]", async () => {
     const stub = await StubServer.start();
     const { code, stderr } = await generate({ TARGET_URL: stub.url, RUN_NONCE: "mine", DURATION: "1" }).ended;
     expect(code).toBe(3);
@@ -85,7 +85,7 @@ describe("before anything is measured", () => {
     expect((await stub.counts()).asked).toBe(0);
   });
 
-  test("our server of another run is told apart from ours", async () => {
+  test("our server of another run is told apart from ours [R-port-2]", async () => {
     const port = await freePort();
     const env = { MODE: "none", PORT: String(port), RUN_NONCE: "theirs" };
     const server = runProgram("server/index.js", [], env);

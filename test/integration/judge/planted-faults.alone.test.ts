@@ -44,7 +44,7 @@ describe("a fault that is planted in a real run gets its verdict", () => {
     }
   });
 
-  test("a store that restarts in the window: invalid by M14, and its failures by M9, none of them a 429", async () => {
+  test("a store that restarts in the window: invalid by M14, and its failures by M9, none of them a 429 [R-store-dies-1]", async () => {
     const store = await TestStore.start();
     try {
       const campaign = onStore(store, "iovalkey", ["--duration-mode", "custom:4", "--traffic", "allowed"]);

@@ -38,7 +38,7 @@ async function encryptedStore(port: number): Promise<TestStore> {
 
 describe("a store that the user already runs", needs(["redis"]), () => {
   test(
-    "with a password and encryption: every client, nothing of the user's touched, no secret anywhere",
+    "with a password and encryption: every client, nothing of the user's touched, no secret anywhere [R-keys-4]",
     LONG,
     async () => {
       const port = await freePort();

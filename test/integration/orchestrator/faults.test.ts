@@ -25,7 +25,7 @@ async function afterLosing(role: string, clients: string, signal: NodeJS.Signals
   return campaign;
 }
 
-test("a part that dies or hangs in the first run fails that run alone, and is named", async () => {
+test("a part that dies or hangs in the first run fails that run alone, and is named [R-server-dies-1]", async () => {
   // Side by side, because they mostly wait; each has a state folder of its own.
   const [hanging, ...dying] = await Promise.all([
     afterLosing("store-1", "iovalkey", "SIGSTOP"),
@@ -56,7 +56,7 @@ test("a part that dies or hangs in the first run fails that run alone, and is na
   expect(await hanging.traces()).toEqual([]);
 });
 
-test("a second campaign at once is refused, told of the first, and leaves no folder", async () => {
+test("a second campaign at once is refused, told of the first, and leaves no folder [R-second-1]", async () => {
   const home = newFolder();
   const first = Campaign.run(home, "none", ["--duration-mode", "custom:60"]);
   await first.reaches("  measure");
@@ -87,7 +87,7 @@ describe("before anything is started", () => {
     expect(readdirSync(campaign.root).sort()).not.toContain("x");
   }
 
-  test("results below a file are an unfit environment", async () => {
+  test("results below a file are an unfit environment [R-unwritable-3]", async () => {
     const home = newFolder();
     writeFileSync(join(home, "file"), "");
     await expectRefused(
@@ -98,7 +98,7 @@ describe("before anything is started", () => {
   });
 
   test.runIf(process.platform === "linux")(
-    "results below /proc are refused, where making folders would never end",
+    "results below /proc are refused, where making folders would never end [R-unwritable-4]",
     async () => {
       await expectRefused(
         Campaign.run(newFolder(), "none", ["--output", "/proc/results"]),
@@ -122,7 +122,7 @@ describe("before anything is started", () => {
     await expectRefused(Campaign.run(newFolder(), "iovalkey", flags), 3, "/no/such/program");
   });
 
-  test("without --clients and without a terminal nothing is asked: bad usage that names the flag", async () => {
+  test("without --clients and without a terminal nothing is asked: bad usage that names the flag [R-no-terminal-1]", async () => {
     await expectRefused(Campaign.command(newFolder(), ["run"]), 2, "--clients");
   });
 
@@ -132,12 +132,12 @@ describe("before anything is started", () => {
     [["run", "--resume", "../../x"], "--resume"],
     [["single", "extra"], "environment"],
     [[], "a command is missing: give one of run"],
-  ])("%j is bad usage without any effect", async (parameters, message) => {
+  ])("%j is bad usage without any effect [R-unknown-2]", async (parameters, message) => {
     await expectRefused(Campaign.command(newFolder(), parameters), 2, message);
   });
 });
 
-test("without any engine `auto` falls back to this machine, and says why", async () => {
+test("without any engine `auto` falls back to this machine, and says why [R-no-engine-3]", async () => {
   const home = newFolder();
   const programs = join(home, "programs");
   mkdirSync(programs);

@@ -28,7 +28,7 @@ describe("an interruption ends the campaign in order:", () => {
     ["Ctrl-C", "measure", "iovalkey:cluster", LONG_MEASURE, "SIGINT", 130],
     ["SIGTERM", "measure", "iovalkey", LONG_MEASURE, "SIGTERM", 143],
     ["a closed terminal", "measure", "memory", LONG_MEASURE, "SIGHUP", 143],
-  ] as const)("%s while %s", async (_what, phase, clients, flags, signal, expected) => {
+  ] as const)("%s while %s [R-interrupt-1]", async (_what, phase, clients, flags, signal, expected) => {
     const campaign = Campaign.run(newFolder(), clients, flags);
     await campaign.reaches(`  ${phase}`);
     const { end, stderr } = await interrupt(campaign, signal);
@@ -42,14 +42,14 @@ describe("an interruption ends the campaign in order:", () => {
     expect(campaign.manifest.status).toBe("aborted");
   });
 
-  test("Ctrl-C while the server starts: it is in the lease before it is ready", async () => {
+  test("Ctrl-C while the server starts: it is in the lease before it is ready [R-interrupt-2]", async () => {
     const campaign = Campaign.run(newFolder(), "memory", LONG);
     await campaign.part("server");
     expect((await interrupt(campaign, "SIGINT")).end).toEqual({ code: 130, inTime: true });
     expect(await campaign.traces()).toEqual([]);
   });
 
-  test("Ctrl-C after a run: what was measured is kept, with a report of it", async () => {
+  test("Ctrl-C after a run: what was measured is kept, with a report of it [R-interrupt-3]", async () => {
     const campaign = Campaign.run(newFolder(), "none", ["--runs", "2", "--cooldown", "60"]);
     await expect.poll(() => campaign.results.size, { timeout: 60_000 }).toBe(1);
     const { end, stdout, stderr } = await interrupt(campaign, "SIGINT");
@@ -66,7 +66,7 @@ describe("an interruption ends the campaign in order:", () => {
     expect(await campaign.traces()).toEqual([]);
   });
 
-  test("Ctrl-C while the report is built: the command that is named builds it", async () => {
+  test("Ctrl-C while the report is built: the command that is named builds it [R-interrupt-4]", async () => {
     const home = newFolder();
     const programs = join(home, "programs");
     mkdirSync(programs);
@@ -119,7 +119,7 @@ test("neither a reader that goes away (`| head`) nor a folder that is called `la
   expect(await campaign.traces()).toEqual([]);
 });
 
-test("a second Ctrl-C ends it at once, and says how to remove what is left", async () => {
+test("a second Ctrl-C ends it at once, and says how to remove what is left [R-interrupt-5]", async () => {
   const home = newFolder();
   const campaign = Campaign.run(home, "memory", LONG);
   await campaign.reaches("  warmup");
@@ -137,7 +137,7 @@ test("a second Ctrl-C ends it at once, and says how to remove what is left", asy
 });
 
 describe("a campaign that is killed", () => {
-  test("leaves orphans that the next start ends, as `clean` does; a live campaign is not touched", async () => {
+  test("leaves orphans that the next start ends, as `clean` does; a live campaign is not touched [R-killed-1]", async () => {
     const home = newFolder();
     const campaign = Campaign.run(home, "valkey-glide", LONG_MEASURE);
     await campaign.reaches("  measure");

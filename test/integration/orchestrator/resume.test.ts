@@ -11,7 +11,7 @@ import { build } from "../../helpers/programs.js";
 beforeAll(build);
 const newFolder = temporaryFolders();
 
-describe("a campaign that is killed goes on:", () => {
+describe("a campaign that is killed goes on [R-resume-1]:", () => {
   test.each([
     ["measure", "memory", "  measure", 2, 1],
     ["report", "none", "building the report", 1, 2],
@@ -64,7 +64,7 @@ function change(folder: string, file: string, edit: (text: string) => string, vo
     writeFileSync(join(folder, "SHA256SUMS"), sums.replace(new RegExp(`.{64}(?= {2}${file}\n)`), sum));
 }
 
-test("what is spoilt is measured again and said, a full disk keeps the old file, and the code counts all runs", async () => {
+test("what is spoilt is measured again and said, a full disk keeps the old file, and the code counts all runs [R-full-disk-2]", async () => {
   const home = newFolder();
   const first = Campaign.run(home, "iovalkey", ["--runs", "2"]);
   // The report's process is found by what killed campaigns leave in their lease; here it is ended under way.

@@ -90,7 +90,7 @@ describe("a version that cannot be had", () => {
     ["E404", /^the npm registry has no ioredis 5\.99\.0/],
     ["ECONNREFUSED", /^ioredis 5\.99\.0 cannot be installed: it says why; [^\n]*registry[^\n]*\n$/],
   ])(
-    "%s ends the campaign in one line before anything is measured, and leaves nothing",
+    "%s ends the campaign in one line before anything is measured, and leaves nothing [R-no-version-1]",
     async (npm, line) => {
       const home = newFolder();
       const campaign = Campaign.run(home, "ioredis~5.99.0@valkey", [], withNpm(home, refusing(npm)));
@@ -110,7 +110,7 @@ describe("a version that cannot be had", () => {
     expect(stderr).toMatch(/^installing ioredis 5\.99\.0 into [^\n]*: once\nthe npm registry has no/);
   });
 
-  test("a version in which the library cannot do what is needed fails, and is named", async () => {
+  test("a version in which the library cannot do what is needed fails, and is named [R-bad-version-1]", async () => {
     const home = newFolder();
     const library = `
       const fs = require("node:fs");
@@ -138,7 +138,7 @@ describe("an installation that is interrupted", () => {
     return { campaign, npm };
   };
 
-  test("leaves nothing after Ctrl-C", async () => {
+  test("leaves nothing after Ctrl-C [R-install-1]", async () => {
     const home = newFolder();
     const { campaign } = await begun(home);
     campaign.signal("SIGINT");
@@ -147,7 +147,7 @@ describe("an installation that is interrupted", () => {
     expect(await campaign.traces()).toEqual([]);
   });
 
-  test("and killed is cleared by the next start, with npm", async () => {
+  test("and killed is cleared by the next start, with npm [R-install-2]", async () => {
     const home = newFolder();
     const { campaign } = await begun(home);
     campaign.signal("SIGKILL");

@@ -30,7 +30,7 @@ const calls = ({ readings = [] }: ProbeReport) =>
 const keys = ({ readings = [] }: ProbeReport) => readings.map((reading) => reading.keys);
 
 describe("a standalone store", () => {
-  test("is emptied and its statistics reset; what happens then is counted exactly", async () => {
+  test("is emptied and its statistics reset; what happens then is counted exactly [R-keys-2]", async () => {
     const node = await standaloneNode();
     const env = { PROBE_NODES: placesOf([node]) };
     await node.ask(async (store) => {
@@ -57,7 +57,7 @@ describe("a standalone store", () => {
     expect(after.readings?.[0]?.version).toMatch(/^\d+\.\d+\.\d+/);
   });
 
-  test("that keeps its keys is refused: no run begins on a store that is not empty", async () => {
+  test("that keeps its keys is refused: no run begins on a store that is not empty [R-keys-1]", async () => {
     // It says that it was emptied, and was not.
     const renamed = ["--rename-command", "FLUSHALL", "GONE", "--rename-command", "TIME", "FLUSHALL"];
     const node = await TestStore.start(renamed);
@@ -69,7 +69,7 @@ describe("a standalone store", () => {
     expect(code).toBe(3);
   });
 
-  test("of another kind than was said is refused, naming both", async () => {
+  test("of another kind than was said is refused, naming both [R-other-store-2]", async () => {
     const node = await standaloneNode();
     const { code, stderr } = await probe(["read"], { PROBE_NODES: placesOf([node]), PROBE_STORE: "redis" });
     expect(code).toBe(3);
@@ -159,7 +159,7 @@ describe("a probe that serves", () => {
 });
 
 describe("six empty nodes", () => {
-  test("become a cluster in which every node sees all slots, all nodes and every replica's link", async () => {
+  test("become a cluster in which every node sees all slots, all nodes and every replica's link [R-cluster-1]", async () => {
     const nodes = await clusterNodes(6);
     const env = { PROBE_NODES: placesOf(nodes), PROBE_TOPOLOGY: "cluster" };
     const formed = await reported(["form", "ready", "reset", "read"], env);
@@ -195,7 +195,7 @@ describe("six empty nodes", () => {
     expect(stderr).toContain(`127.0.0.1:${nodes[1]?.port} does not answer`);
   });
 
-  test("of which one never comes are told by that node", async () => {
+  test("of which one never comes are told by that node [R-cluster-2]", async () => {
     const nodes = await clusterNodes(5);
     const missing = await freePort();
     const env = {

@@ -58,7 +58,7 @@ export const plugin = { clients: [{
 });
 
 describe("a store of another kind", () => {
-  test("is refused with 3, naming both", async () => {
+  test("is refused with 3, naming both [R-other-store-1]", async () => {
     const store = await TestStore.start();
     try {
       const end = await TestServer.spawn({ MODE: "ioredis", REDIS_PORT: String(store.port) }).ended;

@@ -17,7 +17,7 @@ test("the checked-in schemas are those of the contract, and strict: no unknown m
   expect(JSON.parse(JSON.stringify(z.toJSONSchema(eventSchema)))).toEqual(event);
 });
 
-test("a failed result cannot carry figures", () => {
+test("a failed result cannot carry figures [R-generator-dies-1]", () => {
   const failed = {
     schema: "ratelimit-bench/result",
     schema_version: 1,

@@ -72,10 +72,13 @@ describe("the text of a target", () => {
     "5.6.1 ",
     "1.2.3\n",
     "x".repeat(50),
-  ])("a version %j is refused, as it is not exactly one, in a line that shows one", async (version) => {
-    await expectFailure(() => parseTargetText(`ioredis~${version}@valkey`), EXIT.usage, "ioredis~1.2.3");
-    await expectFailure(() => parseTargetText(`ioredis+a~${version}`), EXIT.usage, "a~1.2.3");
-  });
+  ])(
+    "a version %j is refused, as it is not exactly one, in a line that shows one [R-version-1]",
+    async (version) => {
+      await expectFailure(() => parseTargetText(`ioredis~${version}@valkey`), EXIT.usage, "ioredis~1.2.3");
+      await expectFailure(() => parseTargetText(`ioredis+a~${version}`), EXIT.usage, "a~1.2.3");
+    },
+  );
 
   test("one option in two versions is refused: those are two targets", async () => {
     await expectFailure(() => parseTargetText("ioredis+a~1.0.0+a~2.0.0"), EXIT.usage, "two versions");

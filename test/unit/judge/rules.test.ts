@@ -136,7 +136,7 @@ const faults: Record<string, Record<string, Spoil>> = {
     },
   },
   "M13 invalid": {
-    "keys left in the store": (run) => {
+    "keys left in the store [R-keys-3]": (run) => {
       storeOf(run).at_start.keys = 1;
     },
     "a server that had served before": (run) => {

@@ -33,7 +33,7 @@ test("the defaults are those of the specification", () => {
   });
 });
 
-describe("refused as bad usage, naming the flag and what is valid:", () => {
+describe("refused as bad usage, naming the flag and what is valid [R-unknown-1]:", () => {
   test.each<[string[], ...string[]]>([
     [[], "--clients is missing", "--quick"],
     [["--clients", "all", "--quiet", "--verbose"], "--quiet and --verbose: give one of them"],
@@ -80,7 +80,7 @@ describe("refused as bad usage, naming the flag and what is valid:", () => {
 });
 
 describe("lists", () => {
-  test("are separated by commas or spaces, and words given twice are taken once, with a notice", () => {
+  test("are separated by commas or spaces, and words given twice are taken once, with a notice [R-duplicates-1]", () => {
     const request = parse(["--clients", "a, b  a", "--concurrency", "50,50 10"]);
     expect(request).toMatchObject({ clients: ["a", "b"], connections: [50, 10] });
     expect(request.notices).toEqual([
@@ -135,7 +135,7 @@ describe("environment and flags", () => {
     });
   });
 
-  test("flags win, and a disagreement is noticed", () => {
+  test("flags win, and a disagreement is noticed [R-flag-wins-1]", () => {
     const given = [...flags, "--points", "1", "--window", "8", "--valkey-server", "/opt/b"];
     const request = parse(given, env);
     expect(request.limits).toEqual({ points: 1, window_s: 8, block_s: 9 });

@@ -44,7 +44,7 @@ describe("caps", () => {
   });
 });
 
-test("CPUs that are not there are refused, naming the flag and those that are", async () => {
+test("CPUs that are not there are refused, naming the flag and those that are [R-machine-1]", async () => {
   const asked = (text: string) => requestOf("--cpuset-loadtest", text);
   await expectFailure(
     () => requireCpus(asked("1-2").caps, [0, 1]),

@@ -53,7 +53,7 @@ test("flags win over variables, those over the file, and that over its preset; d
   ]);
 });
 
-describe("refused as bad usage, with file and line:", () => {
+describe("refused as bad usage, with file and line [R-file-1]:", () => {
   test.each<[string, ...string[]]>([
     ["clients: none\ncleints: none\n", "campaign.yaml:2", '"cleints"', "did you mean clients?"],
     ["clients: none\nruns: 0\n", "campaign.yaml:2 runs", "from 1 to 1000"],

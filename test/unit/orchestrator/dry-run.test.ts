@@ -29,7 +29,7 @@ describe("a dry run tells that the start would be refused:", () => {
   const cores = { check: "cores", status: "warn", text: "2", mend: "4 or more" };
   const fit = { check: "node", status: "ok", text: "v24" };
 
-  test("by a preset that asks for a machine without warnings", async () => {
+  test("by a preset that asks for a machine without warnings [R-machine-3]", async () => {
     const request = local("--preset", "publication");
     const { refusal } = await preview(request, packageOf(fit, cores));
     expect(refusal).toMatch(/not fit for figures to be quoted \(cores: 2 – 4 or more\); --force/);
@@ -37,7 +37,7 @@ describe("a dry run tells that the start would be refused:", () => {
     expect(await preview({ ...request, strict: false }, packageOf(cores))).not.toHaveProperty("refusal");
   });
 
-  test("CPUs that this machine does not have", async () => {
+  test("CPUs that this machine does not have [R-machine-2]", async () => {
     const count = cpus().length;
     const request = local("--cpuset-server", `0-${count}`);
     await expectFailure(

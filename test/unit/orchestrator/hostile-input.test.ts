@@ -66,7 +66,7 @@ function expectHarmless(key: string, text: string, read: () => Request | undefin
 
 const named = Object.keys(HOSTILE) as Hostile[];
 
-describe.each(named)("%s is refused or plain data, and has no effect,", (what) => {
+describe.each(named)("%s is refused or plain data, and has no effect [R-hostile-1],", (what) => {
   const text = HOSTILE[what];
 
   test.each(SETTINGS.filter(({ value }) => value).map(({ key }) => key))("in --%s", (key) => {

@@ -72,7 +72,7 @@ test("a part that fails to become ready is stopped and no longer held", async ()
   expect(written().processes).toEqual([]);
 });
 
-test("when one part cannot be stopped the others are, and the error and the file name it", async () => {
+test("when one part cannot be stopped the others are, and the error and the file name it [R-clean-up-2]", async () => {
   for (const role of ["store-1", "server", "generator"]) await start(role);
   runtime.unstoppable.add("server");
   await expect(lease.close()).rejects.toThrow(/could not be stopped: server: it does not listen/);

@@ -48,7 +48,7 @@ function lease(owner: object, processes: object[], workFolder: string): string {
 }
 
 describe("what a killed campaign left", () => {
-  test("is ended and removed, and told", async () => {
+  test("is ended and removed, and told [R-killed-2]", async () => {
     const { pid, started, ended } = await sleeper();
     const workFolder = work();
     const folder = join(workFolder, "server-1");
@@ -76,14 +76,14 @@ describe("what a killed campaign left", () => {
     expect(existsSync(workFolder)).toBe(true);
   });
 
-  test("is not mistaken for a process that was given the same id since", async () => {
+  test("is not mistaken for a process that was given the same id since [R-killed-4]", async () => {
     const { pid } = await sleeper();
     lease(dead, [{ pid, started: "1" }], work());
     expect(await reclaimOrphans()).toEqual([expect.stringContaining("removed the folder")]);
     expect(await startTimeOf(pid)).toBeDefined();
   });
 
-  test("is left alone as long as its campaign lives", async () => {
+  test("is left alone as long as its campaign lives [R-killed-3]", async () => {
     const { pid, started } = await sleeper();
     const workFolder = work();
     const path = lease(await thisOwner("20260101_000000"), [{ pid, started }], workFolder);
@@ -104,7 +104,7 @@ describe("what a killed campaign left", () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  test("that cannot be removed is listed, is an unfit environment, and stays known", async () => {
+  test("that cannot be removed is listed, is an unfit environment, and stays known [R-clean-up-1]", async () => {
     const file = join(newFolder(), "file");
     writeFileSync(file, "");
     // Below a file there is nothing that could be removed.

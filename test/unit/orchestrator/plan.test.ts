@@ -33,7 +33,7 @@ describe("which targets are planned", () => {
     expect(planSchema.parse(plan)).toEqual(plan);
   });
 
-  test("one target by two names is measured once, and that is said", () => {
+  test("one target by two names is measured once, and that is said [R-duplicates-2]", () => {
     const plan = makePlan(requestOf("--clients", "iovalkey iovalkey@valkey"), everything);
     expect(labels(plan)).toEqual(["iovalkey"]);
     expect(plan.notes).toEqual(["iovalkey@valkey is iovalkey, which is measured once"]);
@@ -89,14 +89,14 @@ describe("which targets are planned", () => {
     ]);
   });
 
-  test("impossible pairs are skipped with the reason", () => {
+  test("impossible pairs are skipped with the reason [R-impossible-1]", () => {
     const plan = makePlan(requestOf("--clients", "iovalkey@redis,memory:cluster,none"), everything);
     expect(labels(plan)).toEqual(["none"]);
     expect(plan.skips.map(({ asked }) => asked)).toEqual(["iovalkey@redis", "memory:cluster"]);
     expect(plan.skips[0]?.reason).toContain("valkey only");
   });
 
-  test("nothing left to measure is bad usage that repeats the reasons", async () => {
+  test("nothing left to measure is bad usage that repeats the reasons [R-impossible-2]", async () => {
     const request = requestOf("--clients", "iovalkey@redis");
     await expectFailure(() => makePlan(request, everything), EXIT.usage, "nothing is left", "valkey only");
   });

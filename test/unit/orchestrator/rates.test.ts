@@ -55,7 +55,7 @@ describe("--rate-sweep", () => {
   });
 });
 
-describe("bad usage in one line that names the range:", () => {
+describe("bad usage in one line that names the range [R-range-2]:", () => {
   test.each<[string[], ...string[]]>([
     [["--rate", "0"], "--rate", "from 0.1 to 1000000 requests a second"],
     [["--rate", "NaN"], "--rate", "from 0.1"],

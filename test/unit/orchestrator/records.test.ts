@@ -82,11 +82,14 @@ describe("the record of a measured run", () => {
 
 describe("the record of a run without figures", () => {
   const failure = { role: "server", text: "ended during the run with SIGKILL" };
-  test.each(["failed", "aborted"] as const)("is %s, never zeros, and names role and reason", (status) => {
-    const record = failureOf(belonging, status, new Date("2026-01-01T00:00:00Z"), failure);
-    expect(resultSchema.parse(JSON.parse(JSON.stringify(record)))).toEqual(record);
-    expect(record).toMatchObject({ status, failure, run: 2, started_at: "2026-01-01T00:00:00.000Z" });
-    expect(record).not.toHaveProperty("requests");
-    expect(record.verdict.status).toBe("invalid");
-  });
+  test.each(["failed", "aborted"] as const)(
+    "is %s, never zeros, and names role and reason [R-generator-dies-2]",
+    (status) => {
+      const record = failureOf(belonging, status, new Date("2026-01-01T00:00:00Z"), failure);
+      expect(resultSchema.parse(JSON.parse(JSON.stringify(record)))).toEqual(record);
+      expect(record).toMatchObject({ status, failure, run: 2, started_at: "2026-01-01T00:00:00.000Z" });
+      expect(record).not.toHaveProperty("requests");
+      expect(record.verdict.status).toBe("invalid");
+    },
+  );
 });

@@ -47,7 +47,7 @@ describe("a file is written whole or not at all", () => {
     expect(readdirSync(folder)).toEqual(["taken"]);
   });
 
-  test("when the disk takes no more half way, the old file is intact and no temporary file is left", async () => {
+  test("when the disk takes no more half way, the old file is intact and no temporary file is left [R-full-disk-1]", async () => {
     const folder = newFolder();
     const path = join(folder, "result.json");
     await writeWhole(path, "old");
@@ -72,7 +72,7 @@ describe("a file is written whole or not at all", () => {
     expect(texts).toContain(readFileSync(path, "utf8"));
   });
 
-  test("a temporary file of a crashed writer is no obstacle", async () => {
+  test("a temporary file of a crashed writer is no obstacle [R-crash-2]", async () => {
     const folder = newFolder();
     writeFileSync(join(folder, `.result.json.${process.pid}.tmp`), "half");
     await writeWhole(join(folder, "result.json"), "whole");
@@ -112,7 +112,7 @@ describe("a campaign's folder", () => {
     ]);
   });
 
-  test("below something that is no folder is an unfit environment", async () => {
+  test("below something that is no folder is an unfit environment [R-unwritable-1]", async () => {
     const file = join(newFolder(), "file");
     writeFileSync(file, "");
     await expectFailure(() => createCampaignFolder(join(file, "x"), now), EXIT.environment, file);
@@ -120,7 +120,7 @@ describe("a campaign's folder", () => {
   });
 
   test.runIf(process.platform === "linux").each(["/proc", "/sys", "/dev/pts"])(
-    "below %s, which keeps no files, is an unfit environment, and found out at once",
+    "below %s, which keeps no files, is an unfit environment, and found out at once [R-unwritable-2]",
     async (kernel) => {
       const root = join(kernel, "ratelimit bench", "results");
       await expectFailure(() => requireResultsRoot(root), EXIT.environment, root, "--output");
@@ -164,7 +164,7 @@ describe("`latest`", () => {
     expect(existsSync(join(root, "latest"))).toBe(true);
   });
 
-  test("that leads out of the root is left alone, and refuses before the first run", async () => {
+  test("that leads out of the root is left alone, and refuses before the first run [R-link-4]", async () => {
     const root = newFolder();
     const elsewhere = newFolder();
     symlinkSync(elsewhere, join(root, "latest"));

@@ -28,7 +28,7 @@ describe("--resume", () => {
     expect(resume(root, ["--allow-parallel", "--progress", "run"])).toMatchObject({ allowParallel: true });
   });
 
-  test("through a results root that is a link, as the user likes", async () => {
+  test("through a results root that is a link, as the user likes [R-link-3]", async () => {
     const root = newFolder();
     await beginCampaign(root, "20260101_000000");
     const link = join(newFolder(), "results");
@@ -46,7 +46,7 @@ describe("--resume", () => {
     [["--config", "x.yaml"], "--config"],
     [["--runtime", "docker"], "runs on fake"],
     [["--store-url", "redis://localhost"], "starts its stores itself"],
-  ])("beside %j is a contradiction that is named", async (flags, message) => {
+  ])("beside %j is a contradiction that is named [R-contradiction-1]", async (flags, message) => {
     const root = newFolder();
     await beginCampaign(root, "20260101_000000");
     await expectFailure(() => resume(root, flags), EXIT.usage, message);
@@ -75,7 +75,7 @@ describe("--resume", () => {
     "a\nb",
     "x".repeat(300),
     "nothing",
-  ])("of %j is bad usage, and nothing is made", async (name) => {
+  ])("of %j is bad usage, and nothing is made [R-hostile-2]", async (name) => {
     const root = join(newFolder(), "results", "deep");
     await beginCampaign(root, "20260101_000000");
     const argv = [`--resume=${name}`, "--output", root];
@@ -109,7 +109,7 @@ describe("--resume", () => {
 });
 
 describe("a link is not followed out of the results folder:", () => {
-  test("the campaign's folder", async () => {
+  test("the campaign's folder [R-link-1]", async () => {
     const root = newFolder();
     const { folder } = await beginCampaign(newFolder(), "20260101_000000");
     symlinkSync(folder, join(root, "20260101_000000"));
@@ -117,7 +117,7 @@ describe("a link is not followed out of the results folder:", () => {
   });
 
   test.each(["manifest.json", "benchmark.log", "report", "none_light_50c_120s_run1.json"])(
-    "%s in it",
+    "%s in it [R-link-2]",
     async (name) => {
       const root = newFolder();
       const { folder } = await beginCampaign(root, "20260101_000000");
@@ -135,7 +135,7 @@ describe("machine, images and versions", () => {
     expect(differences(manifest, structuredClone(manifest))).toEqual([]);
   });
 
-  test("that are not are named one by one, and refuse", async () => {
+  test("that are not are named one by one, and refuse [R-changed-1]", async () => {
     const { manifest: before } = await beginCampaign(newFolder(), "20260101_000000");
     const now = structuredClone(before);
     now.harness.node = "99.0.0";

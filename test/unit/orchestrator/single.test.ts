@@ -90,7 +90,7 @@ describe("the target that the variables name together", () => {
   });
 });
 
-describe("refused as bad usage, naming the variable:", () => {
+describe("refused as bad usage, naming the variable [R-range-1]:", () => {
   test.each<[Record<string, string>, ...string[]]>([
     [{ DURATION: "0" }, "DURATION=", "from 1 to 86400"],
     [{ DURATION: "1.5" }, "DURATION=", "whole number"],

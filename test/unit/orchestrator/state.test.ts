@@ -38,7 +38,7 @@ describe("the lock", () => {
     await (await takeLock("20260101_000002"))();
   });
 
-  test("is held by one of many that come at once", async () => {
+  test("is held by one of many that come at once [R-second-2]", async () => {
     const attempts = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => takeLock(`c${n}`)));
     expect(attempts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
@@ -80,7 +80,7 @@ test("the state folder follows the XDG rules: a relative path counts as unset", 
   expect(stateFolder()).toBe(join(homedir(), ".local", "state", "ratelimit-bench"));
 });
 
-test("a folder that a live campaign writes to is refused to every other, also in parallel", async () => {
+test("a folder that a live campaign writes to is refused to every other, also in parallel [R-second-3]", async () => {
   const folder = newFolder();
   mkdirSync(leasesFolder(), { recursive: true });
   const write = (owner: object) => {

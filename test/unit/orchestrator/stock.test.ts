@@ -19,7 +19,7 @@ const stock = async () => takeStock(campaign.folder, campaign.manifest, await Ch
 const result = (index: number) => measuredRun(campaign.manifest, index);
 
 describe("of what there is,", () => {
-  test("whole measurements count, invalid ones too; a run without a result is missing without a word", async () => {
+  test("whole measurements count, invalid ones too; a run without a result is missing without a word [R-damaged-2]", async () => {
     const first = campaign.save(0, result(0));
     const invalid = result(1);
     invalid.verdict = { ...invalid.verdict, status: "invalid" };
@@ -42,7 +42,7 @@ describe("of what there is,", () => {
     ["belongs to another run", () => campaign.save(0, { ...result(0), configuration_hash: "0".repeat(16) })],
     ["is of a run that failed", () => campaign.save(0, failedRun(campaign.manifest, 0, "failed"))],
     ["is of a run that was aborted", () => campaign.save(0, failedRun(campaign.manifest, 0, "aborted"))],
-  ])("a result that %s is measured again, and that is said", async (why, spoil) => {
+  ])("a result that %s is measured again, and that is said [R-damaged-1]", async (why, spoil) => {
     const file = campaign.save(0, result(0));
     spoil(file, join(campaign.folder, file));
     const { there, missing, again } = await stock();
@@ -80,7 +80,7 @@ describe("checksums", () => {
   });
 });
 
-test("what interrupted writes left is removed and told, and nothing else", async () => {
+test("what interrupted writes left is removed and told, and nothing else [R-crash-1]", async () => {
   const { folder } = campaign;
   mkdirSync(join(folder, "report"));
   const left = [".a_run1.json.1f2e3d4c.tmp", ".SHA256SUMS.00000000.tmp", "report/.index.html.4711.tmp"];

@@ -12,7 +12,7 @@ import {
 } from "../../../src/runtimes/containers/specification.js";
 import { partOf } from "../../helpers/fake-runtime.js";
 
-describe("an engine that cannot be used is told with its mend:", () => {
+describe("an engine that cannot be used is told with its mend [R-no-engine-2]:", () => {
   test.each([
     ["EACCES", /^no permission to use Docker: .*usermod -aG docker/],
     ["ENOENT", /^Docker is not running$/],

@@ -15,7 +15,7 @@ test("nodes of one version are one version, of two are both", () => {
   expect(versionFromInfo("valkey", [VALKEY, VALKEY.replace("9.1.2", "9.1.3")])).toBe("9.1.2, 9.1.3");
 });
 
-test("another store than the one that was asked for is an error that names both", () => {
+test("another store than the one that was asked for is an error that names both [R-other-store-3]", () => {
   expect(() => versionFromInfo("redis", [VALKEY])).toThrow("valkey 9.1.2, but redis");
   expect(() => versionFromInfo("valkey", [VALKEY, REDIS])).toThrow("redis 8.0.2, but valkey");
   expect(() => versionFromInfo("valkey", ["ERR"])).toThrow("no version");
