@@ -3,8 +3,8 @@ import { decodePlugins } from "../../src/contract/plugins.js";
 import { usePlugins } from "../../src/orchestrator/plugins.js";
 import { clients } from "../../src/targets/clients/index.js";
 import { findStore } from "../../src/targets/resolve.js";
-import { clientContract } from "../contract/client.js";
-import { trafficContract } from "../contract/traffic.js";
+import { clientContract } from "../suites/client.js";
+import { trafficContract } from "../suites/traffic.js";
 
 /** What every client, limiter, option and traffic must do, asked of the plugins that `npm run test:plugin` names. */
 const own = clients.map(({ id }) => id);

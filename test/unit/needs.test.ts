@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { needs } from "../helpers/needs.js";
 import { ROOT } from "../helpers/programs.js";
 
@@ -9,9 +9,13 @@ const there = { find: () => "/usr/bin/zsh", fix: "install zsh" };
 const machine = { redis: nothing, zsh: there };
 
 test("a test is skipped where what it needs is missing, and runs where it is there; its tag names the need", () => {
+  const told: string[] = [];
+  const err = vi.spyOn(process.stderr, "write").mockImplementation((text) => told.push(String(text)) > 0);
+  onTestFinished(() => err.mockRestore());
   expect(needs(["redis"], "", machine)).toEqual({ tags: ["redis"], skip: true });
   expect(needs(["zsh"], "", machine)).toEqual({ tags: ["zsh"], skip: false });
   expect(needs(["zsh", "redis"], "zsh", machine)).toEqual({ tags: ["zsh", "redis"], skip: true });
+  expect(new Set(told)).toEqual(new Set(["tests are skipped: no redis was found: install redis-server\n"]));
 });
 
 test("what REQUIRE names must be there: the test fails instead, and says what to install", () => {

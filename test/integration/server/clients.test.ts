@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { clients } from "../../../src/targets/clients/index.js";
-import { glideSockets } from "../../contract/subject.js";
 import { TestServer } from "../../helpers/server.js";
 import { TestStore, until } from "../../helpers/store.js";
+import { glideSockets } from "../../suites/subject.js";
 
 const POINTS = 50;
 const count = (statuses: readonly number[], status: number) =>
   statuses.filter((each) => each === status).length;
 
-/** What every client must do is in test/contract/client.ts; here is what the server makes of one of them. */
+/** What every client must do is in test/suites/client.ts; here is what the server makes of one of them. */
 const CLIENT = "iovalkey";
 
 describe("a server on a Valkey of one node", () => {

@@ -4,7 +4,7 @@ import { TestServer } from "../../helpers/server.js";
 
 const POINTS = 20;
 
-/** One client: what every client must do in a cluster is in test/contract/client.ts. */
+/** One client: what every client must do in a cluster is in test/suites/client.ts. */
 describe("a server on a Valkey cluster", () => {
   let cluster: TestCluster;
   let server: TestServer | undefined;

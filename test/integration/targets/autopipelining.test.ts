@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Target } from "../../../src/contract/target.js";
 import { resolveTarget } from "../../../src/targets/resolve.js";
-import { Ground } from "../../contract/ground.js";
-import { withSubjects } from "../../contract/subject.js";
+import { Ground } from "../../suites/ground.js";
+import { withSubjects } from "../../suites/subject.js";
 
 const CONSUMES = 300;
 

@@ -3,9 +3,9 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { removeGlideSockets } from "../../contract/subject.js";
 import { TestCluster } from "../../helpers/cluster.js";
 import { TestStore } from "../../helpers/store.js";
+import { removeGlideSockets } from "../../suites/subject.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 

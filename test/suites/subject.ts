@@ -91,7 +91,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
  */
 export function visit(targets: readonly Target[], place: StorePlace, interrupt?: () => void): Promise<Visit> {
   const task = JSON.stringify({ targets, place, pauses: interrupt !== undefined });
-  const child = spawn(process.execPath, ["--import", "tsx", "test/contract/visit.ts", task], {
+  const child = spawn(process.execPath, ["--import", "tsx", "test/suites/visit.ts", task], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     // One that something keeps alive is a failure that is told, and not left running.

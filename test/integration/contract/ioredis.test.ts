@@ -1,3 +1,0 @@
-import { clientContract } from "../../contract/client.js";
-
-clientContract("ioredis");
