@@ -19,7 +19,7 @@ def test_other_programs_are_said_once_on_top_with_the_most_that_they_used(build:
     said = "Other programs disturbed 2 of 3 runs: they used up to 153 % of one CPU meanwhile."
     page = outcome.page
     assert page.count(said) == 1
-    assert page.index(said) < page.index('id="answer"')
+    assert page.index(said) < page.index('class="decision"')
     assert said in (outcome.folder / "report" / "summary.md").read_text()
 
 
