@@ -34,7 +34,7 @@ describe.concurrent("a server that cannot start says why in one line", () => {
 });
 
 describe("a library that throws when nobody waits for it", () => {
-  test("ends it with 1, and the last line says what it threw", async () => {
+  test("ends it with 1, and the last line says what it threw, and where in the plugin", async () => {
     const folder = newFolder();
     const plugin = join(folder, "late.mjs");
     writeFileSync(
@@ -52,7 +52,9 @@ export const plugin = { clients: [{
     );
     const end = await TestServer.spawn({ MODE: "late", ...encodePlugins([plugin]) }).ended;
     expect(end.code).toBe(1);
-    expect(end.stderr.trimEnd().split("\n").at(-1)).toBe("ratelimit-bench server: not caught: too late");
+    expect(end.stderr.trimEnd().split("\n").at(-1)).toBe(
+      `ratelimit-bench server: not caught: too late (${plugin}:2:35)`,
+    );
     expect(end.stderr).toMatch(/^ +at .*late\.mjs/m);
   });
 });
