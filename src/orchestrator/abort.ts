@@ -14,6 +14,8 @@ export class Aborted extends Error {
 
 /** Waits for `work`, unless the signal is raised first. @throws Aborted */
 export async function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+  // What is waited for may still fail later: by then nobody needs to know.
+  work.catch(() => {});
   signal.throwIfAborted();
   let onAbort: (() => void) | undefined;
   const abort = new Promise<never>((_, reject) => {
@@ -24,8 +26,6 @@ export async function unlessAborted<Value>(signal: AbortSignal, work: Promise<Va
     return await Promise.race([work, abort]);
   } finally {
     if (onAbort) signal.removeEventListener("abort", onAbort);
-    // What was being waited for may still fail later: by then nobody needs to know.
-    work.catch(() => {});
   }
 }
 
