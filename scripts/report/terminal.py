@@ -1,10 +1,11 @@
 """How the programs speak and end: in any locale, with one line a failure and its exit code."""
 
+import os
 import sys
 from collections.abc import Callable
 from io import TextIOWrapper
 
-from .errors import INTERRUPTED, ReportError
+from .errors import INTERRUPTED, WRITE_FAILED, ReportError
 
 
 def speak_utf8() -> None:
@@ -22,7 +23,13 @@ def ended(program: str, run: Callable[[], int]) -> int:
     """
     speak_utf8()
     try:
-        return run()
+        code = run()
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # As in `… | head`. What is left to write goes nowhere, so that Python does not complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return WRITE_FAILED
     except ReportError as error:
         for line in error.lines:
             print(f"{program}: {line}", file=sys.stderr)

@@ -1,7 +1,10 @@
 """`compare` as it is called: sides, likeness, floors, baselines and exit codes."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,6 +113,17 @@ def test_a_tenth_more_cpu_per_request_is_a_regression(call: Call, put: Put) -> N
             path.write_text(json.dumps(document))
     assert call(IOVALKEY, burning, "--metric", "cpu").code == 6
     assert call(IOVALKEY, burning).code == 0
+
+
+def test_output_that_nobody_reads_ends_quietly_as_writing_failed(put: Put) -> None:
+    folder = put("one", {IOVALKEY: 6000, GLIDE: 5000})
+    script = Path(__file__).parents[2] / "scripts" / "compare_results.py"
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, str(script), IOVALKEY, GLIDE, "--campaign", str(folder)]
+    done = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.stderr, done.returncode) == (b"", 4)
 
 
 def test_few_runs_are_inconclusive(call: Call, put: Put) -> None:
