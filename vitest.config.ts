@@ -11,6 +11,7 @@ const ISOLATED = [
 const ALONE = "test/integration/**/*.alone.test.ts";
 
 /**
+ * Time limits end tests that hang, on a busy machine too; they judge nothing.
  * Unit tests start nothing; integration tests run real stores and programs; browser tests use a real Chromium, and
  * container tests a real engine.
  */
@@ -25,13 +26,13 @@ const project = (
 
 /** Without isolation the sources are loaded once a worker instead of once a file. */
 function unit(name: string, files: { include?: string[]; exclude?: string[] }, isolate: boolean) {
-  const { test } = project(name, 10_000, true, { include: ["test/unit/**/*.test.ts"], ...files });
+  const { test } = project(name, 60_000, true, { include: ["test/unit/**/*.test.ts"], ...files });
   return { test: { ...test, isolate, unstubEnvs: true } };
 }
 
 /** The suites for a plugin of somebody else's: Node itself loads it, as the programs do. */
 function plugin() {
-  const { test } = project("plugin", 120_000, false);
+  const { test } = project("plugin", 300_000, false);
   const outside = [/^file:/, ...decodePlugins(process.env).map((path) => new RegExp(`^${escaped(path)}`))];
   // With the loader that finds our own sources, which Node asks for the hooks.
   return { test: { ...test, execArgv: ["--import", "tsx"], server: { deps: { external: outside } } } };
@@ -48,12 +49,12 @@ export default defineConfig({
     projects: [
       unit("unit", { exclude: ISOLATED }, false),
       unit("unit-isolated", { include: ISOLATED }, true),
-      project("integration", 120_000, true, {
+      project("integration", 300_000, true, {
         include: ["test/integration/**/*.test.ts"],
         exclude: [ALONE],
       }),
-      project("alone", 120_000, false, { include: [ALONE] }),
-      project("browser", 60_000, true),
+      project("alone", 300_000, false, { include: [ALONE] }),
+      project("browser", 180_000, true),
       project("containers", 300_000, false),
       plugin(),
     ],

@@ -101,7 +101,7 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
     await copy.click();
     await expect.poll(() => copy.textContent()).toBe("Copied");
     await copy.click();
-    await expect.poll(() => copy.innerHTML(), { timeout: 5000 }).toBe(before);
+    await expect.poll(() => copy.innerHTML(), { timeout: 60_000 }).toBe(before);
     await page.context().close();
   });
 });

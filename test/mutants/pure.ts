@@ -37,7 +37,7 @@ export const pure: readonly Mutant[] = [
     file: "src/targets/nearest.ts",
     find: ".sort((a, b) => a.edits - b.edits)[0];",
     replace: ".sort((a, b) => b.edits - a.edits)[0];",
-    test: "test/unit/targets/resolve.test.ts",
+    test: "test/unit/targets/nearest.test.ts",
   },
   // src/traffic
   {

@@ -12,7 +12,7 @@ describe("a server that hangs", () => {
       TARGET_URL: stub.url,
       REQUESTS: "1500",
       CONNECTIONS: "3",
-      TIMEOUT: "1",
+      TIMEOUT: "3",
     });
     expect(result.counts).toMatchObject({
       sent: 1500,
@@ -22,7 +22,7 @@ describe("a server that hangs", () => {
       connection_errors: 0,
     });
     expect(result.timeouts).toBe(3);
-    expect(result.latency?.max).toBeLessThan(1_000);
+    expect(result.latency?.max).toBeLessThan(3_000);
     expect(result.verdict.reasons.map(({ rule }) => rule)).toContain("M9");
   });
 });
@@ -33,8 +33,8 @@ describe("a server that dies in the middle", () => {
     async (extent) => {
       const stub = await StubServer.start({ delay_us: 200 });
       const running = generate({ TARGET_URL: stub.url, CONNECTIONS: "300", TIMEOUT: "1", ...extent });
-      await expect.poll(() => running.stderr(), { timeout: 20_000 }).toContain("measure");
-      await expect.poll(async () => (await stub.counts()).asked, { timeout: 20_000 }).toBeGreaterThan(500);
+      await expect.poll(() => running.stderr(), { timeout: 60_000 }).toContain("measure");
+      await expect.poll(async () => (await stub.counts()).asked, { timeout: 60_000 }).toBeGreaterThan(500);
       await stub.kill();
       const { code, stdout } = await running.ended;
       expect(code).toBe(0);
@@ -49,9 +49,9 @@ describe("a server that dies in the middle", () => {
     const server = runProgram("server/index.js", [], { MODE: "none", PORT: String(port) });
     const url = `http://127.0.0.1:${port}`;
     try {
-      await expect.poll(() => answers(url), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => answers(url), { timeout: 60_000 }).toBe(true);
       const running = generate({ TARGET_URL: url, DURATION: "2", CONNECTIONS: "2", TIMEOUT: "1" });
-      await expect.poll(() => running.stderr(), { timeout: 20_000 }).toContain('"second"');
+      await expect.poll(() => running.stderr(), { timeout: 60_000 }).toContain('"second"');
       server.kill("SIGKILL");
       const { code, stdout, stderr } = await running.ended;
       expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
@@ -91,7 +91,7 @@ describe("before anything is measured", () => {
     const server = runProgram("server/index.js", [], env);
     const url = `http://127.0.0.1:${port}`;
     try {
-      await expect.poll(() => answers(url), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => answers(url), { timeout: 60_000 }).toBe(true);
       const wrong = await generate({ TARGET_URL: url, RUN_NONCE: "mine", DURATION: "1" }).ended;
       expect(wrong.code).toBe(3);
       expect(wrong.stderr).toContain("a server of another run");
