@@ -51,6 +51,23 @@ describe("percentiles of several workers", () => {
   });
 });
 
+test("each figure of a latency block is the one that it is called by, in milliseconds", () => {
+  const block = latencyBlock(histogramOf(Array.from({ length: 1_000 }, (_, index) => (index + 1) * 1_000)));
+  const figures = {
+    p50: 500,
+    p75: 750,
+    p90: 900,
+    p95: 950,
+    p97_5: 975,
+    p99: 990,
+    p99_9: 999,
+    min: 1,
+    max: 1_000,
+  };
+  for (const [name, ms] of Object.entries(figures))
+    expect((block?.[name as keyof typeof figures] ?? 0) / ms, name).toBeCloseTo(1, 2);
+});
+
 test("percentiles are within 0.1 % of the exact ones, also beyond a minute", () => {
   const values = [...latencies(seededRandom(11), 20_000), 61_000_000, 599_000_000].sort((a, b) => a - b);
   const histogram = decodeHistogram(encodeHistogram(histogramOf(values)));

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
@@ -80,8 +80,10 @@ describe("the bytes of a plugin", () => {
     const changed = await readPlugin(folder);
     writeFileSync(join(folder, "more.js"), "");
     const added = await readPlugin(folder);
-    expect(new Set([before, changed, added].map(({ facts }) => facts.sha256)).size).toBe(3);
     expect((await readPlugin(folder)).facts).toEqual(added.facts);
+    renameSync(join(folder, "more.js"), join(folder, "most.js"));
+    const renamed = await readPlugin(folder);
+    expect(new Set([before, changed, added, renamed].map(({ facts }) => facts.sha256)).size).toBe(4);
   });
 
   test("that cannot be read, or cannot go into a container, are bad usage", async () => {
