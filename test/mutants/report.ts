@@ -36,14 +36,14 @@ export const report: readonly Mutant[] = [
     file: "scripts/report/inference/decide.py",
     find: "p_holm=p_holm, comparisons=family)",
     replace: "p_holm=measured[index].p, comparisons=family)",
-    test: "test/report/test_rank_test.py",
+    test: "test/report/test_decide.py",
   },
   {
     what: "a ratio is of the new side to itself",
     file: "scripts/report/inference/ratio.py",
     find: "np.log(np.array(new)), np.log(np.array(base))",
     replace: "np.log(np.array(new)), np.log(np.array(new))",
-    test: "test/report/test_intervals.py",
+    test: "test/report/test_decide.py",
   },
   {
     what: "a cell that starts with = is a formula in the CSV",
