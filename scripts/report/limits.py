@@ -22,6 +22,8 @@ class Line:
 
     text: str
     ids: str = ""
+    whole: bool = False
+    """It names all of these rows, so that it goes with any of them."""
 
 
 def _script_limits(rankings: Sequence[Ranking]) -> list[Line]:
@@ -60,7 +62,7 @@ def _foreign_limits(rankings: Sequence[Ranking]) -> list[Line]:
         for pair in ranking.ranked_by:
             if pair.comparison.blocked and pair.comparison.reason.startswith("other programs"):
                 text = f"Not judged: {pair.comparison.reason}."
-                found[text] = Line(text, f"{pair.base.id} {pair.new.id}")
+                found[text] = Line(text, f"{pair.base.id} {pair.new.id}", whole=True)
     return list(found.values())
 
 

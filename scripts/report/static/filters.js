@@ -93,11 +93,11 @@
     for (const element of document.querySelectorAll("[data-row]")) {
       element.hidden = !isShown(element.dataset.row);
     }
-    for (const element of document.querySelectorAll("[data-rows], [data-group-of], [data-when]")) {
-      element.hidden = !when[element.dataset.when ?? "any"]((element.dataset.rows ?? element.dataset.groupOf)?.split(" "));
+    for (const element of document.querySelectorAll("[data-rows], [data-when]")) {
+      element.hidden = !when[element.dataset.when ?? "any"](element.dataset.rows?.split(" "));
     }
     for (const group of document.querySelectorAll("[data-group]")) {
-      const parts = [...group.querySelectorAll("[data-row], [data-rows]:not([data-when]), [data-group-of]")];
+      const parts = [...group.querySelectorAll("[data-row], [data-rows]:not([data-when])")];
       group.hidden = parts.every((part) => part.hidden);
     }
     for (const element of document.querySelectorAll("[data-count]")) {
