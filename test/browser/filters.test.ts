@@ -30,7 +30,7 @@ describe("what the filters leave of the report", needs(["chromium"]), () => {
     expect((await naming(page, others)).length).toBeGreaterThan(20);
     await page.locator('.chip input[value="iovalkey"]').check();
     expect(await naming(page, others)).toEqual([]);
-    await page.getByRole("button", { name: "Show all" }).click();
+    await page.getByRole("button", { name: "Show all", exact: true }).click();
     expect((await naming(page, others)).length).toBeGreaterThan(20);
     await page.context().close();
   });

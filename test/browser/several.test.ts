@@ -75,7 +75,9 @@ describe("the pages over several campaigns in a browser", needs(["chromium"]), (
     expect(await figure.locator("svg circle").count()).toBe(11);
     expect(await figure.locator("svg .mark").count()).toBe(1);
     expect(await figure.locator("svg circle.step").count()).toBe(1);
-    expect(await figure.locator(".change").textContent()).toContain("20260107_000000: level 0.90×");
+    expect(await figure.locator(".change").textContent()).toContain(
+      "20260107_000000: level from 6,040 to 5,440 requests/s",
+    );
     await page.context().close();
   });
 

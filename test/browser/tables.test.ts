@@ -62,24 +62,6 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
     await page.context().close();
   });
 
-  test("copies a table as Markdown, without what is hidden", async () => {
-    const { page } = await report.open({ address: "?client=iovalkey" });
-    await page.evaluate(
-      "window.copied = []; navigator.clipboard ? navigator.clipboard.writeText = async (text) => { copied.push(text); } : 0",
-    );
-    await page.locator('[data-copy="table2"]').click();
-    const [markdown] = (await page.evaluate("window.copied")) as string[];
-    const lines = (markdown ?? "").trim().split("\n");
-    expect(lines[0]).toMatch(/^\| Client \| Store \| Script \|/);
-    expect(lines[0]).toContain("Throughput requests/s");
-    expect(lines[1]).toMatch(/^\| --- \| --- \|/);
-    expect(lines).toHaveLength(4);
-    expect(lines[2]).toMatch(/^\| iovalkey \| valkey \|/);
-    const columns = lines.map((line) => line.split(/(?<!\\)\|/).length);
-    expect(new Set(columns).size).toBe(1);
-    await page.context().close();
-  });
-
   test("leads by keyboard through the page in reading order", async () => {
     const { page } = await report.open();
     const seen: string[] = [];
@@ -109,7 +91,7 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
     const { page } = await report.open();
     const details = page.locator(".answer details").first();
     await details.evaluate((element) => element.removeAttribute("open"));
-    await page.locator(".glance tbody a").first().click();
+    await page.locator(".decision tbody a").first().click();
     await expect.poll(() => details.getAttribute("open")).toBe("");
     await page.context().close();
   });
