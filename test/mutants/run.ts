@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -78,7 +79,7 @@ const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 /** Plants it, tests, and takes it out again. */
 async function judge({ what, file, find, replace, test }: Mutant, tree: string): Promise<void> {
   const path = join(tree, file);
-  const text = readFileSync(path, "utf8");
+  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
   const times = text.split(find).length - 1;
   if (times !== 1) {
     problems.push(`${file} holds ${times} times: ${find}`);
