@@ -90,13 +90,13 @@ async function run({ name, command: [program = "", ...words], lacking }: Step): 
   tell(`${code === 0 ? "passed" : "FAILED"} ${name} (${seconds} s)`);
 }
 
-/** As many at once as there are CPUs, and one more: the tests mostly wait for what they started. */
+/** As many at once as there are CPUs. */
 async function runGroup(steps: readonly Step[]): Promise<void> {
   const waiting = [...steps];
   const worker = async (): Promise<void> => {
     for (let step = waiting.shift(); step; step = waiting.shift()) await run(step);
   };
-  await Promise.all(Array.from({ length: availableParallelism() + 1 }, worker));
+  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, worker));
 }
 
 for (const [signal, code] of [
