@@ -178,6 +178,17 @@ def test_one_store_is_not_said_to_differ(build: Build) -> None:
     assert "Store differs" not in text
 
 
+def test_a_note_of_the_plan_goes_with_the_rows_that_it_names(build: Build) -> None:
+    document = manifest([configuration("iovalkey"), configuration("ioredis@valkey")], 1)
+    named, general = "ioredis@valkey is measured beside iovalkey.", "windows are short"
+    document["plan"]["notes"] = [named, general]
+    results = [result(configuration("iovalkey")), result(configuration("ioredis@valkey"))]
+    page = build(document, results).page
+    (rows,) = re.findall(f'<li data-rows="([^"]+)">{named}</li>', page)
+    assert sorted(rows.split()) == ["row1", "row2"]
+    assert f"<li>{general}</li>" in page
+
+
 def test_plan_is_told_between_the_answer_and_the_charts(build: Build) -> None:
     document = manifest([configuration()], 1)
     document["plan"]["notes"] = ["ioredis runs on valkey here: no redis-server was found"]
