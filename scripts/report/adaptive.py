@@ -18,8 +18,8 @@ from .verdict_text import interval_of, outlook_text
 _STOPPED: dict[Stop, str] = {
     "decided": "its order is decided",
     "tight": "its interval is tight",
-    "none counts": "none of its runs counts",
-    "hopeless": "more runs within the most allowed would hardly decide",
+    "none counts": "none of its runs is valid",
+    "hopeless": "more runs, up to the most allowed, would hardly decide it",
     "last": "it had the most runs allowed",
 }
 
@@ -27,7 +27,7 @@ _STOPPED: dict[Stop, str] = {
 _ENDED = {
     "decided": "all that could be decided was decided",
     "max runs": "the most runs allowed were made",
-    "budget": "the time it was given was used up",
+    "budget": "its time was used up",
 }
 
 
@@ -74,7 +74,7 @@ class Adaptive:
     def sentence(self) -> str:
         """How many runs there were, and why no more."""
         made = sum(len(row.summary.runs) for row in self.rows)
-        why = f"Ended because {_ENDED.get(self.ended, self.ended)}" if self.ended else "Not ended"
+        why = f"It ended because {_ENDED.get(self.ended, self.ended)}" if self.ended else "It has not ended"
         return f"{why}: {plural(made, 'run')}, of at most {self.most * len(self.rows)}."
 
 
@@ -98,7 +98,7 @@ def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
             return True, f"{new} and {base} do not differ by more than {floor} ({between})"
         word = "faster" if found.status == "better" else "slower"
         return True, f"{new} is {word} than {base} ({between})"
-    why = found.reason or "there was no look at it"
+    why = found.reason or "not evaluated yet"
     outlook = outlook_text(found)
     return False, f"{new} and {base}: {why} ({between}){f'; {outlook}' if outlook else ''}"
 
@@ -120,7 +120,10 @@ def _lone_text(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, str]:
     try:
         found = median_interval(values)
     except ValueError:
-        return False, f"{name}: {plural(len(values), 'run')} that count have no interval, it takes 6"
+        return (
+            False,
+            f"{name}: {plural(len(values), 'run')} that count are too few for an interval: it takes 6",
+        )
     off = max(found.high / found.median, found.median / found.low) - 1 if found.low > 0 else 1.0
     text = f"{name}: {rate(found.median)} requests/s ± {_percent(off)}, {plural(len(values), 'run')}"
     if stop is not None and stop[1] == "tight":

@@ -31,7 +31,7 @@ def external_notices(summaries: Sequence[Summary]) -> list[str]:
     """What a reader must know of stores that the harness did not start."""
     return [
         f"The store {store} already ran before this campaign. It was not emptied and its statistics were not "
-        "reset; it may hold other keys and serve others. Its rows are never ranked with rows on a store that "
+        "reset; it may hold other keys and serve others. Its rows are not compared with rows on a store that "
         "was started for the run."
         for store in _external_stores(summaries)
     ]

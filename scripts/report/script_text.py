@@ -66,7 +66,7 @@ def disclosure(ranking: Ranking) -> str:
         return f"The script of {COMMON_CLASS}, {script.short_name}, by {_commands(ranking)}"
     if ranking.one_script and len(clients) > 1:
         short = ranking.one_script[:8]
-        return f"All happen to run the identical script, {short}, by {_commands(ranking)}"
+        return f"All run the same script, {short}, by {_commands(ranking)}"
     used = _by_client(ranking.summaries, kinds_only=False)
     texts = [f"{', '.join(clients)}: {text}" for text, clients in used.items()]
     differ = f" A difference is one of {what_varies(ranking)} and script together." if len(used) > 1 else ""
@@ -93,18 +93,18 @@ def difference(cell: Cell) -> str:
     said = []
     if cell.stores_differ:
         stores = list(dict.fromkeys(_store_name(ranking) for ranking in cell.rankings))
-        said.append(f"Store differs: {joined(stores)}.")
+        said.append(f"The stores differ: {joined(stores)}.")
     if cell.limiters_differ:
         limiters = dict.fromkeys(ranking.group.limiter or "an unknown one" for ranking in cell.rankings)
-        said.append(f"Limiter differs: {joined(list(limiters))}.")
+        said.append(f"The limiters differ: {joined(list(limiters))}.")
     if cell.scripts_differ:
         modes = list(dict.fromkeys(mode_text(ranking) for ranking in cell.rankings))
         named = [mode for mode in modes if mode]
         said.append(
-            f"Script differs: {joined(named)}."
+            f"The scripts differ: {joined(named)}."
             if len(named) > 1
-            else "Script differs: each group names what it ran."
+            else "The scripts differ: each group names its own."
         )
     if not said:
-        said.append("All ran the identical script, asked for (+same-script) or as the client's own.")
-    return " ".join([*said, "Ranks and ratios hold within a group only."])
+        said.append("All ran the same script, as their own or because of +same-script.")
+    return " ".join([*said, "Rows are compared within a group only."])

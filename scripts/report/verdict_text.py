@@ -212,7 +212,7 @@ def sentence(ranking: Ranking) -> str:
         return "Not compared: the store is not known."
     if not ranking.group.rankable:
         why = "several were recorded" if ranking.group.scripts else "it was not recorded"
-        return f"Not compared: one script is said to run for all, but {why}."
+        return f"Not compared: one script was asked for all rows, but {why}."
     if not ranking.compared:
         figure = rate(first.median.requests_per_second)
         return f"{name(first)}, {figure} requests/s: no other row can be compared with it."

@@ -70,7 +70,7 @@ def test_runs_that_were_not_needed_are_not_missing_and_the_page_says_what_came_o
     assert [row["missing_runs"] for row in summary["configurations"]] == [0, 0, 0]
     adaptive = summary["adaptive"]
     assert adaptive["sentence"] == (
-        "Ended because all that could be decided was decided: 17 runs, of at most 60."
+        "It ended because all that could be decided was decided: 17 runs, of at most 60."
     )
     assert {row["label"]: (row["runs"], row["reason"]) for row in adaptive["configurations"]} == {
         "valkey-glide": (5, "its order is decided"),

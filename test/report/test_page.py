@@ -169,13 +169,13 @@ def test_what_five_runs_tell_apart_is_on_the_page(build: Build) -> None:
 def test_differing_stores_are_said(build: Build) -> None:
     rows = [configuration("ioredis@valkey"), configuration("ioredis")]
     text = read(build(manifest(rows, 1), [result(row) for row in rows]).page).text
-    assert "Store differs: redis and valkey. Ranks and ratios hold within a group only." in text
+    assert "The stores differ: redis and valkey. Rows are compared within a group only." in text
 
 
 def test_one_store_is_not_said_to_differ(build: Build) -> None:
     rows = [configuration("iovalkey"), configuration("ioredis@valkey")]
     text = read(build(manifest(rows, 1), [result(row) for row in rows]).page).text
-    assert "Store differs" not in text
+    assert "stores differ" not in text
 
 
 def test_a_note_of_the_plan_goes_with_the_rows_that_it_names(build: Build) -> None:

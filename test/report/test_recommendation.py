@@ -7,6 +7,7 @@ import pytest
 
 from builder import Document, configuration, failed_result, result, verdict
 from campaigns import manifest
+from conftest import Build
 from report.model import Campaign, Run
 from report.parts import page_parts
 from report.reading import run_of
@@ -201,3 +202,25 @@ def test_only_limits_that_hold_are_told() -> None:
 def test_a_client_close_to_the_ceiling_is_told() -> None:
     found = recommended(*runs_of("iovalkey", 9500), *runs_of("valkey-glide", 5000), *runs_of("none", 10_000))
     assert any("(0.95× of none): the harness may limit it" in line.text for line in found.limits)
+
+
+def test_no_sentence_of_the_page_needs_a_second_reading(build: Build) -> None:
+    """Phrases that readers stumbled over."""
+    documents = [
+        *runs_of("iovalkey", 6000),
+        *runs_of("valkey-glide", 5990, WIDE),
+        *runs_of("ioredis", 5000, STEADY[:3]),
+        *runs_of("none", 9000),
+    ]
+    outcome = build(manifest([document["configuration"] for document in documents[::5]], 5), documents)
+    assert outcome.code == 0, outcome.err
+    text = outcome.page + (outcome.folder / "report" / "summary.md").read_text(encoding="utf-8")
+    for phrase in (
+        "What they are worth",
+        "each nine",
+        "told apart",
+        "in time:",
+        "Can I believe it",
+        "Highest median",
+    ):
+        assert phrase not in text, phrase

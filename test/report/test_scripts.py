@@ -99,7 +99,7 @@ def test_one_command_needs_no_names() -> None:
 def test_own_scripts_that_are_the_same_are_said_to_be() -> None:
     cell = cell_of(measured("ioredis"), measured("node-redis"))
     assert disclosure(cell.rankings[0]) == (
-        "All happen to run the identical script, a1de965f, by EVALSHA (ioredis) and EVAL (node-redis). "
+        "All run the same script, a1de965f, by EVALSHA (ioredis) and EVAL (node-redis). "
         "EVAL sends the script’s text with every call."
     )
 
@@ -107,7 +107,7 @@ def test_own_scripts_that_are_the_same_are_said_to_be() -> None:
 def test_functions_of_one_name_are_not_called_identical() -> None:
     function = {"kind": "fcall", "name_or_sha1": "consume"}
     cell = cell_of(measured("valkey-glide"), result(configuration("iovalkey"), limiter_script=function))
-    assert "identical" not in disclosure(cell.rankings[0])
+    assert "same script" not in disclosure(cell.rankings[0])
     assert cell.rankings[0].one_script is None
 
 
@@ -116,28 +116,28 @@ def test_functions_of_one_name_are_not_called_identical() -> None:
     [
         (["iovalkey", "valkey-glide"], ""),
         (["iovalkey+same-script", "valkey-glide+same-script"], ""),
-        (["ioredis@valkey", "ioredis"], "Store differs: redis and valkey. "),
+        (["ioredis@valkey", "ioredis"], "The stores differ: redis and valkey. "),
         (
             ["iovalkey", "iovalkey+same-script"],
-            "Script differs: one script for all and each client's own script. ",
+            "The scripts differ: one script for all and each client's own script. ",
         ),
         (
             ["iovalkey", "ioredis"],
-            "Store differs: redis and valkey. Script differs: each group names what it ran. ",
+            "The stores differ: redis and valkey. The scripts differ: each group names its own. ",
         ),
         (
             ["iovalkey", "valkey-glide", "ioredis+same-script"],
-            "Store differs: valkey and redis. "
-            "Script differs: each client's own script and one script for all. ",
+            "The stores differ: valkey and redis. "
+            "The scripts differ: each client's own script and one script for all. ",
         ),
         (
             ["ioredis", "ioredis+same-script"],
-            "All ran the identical script, asked for (+same-script) or as the client's own. ",
+            "All ran the same script, as their own or because of +same-script. ",
         ),
     ],
 )
 def test_what_differs_between_groups_is_said(labels: list[str], said: str) -> None:
-    tail = "Ranks and ratios hold within a group only." if said else ""
+    tail = "Rows are compared within a group only." if said else ""
     assert difference(cell_of(*(measured(label) for label in labels))) == said + tail
 
 
@@ -154,7 +154,7 @@ def test_one_script_that_is_not_on_record_is_not_ranked(build: Build) -> None:
     assert [standing.rank for standing in cell.rankings[0].standings] == [None, None]
     assert cell.rankings[0].pairs == ()
     page = build(manifest([configuration(label) for label in labels], 1), results).page
-    assert "Not compared: one script is said to run for all, but it was not recorded." in page
+    assert "Not compared: one script was asked for all rows, but it was not recorded." in page
 
 
 def test_row_under_another_script_than_said_is_apart() -> None:
@@ -165,7 +165,7 @@ def test_row_under_another_script_than_said_is_apart() -> None:
         ["ioredis@valkey+same-script", "valkey-glide+same-script"],
         ["iovalkey+same-script"],
     ]
-    assert difference(cell).startswith("Script differs: each group names what it ran.")
+    assert difference(cell).startswith("The scripts differ: each group names its own.")
 
 
 def test_row_that_never_ran_stands_where_it_was_meant_to() -> None:
@@ -205,6 +205,6 @@ def test_limiters_are_ranked_apart_and_the_difference_is_said() -> None:
         ),
         ("rate-limiter-flexible", ["ioredis@valkey", "iovalkey"]),
     ]
-    assert difference(cell).startswith("Limiter differs: fastify-rate-limit and rate-limiter-flexible.")
+    assert difference(cell).startswith("The limiters differ: fastify-rate-limit and rate-limiter-flexible.")
     assert mode_text(cell.rankings[0]) == "the limiter fastify-rate-limit"
-    assert "Limiter differs" not in difference(factorial())
+    assert "limiters differ" not in difference(factorial())

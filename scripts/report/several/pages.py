@@ -16,9 +16,9 @@ from .tables import Section, sections
 STYLES = (STATIC / "several.css",)
 
 DRIFT = (
-    "These campaigns ran one after the other, not interleaved: what changed on the machine between them, "
-    "temperature, neighbours, updates, looks the same as a change of the software. Drift between campaigns "
-    "is never excluded, so no ratio here carries an interval or a verdict. To show a difference, measure "
+    "These campaigns ran one after the other, not interleaved. What changed on the machine between them "
+    "(temperature, other programs, updates) looks like a change of the software, so no ratio here has an "
+    "interval or a verdict. To show a difference, measure "
     "both sides in one campaign."
 )
 
