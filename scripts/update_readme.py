@@ -13,6 +13,8 @@ from report.compare import Cell, cells
 from report.load import load_campaign
 from report.markdown import prose
 from report.model import Campaign
+from report.parts import page_parts
+from report.recommendation import recommend
 from report.summarize import summarize
 from report.summary_md import cell_blocks
 
@@ -65,8 +67,10 @@ def readme(text: str) -> str:
     if not (begin and end):
         raise SystemExit(f"README.md lacks {BEGIN} or {END}")
     campaign = load_campaign(ROOT / EXAMPLE)
-    blocks = _where(campaign)
-    for cell in cells(summarize(campaign)):
+    summaries = summarize(campaign)
+    recommended = recommend(campaign, summaries, page_parts(summaries))
+    blocks = [*_where(campaign), [f"**{prose(recommended.lead)}**"]]
+    for cell in cells(summaries):
         blocks += _blocks(cell)
     section = "\n\n".join("\n".join(block) for block in blocks)
     return f"{before}{BEGIN}\n\n{section}\n\n{END}{after}"

@@ -143,7 +143,7 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
     figure = _words(ranking).figure
     return [
         f"no difference in {figure} is shown between {name(pairs[0].base)} and "
-        f"{joined([_with_ratio(pair.new, pair.comparison) for pair in pairs])}, because {reason}"
+        f"{'each of ' if len(pairs) > 1 else ''}{joined([_with_ratio(pair.new, pair.comparison) for pair in pairs])}, because {reason}"
         for reason, pairs in reasons.items()
     ]
 
