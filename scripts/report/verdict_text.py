@@ -141,11 +141,13 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
             reason = pair.comparison.reason
             reasons.setdefault(f"{reason}; {outlook}" if outlook else reason, []).append(pair)
     figure = _words(ranking).figure
-    return [
-        f"no difference in {figure} is shown between {name(pairs[0].base)} and "
-        f"{'each of ' if len(pairs) > 1 else ''}{joined([_with_ratio(pair.new, pair.comparison) for pair in pairs])}, because {reason}"
-        for reason, pairs in reasons.items()
-    ]
+    said = []
+    for reason, pairs in reasons.items():
+        others = joined([_with_ratio(pair.new, pair.comparison) for pair in pairs])
+        each = "each of " if len(pairs) > 1 else ""
+        between = f"{name(pairs[0].base)} and {each}{others}"
+        said.append(f"no difference in {figure} is shown between {between}, because {reason}")
+    return said
 
 
 def few_runs_text(ranking: Ranking) -> str:
