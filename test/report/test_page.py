@@ -152,7 +152,7 @@ def test_ranking_of_three_runs_is_indicative_and_nobody_wins(build: Build) -> No
     text = read(build(manifest(rows, 3), results).page).text
     why = "have 3 valid runs each, and a difference takes at least 5 of each to show."
     assert f"Nothing is decided: valkey-glide and iovalkey {why}" in text
-    answer = text[text.index("What this shows") : text.index("Answered requests per second in a closed loop")]
+    answer = text[text.index("What this shows") : text.index("Throughput at capacity")]
     assert not re.search(r"\b(winner|wins|won|faster|fastest|beats|best|highest median)\b", answer, re.I)
     assert "./scripts/run-all.sh --quick --seed 7 --runs 10" in answer
 
