@@ -72,10 +72,9 @@ describe("--json", () => {
       );
       expect(answers / result.requests.total).toBeCloseTo(1, 1);
       for (const { generator_event_loop_utilisation: busy } of seconds) expect(busy).toBeGreaterThan(0);
-      // A slow run makes those to come longer; within a run the time runs down.
+      // Within a run the time runs down; one that takes longer than its estimate keeps that of the runs to come.
       const left = seconds.map(({ time_left_s }) => time_left_s);
       expect(left).toEqual([...left].sort((a, b) => b - a));
-      expect(left.at(-1)).toBeLessThan(left[0] ?? 0);
       expect(seconds.some((each) => (each.server_cpu_percent ?? 0) > 0)).toBe(true);
       expect(seconds.some((each) => (each.server_event_loop_utilisation ?? 0) > 0)).toBe(true);
     }
@@ -122,7 +121,7 @@ describe("without a terminal", () => {
     expect(stdout.split("\n").filter((line) => /\[1\/1\]|warm-up/.test(line))).toEqual([
       expect.stringMatching(ofRun),
     ]);
-    expect(stdout).toMatch(/1 of 1 usable$/m);
+    expect(stdout).toMatch(/1 of 1 usable/);
 
     const quiet = Campaign.run(newFolder(), "none", ["--quiet"]);
     const end = await quiet.ended;
