@@ -1,5 +1,6 @@
 """The rows of the first screen: per cell and ranking, the figures that decide and what was shown of them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,7 +44,8 @@ class AnswerRow:
     cpu_ratio: str
     status: str
     """What was shown of it, in a word or two; empty where nothing is compared."""
-    tags: tuple[str, ...]
+    verdict: str
+    """Of its runs: whether each measurement can be believed."""
     hole: str
 
 
@@ -129,7 +131,7 @@ def _row(summary: Summary, standing: Standing | None = None, ranking: Ranking | 
         ratio=against_first(standing.versus_first if standing else None),
         cpu_ratio=against_first(standing.cpu_versus_first if standing else None),
         status=row_status(standing, ranking) if compared and standing and ranking else "",
-        tags=row_tags(summary),
+        verdict=verdict_summary(summary),
         hole=summary.hole,
     )
 
@@ -144,19 +146,16 @@ def against_first(comparison: Comparison | None) -> str:
     return (interval_of(comparison) if comparison else "") or ABSENT
 
 
-def row_tags(summary: Summary) -> tuple[str, ...]:
-    """What a reader must know of a row that has figures: a suspect median run, and runs that do not count."""
-    if summary.median is None:
-        return ()
-    planned = len(summary.runs) + len(summary.missing)
-    return (
-        *(["suspect"] if summary.median.verdict == "suspect" else []),
-        *(
-            [f"{summary.valid_runs} of {plural(planned, 'run')} valid"]
-            if summary.valid_runs < planned
-            else []
-        ),
-    )
+def verdict_summary(summary: Summary) -> str:
+    """`valid`, or how many of the planned runs are not: `1 of 5 runs suspect`."""
+    planned = plural(len(summary.runs) + len(summary.missing), "run")
+    verdicts = Counter(run.verdict for run in summary.runs)
+    counts = {**{name: verdicts[name] for name in ("invalid", "suspect")}, "missing": len(summary.missing)}
+    found = [(name, number) for name, number in counts.items() if number]
+    if not found:
+        return "valid"
+    (name, number), *others = found
+    return ", ".join([f"{number} of {planned} {name}", *(f"{more} {kind}" for kind, more in others)])
 
 
 def heading_of(ranking: Ranking) -> str:

@@ -275,8 +275,8 @@ def recommend(campaign: Campaign, summaries: Sequence[Summary], parts: Sequence[
     controls = unsteady_controls(summaries)
     if controls:
         return Recommendation(
-            f"This machine was too unsteady to rank anything: {unsteady_text(controls)}, and no "
-            "client is part of them.",
+            f"This machine was too unsteady to rank anything: {unsteady_text(controls)}, "
+            "which involve no client.",
             (),
             f"What helps: {_steadier(campaign)}; then repeat with at least {FEWEST_RUNS} runs of each:",
             command_again(command, FEWEST_RUNS, _longer(campaign))

@@ -217,7 +217,7 @@ def test_every_run_is_listed_with_its_reasons(build: Build) -> None:
     assert "M9: 0.4 % of the requests failed" in text
     assert "9,000" in text
     assert "planned, but no result file was found" in text
-    assert "1 of 3 runs valid" in text
+    assert "1 of 3 runs invalid, 1 missing" in text
 
 
 # [R-failed-1]
