@@ -404,7 +404,12 @@ def test_within_a_campaign_no_figure_is_absurd(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, UNSTEADY)
     said = call(IOVALKEY, GLIDE)
     assert said.code == 7
-    assert "four of five comparisons find a difference of more than 100 %\n" in said.out
+    assert (
+        f"{GLIDE}: inconclusive: these runs are too unsteady to compare, even a figure twice as high"
+        in said.out
+    )
+    assert "stop other work on this machine" in said.out
+    assert "runs a side would decide" not in said.out
     assert not re.search(r"\de[+-]?\d", said.out)
 
 
@@ -495,6 +500,17 @@ def test_wrong_usage_is_one_line(call: Call, put: Put, arguments: list[str], tex
     assert refused.code == 2
     assert text in refused.err
     assert (refused.out, refused.err.count("\n")) == ("", 1)
+
+
+def test_a_target_of_another_campaign_is_found_there(call: Call, put: Put) -> None:
+    put("20260101_000000", {IOVALKEY: 6000, GLIDE: 5000})
+    put("20260102_000000", {IOVALKEY: 6000, GLIDE: 5000})
+    put("20260103_000000", {"ioredis": 6000})
+    refused = call(IOVALKEY, GLIDE)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert f"{IOVALKEY} is no target of campaign 20260103_000000" in refused.err
+    assert refused.err.endswith("; campaign 20260102_000000 has it: --campaign results/20260102_000000\n")
+    assert call(IOVALKEY, GLIDE, "--campaign", "results/20260102_000000").code == 6
 
 
 def test_no_load_in_common(call: Call, put: Put, tmp_path: Path) -> None:

@@ -73,16 +73,26 @@ def _undecided(row: Compared, unsteady: bool) -> str:
     comparison = row.comparison
     if comparison.decided or (unsteady and comparison.status == "inconclusive"):
         return ""
+    if _misses_twice_as_much(row):
+        return (
+            f"{comparison.status}: these runs are too unsteady to compare, even a figure twice as high could "
+            "be missed; stop other work on this machine and measure again"
+        )
     takes = "" if unsteady or comparison.status == "not comparable" else f"; {runs_text(comparison)}"
     return f"{comparison.status}: {comparison.reason}{takes}"
 
 
+def _misses_twice_as_much(row: Compared) -> bool:
+    return row.comparison.detectable is not None and row.comparison.detectable > 1
+
+
 def _found_by_so_many_runs(row: Compared) -> str:
     detectable = row.comparison.detectable
-    if detectable is None or row.comparison.status == "worse":
+    if detectable is None or _misses_twice_as_much(row) or row.comparison.status in ("better", "worse"):
         return ""
-    size = f"{percent_text(detectable)}{'' if detectable > 1 else ' or more'}"
-    return f"with so many runs, four of five comparisons find a difference of {size}"
+    return (
+        f"with so many runs, four of five comparisons find a difference of {percent_text(detectable)} or more"
+    )
 
 
 def explained(rows: Sequence[Compared], unsteady: bool) -> list[str]:

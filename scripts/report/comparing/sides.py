@@ -1,9 +1,11 @@
 """What is compared: `LABEL`, `DIR#LABEL` or `DIR`, read from campaigns."""
 
 import difflib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..admission import MANIFEST
 from ..errors import USAGE, ReportError, one_line
 from ..load import load_campaign
 from ..model import Campaign
@@ -64,10 +66,27 @@ class Campaigns:
             meant = f", did you mean {near[0]}?" if near else ""
             raise ReportError(
                 f"{one_line(label)} is no target of campaign {one_line(campaign.name)}{meant} "
-                f"(it has {', '.join(map(one_line, labels))})",
+                f"(it has {', '.join(map(one_line, labels))}){_where_else(folder, label)}",
                 USAGE,
             )
         return Side(campaign, folder.resolve(), label, chosen)
+
+
+def _where_else(folder: Path, label: str | None) -> str:
+    """The newest campaign beside this one whose plan has the target, for the end of a sentence."""
+    here = folder.resolve()
+    for manifest in sorted(here.parent.glob(f"*/{MANIFEST}"), reverse=True):
+        if manifest.parent.is_symlink() or manifest.parent == here:
+            continue
+        try:
+            planned = json.loads(manifest.read_text(encoding="utf-8"))["plan"]["configurations"]
+            labels = {each["configuration"]["target"]["label"] for each in planned}
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if label in labels:
+            name = manifest.parent.name
+            return f"; campaign {one_line(name)} has it: --campaign {one_line(folder.parent / name)}"
+    return ""
 
 
 def _is_called(summary: Summary, label: str) -> bool:
