@@ -109,8 +109,7 @@ def _of_all(campaign: Campaign, parts: Sequence[PagePart], rankings: Sequence[Ra
         else "",
         f"Fewer than {MIN_RUNS_FOR_A_CLAIM} runs of each are indicative: they rank nothing." if few else "",
         _suspects(campaign, parts),
-        "Each connection sends its next request once the last one is answered, so p99 is that at full load, "
-        "not at your rate (--rate measures that)."
+        "p99 is that at full load (a closed loop), not that at your rate: --rate measures it."
         if closed
         else "",
     ]

@@ -252,15 +252,11 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
     what = "To decide the rest" if shown else "To decide"
     if not command:
         return (f"{what}, measure about {runs} runs of each (--runs {runs}).", "")
-    rows = len({row.identity.key for row in _all_rows(campaign, findings)})
+    rows = len({run.identity.key for run in campaign.runs})
     return (
         f"{what}, make about {runs} runs of each ({plural(runs * rows, 'run')}):",
         command_again(command, runs),
     )
-
-
-def _all_rows(campaign: Campaign, findings: Sequence[_Finding]) -> Sequence[Summary]:
-    return [row for finding in findings for row in finding.ranking.summaries]
 
 
 def recommend(campaign: Campaign, summaries: Sequence[Summary], parts: Sequence[PagePart]) -> Recommendation:

@@ -194,8 +194,7 @@ def test_only_limits_that_hold_are_told() -> None:
     )
     assert any("client and script together" in line.text for line in own.limits)
     assert [line.text for line in same.limits] == [
-        "Each connection sends its next request once the last one is answered, so p99 is that at full load, "
-        "not at your rate (--rate measures that)."
+        "p99 is that at full load (a closed loop), not that at your rate: --rate measures it."
     ]
 
 
