@@ -164,8 +164,10 @@ check_kernel() {
   fi
 }
 check_load() {
-  local load
-  load=$(uptime | sed 's/.*load average[s]*: *//; s/[ ,].*//')
+  local load=
+  # A small image has no `uptime`, macOS no /proc.
+  if [[ -r /proc/loadavg ]]; then read -r load _ </proc/loadavg
+  elif has uptime; then load=$(uptime | sed 's/.*load average[s]*: *//; s/[ ,].*//'); fi
   case $load in
     0* | '') tell load ok "${load:-unknown}" ;;
     *) tell load warn "$load" 'something else is running: figures would be its as well' ;;

@@ -39,7 +39,7 @@ export async function until(
   for (;;) {
     const missing = await lacking().catch(messageOf);
     if (missing === undefined) return;
-    if (Date.now() > deadlineMs) throw environmentError(`${what} not in time: ${missing}`);
+    if (Date.now() > deadlineMs) throw environmentError(`the ${what} took too long to be ready: ${missing}`);
     await sleep(25);
   }
 }

@@ -81,7 +81,7 @@ describe("a standalone store", () => {
     const env = { PROBE_NODES: `127.0.0.1:${port}`, PROBE_TIMEOUT: "0.5" };
     const { code, stdout, stderr } = await probe(["ready"], env);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
-    expect(stderr).toMatch(/^store not in time: [^\n]+\n$/);
+    expect(stderr).toMatch(/^the store took too long to be ready: [^\n]+\n$/);
     expect(stderr).toContain(`127.0.0.1:${port} does not answer`);
   });
 
@@ -99,7 +99,7 @@ describe("a standalone store", () => {
     const env = { PROBE_NODES: placesOf([node]), PROBE_TOPOLOGY: "cluster", PROBE_TIMEOUT: "1" };
     const { code, stderr } = await probe(["ready"], env);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/^store not in time: .*cluster/);
+    expect(stderr).toMatch(/^the store took too long to be ready: .*cluster/);
   });
 });
 
@@ -144,7 +144,7 @@ describe("a probe that serves", () => {
       undefined,
     );
     expect(await ended).toEqual([3, null]);
-    expect(await said).toMatch(/^store not in time: [^\n]+ does not answer[^\n]*\n$/);
+    expect(await said).toMatch(/^the store took too long to be ready: [^\n]+ does not answer[^\n]*\n$/);
   });
 
   test("ends at once when whoever asked is gone, also while it waits for a store", async () => {

@@ -47,8 +47,8 @@ test.each<[string, Exit, string[], string]>([
   [
     "says why on its last line",
     { code: 3, signal: null },
-    ["first", "store not in time"],
-    "store not in time",
+    ["first", "the store took too long to be ready"],
+    "the store took too long to be ready",
   ],
   // What it answered before is no reason.
   ["was killed", { code: null, signal: "SIGKILL" }, ['{"flushed":true}'], "the probe ended with SIGKILL"],

@@ -31,5 +31,5 @@ test("waiting ends at the deadline with what was missing last", async () => {
     "5 of 6",
   );
   const failing = () => until("store", past, () => Promise.reject(new Error("refused")));
-  await expectFailure(failing, EXIT.environment, "store not in time: refused");
+  await expectFailure(failing, EXIT.environment, "the store took too long to be ready: refused");
 });
