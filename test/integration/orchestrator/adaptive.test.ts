@@ -52,7 +52,7 @@ test("a budget ends it between two rounds, which is said, and what was left out 
   expect(code, stderr).toBe(0);
   const { adaptive, configurations } = summaryOf(campaign);
   expect(adaptive.ended).toBe("budget");
-  expect(adaptive.sentence).toContain("the time it was given was used up");
+  expect(adaptive.sentence).toContain("its time was used up");
   const [row] = configurations;
   expect(row?.missing_runs).toBe(0);
   expect(row?.runs).toBeLessThan(5);
@@ -68,6 +68,6 @@ test("a budget ends it between two rounds, which is said, and what was left out 
   expect(events.find(({ event }) => event === "report")).toMatchObject({ adaptive: { ended: "budget" } });
   expect(events.at(-1)).toMatchObject({ event: "ended", runs: { not_begun: 0 } });
   expect(readFileSync(join(campaign.folder, "README.md"), "utf8")).toContain(
-    "the time it was given was used up",
+    "its time was used up",
   );
 });
