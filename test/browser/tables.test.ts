@@ -65,7 +65,7 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
   test("leads by keyboard through the page in reading order", async () => {
     const { page } = await report.open();
     const seen: string[] = [];
-    for (let presses = 0; presses < 22; presses += 1) {
+    for (let presses = 0; presses < 40; presses += 1) {
       await page.keyboard.press("Tab");
       seen.push(
         await page.evaluate(`(() => {
