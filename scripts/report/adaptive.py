@@ -47,7 +47,7 @@ class Row:
         if self.stop is None:
             return "it was interrupted" if ended is None else _ENDED.get(ended, ended)
         if self.stop[1] == "last" and ended == "budget":
-            return "the time was used up"
+            return _ENDED["budget"]
         return _STOPPED[self.stop[1]]
 
 

@@ -9,7 +9,7 @@ const list = (title: string, lines: readonly string[]): string[] =>
 const ENDED = {
   decided: "all that could be decided was decided",
   "max runs": "the most runs allowed were made",
-  budget: "the time it was given was used up",
+  budget: "its time was used up",
 } as const;
 
 /** `15 runs, 3 of each of 5 configurations`, or how many an adaptive campaign has asked for until now, and why no more. */

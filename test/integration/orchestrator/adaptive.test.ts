@@ -67,7 +67,5 @@ test("a budget ends it between two rounds, which is said, and what was left out 
   expect(events.find(({ event }) => event === "look")).toMatchObject({ round: row?.runs, go_on: 0 });
   expect(events.find(({ event }) => event === "report")).toMatchObject({ adaptive: { ended: "budget" } });
   expect(events.at(-1)).toMatchObject({ event: "ended", runs: { not_begun: 0 } });
-  expect(readFileSync(join(campaign.folder, "README.md"), "utf8")).toContain(
-    "its time was used up",
-  );
+  expect(readFileSync(join(campaign.folder, "README.md"), "utf8")).toContain("its time was used up");
 });
