@@ -261,8 +261,9 @@ export class Campaign {
   /** Notes every process that stands in a lease. */
   async #watch(): Promise<void> {
     while (!this.#over) {
-      for (const name of existsSync(this.#leases) ? readdirSync(this.#leases) : [])
-        this.#note(join(this.#leases, name));
+      const names = existsSync(this.#leases) ? readdirSync(this.#leases) : [];
+      // What is still being written is no lease yet.
+      for (const name of names) if (name.endsWith(".json")) this.#note(join(this.#leases, name));
       await delay(20);
     }
   }
