@@ -504,6 +504,7 @@ def test_wrong_usage_is_one_line(call: Call, put: Put, arguments: list[str], tex
 
 def test_a_target_of_another_campaign_is_found_there(call: Call, put: Put) -> None:
     put("20260101_000000", {IOVALKEY: 6000, GLIDE: 5000})
+    put("example", {IOVALKEY: 6000, GLIDE: 5000})
     put("20260102_000000", {IOVALKEY: 6000, GLIDE: 5000})
     put("20260103_000000", {"ioredis": 6000})
     refused = call(IOVALKEY, GLIDE)

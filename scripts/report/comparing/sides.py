@@ -75,7 +75,13 @@ class Campaigns:
 def _where_else(folder: Path, label: str | None) -> str:
     """The newest campaign beside this one whose plan has the target, for the end of a sentence."""
     here = folder.resolve()
-    for manifest in sorted(here.parent.glob(f"*/{MANIFEST}"), reverse=True):
+
+    def by_age(manifest: Path) -> tuple[bool, str]:
+        # Names that begin with the start sort by it; others, such as `example`, tell no time and come last.
+        name = manifest.parent.name
+        return name[:8].isdigit(), name
+
+    for manifest in sorted(here.parent.glob(f"*/{MANIFEST}"), key=by_age, reverse=True):
         if manifest.parent.is_symlink() or manifest.parent == here:
             continue
         try:
