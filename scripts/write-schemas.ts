@@ -6,7 +6,7 @@ import { manifestSchema } from "../src/contract/manifest.js";
 import { planSchema } from "../src/contract/plan.js";
 import { resultSchema } from "../src/contract/result.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
-import { campaignFileSchema } from "../src/orchestrator/settings/schema.js";
+import { campaignFileSchema } from "../src/orchestrator/request/config-schema.js";
 
 /**
  * Writes the JSON Schemas: of the files that programs exchange, which Python validates against, and of campaign files,

@@ -2,17 +2,18 @@
 import { fileURLToPath } from "node:url";
 import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../contract/errors.js";
 import { runProgram } from "../contract/program.js";
-import { Aborted } from "./abort.js";
-import { runCampaign } from "./campaign.js";
+import type { CampaignEnd } from "./campaign/campaign.js";
+import { runCampaign } from "./campaign/campaign.js";
+import { endAsStart, preview, previewLines } from "./campaign/dry-run.js";
 import { findCommand } from "./commands/help.js";
 import { commands } from "./commands/index.js";
-import type { CampaignEnd, CliContext } from "./commands/types.js";
-import { endAsStart, preview, previewLines } from "./dry-run.js";
-import { Journal } from "./journal.js";
-import type { Request } from "./request.js";
-import { openScreen } from "./screen/index.js";
-import { assumeSize } from "./screen/size.js";
-import { StartCheck } from "./start-check.js";
+import type { CliContext } from "./commands/types.js";
+import { StartCheck } from "./host/start-check.js";
+import { Aborted } from "./ownership/abort.js";
+import type { Request } from "./request/request.js";
+import { Journal } from "./ui/event-log.js";
+import { openScreen } from "./ui/screens.js";
+import { assumeSize } from "./ui/size.js";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 /** Flags that stand for a command. */
@@ -56,13 +57,13 @@ function interruption(journal: Journal): { signal: AbortSignal; stop: () => void
 async function campaign(request: Request): Promise<CampaignEnd> {
   if (request.dryRun) {
     const found = await preview(request, packageFolder);
-    const isJson = request.telling.format === "json";
+    const isJson = request.outputMode.format === "json";
     print(isJson ? JSON.stringify(found, null, 2) : previewLines(found).join("\n"));
     return { exitCode: endAsStart(found) };
   }
   // What a search prints is its own: no report of a trial is announced among it.
   const outputs = { out: request.trial ? { write: () => true } : process.stdout, err: process.stderr };
-  const journal = new Journal(openScreen(request.telling, outputs, process.env));
+  const journal = new Journal(openScreen(request.outputMode, outputs, process.env));
   // Whatever ends this process: the terminal gets its cursor back.
   const close = () => journal.close();
   process.once("exit", close);

@@ -1,5 +1,5 @@
-import { parseCampaign } from "../../src/orchestrator/args.js";
-import type { Request } from "../../src/orchestrator/request.js";
+import { parseCampaign } from "../../src/orchestrator/request/parse-request.js";
+import type { Request } from "../../src/orchestrator/request/request.js";
 
 /** What a campaign is asked for with these flags; `--clients iovalkey` and seed 1 unless they say otherwise. */
 export function requestOf(...flags: readonly string[]): Request {

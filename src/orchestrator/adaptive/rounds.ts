@@ -1,11 +1,11 @@
 import type { AdaptiveState, Manifest } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
 import type { AdaptiveSummary } from "../../contract/summary.js";
-import { type Overheads, REPORT_S, runS } from "../estimate.js";
-import type { Journal } from "../journal.js";
-import type { Progress } from "../progress.js";
-import type { RunOutcome } from "../recorder.js";
-import type { Ask } from "./ask.js";
+import { type Overheads, REPORT_S, runS } from "../plan/estimate.js";
+import type { Progress } from "../run/progress.js";
+import type { RunOutcome } from "../run/result-documents.js";
+import type { Journal } from "../ui/event-log.js";
+import type { Ask } from "./decide.js";
 
 type PlannedRun = Plan["runs"][number];
 

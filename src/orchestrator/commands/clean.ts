@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline/promises";
 import { EXIT, usageError } from "../../contract/errors.js";
 import { runtimes } from "../../runtimes/index.js";
-import { findLeftovers, removeAll } from "../orphans.js";
-import { canAsk } from "../prompt/terminal.js";
+import { findLeftovers, removeAll } from "../host/leftovers.js";
+import { canAsk } from "../ui/interactive.js";
 import { parsed, quietCommand } from "./parse.js";
 import type { CliCommand } from "./types.js";
 

@@ -1,9 +1,9 @@
 import { Argument, Option } from "commander";
 import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import { groups } from "../../targets/groups.js";
-import { parseCampaign } from "../args.js";
-import type { Request } from "../request.js";
-import { settingOf } from "../settings/list.js";
+import { parseCampaign } from "../request/parse-request.js";
+import type { Request } from "../request/request.js";
+import { settingOf } from "../request/settings.js";
 import { parsed, quietCommand } from "./parse.js";
 import { runPython } from "./python.js";
 import type { CliCommand } from "./types.js";

@@ -1,6 +1,6 @@
 import { Argument, Option } from "commander";
 import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
-import { settingOf } from "../settings/list.js";
+import { settingOf } from "../request/settings.js";
 import { parsed, quietCommand } from "./parse.js";
 import { runPython } from "./python.js";
 import type { CliCommand } from "./types.js";

@@ -1,9 +1,9 @@
 import { EXIT } from "../../contract/errors.js";
-import { endAsStart } from "../dry-run.js";
-import { campaignCommand } from "../flags.js";
+import { endAsStart } from "../campaign/dry-run.js";
 import { previewSearch, searchLines } from "../max-rate/dry-run.js";
 import { findMaxRates } from "../max-rate/find.js";
 import { requestFrom } from "../prompt/index.js";
+import { campaignCommand } from "../request/flags.js";
 import type { CliCommand } from "./types.js";
 
 export const run: CliCommand = {
@@ -15,7 +15,7 @@ export const run: CliCommand = {
     if (!request.objectives) return (await campaign(request)).exitCode;
     if (request.dryRun) {
       const found = await previewSearch(request, request.objectives, packageFolder);
-      const isJson = request.telling.format === "json";
+      const isJson = request.outputMode.format === "json";
       print(isJson ? JSON.stringify(found, null, 2) : searchLines(found).join("\n"));
       return endAsStart(found);
     }

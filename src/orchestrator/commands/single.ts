@@ -1,6 +1,6 @@
 import { EXIT, usageError } from "../../contract/errors.js";
-import { wrap } from "../screen/layout.js";
-import { parseSingle, SINGLE_VARIABLES } from "../single.js";
+import { parseSingle, SINGLE_VARIABLES } from "../request/single.js";
+import { wrap } from "../ui/layout.js";
 import { parsed, quietCommand } from "./parse.js";
 import type { CliCommand } from "./types.js";
 

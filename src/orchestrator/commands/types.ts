@@ -1,14 +1,8 @@
 import type { Command } from "commander";
 import type { Environment } from "../../contract/env.js";
 import type { ExitCode } from "../../contract/errors.js";
-import type { Request } from "../request.js";
-
-/** How a campaign ended. */
-export interface CampaignEnd {
-  exitCode: ExitCode;
-  /** Where its results are, absolute; absent where it ended before it had a folder. */
-  folder?: string;
-}
+import type { CampaignEnd } from "../campaign/campaign.js";
+import type { Request } from "../request/request.js";
 
 /** What every command is given. */
 export interface CliContext {

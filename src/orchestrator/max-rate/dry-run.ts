@@ -1,9 +1,9 @@
 import type { Threshold } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
-import { type Preview, preview, SUBJECT, subjectCells } from "../dry-run.js";
-import { durationText, overheadsOf, REPORT_S, runS } from "../estimate.js";
-import type { Request } from "../request.js";
-import { counted, textTable } from "../text-table.js";
+import { type Preview, preview, SUBJECT, subjectCells } from "../campaign/dry-run.js";
+import { overheadsOf, REPORT_S, runS } from "../plan/estimate.js";
+import type { Request } from "../request/request.js";
+import { counted, durationText, textTable } from "../ui/text.js";
 import { rangeOf, secondsOf } from "./find.js";
 import { findMaxRate, MISSES, type SearchRange, STRIDE, type Trial } from "./search.js";
 

@@ -6,10 +6,10 @@ import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/error
 import type { Threshold } from "../../contract/manifest.js";
 import { planSchema } from "../../contract/plan.js";
 import { type MeasuredResult, resultSchema } from "../../contract/result.js";
-import type { CampaignEnd } from "../commands/types.js";
-import { makePlan } from "../plan.js";
-import type { Request } from "../request.js";
-import { writeWhole } from "../results-dir.js";
+import type { CampaignEnd } from "../campaign/campaign.js";
+import { writeWhole } from "../files/results-folder.js";
+import { makePlan } from "../plan/plan.js";
+import type { Request } from "../request/request.js";
 import { missedBy } from "./objective.js";
 import { type MaxRate, RateSearch, type SearchRange, type Trial } from "./search.js";
 
@@ -68,7 +68,7 @@ function trialOf(
     runs: 1,
     duration: { mode: "fixed", seconds: secondsOf(request)[trial.kind] },
     trial: true,
-    telling: { ...request.telling, format: "text", detail: "quiet" },
+    outputMode: { ...request.outputMode, format: "text", detail: "quiet" },
     // Of all trials of a search the first one alone needs to say what the request itself is worth.
     notices: [],
   };
@@ -179,7 +179,7 @@ export async function findMaxRates(
   campaign: Campaign,
   print: (text: string) => void,
 ): Promise<ExitCode> {
-  const isJson = request.telling.format === "json";
+  const isJson = request.outputMode.format === "json";
   const say = isJson ? () => {} : print;
   const { configurations } = makePlan(request, () => true);
   const all: Found[] = [];

@@ -3,7 +3,7 @@ import { groups } from "../../targets/groups.js";
 import { stores } from "../../targets/stores/index.js";
 import { topologies } from "../../targets/topologies/index.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles/index.js";
-import { settingOf } from "../settings/list.js";
+import { settingOf } from "../request/settings.js";
 
 /** What the menu found out. Lists and numbers are texts, as flags have them. */
 export interface Answers {

@@ -2,7 +2,7 @@ import type { Key } from "node:readline";
 import type { Readable } from "node:stream";
 import { CANCEL_SYMBOL, groupMultiselect, log, multiselect, select, text } from "@clack/prompts";
 import ansi from "ansi-escapes";
-import { wrap } from "../screen/layout.js";
+import { wrap } from "../ui/layout.js";
 import { type Asker, BACK, type Back, Cancelled, type Choice } from "./asker.js";
 import { continued } from "./continued.js";
 import type { Keyboard } from "./keyboard.js";

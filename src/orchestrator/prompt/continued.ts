@@ -1,4 +1,4 @@
-import { widthOf } from "../screen/layout.js";
+import { widthOf } from "../ui/layout.js";
 
 /** A word of a command line, its quoted parts whole, and a flag with its value. */
 const WORD = String.raw`(?:'[^']*'|\\.|[^\s'\\])+`;

@@ -1,8 +1,8 @@
 import type { Environment } from "../../contract/env.js";
-import { parseCampaign } from "../args.js";
-import type { Request } from "../request.js";
+import { parseCampaign } from "../request/parse-request.js";
+import type { Request } from "../request/request.js";
+import { canAsk } from "../ui/interactive.js";
 import { plainPrompts, requireTerminal } from "./legacy.js";
-import { canAsk } from "./terminal.js";
 
 /**
  * What the user wants: from the flags, or asked for on a terminal where there are none.

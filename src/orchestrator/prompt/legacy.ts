@@ -1,10 +1,10 @@
 import { createInterface } from "node:readline/promises";
 import type { Environment } from "../../contract/env.js";
 import { messageOf, usageError } from "../../contract/errors.js";
-import { parseCampaign } from "../args.js";
-import type { Request } from "../request.js";
+import { parseCampaign } from "../request/parse-request.js";
+import type { Request } from "../request/request.js";
+import { canAsk } from "../ui/interactive.js";
 import { Cancelled } from "./asker.js";
-import { canAsk } from "./terminal.js";
 
 const QUESTIONS = [
   { flag: "--duration-mode", text: "Duration (dynamic, 30, 120 or seconds)", initial: "dynamic" },

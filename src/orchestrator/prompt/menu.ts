@@ -1,10 +1,10 @@
 import type { Environment } from "../../contract/env.js";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import { parseCampaign } from "../args.js";
-import { checkText, examine } from "../doctor.js";
-import { preview, timesText } from "../dry-run.js";
-import type { Request } from "../request.js";
-import { refuseIfLocked } from "../state.js";
+import { preview, timesText } from "../campaign/dry-run.js";
+import { checkText, examine } from "../host/doctor.js";
+import { refuseIfLocked } from "../ownership/state.js";
+import { parseCampaign } from "../request/parse-request.js";
+import type { Request } from "../request/request.js";
 import { type Answers, FIRST_ANSWERS, wordsOf } from "./answers.js";
 import { type Asker, BACK, type Back, Cancelled } from "./asker.js";
 import { pages } from "./pages.js";

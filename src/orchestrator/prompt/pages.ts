@@ -1,7 +1,7 @@
 import { messageOf } from "../../contract/errors.js";
 import { runtimes } from "../../runtimes/index.js";
 import { profiles } from "../../traffic/profiles/index.js";
-import { durationMode, listOf, numberIn } from "../request.js";
+import { durationMode, listOf, numberIn } from "../request/request.js";
 import { type Answers, clientGroups, startableStores, usesStore } from "./answers.js";
 import { type Asker, BACK, type Back, type Choice } from "./asker.js";
 

@@ -1,8 +1,15 @@
 import { loadText } from "../../contract/configuration.js";
 import type { Plan } from "../../contract/plan.js";
-import { adaptiveText, extentText, type Preview, runsText, subjectCells, totalsText } from "../dry-run.js";
-import { flow, widthOf } from "../screen/layout.js";
-import { counted, textTable } from "../text-table.js";
+import {
+  adaptiveText,
+  extentText,
+  type Preview,
+  runsText,
+  subjectCells,
+  totalsText,
+} from "../campaign/dry-run.js";
+import { flow, widthOf } from "../ui/layout.js";
+import { counted, textTable } from "../ui/text.js";
 
 /** What differs between the configurations as a table, after what all have in common. */
 function matrix(plan: Plan, columns: number): string[] {

@@ -1,9 +1,9 @@
 import type { Environment } from "../../contract/env.js";
 import { environmentError } from "../../contract/errors.js";
-import { parseCampaign } from "../args.js";
-import { checkText, examine } from "../doctor.js";
-import { requireResultsRoot } from "../results-dir.js";
-import { refuseIfLocked } from "../state.js";
+import { requireResultsRoot } from "../files/results-folder.js";
+import { checkText, examine } from "../host/doctor.js";
+import { refuseIfLocked } from "../ownership/state.js";
+import { parseCampaign } from "../request/parse-request.js";
 import { FIRST_ANSWERS, wordsOf } from "./answers.js";
 
 /**

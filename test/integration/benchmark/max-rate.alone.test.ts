@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { missedBy } from "../../../src/orchestrator/max-rate/objective.js";
 import { findMaxRate } from "../../../src/orchestrator/max-rate/search.js";
-import { parseThresholds } from "../../../src/orchestrator/thresholds.js";
+import { parseThresholds } from "../../../src/orchestrator/request/thresholds.js";
 import { build, measured } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
 

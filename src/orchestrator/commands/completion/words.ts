@@ -1,13 +1,5 @@
 import type { Command, Option } from "commander";
-import { arrivalsSchema } from "../../../contract/configuration.js";
-import { runtimes } from "../../../runtimes/index.js";
-import { clients } from "../../../targets/clients/index.js";
-import { groups } from "../../../targets/groups.js";
-import { namedLimiters } from "../../../targets/limiters/named.js";
-import { profiles } from "../../../traffic/profiles/index.js";
-import { workloads } from "../../../traffic/workloads.js";
-import { PRESETS } from "../../settings/presets.js";
-import { progressModes } from "../../settings/telling.js";
+import { SETTINGS } from "../../request/settings.js";
 import type { CliCommand } from "../types.js";
 
 /** A flag, and what may follow it. */
@@ -34,29 +26,10 @@ export interface CompletionCommand {
   flags: readonly CompletionFlag[];
 }
 
-/** Each client as it may be asked for: alone, on its other stores, in its other topologies. */
-const targets = clients.flatMap(({ id, stores, topologies }) =>
-  [id, ...stores.slice(1).map((store) => `${id}@${store}`)].flatMap((text) => [
-    text,
-    ...topologies.slice(1).map((topology) => `${text}:${topology}`),
-  ]),
-);
-
-const ids = (list: readonly { id: string }[]): string[] => list.map(({ id }) => id);
-
 /** What may follow flags whose commander option does not list its choices. */
-export const VALUES: Readonly<Record<string, readonly string[]>> = {
-  "--clients": [...Object.keys(groups), ...targets],
-  "--limiter": namedLimiters(),
-  "--workload": [...ids(workloads), "both"],
-  "--traffic": ids(profiles),
-  "--runtime": ["auto", ...ids(runtimes)],
-  "--order": ["interleaved", "consecutive"],
-  "--preset": ids(PRESETS),
-  "--arrivals": arrivalsSchema.options,
-  "--progress": progressModes,
-  "--duration-mode": ["dynamic", "fixed30", "fixed120", "custom:"],
-};
+export const VALUES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  SETTINGS.flatMap(({ key, choices }) => (choices ? [[`--${key}`, choices()]] : [])),
+);
 
 const PATHS = /^(dir|file|path|folder|campaign)/i;
 

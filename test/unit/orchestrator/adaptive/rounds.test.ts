@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { manifestSchema } from "../../../../src/contract/manifest.js";
 import type { AdaptiveSummary } from "../../../../src/contract/summary.js";
-import { askedRuns, isSettled } from "../../../../src/orchestrator/adaptive/looks.js";
 import { Rounds, type RoundsOptions } from "../../../../src/orchestrator/adaptive/rounds.js";
-import type { Told } from "../../../../src/orchestrator/journal.js";
-import { makePlan } from "../../../../src/orchestrator/plan.js";
+import { askedRuns, isSettled } from "../../../../src/orchestrator/plan/looks.js";
+import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import type { Told } from "../../../../src/orchestrator/ui/event-log.js";
 import { type BegunCampaign, beginCampaign } from "../../../helpers/begun.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 import { everything, requestOf } from "../../../helpers/request.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { MeasuredResult } from "../../../../src/contract/result.js";
 import { missedBy } from "../../../../src/orchestrator/max-rate/objective.js";
-import { parseThresholds } from "../../../../src/orchestrator/thresholds.js";
+import { parseThresholds } from "../../../../src/orchestrator/request/thresholds.js";
 import { validEvidence } from "../../../helpers/evidence.js";
 
 const objectives = parseThresholds("--slo", "errors<1%");

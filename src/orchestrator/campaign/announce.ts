@@ -1,0 +1,37 @@
+import type { Plan } from "../../contract/plan.js";
+import { rangeOf } from "../adaptive/estimate-range.js";
+import type { Overheads } from "../plan/estimate.js";
+import type { Journal } from "../ui/event-log.js";
+
+interface Opened {
+  campaign: string;
+  folder: string;
+  runtime: string;
+  /** Which runtime was taken, and why. */
+  choice: string;
+}
+
+/** What will be measured, where, and how long it takes. */
+export function announce(
+  { choice, ...opened }: Opened,
+  plan: Plan,
+  overheads: Overheads,
+  journal: Journal,
+): void {
+  journal.say(choice);
+  for (const { asked, reason } of plan.skips) journal.say(`skipped ${asked}: ${reason}`);
+  for (const note of plan.notes) journal.say(`note: ${note}`);
+  const { seconds, at_least } = rangeOf(plan, overheads);
+  journal.tell({
+    event: "campaign",
+    ...opened,
+    runs: plan.runs.length,
+    configurations: plan.configurations,
+    runs_per_configuration: plan.runs_per_configuration,
+    order: plan.order,
+    seed: plan.seed,
+    estimate_s: seconds,
+    ...(at_least ? { at_least: { runs: at_least.runs, estimate_s: at_least.seconds } } : {}),
+    skips: plan.skips,
+  });
+}

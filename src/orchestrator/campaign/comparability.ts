@@ -1,0 +1,42 @@
+import { environmentError } from "../../contract/errors.js";
+import type { Manifest } from "../../contract/manifest.js";
+
+/** Everything that must be the same before and after an interruption. */
+const SAME = [
+  "harness",
+  "libraries",
+  "machine",
+  "runtime",
+  "engine",
+  "images",
+  "stores",
+  "plugins",
+  "versions",
+  "generator",
+] as const;
+
+/** What is not as it was when the campaign began, a line each. */
+export function differences(before: Manifest, now: Manifest): string[] {
+  return SAME.flatMap((member) => compared(member, before[member], now[member]));
+}
+
+function compared(path: string, before: unknown, now: unknown): string[] {
+  if (isRecord(before) && isRecord(now)) {
+    const members = [...new Set([...Object.keys(before), ...Object.keys(now)])];
+    return members.flatMap((member) => compared(`${path}.${member}`, before[member], now[member]));
+  }
+  const [was, is] = [before, now].map((value) => (value === undefined ? "absent" : JSON.stringify(value)));
+  return was === is ? [] : [`${path} was ${was}, is ${is}`];
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** @throws environmentError naming each difference */
+export function requireSame(before: Manifest, now: Manifest): void {
+  const found = differences(before, now);
+  if (found.length === 0) return;
+  throw environmentError(
+    `${before.campaign} cannot go on, as its rows would no longer be comparable: ${found.join("; ")}; start a new campaign`,
+  );
+}

@@ -1,0 +1,148 @@
+import { type Configuration, loadText } from "../../contract/configuration.js";
+import { EXIT, type ExitCode, environmentError } from "../../contract/errors.js";
+import type { Plan } from "../../contract/plan.js";
+import { type Range, rangeOf } from "../adaptive/estimate-range.js";
+import { requireResultsRoot } from "../files/results-folder.js";
+import { whyUnfit } from "../host/doctor.js";
+import { installationNotes } from "../host/versions/index.js";
+import { wantedVersions } from "../host/versions/wanted.js";
+import { diskBytes, type Overheads, overheadsOf } from "../plan/estimate.js";
+import { makePlan } from "../plan/plan.js";
+import type { Request } from "../request/request.js";
+import { expectedRuntime, expectedStores, requireAskedCpus } from "../run/open-runtime.js";
+import { usePlugins, withNotes } from "../run/plugins.js";
+import { counted, durationText, textTable } from "../ui/text.js";
+
+/** What a campaign would do, found out without starting anything. */
+export interface Preview {
+  runtime: { id: string; choice: string };
+  plan: Plan;
+  estimate: Range & { disk_bytes: number };
+  /** What was said while reading the request. */
+  notices: string[];
+  /** Why a start would be refused on this machine as it is now; absent where it would not. */
+  refusal?: string;
+}
+
+/** @throws BenchError as the campaign itself would, before its first run */
+export async function preview(request: Request, packageFolder: string): Promise<Preview> {
+  const plugins = await usePlugins(request.plugins);
+  makePlan(request, () => true);
+  await requireResultsRoot(request.output);
+  await requireAskedCpus(request);
+  const { description, choice } = await expectedRuntime(request);
+  const available = await expectedStores(description, request, packageFolder);
+  const plan = withNotes(makePlan(request, available), plugins);
+  const overheads: Overheads = await overheadsOf(description.id);
+  const refusal = request.strict ? await whyUnfit(request.runtime, packageFolder) : undefined;
+  return {
+    runtime: { id: description.id, choice },
+    plan,
+    estimate: { ...rangeOf(plan, overheads), disk_bytes: Math.round(diskBytes(plan)) },
+    notices: [
+      ...request.notices,
+      ...(await installationNotes(wantedVersions(plan))),
+      ...(request.storeAccess.STORE_URL
+        ? ["the store that STORE_URL names was not asked: its kind may skip more"]
+        : []),
+    ],
+    ...(refusal === undefined ? {} : { refusal }),
+  };
+}
+
+/** A dry run ends as the start would. @throws environmentError */
+export function endAsStart({ refusal }: Pick<Preview, "refusal">): ExitCode {
+  if (refusal !== undefined) throw environmentError(`the start would be refused: ${refusal}`);
+  return EXIT.done;
+}
+
+export const extentText = ({ extent }: Configuration): string =>
+  "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
+
+/** `3`, or `5–20` where it is found out how many it takes. */
+export const runsText = ({ adaptive, runs_per_configuration: most }: Plan): string =>
+  adaptive && (adaptive.looks[0] ?? most) < most ? `${adaptive.looks[0]}–${most}` : String(most);
+
+/** What a configuration is but for its load. */
+export function subjectCells({ target, workload, traffic }: Configuration): string[] {
+  const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
+  const { store, topology, label } = target;
+  const place = topology === "none" ? "no store" : `${store} ${topology}`;
+  return [label, place, `${workload.id}${complexity}`, traffic];
+}
+export const SUBJECT = ["target", "store", "workload", "traffic"];
+
+/** The matrix: a line a configuration. */
+export function matrixLines(plan: Plan): string[] {
+  const { configurations } = plan;
+  const runs = runsText(plan);
+  const rows = configurations.map(({ hash, configuration }) => [
+    ...subjectCells(configuration),
+    loadText(configuration.load),
+    extentText(configuration),
+    runs,
+    hash,
+  ]);
+  return textTable([[...SUBJECT, "load", "measured", "runs", "hash"], ...rows]);
+}
+
+/** The order by the configurations' numbers, a line a round in interleaved order. */
+function orderLines({ order, configurations, runs }: Plan): string[] {
+  if (order === "consecutive") return ["  each configuration with all its runs, from the first to the last"];
+  const number = new Map(configurations.map(({ hash }, index) => [hash, index + 1]));
+  const rounds = [...new Set(runs.map(({ run }) => run))];
+  return rounds.map((round) => {
+    const numbers = runs
+      .filter(({ run }) => run === round)
+      .map(({ configuration_hash }) => number.get(configuration_hash));
+    return `  round ${round}: ${numbers.join(" ")}`;
+  });
+}
+
+/** Which of these rounds there will be. */
+export function adaptiveText({ adaptive }: Plan): string[] {
+  if (!adaptive) return [];
+  const { looks, budget_s } = adaptive;
+  const before = looks.slice(0, -1);
+  return [
+    `runs: as many as it takes; who goes on is decided after round${before.length > 1 ? "s" : ""} ${before.join(", ") || looks[0]}`,
+    ...(budget_s === undefined
+      ? []
+      : [`budget: no round is begun that would end after ${durationText(budget_s)}`]),
+  ];
+}
+
+/** `about 68 min (until 22:52)`. */
+export function timesText({ estimate }: Preview, now = new Date()): string {
+  const { at_least: least, seconds } = estimate;
+  const ends = new Date(now.getTime() + seconds * 1000);
+  const times = `${least ? `${durationText(least.seconds)} to ` : ""}${durationText(seconds)}`;
+  return `about ${times} (until ${ends.toTimeString().slice(0, 5)})`;
+}
+
+/** `30 runs of 10 configurations, about 68 min (until 22:52), 7 MB on disk`. */
+export function totalsText(found: Preview, now = new Date()): string {
+  const { plan, estimate } = found;
+  const { at_least: least } = estimate;
+  const many = counted(plan.runs.length, "run");
+  const counts = `${least ? `${least.runs} to ${many}` : many} of ${counted(plan.configurations.length, "configuration")}`;
+  return `${counts}, ${timesText(found, now)}, ${Math.ceil(estimate.disk_bytes / 1e6)} MB on disk`;
+}
+
+/** The preview for people. */
+export function previewLines(found: Preview, now = new Date()): string[] {
+  const { runtime, plan, notices } = found;
+  const [head = "", ...rows] = matrixLines(plan);
+  const width = String(rows.length).length;
+  return [
+    `runtime: ${runtime.id} (${runtime.choice})`,
+    `${" ".repeat(width + 3)}${head}`,
+    ...rows.map((row, index) => ` ${String(index + 1).padStart(width)}  ${row}`),
+    `order: ${plan.order}, seed ${plan.seed}`,
+    ...orderLines(plan),
+    ...adaptiveText(plan),
+    ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
+    ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
+    totalsText(found, now),
+  ];
+}

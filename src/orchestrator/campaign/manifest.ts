@@ -1,0 +1,133 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { environmentError, messageOf } from "../../contract/errors.js";
+import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION, type Manifest } from "../../contract/manifest.js";
+import type { Plan } from "../../contract/plan.js";
+import type { Discovery } from "../../contract/store.js";
+import type { Runtime } from "../../runtimes/types.js";
+import { clients } from "../../targets/clients/index.js";
+import { limiters } from "../../targets/limiters/index.js";
+import { stores } from "../../targets/stores/index.js";
+import { packageVersion } from "../../targets/version.js";
+import { writeWhole } from "../files/results-folder.js";
+import { conditionsOf, describeMachine, gitRevision } from "../host/machine.js";
+import type { Request } from "../request/request.js";
+import { runtimeFacts } from "../run/result-documents.js";
+import { requireSame } from "./comparability.js";
+import { campaignReadme } from "./readme.js";
+
+/** The manifest as it stands before the first run. */
+export async function startManifest(
+  campaign: string,
+  request: Request,
+  plan: Plan,
+  runtime: Runtime,
+  external: Discovery | undefined,
+  packageFolder: string,
+): Promise<Manifest> {
+  const machine = await describeMachine();
+  const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
+    version: string;
+  };
+  const revision = await gitRevision(packageFolder);
+  const used = new Set(plan.configurations.map(({ configuration }) => configuration.target.store));
+  const programs = stores.flatMap(({ id, program }) => {
+    if (!used.has(id) || !program) return [];
+    const facts = external
+      ? { path: "already running", version: external.version, embedded: false }
+      : runtime.program(program);
+    if (typeof facts === "string") return [];
+    const { path, version, embedded } = facts;
+    return [[id, { path, version, embedded }] as const];
+  });
+  const harness = { version, node: process.versions.node, ...(revision ? { git_revision: revision } : {}) };
+  const startedAt = new Date().toISOString();
+  return {
+    schema: MANIFEST_SCHEMA,
+    schema_version: MANIFEST_SCHEMA_VERSION,
+    campaign,
+    status: "running",
+    started_at: startedAt,
+    command: request.command,
+    settings: request.settings,
+    ...(request.thresholds.length > 0 ? { thresholds: request.thresholds } : {}),
+    sessions: [{ started_at: startedAt, harness }],
+    harness,
+    ...(runtime.images ? {} : { libraries: libraryVersions(plan) }),
+    machine,
+    runtime: runtimeFacts(
+      runtime,
+      request.caps,
+      programs.some(([, facts]) => facts.embedded),
+    ),
+    ...(runtime.engine ? { engine: runtime.engine } : {}),
+    ...(runtime.images ? { images: { ...runtime.images } } : {}),
+    stores: Object.fromEntries(programs),
+    generator: { workers: request.workers },
+    conditions: conditionsOf(machine, runtime, request.caps),
+    plan,
+  };
+}
+
+/** Of the packages of the project that the plan's targets load; other versions of them are named apart. */
+function libraryVersions({ configurations }: Plan): Record<string, string> {
+  const used = new Set(
+    configurations.flatMap(({ configuration: { target } }) => [
+      ...(target.client_version ? [] : [target.client]),
+      ...(target.limiter_version ? [] : [target.limiter]),
+    ]),
+  );
+  const packages = [...clients, ...limiters].flatMap((each) =>
+    used.has(each.id) ? (each.package ?? []) : [],
+  );
+  return Object.fromEntries(
+    ["fastify", "autocannon", ...packages].flatMap((name) => {
+      const version = versionHere(name);
+      return version ? [[name, version]] : [];
+    }),
+  );
+}
+
+/** Undefined for a package that a plugin brings itself: the plugin's bytes stand for it. */
+function versionHere(name: string): string | undefined {
+  try {
+    return packageVersion(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The manifest of a campaign that goes on: a session more, and whatever showed only now.
+ * @throws environmentError naming each difference between then and now
+ */
+export function resumedManifest(before: Manifest, now: Manifest): Manifest {
+  requireSame(before, now);
+  const { finished_at: _, ...begun } = before;
+  const { started_at, finished_at, harness } = before;
+  const first = { started_at, ...(finished_at ? { finished_at } : {}), harness };
+  return {
+    ...begun,
+    status: "running",
+    sessions: [...(before.sessions ?? [first]), ...(now.sessions ?? [])],
+    conditions: [...new Set([...before.conditions, ...now.conditions])],
+  };
+}
+
+/** How a campaign ended for now. */
+export function endSession(manifest: Manifest): void {
+  if (manifest.status === "running") manifest.status = "aborted";
+  manifest.finished_at = new Date().toISOString();
+  const session = manifest.sessions?.at(-1);
+  if (session) session.finished_at = manifest.finished_at;
+}
+
+/** @throws environmentError when the folder cannot be written, e.g. because the disk is full */
+export async function saveManifest(manifest: Manifest, folder: string): Promise<void> {
+  try {
+    await writeWhole(join(folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+    await writeWhole(join(folder, "README.md"), campaignReadme(manifest));
+  } catch (error) {
+    throw environmentError(`${folder} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,100 @@
+import { loadText } from "../../contract/configuration.js";
+import type { Manifest } from "../../contract/manifest.js";
+import { askedRuns } from "../plan/looks.js";
+import { counted } from "../ui/text.js";
+
+const list = (title: string, lines: readonly string[]): string[] =>
+  lines.length > 0 ? [`## ${title}`, "", ...lines.map((line) => `- ${line}`), ""] : [];
+
+const ENDED = {
+  decided: "all that could be decided was decided",
+  "max runs": "the most runs allowed were made",
+  budget: "its time was used up",
+} as const;
+
+/** `15 runs, 3 of each of 5 configurations`, or how many an adaptive campaign has asked for until now, and why no more. */
+function runsText({ plan, adaptive }: Manifest): string {
+  const most = plan.runs_per_configuration;
+  const many = plan.configurations.length;
+  const configurations = `${many > 1 ? "each of " : ""}${counted(many, "configuration")}`;
+  const all = counted(plan.runs.length, "run");
+  if (!plan.adaptive) return `${all}${many > 1 ? `, ${most}` : ""} of ${configurations}`;
+  const asked = askedRuns({ plan, adaptive }).length;
+  const ended = adaptive?.ended && ENDED[adaptive.ended.why];
+  const why = ended ? `, ended because ${ended}: as many as it took` : ": as many as it takes";
+  return `${asked} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${most}, of ${configurations}`;
+}
+
+/** `2026-01-02 03:04:05 UTC`. */
+const timeText = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
+
+/** A line a session. One alone is the rule, and says nothing. */
+function sessionLines({ sessions = [], status }: Manifest): string[] {
+  if (sessions.length < 2) return [];
+  return sessions.map(({ started_at, finished_at }, index) => {
+    if (finished_at) return `${timeText(started_at)} to ${timeText(finished_at)}`;
+    const runs = status === "running" && index === sessions.length - 1;
+    return `${timeText(started_at)}${runs ? ", running" : " until it was killed"}`;
+  });
+}
+
+/** `running, resumed at …`. */
+function statusText({ status, sessions = [] }: Manifest): string {
+  const [, ...resumed] = sessions;
+  const last = resumed.at(-1);
+  return status === "running" && last ? `running, resumed at ${timeText(last.started_at)}` : status;
+}
+
+/** Where the report is, or when it will be there. */
+function reportText({ status, sessions = [] }: Manifest): string {
+  if (status === "running") {
+    const before = sessions.length > 1 ? "; one that is there by now is of an earlier session" : "";
+    return `The report, \`report/index.html\`, is written when the campaign ends${before}`;
+  }
+  const of = status === "aborted" ? " of the runs that were measured, if any" : "";
+  return `\`report/index.html\` is the report${of}, \`report/summary.csv\` its table`;
+}
+
+/** The README of a campaign's folder: what ran, and how to repeat it. */
+export function campaignReadme(manifest: Manifest): string {
+  const { plan, machine, campaign, command, conditions, stores } = manifest;
+  const configurations = plan.configurations.map(
+    ({ hash, configuration: { target, workload, traffic, load, extent } }) => {
+      const length = "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
+      const rounds = manifest.adaptive?.rounds[hash];
+      const runs = rounds === undefined ? "" : `, ${counted(rounds, "run")}`;
+      return `${target.label}: ${workload.id}, ${traffic} traffic, ${loadText(load)}, ${length}${runs}`;
+    },
+  );
+  return [
+    `# Campaign ${campaign}`,
+    "",
+    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${plan.warmup_s} s of warm-up before each (discarded).`,
+    "",
+    "Repeat it with",
+    "",
+    "```bash",
+    command,
+    "```",
+    "",
+    `Machine: ${machine.cpu_model}, ${machine.cpus} CPUs, ${machine.kernel}. Runtime: ${manifest.runtime.id}.`,
+    "",
+    ...list("Configurations", configurations),
+    ...list("Concluded", manifest.adaptive?.ended?.concluded ?? []),
+    ...list("Not concluded", manifest.adaptive?.ended?.not_concluded ?? []),
+    ...list(
+      "Stores",
+      Object.entries(stores).map(
+        ([id, { version, embedded }]) => `${id} ${version}${embedded ? " (embedded)" : ""}`,
+      ),
+    ),
+    ...list("Sessions", sessionLines(manifest)),
+    ...list(
+      "Skipped",
+      plan.skips.map(({ asked, reason }) => `${asked}: ${reason}`),
+    ),
+    ...list("To know before reading figures", [...plan.notes, ...conditions]),
+    `${reportText(manifest)}; each \`*_runN.json\` is one run.`,
+    "",
+  ].join("\n");
+}

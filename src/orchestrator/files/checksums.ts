@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { writeWhole } from "./results-folder.js";
+
+export const CHECKSUMS = "SHA256SUMS";
+
+/** Two spaces: text, as `sha256sum` writes it; a star, which others write, is the same to us. */
+const LINE = /^(?<sum>[0-9a-f]{64}) [ *](?<file>.+)$/;
+
+const sumOf = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
+
+/** The checksums of a campaign's results, in the form that `sha256sum -c SHA256SUMS` reads. */
+export class Checksums {
+  readonly #folder: string;
+  readonly #sums: Map<string, string>;
+
+  private constructor(folder: string, sums: Map<string, string>) {
+    this.#folder = folder;
+    this.#sums = sums;
+  }
+
+  /** Those that the folder already has. A line that is none vouches for nothing. */
+  static async of(folder: string): Promise<Checksums> {
+    const text = await readFile(join(folder, CHECKSUMS), "utf8").catch(() => "");
+    const lines = text.split("\n").flatMap((line) => {
+      const { sum, file } = LINE.exec(line)?.groups ?? {};
+      return sum && file ? [[file, sum] as const] : [];
+    });
+    return new Checksums(folder, new Map(lines));
+  }
+
+  has(file: string): boolean {
+    return this.#sums.has(file);
+  }
+
+  matches(file: string, content: Buffer): boolean {
+    return this.#sums.get(file) === sumOf(content);
+  }
+
+  /** Vouches for a file that was written. @throws Error when that cannot be written down */
+  async add(file: string, content: string): Promise<void> {
+    this.#sums.set(file, sumOf(content));
+    const lines = [...this.#sums]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, sum]) => `${sum}  ${name}\n`);
+    await writeWhole(join(this.#folder, CHECKSUMS), lines.join(""));
+  }
+}

@@ -1,0 +1,157 @@
+import { randomBytes } from "node:crypto";
+import {
+  access,
+  constants,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  symlink,
+} from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { type BenchError, environmentError, messageOf } from "../../contract/errors.js";
+import { makeFolder, nearestFolder, requireKeptFiles } from "./folders.js";
+
+/** `YYYYMMDD_HHMMSS` in UTC: names sort as campaigns began, also where clocks are set back or differ. */
+export const stamp = (date: Date): string =>
+  date.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_");
+
+/**
+ * Makes the folder of a new campaign below the results root.
+ * @returns its absolute path; its name is the campaign's id
+ * @throws environmentError when the root is no folder that can be written
+ */
+export async function createCampaignFolder(root: string, now: Date): Promise<string> {
+  await requireResultsRoot(root);
+  const absolute = resolve(root);
+  try {
+    await makeFolder(absolute);
+    for (let offset = 0; ; offset++) {
+      const folder = join(absolute, stamp(new Date(now.getTime() + 1000 * offset)));
+      try {
+        await mkdir(folder);
+        // The root itself may be a link, as the user likes.
+        return await realpath(folder);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST" || offset > 60) throw error;
+      }
+    }
+  } catch (error) {
+    throw unwritable(absolute, error);
+  }
+}
+
+/**
+ * What would keep a campaign from writing there is to be known before anything is made or started.
+ * @param root the results root; it need not exist yet
+ * @throws environmentError
+ */
+export async function requireResultsRoot(root: string): Promise<void> {
+  const absolute = resolve(root);
+  try {
+    const nearest = await nearestFolder(absolute);
+    await requireKeptFiles(nearest);
+    await access(nearest, constants.W_OK);
+  } catch (error) {
+    throw unwritable(absolute, error);
+  }
+  await refuseForeignLatest(absolute);
+}
+
+const unwritable = (root: string, error: unknown): BenchError =>
+  environmentError(
+    `results folder ${root} cannot be written: ${messageOf(error)}; name another one (--output, OUTPUT_DIR)`,
+    { cause: error },
+  );
+
+/** A `latest` that leads out of the root was made by somebody else, for something else. @throws environmentError */
+async function refuseForeignLatest(root: string): Promise<void> {
+  const link = join(root, "latest");
+  const target = await readlink(link).catch(() => undefined);
+  if (target === undefined || dirname(resolve(root, target)) === root) return;
+  throw environmentError(`${link} leads out of the results folder, to ${target}: move it away`);
+}
+
+/** `.name.<…>.<number>.tmp`, as `writeWhole` and the report name what they have not finished yet. */
+const TEMPORARY = /^\..+\.[0-9a-f]+\.tmp$/;
+
+/**
+ * Removes what interrupted writes left in a campaign's folder and beside it. Nobody else may be writing there.
+ * @returns the names
+ */
+export async function removeTemporaries(campaignFolder: string): Promise<string[]> {
+  const places = [
+    { folder: campaignFolder, left: TEMPORARY },
+    { folder: join(campaignFolder, "report"), left: TEMPORARY },
+    { folder: dirname(campaignFolder), left: /^latest\.\d+\.tmp$/ },
+  ];
+  const removed: string[] = [];
+  for (const { folder, left } of places) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      if (!left.test(name)) continue;
+      await rm(join(folder, name), { force: true });
+      removed.push(name);
+    }
+  }
+  return removed.sort();
+}
+
+/** A name that nobody else takes; that of a writer who was killed tells that it can go. */
+export const temporaryName = (name: string): string =>
+  `${name}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
+
+/** The process id in a `temporaryName`. */
+export function writerOf(temporaryName: string): number | undefined {
+  const pid = /\.(\d+)\.[0-9a-f]{8}\.tmp$/.exec(temporaryName)?.[1];
+  return pid === undefined ? undefined : Number(pid);
+}
+
+/** Writes a file whole or not at all: temporary file, fsync, rename. An older file stays intact on failure. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  const temporary = join(dirname(path), temporaryName(`.${basename(path)}`));
+  try {
+    const file = await open(temporary, "wx");
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Points `latest` in the results root to a campaign; a `latest` that is not a link is left alone. */
+export async function pointLatest(campaignFolder: string): Promise<void> {
+  const link = join(dirname(campaignFolder), "latest");
+  const existing = await lstat(link).catch(() => undefined);
+  if (existing && !existing.isSymbolicLink()) {
+    throw environmentError(
+      `${link} is not a link: move it away, so that it can point to the newest campaign`,
+    );
+  }
+  const temporary = `${link}.${process.pid}.tmp`;
+  await symlink(basename(campaignFolder), temporary);
+  await rename(temporary, link);
+}
+
+/** A copy that cannot be written is to be known before the first run, not after it. @throws environmentError */
+export async function requireWritable(outputFile: string | undefined): Promise<void> {
+  if (outputFile === undefined) return;
+  try {
+    const folder = dirname(resolve(outputFile));
+    await access(folder, constants.W_OK);
+    await requireKeptFiles(folder);
+  } catch (error) {
+    throw environmentError(`OUTPUT_FILE ${outputFile} cannot be written: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { execa } from "execa";
+import { z } from "zod";
+import { environmentError, messageOf } from "../../contract/errors.js";
+
+const answerSchema = z.object({
+  checks: z.array(
+    z.object({
+      check: z.string(),
+      status: z.enum(["ok", "warn", "fail"]),
+      text: z.string(),
+      mend: z.string().optional(),
+    }),
+  ),
+});
+export type Check = z.infer<typeof answerSchema>["checks"][number];
+
+/** `cores: 2 – 4 or more give each role its own`. */
+export const checkText = ({ check, text, mend }: Check): string =>
+  `${check}: ${text.trim()}${mend ? ` – ${mend}` : ""}`;
+
+/**
+ * What the doctor (`scripts/check-config.sh`) says of this machine.
+ * @throws environmentError when it cannot be asked
+ */
+export async function examine(runtime: string, packageFolder: string): Promise<Check[]> {
+  const script = join(packageFolder, "scripts", "check-config.sh");
+  const { stdout } = await execa("bash", [script, "--json", "--runtime", runtime], {
+    reject: false,
+    stdin: "ignore",
+  });
+  try {
+    return answerSchema.parse(JSON.parse(stdout)).checks;
+  } catch (error) {
+    throw environmentError(`${script} gave no answer: ${messageOf(error).split("\n")[0]}`, { cause: error });
+  }
+}
+
+/** Why figures of this machine cannot be quoted: every warning with its mend; undefined where there is none. */
+export async function whyUnfit(runtime: string, packageFolder: string): Promise<string | undefined> {
+  const checks = await examine(runtime, packageFolder);
+  const warnings = checks.filter(({ status }) => status !== "ok");
+  if (warnings.length === 0) return undefined;
+  const told = warnings.map(checkText).join("; ");
+  return `this machine is not fit for figures to be quoted (${told}); --force starts all the same`;
+}
+
+/** @throws environmentError where figures of this machine cannot be quoted */
+export async function requireFitMachine(runtime: string, packageFolder: string): Promise<void> {
+  const why = await whyUnfit(runtime, packageFolder);
+  if (why !== undefined) throw environmentError(why);
+}

@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import type { HostLoad } from "../../contract/result.js";
+
+/** What the CPUs of this machine did since it started, all of them together. */
+export interface HostCpu {
+  /** Monotonic milliseconds of the reading. */
+  at_ms: number;
+  cpus: number;
+  /** Time in which nothing ran. */
+  idle_us: number;
+  /** Time in which the machine's own host ran something else. */
+  stolen_us: number;
+  /** Time of interrupts; 0 where the kernel leaves it in the time of the programs that they interrupt. */
+  interrupts_us: number;
+  /** All time that the kernel accounted for. */
+  accounted_us: number;
+}
+
+/** The kernel writes in hundredths of a second on every architecture that Node.js runs on. */
+export const TICK_US = 10_000;
+/** The kernel does not account for less than this share of the time that passed. */
+const ACCOUNTED_AT_LEAST = 0.5;
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** @param text of /proc/stat @returns undefined when it does not have that form */
+export function hostCpuOf(text: string, at_ms: number): HostCpu | undefined {
+  const all = /^cpu {2}(.*)$/m.exec(text)?.[1]?.split(" ").map(Number) ?? [];
+  const cpus = text.match(/^cpu\d+ /gm)?.length ?? 0;
+  // Time of guests, which follows, is part of user time already.
+  const times = all.slice(0, 8).map((ticks) => ticks * TICK_US);
+  if (cpus === 0 || times.length < 8 || times.some(Number.isNaN)) return undefined;
+  const [, , , idle = 0, waiting = 0, hardware = 0, software = 0, stolen_us = 0] = times;
+  return {
+    at_ms,
+    cpus,
+    idle_us: idle + waiting,
+    stolen_us,
+    // Where time of hardware interrupts is never counted, no interrupt is measured: /proc/stat then guesses that of
+    // software ones by its ticks, while the programs' own counters contain it.
+    interrupts_us: hardware > 0 ? hardware + software : 0,
+    accounted_us: sum(times),
+  };
+}
+
+/** @returns undefined where the system does not tell */
+export function readHostCpu(): HostCpu | undefined {
+  try {
+    return hostCpuOf(readFileSync("/proc/stat", "utf8"), performance.now());
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the machine ran from one reading to another. */
+interface HostWork {
+  elapsed_us: number;
+  programs_us: number;
+  interrupts_us: number;
+}
+
+/**
+ * The time of programs is what was not idle: idle time is measured to the microsecond, while user and system time are
+ * sampled by most kernels.
+ */
+function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
+  const elapsed_us = (to.at_ms - from.at_ms) * 1000;
+  const all_us = to.cpus * elapsed_us;
+  const accounted_us = to.accounted_us - from.accounted_us;
+  if (elapsed_us <= 0 || from.cpus !== to.cpus || accounted_us < ACCOUNTED_AT_LEAST * all_us)
+    return undefined;
+  const grown = (key: "idle_us" | "stolen_us" | "interrupts_us") => Math.max(0, to[key] - from[key]);
+  const interrupts_us = grown("interrupts_us");
+  const programs_us = Math.max(0, all_us - grown("idle_us") - grown("stolen_us") - interrupts_us);
+  return { elapsed_us, programs_us, interrupts_us };
+}
+
+/** CPU time of programs other than ours between two readings, in % of one CPU; undefined where the system does not tell. */
+export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): number | undefined {
+  const work = workBetween(from, to);
+  return work && (100 * Math.max(0, work.programs_us - ours_us)) / work.elapsed_us;
+}
+
+const rounded = (value: number): number => Number(value.toFixed(1));
+
+/**
+ * How busy the machine was in a window. The readings stand at drained moments around it: our own work lies in the window
+ * alone, that of others also in the pauses between the readings and the window.
+ * @param ours_us CPU time of all roles and of the harness between the readings
+ */
+export function hostLoadOf(
+  from: HostCpu,
+  to: HostCpu,
+  ours_us: number,
+  window_s: number,
+): HostLoad | undefined {
+  const work = workBetween(from, to);
+  const foreign = foreignCpuPercent(from, to, ours_us);
+  if (!work || foreign === undefined) return undefined;
+  const own_us = Math.min(ours_us, work.programs_us) + work.interrupts_us;
+  return {
+    cpus: to.cpus,
+    busy_cpu_percent: rounded(Math.min(100 * to.cpus, own_us / window_s / 10_000 + foreign)),
+    foreign_cpu_percent: rounded(foreign),
+  };
+}

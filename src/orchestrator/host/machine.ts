@@ -1,0 +1,96 @@
+import { readFile } from "node:fs/promises";
+import { cpus, release, totalmem, type } from "node:os";
+import { execa } from "execa";
+import type { Machine } from "../../contract/manifest.js";
+import type { Caps, Runtime } from "../../runtimes/types.js";
+import type { RoleCaps } from "./caps.js";
+import { coresOf } from "./caps.js";
+
+/** Kernel settings that can bind a load test on one host. */
+const SYSCTL = [
+  "net/core/somaxconn",
+  "net/ipv4/tcp_max_syn_backlog",
+  "net/ipv4/ip_local_port_range",
+  "net/ipv4/tcp_tw_reuse",
+  "vm/overcommit_memory",
+  "kernel/randomize_va_space",
+];
+
+const textOf = (path: string): Promise<string | undefined> =>
+  readFile(path, "utf8").then(
+    (text) => text.trim().replaceAll("\t", " "),
+    () => undefined,
+  );
+
+/** The host as it is now. What the system does not tell is left out. */
+export async function describeMachine(): Promise<Machine> {
+  const sysctl: [string, string][] = [];
+  for (const name of SYSCTL) {
+    const value = await textOf(`/proc/sys/${name}`);
+    if (value !== undefined) sysctl.push([name.replaceAll("/", "."), value]);
+  }
+  const governor = await textOf("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  const limits = await textOf("/proc/self/limits");
+  const openFiles = limits && /^Max open files\s+(\S+)\s+(\S+)/m.exec(limits);
+  return {
+    platform: `${process.platform} ${process.arch}`,
+    kernel: `${type()} ${release()}`,
+    cpu_model: cpus()[0]?.model ?? "unknown",
+    cpus: cpus().length,
+    memory_bytes: totalmem(),
+    ...(governor ? { governor } : {}),
+    sysctl: Object.fromEntries(sysctl),
+    ...(openFiles ? { open_files_limit: `${openFiles[1]} soft, ${openFiles[2]} hard` } : {}),
+  };
+}
+
+/** Conditions of the host that bear on every row, said once per campaign. */
+export function conditionsOf(
+  machine: Machine,
+  { engine, capsApplied, conditions: seen = [] }: Pick<Runtime, "engine" | "capsApplied" | "conditions">,
+  caps: RoleCaps,
+): string[] {
+  const conditions: string[] = [...seen];
+  const cpus = engine?.cpus ?? machine.cpus;
+  const kinds = Object.entries(caps) as [keyof RoleCaps, Caps][];
+  const apart = capsApplied && disjoint(kinds.map(([, { cpuset }]) => cpuset));
+  // One core is for everybody else.
+  if (cpus < kinds.length + 1 && !apart) {
+    conditions.push(
+      `${cpus} CPUs for ${kinds.length} roles: server, store and load generator share them, so figures are lower and noisier than on separate cores`,
+    );
+  }
+  if (!capsApplied) conditions.push("no CPU or memory caps are applied by this runtime");
+  for (const [kind, { cpus: cap }] of capsApplied ? kinds : []) {
+    if (cap !== undefined && cap > cpus)
+      conditions.push(`the cap of ${cap} CPUs for the ${kind} is lowered to ${cpus}: there are no more`);
+  }
+  if (machine.governor && machine.governor !== "performance") {
+    conditions.push(`the CPU governor is ${machine.governor}, not performance`);
+  }
+  return conditions;
+}
+
+/** Whether each has cores of its own. */
+function disjoint(cpusets: readonly (string | undefined)[]): boolean {
+  const cores = cpusets.map((text) => (text === undefined ? undefined : coresOf(text)));
+  const all = cores.flatMap((own) => own ?? []);
+  return cores.every((own) => own !== undefined) && new Set(all).size === all.length;
+}
+
+/** Numbers of so many CPUs: those that are online on this machine if it has as many, since some may be switched off. */
+export async function cpuNumbers(count: number): Promise<number[]> {
+  const online = coresOf((await textOf("/sys/devices/system/cpu/online")) ?? "");
+  return online.length === count ? online : Array.from({ length: count }, (_, cpu) => cpu);
+}
+
+/** The revision of the project's own checkout, marked when it has changes; undefined outside of git. */
+export async function gitRevision(folder: string): Promise<string | undefined> {
+  const git = (...parameters: string[]) => execa("git", ["-C", folder, ...parameters], { reject: false });
+  // A package that is installed inside somebody's checkout has a prefix there: that revision is not ours.
+  const head = await git("rev-parse", "HEAD", "--show-prefix");
+  const [revision, prefix] = head.failed ? [] : head.stdout.split("\n");
+  if (!revision || prefix) return undefined;
+  const status = await git("status", "--porcelain", "--untracked-files=no");
+  return status.stdout ? `${revision} with changes` : revision;
+}

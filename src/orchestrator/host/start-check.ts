@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { release } from "node:os";
+import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
+import type { Runtime } from "../../runtimes/types.js";
+import { pause } from "../ownership/abort.js";
+import { foreignCpuPercent, type HostCpu, readHostCpu, TICK_US } from "./host-cpu.js";
+
+/** Shorter, and the counters are too coarse. */
+const LOOK_MS = 1000;
+
+/** CPU time of this process and of all that it has started and that has ended. @param stat of /proc/self/stat */
+export function familyCpuUs(stat: string): number {
+  // The name in parentheses may hold spaces. Fields 14 to 17 are user and system time, then those of children.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return fields.slice(11, 15).reduce((total, ticks) => total + Number(ticks) * TICK_US, 0);
+}
+
+/** What a user should know before hours of measuring; undefined where other programs use next to nothing. */
+export function foreignWarning(foreign_cpu_percent: number, cpus: number): string | undefined {
+  if (foreign_cpu_percent < FOREIGN_CPU_PERCENT) return undefined;
+  const machine = cpus === 1 ? "this machine's one CPU" : `this machine's ${cpus} CPUs`;
+  return `Other programs use ${(foreign_cpu_percent / 100).toFixed(1)} of ${machine}: runs will be suspect (M25)`;
+}
+
+/** Whether the parts of a runtime run on this machine, as far as can be known before any does. */
+const isHere = ({ engine }: Pick<Runtime, "engine">): boolean => !engine || engine.kernel === release();
+
+/**
+ * Looks at what other programs use while none of a campaign's parts runs yet, in the time that its preparations take
+ * anyway. Once a process: a search for a rate runs many campaigns.
+ */
+export class StartCheck {
+  #from: { host: HostCpu; family_us: number } | undefined;
+  #isDone = false;
+
+  /** From now on what this process and its children use is known to be ours. */
+  begin(): void {
+    this.#from = this.#isDone ? undefined : this.#read();
+  }
+
+  /** @throws Aborted */
+  async warning(runtime: Pick<Runtime, "engine">, signal: AbortSignal): Promise<string | undefined> {
+    const from = this.#from;
+    this.#isDone = true;
+    this.#from = undefined;
+    if (!from || !isHere(runtime)) return undefined;
+    await pause(signal, Math.max(0, from.host.at_ms + LOOK_MS - performance.now()) / 1000);
+    const to = this.#read();
+    const foreign = to && foreignCpuPercent(from.host, to.host, to.family_us - from.family_us);
+    return foreign === undefined ? undefined : foreignWarning(foreign, from.host.cpus);
+  }
+
+  #read(): { host: HostCpu; family_us: number } | undefined {
+    const host = readHostCpu();
+    return host && { host, family_us: familyCpuUs(readFileSync("/proc/self/stat", "utf8")) };
+  }
+}

@@ -1,0 +1,151 @@
+import { access, constants, link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, isAbsolute, join } from "node:path";
+import { z } from "zod";
+import { environmentError, messageOf } from "../../contract/errors.js";
+import { startTimeOf } from "../../runtimes/process-identity.js";
+import { makeFolder } from "../files/folders.js";
+import { temporaryName } from "../files/results-folder.js";
+
+const ownerSchema = z.strictObject({ pid: z.int(), started: z.string(), campaign: z.string() });
+type Owner = z.infer<typeof ownerSchema>;
+
+/** How the names of work folders begin: nothing else is ever removed in their stead. */
+export const WORK_FOLDER = "ratelimit-bench-";
+
+/** What a campaign has started and not yet given back. */
+export const leaseSchema = z.strictObject({
+  owner: ownerSchema,
+  /** Absent until one is opened. */
+  runtime: z.string().optional(),
+  /** The campaign's own, once there is one. */
+  folder: z.string().optional(),
+  workFolder: z.string().refine((path) => isAbsolute(path) && basename(path).startsWith(WORK_FOLDER)),
+  /** On this host. What runs in containers has labels instead. */
+  processes: z.array(z.strictObject({ pid: z.int(), started: z.string(), folder: z.string().optional() })),
+});
+export type LeaseFile = z.infer<typeof leaseSchema>;
+
+/** The user's state folder for this project, by the XDG rules. */
+export function stateFolder(): string {
+  const { XDG_STATE_HOME: named = "" } = process.env;
+  // By those rules a relative path counts as unset.
+  const base = isAbsolute(named) ? named : join(homedir(), ".local", "state");
+  return join(base, "ratelimit-bench");
+}
+
+export const leasesFolder = (): string => join(stateFolder(), "leases");
+
+export const isAlive = async ({ pid, started }: Pick<Owner, "pid" | "started">): Promise<boolean> =>
+  (await startTimeOf(pid)) === started;
+
+export async function thisOwner(campaign: string): Promise<Owner> {
+  return { pid: process.pid, started: (await startTimeOf(process.pid)) ?? "", campaign };
+}
+
+function parseJson<Shape>(text: string, schema: z.ZodType<Shape>): Shape | undefined {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws environmentError when there can be no such folder */
+export async function makeStateFolder(folder: string): Promise<void> {
+  try {
+    await makeFolder(folder);
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    throw environmentError(
+      `state folder ${folder} cannot be written (${messageOf(error)}): set XDG_STATE_HOME to one that can`,
+      { cause: error },
+    );
+  }
+}
+
+const lockPath = (): string => join(stateFolder(), "lock.json");
+
+/** The lock of an owner who is dead, and how to take it away; undefined where there is none. */
+export async function deadLock(): Promise<{ campaign: string; remove(): Promise<void> } | undefined> {
+  const text = await readFile(lockPath(), "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  const holder = parseJson(text, ownerSchema);
+  if (holder && (await isAlive(holder))) return undefined;
+  return { campaign: holder?.campaign ?? "unknown", remove: () => discard(lockPath(), text) };
+}
+
+/** Moves a dead owner's lock away, unless another campaign has taken its place in the meantime. */
+async function discard(path: string, dead: string): Promise<void> {
+  const aside = `${path}.${process.pid}.dead`;
+  try {
+    await rename(path, aside);
+  } catch {
+    return;
+  }
+  if ((await readFile(aside, "utf8")) !== dead) await link(aside, path).catch(() => {});
+  await rm(aside, { force: true });
+}
+
+/** @param lock what a lock holds @throws environmentError naming its owner, who is alive */
+async function refuseLiving(lock: string): Promise<void> {
+  const holder = parseJson(lock, ownerSchema);
+  if (!holder || !(await isAlive(holder))) return;
+  throw environmentError(
+    `campaign ${holder.campaign} is running (process ${holder.pid}): wait for it, or use --allow-parallel if its figures do not matter`,
+  );
+}
+
+/** Without taking the lock. @throws environmentError naming the campaign that holds it */
+export const refuseIfLocked = async (): Promise<void> =>
+  refuseLiving(await readFile(lockPath(), "utf8").catch(() => ""));
+
+/**
+ * Takes the user's lock, so that two campaigns never load one machine. A lock of a dead owner is taken over.
+ * @returns how to give it back
+ * @throws environmentError naming the campaign that holds it
+ */
+export async function takeLock(campaign: string): Promise<() => Promise<void>> {
+  const path = lockPath();
+  await makeStateFolder(stateFolder());
+  const own = join(stateFolder(), temporaryName("lock"));
+  await writeFile(own, JSON.stringify(await thisOwner(campaign)));
+  try {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      try {
+        // A link is there at once and whole: nobody can read half a lock.
+        await link(own, path);
+        return () => rm(path, { force: true });
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
+          throw environmentError(`${path} cannot be written: ${messageOf(error)}`);
+        }
+      }
+      const text = await readFile(path, "utf8").catch(() => "");
+      await refuseLiving(text);
+      await discard(path, text);
+    }
+  } finally {
+    await rm(own, { force: true });
+  }
+  throw environmentError(`${path} is taken again and again by another campaign`);
+}
+
+/** The leases that can be read, with their paths. One that cannot be understood is left alone. */
+export async function readLeases(): Promise<{ path: string; lease: LeaseFile }[]> {
+  const names = (await readdir(leasesFolder()).catch(() => [])).filter((name) => name.endsWith(".json"));
+  const read = names.map(async (name) => {
+    const path = join(leasesFolder(), name);
+    const lease = parseJson(await readFile(path, "utf8").catch(() => ""), leaseSchema);
+    return lease ? [{ path, lease }] : [];
+  });
+  return (await Promise.all(read)).flat();
+}
+
+/** Two that write to one folder would spoil it, in parallel or not. @throws environmentError naming the other */
+export async function refuseIfWritten(folder: string): Promise<void> {
+  for (const { lease } of await readLeases()) {
+    if (lease.folder !== folder || lease.owner.pid === process.pid || !(await isAlive(lease.owner))) continue;
+    throw environmentError(`campaign ${lease.owner.campaign} is running (process ${lease.owner.pid})`);
+  }
+}

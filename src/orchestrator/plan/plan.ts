@@ -1,0 +1,200 @@
+import {
+  type Configuration,
+  configurationFileName,
+  configurationHash,
+  type Limits,
+  type Load,
+} from "../../contract/configuration.js";
+import { usageError } from "../../contract/errors.js";
+import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../../contract/plan.js";
+import type { Discovery } from "../../contract/store.js";
+import { idSchema, type Target } from "../../contract/target.js";
+import { clients } from "../../targets/clients/index.js";
+import { groups } from "../../targets/groups.js";
+import { limiterNamed, withLimiters } from "../../targets/limiters/named.js";
+import { known } from "../../targets/nearest.js";
+import { type Availability, findLimiter, resolveTarget } from "../../targets/resolve.js";
+import { findProfile, findWorkload } from "../../traffic/find.js";
+import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles/index.js";
+import { workloads } from "../../traffic/workloads.js";
+import type { DurationMode, Request } from "../request/request.js";
+import { looksOf } from "./looks.js";
+import { shuffled } from "./order.js";
+
+type Planned = Plan["configurations"][number];
+
+/** Measured seconds: many connections and clusters need longer to settle. */
+function durationS(mode: DurationMode, connections: number, target: Target): number {
+  if (mode.mode === "fixed") return mode.seconds;
+  return (connections <= 100 ? 120 : 180) + (target.topology === "cluster" ? 30 : 0);
+}
+
+interface Targets {
+  targets: Target[];
+  skips: Plan["skips"];
+  notes: string[];
+}
+
+/** A target with the words that asked for it, and the note of one whose default store gave way. */
+interface Asked {
+  target: Target;
+  by: string[];
+  note?: string | undefined;
+}
+
+/** What the user would not expect: another store than the default, and what is asked for twice. */
+function notesOn({ target: { label }, by, note }: Asked): string[] {
+  const twice = by.length > 1;
+  if (note) return [twice ? `${note}; that is ${label}, which is measured once` : note];
+  return by.slice(1).map((text) => `${text} is ${label}, which is measured once`);
+}
+
+/** The targets that can be measured here, each once, and why the others cannot. */
+function resolveAll(request: Request, available: Availability, external: Discovery | undefined): Targets {
+  const asked = request.clients.flatMap((word) => groups[word] ?? [word]);
+  // A word without any further part may also be meant as a group.
+  const words = [...clients.map(({ id }) => id), ...Object.keys(groups)];
+  for (const word of request.clients)
+    if (idSchema.safeParse(word).success) known("client or group", word, words);
+  const limiters = request.limiters.map(limiterNamed);
+  const targets = new Map<string, Asked>();
+  const skips: Plan["skips"] = [];
+  for (const text of new Set(asked.flatMap((each) => withLimiters(each, limiters)))) {
+    const resolution = resolveTarget(text, available);
+    if ("skip" in resolution) {
+      skips.push({ asked: text, reason: resolution.skip });
+      continue;
+    }
+    const { target, note } = resolution;
+    const { topology } = target;
+    if (external && topology !== "none" && topology !== external.topology) {
+      skips.push({ asked: text, reason: `the store that already runs is ${external.topology}` });
+      continue;
+    }
+    const earlier = targets.get(target.text);
+    targets.set(target.text, {
+      target,
+      by: [...(earlier?.by ?? []), text],
+      note: earlier?.note ?? note,
+    });
+  }
+  const found = [...targets.values()];
+  return { targets: found.map(({ target }) => target), skips, notes: [...new Set(found.flatMap(notesOn))] };
+}
+
+/** Every load that was asked for: open loops at each rate, else closed ones with each number of connections. */
+function loadsOf({ connections, rates, arrivals }: Request): Load[] {
+  if (rates.length === 0) return connections.map((count) => ({ model: "closed", connections: count }));
+  return rates.flatMap((rate_per_second) =>
+    connections.map((count) => ({ model: "open" as const, rate_per_second, arrivals, connections: count })),
+  );
+}
+
+/** @param skips gets those whose limiter cannot keep the limits */
+function configurations(
+  request: Request,
+  targets: readonly Target[],
+  isExternal: boolean,
+  skips: Plan["skips"],
+): Planned[] {
+  const planned = new Map<string, Planned>();
+  const lacking = new Map<string, string>();
+  for (const workloadId of request.workloads) {
+    const workload = findWorkload(workloadId);
+    for (const traffic of request.traffic) {
+      const limits: Limits = { ...findProfile(traffic).limits, ...request.limits };
+      for (const load of loadsOf(request)) {
+        for (const target of targets) {
+          const lacks = findLimiter(target.limiter).lacks?.(limits);
+          if (lacks) {
+            lacking.set(target.label, lacks);
+            continue;
+          }
+          const configuration: Configuration = {
+            target,
+            workload: workload.computes
+              ? { id: workload.id, complexity: request.complexity }
+              : { id: workload.id },
+            traffic,
+            load,
+            extent: { duration_s: durationS(request.duration, load.connections, target) },
+            limits,
+            ...(isExternal && target.topology !== "none" ? { external_store: true as const } : {}),
+            caps: {},
+          };
+          const hash = configurationHash(configuration);
+          planned.set(hash, { hash, configuration });
+        }
+      }
+    }
+  }
+  skips.push(...[...lacking].map(([asked, reason]) => ({ asked, reason })));
+  return [...planned.values()];
+}
+
+/** Interleaved: every round has each configuration once, in a seeded random order, so that drift hits all alike. */
+function runsInOrder(request: Request, planned: readonly Planned[]): Plan["runs"] {
+  const asRun = ({ hash, configuration }: Planned, run: number) => ({
+    configuration_hash: hash,
+    run,
+    file: `${configurationFileName(configuration, DEFAULT_TRAFFIC)}_run${run}.json`,
+  });
+  const rounds = Array.from({ length: request.runs }, (_, index) => index + 1);
+  if (request.order === "consecutive")
+    return planned.flatMap((each) => rounds.map((run) => asRun(each, run)));
+  return rounds.flatMap((run) => shuffled(planned, request.seed + run).map((each) => asRun(each, run)));
+}
+
+const adaptivePlan = (most: number, { budgetS }: NonNullable<Request["adaptive"]>): Plan["adaptive"] => ({
+  looks: looksOf(most),
+  ...(budgetS === undefined ? {} : { budget_s: budgetS }),
+});
+
+/**
+ * The plan of a campaign. Pure: the same request on a machine with the same stores gives the same plan.
+ * @param available whether there is such a store: the runtime can start it, or it already runs
+ * @param external the store that already runs, where one was named
+ * @throws usageError for what does not exist, and when nothing is left to measure
+ */
+export function makePlan(request: Request, available: Availability, external?: Discovery): Plan {
+  for (const id of request.workloads)
+    known(
+      "workload",
+      id,
+      workloads.map((workload) => workload.id),
+    );
+  for (const id of request.traffic)
+    known(
+      "traffic",
+      id,
+      profiles.map((profile) => profile.id),
+    );
+  const { targets, skips, notes } = resolveAll(request, available, external);
+  const planned = configurations(request, targets, external !== undefined, skips);
+  if (planned.length === 0) {
+    const reasons = skips.map(({ asked, reason }) => `${asked}: ${reason}`).join("; ");
+    throw usageError(`nothing is left to measure (${reasons})`);
+  }
+  return {
+    schema: PLAN_SCHEMA,
+    schema_version: PLAN_SCHEMA_VERSION,
+    seed: request.seed,
+    order: request.order,
+    runs_per_configuration: request.runs,
+    ...(request.adaptive ? { adaptive: adaptivePlan(request.runs, request.adaptive) } : {}),
+    warmup_s: request.warmupS,
+    cooldown_s: request.cooldownS,
+    client_cooldown_s: request.clientCooldownS,
+    configurations: planned,
+    runs: runsInOrder(request, planned),
+    skips,
+    notes: [
+      ...notes,
+      ...(external ? [`the store is one that already ran: ${external.store} ${external.version}`] : []),
+      // M16: said once for the campaign.
+      ...(request.order === "consecutive" && planned.length > 1
+        ? ["runs of a configuration follow each other: drift of the machine is not excluded from comparisons"]
+        : []),
+    ],
+  };
+}

@@ -1,0 +1,88 @@
+import type { Plan } from "../../contract/plan.js";
+import { estimateS, type Overheads } from "./estimate.js";
+
+type PlannedRun = Plan["runs"][number];
+
+const mean = (values: readonly number[]): number | undefined =>
+  values.length > 0 ? values.reduce((total, value) => total + value, 0) / values.length : undefined;
+
+/**
+ * How long a campaign still takes: the plan's estimate of what is not done, plus what finished runs took longer (or
+ * shorter) than estimated. What a run takes beside its window depends on its topology, so each has its own correction;
+ * a topology of which no run is finished yet takes that of all. Times are seconds of any clock that only goes forward.
+ */
+export class TimeLeft {
+  readonly #plan: Plan;
+  readonly #overheads: Overheads;
+  readonly #topologies: ReadonlyMap<string, string>;
+  #pending: readonly PlannedRun[];
+  /** Seconds beyond the estimate, by topology. */
+  readonly #excess = new Map<string, number[]>();
+  #current: { run: PlannedRun; began_s: number; estimated_s: number } | undefined;
+  /** Seconds after the current run. */
+  #later_s: number;
+
+  constructor(plan: Plan, overheads: Overheads) {
+    this.#plan = plan;
+    this.#overheads = overheads;
+    this.#topologies = new Map(
+      plan.configurations.map(({ hash, configuration }) => [hash, configuration.target.topology]),
+    );
+    this.#pending = plan.runs;
+    this.#later_s = this.#estimate(this.#pending);
+  }
+
+  /** A run that need not be measured any more. */
+  skip(file: string): void {
+    this.#pending = this.#pending.filter((run) => run.file !== file);
+    this.#later_s = this.#estimate(this.#pending);
+  }
+
+  begin(file: string, now_s: number): void {
+    const run = this.#pending.find((each) => each.file === file);
+    if (!run) return;
+    const rest = this.#pending.filter((each) => each !== run);
+    // By difference, so that pauses and the report are in it as the estimate has them.
+    const estimated_s = this.#estimate(this.#pending) - this.#estimate(rest);
+    this.#pending = rest;
+    this.#current = { run, began_s: now_s, estimated_s };
+    this.#later_s = this.#estimate(rest) + this.#correction(rest);
+  }
+
+  /** @param counts whether it took its full time: a run that failed early tells nothing of the others */
+  end(now_s: number, counts: boolean): void {
+    if (!this.#current) return;
+    const { run, began_s, estimated_s } = this.#current;
+    this.#current = undefined;
+    // The pause after it is not over yet.
+    const pause_s = this.#pending.length > 0 ? this.#plan.cooldown_s : 0;
+    if (counts) this.#learn(run, now_s - began_s + pause_s - estimated_s);
+    this.#later_s = this.#estimate(this.#pending) + this.#correction(this.#pending) + pause_s;
+  }
+
+  /** Never negative. */
+  left(now_s: number): number {
+    if (!this.#current) return Math.max(0, this.#later_s);
+    const { run, began_s, estimated_s } = this.#current;
+    const own_s = estimated_s + this.#correction([run]) - (now_s - began_s);
+    return Math.max(0, own_s) + Math.max(0, this.#later_s);
+  }
+
+  #estimate(runs: readonly PlannedRun[]): number {
+    return estimateS({ ...this.#plan, runs: [...runs] }, this.#overheads);
+  }
+
+  #learn(run: PlannedRun, excess_s: number): void {
+    const topology = this.#topologies.get(run.configuration_hash) ?? "";
+    this.#excess.set(topology, [...(this.#excess.get(topology) ?? []), excess_s]);
+  }
+
+  #correction(runs: readonly PlannedRun[]): number {
+    const ofAll = mean([...this.#excess.values()].flat()) ?? 0;
+    const each = new Map([...this.#excess].map(([topology, values]) => [topology, mean(values)]));
+    return runs.reduce(
+      (total, run) => total + (each.get(this.#topologies.get(run.configuration_hash) ?? "") ?? ofAll),
+      0,
+    );
+  }
+}

@@ -1,0 +1,93 @@
+import { cpus, totalmem } from "node:os";
+import { environmentError, usageError } from "../../contract/errors.js";
+import type { RoleCaps } from "../host/caps.js";
+import { coresOf } from "../host/caps.js";
+import type { Settings } from "./layers.js";
+
+const MIB = 1024 ** 2;
+const GIB = 1024 ** 3;
+const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1024, m: MIB, g: GIB };
+/** Less, and no store or Node.js program comes up. */
+const LEAST_MEMORY = 64 * MIB;
+const MOST_CPUS = 1024;
+
+/** Store nodes as the specification has them; the others may use what the machine has, but no more memory. */
+const DEFAULT_CAPS: RoleCaps = {
+  store: { cpus: 2, memory_bytes: 2 * GIB },
+  server: { memory_bytes: 2 * GIB },
+  generator: { memory_bytes: 2 * GIB },
+};
+
+type Kind = keyof RoleCaps;
+
+const CAPS = [
+  { kind: "store", member: "cpus", key: "store-cpus" },
+  { kind: "store", member: "memory_bytes", key: "store-memory" },
+  { kind: "server", member: "cpus", key: "server-cpus" },
+  { kind: "generator", member: "cpus", key: "loadtest-cpus" },
+  { kind: "store", member: "cpuset", key: "cpuset-store" },
+  { kind: "server", member: "cpuset", key: "cpuset-server" },
+  { kind: "generator", member: "cpuset", key: "cpuset-loadtest" },
+] as const satisfies readonly { kind: Kind; member: string; key: string }[];
+
+const bad = (source: string, text: string, valid: string) =>
+  usageError(`${source} ${JSON.stringify(text.slice(0, 60))}: give ${valid}`);
+
+const parsers = {
+  cpus(source: string, text: string): number {
+    const value = /^\d{1,4}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= 0.01 && value <= MOST_CPUS) return value;
+    throw bad(source, text, `a number of CPUs from 0.01 to ${MOST_CPUS}`);
+  },
+  memory_bytes(source: string, text: string): number {
+    const { amount, unit } = /^(?<amount>\d{1,12})(?<unit>[kmg]?)b?$/i.exec(text)?.groups ?? {};
+    const bytes = Number(amount) * (UNITS[unit?.toLowerCase() ?? ""] ?? Number.NaN);
+    if (bytes >= LEAST_MEMORY && bytes <= totalmem() * 64) return bytes;
+    throw bad(source, text, "a size such as 512m or 2g, at least 64m");
+  },
+  cpuset(source: string, text: string): string {
+    const ranges = text.split(",").map((range) => /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(range));
+    const ascend = ranges.every((range) => range && Number(range[1]) <= Number(range[2] ?? range[1]));
+    if (ascend) return text;
+    throw bad(source, text, "CPU numbers such as 0-1,3");
+  },
+} as const;
+
+/** The caps that were asked for; what nobody said is the default. */
+export function capsFrom(settings: Settings): RoleCaps {
+  const caps = structuredClone(DEFAULT_CAPS);
+  for (const { kind, member, key } of CAPS) {
+    const said = settings.find(key);
+    if (said) Object.assign(caps[kind], { [member]: parsers[member](said.source, said.value) });
+  }
+  return caps;
+}
+
+/** @param there numbers of the CPUs that roles can have @throws environmentError naming one that is not there */
+export function requireCpus(caps: RoleCaps, there: readonly number[]): void {
+  for (const { kind, member, key } of CAPS) {
+    const text = member === "cpuset" ? caps[kind].cpuset : undefined;
+    const missing = text === undefined ? undefined : coresOf(text).find((cpu) => !there.includes(cpu));
+    if (missing !== undefined)
+      throw environmentError(
+        `--${key} ${text}: there is no CPU ${missing} here: give some of ${there.join(",")}`,
+      );
+  }
+}
+
+/** Cores that give store, server and load generator two each. */
+const ENOUGH_CPUS = 6;
+
+/** Caps with a set of cores for each role, where nobody chose any and the machine has enough. */
+export function pinnedApart(caps: RoleCaps, notices: string[], available = cpus().length): RoleCaps {
+  if (Object.values(caps).some(({ cpuset }) => cpuset !== undefined)) return caps;
+  if (available < ENOUGH_CPUS) {
+    notices.push(`roles are not pinned: ${available} CPUs, ${ENOUGH_CPUS} would give each role its own`);
+    return caps;
+  }
+  return {
+    server: { ...caps.server, cpuset: "0-1" },
+    generator: { ...caps.generator, cpuset: "2-3" },
+    store: { ...caps.store, cpuset: `4-${available - 1}` },
+  };
+}

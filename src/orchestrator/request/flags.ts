@@ -1,0 +1,88 @@
+import { Command, CommanderError, Option } from "commander";
+import { usageError } from "../../contract/errors.js";
+import { profiles } from "../../traffic/profiles/index.js";
+import { CAMPAIGN_NAME } from "../ui/command-text.js";
+import type { Layer, Said } from "./layers.js";
+import { PRESETS } from "./presets.js";
+import type { Setting } from "./settings.js";
+import { GROUPS } from "./settings.js";
+
+/** A table in the help: names on the left, what they are on the right. */
+function listed(title: string, things: readonly { id: string; summary: string }[]): string {
+  const width = Math.max(...things.map(({ id }) => id.length));
+  return [title, ...things.map(({ id, summary }) => `  ${id.padEnd(width)}  ${summary}`)].join("\n");
+}
+
+const AFTER = `
+Targets:  client[~version][@store][:topology][+option…], e.g. ioredis, ioredis@valkey, iovalkey:cluster, ioredis~5.6.1
+Groups:   all, standalone, cluster (valkey-glide, iovalkey, ioredis), controls (none, memory)
+
+${listed("Presets:", PRESETS)}
+
+${listed("Traffic:", profiles)}
+
+Examples:
+  ${CAMPAIGN_NAME} --quick                                    a first report in four minutes
+  ${CAMPAIGN_NAME} --clients all --concurrency "50 100 500"   all clients, both topologies
+  ${CAMPAIGN_NAME} --clients "iovalkey,ioredis@valkey" --runs 10 --duration-mode fixed30
+  ${CAMPAIGN_NAME} --clients standalone --workload both --complexity 20
+  ${CAMPAIGN_NAME} --clients ioredis --traffic fixed --points 100 --window 60
+  ${CAMPAIGN_NAME} --clients ioredis --limiter rate-limiter-flexible~7.1.1,rate-limiter-flexible~11.4.0
+  ${CAMPAIGN_NAME} --config campaign.yaml --dry-run           what a file asks for, and how long it takes
+
+Exit codes: 0 done, 2 bad usage, 3 environment not fit, 4 a configuration failed, 5 some runs are invalid,
+            6 a threshold was missed, 130 interrupted`;
+
+function optionOf({ key, value, help, variable, fallback, repeatable }: Setting): Option {
+  const notes = [
+    ...(fallback === undefined
+      ? []
+      : [`default: ${/\s/.test(fallback) ? JSON.stringify(fallback) : fallback}`]),
+    ...(variable ? [`also ${variable}`] : []),
+  ];
+  const words = notes.length > 0 ? `${help} (${notes.join("; ")})` : help;
+  const option = new Option(value ? `--${key} ${value}` : `--${key}`, words);
+  if (repeatable)
+    option.argParser((text: string, before?: string) => (before === undefined ? text : `${before},${text}`));
+  return option;
+}
+
+/** The flags of a campaign, as commander knows them: made of the list of settings. */
+export function campaignCommand(): Command {
+  const command = new Command(CAMPAIGN_NAME).description(
+    "Measures rate limiters: every configuration several times, interleaved, with a report.",
+  );
+  for (const { title, settings } of GROUPS) {
+    command.optionsGroup(title);
+    for (const setting of settings) command.addOption(optionOf(setting));
+  }
+  return command
+    .addHelpText("after", AFTER)
+    .allowExcessArguments(false)
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+}
+
+/**
+ * What the flags say, by setting.
+ * @returns undefined when help was asked for and has been printed
+ * @throws usageError in one line
+ */
+export function flagLayer(argv: readonly string[]): Layer | undefined {
+  const command = campaignCommand();
+  try {
+    command.parse([...argv], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return undefined;
+    const line = error.message.replace(/^error: /, "").replaceAll("\n", " ");
+    throw usageError(`${line}; see --help`, { cause: error });
+  }
+  const layer = new Map<string, Said>();
+  for (const option of command.options) {
+    const value: unknown = command.getOptionValue(option.attributeName());
+    if (value !== undefined) layer.set(option.name(), { source: `--${option.name()}`, value: String(value) });
+  }
+  return layer;
+}

@@ -1,0 +1,70 @@
+import { usageError } from "../../contract/errors.js";
+import type { Threshold } from "../../contract/manifest.js";
+
+type Metric = Threshold["metric"];
+
+interface Unit {
+  /** Factor to the unit in which the figure is kept. */
+  factors: Readonly<Record<string, number>>;
+  max: number;
+}
+
+const MILLISECONDS: Unit = { factors: { ms: 1, us: 0.001, µs: 0.001, s: 1000, "": 1 }, max: 3_600_000 };
+const SHARE: Unit = { factors: { "": 1, "%": 0.01 }, max: 1 };
+
+/** Figures that a threshold can be set on, with the units they may be written in. */
+const METRICS: Readonly<Record<Metric, Unit>> = {
+  throughput: { factors: { "": 1, "/s": 1 }, max: 1e9 },
+  p50: MILLISECONDS,
+  p90: MILLISECONDS,
+  p95: MILLISECONDS,
+  p99: MILLISECONDS,
+  p99_9: MILLISECONDS,
+  errors: SHARE,
+  limited_share: SHARE,
+  cpu: { factors: { "": 1, us: 1, µs: 1, ms: 1000 }, max: 1e9 },
+};
+
+const FORM =
+  /^(?<metric>[a-z0-9_.]+)\s*(?<op><=|>=|<|>|=)\s*(?<value>\d{1,12}(?:\.\d{1,9})?)\s*(?<unit>%|\/s|[a-zµ]*)(?:\s*(?:±|\+-|\+\/-)\s*(?<tolerance>\d{1,12}(?:\.\d{1,9})?)\s*(?<toleranceUnit>%|\/s|[a-zµ]*))?$/u;
+
+const NAMES = Object.keys(METRICS).join(", ");
+
+/**
+ * Reads `p99<10ms,errors<0.1%,limited_share=0.1±0.01` (also `+-` for `±`).
+ * @throws usageError that names what was given and what is valid
+ */
+export function parseThresholds(source: string, text: string): Threshold[] {
+  const parts = text.split(",").map((part) => part.trim());
+  return parts.filter(Boolean).map((part) => parseThreshold(source, part));
+}
+
+function parseThreshold(source: string, text: string): Threshold {
+  const refused = (why: string) => usageError(`${source} ${JSON.stringify(text.slice(0, 60))}: ${why}`);
+  const found = FORM.exec(text)?.groups;
+  if (!found) throw refused(`give e.g. p99<10ms, errors<0.1% or limited_share=0.1±0.01; figures: ${NAMES}`);
+  const metric = (found.metric ?? "").replace("p99.9", "p99_9") as Metric;
+  const unit = Object.hasOwn(METRICS, metric) ? METRICS[metric] : undefined;
+  if (!unit) throw refused(`there is no figure ${found.metric}: ${NAMES}`);
+  const read = (amount = "", name = "") => {
+    const factor = unit.factors[name];
+    if (factor === undefined) {
+      const valid = Object.keys(unit.factors).filter(Boolean).join(", ");
+      throw refused(`${name} is no unit of ${metric}: give ${valid}`);
+    }
+    const value = Number(amount) * factor;
+    if (value > unit.max) throw refused(`give at most ${unit.max}`);
+    return value;
+  };
+  const op = found.op as Threshold["op"];
+  const exact = op === "=";
+  if (exact !== (found.tolerance !== undefined))
+    throw refused(exact ? "= needs a tolerance, e.g. =0.1±0.01" : "a tolerance goes with = alone");
+  return {
+    text,
+    metric,
+    op,
+    value: read(found.value, found.unit),
+    ...(exact ? { tolerance: read(found.tolerance, found.toleranceUnit || found.unit) } : {}),
+  };
+}

@@ -1,0 +1,207 @@
+import type { HostLoad, RoleResources } from "../../contract/result.js";
+import { type RunDelays, runDelayBetween } from "../../runtimes/run-delay.js";
+import type { PartCounters, RunningPart } from "../../runtimes/types.js";
+import { type HostCpu, hostLoadOf, readHostCpu } from "../host/host-cpu.js";
+
+const PERIOD_MS = 1000;
+const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
+
+interface Reading extends PartCounters {
+  at_ms: number;
+}
+
+/** What is read at a drained moment alone, beside the counters. */
+interface EndReading {
+  host: HostCpu | undefined;
+  /** CPU time of this process. */
+  harness_us: number;
+  /** By role; a role whose counters could not be read is absent. */
+  cpu_us: ReadonlyMap<string, number>;
+  run_delays: ReadonlyMap<string, RunDelays>;
+}
+
+function harnessCpuUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+/** What was throttled and sent from one reading to another, where the runtime tells. */
+function grown(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
+  // A cap whose first period has not passed yet has counted nothing.
+  const before = from.throttling ?? { periods: 0, throttled_periods: 0, throttled_us: 0 };
+  const after = to.throttling;
+  return {
+    ...(after
+      ? {
+          throttling: {
+            periods: after.periods - before.periods,
+            throttled_periods: after.throttled_periods - before.throttled_periods,
+            throttled_us: after.throttled_us - before.throttled_us,
+          },
+        }
+      : {}),
+    ...(from.network && to.network
+      ? {
+          network: {
+            received_bytes: to.network.received_bytes - from.network.received_bytes,
+            sent_bytes: to.network.sent_bytes - from.network.sent_bytes,
+          },
+        }
+      : {}),
+  };
+}
+
+function sampleOf(first: Reading, before: Reading, reading: Reading): RoleResources["samples"][number] {
+  const elapsed_us = Math.max(1, (reading.at_ms - before.at_ms) * 1000);
+  const { throttling, network } = grown(before, reading);
+  return {
+    t_s: rounded((reading.at_ms - first.at_ms) / 1000, 3),
+    cpu_percent: rounded((100 * Math.max(0, reading.cpu_us - before.cpu_us)) / elapsed_us, 1),
+    resident_bytes: reading.resident_bytes,
+    ...(throttling ? { throttled_periods: throttling.throttled_periods } : {}),
+    ...network,
+  };
+}
+
+/**
+ * Follows the counters of parts through one window: at both ends, and once a second between them. The ends are read
+ * at the drained moments that the generator announces.
+ */
+export class CounterWatch {
+  readonly #parts: readonly RunningPart[];
+  readonly #readings = new Map<string, Reading[]>();
+  readonly #ends: EndReading[] = [];
+  readonly #failures: string[] = [];
+  readonly #readHost: () => HostCpu | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #under = Promise.resolve();
+
+  constructor(parts: readonly RunningPart[], readHost = readHostCpu) {
+    this.#parts = parts;
+    this.#readHost = readHost;
+  }
+
+  open(): void {
+    this.#readEnd();
+    this.#timer = setInterval(() => this.#then(() => this.#readParts()), PERIOD_MS);
+  }
+
+  close(): void {
+    if (this.#timer === undefined) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#readEnd();
+  }
+
+  /** @returns failures of readings, one line each */
+  get failures(): readonly string[] {
+    return this.#failures;
+  }
+
+  /**
+   * What each role used in the window.
+   * @param window_s length of the window, seconds @param requests what was served between the readings at its ends
+   */
+  async resources(
+    source: string,
+    window_s: number,
+    requests: number,
+  ): Promise<Record<string, RoleResources>> {
+    await this.#under;
+    const roles = this.#parts.flatMap(({ role, caps }) => {
+      const readings = this.#readings.get(role) ?? [];
+      const first = readings[0];
+      const last = readings.at(-1);
+      if (!first || !last || first === last) return [];
+      const cpu_us = Math.max(0, last.cpu_us - first.cpu_us);
+      const resident = readings.map(({ resident_bytes }) => resident_bytes);
+      const resources: RoleResources = {
+        source,
+        cpu_us,
+        cpu_percent: rounded(cpu_us / window_s / 10_000, 2),
+        ...(requests > 0 ? { cpu_us_per_request: rounded(cpu_us / requests, 2) } : {}),
+        ...this.#runDelay(role),
+        resident_bytes_mean: Math.round(resident.reduce((sum, bytes) => sum + bytes, 0) / resident.length),
+        resident_bytes_max: Math.max(...resident),
+        ...(caps ? { caps } : {}),
+        ...grown(first, last),
+        samples: readings
+          .slice(1)
+          .map((reading, index) => sampleOf(first, readings[index] ?? first, reading)),
+      };
+      return [[role, resources] as const];
+    });
+    return Object.fromEntries(roles);
+  }
+
+  /**
+   * How busy the machine was, from the same readings.
+   * @param told CPU time that roles told of themselves. The generator ends soon after the window: on a machine that is so
+   * busy that this process is late, its own word is all there is of it.
+   * @param elsewhere_us CPU time of what belongs to the run and is no part of it: a store that was there before
+   * @returns undefined where the system does not tell, or does not tell it of every part
+   */
+  async hostLoad(
+    window_s: number,
+    told: Readonly<Record<string, Pick<RoleResources, "cpu_us">>>,
+    elsewhere_us = 0,
+  ): Promise<HostLoad | undefined> {
+    await this.#under;
+    const [from, to] = [this.#ends.at(0), this.#ends.at(1)];
+    if (!from?.host || !to?.host) return undefined;
+    let ours_us = to.harness_us - from.harness_us + elsewhere_us;
+    for (const { role, onThisMachine } of this.#parts) {
+      const [before_us, after_us] = [from.cpu_us.get(role), to.cpu_us.get(role)];
+      const used_us =
+        before_us === undefined || after_us === undefined ? told[role]?.cpu_us : after_us - before_us;
+      if (!onThisMachine || used_us === undefined) return undefined;
+      ours_us += Math.max(0, used_us);
+    }
+    return hostLoadOf(from.host, to.host, ours_us, window_s);
+  }
+
+  #runDelay(role: string): Pick<RoleResources, "run_delay_us"> {
+    const [from, to] = this.#ends.map(({ run_delays }) => run_delays.get(role));
+    return from && to ? { run_delay_us: runDelayBetween(from, to) } : {};
+  }
+
+  #then(read: () => Promise<unknown>): void {
+    this.#under = this.#under.then(async () => void (await read()));
+  }
+
+  #readEnd(): void {
+    this.#then(async () => {
+      const host = this.#readHost();
+      const harness_us = harnessCpuUs();
+      const [cpu_us, delays] = await Promise.all([
+        this.#readParts(),
+        Promise.all(
+          this.#parts.map(
+            async (part) => [part.role, await part.runDelays().catch(() => undefined)] as const,
+          ),
+        ),
+      ]);
+      const run_delays = new Map(delays.flatMap(([role, known]) => (known ? [[role, known]] : [])));
+      this.#ends.push({ host, harness_us, cpu_us, run_delays });
+    });
+  }
+
+  /** @returns the CPU time of each role that could be read */
+  async #readParts(): Promise<ReadonlyMap<string, number>> {
+    const cpu_us = new Map<string, number>();
+    await Promise.all(
+      this.#parts.map(async (part) => {
+        try {
+          const counters = await part.counters();
+          const readings = this.#readings.get(part.role) ?? [];
+          readings.push({ ...counters, at_ms: performance.now() });
+          this.#readings.set(part.role, readings);
+          cpu_us.set(part.role, counters.cpu_us);
+        } catch (error) {
+          this.#failures.push(`counters of ${part.role} could not be read: ${String(error)}`);
+        }
+      }),
+    );
+    return cpu_us;
+  }
+}

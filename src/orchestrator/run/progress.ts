@@ -1,0 +1,152 @@
+import type { Configuration } from "../../contract/configuration.js";
+import type { EventOf, Phase, RunStatus } from "../../contract/events.js";
+import type { Plan } from "../../contract/plan.js";
+import type { Result } from "../../contract/result.js";
+import type { Overheads } from "../plan/estimate.js";
+import { TimeLeft } from "../plan/time-left.js";
+import type { Journal } from "../ui/event-log.js";
+import type { RunListener } from "./run.js";
+
+type PlannedRun = Plan["runs"][number];
+
+const nowS = (): number => performance.now() / 1000;
+const rounded = (value: number, digits = 1): number => Number(value.toFixed(digits));
+
+/** What a result says on one screen line. Figures that are not there are absent. */
+function figuresOf(result: Result): EventOf<"run_finished">["figures"] {
+  if (result.status !== "measured") return undefined;
+  const { requests, latency, counts, resources } = result;
+  const answers = counts.allowed + counts.limited;
+  const cpu = resources.server?.cpu_us_per_request;
+  return {
+    requests_per_second: requests.average,
+    ...(latency ? { p50_ms: latency.p50, p99_ms: latency.p99 } : {}),
+    ...(answers > 0 ? { limited_share: counts.limited / answers } : {}),
+    ...(cpu === undefined ? {} : { server_cpu_us_per_request: cpu }),
+  };
+}
+
+/** Tells what becomes of the plan's runs, each time with the time that is left. */
+export class Progress {
+  readonly #journal: Journal;
+  readonly #plan: Plan;
+  readonly #timeLeft: TimeLeft;
+  /** Runs that may take place: all that are planned, unless told otherwise. */
+  #runs: Plan["runs"];
+  #began_s = 0;
+  #ends_s = Number.POSITIVE_INFINITY;
+
+  constructor(journal: Journal, plan: Plan, overheads: Overheads) {
+    this.#journal = journal;
+    this.#plan = plan;
+    this.#runs = plan.runs;
+    this.#timeLeft = new TimeLeft(plan, overheads);
+  }
+
+  /** No others of the planned runs will take place. */
+  needed(runs: Plan["runs"]): void {
+    const kept = new Set(runs);
+    for (const { file } of this.#runs.filter((run) => !kept.has(run))) this.#timeLeft.skip(file);
+    this.#runs = runs;
+  }
+
+  /** It will not take longer than so many seconds from now, whatever is planned. */
+  endsWithin(seconds: number): void {
+    this.#ends_s = nowS() + seconds;
+  }
+
+  /** A run that was measured before this session and counts. */
+  kept(planned: PlannedRun, status: RunStatus): void {
+    this.#timeLeft.skip(planned.file);
+    this.#journal.tell({ event: "run_kept", ...this.#place(planned), file: planned.file, status });
+  }
+
+  /** The pause before the next run. */
+  cooldown(seconds: number): void {
+    if (seconds > 0) this.#journal.tell({ event: "phase", phase: "cooldown", lasts_s: seconds });
+  }
+
+  started(planned: PlannedRun): void {
+    this.#began_s = nowS();
+    this.#timeLeft.begin(planned.file, this.#began_s);
+    this.#journal.tell({
+      event: "run_started",
+      ...this.#place(planned),
+      file: planned.file,
+      run: planned.run,
+      runs_per_configuration: this.#plan.runs_per_configuration,
+      ...(this.#plan.adaptive ? { at_most: true } : {}),
+      configuration_hash: planned.configuration_hash,
+      configuration: this.#configuration(planned),
+      time_left_s: this.left(),
+    });
+  }
+
+  /** @param saved whether the result is on the disk: what is not, does not count */
+  finished(planned: PlannedRun, result: Result, saved = true): void {
+    const status: RunStatus = result.status === "measured" ? result.verdict.status : result.status;
+    const lost = {
+      rule: "M20",
+      severity: "invalid" as const,
+      text: "failed: harness: it could not be saved",
+    };
+    const figures = saved ? figuresOf(result) : undefined;
+    const now_s = nowS();
+    this.#timeLeft.end(now_s, figures !== undefined);
+    this.#journal.tell({
+      event: "run_finished",
+      ...this.#place(planned),
+      file: planned.file,
+      run: planned.run,
+      configuration_hash: planned.configuration_hash,
+      status: saved ? status : "failed",
+      reasons: [...result.verdict.reasons, ...(saved ? [] : [lost])],
+      ...(figures ? { figures } : {}),
+      took_s: rounded(now_s - this.#began_s, 3),
+      time_left_s: this.left(),
+    });
+  }
+
+  /** What the run tells while it is under way. @param log takes the lines of its programs, too */
+  listener(planned: PlannedRun, log: (role: string, line: string) => void): RunListener {
+    const { number } = this.#place(planned);
+    return {
+      phase: (phase) => {
+        const lasts_s = this.#lastsS(phase, planned);
+        this.#journal.tell({ event: "phase", number, phase, ...(lasts_s === undefined ? {} : { lasts_s }) });
+      },
+      progress: (progress) => {
+        if (progress.event === "second")
+          this.#journal.tell({ ...progress, number, time_left_s: this.left() });
+      },
+      log: (role, line) => {
+        log(role, line);
+        // The generator's progress is told as phases and seconds already.
+        if (!line.startsWith("{")) this.#journal.programLine(role, line);
+      },
+    };
+  }
+
+  #lastsS(phase: Phase, planned: PlannedRun): number | undefined {
+    const { extent } = this.#configuration(planned);
+    if (phase === "warmup") return this.#plan.warmup_s;
+    return phase === "measure" && "duration_s" in extent ? extent.duration_s : undefined;
+  }
+
+  /** Seconds until the campaign is over, about. */
+  left(): number {
+    const now_s = nowS();
+    return rounded(Math.max(0, Math.min(this.#timeLeft.left(now_s), this.#ends_s - now_s)));
+  }
+
+  #place({ file }: PlannedRun): { number: number; of: number } {
+    const runs = this.#runs;
+    return { number: runs.findIndex((run) => run.file === file) + 1, of: runs.length };
+  }
+
+  #configuration({ configuration_hash }: PlannedRun): Configuration {
+    const found = this.#plan.configurations.find(({ hash }) => hash === configuration_hash);
+    if (!found) throw new Error(`the plan has a run of an unknown configuration ${configuration_hash}`);
+    return found.configuration;
+  }
+}

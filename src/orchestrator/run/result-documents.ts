@@ -1,0 +1,119 @@
+import type { Configuration } from "../../contract/configuration.js";
+import type { Manifest } from "../../contract/manifest.js";
+import type { Plan } from "../../contract/plan.js";
+import type { PluginFacts } from "../../contract/plugins.js";
+import {
+  type FailedResult,
+  type MeasuredResult,
+  measuredResultSchema,
+  RESULT_SCHEMA,
+  RESULT_SCHEMA_VERSION,
+  type RoleResources,
+} from "../../contract/result.js";
+import { limitOf } from "../../judge/limit.js";
+import { judge } from "../../judge/rules.js";
+import type { Runtime } from "../../runtimes/types.js";
+import { findStore } from "../../targets/resolve.js";
+import type { RoleCaps } from "../host/caps.js";
+import type { RawRun } from "./run.js";
+
+type Planned = Plan["configurations"][number];
+
+/** What every record of a run says of where it belongs. */
+export interface Belonging {
+  campaign: string;
+  planned: Planned;
+  run: number;
+  runtime: Runtime;
+  caps: RoleCaps;
+  /** What the campaign began with; absent without any. */
+  plugins?: readonly PluginFacts[];
+}
+
+/** What a result and a manifest say about where it ran. */
+export function runtimeFacts(runtime: Runtime, caps: RoleCaps, embeddedStore: boolean): Manifest["runtime"] {
+  return {
+    id: runtime.id,
+    embedded_store: embeddedStore,
+    caps_applied: runtime.capsApplied,
+    ...(runtime.capsApplied ? { caps } : {}),
+  };
+}
+
+function identityOf({ campaign, planned, run, runtime, caps, plugins = [] }: Belonging) {
+  const program = findStore(planned.configuration.target.store).program;
+  const facts = program === undefined ? undefined : runtime.program(program);
+  const embedded = !planned.configuration.external_store && typeof facts === "object" && facts.embedded;
+  return {
+    campaign,
+    run,
+    configuration: planned.configuration,
+    configuration_hash: planned.hash,
+    runtime: runtimeFacts(runtime, caps, embedded),
+    ...(plugins.length > 0 ? { plugins: [...plugins] } : {}),
+  };
+}
+
+/** A role that told its own exact counters keeps them; the runtime adds what it saw each second. */
+function mergeRole(own: RoleResources | undefined, seen: RoleResources): RoleResources {
+  if (!own) return seen;
+  return { ...seen, ...own, samples: seen.samples };
+}
+
+/** The record of a run that was measured, judged with all evidence. */
+export function recordOf(
+  belonging: Belonging,
+  { result, store, resources, host_load, notes }: RawRun,
+): MeasuredResult {
+  const roles = { ...result.resources };
+  for (const [role, seen] of Object.entries(resources)) roles[role] = mergeRole(roles[role], seen);
+  const version = store?.nodes[0]?.at_end.version;
+  const { verdict: _verdict, limited_by: _limit, ...measured } = result;
+  const evidence = {
+    ...measured,
+    ...identityOf(belonging),
+    resources: roles,
+    ...(host_load ? { host_load } : {}),
+    notes: [...result.notes, ...notes],
+    versions: { ...result.versions, ...(version ? { store: version } : {}) },
+    ...(store ? { store } : {}),
+  };
+  return measuredResultSchema.parse({
+    ...evidence,
+    limited_by: limitOf(evidence),
+    verdict: judge(evidence),
+  });
+}
+
+/** The record of a run without figures. */
+export function failureOf(
+  belonging: Belonging,
+  status: FailedResult["status"],
+  startedAt: Date,
+  failure: FailedResult["failure"],
+): FailedResult {
+  return {
+    schema: RESULT_SCHEMA,
+    schema_version: RESULT_SCHEMA_VERSION,
+    ...identityOf(belonging),
+    started_at: startedAt.toISOString(),
+    finished_at: new Date().toISOString(),
+    notes: [],
+    status,
+    failure,
+    verdict: {
+      status: "invalid",
+      reasons: [{ rule: "M20", severity: "invalid", text: `${status}: ${failure.role}: ${failure.text}` }],
+      not_applicable: [],
+    },
+  };
+}
+
+/** How one planned run ended. */
+export interface RunOutcome {
+  file: string;
+  status: "valid" | "suspect" | "invalid" | "failed";
+  configuration: Configuration;
+  /** From its start until it was saved. */
+  seconds: number;
+}

@@ -1,0 +1,120 @@
+import { type Configuration, loadText } from "../../contract/configuration.js";
+import type { EventOf, Phase } from "../../contract/events.js";
+import type { AdaptiveSummary } from "../../contract/summary.js";
+import { durationText } from "./text.js";
+
+export const rateText = (perSecond: number): string => `${Math.round(perSecond)}/s`;
+export const msText = (ms: number): string => `${ms.toFixed(2)} ms`;
+const shareText = (share: number, digits = 0): string => `${(100 * share).toFixed(digits)} %`;
+
+/** `iovalkey:cluster, light, realistic, 50 connections`. */
+export function configurationText({ target, workload, traffic, load }: Configuration): string {
+  return `${target.label}, ${workload.id}, ${traffic}, ${loadText(load)}`;
+}
+
+/** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
+export function runText({
+  configuration,
+  run,
+  runs_per_configuration,
+  at_most,
+}: EventOf<"run_started">): string {
+  const of = `${at_most ? "at most " : ""}${runs_per_configuration}`;
+  return `${configurationText(configuration)}, run ${run} of ${of}`;
+}
+
+const PHASES: Partial<Record<Phase, string>> = {
+  starting: "starting the parts",
+  "store ready": "starting the server",
+  "server ready": "starting the load generator",
+  warmup: "warm-up",
+  drained: "drained, reading counters",
+  finished: "measured, waiting for the result",
+  read: "stopping the parts",
+  stopped: "saving",
+  report: "building the report",
+};
+
+/** What a phase means to a person. */
+export const phaseText = (phase: Phase): string => PHASES[phase] ?? phase;
+
+/** The live figures of a second, each as one piece; what was not seen has none. */
+export function secondPieces(second: EventOf<"second">): string[] {
+  const { limited_share, p99_ms, generator_event_loop_utilisation: generator } = second;
+  const { server_event_loop_utilisation: server, server_cpu_percent: cpu } = second;
+  return [
+    [`${Math.round(second.requests_per_second)} requests/s`],
+    p99_ms === undefined ? [] : [`p99 ${msText(p99_ms)}`],
+    limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
+    generator === undefined ? [] : [`generator ${shareText(generator)} busy`],
+    server === undefined
+      ? []
+      : [`server ${shareText(server)} busy${cpu === undefined ? "" : ` (CPU ${cpu.toFixed(0)} %)`}`],
+  ].flat();
+}
+
+const reasonsText = ({ reasons }: EventOf<"run_finished">): string =>
+  reasons.map(({ rule, text }) => `${rule} ${text}`).join("; ");
+
+/** What became of a run: its figures, its verdict and why. */
+export function finishedText(finished: EventOf<"run_finished">): string {
+  const { figures, status } = finished;
+  if (!figures) return finished.reasons.map(({ text }) => text).join("; ") || status;
+  const { p50_ms, p99_ms, limited_share, server_cpu_us_per_request: cpu } = figures;
+  const pieces = [
+    [`${Math.round(figures.requests_per_second)} requests/s`],
+    p50_ms === undefined ? [] : [`p50 ${msText(p50_ms)}`],
+    p99_ms === undefined ? [] : [`p99 ${msText(p99_ms)}`],
+    limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
+    cpu === undefined ? [] : [`server ${cpu.toFixed(0)} µs CPU a request`],
+  ];
+  const reasons = reasonsText(finished);
+  return `${pieces.flat().join(", ")} — ${status}${reasons ? ` (${reasons})` : ""}`;
+}
+
+/** `[3/12] iovalkey, light, realistic, 50 connections, run 1: 5000 requests/s, p99 12.25 ms, suspect (M8); 2 min left`. */
+export function runLine(finished: EventOf<"run_finished">, configuration: Configuration | undefined): string {
+  const { number, of, run, file, figures, status, reasons, time_left_s } = finished;
+  const what = configuration ? `${configurationText(configuration)}, run ${run}` : file;
+  const rules = [...new Set(reasons.map(({ rule }) => rule))].join(", ");
+  const outcome = figures
+    ? [
+        `${Math.round(figures.requests_per_second)} requests/s`,
+        ...(figures.p99_ms === undefined ? [] : [`p99 ${msText(figures.p99_ms)}`]),
+        rules ? `${status} (${rules})` : status,
+      ].join(", ")
+    : finishedText(finished);
+  return `[${number}/${of}] ${what}: ${outcome}; ${durationText(time_left_s)} left`;
+}
+
+/** What an adaptive campaign decided after a round. */
+export function lookText({ round, go_on, done }: EventOf<"look">): string {
+  const names = done.map(({ label, load, reason }) => `${label}, ${load} (${reason})`).join("; ");
+  const on =
+    go_on === 0 ? "none goes on" : `${counted(go_on, "configuration")} ${go_on === 1 ? "goes" : "go"} on`;
+  return `after round ${round}: ${on}${names ? `; done: ${names}` : ""}`;
+}
+
+/** What adaptive runs have led to, a line each. */
+export function adaptiveLines({ sentence, concluded, not_concluded }: AdaptiveSummary): string[] {
+  return [
+    sentence,
+    ...concluded.map((text) => `concluded: ${text}`),
+    ...not_concluded.map((text) => `not concluded: ${text}`),
+  ];
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+/** `3 runs of 1 configuration, interleaved, about 12 s; seed 1; results in …`. */
+export function campaignText(event: EventOf<"campaign">, length: string): string {
+  const { at_least, configurations } = event;
+  const many = counted(event.runs, "run");
+  const runs = at_least && at_least.runs < event.runs ? `${at_least.runs} to ${many}` : many;
+  const counts = `${runs} of ${counted(configurations.length, "configuration")}`;
+  const times =
+    at_least && durationText(at_least.estimate_s) !== length
+      ? `${durationText(at_least.estimate_s)} to ${length}`
+      : length;
+  return `${counts}, ${event.order}, about ${times}; seed ${event.seed}; results in ${event.folder}`;
+}

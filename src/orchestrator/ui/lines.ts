@@ -1,0 +1,86 @@
+import type { CampaignEvent } from "../../contract/events.js";
+import {
+  campaignText,
+  finishedText,
+  lookText,
+  phaseText,
+  runLine,
+  runText,
+  secondPieces,
+} from "./event-text.js";
+import { lastScreen, troubles } from "./last.js";
+import { plain, plainLines } from "./plain.js";
+import { Story } from "./story.js";
+import { durationText } from "./text.js";
+import type { Outputs, Screen } from "./types.js";
+
+/** `14:03:27`, local time. */
+const clock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
+
+/** A line a run, a line a phase, or each second and the programs' own lines too. */
+export type LineDetail = "run" | "phase" | "verbose";
+
+/** For a pipe, a file or a CI job: lines with the time of day, and no escape sequence ever. */
+export class LinesScreen implements Screen {
+  readonly #outputs: Outputs;
+  readonly #detail: LineDetail;
+  readonly #story = new Story();
+
+  constructor(outputs: Outputs, detail: LineDetail) {
+    this.#outputs = outputs;
+    this.#detail = detail;
+  }
+
+  show(event: CampaignEvent): void {
+    this.#story.add(event);
+    const { out, err } = this.#outputs;
+    if (event.event === "notice" && event.level === "warning") {
+      err.write(`${plain(event.text)}\n`);
+      return;
+    }
+    for (const line of this.#linesOf(event)) out.write(`${line}\n`);
+    if (event.event !== "ended") return;
+    for (const line of lastScreen(this.#story, Number.POSITIVE_INFINITY)) out.write(`${line}\n`);
+    for (const line of troubles(this.#story)) err.write(`${line}\n`);
+  }
+
+  close(): void {}
+
+  #linesOf(event: CampaignEvent): string[] {
+    const stamped = (text: string) => [`${clock(event.at)} ${plain(text)}`];
+    switch (event.event) {
+      case "notice":
+        return [plain(event.text)];
+      case "campaign":
+        return [plain(campaignText(event, durationText(event.estimate_s)))];
+      case "run_kept":
+        return stamped(`[${event.number}/${event.of}] ${event.file} is kept`);
+      case "run_started":
+        if (this.#detail === "run") return [];
+        return stamped(
+          `[${event.number}/${event.of}] ${runText(event)}; ${durationText(event.time_left_s)} left`,
+        );
+      case "phase":
+        if (event.phase === "report") return stamped(phaseText("report"));
+        return this.#detail === "run" ? [] : stamped(`  ${phaseText(event.phase)}`);
+      case "look":
+        return stamped(lookText(event));
+      case "second":
+        return this.#detail === "verbose"
+          ? stamped(`  ${event.t_s.toFixed(0)} s: ${secondPieces(event).join(", ")}`)
+          : [];
+      case "run_finished":
+        if (this.#detail !== "run") return stamped(`  ${finishedText(event)}`);
+        return stamped(runLine(event, this.#story.begun.get(event.file)?.configuration));
+      case "detail": {
+        if (this.#detail !== "verbose") return [];
+        const text = event.role ? `${event.role}: ${event.text}` : event.text;
+        return plainLines(text)
+          .split("\n")
+          .map((line) => `${clock(event.at)}     ${line}`);
+      }
+      default:
+        return [];
+    }
+  }
+}

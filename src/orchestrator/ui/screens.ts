@@ -1,0 +1,34 @@
+import type { Environment } from "../../contract/env.js";
+import { usageError } from "../../contract/errors.js";
+import { JsonScreen } from "./json.js";
+import { LinesScreen } from "./lines.js";
+import { QuietScreen } from "./quiet.js";
+import { TerminalScreen } from "./terminal.js";
+import type { OutputMode, Outputs, Screen } from "./types.js";
+
+/** Whether there is a terminal that can move its cursor. */
+const canRedraw = ({ out }: Outputs, env: Environment): boolean => out.isTTY === true && env.TERM !== "dumb";
+
+/** Whether somebody watches: such a terminal, and no CI job, whose log is read later. */
+function isWatched(outputs: Outputs, env: Environment): boolean {
+  const isCi = env.CI !== undefined && env.CI !== "" && env.CI !== "0" && env.CI !== "false";
+  return canRedraw(outputs, env) && !isCi;
+}
+
+/**
+ * The screen for what was asked and where it is shown.
+ * @throws usageError for a live screen where there is no terminal
+ */
+export function openScreen(
+  { format, detail, progress }: OutputMode,
+  outputs: Outputs,
+  env: Environment,
+): Screen {
+  if (format === "json") return new JsonScreen(outputs, detail);
+  if (detail === "quiet") return new QuietScreen(outputs);
+  if (progress === "live" && !canRedraw(outputs, env))
+    throw usageError("--progress live needs a terminal: give --progress run or phase");
+  if (progress === "live" || (progress === undefined && isWatched(outputs, env)))
+    return new TerminalScreen(outputs, detail);
+  return new LinesScreen(outputs, detail === "verbose" ? "verbose" : (progress ?? "run"));
+}

@@ -1,0 +1,51 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { preview } from "../../../../src/orchestrator/campaign/dry-run.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
+import { requestOf } from "../../../helpers/request.js";
+
+const newFolder = temporaryFolders();
+
+/** A package whose doctor says this of every machine. */
+function packageOf(...checks: { check: string; status: string; text: string; mend?: string }[]): string {
+  const folder = newFolder();
+  mkdirSync(join(folder, "scripts"));
+  writeFileSync(join(folder, "scripts", "python_environment.py"), "");
+  writeFileSync(
+    join(folder, "scripts", "check-config.sh"),
+    `cat <<'END'\n${JSON.stringify({ checks })}\nEND\n`,
+  );
+  return folder;
+}
+
+const local = (...flags: string[]) =>
+  requestOf("--clients", "none", "--runtime", "local", "--output", newFolder(), ...flags);
+
+describe("a dry run tells that the start would be refused:", () => {
+  const cores = { check: "cores", status: "warn", text: "2", mend: "4 or more" };
+  const fit = { check: "node", status: "ok", text: "v24" };
+
+  test("by a preset that asks for a machine without warnings [R-machine-3]", async () => {
+    const request = local("--preset", "publication");
+    const { refusal } = await preview(request, packageOf(fit, cores));
+    expect(refusal).toMatch(/not fit for figures to be quoted \(cores: 2 – 4 or more\); --force/);
+    expect(await preview(request, packageOf(fit))).not.toHaveProperty("refusal");
+    expect(await preview({ ...request, strict: false }, packageOf(cores))).not.toHaveProperty("refusal");
+  });
+
+  test("CPUs that this machine does not have [R-machine-2]", async () => {
+    const count = cpus().length;
+    const request = local("--cpuset-server", `0-${count}`);
+    await expectFailure(
+      () => preview(request, packageOf()),
+      EXIT.environment,
+      `--cpuset-server 0-${count}`,
+      "no CPU",
+    );
+    expect((await preview(local("--cpuset-server", "0"), packageOf())).plan.runs.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,138 @@
+import { Argument, Option } from "commander";
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { versionReportSchema } from "../../../../src/contract/version-report.js";
+import { completionOf, VALUES } from "../../../../src/orchestrator/commands/completion/words.js";
+import { findCommand, overview } from "../../../../src/orchestrator/commands/help.js";
+import { commands } from "../../../../src/orchestrator/commands/index.js";
+import { parsed, quietCommand } from "../../../../src/orchestrator/commands/parse.js";
+import type { CliCommand, CliContext } from "../../../../src/orchestrator/commands/types.js";
+import { SETTINGS } from "../../../../src/orchestrator/request/settings.js";
+import { clients } from "../../../../src/targets/clients/index.js";
+import { profiles } from "../../../../src/traffic/profiles/index.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { ROOT } from "../../../helpers/programs.js";
+
+const found = (name: string) => completionOf(commands).find((command) => command.name === name);
+function helpOf(name: string): string {
+  let text = "";
+  const command = findCommand(name, commands).definition({ commands });
+  command.configureOutput({ writeOut: (written) => (text += written) }).outputHelp();
+  return text;
+}
+const flag = (name: string) => found("run")?.flags.find((known) => known.name === name);
+
+describe("commands", () => {
+  test("are listed with one line each", () => {
+    const lines = overview({ commands }).split("\n");
+    for (const { name } of commands) expect(lines.some((line) => line.startsWith(`  ${name} `))).toBe(true);
+  });
+
+  test("that do not exist are refused with what was probably meant", async () => {
+    await expectFailure(() => findCommand("rnu", commands), EXIT.usage, "did you mean run?", "clean");
+    await expectFailure(() => findCommand(`x\n${"y".repeat(300)}`, commands), EXIT.usage, "valid: run");
+  });
+
+  test("refuse in one line what they do not know, naming their help", async () => {
+    const command = quietCommand("thing").addArgument(new Argument("<kind>").choices(["a", "b"]));
+    await expectFailure(
+      () => parsed(command, ["c"]),
+      EXIT.usage,
+      "Allowed choices are a, b;",
+      "thing --help",
+    );
+    await expectFailure(() => parsed(command, ["a", "b"]), EXIT.usage, "too many arguments");
+    await expectFailure(() => parsed(command, ["--no\nsuch"]), EXIT.usage, "unknown option");
+  });
+});
+
+describe("the help of a single run", () => {
+  const help = helpOf("single");
+  const lines = help.split("\n");
+
+  test("names each variable once, with what it means", () => {
+    for (const variable of ["RATE_LIMITER_TYPE", "OUTPUT_FILE", "RATE_LIMIT_POINTS", "STORE_CA", "STORE_URL"])
+      expect(lines.filter((line) => new RegExp(`^  ${variable} +\\S`).test(line))).toHaveLength(1);
+    for (const { variable } of SETTINGS) if (variable) expect(help).toContain(`  ${variable} `);
+    expect(help).toMatch(/^ {2}DURATION {2,}measured seconds of a run \(default: 30\)$/m);
+  });
+
+  test("fits 80 columns", () => {
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+});
+
+describe("version", () => {
+  const printed = async (...argv: string[]) => {
+    let text = "";
+    const context: CliContext = {
+      packageFolder: ROOT,
+      // No store of this machine is asked for its version.
+      env: { VALKEY_SERVER: "/no/such/valkey", REDIS_SERVER: "/no/such/redis" },
+      commands,
+      campaign: async () => ({ exitCode: EXIT.done }),
+      print: (line) => {
+        text += `${line}\n`;
+      },
+    };
+    expect(await findCommand("version", commands).run(argv, context)).toBe(EXIT.done);
+    return text;
+  };
+
+  test("--json says all that the text says, by its schema", async () => {
+    const report = versionReportSchema.parse(JSON.parse(await printed("--json")));
+    const text = await printed();
+    expect(report).toMatchObject({ node: process.versions.node, stores: { redis: { image: "redis:8.0" } } });
+    expect(Object.keys(report.clients)).toEqual(clients.filter((each) => each.package).map(({ id }) => id));
+    const packages = [report.clients, report.limiters, report.load_generator, report.server];
+    for (const [id, { version }] of packages.flatMap((each) => Object.entries(each)))
+      expect(text).toMatch(new RegExp(`^  ${id} +${version}$`, "m"));
+    for (const [id, { reason, image }] of Object.entries(report.stores))
+      expect(text).toMatch(new RegExp(`^  ${id} +${reason}; in containers ${image}$`, "m"));
+    expect(text).toContain(`ratelimit-bench ${report.version}\nnode ${report.node}\n`);
+  });
+});
+
+describe("completion", () => {
+  test("knows every flag of every command, and what may follow it", () => {
+    const run = commands.find(({ name }) => name === "run")?.definition({ commands });
+    for (const option of run?.options ?? [])
+      expect(flag(option.long ?? "")?.summary).toBe(option.description);
+    for (const { id } of clients) expect(flag("--clients")?.values).toContain(id);
+    expect(flag("--clients")?.values).toContain("ioredis@valkey:cluster");
+    expect(flag("--traffic")?.values).toEqual(profiles.map(({ id }) => id));
+    expect(flag("--output")?.isPath).toBe(true);
+    expect(flag("--quick")).not.toHaveProperty("placeholder");
+    expect(found("completion")?.words).toEqual(["bash", "zsh"]);
+    expect(found("help")?.words).toEqual(commands.map(({ name }) => name));
+  });
+
+  test("tells values only of flags that there are", () => {
+    for (const name of Object.keys(VALUES)) expect(flag(name)?.values.length).toBeGreaterThan(0);
+  });
+
+  test("leaves out no flag whose help lists its words", () => {
+    for (const { name, summary, values } of found("run")?.flags ?? []) {
+      const [words] = /^[\w-]+(\|[\w:-]+)+/.exec(summary) ?? [];
+      for (const word of words?.split("|") ?? []) {
+        expect(values, name).toContain(word.replace(/:N$/, ":"));
+      }
+    }
+  });
+
+  test("takes a flag's own choices first, and leaves hidden flags out", () => {
+    const thing: CliCommand = {
+      name: "thing",
+      definition: () =>
+        quietCommand("thing")
+          .addOption(new Option("--order <order>", "").choices(["up", "down"]))
+          .addOption(new Option("--secret").hideHelp()),
+      run: async () => EXIT.done,
+    };
+    const [{ flags } = { flags: [] }] = completionOf([thing]);
+    expect(flags.map(({ name, values }) => [name, values])).toEqual([
+      ["--order", ["up", "down"]],
+      ["--help", []],
+    ]);
+  });
+});

@@ -1,0 +1,143 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { EXIT, type ExitCode } from "../../../../src/contract/errors.js";
+import { compare } from "../../../../src/orchestrator/commands/compare.js";
+import { commands } from "../../../../src/orchestrator/commands/index.js";
+import { noise } from "../../../../src/orchestrator/commands/noise.js";
+import { runPython } from "../../../../src/orchestrator/commands/python.js";
+import { report } from "../../../../src/orchestrator/commands/report.js";
+import type { CliContext } from "../../../../src/orchestrator/commands/types.js";
+import type { Request } from "../../../../src/orchestrator/request/request.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
+
+const newFolder = temporaryFolders();
+
+/** A package whose Python scripts write down their arguments and end with a code. */
+function packageOf(code: number): { packageFolder: string; said: () => string[] } {
+  const packageFolder = newFolder();
+  const said = join(packageFolder, "said");
+  mkdirSync(join(packageFolder, "scripts"));
+  const words = `open(${JSON.stringify(said)}, "w").write("\\n".join(sys.argv[1:]))`;
+  for (const name of ["compare_results.py", "generate_report.py", "measure_noise.py"])
+    writeFileSync(join(packageFolder, "scripts", name), `import sys\n${words}\nsys.exit(${code})\n`);
+  return { packageFolder, said: () => readFileSync(said, "utf8").split("\n") };
+}
+
+const FOLDER = "/results/20260102_030405";
+
+function contextOf(packageFolder: string, ended: ExitCode = EXIT.done) {
+  const requests: Request[] = [];
+  const context: CliContext = {
+    packageFolder,
+    env: {},
+    commands,
+    campaign: async (request) => {
+      requests.push(request);
+      return { exitCode: ended, folder: FOLDER };
+    },
+    print: () => {},
+  };
+  return { context, requests };
+}
+
+describe("scripts of the project's Python", () => {
+  test("end with codes of ours, or it is a defect", async () => {
+    expect(await runPython(packageOf(6).packageFolder, "compare_results.py", [])).toBe(EXIT.regression);
+    const { packageFolder } = packageOf(99);
+    await expectFailure(() => runPython(packageFolder, "compare_results.py", []), EXIT.defect, "with 99");
+  });
+});
+
+describe("compare", () => {
+  test("hands its words on as they are", async () => {
+    const { packageFolder, said } = packageOf(7);
+    const words = ["results/a b#iovalkey", "x;y", "--metric", "cpu", "--floor=3%"];
+    expect(await compare.run(words, contextOf(packageFolder).context)).toBe(EXIT.inconclusive);
+    expect(said()).toEqual(words);
+  });
+
+  test("refuses what it does not know before anything starts", async () => {
+    const { context } = contextOf("/nowhere");
+    await expectFailure(() => compare.run(["a", "b", "c"], context), EXIT.usage, "too many arguments");
+    await expectFailure(() => compare.run(["--metric", "speed"], context), EXIT.usage, "p99, cpu");
+  });
+});
+
+describe("report", () => {
+  test.each<[string[], string[]]>([
+    [[], ["results/latest"]],
+    [
+      ["results/a b", "--images"],
+      ["results/a b", "--images"],
+    ],
+    [["--", "-x"], ["./-x"]],
+    [
+      ["--output-format", "csv", "--keep-going", "x"],
+      ["x", "--output-format=csv", "--keep-going"],
+    ],
+    [["--compare-runs"], ["--compare-runs=results"]],
+    [
+      ["--compare-runs", "there", "--include-trends", "--baseline", "main"],
+      ["--compare-runs=there", "--include-trends", "--baseline=main"],
+    ],
+  ])("%j", async (words, expected) => {
+    const { packageFolder, said } = packageOf(0);
+    expect(await report.run(words, contextOf(packageFolder).context)).toBe(EXIT.done);
+    expect(said()).toEqual(expected);
+  });
+
+  test("of several folders ends with the worst code", async () => {
+    const { packageFolder, said } = packageOf(2);
+    expect(await report.run(["a", "b"], contextOf(packageFolder).context)).toBe(EXIT.usage);
+    expect(said()).toEqual(["b"]);
+  });
+
+  test("refuses what belongs to the other kind of report before anything starts", async () => {
+    const { context } = contextOf("/nowhere");
+    await expectFailure(
+      () => report.run(["--include-trends"], context),
+      EXIT.usage,
+      "--include-trends",
+      "--compare-runs",
+    );
+    await expectFailure(() => report.run(["--compare-runs", "--images"], context), EXIT.usage, "--images");
+    await expectFailure(() => report.run(["--output-format", "pdf"], context), EXIT.usage, "html, csv");
+  });
+});
+
+describe("noise", () => {
+  test("measures one target often, then asks Python", async () => {
+    const { packageFolder, said } = packageOf(0);
+    const { context, requests } = contextOf(packageFolder, EXIT.runsInvalid);
+    expect(await noise.run(["ioredis@valkey", "--output", "out"], context)).toBe(EXIT.runsInvalid);
+    expect(requests).toMatchObject([
+      { clients: ["ioredis@valkey"], runs: 20, connections: [50], warmupS: 2, output: "out" },
+    ]);
+    // Its own folder: `latest` may be another campaign's by now.
+    expect(said()).toEqual([FOLDER, "--output", "out"]);
+  });
+
+  test("measures nothing with --from", async () => {
+    const { packageFolder, said } = packageOf(0);
+    const { context, requests } = contextOf(packageFolder);
+    await noise.run(["iovalkey", "--from", "results/x", "--format", "json"], context);
+    expect(requests).toEqual([]);
+    expect(said()).toEqual(["results/x", "--target", "iovalkey", "--output", "results", "--format", "json"]);
+  });
+
+  test("says nothing of a campaign that did not end well", async () => {
+    const { context } = contextOf("/nowhere", EXIT.environment);
+    expect(await noise.run([], context)).toBe(EXIT.environment);
+  });
+
+  test("is of one configuration, often enough", async () => {
+    const { context, requests } = contextOf("/nowhere");
+    await expectFailure(() => noise.run(["all"], context), EXIT.usage, "one target");
+    await expectFailure(() => noise.run(["--runs", "9"], context), EXIT.usage, "at least 10");
+    await expectFailure(() => noise.run(["--concurrency", "5 6"], context), EXIT.usage, "--concurrency 5,6");
+    await expectFailure(() => noise.run(["--from", "x", "--runs", "9"], context), EXIT.usage, "--runs");
+    expect(requests).toEqual([]);
+  });
+});

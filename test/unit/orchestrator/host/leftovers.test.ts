@@ -1,0 +1,143 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { findLeftovers, reclaimOrphans, removeAll } from "../../../../src/orchestrator/host/leftovers.js";
+import { leasesFolder, thisOwner } from "../../../../src/orchestrator/ownership/state.js";
+import { startTimeOf } from "../../../../src/runtimes/process-identity.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
+
+const newFolder = temporaryFolders();
+const newState = ownStateFolder(newFolder);
+let state: string;
+beforeEach(() => {
+  state = newState();
+});
+
+/** A process that does nothing, in a group of its own, as parts are. */
+async function sleeper(): Promise<{ pid: number; started: string; ended: Promise<unknown> }> {
+  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {
+    detached: true,
+    stdio: "ignore",
+  });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  const pid = child.pid ?? 0;
+  return { pid, started: (await startTimeOf(pid)) ?? "", ended };
+}
+
+/** Somebody who once had this process id. */
+const dead = { pid: process.pid, started: "1", campaign: "20200101_000000" };
+
+function work(): string {
+  const folder = join(newFolder(), "ratelimit-bench-work");
+  mkdirSync(folder);
+  return folder;
+}
+
+function lease(owner: object, processes: object[], workFolder: string): string {
+  mkdirSync(leasesFolder(), { recursive: true });
+  const path = join(leasesFolder(), "20200101_000000-1.json");
+  writeFileSync(path, JSON.stringify({ owner, runtime: "local", workFolder, processes }));
+  return path;
+}
+
+describe("what a killed campaign left", () => {
+  test("is ended and removed, and told [R-killed-2]", async () => {
+    const { pid, started, ended } = await sleeper();
+    const workFolder = work();
+    const folder = join(workFolder, "server-1");
+    mkdirSync(folder);
+    const path = lease(dead, [{ pid, started, folder }], workFolder);
+    const of = "of campaign 20200101_000000, which had died";
+    expect(await reclaimOrphans()).toEqual([
+      `removed the process ${pid} (server) ${of}`,
+      `removed the folder ${workFolder} ${of}`,
+    ]);
+    await ended;
+    expect([folder, workFolder, path].filter(existsSync)).toEqual([]);
+    expect(await reclaimOrphans()).toEqual([]);
+  });
+
+  test("is shown without being touched", async () => {
+    const { pid, started } = await sleeper();
+    const workFolder = work();
+    lease(dead, [{ pid, started }], workFolder);
+    expect((await findLeftovers(false)).map(({ what }) => what)).toEqual([
+      expect.stringContaining(`the process ${pid}`),
+      expect.stringContaining(workFolder),
+    ]);
+    expect(await startTimeOf(pid)).toBe(started);
+    expect(existsSync(workFolder)).toBe(true);
+  });
+
+  test("is not mistaken for a process that was given the same id since [R-killed-4]", async () => {
+    const { pid } = await sleeper();
+    lease(dead, [{ pid, started: "1" }], work());
+    expect(await reclaimOrphans()).toEqual([expect.stringContaining("removed the folder")]);
+    expect(await startTimeOf(pid)).toBeDefined();
+  });
+
+  test("is left alone as long as its campaign lives [R-killed-3]", async () => {
+    const { pid, started } = await sleeper();
+    const workFolder = work();
+    const path = lease(await thisOwner("20260101_000000"), [{ pid, started }], workFolder);
+    expect(await reclaimOrphans()).toEqual([]);
+    expect([workFolder, path].every(existsSync)).toBe(true);
+    expect(await startTimeOf(pid)).toBe(started);
+  });
+
+  test.each([
+    ["cannot be understood", '{"owner": {'],
+    ["names a folder that is not ours", { workFolder: "/home" }],
+  ])("is left alone when its file %s", async (_what, content) => {
+    const folder = newFolder();
+    const path = lease(dead, [], "");
+    const text = { owner: dead, runtime: "local", processes: [], ...(content as object), folder };
+    writeFileSync(path, typeof content === "string" ? content : JSON.stringify(text));
+    expect(await reclaimOrphans()).toEqual([]);
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test("that cannot be removed is listed, is an unfit environment, and stays known [R-clean-up-1]", async () => {
+    const file = join(newFolder(), "file");
+    writeFileSync(file, "");
+    // Below a file there is nothing that could be removed.
+    const path = lease(dead, [], join(file, "ratelimit-bench-x"));
+    const { gone, left } = await removeAll(await findLeftovers(false));
+    expect(gone).toEqual([]);
+    expect(left).toEqual([expect.stringMatching(/^the folder .*ratelimit-bench-x of campaign .*: ENOTDIR/)]);
+    await expectFailure(reclaimOrphans, EXIT.environment, "not to be removed", "ratelimit-bench-x");
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test("includes its lock and files that it had not finished, but none that is being written", async () => {
+    mkdirSync(leasesFolder(), { recursive: true });
+    writeFileSync(join(state, "lock.json"), JSON.stringify(dead));
+    const [old, fresh] = ["lock.1a.tmp", "lock.2b.tmp"].map((name) => join(state, name));
+    for (const path of [old, fresh]) writeFileSync(path ?? "", "");
+    utimesSync(old ?? "", 1, 1);
+    expect(await reclaimOrphans()).toEqual([
+      "removed the lock of campaign 20200101_000000",
+      `removed the unfinished file ${old}`,
+    ]);
+    expect(readdirSync(state).sort()).toEqual(["leases", "lock.2b.tmp"]);
+  });
+
+  test("includes files that it was writing when it was killed, at once", async () => {
+    const { pid, ended } = await sleeper();
+    mkdirSync(leasesFolder(), { recursive: true });
+    const path = join(leasesFolder(), `.20200101_000000-${pid}.json.${pid}.0a1b2c3d.tmp`);
+    writeFileSync(path, "");
+    expect(await reclaimOrphans()).toEqual([]);
+    process.kill(pid, "SIGKILL");
+    await ended;
+    expect(await reclaimOrphans()).toEqual([`removed the unfinished file ${path}`]);
+    expect(existsSync(path)).toBe(false);
+  });
+});

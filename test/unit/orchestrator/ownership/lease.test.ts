@@ -1,0 +1,130 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { Lease } from "../../../../src/orchestrator/ownership/lease.js";
+import { leaseSchema } from "../../../../src/orchestrator/ownership/state.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { FakeRuntime, held, partOf } from "../../../helpers/fake-runtime.js";
+import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
+
+const newFolder = temporaryFolders();
+const newState = ownStateFolder(newFolder);
+let runtime: FakeRuntime;
+let lease: Lease;
+let leases: string;
+let workFolder: string;
+
+beforeEach(async () => {
+  vi.stubEnv("TMPDIR", newFolder());
+  leases = join(newState(), "leases");
+  runtime = new FakeRuntime();
+  lease = await Lease.open("20260101_000000");
+  await lease.note({ runtime: "fake" });
+  workFolder = lease.workFolder;
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const start = (role: string) => lease.start(runtime, partOf(role));
+const written = () => {
+  const [name = "missing"] = readdirSync(leases);
+  return leaseSchema.parse(JSON.parse(readFileSync(join(leases, name), "utf8")));
+};
+
+test("everything is given back in reverse order, with the work folder and the lease's file", async () => {
+  for (const role of ["store-1", "server", "generator"]) await start(role);
+  await lease.close();
+  expect(runtime.told.slice(3)).toEqual(["stop generator", "stop server", "stop store-1"]);
+  expect(readdirSync(leases)).toEqual([]);
+  expect(existsSync(workFolder)).toBe(false);
+});
+
+test("the file always holds what is running, also when parts start side by side", async () => {
+  const roles = ["store-1", "store-2", "store-3", "store-4", "store-5", "store-6"];
+  const parts = await Promise.all(roles.map(start));
+  expect(written().processes).toEqual(parts.map(({ process }) => process));
+  await lease.release(parts.slice(0, 4));
+  expect(written()).toMatchObject({
+    runtime: "fake",
+    workFolder,
+    owner: { pid: process.pid, campaign: "20260101_000000" },
+    processes: parts.slice(4).map(({ process }) => process),
+  });
+  expect(readdirSync(leases)).toHaveLength(1);
+});
+
+test("a part that is not ready yet is in the file, so that a killed campaign leaves no orphan", async () => {
+  const ready = held();
+  runtime.becomingReady.set("server", () => ready.promise);
+  const starting = start("server");
+  await expect.poll(() => written().processes.length).toBe(1);
+  ready.release();
+  await starting;
+});
+
+test("a part that fails to become ready is stopped and no longer held", async () => {
+  runtime.becomingReady.set("server", () => Promise.reject(new Error("no answer")));
+  await expect(start("server")).rejects.toThrow("no answer");
+  expect(runtime.alive.size).toBe(0);
+  expect(written().processes).toEqual([]);
+});
+
+test("when one part cannot be stopped the others are, and the error and the file name it [R-clean-up-2]", async () => {
+  for (const role of ["store-1", "server", "generator"]) await start(role);
+  runtime.unstoppable.add("server");
+  await expect(lease.close()).rejects.toThrow(/could not be stopped: server: it does not listen/);
+  expect([...runtime.alive]).toEqual(["server"]);
+  // The next start needs the file to end it.
+  expect(written().processes.length).toBeGreaterThan(0);
+});
+
+test("a part that is still becoming ready when all is given back is stopped at once", async () => {
+  const ready = held();
+  runtime.becomingReady.set("server", () => ready.promise);
+  const starting = start("server").catch((error: Error) => error);
+  await expect.poll(() => runtime.alive.has("server")).toBe(true);
+  const closing = lease.close();
+  await expect.poll(() => runtime.alive.has("server")).toBe(false);
+  ready.release();
+  await Promise.all([closing, starting]);
+  expect(runtime.alive.size).toBe(0);
+});
+
+test("a part that begins while all is given back is stopped before that ends", async () => {
+  const begin = held();
+  runtime.beforeBeginning.set("server", () => begin.promise);
+  const starting = start("server").catch((error: Error) => error);
+  let closed = false;
+  const closing = lease.close().then(() => {
+    closed = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(closed).toBe(false);
+  begin.release();
+  await closing;
+  expect(runtime.alive.size).toBe(0);
+  expect(await starting).toBeInstanceOf(Error);
+  expect(readdirSync(leases)).toEqual([]);
+});
+
+test("nothing starts any more once all was given back", async () => {
+  await lease.close();
+  await expect(start("server")).rejects.toThrow(/came too late/);
+  expect(runtime.told).toEqual([]);
+});
+
+test("without a folder for temporary files there is no lease, and the message names the mend", async () => {
+  await lease.close();
+  vi.stubEnv("TMPDIR", join(newFolder(), "gone"));
+  await expectFailure(() => Lease.open("20260101_000001"), EXIT.environment, "TMPDIR");
+  expect(readdirSync(leases)).toEqual([]);
+});
+
+test("a helper process is in the file, a process that is no more is not", async () => {
+  await lease.hold(process.pid);
+  await lease.hold(4_999_999);
+  expect(written().processes.map(({ pid }) => pid)).toEqual([process.pid]);
+});

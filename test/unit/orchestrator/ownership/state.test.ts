@@ -1,0 +1,96 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import {
+  leasesFolder,
+  refuseIfWritten,
+  stateFolder,
+  takeLock,
+  thisOwner,
+} from "../../../../src/orchestrator/ownership/state.js";
+import { startTimeOf } from "../../../../src/runtimes/process-identity.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
+
+const newFolder = temporaryFolders();
+const newState = ownStateFolder(newFolder);
+let state: string;
+beforeEach(() => {
+  state = newState();
+});
+
+/** Somebody who once had this process id. */
+const dead = { pid: process.pid, started: "1", campaign: "20200101_000000" };
+
+describe("the lock", () => {
+  test("is held by one campaign: a second one is told whose it is", async () => {
+    const release = await takeLock("20260101_000000");
+    await expectFailure(
+      () => takeLock("20260101_000001"),
+      EXIT.environment,
+      "campaign 20260101_000000 is running",
+      `process ${process.pid}`,
+      "--allow-parallel",
+    );
+    await release();
+    await (await takeLock("20260101_000002"))();
+  });
+
+  test("is held by one of many that come at once [R-second-2]", async () => {
+    const attempts = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => takeLock(`c${n}`)));
+    expect(attempts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  test.each([
+    ["of a dead owner", JSON.stringify(dead)],
+    ["that is cut off", '{"pid": 1, "sta'],
+    ["that is empty", ""],
+  ])("%s is taken over", async (_what, text) => {
+    mkdirSync(state, { recursive: true });
+    writeFileSync(join(state, "lock.json"), text);
+    const release = await takeLock("20260101_000000");
+    expect(JSON.parse(readFileSync(join(state, "lock.json"), "utf8"))).toEqual(
+      await thisOwner("20260101_000000"),
+    );
+    await release();
+    expect(readdirSync(state)).toEqual([]);
+  });
+
+  test("leaves nothing else in the folder, taken or refused", async () => {
+    const release = await takeLock("20260101_000000");
+    await takeLock("20260101_000001").catch(() => {});
+    expect(readdirSync(state)).toEqual(["lock.json"]);
+    await release();
+    expect(readdirSync(state)).toEqual([]);
+  });
+
+  test("of a folder that cannot be is an unfit environment, with what would mend it", async () => {
+    const file = join(newFolder(), "file");
+    writeFileSync(file, "");
+    process.env.XDG_STATE_HOME = join(file, "below");
+    await expectFailure(() => takeLock("x"), EXIT.environment, "state folder", "XDG_STATE_HOME");
+  });
+});
+
+test("the state folder follows the XDG rules: a relative path counts as unset", () => {
+  expect(stateFolder()).toBe(state);
+  process.env.XDG_STATE_HOME = "relative";
+  expect(stateFolder()).toBe(join(homedir(), ".local", "state", "ratelimit-bench"));
+});
+
+test("a folder that a live campaign writes to is refused to every other, also in parallel [R-second-3]", async () => {
+  const folder = newFolder();
+  mkdirSync(leasesFolder(), { recursive: true });
+  const write = (owner: object) => {
+    const lease = { owner, folder, workFolder: "/tmp/ratelimit-bench-x", processes: [] };
+    writeFileSync(join(leasesFolder(), "20260101_000000-1.json"), JSON.stringify(lease));
+  };
+  const parent = { pid: process.ppid, started: await startTimeOf(process.ppid), campaign: "20260101_000000" };
+  write(parent);
+  await expectFailure(() => refuseIfWritten(folder), EXIT.environment, "campaign 20260101_000000 is running");
+  await refuseIfWritten(newFolder());
+  write(dead);
+  await refuseIfWritten(folder);
+});

@@ -1,0 +1,67 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { estimateS, learnOverheads, overheadsOf, runS } from "../../../../src/orchestrator/plan/estimate.js";
+import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { durationText } from "../../../../src/orchestrator/ui/text.js";
+import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
+import { everything, requestOf } from "../../../helpers/request.js";
+
+const stateFolder = ownStateFolder(temporaryFolders());
+const overheads = { none: 1, standalone: 2, cluster: 7 };
+const short = ["--duration-mode", "custom:10", "--warmup", "3", "--concurrency", "50"];
+
+describe("the estimate", () => {
+  const plan = (...flags: string[]) => makePlan(requestOf(...short, ...flags), everything);
+
+  test("adds up warm-up, window, starting and stopping of every run, with a pause between two", () => {
+    const seconds = (runs: string) => estimateS(plan("--cooldown", "2", "--runs", runs), overheads);
+    expect(seconds("3") - seconds("2")).toBeCloseTo(3 + 10 + 2 + 2);
+    expect(seconds("1")).toBeCloseTo(3 + 10 + 2 + 4);
+  });
+
+  test("knows topologies apart", () => {
+    const [first, second] = plan("--clients", "iovalkey,iovalkey:cluster", "--runs", "1").configurations;
+    const seconds = [first, second].map((each) => each && runS(plan(), each.configuration, overheads));
+    expect(seconds).toEqual([15, 20]);
+  });
+
+  test("pauses longer between clients in consecutive order alone", () => {
+    const flags = ["--clients", "iovalkey,ioredis", "--runs", "2", "--cooldown", "1,9"];
+    const seconds = (order: string) => estimateS(plan(...flags, "--order", order), overheads);
+    expect(seconds("consecutive") - seconds("interleaved")).toBeCloseTo(9 - 1);
+  });
+});
+
+describe("what runs took on this machine", () => {
+  const [planned] = makePlan(requestOf(...short), everything).configurations;
+  const configuration = planned?.configuration;
+  if (!configuration) throw new Error("nothing is planned");
+  const took = (...seconds: number[]) => seconds.map((each) => ({ configuration, seconds: each }));
+
+  test("is remembered by runtime and topology, as a median", async () => {
+    stateFolder();
+    const before = await overheadsOf("local");
+    await learnOverheads("local", 3, took(13 + 5, 13 + 50, 13 + 6));
+    expect(await overheadsOf("local")).toEqual({ ...before, standalone: 6 });
+    expect((await overheadsOf("docker")).standalone).not.toBe(6);
+  });
+
+  test("a memory that cannot be read is none", async () => {
+    const folder = stateFolder();
+    const before = await overheadsOf("local");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "overheads.json"), '{"local:standalone": ["x"]}');
+    expect(await overheadsOf("local")).toEqual(before);
+    await learnOverheads("local", 3, took(13 + 5));
+    expect(await overheadsOf("local")).toMatchObject({ standalone: 5 });
+  });
+});
+
+test.each([
+  [12.4, "12 s"],
+  [100, "2 min"],
+  [7500, "2 h 05 min"],
+])("%d seconds are told as %s", (seconds, text) => {
+  expect(durationText(seconds)).toBe(text);
+});

@@ -1,0 +1,248 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { type Plan, planSchema } from "../../../../src/contract/plan.js";
+import { wantedVersions } from "../../../../src/orchestrator/host/versions/wanted.js";
+import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
+
+const labels = (plan: Plan) => [
+  ...new Set(plan.configurations.map(({ configuration }) => configuration.target.label)),
+];
+const durations = (plan: Plan) =>
+  plan.configurations.map(({ configuration: { target, load, extent } }) => [
+    target.topology,
+    load.connections,
+    "duration_s" in extent ? extent.duration_s : undefined,
+  ]);
+
+describe("which targets are planned", () => {
+  test.each([
+    [
+      "all",
+      ["valkey-glide", "iovalkey", "ioredis", "valkey-glide:cluster", "iovalkey:cluster", "ioredis:cluster"],
+    ],
+    ["standalone", ["valkey-glide", "iovalkey", "ioredis"]],
+    ["cluster", ["valkey-glide:cluster", "iovalkey:cluster", "ioredis:cluster"]],
+    ["controls", ["none", "memory"]],
+    ["standalone,iovalkey none", ["valkey-glide", "iovalkey", "ioredis", "none"]],
+    ["ioredis@valkey:cluster", ["ioredis@valkey:cluster"]],
+  ])("%s", (clients, expected) => {
+    const plan = makePlan(requestOf("--clients", clients), everything);
+    expect(labels(plan)).toEqual(expected);
+    expect(planSchema.parse(plan)).toEqual(plan);
+  });
+
+  test("one target by two names is measured once, and that is said [R-duplicates-2]", () => {
+    const plan = makePlan(requestOf("--clients", "iovalkey iovalkey@valkey"), everything);
+    expect(labels(plan)).toEqual(["iovalkey"]);
+    expect(plan.notes).toEqual(["iovalkey@valkey is iovalkey, which is measured once"]);
+  });
+
+  test("ioredis gives way to Valkey where no Redis is, under a label and with a note that say so", () => {
+    const plan = makePlan(requestOf("--clients", "ioredis"), onlyValkey);
+    expect(labels(plan)).toEqual(["ioredis@valkey"]);
+    expect(plan.configurations[0]?.configuration.target.text).toBe("ioredis@valkey:standalone");
+    expect(plan.notes).toEqual(["ioredis runs on valkey here: no redis-server was found on this machine"]);
+    expect(plan.runs[0]?.file).toMatch(/^ioredis-valkey_light_/);
+  });
+
+  test.each(["quick", "standard"])(
+    "preset %s has ioredis on both stores, and the other clients",
+    (preset) => {
+      const plan = makePlan(requestOf("--preset", preset), everything);
+      expect(labels(plan)).toEqual([
+        "valkey-glide",
+        "iovalkey",
+        "ioredis",
+        "ioredis@valkey",
+        "none",
+        "memory",
+      ]);
+      expect(plan.notes).toEqual([]);
+    },
+  );
+
+  test.each(["quick", "standard"])("preset %s without a Redis: ioredis once, one notice", (preset) => {
+    const plan = makePlan(requestOf("--preset", preset), onlyValkey);
+    expect(labels(plan)).toEqual(["valkey-glide", "iovalkey", "ioredis@valkey", "none", "memory"]);
+    expect(plan.notes).toEqual([
+      "ioredis runs on valkey here: no redis-server was found on this machine; that is ioredis@valkey, which is measured once",
+    ]);
+  });
+
+  test("a store that was asked for by name does not give way: the target is skipped with the reason", () => {
+    const plan = makePlan(requestOf("--clients", "iovalkey,ioredis@redis"), onlyValkey);
+    expect(labels(plan)).toEqual(["iovalkey"]);
+    expect(plan.skips).toEqual([
+      { asked: "ioredis@redis", reason: "no redis-server was found on this machine" },
+    ]);
+  });
+
+  test("limits that a limiter cannot keep are a skip with the reason, and the others are planned", () => {
+    const both = ["--clients", "ioredis,ioredis+fastify-rate-limit"];
+    expect(labels(makePlan(requestOf(...both), everything))).toHaveLength(2);
+    const { skips, ...plan } = makePlan(requestOf(...both, "--block", "5"), everything);
+    expect(labels({ skips, ...plan })).toEqual(["ioredis"]);
+    expect(skips).toEqual([
+      { asked: "ioredis+fastify-rate-limit", reason: expect.stringContaining("cannot block a key") },
+    ]);
+  });
+
+  test("impossible pairs are skipped with the reason [R-impossible-1]", () => {
+    const plan = makePlan(requestOf("--clients", "iovalkey@redis,memory:cluster,none"), everything);
+    expect(labels(plan)).toEqual(["none"]);
+    expect(plan.skips.map(({ asked }) => asked)).toEqual(["iovalkey@redis", "memory:cluster"]);
+    expect(plan.skips[0]?.reason).toContain("valkey only");
+  });
+
+  test("nothing left to measure is bad usage that repeats the reasons [R-impossible-2]", async () => {
+    const request = requestOf("--clients", "iovalkey@redis");
+    await expectFailure(() => makePlan(request, everything), EXIT.usage, "nothing is left", "valkey only");
+  });
+
+  test.each<[string[], ...string[]]>([
+    [["--clients", "iovalky"], 'no client or group "iovalky"', "did you mean iovalkey?"],
+    [["--clients", "standalon"], "did you mean standalone?", "valid:"],
+    [["--clients", "contorls"], "controls"],
+    [["--clients", "iovalkey@mars"], "there is no store", "valkey, redis"],
+    [["--clients", "iovalkey:ring"], "there is no topology", "standalone, cluster"],
+    [["--clients", "ioredis~5"], "ioredis~1.2.3"],
+    [["--clients", "iordis~5.6.1"], 'no client "iordis"', "did you mean ioredis?"],
+    [["--clients", "ioredis+same-script~1.0.0"], "same-script has no versions"],
+    [["--clients", "ioredis+fastify-rate-limit+rate-limiter-flexible~7.1.1"], "two limiters"],
+    [["--clients", "memory~1.0.0"], "nothing is left", "memory has no versions"],
+    [["--limiter", "rate-limiter-flexibel~7.1.1"], "no limiter", "did you mean rate-limiter-flexible?"],
+    [["--limiter", "rate-limiter-flexible~7"], "rate-limiter-flexible~1.2.3"],
+    [["--limiter", "none"], "no limiter", "valid: rate-limiter-flexible, fastify-rate-limit"],
+    [["--limiter", "$(touch x)"], "not of the form"],
+    [["--clients", "ioredis+turbo"], "no option"],
+    [["--clients", "$(touch x)"], "not of the form"],
+    [["--clients", "../../x"], "not of the form"],
+    [["--clients", "-rf"], "not of the form"],
+    [["--clients", "x".repeat(300)], "not of the form"],
+    [["--workload", "heavi"], '"heavi"', "did you mean heavy?", "light, heavy"],
+    [["--traffic", "realistik"], "did you mean realistic?", "realistic, fixed, allowed, denied"],
+    [["--traffic", "$(touch x)"], "valid: realistic"],
+  ])("%j is bad usage", async (flags, ...parts) => {
+    await expectFailure(() => makePlan(requestOf(...flags), everything), EXIT.usage, ...parts);
+  });
+});
+
+describe("versions side by side", () => {
+  const labels = (...flags: string[]) =>
+    makePlan(requestOf(...flags, "--concurrency", "10"), everything).configurations.map(
+      ({ configuration }) => configuration.target.label,
+    );
+
+  test("each target once with each limiter; one that names its own keeps it, as does one without", () => {
+    const limiters = [
+      "--limiter",
+      "rate-limiter-flexible~7.1.1,rate-limiter-flexible,fastify-rate-limit~10.3.0",
+    ];
+    expect(labels("--clients", "ioredis~5.6.1,iovalkey+fastify-rate-limit,none", ...limiters)).toEqual([
+      "ioredis~5.6.1+rate-limiter-flexible~7.1.1",
+      "ioredis~5.6.1",
+      "ioredis~5.6.1+fastify-rate-limit~10.3.0",
+      "iovalkey+fastify-rate-limit",
+      "none",
+    ]);
+  });
+
+  test("what is asked for in two ways is measured once", () => {
+    expect(labels("--clients", "ioredis,ioredis+rate-limiter-flexible")).toEqual(["ioredis"]);
+  });
+
+  test("no two versions share a file or a hash, and targets without one keep theirs", () => {
+    const flags = ["--clients", "ioredis,iovalkey:cluster,memory,ioredis+fastify-rate-limit"];
+    const hashes = (...more: string[]) =>
+      makePlan(requestOf(...flags, "--concurrency", "10", ...more), everything).configurations.map(
+        ({ hash }) => hash,
+      );
+    // As they were before there were versions.
+    const before = ["3bdf5d61bf0e23cd", "a4bf0308f8dca83d", "e2381a82619ec387", "b5dd6847b1c64ed7"];
+    expect(hashes()).toEqual(before);
+    const versions = "rate-limiter-flexible~7.1.1,rate-limiter-flexible~11.4.0,rate-limiter-flexible";
+    const all = hashes("--limiter", versions);
+    expect(all).toEqual(expect.arrayContaining(before));
+    expect(new Set(all).size).toBe(3 * 3 + 1);
+    const { runs } = makePlan(
+      requestOf(...flags, "--concurrency", "10", "--limiter", versions, "--runs", "1"),
+      everything,
+    );
+    expect(new Set(runs.map(({ file }) => file)).size).toBe(3 * 3 + 1);
+    for (const { file } of runs) expect(file).toMatch(/^[\w.-]+$/);
+  });
+
+  test("what has to be installed is each package that a target asks for, once", () => {
+    const clients = "ioredis~5.6.1,ioredis~5.6.1@valkey,valkey-glide~2.4.1,node-redis~5.8.0";
+    const plan = makePlan(
+      requestOf("--clients", clients, "--limiter", "rate-limiter-flexible~7.1.1,fastify-rate-limit~10.3.0"),
+      everything,
+    );
+    expect(wantedVersions(plan).map(({ name, version }) => `${name} ${version}`)).toEqual([
+      "ioredis 5.6.1",
+      "rate-limiter-flexible 7.1.1",
+      "@fastify/rate-limit 10.3.0",
+      "@valkey/valkey-glide 2.4.1",
+      "redis 5.8.0",
+    ]);
+    expect(wantedVersions(makePlan(requestOf("--clients", "all,controls"), everything))).toEqual([]);
+  });
+});
+
+describe("what each configuration is given", () => {
+  test("dynamic durations: 120 s, 180 s above 100 connections, 30 s more for a cluster", () => {
+    const clients = ["--clients", "iovalkey iovalkey:cluster", "--concurrency", "50 100 101"];
+    expect(durations(makePlan(requestOf(...clients), everything))).toEqual([
+      ["standalone", 50, 120],
+      ["cluster", 50, 150],
+      ["standalone", 100, 120],
+      ["cluster", 100, 150],
+      ["standalone", 101, 180],
+      ["cluster", 101, 210],
+    ]);
+  });
+
+  test.each([
+    ["fixed30", 30],
+    ["fixed120", 120],
+    ["custom:7", 7],
+  ])("%s is %i s for all", (mode, seconds) => {
+    const clients = ["--clients", "iovalkey:cluster", "--concurrency", "500"];
+    expect(durations(makePlan(requestOf(...clients, "--duration-mode", mode), everything))).toEqual([
+      ["cluster", 500, seconds],
+    ]);
+  });
+
+  test("complexity belongs to heavy alone, so that it does not split the light rows", () => {
+    const plan = makePlan(
+      requestOf("--workload", "both", "--complexity", "7", "--concurrency", "5"),
+      everything,
+    );
+    expect(plan.configurations.map(({ configuration }) => configuration.workload)).toEqual([
+      { id: "light" },
+      { id: "heavy", complexity: 7 },
+    ]);
+  });
+
+  test("explicit limits win over the traffic's, one by one", () => {
+    const limits = (...flags: string[]) =>
+      makePlan(requestOf(...flags), everything).configurations[0]?.configuration.limits;
+    expect(limits()).toEqual({ points: 1_000_000_000, window_s: 60, block_s: 0 });
+    expect(limits("--points", "5")).toEqual({ points: 5, window_s: 60, block_s: 0 });
+    expect(limits("--window", "2", "--block", "3")).toEqual({
+      points: 1_000_000_000,
+      window_s: 2,
+      block_s: 3,
+    });
+  });
+
+  test("traffic other than the default is part of the file names, which are all different", () => {
+    const flags = ["--traffic", "realistic fixed", "--clients", "all", "--workload", "both", "--runs", "2"];
+    const files = makePlan(requestOf(...flags), everything).runs.map(({ file }) => file);
+    expect(files).toContain("iovalkey-cluster_heavy_100c_150s_run2.json");
+    expect(files).toContain("iovalkey_light_50c_120s_fixed_run1.json");
+    expect(new Set(files).size).toBe(files.length);
+  });
+});

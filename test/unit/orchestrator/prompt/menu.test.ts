@@ -1,0 +1,165 @@
+import { spawnSync } from "node:child_process";
+import { describe, expect, test } from "vitest";
+import type { Preview } from "../../../../src/orchestrator/campaign/dry-run.js";
+import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import {
+  type Answers,
+  clientGroups,
+  FIRST_ANSWERS,
+  wordsOf,
+} from "../../../../src/orchestrator/prompt/answers.js";
+import { type Asker, BACK, Cancelled } from "../../../../src/orchestrator/prompt/asker.js";
+import { continued } from "../../../../src/orchestrator/prompt/continued.js";
+import { pages } from "../../../../src/orchestrator/prompt/pages.js";
+import { planLines } from "../../../../src/orchestrator/prompt/plan-lines.js";
+import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
+import { everything, requestOf } from "../../../helpers/request.js";
+
+const words = (answers: Partial<Answers>) => wordsOf({ ...FIRST_ANSWERS, ...answers }).join(" ");
+
+describe("the command line of the menu's answers", () => {
+  test("names what differs from the defaults, and a group that is whole by its name", () => {
+    expect(words({})).toBe("--clients standalone,controls");
+    expect(words({ clients: ["iovalkey", "none"], runs: "5", concurrency: "8 9" })).toBe(
+      "--clients iovalkey,none --concurrency 8 9 --runs 5",
+    );
+    const all = Object.values(clientGroups()).flat();
+    expect(words({ clients: all })).toBe("--clients all,controls,node-redis,node-redis:cluster");
+  });
+
+  test("puts each client on each store, but no control", () => {
+    const clients = ["iovalkey", "ioredis:cluster", "memory"];
+    expect(words({ clients, stores: ["own", "redis"] })).toBe(
+      "--clients iovalkey,ioredis:cluster,memory,iovalkey@redis,ioredis@redis:cluster",
+    );
+  });
+
+  test("is one that the parser takes, for every client, store and traffic that there is", () => {
+    const answers: Answers = {
+      ...FIRST_ANSWERS,
+      clients: Object.values(clientGroups()).flat(),
+      stores: ["own", "valkey", "redis"],
+      workload: "both",
+      complexity: "3",
+      traffic: ["hot", "fixed"],
+      duration: "custom:7",
+    };
+    const request = parseCampaign(wordsOf(answers), {});
+    if (!request) throw new Error("help was printed");
+    expect(makePlan(request, everything).skips.map(({ asked }) => asked)).toEqual([
+      "valkey-glide@redis",
+      "iovalkey@redis",
+      "valkey-glide@redis:cluster",
+      "iovalkey@redis:cluster",
+    ]);
+  });
+});
+
+/** Answers from a list; a question that has none left gives up. */
+function answering(...answers: (string | string[] | typeof BACK)[]): Asker {
+  const next = async () => {
+    const answer = answers.shift();
+    if (answer === undefined) throw new Cancelled();
+    return answer as never;
+  };
+  const nothing = () => {};
+  return {
+    one: next,
+    many: next,
+    text: next,
+    columns: 76,
+    show: nothing,
+    command: nothing,
+    during: (_what, work) => work,
+  };
+}
+
+test("going back from a text that is typed leads to the choice before it", async () => {
+  const page = pages.find(({ title }) => title === "Duration");
+  const answer = await page?.ask(answering("custom", BACK, "custom", "45"), FIRST_ANSWERS);
+  expect(answer).toEqual({ duration: "custom:45" });
+});
+
+describe("the plan in the menu", () => {
+  const lines = (columns: number, ...flags: string[]): string[] => {
+    const found: Preview = {
+      runtime: { id: "local", choice: "as asked" },
+      plan: makePlan(requestOf(...flags), everything),
+      estimate: { seconds: 60, disk_bytes: 1e6 },
+      notices: [],
+    };
+    return planLines(found, columns);
+  };
+
+  test("says once what all configurations have in common, and what differs as a table", () => {
+    const shown = lines(
+      76,
+      "--clients",
+      "iovalkey,none",
+      "--concurrency",
+      "8 1000",
+      "--duration-mode",
+      "fixed30",
+    );
+    expect(shown.slice(1, -1)).toEqual([
+      "4 configurations, 3 runs each, interleaved",
+      "all: light, realistic, 30 s measured",
+      "  iovalkey  valkey standalone  8 connections",
+      "  none      no store           8 connections",
+      "  iovalkey  valkey standalone  1000 connections",
+      "  none      no store           1000 connections",
+    ]);
+    expect(shown.at(-1)).toMatch(
+      /^12 runs of 4 configurations, about 60 s \(until \d\d:\d\d\), 1 MB on disk$/,
+    );
+  });
+
+  test("of one configuration has no table", () => {
+    expect(lines(76, "--clients", "none", "--concurrency", "8", "--runs", "1").slice(1, -1)).toEqual([
+      "1 configuration, 1 run",
+      "no store, light, realistic, 8 connections, 120 s measured",
+      "  none",
+    ]);
+  });
+
+  test("fits, whatever differs", () => {
+    const everythingDiffers = [
+      "--workload",
+      "both",
+      "--traffic",
+      "realistic,sequential",
+      "--concurrency",
+      "8 1000",
+    ];
+    for (const columns of [76, 36]) {
+      const shown = lines(
+        columns,
+        "--clients",
+        "valkey-glide:cluster,ioredis@valkey,none",
+        ...everythingDiffers,
+      );
+      expect(shown).toContain("  valkey-glide:cluster");
+      expect(shown.slice(3, -1).filter((line) => line.length > columns)).toEqual([]);
+    }
+  });
+});
+
+describe("a command line over several lines", () => {
+  const command =
+    "A='x  --y' ./run.sh --clients standalone,controls --concurrency '50 100' --name 'it'\\''s' --seed 7";
+
+  test("is the same to a shell", () => {
+    for (const columns of [20, 40, 79]) {
+      const told = (text: string) =>
+        spawnSync("sh", ["-c", `set -- ${text}\nprintf '<%s>' "$@"`], { encoding: "utf8" }).stdout;
+      expect(told(continued(command, columns).join("\n"))).toBe(told(command));
+    }
+    expect(spawnSync("sh", ["-c", `set -- ${command}; echo $#`], { encoding: "utf8" }).stdout).toBe("10\n");
+  });
+
+  test("fits, with each value beside its flag, but for what is longer", () => {
+    expect(Math.max(...continued(command, 40).map((line) => line.length))).toBeLessThanOrEqual(40);
+    expect(continued("a", 79)).toEqual(["a"]);
+    expect(continued("./run.sh --runs 3 --seed 7", 19)).toEqual(["./run.sh --runs 3 \\", "  --seed 7"]);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { preview, previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
+import { looksOf } from "../../../../src/orchestrator/plan/looks.js";
+import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { ROOT } from "../../../helpers/programs.js";
+import { everything, requestOf } from "../../../helpers/request.js";
+
+const none = ["--clients", "none"];
+
+test.each([
+  [5, [5]],
+  [6, [5, 6]],
+  [8, [5, 8]],
+  [20, [5, 7, 10, 14, 20]],
+  [30, [5, 7, 10, 14, 20, 30]],
+])("at most %d runs are looked at after %j", (most, looks) => {
+  expect(looksOf(most)).toEqual(looks);
+});
+
+test("--runs auto plans 20 runs at most, --max-runs and --budget others, and a manifest repeats them", () => {
+  const request = requestOf(...none, "--runs", "auto");
+  expect(request).toMatchObject({ runs: 20, adaptive: {}, settings: { runs: "auto" } });
+  expect(makePlan(request, everything).adaptive).toEqual({ looks: [5, 7, 10, 14, 20] });
+  const asked = requestOf(...none, "--runs", "auto", "--max-runs", "7", "--budget", "1.5h");
+  expect(asked.settings).toMatchObject({ runs: "auto", "max-runs": "7", budget: "1.5h" });
+  expect(makePlan(asked, everything).adaptive).toEqual({ looks: [5, 7], budget_s: 5400 });
+  expect(makePlan(requestOf(...none), everything)).not.toHaveProperty("adaptive");
+});
+
+describe("refused in one line:", () => {
+  test.each([
+    [["--runs", "3", "--max-runs", "8"], "--max-runs 8 is of no use without --runs auto"],
+    [["--preset", "standard", "--budget", "20m"], "--budget 20m is of no use without --runs auto"],
+    [["--runs", "auto", "--order", "consecutive"], "--order consecutive"],
+    [["--runs", "auto", "--max-runs", "4"], "from 5 to 1000"],
+    [["--runs", "auto", "--budget", "20"], "with its unit"],
+    [["--runs", "auto", "--budget", "0s"], "with its unit"],
+    [["--runs", "auto", "--rate", "100"], "in an open loop"],
+    [["--runs", "automatic"], "or auto"],
+  ])("%j", async (flags, text) => {
+    await expectFailure(() => requestOf(...none, ...flags), EXIT.usage, text);
+  });
+});
+
+test("a dry run says what it does at least and at most, and after which rounds it decides", async () => {
+  const flags = ["--runs", "auto", "--max-runs", "10", "--duration-mode", "custom:30", "--runtime", "local"];
+  const found = await preview(requestOf(...none, ...flags, "--budget", "20m"), ROOT);
+  const { seconds, at_least } = found.estimate;
+  expect(at_least?.runs).toBe(10);
+  expect(at_least?.seconds).toBeLessThan(seconds);
+  const text = previewLines(found).join("\n");
+  expect(text).toContain("decided after rounds 5, 7\n");
+  expect(text).toContain("no round is begun that would end after 20 min");
+  expect(text).toMatch(/10 to 20 runs of 2 configurations, about \d+ min to \d+ min/);
+  const short = await preview(requestOf(...none, ...flags, "--budget", "2m"), ROOT);
+  expect(short.estimate.seconds).toBe(120);
+  // Of its runs of 40 s and more two fit.
+  expect(short.estimate.at_least?.runs).toBe(2);
+});

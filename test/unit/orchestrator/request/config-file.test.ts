@@ -1,0 +1,120 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Environment } from "../../../../src/contract/env.js";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { MANIFEST_SCHEMA } from "../../../../src/contract/manifest.js";
+import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
+import { parseSingle } from "../../../../src/orchestrator/request/single.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
+import { everything } from "../../../helpers/request.js";
+
+const newFolder = temporaryFolders();
+
+function fileWith(text: string, name = "campaign.yaml"): string {
+  const path = join(newFolder(), name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const withFile = (text: string, flags: readonly string[] = [], env: Environment = {}) =>
+  parseCampaign(["--config", fileWith(text), ...flags], env);
+
+test("a file holds the same settings as flags, lists as lists or as text", () => {
+  const text = [
+    "clients: [iovalkey, ioredis@valkey]",
+    'concurrency: "50 100"',
+    "duration-mode: custom:7",
+    "cooldown: [0.5, 1]",
+    "runs: 4",
+    "points: 1000",
+    "allow-parallel: true",
+    "threshold: [p99<10ms, errors<0.1%]",
+  ].join("\n");
+  const flags = ["--clients", "iovalkey,ioredis@valkey", "--concurrency", "50 100"];
+  flags.push("--duration-mode", "custom:7", "--cooldown", "0.5,1", "--runs", "4", "--points", "1000");
+  flags.push("--allow-parallel", "--threshold", "p99<10ms", "--threshold", "errors<0.1%", "--seed", "3");
+  const { command: _, ...ofFile } = withFile(text, ["--seed", "3"]) ?? {};
+  const { command: __, ...ofFlags } = parseCampaign(flags, {}) ?? {};
+  expect(ofFile).toEqual(ofFlags);
+});
+
+test("flags win over variables, those over the file, and that over its preset; disagreement is told", () => {
+  const text = "preset: quick\nruns: 4\npoints: 5\nwindow: 6\n";
+  const env = { RATE_LIMIT_POINTS: "7", RATE_LIMIT_DURATION: "8" };
+  const request = withFile(text, ["--window", "9"], env);
+  expect(request).toMatchObject({ runs: 4, warmupS: 2, limits: { points: 7, window_s: 9 } });
+  expect(request?.notices).toEqual([
+    "RATE_LIMIT_POINTS=7 wins over campaign.yaml:3 points 5",
+    "--window 9 wins over campaign.yaml:4 window 6",
+    "--window 9 wins over RATE_LIMIT_DURATION=8",
+  ]);
+});
+
+describe("refused as bad usage, with file and line [R-file-1]:", () => {
+  test.each<[string, ...string[]]>([
+    ["clients: none\ncleints: none\n", "campaign.yaml:2", '"cleints"', "did you mean clients?"],
+    ["clients: none\nruns: 0\n", "campaign.yaml:2 runs", "from 1 to 1000"],
+    ["clients: none\nruns: 4\nruns: 5\n", "campaign.yaml:3", "unique"],
+    ["clients: [none\n", "campaign.yaml:"],
+    ["- none\n", "campaign.yaml:1", "key: value"],
+    ["clients: {a: b}\n", "campaign.yaml:1", "a value or a list"],
+    ["clients:\n", "campaign.yaml:1", "a value or a list"],
+    ["clients: &a [none]\ntraffic: *a\n", "campaign.yaml:2", "a value or a list"],
+    ['clients: "none\\0"\n', "campaign.yaml:1 clients", "control characters"],
+    ["clients: $(touch x)\n", "not of the form"],
+    ["store-url: redis://a\n", 'there is no setting "store-url"'],
+    ["config: other.yaml\n", 'there is no setting "config"'],
+    ["preset: quik\n", "campaign.yaml:1 preset", "did you mean quick?"],
+    ["", "--clients is missing"],
+  ])("%j", async (text, ...parts) => {
+    await expectFailure(
+      () => {
+        const request = withFile(text);
+        if (request) makePlan(request, everything);
+      },
+      EXIT.usage,
+      ...parts,
+    );
+  });
+
+  test("a text that is far too long", async () => {
+    const text = `clients: ${"x".repeat(5000)}\n`;
+    await expectFailure(() => withFile(text), EXIT.usage, "campaign.yaml:1 clients", "at most 4096");
+  });
+
+  test("a file that is not there", async () => {
+    const argv = ["--config", "/no/such.yaml"];
+    await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, "/no/such.yaml", "cannot be read");
+  });
+
+  test("a manifest of a version without settings", async () => {
+    const text = JSON.stringify({ schema: MANIFEST_SCHEMA, plan: {} });
+    await expectFailure(() => withFile(text), EXIT.usage, "campaign.yaml:1", "no settings");
+  });
+});
+
+test.each([
+  ["run-all.sh", () => parseCampaign(["--quick", "--workload", "both", "--store-cpus", "0.5"], {})],
+  ["run-benchmark.sh", () => parseSingle({ RATE_LIMITER_TYPE: "ioredis", RUNS: "2", DURATION: "7" })],
+])("the settings that a manifest of %s keeps give the same plan, whatever the seed was", (_name, parse) => {
+  const request = parse();
+  if (!request) throw new Error("help was printed");
+  const manifest = { schema: MANIFEST_SCHEMA, settings: request.settings, plan: {} };
+  const again = withFile(JSON.stringify(manifest, null, 2));
+  if (!again) throw new Error("help was printed");
+  expect(makePlan(again, everything)).toEqual(makePlan(request, everything));
+  expect(again.caps).toEqual(request.caps);
+});
+
+test("a secret is never kept, told or repeated", () => {
+  const secret = "rediss://user:hunter2@cache.example";
+  const flags = ["--clients", "ioredis", "--store-url", secret];
+  const request = parseCampaign(flags, { STORE_URL: "redis://other:hunter3@cache.example" });
+  expect(request?.notices).toEqual(["--store-url wins over STORE_URL"]);
+  const { storeAccess, ...rest } = request ?? {};
+  expect(storeAccess).toEqual({ STORE_URL: secret });
+  expect(JSON.stringify(rest)).not.toMatch(/hunter/);
+});

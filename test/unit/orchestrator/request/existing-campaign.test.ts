@@ -1,0 +1,172 @@
+import { existsSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Environment } from "../../../../src/contract/env.js";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { differences, requireSame } from "../../../../src/orchestrator/campaign/comparability.js";
+import { resumedManifest } from "../../../../src/orchestrator/campaign/manifest.js";
+import { findCampaign } from "../../../../src/orchestrator/request/existing-campaign.js";
+import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
+import { beginCampaign } from "../../../helpers/begun.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
+
+const newFolder = temporaryFolders();
+
+const resume = (root: string, flags: readonly string[] = [], env: Environment = {}) =>
+  parseCampaign(["--resume", ...flags, "--output", root], env);
+
+describe("--resume", () => {
+  test("goes on with the newest campaign, or with the one that is named", async () => {
+    const root = newFolder();
+    await beginCampaign(root, "20260101_000000", ["--clients", "none", "--runs", "7"]);
+    await beginCampaign(root, "20260102_000000", ["--clients", "memory", "--runs", "2"]);
+    mkdirSync(join(root, "zzz"));
+    expect(resume(root)).toMatchObject({ resume: "20260102_000000", clients: ["memory"], runs: 2, seed: 1 });
+    const named = parseCampaign(["--resume", "20260101_000000", "--output", root], {});
+    expect(named).toMatchObject({ resume: "20260101_000000", clients: ["none"], runs: 7 });
+    expect(resume(root, ["--allow-parallel", "--progress", "run"])).toMatchObject({ allowParallel: true });
+  });
+
+  test("through a results root that is a link, as the user likes [R-link-3]", async () => {
+    const root = newFolder();
+    await beginCampaign(root, "20260101_000000");
+    const link = join(newFolder(), "results");
+    symlinkSync(root, link);
+    expect(resume(link)?.resume).toBe("20260101_000000");
+    symlinkSync("20260101_000000", join(root, "latest"));
+    expect(basename(findCampaign(link, "latest").folder)).toBe("20260101_000000");
+  });
+
+  test.each([
+    [["--runs", "5"], "--runs"],
+    [["--clients", "memory", "--seed", "2"], "--clients, --seed"],
+    [["--quick"], "--quick"],
+    [["--dry-run"], "--dry-run"],
+    [["--config", "x.yaml"], "--config"],
+    [["--runtime", "docker"], "runs on fake"],
+    [["--store-url", "redis://localhost"], "starts its stores itself"],
+  ])("beside %j is a contradiction that is named [R-contradiction-1]", async (flags, message) => {
+    const root = newFolder();
+    await beginCampaign(root, "20260101_000000");
+    await expectFailure(() => resume(root, flags), EXIT.usage, message);
+  });
+
+  test("takes the settings of its campaign, not those of the environment, and says so", async () => {
+    const root = newFolder();
+    await beginCampaign(root, "20260101_000000", ["--clients", "none", "--points", "5"]);
+    const request = resume(root, [], { RATE_LIMIT_POINTS: "7", RATE_LIMIT_DURATION: "9" });
+    expect(request?.limits).toEqual({ points: 5 });
+    expect(request?.notices).toEqual([
+      "RATE_LIMIT_POINTS is not read: 20260101_000000 goes on as it began",
+      "RATE_LIMIT_DURATION is not read: 20260101_000000 goes on as it began",
+    ]);
+  });
+
+  test.each([
+    "../../x",
+    "../deep/20260101_000000",
+    "..",
+    ".",
+    "a/b",
+    "$(touch x)",
+    ";rm",
+    "-x",
+    "a\nb",
+    "x".repeat(300),
+    "nothing",
+  ])("of %j is bad usage, and nothing is made [R-hostile-2]", async (name) => {
+    const root = join(newFolder(), "results", "deep");
+    await beginCampaign(root, "20260101_000000");
+    const argv = [`--resume=${name}`, "--output", root];
+    await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, "--resume");
+    expect(existsSync("x")).toBe(false);
+  });
+
+  test("without any campaign is bad usage that names the folder", async () => {
+    const root = newFolder();
+    await expectFailure(() => resume(root), EXIT.usage, "no campaign", root);
+    await expectFailure(() => resume(join(root, "gone")), EXIT.usage, join(root, "gone"));
+  });
+
+  test("with a manifest that is damaged or foreign names file and field", async () => {
+    const root = newFolder();
+    const { folder, manifest } = await beginCampaign(root, "20260101_000000");
+    const path = join(folder, "manifest.json");
+    writeFileSync(path, '{"schema":');
+    await expectFailure(() => resume(root), EXIT.usage, path);
+    writeFileSync(path, JSON.stringify({ ...manifest, plan: { ...manifest.plan, seed: -1 } }));
+    await expectFailure(() => resume(root), EXIT.usage, path, "plan.seed");
+    const [run] = manifest.plan.runs;
+    const elsewhere = { ...manifest.plan, runs: [{ ...run, file: "../../x.json" }] };
+    writeFileSync(path, JSON.stringify({ ...manifest, plan: elsewhere }));
+    await expectFailure(() => resume(root), EXIT.usage, path, "plan.runs", "../../x.json");
+    writeFileSync(path, JSON.stringify({ ...manifest, campaign: "../../x" }));
+    await expectFailure(() => resume(root), EXIT.usage, path, "campaign");
+    unlinkSync(path);
+    await expectFailure(() => resume(root), EXIT.usage, path);
+  });
+});
+
+describe("a link is not followed out of the results folder:", () => {
+  test("the campaign's folder [R-link-1]", async () => {
+    const root = newFolder();
+    const { folder } = await beginCampaign(newFolder(), "20260101_000000");
+    symlinkSync(folder, join(root, "20260101_000000"));
+    await expectFailure(() => resume(root), EXIT.environment, "leads out of the results folder", folder);
+  });
+
+  test.each(["manifest.json", "benchmark.log", "report", "none_light_50c_120s_run1.json"])(
+    "%s in it [R-link-2]",
+    async (name) => {
+      const root = newFolder();
+      const { folder } = await beginCampaign(root, "20260101_000000");
+      const elsewhere = join(newFolder(), "precious");
+      if (existsSync(join(folder, name))) renameSync(join(folder, name), elsewhere);
+      symlinkSync(elsewhere, join(folder, name));
+      await expectFailure(() => resume(root), EXIT.environment, join(folder, name), "is a link");
+    },
+  );
+});
+
+describe("machine, images and versions", () => {
+  test("that are as they were are no difference", async () => {
+    const { manifest } = await beginCampaign(newFolder(), "20260101_000000");
+    expect(differences(manifest, structuredClone(manifest))).toEqual([]);
+  });
+
+  test("that are not are named one by one, and refuse [R-changed-1]", async () => {
+    const { manifest: before } = await beginCampaign(newFolder(), "20260101_000000");
+    const now = structuredClone(before);
+    now.harness.node = "99.0.0";
+    now.machine.kernel = "Linux 99";
+    now.libraries = { ...now.libraries, fastify: "0.0.1" };
+    now.images = { server: { name: "ratelimit-bench-server:0", id: "sha256:0" } };
+    now.stores = { valkey: { path: "/opt/valkey-server", version: "7.2.0", embedded: false } };
+    delete now.machine.governor;
+    expect(differences(before, now)).toEqual([
+      `harness.node was "${before.harness.node}", is "99.0.0"`,
+      `libraries.fastify was "${before.libraries?.fastify}", is "0.0.1"`,
+      `machine.kernel was "${before.machine.kernel}", is "Linux 99"`,
+      ...(before.machine.governor ? [`machine.governor was "${before.machine.governor}", is absent`] : []),
+      `images was absent, is ${JSON.stringify(now.images)}`,
+      `stores.valkey was absent, is ${JSON.stringify(now.stores.valkey)}`,
+    ]);
+    await expectFailure(() => requireSame(before, now), EXIT.environment, "machine.kernel", "fastify");
+  });
+
+  test("a campaign that goes on has a session more, and keeps what it began with", async () => {
+    const { manifest } = await beginCampaign(newFolder(), "20260101_000000");
+    const before = { ...manifest, status: "aborted" as const, finished_at: "2026-01-01T00:10:00.000Z" };
+    const now = { ...structuredClone(manifest), conditions: ["a condition of today"] };
+    const resumed = resumedManifest(before, now);
+    expect(resumed).toMatchObject({
+      status: "running",
+      started_at: manifest.started_at,
+      plan: manifest.plan,
+    });
+    expect(resumed).not.toHaveProperty("finished_at");
+    expect(resumed.sessions).toHaveLength(2);
+    expect(resumed.conditions).toEqual([...manifest.conditions, "a condition of today"]);
+  });
+});

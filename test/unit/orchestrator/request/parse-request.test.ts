@@ -1,0 +1,224 @@
+import { describe, expect, test, vi } from "vitest";
+import type { Environment } from "../../../../src/contract/env.js";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { estimateS } from "../../../../src/orchestrator/plan/estimate.js";
+import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { everything, requestOf } from "../../../helpers/request.js";
+
+const parse = (argv: readonly string[], env: Environment = {}) => {
+  const request = parseCampaign(argv, env);
+  if (!request) throw new Error("help was printed");
+  return request;
+};
+
+test("the defaults are those of the specification", () => {
+  expect(parse(["--clients", "all"])).toMatchObject({
+    clients: ["all"],
+    workloads: ["light"],
+    duration: { mode: "dynamic" },
+    connections: [50, 100],
+    limits: {},
+    runs: 3,
+    warmupS: 10,
+    cooldownS: 5,
+    clientCooldownS: 10,
+    traffic: ["realistic"],
+    runtime: "auto",
+    order: "interleaved",
+    output: "results",
+    allowParallel: false,
+    notices: [],
+  });
+});
+
+describe("refused as bad usage, naming the flag and what is valid [R-unknown-1]:", () => {
+  test.each<[string[], ...string[]]>([
+    [[], "--clients is missing", "--quick"],
+    [["--clients", "all", "--quiet", "--verbose"], "--quiet and --verbose: give one of them"],
+    [["--clients", "all", "--progress", "lines"], "--progress", "live, run, phase"],
+    [["--clients", "all", "--progress", "run", "--quiet"], "--quiet and --progress: give one of them"],
+    [["--clients", "all", "--progress", "run", "--verbose"], "--verbose and --progress"],
+    [["--clients", "all", "--progress", "run", "--json"], "--json and --progress"],
+    [["--clients", "all", "--workload", "ligth"], "(did you mean light?); valid: light, heavy, both"],
+    [["--clients"], "--clients", "argument missing"],
+    [["--clients", ""], "--clients: give at least one value"],
+    [["--clients", " , "], "--clients: give at least one value"],
+    [["--clents", "all"], "--clents", "--clients"],
+    [["--clients", "all", "more"], "too many arguments"],
+    [["-x"], "unknown option"],
+    [["--clients", "all", "--duration-mode", "custom:0"], "from 1 to 86400 seconds"],
+    [["--clients", "all", "--duration-mode", "custom:-1"], "from 1 to 86400 seconds"],
+    [["--clients", "all", "--duration-mode", "custom:1.5x"], '"1.5x"', "whole number"],
+    [["--clients", "all", "--duration-mode", "custom:1e9"], '"1e9"', "whole number"],
+    [["--clients", "all", "--duration-mode", "custom:"], "whole number"],
+    [["--clients", "all", "--duration-mode", "fixed31"], "dynamic, fixed30, fixed120 or custom:N"],
+    [["--clients", "all", "--concurrency", "0"], "--concurrency", "from 1 to 10000"],
+    [["--clients", "all", "--concurrency", "50 abc"], '"abc"', "from 1 to 10000"],
+    [["--clients", "all", "--concurrency", "10000000"], "from 1 to 10000"],
+    [["--clients", "all", "--concurrency", "NaN"], "from 1 to 10000"],
+    [["--clients", "all", "--runs", "0"], "--runs", "from 1 to 1000"],
+    [["--clients", "all", "--warmup", "-1"], "--warmup", "from 0 to 3600 seconds"],
+    [["--clients", "all", "--cooldown", "1,2,3"], "--cooldown 1,2,3", "one or two"],
+    [["--clients", "all", "--cooldown", "a"], "--cooldown", "from 0 to 3600 seconds"],
+    [["--clients", "all", "--order", "random"], "interleaved, consecutive"],
+    [["--clients", "all", "--seed", "4294967296"], "--seed", "from 0 to 4294967295"],
+    [["--clients", "all", "--points", "0"], "--points", "from 1 to"],
+    [["--clients", "all", "--window", "1.5"], "--window", "whole number"],
+    [["--clients", "all", "--block", "-1"], "--block", "from 0 to"],
+    [["--clients", "all", "--complexity", "0"], "--complexity", "from 1 to"],
+    [["--clients", "all", "--workers", "65"], "--workers", "from 1 to 64"],
+    [["--clients", "all", "--runs", "$(touch x)"], "--runs"],
+    [["--clients", "all", "--runs", "3\n4"], "--runs"],
+    [["--clients", "all", "--runs", "3\0"], "--runs"],
+    [["--clients", "all", "--runs", "9".repeat(300)], "--runs"],
+    [["--clients", "all", "--no-such\nflag"], "unknown option"],
+  ])("%j", async (argv, ...parts) => {
+    await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, ...parts);
+  });
+});
+
+describe("lists", () => {
+  test("are separated by commas or spaces, and words given twice are taken once, with a notice [R-duplicates-1]", () => {
+    const request = parse(["--clients", "a, b  a", "--concurrency", "50,50 10"]);
+    expect(request).toMatchObject({ clients: ["a", "b"], connections: [50, 10] });
+    expect(request.notices).toEqual([
+      "--clients: a was given more than once",
+      "--concurrency: 50 was given more than once",
+    ]);
+  });
+
+  test("given several times are joined, whichever flag it is", () => {
+    const lists = [
+      ["--clients", "ioredis", "--clients", "iovalkey,none"],
+      ["--limiter", "rate-limiter-flexible", "--limiter", "rate-limiter-flexible~7.1.1"],
+      ["--workload", "light", "--workload", "heavy"],
+      ["--traffic", "fixed", "--traffic", "sparse"],
+      ["--rate", "100", "--rate=200"],
+      ["--concurrency", "10", "--concurrency", "20 30"],
+    ].flat();
+    const request = parse(lists);
+    expect(request).toMatchObject({
+      clients: ["ioredis", "iovalkey", "none"],
+      limiters: ["rate-limiter-flexible", "rate-limiter-flexible~7.1.1"],
+      workloads: ["light", "heavy"],
+      traffic: ["fixed", "sparse"],
+      rates: [100, 200],
+      connections: [10, 20, 30],
+      notices: [],
+    });
+    expect(request.command).toContain("--clients ioredis --clients iovalkey,none");
+    const search = parse(["--clients", "a", "--find-max-rate", "--slo", "p99<10ms", "--slo", "errors<1%"]);
+    expect(search.objectives?.map(({ text }) => text)).toEqual(["p99<10ms", "errors<1%"]);
+  });
+
+  test("`both` is each workload", () => {
+    expect(requestOf("--workload", "both").workloads).toEqual(["light", "heavy"]);
+  });
+});
+
+describe("environment and flags", () => {
+  const flags = ["--clients", "all"];
+  const env = {
+    RATE_LIMIT_POINTS: "7",
+    RATE_LIMIT_DURATION: "8",
+    RATE_LIMIT_BLOCK_DURATION: "9",
+    VALKEY_SERVER: "/opt/a/valkey-server",
+  };
+
+  test("variables set limits and store programs where no flag does", () => {
+    expect(parse(flags, env)).toMatchObject({
+      limits: { points: 7, window_s: 8, block_s: 9 },
+      programPaths: { "valkey-server": "/opt/a/valkey-server" },
+      notices: [],
+    });
+  });
+
+  test("flags win, and a disagreement is noticed [R-flag-wins-1]", () => {
+    const given = [...flags, "--points", "1", "--window", "8", "--valkey-server", "/opt/b"];
+    const request = parse(given, env);
+    expect(request.limits).toEqual({ points: 1, window_s: 8, block_s: 9 });
+    expect(request.programPaths).toEqual({ "valkey-server": "/opt/b" });
+    expect(request.notices).toEqual([
+      "--points 1 wins over RATE_LIMIT_POINTS=7",
+      "--valkey-server /opt/b wins over VALKEY_SERVER=/opt/a/valkey-server",
+    ]);
+  });
+
+  test("a wrong value is blamed on where it stands", async () => {
+    const wrong = { RATE_LIMIT_POINTS: "many" };
+    await expectFailure(() => parse(flags, wrong), EXIT.usage, "RATE_LIMIT_POINTS", '"many"');
+    expect(parse([...flags, "--points", "3"], wrong).limits).toEqual({ points: 3 });
+  });
+});
+
+describe("--quick", () => {
+  test("stands for short runs of the three clients, of ioredis on Valkey too, and of the controls", () => {
+    const { clients, duration, connections, runs } = parse(["--quick"]);
+    expect(clients).toEqual(["standalone", "ioredis@valkey", "controls"]);
+    expect({ duration, connections, runs }).toEqual({
+      duration: { mode: "fixed", seconds: 4 },
+      connections: [50],
+      runs: 3,
+    });
+  });
+
+  test("takes less than four minutes in containers, even where parts take twice as long to start", () => {
+    const plan = makePlan(parse(["--quick"]), everything);
+    expect(plan.runs).toHaveLength(18);
+    expect(estimateS(plan, { none: 5.4, standalone: 7.6 })).toBeLessThan(240);
+  });
+
+  test("gives way to each flag beside it", () => {
+    const request = parse(["--quick", "--clients", "none", "--runs", "1", "--duration-mode", "fixed30"]);
+    expect(request).toMatchObject({
+      clients: ["none"],
+      runs: 1,
+      duration: { mode: "fixed", seconds: 30 },
+      connections: [50],
+    });
+  });
+});
+
+describe("the command that repeats a campaign", () => {
+  test("carries the seed that was drawn, and asks for the same", () => {
+    const argv = ["--clients", "ioredis@valkey:cluster none", "--output", "a b/it's", "--concurrency", "5"];
+    const request = parse(argv);
+    expect(request.command).toBe(
+      `./scripts/run-all.sh --clients 'ioredis@valkey:cluster none' --output 'a b/it'\\''s' --concurrency 5 --seed ${request.seed}`,
+    );
+    expect(parse([...argv, "--seed", String(request.seed)])).toEqual(request);
+  });
+
+  test("names the variables that bore on it", () => {
+    const env = { RATE_LIMIT_POINTS: "7", VALKEY_SERVER: "/opt/a b/valkey-server", UNRELATED: "x" };
+    expect(parse(["--clients", "all", "--seed", "1"], env).command).toBe(
+      "RATE_LIMIT_POINTS=7 VALKEY_SERVER='/opt/a b/valkey-server' ./scripts/run-all.sh --clients all --seed 1",
+    );
+  });
+
+  test("draws another seed each time", () => {
+    const seeds = Array.from({ length: 5 }, () => parse(["--clients", "all"]).seed);
+    expect(new Set(seeds).size).toBe(5);
+  });
+});
+
+test("--help prints every flag and the exit codes, and asks for nothing", () => {
+  const written: string[] = [];
+  const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => written.push(String(text)) > 0);
+  try {
+    expect(parseCampaign(["--help"], {})).toBeUndefined();
+  } finally {
+    out.mockRestore();
+  }
+  for (const word of [
+    "--clients",
+    "--duration-mode",
+    "--allow-parallel",
+    "Exit codes",
+    "run-all.sh --quick",
+  ]) {
+    expect(written.join("")).toContain(word);
+  }
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { loadText } from "../../../../src/contract/configuration.js";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
+import { parseSingle } from "../../../../src/orchestrator/request/single.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { everything, requestOf } from "../../../helpers/request.js";
+
+const loads = (...flags: string[]) =>
+  makePlan(requestOf(...flags), everything).configurations.map(({ configuration: { load } }) =>
+    loadText(load),
+  );
+
+describe("--rate", () => {
+  test("plans an open loop at each rate, over up to 200 connections", () => {
+    expect(loads("--rate", "5000,0.5")).toEqual([
+      "5000/s constant, up to 200 connections",
+      "0.5/s constant, up to 200 connections",
+    ]);
+  });
+
+  test("keeps the connections that were said, and not those of a preset", () => {
+    expect(loads("--rate", "50", "--concurrency", "7")).toEqual(["50/s constant, up to 7 connections"]);
+    expect(loads("--quick", "--clients", "iovalkey", "--rate", "50", "--arrivals", "poisson")).toEqual([
+      "50/s poisson, up to 200 connections",
+    ]);
+  });
+
+  test("without it loops are closed", () => {
+    expect(loads()).toEqual(["50 connections", "100 connections"]);
+  });
+
+  test("every rate has files of its own", () => {
+    const { runs } = makePlan(
+      requestOf("--rate", "100,200", "--concurrency", "5,10", "--runs", "1"),
+      everything,
+    );
+    expect(new Set(runs.map(({ file }) => file)).size).toBe(4);
+    expect(runs.map(({ file }) => file)).toContain("iovalkey_light_100rps-5c_120s_run1.json");
+  });
+
+  test("is the same campaign again when it is repeated from its settings", () => {
+    const { settings } = requestOf("--rate", "100");
+    expect(settings).toMatchObject({ rate: "100", concurrency: "200" });
+  });
+});
+
+describe("--rate-sweep", () => {
+  test("has both ends, and the same factor between all", () => {
+    expect(requestOf("--rate-sweep", "1000:20000:8").rates).toEqual([
+      1000, 1530, 2350, 3610, 5540, 8500, 13000, 20000,
+    ]);
+    expect(requestOf("--rate-sweep", "10:1000:3").rates).toEqual([10, 100, 1000]);
+  });
+});
+
+describe("bad usage in one line that names the range [R-range-2]:", () => {
+  test.each<[string[], ...string[]]>([
+    [["--rate", "0"], "--rate", "from 0.1 to 1000000 requests a second"],
+    [["--rate", "NaN"], "--rate", "from 0.1"],
+    [["--rate", "-5"], "--rate"],
+    [["--rate", "1e3"], "--rate"],
+    [["--rate", "1000001"], "--rate"],
+    [["--rate", ","], "--rate", "at least one"],
+    [["--rate-sweep", "1000:20000"], "--rate-sweep", "from:to:steps"],
+    [["--rate-sweep", "0:20000:8"], "--rate-sweep", "from 0.1"],
+    [["--rate-sweep", "1000:20000:1"], "--rate-sweep", "from 2 to 100"],
+    [["--rate-sweep", "2000:1000:3"], "--rate-sweep", "above the first"],
+    [["--rate", "5", "--rate-sweep", "1:2:3"], "--rate-sweep", "give one"],
+    [["--rate", "5", "--arrivals", "bursty"], "--arrivals", "constant, poisson"],
+    [["--arrivals", "poisson"], "--arrivals", "--rate"],
+  ])("%j", async (flags, ...parts) => {
+    await expectFailure(() => parseCampaign(["--clients", "iovalkey", ...flags], {}), EXIT.usage, ...parts);
+  });
+});
+
+describe("RATE of a single run", () => {
+  test("opens the loop", () => {
+    const request = parseSingle({ RATE: "5000", ARRIVALS: "poisson" });
+    expect(request).toMatchObject({ rates: [5000], arrivals: "poisson", connections: [200] });
+    expect(parseSingle({ RATE: "50", CONNECTIONS: "4" })).toMatchObject({ rates: [50], connections: [4] });
+    expect(parseSingle({})).toMatchObject({ rates: [], connections: [10] });
+  });
+
+  test.each([[{ RATE: "0" }], [{ RATE: "many" }], [{ ARRIVALS: "poisson" }], [{ RATE: "1", ARRIVALS: "x" }]])(
+    "%j is bad usage",
+    async (env) => {
+      await expectFailure(() => parseSingle(env), EXIT.usage, Object.keys(env).at(-1) ?? "");
+    },
+  );
+});

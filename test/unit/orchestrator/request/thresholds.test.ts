@@ -1,0 +1,41 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { parseThresholds } from "../../../../src/orchestrator/request/thresholds.js";
+import { expectFailure } from "../../../helpers/errors.js";
+
+describe("thresholds are kept in one unit for each figure:", () => {
+  test.each([
+    ["p99<10ms", { metric: "p99", op: "<", value: 10 }],
+    ["p50 <= 0.5s", { metric: "p50", op: "<=", value: 500 }],
+    ["p99.9<250us", { metric: "p99_9", op: "<", value: 0.25 }],
+    ["errors<0.1%", { metric: "errors", op: "<", value: 0.001 }],
+    ["throughput>=5000/s", { metric: "throughput", op: ">=", value: 5000 }],
+    ["cpu<120us", { metric: "cpu", op: "<", value: 120 }],
+    ["limited_share=0.1±0.01", { metric: "limited_share", op: "=", value: 0.1, tolerance: 0.01 }],
+    ["limited_share=10%+-1", { metric: "limited_share", op: "=", value: 0.1, tolerance: 0.01 }],
+  ])("%s", (text, expected) => {
+    const [threshold] = parseThresholds("--threshold", text);
+    expect(threshold).toMatchObject({ ...expected, value: expect.closeTo(expected.value, 12), text });
+  });
+
+  test("several at once", () => {
+    const texts = parseThresholds("--threshold", "p99<10ms, errors<0.1%").map(({ text }) => text);
+    expect(texts).toEqual(["p99<10ms", "errors<0.1%"]);
+  });
+});
+
+test.each<[string, ...string[]]>([
+  ["p99", "give e.g. p99<10ms"],
+  ["p99<", "give e.g."],
+  ["p99<-1ms", "give e.g."],
+  ["p99<NaN", "give e.g."],
+  ["p98<1ms", "there is no figure p98", "limited_share"],
+  ["constructor<1", "there is no figure"],
+  ["p99<10%", "no unit of p99", "ms"],
+  ["errors<200%", "at most 1"],
+  ["limited_share=0.1", "needs a tolerance"],
+  ["p99<1ms±1", "= alone"],
+  ["$(touch x)", "give e.g."],
+])("%j is refused with what is valid", async (text, ...parts) => {
+  await expectFailure(() => parseThresholds("--threshold", text), EXIT.usage, "--threshold", ...parts);
+});

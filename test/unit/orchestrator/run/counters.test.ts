@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import type { HostCpu } from "../../../../src/orchestrator/host/host-cpu.js";
+import { CounterWatch } from "../../../../src/orchestrator/run/counters.js";
+import type { RunDelays } from "../../../../src/runtimes/run-delay.js";
+import type { RunningPart } from "../../../../src/runtimes/types.js";
+
+/** CPU time and the run delays of threads at each reading, in order. */
+interface Told {
+  cpu_us: readonly number[];
+  delays?: readonly Record<string, number>[];
+  onThisMachine?: boolean;
+}
+
+/** A part whose counters say what they are told to say. */
+function part(role: string, { cpu_us, delays = [], onThisMachine = true }: Told): RunningPart {
+  const figures = [...cpu_us];
+  const threads = [...delays];
+  return {
+    role,
+    onThisMachine,
+    async counters() {
+      const next = figures.shift();
+      if (next === undefined) throw new Error("it has ended");
+      return { cpu_us: next, resident_bytes: 1 };
+    },
+    async runDelays(): Promise<RunDelays | undefined> {
+      const next = threads.shift();
+      return next && new Map(Object.entries(next));
+    },
+  } as Partial<RunningPart> as RunningPart;
+}
+
+/** Two CPUs whose idle time between two readings, 10 s apart, is this. */
+function host(idle_us: number): () => HostCpu {
+  const at = (at_ms: number, idle_us: number): HostCpu => ({
+    at_ms,
+    cpus: 2,
+    idle_us,
+    stolen_us: 0,
+    interrupts_us: 0,
+    accounted_us: 2_000 * at_ms,
+  });
+  const readings = [at(0, 0), at(10_000, idle_us)];
+  return () => readings.shift() ?? at(0, 0);
+}
+
+const WINDOW_S = 8;
+
+async function watched(parts: readonly RunningPart[], idle_us = 10_000_000, elsewhere_us = 0, told = {}) {
+  const watch = new CounterWatch(parts, host(idle_us));
+  watch.open();
+  watch.close();
+  const resources = await watch.resources("test", WINDOW_S, 1_000);
+  return { resources, load: await watch.hostLoad(WINDOW_S, told, elsewhere_us) };
+}
+
+describe("counters at the two ends of a window", () => {
+  test("give each role its run delay, and none where the system does not tell", async () => {
+    const server = { cpu_us: [0, 4_000_000], delays: [{ "1": 100, "2": 9 }, { "1": 350 }] };
+    const { resources } = await watched([
+      part("server", server),
+      part("generator", { cpu_us: [0, 2_000_000] }),
+    ]);
+    expect(resources.server).toMatchObject({
+      cpu_us: 4_000_000,
+      cpu_us_per_request: 4_000,
+      run_delay_us: 250,
+    });
+    expect(resources.generator).not.toHaveProperty("run_delay_us");
+  });
+
+  test("take what roles, harness and a store that was there before used off what the machine was busy", async () => {
+    const roles = () => [
+      part("server", { cpu_us: [1_000, 4_001_000] }),
+      part("store-1", { cpu_us: [5_000, 1_005_000] }),
+    ];
+    const { load } = await watched(roles());
+    // 10 s of 20 were busy, 5 of them with ours; reading itself takes this process some milliseconds.
+    expect(load?.foreign_cpu_percent).toBeGreaterThan(45);
+    expect(load?.foreign_cpu_percent).toBeLessThanOrEqual(50);
+    const elsewhere = (await watched(roles(), 10_000_000, 3_000_000)).load;
+    expect(elsewhere?.foreign_cpu_percent).toBeLessThanOrEqual(20);
+    expect(load?.cpus).toBe(2);
+  });
+
+  test("take a role's own word where it had ended before it could be read", async () => {
+    const ended = [part("server", { cpu_us: [0, 4_000_000] }), part("generator", { cpu_us: [0] })];
+    const told = { generator: { cpu_us: 3_000_000 }, server: { cpu_us: 1 } };
+    const { load } = await watched(ended, 10_000_000, 0, told);
+    expect(load?.foreign_cpu_percent).toBeGreaterThan(25);
+    expect(load?.foreign_cpu_percent).toBeLessThanOrEqual(30);
+  });
+
+  test.each([
+    ["was not read at the end", { cpu_us: [0] }],
+    ["runs in a virtual machine", { cpu_us: [0, 1], onThisMachine: false }],
+  ])("do not tell the load of the machine where a part %s", async (_why, told) => {
+    expect((await watched([part("server", told)])).load).toBeUndefined();
+  });
+});

@@ -1,0 +1,42 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import type { MeasuredResult } from "../../../../src/contract/result.js";
+import { parseSingle } from "../../../../src/orchestrator/request/single.js";
+import { checkPlugins, usePlugins } from "../../../../src/orchestrator/run/plugins.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
+import { requestOf } from "../../../helpers/request.js";
+
+const newFolder = temporaryFolders();
+const facts = (sha: string) => [{ name: "mine.js", sha256: sha.repeat(64) }];
+const loaded = (server: string, generator: string) =>
+  ({ plugins: facts(generator), server: { plugins: facts(server) } }) as unknown as MeasuredResult;
+
+test("--plugin is repeatable and wins over PLUGINS; paths are absolute, each once", () => {
+  expect(requestOf().plugins).toEqual([]);
+  const path = join(newFolder(), "a b.js");
+  writeFileSync(path, "");
+  const request = requestOf("--plugin", path, "--plugin", "package.json", "--plugin", path);
+  expect(request.plugins).toEqual([path, join(process.cwd(), "package.json")]);
+  // As the manifest keeps it: a campaign can be repeated from anywhere.
+  expect(request.settings.plugin).toBe(JSON.stringify(request.plugins));
+  expect(requestOf("--plugin", request.settings.plugin ?? "").plugins).toEqual(request.plugins);
+  expect(parseSingle({ PLUGINS: JSON.stringify([path]) }).plugins).toEqual([path]);
+});
+
+test("a plugin that cannot be loaded is bad usage before anything is started", async () => {
+  await expectFailure(() => requestOf("--plugin", "/no/such.js"), EXIT.usage, "--plugin", "/no/such.js");
+  await expectFailure(() => usePlugins(["/no/such.js"]), EXIT.usage, "/no/such.js");
+  await expectFailure(() => usePlugins(["/a\nb.js"]), EXIT.usage, "one line");
+});
+
+test("a program that loaded other bytes than the campaign began with fails the run, and is named", () => {
+  expect(() => checkPlugins(facts("a"), loaded("a", "a"))).not.toThrow();
+  expect(() => checkPlugins([], { server: {} } as unknown as MeasuredResult)).not.toThrow();
+  expect(() => checkPlugins(facts("a"), loaded("b", "a"))).toThrow("mine.js has changed");
+  expect(() => checkPlugins(facts("a"), loaded("a", "b"))).toThrow(
+    expect.objectContaining({ role: "generator" }),
+  );
+});

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import type { ProbeRequest } from "../../../../src/contract/probe-env.js";
+import { askProbe } from "../../../../src/orchestrator/run/probe.js";
+import type { Exit, RunningPart } from "../../../../src/runtimes/types.js";
+
+const request: ProbeRequest = {
+  actions: ["ready"],
+  nodes: [{ host: "127.0.0.1", port: 1 }],
+  store: "valkey",
+  topology: "standalone",
+  timeout_s: 1,
+};
+
+/** A probe that gives this answer to whatever it is asked, and has ended so if it gives none. */
+function probe(
+  answer: string | undefined,
+  exit: Exit,
+  lines: string[],
+): { part: RunningPart; asked: string[] } {
+  const asked: string[] = [];
+  const part: RunningPart = {
+    role: "probe",
+    address: { host: "", port: 0 },
+    exited: Promise.resolve(exit),
+    onThisMachine: false,
+    onLine: () => {},
+    ask: async (line) => {
+      asked.push(line);
+      return answer;
+    },
+    output: async () => "",
+    lastLines: () => lines,
+    counters: async () => ({ cpu_us: 0, resident_bytes: 0 }),
+    runDelays: async () => undefined,
+    stop: async () => {},
+  };
+  return { part, asked };
+}
+
+test("a request is one line, and its answer a report", async () => {
+  const { part, asked } = probe('{"ready_in_s":0.5}', { code: 0, signal: null }, []);
+  expect(await askProbe(part, request)).toEqual({ ready_in_s: 0.5 });
+  expect(asked).toEqual([JSON.stringify(request)]);
+});
+
+test.each<[string, Exit, string[], string]>([
+  [
+    "says why on its last line",
+    { code: 3, signal: null },
+    ["first", "the store took too long to be ready"],
+    "the store took too long to be ready",
+  ],
+  // What it answered before is no reason.
+  ["was killed", { code: null, signal: "SIGKILL" }, ['{"flushed":true}'], "the probe ended with SIGKILL"],
+  ["ended without a reason", { code: 0, signal: null }, ['{"flushed":true}'], "the probe ended with 0"],
+])("a probe that gives no answer and %s is told so", async (_what, exit, lines, message) => {
+  await expect(askProbe(probe(undefined, exit, lines).part, request)).rejects.toThrow(message);
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { configurationHash } from "../../../../src/contract/configuration.js";
+import { type MeasuredResult, resultSchema } from "../../../../src/contract/result.js";
+import { judge } from "../../../../src/judge/rules.js";
+import { failureOf, recordOf } from "../../../../src/orchestrator/run/result-documents.js";
+import { configuration, validEvidence } from "../../../helpers/evidence.js";
+import { FakeRuntime } from "../../../helpers/fake-runtime.js";
+
+const belonging = {
+  campaign: "20260101_000000",
+  planned: { hash: configurationHash(configuration), configuration },
+  run: 2,
+  runtime: new FakeRuntime(),
+  caps: { store: {}, server: {}, generator: {} },
+};
+
+/** What the generator alone knows: nothing of campaign, configuration and store. */
+function generatorsOwn(): MeasuredResult {
+  const {
+    campaign: _c,
+    configuration: _f,
+    configuration_hash: _h,
+    runtime: _r,
+    store: _s,
+    ...own
+  } = validEvidence();
+  return { ...own, run: 1, verdict: judge(own) };
+}
+
+const { store } = validEvidence();
+const seen = {
+  source: "pidusage",
+  cpu_us: 999,
+  cpu_percent: 9,
+  resident_bytes_mean: 10,
+  resident_bytes_max: 11,
+  samples: [{ t_s: 1, cpu_percent: 9, resident_bytes: 10 }],
+};
+
+describe("the record of a measured run", () => {
+  test("says where it belongs and passes the schema", () => {
+    const record = recordOf(belonging, { result: generatorsOwn(), store, resources: {}, notes: [] });
+    expect(record).toMatchObject({
+      campaign: "20260101_000000",
+      run: 2,
+      configuration,
+      configuration_hash: belonging.planned.hash,
+      runtime: { id: "fake", embedded_store: false, caps_applied: false },
+      versions: { store: "9.1.2" },
+    });
+    expect(resultSchema.parse(JSON.parse(JSON.stringify(record)))).toEqual(record);
+  });
+
+  test("is judged anew with the store's side: a fault that only the store shows makes it invalid", () => {
+    const spoilt = structuredClone(store);
+    for (const node of spoilt.nodes) node.at_end.script_calls = { evalsha: { calls: 1, failed: 0 } };
+    const result = generatorsOwn();
+    expect(result.verdict.status).toBe("valid");
+    const record = recordOf(belonging, { result, store: spoilt, resources: {}, notes: [] });
+    expect(record.verdict.status).toBe("invalid");
+    expect(record.verdict.reasons.map(({ rule }) => rule)).toEqual(["M8"]);
+  });
+
+  test("keeps the exact counters that a role told of itself, and adds what the runtime saw", () => {
+    const own = { source: "process.cpuUsage", cpu_us: 1000, cpu_percent: 10, samples: [] };
+    const result = { ...generatorsOwn(), resources: { server: own } };
+    const resources = { server: seen, "store-1": seen };
+    const record = recordOf(belonging, { result, store, resources, notes: ["a reading failed"] });
+    expect(record.resources).toEqual({
+      server: { ...seen, ...own, samples: seen.samples },
+      "store-1": seen,
+    });
+    expect(record.notes).toEqual(["a reading failed"]);
+  });
+
+  test("is not made from figures that are no numbers", () => {
+    const result = generatorsOwn();
+    result.requests.average = Number.NaN;
+    expect(() => recordOf(belonging, { result, store, resources: {}, notes: [] })).toThrow();
+  });
+});
+
+describe("the record of a run without figures", () => {
+  const failure = { role: "server", text: "ended during the run with SIGKILL" };
+  test.each(["failed", "aborted"] as const)(
+    "is %s, never zeros, and names role and reason [R-generator-dies-2]",
+    (status) => {
+      const record = failureOf(belonging, status, new Date("2026-01-01T00:00:00Z"), failure);
+      expect(resultSchema.parse(JSON.parse(JSON.stringify(record)))).toEqual(record);
+      expect(record).toMatchObject({ status, failure, run: 2, started_at: "2026-01-01T00:00:00.000Z" });
+      expect(record).not.toHaveProperty("requests");
+      expect(record.verdict.status).toBe("invalid");
+    },
+  );
+});

@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import type { CampaignEvent } from "../../../../src/contract/events.js";
+import { lastScreen, troubles } from "../../../../src/orchestrator/ui/last.js";
+import { widthOf } from "../../../../src/orchestrator/ui/layout.js";
+import { Story } from "../../../../src/orchestrator/ui/story.js";
+import { planOf, Telling } from "../../../helpers/events.js";
+
+const WIDE = Number.POSITIVE_INFINITY;
+
+function storyOf(events: readonly CampaignEvent[]): Story {
+  const story = new Story();
+  for (const event of events) story.add(event);
+  return story;
+}
+
+describe("the last screen", () => {
+  const many = new Telling(
+    planOf("--clients", "iovalkey,ioredis@valkey,iovalkey:cluster,none", "--concurrency", "8,16"),
+  );
+  const labels = many.plan.configurations.map(({ configuration: { target, load } }) => ({
+    label: target.label,
+    connections: load.connections,
+  }));
+  const isControl = labels.map(({ label }) => ({ control: label === "none" }));
+
+  test("has medians with their spread, and where report and log are", () => {
+    const tell = new Telling();
+    const lines = lastScreen(storyOf([tell.campaign(), tell.report(), tell.ended()]), WIDE);
+    expect(lines.join("\n")).toContain(
+      "standalone · valkey · light · realistic · 8 connections · 10 s\n" +
+        "  iovalkey  5000/s (4900–5100)  p50 1.50 ms  p99 12.25 ms  2 of 2 usable\n",
+    );
+    expect(lines.slice(-2)).toEqual([
+      "report: /results/20260101_120000/report/index.html",
+      "log: /results/20260101_120000/benchmark.log",
+    ]);
+  });
+
+  test("ranks what is alike, and never puts unlike things into one ranking", () => {
+    const lines = lastScreen(storyOf([many.campaign(), many.report(isControl), many.ended()]), WIDE);
+    const titles = lines.filter((line) => line.includes(" · "));
+    expect(titles.sort()).toEqual([
+      "cluster · valkey · light · realistic · 16 connections · 10 s",
+      "cluster · valkey · light · realistic · 8 connections · 10 s",
+      "controls · light · realistic · 16 connections · 10 s",
+      "controls · light · realistic · 8 connections · 10 s",
+      "standalone · valkey · light · realistic · 16 connections · 10 s",
+      "standalone · valkey · light · realistic · 8 connections · 10 s",
+    ]);
+    const group = lines.slice(
+      lines.indexOf("standalone · valkey · light · realistic · 8 connections · 10 s"),
+    );
+    const rates = group.slice(1, 3).map((line) => Number(/ (\d+)\/s/.exec(line)?.[1]));
+    expect(rates).toEqual([...rates].sort((a, b) => b - a));
+    expect(group.slice(1, 3).join()).toMatch(/ioredis@valkey/);
+  });
+
+  test("says where there is no figure instead of printing a zero", () => {
+    const tell = new Telling();
+    const none = {
+      valid_runs: 0,
+      requests_per_second: null,
+      latency_p50_ms: null,
+      latency_p99_ms: null,
+      verdict: null,
+    };
+    const text = (change: object) =>
+      lastScreen(storyOf([tell.campaign(), tell.report([{ ...none, ...change }]), tell.ended()]), WIDE).join(
+        "\n",
+      );
+    expect(text({})).toMatch(/iovalkey {2}no valid run {2}.*0 of 2 usable/);
+    expect(text({ runs: 0, missing_runs: 2 })).toMatch(/iovalkey {2}not run {2}.*0 of 2 usable/);
+    expect(text({})).not.toMatch(/\b0(\.0+)? ms|\b0\/s/);
+  });
+
+  test("fits into 40 columns, but for paths, which stay whole", () => {
+    const lines = lastScreen(storyOf([many.campaign(), many.report(isControl), many.ended()]), 40);
+    const wide = lines.filter((line) => widthOf(line) > 40);
+    expect(wide.every((line) => line.includes("/results/"))).toBe(true);
+    expect(lines.join("\n")).toContain("p99 12.25 ms");
+  });
+});
+
+describe("what went wrong", () => {
+  const tell = new Telling(planOf("--runs", "9"));
+  const invalid = (number: number, text: string) =>
+    tell.finished(number, { status: "invalid", reasons: [{ rule: "M9", severity: "invalid", text }] });
+
+  test("is told with its reason: runs that failed alike as one, the first few, and how many more", () => {
+    const events = [
+      tell.campaign(),
+      ...Array.from({ length: 9 }, (_, index) => tell.started(index + 1)),
+      tell.failed(1, "server: gone"),
+      tell.failed(2, "server: gone"),
+      ...[3, 4, 5, 6, 7, 8].map((number) => invalid(number, `${number} failed answers`)),
+      tell.finished(9),
+      tell.report(),
+      tell.ended({ exit_code: 4, runs: { valid: 1, invalid: 6, failed: 2 } }),
+    ];
+    const what = "  iovalkey, light, realistic, 8 connections";
+    expect(troubles(storyOf(events))).toEqual([
+      "2 of 9 runs failed",
+      "6 of 9 runs are invalid",
+      `${what}, runs 1, 2: failed: server: gone`,
+      ...[3, 4, 5, 6].map((n) => `${what}, run ${n}: invalid: M9 ${n} failed answers`),
+      "  and 2 more: the report and benchmark.log have them all",
+      "measure what failed once more with --resume",
+    ]);
+  });
+
+  test("of suspect runs is their number and the rules", () => {
+    const reasons = [{ rule: "M6", severity: "suspect" as const, text: "generator saturated" }];
+    const events = [tell.campaign(), tell.finished(1, { status: "suspect", reasons }), tell.finished(2)];
+    const lines = troubles(
+      storyOf([...events, tell.report(), tell.ended({ runs: { valid: 1, suspect: 1 } })]),
+    );
+    expect(lines).toEqual(["1 of 2 runs is suspect (M6): the report says why"]);
+  });
+
+  test("counts runs that an earlier session measured", () => {
+    const events = [tell.campaign(), tell.kept(1, "invalid"), tell.kept(2), tell.finished(3), tell.report()];
+    const ended = tell.ended({ exit_code: 5, runs: { valid: 1, kept: 2 } });
+    expect(troubles(storyOf([...events, ended]))).toEqual(["1 of 3 runs is invalid"]);
+  });
+
+  describe("after an interruption says what is kept:", () => {
+    const runs = [tell.campaign(), tell.finished(1)];
+    const aborted = tell.finished(2, { status: "aborted", figures: undefined });
+    const ended = (folder = "/results/20260101_120000") =>
+      tell.ended({ exit_code: 130, folder, runs: { valid: 1, aborted: 1, not_begun: 7 } });
+
+    test("a report of the runs that were measured", () => {
+      expect(troubles(storyOf([...runs, aborted, tell.report(), ended()]))).toEqual([
+        "the report is partial: 1 of 9 runs is measured and kept in /results/20260101_120000",
+      ]);
+    });
+
+    test("without one the command that builds it, as a shell takes it, and never broken", () => {
+      const lines = troubles(storyOf([...runs, aborted, ended("/my results/20260101_120000")]), 40);
+      expect(lines.slice(0, 2).join(" ")).toContain("1 of 9 runs is measured and kept in");
+      expect(lines.slice(-2)).toEqual([
+        "build the report of what was measured with",
+        "  ./scripts/generate_report.py '/my results/20260101_120000'",
+      ]);
+    });
+
+    test("that there is none where nothing was measured", () => {
+      const events = [tell.campaign(), tell.finished(1, { status: "aborted", figures: undefined })];
+      const end = tell.ended({ exit_code: 130, runs: { aborted: 1, not_begun: 8 } });
+      expect(troubles(storyOf([...events, end]))).toEqual(["no run was measured: there is no report"]);
+    });
+  });
+
+  test("is nothing where all went well, or nothing was begun", () => {
+    expect(troubles(storyOf([tell.campaign(), tell.finished(1), tell.report(), tell.ended()]))).toEqual([]);
+    expect(troubles(storyOf([tell.ended({ exit_code: 3, folder: undefined })]))).toEqual([]);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import type { CampaignEvent } from "../../../../src/contract/events.js";
+import { widthOf } from "../../../../src/orchestrator/ui/layout.js";
+import { liveLines, type Size } from "../../../../src/orchestrator/ui/live.js";
+import { Story } from "../../../../src/orchestrator/ui/story.js";
+import { BEGAN_MS, planOf, Telling } from "../../../helpers/events.js";
+
+const tell = new Telling();
+
+function linesAt(second: number, events: readonly CampaignEvent[], size: Partial<Size> = {}): string[] {
+  const story = new Story();
+  for (const event of events) story.add(event);
+  const full = { columns: 80, rows: 24, ...size };
+  return liveLines(story, BEGAN_MS + 1000 * second, full).map(({ text }) => text);
+}
+
+const measuring = [tell.campaign(), tell.started(1), tell.phase("measure", 10, 10), tell.second(20)];
+
+describe("the live screen", () => {
+  test("has time left, the configuration, the phase and every live figure", () => {
+    const text = linesAt(20, measuring).join("\n");
+    for (const part of [
+      /^\[#+-+\] {2}0\/2 runs {2}20 % {2}80 s left \(until \d\d:\d\d\)$/m,
+      /^iovalkey, light, realistic, 8 connections, run 1 of 2$/m,
+      /^measure {2}\[#+\] {2}10 of 10 s$/m,
+      /5012 requests\/s {2}p99 12\.31 ms {2}10\.0 % limited/,
+      /generator 45 % busy/,
+      /server 78 % busy \(CPU 96 %\)/,
+    ])
+      expect(text).toMatch(part);
+  });
+
+  test("counts the time left down between events, never below nothing", () => {
+    expect(linesAt(25, measuring).join()).toContain("75 s left");
+    expect(linesAt(5000, measuring).join()).toContain("0 s left");
+  });
+
+  test("shows no number for what a second has no sample of", () => {
+    const bare = {
+      limited_share: undefined,
+      p99_ms: undefined,
+      generator_event_loop_utilisation: undefined,
+      server_event_loop_utilisation: undefined,
+      server_cpu_percent: undefined,
+    };
+    const figures = linesAt(20, [...measuring, tell.second(20, bare)]).slice(3);
+    expect(figures).toEqual(["5012 requests/s"]);
+  });
+
+  test("takes back figures that are old, and says since when there are none", () => {
+    expect(linesAt(22, measuring).join()).toContain("5012 requests/s");
+    const late = linesAt(24, measuring).join();
+    expect(late).not.toContain("5012");
+    expect(late).toContain("no figures for 4 s");
+  });
+
+  test("shows the figures of no earlier run or phase", () => {
+    const next = [...measuring, tell.finished(1), tell.started(2, 20), tell.phase("measure", 20, 10)];
+    expect(linesAt(20, next).join()).not.toContain("5012");
+  });
+
+  test("says what went wrong so far", () => {
+    const bad = [tell.campaign(), tell.failed(1, "server: gone"), tell.finished(2, { status: "suspect" })];
+    expect(linesAt(20, bad)).toContain("so far: 1 suspect, 1 failed");
+  });
+
+  test.each([
+    [80, 24],
+    [40, 24],
+    [20, 24],
+    [5, 4],
+    [1, 1],
+    [200, 60],
+  ])("fits into %i columns and %i rows, also with a huge label of wide characters", (columns, rows) => {
+    const plan = planOf();
+    const [planned] = plan.configurations;
+    if (!planned) throw new Error("a configuration");
+    planned.configuration.target.label = `${"漢字".repeat(50)}${"x".repeat(100)}`;
+    const huge = new Telling(plan);
+    const events = [huge.campaign(), huge.started(1), huge.phase("measure", 10, 10), huge.second(20)];
+    const lines = linesAt(20, events, { columns, rows });
+    expect(lines.length).toBeLessThanOrEqual(Math.max(1, rows - 1));
+    for (const line of lines) expect(widthOf(line)).toBeLessThan(Math.max(2, columns));
+  });
+
+  test("keeps every figure on a narrow terminal", () => {
+    const text = linesAt(20, measuring, { columns: 40 }).join("\n");
+    for (const part of ["0/2 runs", "80 s left", "run 1 of 2", "5012", "12.31", "10.0 %", "45 %", "78 %"])
+      expect(text).toContain(part);
+  });
+
+  test("shows control characters of a name instead of obeying them", () => {
+    const plan = planOf();
+    const [planned] = plan.configurations;
+    if (!planned) throw new Error("a configuration");
+    planned.configuration.target.label = "evil\x1b[2J\r\n\u202egpj";
+    const hostile = new Telling(plan);
+    const text = linesAt(1, [hostile.campaign(), hostile.started(1)]).join("\n");
+    expect(text).toContain("evil\\x1b[2J\\x0d\\x0a\\u202egpj");
+    expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);
+  });
+});

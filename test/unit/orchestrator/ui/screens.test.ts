@@ -1,0 +1,284 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { type CampaignEvent, eventSchema } from "../../../../src/contract/events.js";
+import { JsonScreen } from "../../../../src/orchestrator/ui/json.js";
+import { type LineDetail, LinesScreen } from "../../../../src/orchestrator/ui/lines.js";
+import { QuietScreen } from "../../../../src/orchestrator/ui/quiet.js";
+import { openScreen } from "../../../../src/orchestrator/ui/screens.js";
+import { assumeSize } from "../../../../src/orchestrator/ui/size.js";
+import { TerminalScreen } from "../../../../src/orchestrator/ui/terminal.js";
+import type { Detail } from "../../../../src/orchestrator/ui/types.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { Kept, planOf, shown, Telling } from "../../../helpers/events.js";
+
+/** A terminal that tells of its size. */
+class Resized extends Kept {
+  readonly #listeners: (() => void)[] = [];
+
+  constructor() {
+    super(true);
+  }
+
+  on(_event: "resize", listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  resized(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const tell = new Telling();
+const ESC = "\x1b";
+const HOSTILE = "a\x1b]0;owned\x07\nforged line\u009b31m\u2028b";
+/** Any control character but the end of a line, and a line separator. */
+const OBEYED = /[^\P{Cc}\n]|\u2028/u;
+const story: CampaignEvent[] = [
+  tell.opened(),
+  tell.notice("runtime: local (as asked)"),
+  tell.notice("a warning", "warning"),
+  tell.campaign(),
+  tell.started(1),
+  tell.phase("warmup", 1, 5),
+  tell.phase("measure", 6, 10),
+  tell.second(7),
+  tell.detail("a line of the server", "server"),
+  tell.finished(1),
+  tell.started(2, 20),
+  tell.failed(2, "server: ended with SIGKILL"),
+  tell.report(),
+  tell.ended({ exit_code: 4, runs: { valid: 1, failed: 1 } }),
+];
+const lines = (detail: LineDetail, events = story) =>
+  shown((outputs) => new LinesScreen(outputs, detail), events);
+const json = (detail: Detail, events = story) => shown((outputs) => new JsonScreen(outputs, detail), events);
+
+describe("a line a run", () => {
+  /** What is said of runs; the rest is said once a campaign. */
+  const ofRuns = (events = story) => lines("run", events).out.lines.filter((line) => line.includes("/2]"));
+
+  test("holds its place, what was measured, the figures, the verdict and the time that is left", () => {
+    expect(ofRuns()).toEqual([
+      expect.stringMatching(
+        /^\d\d:\d\d:\d\d \[1\/2\] iovalkey, light, realistic, 8 connections, run 1: 5000 requests\/s, p99 12\.25 ms, valid; 88 s left$/,
+      ),
+      expect.stringMatching(
+        /^\d\d:\d\d:\d\d \[2\/2\] iovalkey, .*, run 2: failed: server: ended with SIGKILL; 88 s left$/,
+      ),
+    ]);
+  });
+
+  test("names the rules, each once, where a run is not valid", () => {
+    const reason = (rule: string, text: string) => ({ rule, severity: "suspect" as const, text });
+    const reasons = [reason("M8", "one"), reason("M25", "two"), reason("M8", "three")];
+    const suspect = tell.finished(1, { status: "suspect", reasons });
+    expect(ofRuns([tell.campaign(), tell.started(1), suspect])).toEqual([
+      expect.stringMatching(/, p99 12\.25 ms, suspect \(M8, M25\); 88 s left$/),
+    ]);
+  });
+
+  test("is all that is said of a run", () => {
+    const { out } = lines("run");
+    expect(out.text).not.toMatch(/warm-up|measure$|5012|a line of the server/m);
+    expect(out.text).toContain("runtime: local (as asked)\n");
+    expect(out.text).toContain("report: /results/20260101_120000/report/index.html\n");
+  });
+});
+
+describe("a line a phase", () => {
+  test("each phase is one line with the time of day, and nothing is an escape sequence", () => {
+    const { out, err } = lines("phase");
+    expect(out.lines.filter((line) => /^\d\d:\d\d:\d\d {3}(warm-up|measure)$/.test(line))).toHaveLength(2);
+    expect(out.text).toMatch(/^\d\d:\d\d:\d\d \[1\/2\] iovalkey, light, .*, run 1 of 2; 2 min left$/m);
+    expect(out.text).toMatch(/5000 requests\/s, p50 1\.50 ms, p99 12\.25 ms, 10\.0 % limited — valid$/m);
+    expect(out.text).not.toContain("5012");
+    expect(out.text).not.toContain("a line of the server");
+    expect(out.text + err.text).not.toMatch(OBEYED);
+  });
+
+  test("of runs that may be fewer the number is the most", () => {
+    const { out } = lines("phase", [tell.opened(), tell.campaign(), tell.started(1, 0, { at_most: true })]);
+    expect(out.text).toMatch(/, run 1 of at most 2; 2 min left$/m);
+  });
+
+  test("--verbose adds the seconds and the programs' own lines", () => {
+    const { out } = lines("verbose");
+    expect(out.text).toMatch(/ 7 s: 5012 requests\/s, p99 12\.31 ms, 10\.0 % limited, generator 45 % busy/);
+    expect(out.text).toContain("server: a line of the server");
+  });
+
+  test("warnings and what went wrong go to standard error, figures and paths to standard output", () => {
+    const { out, err } = lines("phase");
+    expect(err.lines).toEqual([
+      "a warning",
+      "1 of 2 runs failed",
+      "  iovalkey, light, realistic, 8 connections, run 2: failed: server: ended with SIGKILL",
+      "measure what failed once more with --resume",
+    ]);
+    expect(out.text).toContain("report: /results/20260101_120000/report/index.html\n");
+    expect(out.text).toContain("log: /results/20260101_120000/benchmark.log\n");
+  });
+});
+
+describe("--json", () => {
+  test("writes every event as one line of the contract, and warnings also on standard error", () => {
+    const { out, err } = json("normal");
+    const events = out.lines.map((line) => eventSchema.parse(JSON.parse(line)));
+    expect(events).toEqual(story.filter(({ event }) => event !== "detail"));
+    expect(err.lines[0]).toBe("a warning");
+  });
+
+  test("--verbose adds details, --quiet leaves out what is under way", () => {
+    const kinds = (detail: Detail) => json(detail).out.lines.map((line) => JSON.parse(line).event);
+    expect(kinds("verbose")).toContain("detail");
+    const quiet = kinds("quiet");
+    for (const left of ["second", "phase", "detail"]) expect(quiet).not.toContain(left);
+    for (const kept of ["opened", "campaign", "run_finished", "report", "ended"])
+      expect(quiet).toContain(kept);
+  });
+
+  test("says hostile text to a parser, and nothing to a terminal", () => {
+    const { out, err } = json("normal", [tell.notice(HOSTILE, "warning")]);
+    expect(JSON.parse(out.lines[0] ?? "").text).toBe(HOSTILE);
+    expect(out.lines).toHaveLength(1);
+    for (const { text } of [out, err]) expect(text).not.toMatch(OBEYED);
+    expect(err.lines).toHaveLength(1);
+  });
+});
+
+test("--quiet writes the path of the report, and set-up and what went wrong on standard error; nothing else", () => {
+  const events = [tell.notice("building the image x", "setup"), ...story];
+  const { out, err } = shown((outputs) => new QuietScreen(outputs), events);
+  expect(out.text).toBe("/results/20260101_120000/report/index.html\n");
+  expect(err.lines.slice(0, 3)).toEqual(["building the image x", "a warning", "1 of 2 runs failed"]);
+});
+
+describe("a name with control characters", () => {
+  const plan = planOf();
+  for (const { configuration } of plan.configurations) configuration.target.label = HOSTILE;
+  const hostile = new Telling(plan);
+  const events = [
+    hostile.campaign({ folder: `/r/${HOSTILE}` }),
+    hostile.notice(HOSTILE),
+    hostile.notice(HOSTILE, "warning"),
+    hostile.detail(HOSTILE, "server"),
+    hostile.started(1),
+    hostile.failed(1, HOSTILE),
+    hostile.kept(2),
+    hostile.report(),
+    hostile.ended({ folder: `/r/${HOSTILE}`, exit_code: 130, runs: { failed: 1 } }),
+  ];
+
+  test("is shown, not obeyed, where lines are written", () => {
+    const { out, err } = lines("verbose", events);
+    expect(out.text + err.text).not.toMatch(OBEYED);
+    expect(out.text).toContain("a\\x1b]0;owned\\x07\\x0aforged line\\x9b31m\\u2028b");
+  });
+
+  test("is shown, not obeyed, on a terminal", () => {
+    const { out, err } = shown((outputs) => new TerminalScreen(outputs, "verbose"), events, new Kept(true));
+    // What the screen itself writes: cursor and erase sequences, and returns to the first column.
+    const own = (out.text + err.text)
+      .replaceAll(new RegExp(`${ESC}\\[(\\?25[lh]|\\d*[AJK])`, "g"), "")
+      .replaceAll("\r", "");
+    expect(own).not.toMatch(OBEYED);
+    expect(own).toContain("\\x1b]0;owned");
+  });
+});
+
+describe("the screen that is taken", () => {
+  const opened = (env: Record<string, string>, out = new Kept(true), telling = {}) => {
+    const request = { format: "text" as const, detail: "normal" as const, ...telling };
+    const screen = openScreen(request, { out, err: new Kept() }, env);
+    screen.close();
+    return screen;
+  };
+  const taken = (...given: Parameters<typeof opened>) => opened(...given).constructor;
+  test.each([
+    ["a terminal", {}, true, TerminalScreen],
+    ["no terminal", {}, false, LinesScreen],
+    ["a dumb terminal", { TERM: "dumb" }, true, LinesScreen],
+    ["a CI job", { CI: "true" }, true, LinesScreen],
+    ["CI=false", { CI: "false" }, true, TerminalScreen],
+    ["NO_COLOR", { NO_COLOR: "1" }, true, TerminalScreen],
+  ])("on %s", (_where, env, isTerminal, expected) => {
+    expect(taken(env, new Kept(isTerminal))).toBe(expected);
+  });
+
+  test("is what was asked for, wherever it is", () => {
+    expect(taken({}, new Kept(true), { format: "json" })).toBe(JsonScreen);
+    expect(taken({}, new Kept(true), { detail: "quiet" })).toBe(QuietScreen);
+    expect(taken({}, new Kept(true), { format: "json", detail: "quiet" })).toBe(JsonScreen);
+    expect(taken({}, new Kept(true), { progress: "run" })).toBe(LinesScreen);
+    expect(taken({ CI: "true" }, new Kept(true), { progress: "live" })).toBe(TerminalScreen);
+  });
+
+  test.each([
+    ["a line a run without a terminal", {}, false],
+    ["a line a phase where that is asked for", { progress: "phase" }, true],
+    ["a line a phase with --verbose", { detail: "verbose" }, true],
+  ])("writes %s", (_what, telling, hasPhases) => {
+    const out = new Kept();
+    const screen = opened({}, out, telling);
+    for (const event of story) screen.show(event);
+    expect(/ {3}warm-up$/m.test(out.text)).toBe(hasPhases);
+  });
+
+  test("is refused where it cannot be redrawn in place", async () => {
+    const live = { progress: "live" };
+    const refused = [EXIT.usage, "--progress live needs a terminal", "run or phase"] as const;
+    await expectFailure(() => taken({}, new Kept(false), live), ...refused);
+    await expectFailure(() => taken({ TERM: "dumb" }, new Kept(true), live), ...refused);
+  });
+});
+
+describe("on a terminal", () => {
+  test("one that says it has 0 columns is written to as if it had 80, also after a resize", () => {
+    const out = new Resized();
+    out.columns = 0;
+    out.rows = 0;
+    assumeSize(out);
+    expect([out.columns, out.rows]).toEqual([80, 24]);
+    const { text } = shown((outputs) => new TerminalScreen(outputs, "normal"), story, out).out;
+    expect(text).toMatch(/^ {2}5000 requests\/s, p50 1\.50 ms, p99 12\.25 ms, 10\.0 % limited — valid$/m);
+    out.columns = 0;
+    out.resized();
+    expect(out.columns).toBe(80);
+    out.columns = 100;
+    out.resized();
+    expect(out.columns).toBe(100);
+  });
+
+  test("a pipe is given no size", () => {
+    const pipe: { write(): void; columns?: number } = { write: () => {} };
+    assumeSize(pipe);
+    expect(pipe.columns).toBeUndefined();
+  });
+
+  const onTerminal = (events: readonly CampaignEvent[], colors: boolean) =>
+    shown((outputs) => new TerminalScreen(outputs, "normal"), events, new Kept(true, colors)).out.text;
+  const COLOUR = new RegExp(`${ESC}\\[[\\d;]*m`);
+
+  test("colours are written where they are welcome, and none where they are not", () => {
+    expect(onTerminal(story, true)).toMatch(COLOUR);
+    expect(onTerminal(story, false)).not.toMatch(COLOUR);
+  });
+
+  test("the cursor is hidden while it draws, and given back at the end, whatever the end is", () => {
+    for (const events of [story, story.slice(0, 7)]) {
+      const text = onTerminal(events, false);
+      expect(text.lastIndexOf("\x1b[?25h")).toBeGreaterThan(text.lastIndexOf("\x1b[?25l"));
+      expect(text).toContain("\x1b[?25l");
+    }
+  });
+
+  test("nothing is drawn, and no cursor hidden, before there is a campaign", () => {
+    expect(onTerminal(story.slice(0, 2), false)).not.toContain("\x1b[?25l");
+  });
+
+  test("many events at once are few redraws", () => {
+    const seconds = Array.from({ length: 500 }, () => tell.second(7));
+    const redraws = onTerminal([...story.slice(0, 7), ...seconds], false).split("5012 requests").length - 1;
+    expect(redraws).toBeLessThan(20);
+  });
+});
