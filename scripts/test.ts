@@ -27,7 +27,7 @@ const FAST: readonly Step[] = [
   { name: "Python unit tests", command: python("unit") },
   { name: "unit tests", command: vitest("unit*") },
   { name: "Python lint and types", command: python("lint") },
-  { name: "schemas", command: ["npm", "run", "--silent", "schemas:check"] },
+  { name: "generated files", command: ["npm", "run", "--silent", "generate:check"] },
   { name: "lint", command: ["npm", "run", "--silent", "lint"] },
   { name: "types", command: ["npm", "run", "--silent", "types"] },
 ];

@@ -1,7 +1,6 @@
 import { type Arrivals, type Limits, RATE_RANGE } from "../../contract/configuration.js";
 import { usageError } from "../../contract/errors.js";
 import type { Threshold } from "../../contract/manifest.js";
-import type { Caps } from "../../runtimes/types.js";
 import { known } from "../../targets/nearest.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { RoleCaps } from "../host/caps.js";

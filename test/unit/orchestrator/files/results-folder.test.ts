@@ -26,7 +26,9 @@ import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
-const RESULTS_DIR = fileURLToPath(new URL("../../../../src/orchestrator/files/results-folder.ts", import.meta.url));
+const RESULTS_DIR = fileURLToPath(
+  new URL("../../../../src/orchestrator/files/results-folder.ts", import.meta.url),
+);
 const now = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
 
 describe("a file is written whole or not at all", () => {

@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+
+/** imports.json: which folder may import which. */
+interface Imports {
+  /** Folders of `src/`, each with those that it may import. */
+  src: Record<string, string[]>;
+  /** Inner folders, from the highest to the lowest: each may import those after it. Siblings stand together. */
+  "src/orchestrator": string[][];
+  report: string[][];
+}
+
+const imports: Imports = JSON.parse(readFileSync(new URL("../imports.json", import.meta.url), "utf8"));
+
+/** A rule of Biome, which also sees imports of types alone. */
+function override(folder: string, forbidden: readonly string[], prefix: string, allowed: string) {
+  const message = `${folder} may only import ${allowed || "no other folder"}: see docs/architecture.md.`;
+  const group = forbidden.map((name) => `${prefix}${name}/**`);
+  const noRestrictedImports = { level: "error", options: { patterns: [{ group, message }] } };
+  return {
+    includes: [`src/${folder}/**`],
+    linter: { rules: { style: { noRestrictedImports } } },
+  };
+}
+
+/** Biome's rules. For a file the last override with the rule counts, so inner folders repeat those of their folder. */
+export function biomeImports() {
+  const folders = Object.keys(imports.src);
+  const forbiddenFor = (folder: string): string[] =>
+    folders.filter((other) => other !== folder && !imports.src[folder]?.includes(other));
+  const layers = imports["src/orchestrator"];
+  return {
+    root: false,
+    overrides: [
+      ...Object.entries(imports.src).map(([folder, allowed]) =>
+        override(folder, forbiddenFor(folder), "**/", allowed.join(", ")),
+      ),
+      ...layers.flatMap((names, index) =>
+        names
+          // A file of that name imports what it likes: it is the highest.
+          .filter(() => index > 0)
+          .map((name) => {
+            const siblings = names.filter((other) => other !== name);
+            const higher = [...layers.slice(0, index).flat(), ...siblings];
+            const lower = layers.slice(index + 1).flat();
+            const rule = override(`orchestrator/${name}`, higher, "**/", lower.join(", "));
+            const [pattern] = rule.linter.rules.style.noRestrictedImports.options.patterns;
+            pattern?.group.push(
+              ...forbiddenFor("orchestrator").map((folder) => `**/${folder}/**`),
+              "**/cli.js",
+            );
+            return rule;
+          }),
+      ),
+    ],
+  };
+}
+
+const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
+
+/** The tables of docs/architecture.md. */
+export function importsTable(): string {
+  const layers = (title: string, rows: readonly (readonly string[])[]): string[] => [
+    "",
+    `${title}: each folder imports only those after it.`,
+    "",
+    rows.map(code).join(" → "),
+  ];
+  return [
+    "| folder of `src/` | may import |",
+    "|---|---|",
+    ...Object.entries(imports.src).map(
+      ([folder, allowed]) => `| \`${folder}\` | ${code(allowed) || "zod alone"} |`,
+    ),
+    ...layers("Inside `src/orchestrator/`", imports["src/orchestrator"]),
+    ...layers("Inside `report/`", imports.report),
+    "",
+  ].join("\n");
+}
