@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what README.md says of the example campaign: findings, tables and pictures, from its results.
+"""Writes README.md's example: one picture and one table, from the results of the example campaign.
 
 `.venv/bin/python scripts/update_readme.py` writes; with `--check` it compares instead, and exits 1 on a
 difference.
@@ -7,38 +7,35 @@ difference.
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from report.compare import Cell, cells
+from report.answer import answers
+from report.compare import cells
 from report.load import load_campaign
-from report.markdown import prose
+from report.markdown import code, prose, table
 from report.model import Campaign
 from report.parts import page_parts
 from report.recommendation import recommend
-from report.summarize import summarize
-from report.summary_md import cell_blocks
+from report.summarize import Summary, summarize
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = "results/example"
 BEGIN, END = "<!-- example: begin (scripts/update_readme.py) -->", "<!-- example: end -->"
 
 
-def _where(campaign: Campaign) -> list[list[str]]:
-    """What was measured on, how, and where all of it is."""
+def _where(campaign: Campaign) -> str:
+    """The machine and the date, and where the rest of the campaign is."""
     manifest = campaign.manifest
     if manifest is None:
         raise SystemExit(f"{EXAMPLE} has no manifest.json")
     machine = manifest["machine"]
-    return [
-        [
-            f"Measured on {prose(manifest['started_at'][:10])}: {prose(machine['cpu_model'])}, "
-            f"{machine['cpus']} CPUs, runtime {prose(manifest['runtime']['id'])}. Store, server and load "
-            "generator shared these CPUs: this shows what a report says, and recommends nothing. Every run "
-            f"with its verdict is in [{EXAMPLE}]({EXAMPLE}), the page is "
-            f"[{EXAMPLE}/report/index.html]({EXAMPLE}/report/index.html)."
-        ],
-        ["```bash", manifest["command"], "```"],
-    ]
+    return (
+        f"Measured on {prose(manifest['started_at'][:10])}, runtime {prose(manifest['runtime']['id'])}, "
+        f"{prose(machine['cpu_model'])}: store, server and load generator shared {machine['cpus']} CPUs. "
+        f"This shows what a report says; it recommends nothing. [The report]({EXAMPLE}/report/summary.md) "
+        f"has all tables, [the campaign's folder]({EXAMPLE}) every run and the command."
+    )
 
 
 def plain(text: str) -> str:
@@ -46,14 +43,17 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"-{3,}", "---", text))
 
 
-def _blocks(cell: Cell) -> list[list[str]]:
-    heading, *rest = cell_blocks(cell)
-    title = heading[0].lstrip("# ")
-    folder = f"{EXAMPLE}/report/images"
-    pictures = [
-        f"![{name}: {title}]({folder}/{name.lower()}-{cell.id}.svg)" for name in ("Throughput", "Latency")
+def _result(summaries: Sequence[Summary]) -> list[list[str]]:
+    """The throughput chart of the first cell, and the table of its first ranking."""
+    cell = cells(summaries)[0]
+    (answer,) = answers([cell])
+    rows = [
+        [code(row.label), row.throughput.plain, row.p99.plain, row.cpu.plain, row.ratio, row.status or "–"]
+        for row in answer.groups[0].rows
     ]
-    return [heading, pictures, *rest]
+    headers = ("Client", "Requests/s", "p99, ms", "Server CPU, µs/request", "To the first row", "Verdict")
+    picture = f"![Throughput: {answer.title}]({EXAMPLE}/report/images/throughput-{cell.id}.svg)"
+    return [[picture], table(headers, rows, 1)]
 
 
 def readme(text: str) -> str:
@@ -69,9 +69,7 @@ def readme(text: str) -> str:
     campaign = load_campaign(ROOT / EXAMPLE)
     summaries = summarize(campaign)
     recommended = recommend(campaign, summaries, page_parts(summaries))
-    blocks = [*_where(campaign), [f"**{prose(recommended.lead)}**"]]
-    for cell in cells(summaries):
-        blocks += _blocks(cell)
+    blocks = [*_result(summaries), [f"**{prose(recommended.lead)}**"], [_where(campaign)]]
     section = "\n\n".join("\n".join(block) for block in blocks)
     return f"{before}{BEGIN}\n\n{section}\n\n{END}{after}"
 

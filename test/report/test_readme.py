@@ -1,4 +1,4 @@
-"""README.md tells of the example campaign what its results say."""
+"""README.md shows what the results of the example campaign say."""
 
 import update_readme
 
