@@ -51,7 +51,7 @@ def _result(summaries: Sequence[Summary]) -> list[list[str]]:
         [code(row.label), row.throughput.plain, row.p99.plain, row.cpu.plain, row.ratio, row.status or "–"]
         for row in answer.groups[0].rows
     ]
-    headers = ("Client", "Requests/s", "p99, ms", "Server CPU, µs/request", "To the first row", "Verdict")
+    headers = ("Client", "Requests/s", "p99, ms", "Server CPU, µs/request", "To the first row", "Shown")
     picture = f"![Throughput: {answer.title}]({EXAMPLE}/report/images/throughput-{cell.id}.svg)"
     return [[picture], table(headers, rows, 1)]
 
