@@ -57,8 +57,8 @@ export function biomeImports() {
 
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
 
-/** The tables of docs/architecture.md. */
-export function importsTable(): string {
+/** The lists in docs/architecture.md. */
+export function importsText(): string {
   const layers = (title: string, rows: readonly (readonly string[])[]): string[] => [
     "",
     `${title}: each folder imports only those after it.`,
@@ -66,11 +66,9 @@ export function importsTable(): string {
     rows.map(code).join(" → "),
   ];
   return [
-    "| folder of `src/` | may import |",
-    "|---|---|",
-    ...Object.entries(imports.src).map(
-      ([folder, allowed]) => `| \`${folder}\` | ${code(allowed) || "zod alone"} |`,
-    ),
+    "Each folder of `src/` imports only:",
+    "",
+    ...Object.entries(imports.src).map(([folder, allowed]) => `- \`${folder}\`: ${code(allowed) || "zod"}`),
     ...layers("Inside `src/orchestrator/`", imports["src/orchestrator"]),
     ...layers("Inside `report/`", imports.report),
     "",

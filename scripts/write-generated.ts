@@ -7,17 +7,19 @@ import { planSchema } from "../src/contract/plan.js";
 import { resultSchema } from "../src/contract/result.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
 import { campaignFileSchema } from "../src/orchestrator/request/config-schema.js";
-import { biomeImports, importsTable } from "./imports.js";
+import { biomeImports, importsText } from "./imports.js";
 
 /**
  * Writes what is generated and committed:
  * - JSON Schemas of the files that programs exchange, which Python validates against, and of campaign files, for editors;
- * - the rules for imports, from imports.json: Biome's, and the tables of docs/architecture.md.
+ * - the rules for imports, from imports.json: Biome's, and the lists in docs/architecture.md.
  * `--check` compares instead and exits 1 on a difference.
  */
 const root = fileURLToPath(new URL("..", import.meta.url));
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
-const read = (path: string): string => (existsSync(path) ? readFileSync(path, "utf8") : "");
+/** @param path from the root; a file that is missing is empty */
+const read = (path: string): string =>
+  existsSync(`${root}${path}`) ? readFileSync(`${root}${path}`, "utf8") : "";
 
 const schemas = {
   plan: planSchema,
@@ -37,18 +39,16 @@ const generated: Readonly<Record<string, string>> = {
     ]),
   ),
   "biome.imports.json": json(biomeImports()),
-  ...(existsSync(`${root}${architecture}`) && {
-    [architecture]: read(`${root}${architecture}`).replace(
-      /(?<=<!-- imports -->\n).*?(?=<!-- \/imports -->)/s,
-      () => `\n${importsTable()}\n`,
-    ),
-  }),
+  [architecture]: read(architecture).replace(
+    /(?<=<!-- imports -->\n).*?(?=<!-- \/imports -->)/s,
+    () => `\n${importsText()}\n`,
+  ),
 };
 
 for (const [path, text] of Object.entries(generated)) {
   if (!process.argv.includes("--check")) {
     writeFileSync(`${root}${path}`, text);
-  } else if (read(`${root}${path}`) !== text) {
+  } else if (read(path) !== text) {
     process.stderr.write(`${path} differs from its sources: run "npm run generate" and commit\n`);
     process.exitCode = 1;
   }
