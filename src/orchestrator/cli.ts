@@ -11,7 +11,7 @@ import type { CliContext } from "./commands/types.js";
 import { StartCheck } from "./host/start-check.js";
 import { Aborted } from "./ownership/abort.js";
 import type { Request } from "./request/request.js";
-import { Journal } from "./ui/event-log.js";
+import { EventLog } from "./ui/event-log.js";
 import { openScreen } from "./ui/screens.js";
 import { assumeSize } from "./ui/size.js";
 
@@ -32,17 +32,17 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  * Ctrl-C, SIGTERM and a closed terminal end the campaign in order; a second one ends this process at once.
  * @returns the signal, and what stops listening once the campaign is over: a search runs many
  */
-function interruption(journal: Journal): { signal: AbortSignal; stop: () => void } {
+function interruption(eventLog: EventLog): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   const handlers = SIGNALS.map((signal) => {
     const handler = () => {
       const reason = new Aborted(signal);
       if (controller.signal.aborted) {
-        journal.end(reason.exitCode, "ended at once");
+        eventLog.end(reason.exitCode, "ended at once");
         process.stderr.write("ended at once; remove what is left with: ratelimit-bench clean\n");
         process.exit(reason.exitCode);
       }
-      journal.warn("stopping: giving back what was started (again to end at once)");
+      eventLog.warn("stopping: giving back what was started (again to end at once)");
       controller.abort(reason);
     };
     process.on(signal, handler);
@@ -63,26 +63,26 @@ async function campaign(request: Request): Promise<CampaignEnd> {
   }
   // What a search prints is its own: no report of a trial is announced among it.
   const outputs = { out: request.trial ? { write: () => true } : process.stdout, err: process.stderr };
-  const journal = new Journal(openScreen(request.outputMode, outputs, process.env));
+  const eventLog = new EventLog(openScreen(request.outputMode, outputs, process.env));
   // Whatever ends this process: the terminal gets its cursor back.
-  const close = () => journal.close();
+  const close = () => eventLog.close();
   process.once("exit", close);
-  const { signal, stop } = interruption(journal);
+  const { signal, stop } = interruption(eventLog);
   try {
-    const exitCode = await runCampaign(request, { packageFolder, journal, signal, startCheck });
-    journal.end(exitCode);
-    return endOf(exitCode, journal);
+    const exitCode = await runCampaign(request, { packageFolder, eventLog, signal, startCheck });
+    eventLog.end(exitCode);
+    return endOf(exitCode, eventLog);
   } catch (error) {
     if (error instanceof Aborted) {
       // Of a trial nothing is kept that could go on: the search says what it knows.
       if (!request.trial) {
-        const kept = journal.folder === undefined ? "" : "; what was measured is kept; go on with --resume";
-        journal.warn(`${error.message}${kept}`);
-        journal.end(error.exitCode, error.message);
+        const kept = eventLog.folder === undefined ? "" : "; what was measured is kept; go on with --resume";
+        eventLog.warn(`${error.message}${kept}`);
+        eventLog.end(error.exitCode, error.message);
       }
-      return endOf(error.exitCode, journal);
+      return endOf(error.exitCode, eventLog);
     }
-    journal.end(error instanceof BenchError ? error.exitCode : EXIT.defect, messageOf(error));
+    eventLog.end(error instanceof BenchError ? error.exitCode : EXIT.defect, messageOf(error));
     throw error;
   } finally {
     stop();
@@ -91,7 +91,7 @@ async function campaign(request: Request): Promise<CampaignEnd> {
   }
 }
 
-const endOf = (exitCode: ExitCode, { folder }: Journal): CampaignEnd => ({
+const endOf = (exitCode: ExitCode, { folder }: EventLog): CampaignEnd => ({
   exitCode,
   ...(folder === undefined ? {} : { folder }),
 });

@@ -10,7 +10,7 @@ import {
   type Result,
   resultSchema,
 } from "../../src/contract/result.js";
-import { leaseSchema } from "../../src/orchestrator/ownership/state.js";
+import { leaseSchema } from "../../src/orchestrator/ownership/state-folder.js";
 import { endProcess } from "../../src/runtimes/local-part.js";
 import { startTimeOf } from "../../src/runtimes/process-identity.js";
 import { type Ended, ROOT } from "./programs.js";

@@ -93,10 +93,10 @@ export const programs: readonly Mutant[] = [
   },
   {
     what: "a lock of a dead campaign holds for ever",
-    file: "src/orchestrator/ownership/state.ts",
+    file: "src/orchestrator/ownership/state-folder.ts",
     find: "      await discard(path, text);",
     replace: "",
-    test: "test/unit/orchestrator/ownership/state.test.ts",
+    test: "test/unit/orchestrator/ownership/state-folder.test.ts",
   },
   {
     what: "a result counts whatever its checksum says",

@@ -4,33 +4,37 @@ import type { AdaptiveSummary } from "../../contract/summary.js";
 import { type Overheads, REPORT_S, runS } from "../plan/estimate.js";
 import type { Progress } from "../run/progress.js";
 import type { RunOutcome } from "../run/result-documents.js";
-import type { Journal } from "../ui/event-log.js";
-import type { Ask } from "./decide.js";
+import type { EventLog } from "../ui/event-log.js";
+import type { DecideRound } from "./round-decider.js";
 
 type PlannedRun = Plan["runs"][number];
 
 /** Which of the plan's runs are worth their time. */
-export interface Choice {
+export interface RunSelection {
   /** Asked before each run, in the plan's order: whether it is needed. */
-  wants(planned: PlannedRun): Promise<boolean>;
+  isNeeded(planned: PlannedRun): Promise<boolean>;
   /** It was made. @param pauseS before it */
-  took(outcome: RunOutcome, pauseS: number): Promise<void>;
+  finished(outcome: RunOutcome, pauseS: number): Promise<void>;
   /** All of the plan was gone through. */
   end(): Promise<void>;
 }
 
 /** Of a fixed number of runs all are needed. */
-export const ALL_RUNS: Choice = { wants: async () => true, took: async () => {}, end: async () => {} };
+export const ALL_RUNS: RunSelection = {
+  isNeeded: async () => true,
+  finished: async () => {},
+  end: async () => {},
+};
 
-export interface RoundsOptions {
+export interface AdaptiveRoundsOptions {
   /** Its `adaptive` member is kept up to date. */
   manifest: Manifest;
   /** Runs that an earlier session has measured, by result file. */
   there: ReadonlyMap<string, unknown>;
   overheads: Overheads;
-  journal: Pick<Journal, "tell">;
+  eventLog: Pick<EventLog, "emit">;
   progress: Pick<Progress, "needed" | "endsWithin" | "left">;
-  ask: Ask;
+  ask: DecideRound;
   /** Writes the manifest; what cannot be written is said, and ends nothing. */
   save(): Promise<void>;
 }
@@ -39,8 +43,8 @@ export interface RoundsOptions {
  * Goes on with the configurations that are not told apart yet, round by round. Who goes on follows from the results
  * alone, at the same rounds whether the campaign was interrupted or not: one that is resumed comes to the same end.
  */
-export class Rounds implements Choice {
-  readonly #options: RoundsOptions;
+export class AdaptiveRounds implements RunSelection {
+  readonly #options: AdaptiveRoundsOptions;
   readonly #plan: Plan;
   readonly #looks: readonly number[];
   readonly #state: AdaptiveState;
@@ -51,7 +55,7 @@ export class Rounds implements Choice {
   /** What the runs until now should have taken by the plan's estimate. */
   #estimated_s = 0;
 
-  constructor(options: RoundsOptions) {
+  constructor(options: AdaptiveRoundsOptions) {
     const { manifest, progress } = options;
     const { configurations, adaptive: { looks, budget_s } = { looks: [] } } = manifest.plan;
     const hashes = configurations.map(({ hash }) => hash);
@@ -67,14 +71,14 @@ export class Rounds implements Choice {
     if (budget_s !== undefined) progress.endsWithin(budget_s - state.spent_s);
   }
 
-  async wants({ configuration_hash, run }: PlannedRun): Promise<boolean> {
+  async isNeeded({ configuration_hash, run }: PlannedRun): Promise<boolean> {
     if (run !== this.#round && !this.#state.ended) await this.#begin(run);
     if (this.#state.ended || !this.#running.has(configuration_hash)) return false;
     this.#estimated_s += this.#estimateS([configuration_hash]);
     return true;
   }
 
-  async took({ seconds }: RunOutcome, pauseS: number): Promise<void> {
+  async finished({ seconds }: RunOutcome, pauseS: number): Promise<void> {
     this.#state.spent_s = Number((this.#state.spent_s + seconds + pauseS).toFixed(3));
     await this.#options.save();
   }
@@ -123,7 +127,7 @@ export class Rounds implements Choice {
 
   /** Finds out who goes on. @param isLast whether no round will follow */
   async #look(round: number, isLast = false): Promise<void> {
-    const { journal, progress, ask } = this.#options;
+    const { eventLog, progress, ask } = this.#options;
     const before = this.#possible().length;
     this.#known = await ask(round, isLast);
     const rows = this.#known.configurations;
@@ -138,7 +142,7 @@ export class Rounds implements Choice {
     this.#state.looked = round;
     const possible = this.#possible();
     progress.needed(possible);
-    journal.tell({
+    eventLog.emit({
       event: "look",
       round,
       go_on: this.#running.size,

@@ -1,7 +1,7 @@
 import type { Plan } from "../../contract/plan.js";
 import { rangeOf } from "../adaptive/estimate-range.js";
 import type { Overheads } from "../plan/estimate.js";
-import type { Journal } from "../ui/event-log.js";
+import type { EventLog } from "../ui/event-log.js";
 
 interface Opened {
   campaign: string;
@@ -16,13 +16,13 @@ export function announce(
   { choice, ...opened }: Opened,
   plan: Plan,
   overheads: Overheads,
-  journal: Journal,
+  eventLog: EventLog,
 ): void {
-  journal.say(choice);
-  for (const { asked, reason } of plan.skips) journal.say(`skipped ${asked}: ${reason}`);
-  for (const note of plan.notes) journal.say(`note: ${note}`);
+  eventLog.info(choice);
+  for (const { asked, reason } of plan.skips) eventLog.info(`skipped ${asked}: ${reason}`);
+  for (const note of plan.notes) eventLog.info(`note: ${note}`);
   const { seconds, at_least } = rangeOf(plan, overheads);
-  journal.tell({
+  eventLog.emit({
     event: "campaign",
     ...opened,
     runs: plan.runs.length,

@@ -8,19 +8,19 @@ import { resultSchema } from "../../contract/result.js";
 import { Checksums } from "../files/checksums.js";
 import { pointLatest, removeTemporaries } from "../files/results-folder.js";
 import type { Lease } from "../ownership/lease.js";
-import { refuseIfWritten } from "../ownership/state.js";
+import { refuseIfWritten } from "../ownership/state-folder.js";
 import { overheadsOf } from "../plan/estimate.js";
 import { askedRuns, isSettled } from "../plan/looks.js";
-import type { Begun } from "../request/existing-campaign.js";
+import type { ExistingCampaign } from "../request/existing-campaign.js";
 import { Progress } from "../run/progress.js";
 import type { RunOutcome } from "../run/result-documents.js";
-import type { Journal } from "../ui/event-log.js";
+import type { EventLog } from "../ui/event-log.js";
 import { are, counted } from "../ui/text.js";
 import { announce } from "./announce.js";
 import { saveManifest } from "./manifest.js";
 
 /** What a campaign already has of its plan. */
-export interface Stock {
+export interface CompletedRuns {
   /** Runs that are measured and whole, by result file. */
   there: ReadonlyMap<string, RunOutcome>;
   /** How many runs are not. */
@@ -30,14 +30,14 @@ export interface Stock {
 }
 
 /** Whether there is nothing left to measure. */
-export const isComplete = ({ manifest }: Begun, { missing }: Stock): boolean =>
+export const isComplete = ({ manifest }: ExistingCampaign, { missing }: CompletedRuns): boolean =>
   missing === 0 && isSettled(manifest);
 
 /** Of a campaign that begins. */
-export const NOTHING: Stock = { there: new Map(), missing: Number.POSITIVE_INFINITY, again: [] };
+export const NOTHING: CompletedRuns = { there: new Map(), missing: Number.POSITIVE_INFINITY, again: [] };
 
 /** The outcomes of all runs of a campaign, whoever measured them. */
-export interface Measured {
+export interface CampaignOutcome {
   folder: string;
   outcomes: readonly RunOutcome[];
 }
@@ -46,41 +46,45 @@ export interface Measured {
  * Claims the folder of a campaign that has begun, tidies it, and says what there is.
  * @throws environmentError when somebody else is writing there
  */
-export async function inventory({ folder, manifest }: Begun, lease: Lease, journal: Journal): Promise<Stock> {
+export async function openExistingCampaign(
+  { folder, manifest }: ExistingCampaign,
+  lease: Lease,
+  eventLog: EventLog,
+): Promise<CompletedRuns> {
   await lease.note({ folder });
   await refuseIfWritten(folder);
-  journal.writeTo(join(folder, "benchmark.log"));
+  eventLog.writeTo(join(folder, "benchmark.log"));
   for (const name of await removeTemporaries(folder))
-    journal.warn(`${name} is ignored and removed: an interrupted write left it behind`);
-  const stock = await takeStock(folder, manifest, await Checksums.of(folder));
-  for (const line of stock.again) journal.warn(line);
+    eventLog.warn(`${name} is ignored and removed: an interrupted write left it behind`);
+  const stock = await readCompletedRuns(folder, manifest, await Checksums.of(folder));
+  for (const line of stock.again) eventLog.warn(line);
   const { size } = stock.there;
   const counts = `${counted(size, "run")} ${are(size)} there, ${stock.missing} ${are(stock.missing)} missing`;
-  journal.say(`campaign ${manifest.campaign} goes on: ${counts}`);
+  eventLog.info(`campaign ${manifest.campaign} goes on: ${counts}`);
   const invalid = [...stock.there.values()].filter(({ status }) => status === "invalid").length;
   if (invalid > 0)
-    journal.warn(`${invalid} of those that are there ${are(invalid)} invalid: the report says why`);
+    eventLog.warn(`${invalid} of those that are there ${are(invalid)} invalid: the report says why`);
   return stock;
 }
 
 /** Of a campaign whose runs are all there, though it may have been killed before it could say so. */
-export async function closeCampaign(
-  { folder, manifest }: Begun,
-  { there }: Stock,
-  journal: Journal,
-): Promise<Measured> {
+export async function finishCompleteCampaign(
+  { folder, manifest }: ExistingCampaign,
+  { there }: CompletedRuns,
+  eventLog: EventLog,
+): Promise<CampaignOutcome> {
   const { runtime, campaign } = manifest;
   const plan = { ...manifest.plan, runs: askedRuns(manifest) };
   const overheads = await overheadsOf(runtime.id);
   const choice = "nothing is missing: the report is built anew";
-  announce({ campaign, folder, runtime: runtime.id, choice }, plan, overheads, journal);
-  const progress = new Progress(journal, plan, overheads);
+  announce({ campaign, folder, runtime: runtime.id, choice }, plan, overheads, eventLog);
+  const progress = new Progress(eventLog, plan, overheads);
   for (const planned of plan.runs) {
     const outcome = there.get(planned.file);
     if (outcome) progress.kept(planned, outcome.status);
   }
   if (manifest.status !== "finished") await saveManifest({ ...manifest, status: "finished" }, folder);
-  await pointLatest(folder).catch((error) => journal.warn(messageOf(error)));
+  await pointLatest(folder).catch((error) => eventLog.warn(messageOf(error)));
   return { folder, outcomes: [...there.values()] };
 }
 
@@ -89,7 +93,11 @@ export async function closeCampaign(
  * the schema, and is a measurement of the planned configuration: an invalid one too, since measuring until a run
  * comes out valid would choose among results. What failed or was aborted is measured again.
  */
-export async function takeStock(folder: string, manifest: Manifest, sums: Checksums): Promise<Stock> {
+export async function readCompletedRuns(
+  folder: string,
+  manifest: Manifest,
+  sums: Checksums,
+): Promise<CompletedRuns> {
   const { plan, campaign } = manifest;
   const asked = askedRuns(manifest);
   const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));

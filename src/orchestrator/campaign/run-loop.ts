@@ -4,7 +4,7 @@ import type { Plan } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import type { Result } from "../../contract/result.js";
 import type { Runtime } from "../../runtimes/types.js";
-import { ALL_RUNS, type Choice } from "../adaptive/rounds.js";
+import { ALL_RUNS, type RunSelection } from "../adaptive/rounds.js";
 import type { Checksums } from "../files/checksums.js";
 import { writeWhole } from "../files/results-folder.js";
 import { Aborted, pause, unlessAborted } from "../ownership/abort.js";
@@ -14,20 +14,20 @@ import { PartFailed } from "../run/part-supervisor.js";
 import { checkPlugins } from "../run/plugins.js";
 import type { Progress } from "../run/progress.js";
 import type { RunOutcome } from "../run/result-documents.js";
-import { type Belonging, failureOf, recordOf } from "../run/result-documents.js";
+import { failureOf, type RunIdentity, recordOf } from "../run/result-documents.js";
 import { executeRun, type RunListener } from "../run/run.js";
 import type { ExternalStore } from "../run/store.js";
-import { type Journal, lineLog } from "../ui/event-log.js";
+import { type EventLog, lineLog } from "../ui/event-log.js";
 
 type PlannedRun = Plan["runs"][number];
 
-export interface RecorderOptions {
+export interface RunLoopOptions {
   campaign: string;
   folder: string;
   plan: Plan;
   runtime: Runtime;
   lease: Lease;
-  journal: Journal;
+  eventLog: EventLog;
   progress: Progress;
   signal: AbortSignal;
   request: Request;
@@ -39,24 +39,24 @@ export interface RecorderOptions {
   there: ReadonlyMap<string, RunOutcome>;
   checksums: Checksums;
   /** Which runs of the plan are needed; all of them where it is absent. */
-  choice?: Choice;
+  selection?: RunSelection;
 }
 
 /** Works through the plan and saves run by run: what was measured stays, whatever happens to the next run. */
-export class Recorder {
-  readonly #options: RecorderOptions;
+export class RunLoop {
+  readonly #options: RunLoopOptions;
 
-  constructor(options: RecorderOptions) {
+  constructor(options: RunLoopOptions) {
     this.#options = options;
   }
 
   /** @throws Aborted, after the run under way was recorded as aborted; BenchError when the first run cannot start */
   async recordAll(): Promise<RunOutcome[]> {
-    const { plan, signal, there, progress, choice = ALL_RUNS } = this.#options;
+    const { plan, signal, there, progress, selection = ALL_RUNS } = this.#options;
     const outcomes: RunOutcome[] = [];
     let before: PlannedRun | undefined;
     for (const planned of plan.runs) {
-      if (!(await choice.wants(planned))) continue;
+      if (!(await selection.isNeeded(planned))) continue;
       const measured = there.get(planned.file);
       if (measured) {
         progress.kept(planned, measured.status);
@@ -69,51 +69,51 @@ export class Recorder {
         await pause(signal, pauseS);
       }
       const outcome = await this.#record(planned, before === undefined);
-      await choice.took(outcome, pauseS);
+      await selection.finished(outcome, pauseS);
       outcomes.push(outcome);
       before = planned;
     }
-    await choice.end();
+    await selection.end();
     return outcomes;
   }
 
   async #record(planned: PlannedRun, isFirst: boolean): Promise<RunOutcome> {
-    const { journal, progress } = this.#options;
-    const belonging = this.#belonging(planned);
+    const { eventLog, progress } = this.#options;
+    const identity = this.#identity(planned);
     progress.started(planned);
     const startedAt = new Date();
     let result: Result;
     try {
-      result = await this.#measure(planned, belonging);
+      result = await this.#measure(planned, identity);
     } catch (error) {
       if (error instanceof Aborted) {
         const role = "campaign";
-        const aborted = failureOf(belonging, "aborted", startedAt, { role, text: error.message });
+        const aborted = failureOf(identity, "aborted", startedAt, { role, text: error.message });
         progress.finished(planned, aborted, await this.#save(planned, aborted));
         throw error;
       }
       // Before anything was measured, a machine that is not fit is the user's to mend, not a failed run.
       if (isFirst && error instanceof BenchError && error.exitCode === EXIT.environment) throw error;
       if (!(error instanceof BenchError || error instanceof PartFailed)) {
-        journal.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
+        eventLog.detail(error instanceof Error ? (error.stack ?? error.message) : String(error));
       }
       const role = error instanceof PartFailed ? error.role : "harness";
-      result = failureOf(belonging, "failed", startedAt, { role, text: messageOf(error) });
+      result = failureOf(identity, "failed", startedAt, { role, text: messageOf(error) });
     }
     const saved = (await this.#save(planned, result)) && (await this.#copy(result));
     progress.finished(planned, result, saved);
     const status = result.status === "measured" && saved ? result.verdict.status : "failed";
     const seconds = (Date.now() - startedAt.getTime()) / 1000;
-    return { file: planned.file, status, configuration: belonging.planned.configuration, seconds };
+    return { file: planned.file, status, configuration: identity.planned.configuration, seconds };
   }
 
-  async #measure(planned: PlannedRun, belonging: Belonging): Promise<Result> {
+  async #measure(planned: PlannedRun, identity: RunIdentity): Promise<Result> {
     const { plan, runtime, lease, signal, request, external } = this.#options;
     const raw = await unlessAborted(
       signal,
       executeRun(
         {
-          configuration: belonging.planned.configuration,
+          configuration: identity.planned.configuration,
           run: planned.run,
           seed: (plan.seed + planned.run) % 4_294_967_296,
           warmupS: plan.warmup_s,
@@ -126,8 +126,8 @@ export class Recorder {
         this.#listener(planned),
       ),
     );
-    checkPlugins(belonging.plugins ?? [], raw.result);
-    return recordOf(belonging, raw);
+    checkPlugins(identity.plugins ?? [], raw.result);
+    return recordOf(identity, raw);
   }
 
   /** @returns whether it could be written; a full disk fails this run and leaves the others alone */
@@ -139,25 +139,25 @@ export class Recorder {
       await checksums.add(planned.file, textOf(result));
       return true;
     } catch (error) {
-      this.#options.journal.warn(`${path} could not be written: ${messageOf(error)}`);
+      this.#options.eventLog.warn(`${path} could not be written: ${messageOf(error)}`);
       return false;
     }
   }
 
   /** @returns whether the result also stands where the user wants a copy of it */
   async #copy(result: Result): Promise<boolean> {
-    const { journal, request } = this.#options;
+    const { eventLog, request } = this.#options;
     if (!request.outputFile) return true;
     try {
       await writeWhole(resolve(request.outputFile), textOf(result));
       return true;
     } catch (error) {
-      journal.warn(`OUTPUT_FILE ${request.outputFile} could not be written: ${messageOf(error)}`);
+      eventLog.warn(`OUTPUT_FILE ${request.outputFile} could not be written: ${messageOf(error)}`);
       return false;
     }
   }
 
-  #belonging({ configuration_hash, run }: PlannedRun): Belonging {
+  #identity({ configuration_hash, run }: PlannedRun): RunIdentity {
     const { plan, campaign, runtime, request, plugins = [] } = this.#options;
     const planned = plan.configurations.find(({ hash }) => hash === configuration_hash);
     if (!planned) throw new Error(`the plan has a run of an unknown configuration ${configuration_hash}`);
@@ -165,14 +165,14 @@ export class Recorder {
   }
 
   #listener(planned: PlannedRun): RunListener {
-    const { folder, journal, progress } = this.#options;
-    const append = lineLog(join(folder, `${planned.file}.log`), (text) => journal.warn(text));
+    const { folder, eventLog, progress } = this.#options;
+    const append = lineLog(join(folder, `${planned.file}.log`), (text) => eventLog.warn(text));
     return progress.listener(planned, (role, line) => append(`${new Date().toISOString()} ${role}: ${line}`));
   }
 
   #cooldownS(before: PlannedRun, next: PlannedRun): number {
     const { plan } = this.#options;
-    const client = (run: PlannedRun) => this.#belonging(run).planned.configuration.target.client;
+    const client = (run: PlannedRun) => this.#identity(run).planned.configuration.target.client;
     const changes = plan.order === "consecutive" && client(before) !== client(next);
     return changes ? plan.client_cooldown_s : plan.cooldown_s;
   }

@@ -13,7 +13,7 @@ import {
   leasesFolder,
   readLeases,
   stateFolder,
-} from "../ownership/state.js";
+} from "../ownership/state-folder.js";
 import { unfinishedInstallations } from "./versions/folder.js";
 
 /** Writing a file of the state folder takes milliseconds: what is older was given up, whoever has its id now. */
@@ -105,7 +105,7 @@ export async function removeAll(things: readonly Leftover[]): Promise<{ gone: st
  * @returns one line for each thing
  * @throws environmentError listing what could not be removed: it would disturb what is measured
  */
-export async function reclaimOrphans(): Promise<string[]> {
+export async function removeLeftovers(): Promise<string[]> {
   return requireGone(await findLeftovers(false));
 }
 

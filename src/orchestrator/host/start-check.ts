@@ -3,7 +3,7 @@ import { release } from "node:os";
 import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { pause } from "../ownership/abort.js";
-import { foreignCpuPercent, type HostCpu, readHostCpu, TICK_US } from "./host-cpu.js";
+import { foreignCpuPercent, type HostCpu, readHostCpu, TICK_US } from "./cpu-time.js";
 
 /** Shorter, and the counters are too coarse. */
 const LOOK_MS = 1000;

@@ -6,7 +6,7 @@ import { BenchError, EXIT, environmentError, messageOf } from "../../contract/er
 import { startTimeOf } from "../../runtimes/process-identity.js";
 import type { Part, ProcessIdentity, RunningPart, Runtime } from "../../runtimes/types.js";
 import { writeWhole } from "../files/results-folder.js";
-import { type LeaseFile, leasesFolder, makeStateFolder, thisOwner, WORK_FOLDER } from "./state.js";
+import { type LeaseFile, leasesFolder, makeStateFolder, thisOwner, WORK_FOLDER } from "./state-folder.js";
 
 /**
  * Owns all that a campaign has started and gives it back in reverse order. What it holds stands in a file, so that
@@ -78,16 +78,16 @@ export class Lease {
 
   async #start(runtime: Runtime, part: Part): Promise<RunningPart> {
     this.#refuseIfClosed(part);
-    const begun: RunningPart[] = [];
+    const existing: RunningPart[] = [];
     try {
       return await runtime.start(part, async (running) => {
-        begun.push(running);
+        existing.push(running);
         this.#parts.push(running);
         this.#refuseIfClosed(part);
         await this.#write();
       });
     } catch (error) {
-      await this.release(begun);
+      await this.release(existing);
       throw error;
     }
   }

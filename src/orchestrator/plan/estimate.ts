@@ -5,7 +5,7 @@ import type { Configuration } from "../../contract/configuration.js";
 import type { Plan } from "../../contract/plan.js";
 import { makeFolder } from "../files/folders.js";
 import { writeWhole } from "../files/results-folder.js";
-import { stateFolder } from "../ownership/state.js";
+import { stateFolder } from "../ownership/state-folder.js";
 
 /** Seconds that starting and stopping the parts of one run take beside its warm-up and window, by topology. */
 export type Overheads = Readonly<Record<string, number>>;
@@ -52,14 +52,18 @@ export async function overheadsOf(runtime: string): Promise<Overheads> {
   return { ...(DEFAULTS[runtime] ?? DEFAULTS.docker), ...Object.fromEntries(known) };
 }
 
-export interface Took {
+export interface MeasuredRun {
   configuration: Configuration;
   /** From the run's start until its result was saved. */
   seconds: number;
 }
 
 /** Remembers what runs took, so that the next estimate is better. Never fails: it is only for the estimate. */
-export async function learnOverheads(runtime: string, warmupS: number, runs: readonly Took[]): Promise<void> {
+export async function learnOverheads(
+  runtime: string,
+  warmupS: number,
+  runs: readonly MeasuredRun[],
+): Promise<void> {
   const memory = await readMemory();
   for (const { configuration, seconds } of runs) {
     const key = `${runtime}:${configuration.target.topology}`;

@@ -20,19 +20,21 @@ export async function requestFrom(
   }
   if (argv.length > 0 || !canAsk()) return parseCampaign(argv, env);
   // Loaded only here: a campaign by flags does not need it.
-  const [{ menu }, { requireReady }, { ClackAsker }, { Keyboard }, { intro, outro }] = await Promise.all([
+  const [{ menu }, { requireReady }, { ClackPrompter }, { Keyboard }, { intro, outro }] = await Promise.all([
     import("./menu.js"),
     import("./ready.js"),
-    import("./clack-asker.js"),
+    import("./clack-prompter.js"),
     import("./keyboard.js"),
     import("@clack/prompts"),
   ]);
   const keyboard = new Keyboard();
   try {
-    const asker = new ClackAsker(keyboard);
-    await keyboard.unlessCancelled(asker.during("looking at this machine", requireReady(env, packageFolder)));
+    const prompter = new ClackPrompter(keyboard);
+    await keyboard.unlessCancelled(
+      prompter.during("looking at this machine", requireReady(env, packageFolder)),
+    );
     intro("ratelimit-bench – Enter takes what is marked, Esc goes back, Ctrl-C cancels");
-    const request = await keyboard.unlessCancelled(menu(asker, env, packageFolder));
+    const request = await keyboard.unlessCancelled(menu(prompter, env, packageFolder));
     outro("starting");
     return request;
   } finally {

@@ -1,7 +1,7 @@
 import { PassThrough, type Readable } from "node:stream";
 import ansi from "ansi-escapes";
 import { EXIT } from "../../contract/errors.js";
-import { Cancelled } from "./asker.js";
+import { Cancelled } from "./prompter.js";
 
 const CTRL_C = 0x03;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

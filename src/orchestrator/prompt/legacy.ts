@@ -4,7 +4,7 @@ import { messageOf, usageError } from "../../contract/errors.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
 import { canAsk } from "../ui/interactive.js";
-import { Cancelled } from "./asker.js";
+import { Cancelled } from "./prompter.js";
 
 const QUESTIONS = [
   { flag: "--duration-mode", text: "Duration (dynamic, 30, 120 or seconds)", initial: "dynamic" },

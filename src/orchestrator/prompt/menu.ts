@@ -2,34 +2,34 @@ import type { Environment } from "../../contract/env.js";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { preview, timesText } from "../campaign/dry-run.js";
 import { checkText, examine } from "../host/doctor.js";
-import { refuseIfLocked } from "../ownership/state.js";
+import { refuseIfLocked } from "../ownership/state-folder.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
 import { type Answers, FIRST_ANSWERS, wordsOf } from "./answers.js";
-import { type Asker, BACK, type Back, Cancelled } from "./asker.js";
 import { pages } from "./pages.js";
 import { planLines } from "./plan-lines.js";
+import { BACK, type Back, Cancelled, type Prompter } from "./prompter.js";
 
 /** More than this is said as a warning, seconds. */
 const LONG_S = 3600;
 
 /** Walks through the pages to a campaign that the user has seen and wants. @throws Cancelled */
-export async function menu(asker: Asker, env: Environment, packageFolder: string): Promise<Request> {
+export async function menu(prompter: Prompter, env: Environment, packageFolder: string): Promise<Request> {
   let answers = FIRST_ANSWERS;
   let first = 0;
   for (;;) {
-    answers = await walk(asker, answers, first);
+    answers = await walk(prompter, answers, first);
     const words = wordsOf(answers);
     // The seed is drawn once, so that the plan that is shown is the one that runs.
     const drawn = parseCampaign(words, env);
     if (!drawn) throw new Error("the answers ask for help");
     const request = parseCampaign([...words, "--seed", String(drawn.seed)], env);
     if (!request) throw new Error("the answers ask for help");
-    const next = await decide(asker, answers, await show(asker, request, packageFolder));
+    const next = await decide(prompter, answers, await show(prompter, request, packageFolder));
     if (next === "start") return request;
     first = next === BACK ? pages.length - 1 : next;
     if (next !== BACK) {
-      answers = await one(asker, answers, first);
+      answers = await one(prompter, answers, first);
       first = pages.length;
     }
   }
@@ -41,7 +41,11 @@ export async function menu(asker: Asker, env: Environment, packageFolder: string
  * @returns the page to ask again, by its number
  * @throws Cancelled
  */
-async function decide(asker: Asker, answers: Answers, takes?: string): Promise<"start" | number | Back> {
+async function decide(
+  prompter: Prompter,
+  answers: Answers,
+  takes?: string,
+): Promise<"start" | number | Back> {
   const changes = pages
     .map(({ title, applies }, index) => ({
       value: String(index),
@@ -54,38 +58,38 @@ async function decide(asker: Asker, answers: Answers, takes?: string): Promise<"
   for (;;) {
     const next =
       takes === undefined
-        ? await asker.one("What now?", [...changes, cancel], "0")
-        : await asker.one(
+        ? await prompter.one("What now?", [...changes, cancel], "0")
+        : await prompter.one(
             `Start it? It takes ${takes}`,
             [{ value: "start", label: "Start" }, { value: "change", label: "Change an answer" }, cancel],
             "start",
           );
     if (next === "start" || next === BACK) return next;
     if (next === "cancel") throw new Cancelled();
-    const page = next === "change" ? await asker.one("Which one?", changes, "0") : next;
+    const page = next === "change" ? await prompter.one("Which one?", changes, "0") : next;
     if (page !== BACK) return Number(page);
   }
 }
 
 /** Asks one page again; going back leaves the answers as they were. */
-async function one(asker: Asker, answers: Answers, index: number): Promise<Answers> {
-  const answer = await pages[index]?.ask(asker, answers);
+async function one(prompter: Prompter, answers: Answers, index: number): Promise<Answers> {
+  const answer = await pages[index]?.ask(prompter, answers);
   if (answer === undefined || answer === BACK) return answers;
   const changed = { ...answers, ...answer };
   // A heavy workload that was not asked for before has a complexity to ask for.
   const opened = pages.findIndex(({ applies }) => applies?.(changed) && !applies(answers));
-  return opened < 0 ? changed : one(asker, changed, opened);
+  return opened < 0 ? changed : one(prompter, changed, opened);
 }
 
 /** Asks the pages from `first` on; back leads to the page before that applies, and stays on the first one. */
-async function walk(asker: Asker, start: Answers, first: number): Promise<Answers> {
+async function walk(prompter: Prompter, start: Answers, first: number): Promise<Answers> {
   let answers = start;
   let index = first;
   let step = 1;
   while (index < pages.length) {
     const page = pages[index];
     if (page && (!page.applies || page.applies(answers))) {
-      const answer = await page.ask(asker, answers);
+      const answer = await page.ask(prompter, answers);
       if (answer !== BACK) answers = { ...answers, ...answer };
       step = answer === BACK ? -1 : 1;
     }
@@ -99,25 +103,29 @@ async function walk(asker: Asker, start: Answers, first: number): Promise<Answer
 }
 
 /** The last page. @returns how long the campaign takes; undefined where it cannot be started */
-async function show(asker: Asker, request: Request, packageFolder: string): Promise<string | undefined> {
+async function show(
+  prompter: Prompter,
+  request: Request,
+  packageFolder: string,
+): Promise<string | undefined> {
   const checking = Promise.all([
     preview(request, packageFolder),
     examine(request.runtime, packageFolder),
     refuseIfLocked(),
   ]);
   try {
-    const [found, checks] = await asker.during("making the plan", checking);
+    const [found, checks] = await prompter.during("making the plan", checking);
     const failed = checks.filter(({ status }) => status === "fail");
     if (failed.length > 0) throw environmentError(failed.map(checkText).join("\n"));
     const warnings = checks.filter(({ status }) => status === "warn").map(checkText);
     if (found.estimate.seconds > LONG_S)
       warnings.push("this takes long: fewer runs or a shorter duration would do");
-    asker.show("The plan", planLines(found, asker.columns));
-    if (warnings.length > 0) asker.show("Warnings", warnings);
-    asker.command("The same without the menu", request.command);
+    prompter.show("The plan", planLines(found, prompter.columns));
+    if (warnings.length > 0) prompter.show("Warnings", warnings);
+    prompter.command("The same without the menu", request.command);
     return timesText(found);
   } catch (error) {
-    asker.show("This cannot be run", messageOf(error).split("\n"));
+    prompter.show("This cannot be run", messageOf(error).split("\n"));
     return undefined;
   }
 }

@@ -2,7 +2,7 @@ import type { Environment } from "../../contract/env.js";
 import { environmentError } from "../../contract/errors.js";
 import { requireResultsRoot } from "../files/results-folder.js";
 import { checkText, examine } from "../host/doctor.js";
-import { refuseIfLocked } from "../ownership/state.js";
+import { refuseIfLocked } from "../ownership/state-folder.js";
 import { parseCampaign } from "../request/parse-request.js";
 import { FIRST_ANSWERS, wordsOf } from "./answers.js";
 

@@ -1,6 +1,6 @@
 import { usageError } from "../../contract/errors.js";
-import type { Said, Settings } from "./layers.js";
 import { numberIn, RANGES, type Request } from "./request.js";
+import type { Settings, SettingValue } from "./setting-layers.js";
 
 /** What `--runs` says when the campaign shall find out. */
 const AUTO = "auto";
@@ -10,7 +10,7 @@ const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 const MOST_HOURS = 1000;
 
 /** `90s`, `20m` or `1.5h` in seconds. @throws usageError that says so */
-export function budgetS({ source, value }: Said): number {
+export function budgetS({ source, value }: SettingValue): number {
   const [, amount = "", unit = ""] = /^(\d{1,9}(?:\.\d{1,3})?)([smh])$/.exec(value) ?? [];
   const seconds = Number(amount) * (UNITS[unit] ?? 0);
   if (seconds >= 1 && seconds <= MOST_HOURS * 3600) return seconds;
@@ -20,7 +20,7 @@ export function budgetS({ source, value }: Said): number {
 }
 
 /** @throws usageError that also tells of `auto` */
-function fixedRuns({ source, value }: Said): number {
+function fixedRuns({ source, value }: SettingValue): number {
   if (/^\d/.test(value)) return numberIn("runs", source, value);
   const { min, max } = RANGES.runs;
   const text = JSON.stringify(value.slice(0, 60));

@@ -2,7 +2,7 @@ import { cpus, totalmem } from "node:os";
 import { environmentError, usageError } from "../../contract/errors.js";
 import type { RoleCaps } from "../host/caps.js";
 import { coresOf } from "../host/caps.js";
-import type { Settings } from "./layers.js";
+import type { Settings } from "./setting-layers.js";
 
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
@@ -79,7 +79,7 @@ export function requireCpus(caps: RoleCaps, there: readonly number[]): void {
 const ENOUGH_CPUS = 6;
 
 /** Caps with a set of cores for each role, where nobody chose any and the machine has enough. */
-export function pinnedApart(caps: RoleCaps, notices: string[], available = cpus().length): RoleCaps {
+export function pinnedToOwnCores(caps: RoleCaps, notices: string[], available = cpus().length): RoleCaps {
   if (Object.values(caps).some(({ cpuset }) => cpuset !== undefined)) return caps;
   if (available < ENOUGH_CPUS) {
     notices.push(`roles are not pinned: ${available} CPUs, ${ENOUGH_CPUS} would give each role its own`);

@@ -4,7 +4,7 @@ import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocumen
 import { messageOf, usageError } from "../../contract/errors.js";
 import { MANIFEST_SCHEMA } from "../../contract/manifest.js";
 import { nearest } from "../../targets/nearest.js";
-import type { Layer, Said } from "./layers.js";
+import type { Layer, SettingValue } from "./setting-layers.js";
 import { FILE_SETTINGS } from "./settings.js";
 
 const MAX_BYTES = 16 * 1024 ** 2;
@@ -53,7 +53,7 @@ class ConfigFile {
     return new Map((settings.items as Pair<Node, Node | null>[]).map((pair) => this.#setting(pair)));
   }
 
-  #setting({ key, value }: Pair<Node, Node | null>): [string, Said] {
+  #setting({ key, value }: Pair<Node, Node | null>): [string, SettingValue] {
     const at = key.range?.[0] ?? 0;
     const name = isScalar(key) ? String(key.value) : "";
     if (!KEYS.includes(name))

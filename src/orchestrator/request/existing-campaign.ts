@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { environmentError, messageOf, usageError } from "../../contract/errors.js";
 import { type Manifest, manifestSchema } from "../../contract/manifest.js";
-import type { Layer, Said } from "./layers.js";
 import type { Request } from "./request.js";
+import type { Layer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting } from "./settings.js";
 
 /** A campaign that has begun. */
-export interface Begun {
+export interface ExistingCampaign {
   /** Absolute, and no link. */
   folder: string;
   manifest: Manifest;
@@ -26,7 +26,7 @@ const NEWEST = "true";
  * @param root results root @param asked its folder's name, or nothing in particular for the newest
  * @throws usageError when there is none, or what there is is none; environmentError when it lies elsewhere
  */
-export function findCampaign(root: string, asked: string): Begun {
+export function findCampaign(root: string, asked: string): ExistingCampaign {
   const absolute = resolve(root);
   const name = asked === NEWEST ? newest(absolute) : asked;
   if (name !== basename(name) || [".", ".."].includes(name) || name.startsWith("-"))
@@ -102,7 +102,7 @@ function requirePlainNames({ campaign, plan }: Manifest): void {
  * @throws usageError naming what contradicts it
  */
 export function resumedPlaces(
-  { manifest }: Begun,
+  { manifest }: ExistingCampaign,
   environment: Layer,
   flags: Layer,
   notices: string[],
@@ -123,7 +123,7 @@ export function resumedPlaces(
       `--runtime ${asked}: campaign ${campaign} runs on ${runtime.id}, and so does the rest of it`,
     );
   if (!settings) throw usageError(`the manifest of ${campaign} holds no settings: an older version wrote it`);
-  const own = new Map<string, Said>(
+  const own = new Map<string, SettingValue>(
     Object.entries(settings).map(([key, value]) => [key, { source: `campaign ${campaign}: ${key}`, value }]),
   );
   const stores = new Map([...environment].filter(([key]) => anew.includes(key)));
@@ -137,7 +137,7 @@ export function resumedPlaces(
 }
 
 /** The request as the campaign began: what the machine made of it counts. @throws usageError */
-export function asBegun(request: Request, { manifest }: Begun): Request {
+export function asBegun(request: Request, { manifest }: ExistingCampaign): Request {
   const { plan, runtime, generator, campaign } = manifest;
   const external = plan.configurations.some(({ configuration }) => configuration.external_store);
   if (external && !request.storeAccess.STORE_URL)

@@ -2,8 +2,8 @@ import { Command, CommanderError, Option } from "commander";
 import { usageError } from "../../contract/errors.js";
 import { profiles } from "../../traffic/profiles/index.js";
 import { CAMPAIGN_NAME } from "../ui/command-text.js";
-import type { Layer, Said } from "./layers.js";
 import { PRESETS } from "./presets.js";
+import type { Layer, SettingValue } from "./setting-layers.js";
 import type { Setting } from "./settings.js";
 import { GROUPS } from "./settings.js";
 
@@ -79,7 +79,7 @@ export function flagLayer(argv: readonly string[]): Layer | undefined {
     const line = error.message.replace(/^error: /, "").replaceAll("\n", " ");
     throw usageError(`${line}; see --help`, { cause: error });
   }
-  const layer = new Map<string, Said>();
+  const layer = new Map<string, SettingValue>();
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName());
     if (value !== undefined) layer.set(option.name(), { source: `--${option.name()}`, value: String(value) });

@@ -10,14 +10,14 @@ import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
 import { canAsk } from "../ui/interactive.js";
 import { type OutputMode, progressModes } from "../ui/types.js";
 import { runsOf } from "./adaptive-runs.js";
-import { capsFrom, pinnedApart } from "./caps.js";
+import { capsFrom, pinnedToOwnCores } from "./caps.js";
 import { configLayer } from "./config-file.js";
 import { asBegun, findCampaign, resumedPlaces } from "./existing-campaign.js";
 import { flagLayer } from "./flags.js";
-import { environmentLayer, type Layer, type Said, Settings } from "./layers.js";
 import { PRESETS, type Preset } from "./presets.js";
 import { openLoopsOf } from "./rates.js";
 import { durationMode, listOf, numberIn, type Request, workloadsOf } from "./request.js";
+import { environmentLayer, type Layer, Settings, type SettingValue } from "./setting-layers.js";
 import { SETTINGS, settingOf } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
 
@@ -88,7 +88,7 @@ export const INHERITED: readonly string[] = SETTINGS.flatMap(({ variable, secret
 export const assignments = (names: readonly string[], env: Environment): string[] =>
   names.flatMap((name) => (env[name] ? [`${name}=${quoted(env[name])}`] : []));
 
-function oneOf<Word extends string>({ source, value }: Said, valid: readonly Word[]): Word {
+function oneOf<Word extends string>({ source, value }: SettingValue, valid: readonly Word[]): Word {
   const found = valid.find((word) => word === value);
   if (found) return found;
   throw usageError(`${source} ${JSON.stringify(value.slice(0, 60))}: give one of ${valid.join(", ")}`);
@@ -196,7 +196,7 @@ export function requestOf(
     clientCooldownS: numberIn("cooldown", cooldown.source, betweenClients, false),
     traffic: list("traffic"),
     runtime: settings.get("runtime").value,
-    caps: strict ? pinnedApart(caps, notices) : caps,
+    caps: strict ? pinnedToOwnCores(caps, notices) : caps,
     order: oneOf(settings.get("order"), ["interleaved", "consecutive"]),
     seed: chosen,
     output: settings.get("output").value,
@@ -232,10 +232,10 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
   const notices: string[] = [];
   const output = flags.get("output")?.value ?? settingOf("output").fallback ?? "";
   const resume = flags.get("resume");
-  const begun = resume && findCampaign(output, resume.value);
+  const existing = resume && findCampaign(output, resume.value);
   const config = flags.get("config");
-  const places = begun
-    ? resumedPlaces(begun, environmentLayer(env), flags, notices)
+  const places = existing
+    ? resumedPlaces(existing, environmentLayer(env), flags, notices)
     : [...(config ? [configLayer(config.value)] : []), environmentLayer(env), flags];
   const asked = withoutSecrets(argv);
   const isSeeded = places.some((place) => place.has("seed"));
@@ -246,5 +246,5 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
       ...[...asked, ...(isSeeded ? [] : ["--seed", String(seed)])].map(quoted),
     ].join(" ");
   const request = requestOf(places, command, notices);
-  return begun ? { ...asBegun(request, begun), resume: basename(begun.folder) } : request;
+  return existing ? { ...asBegun(request, existing), resume: basename(existing.folder) } : request;
 }

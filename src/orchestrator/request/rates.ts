@@ -1,8 +1,8 @@
 import { type Arrivals, arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
 import { usageError } from "../../contract/errors.js";
 import type { Threshold } from "../../contract/manifest.js";
-import type { Said, Settings } from "./layers.js";
 import { listOf, numberIn } from "./request.js";
+import type { Settings, SettingValue } from "./setting-layers.js";
 import { parseThresholds } from "./thresholds.js";
 
 const rateIn = (source: string, text: string): number => numberIn("rate", source, text, false);
@@ -11,7 +11,7 @@ const rateIn = (source: string, text: string): number => numberIn("rate", source
 const rounded = (rate: number): number => Number(rate.toPrecision(3));
 
 /** Rates from `from:to:steps`, each the same factor above the last. */
-function sweep({ source, value }: Said): number[] {
+function sweep({ source, value }: SettingValue): number[] {
   const [from, to, count, ...more] = value.split(":");
   if (from === undefined || to === undefined || count === undefined || more.length > 0) {
     const text = JSON.stringify(value.slice(0, 60));
@@ -53,7 +53,7 @@ export interface OpenLoops {
   arrivals: Arrivals;
   objectives?: Threshold[];
   /** What stands for the number of connections when nobody said any; a preset's is meant for closed loops. */
-  concurrency?: Said;
+  concurrency?: SettingValue;
 }
 
 /**

@@ -13,9 +13,9 @@ import { usageError } from "../../contract/errors.js";
 import { formatTargetText, idSchema, parseTargetText } from "../../contract/target.js";
 import { profiles } from "../../traffic/profiles/index.js";
 import { workloads } from "../../traffic/workloads.js";
-import { environmentLayer, type Said } from "./layers.js";
 import { assignments, INHERITED, requestOf } from "./parse-request.js";
 import { RANGES, type Request } from "./request.js";
+import { environmentLayer, type SettingValue } from "./setting-layers.js";
 import { SETTINGS, settingOf } from "./settings.js";
 
 const whole = (name: keyof typeof RANGES) => wholeNumber(RANGES[name].min, RANGES[name].max).optional();
@@ -113,7 +113,7 @@ function targetText(
  */
 export function parseSingle(env: Environment): Request {
   const read = readEnv(shape, env);
-  const own = new Map<string, Said>();
+  const own = new Map<string, SettingValue>();
   const say = (key: string, variable: keyof typeof shape, value: string | undefined) => {
     if (value !== undefined) own.set(key, { source: variable, value });
   };

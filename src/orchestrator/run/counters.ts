@@ -1,7 +1,7 @@
 import type { HostLoad, RoleResources } from "../../contract/result.js";
 import { type RunDelays, runDelayBetween } from "../../runtimes/run-delay.js";
 import type { PartCounters, RunningPart } from "../../runtimes/types.js";
-import { type HostCpu, hostLoadOf, readHostCpu } from "../host/host-cpu.js";
+import { type HostCpu, hostLoadOf, readHostCpu } from "../host/cpu-time.js";
 
 const PERIOD_MS = 1000;
 const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));

@@ -7,7 +7,7 @@ import { type Availability, findStore } from "../../targets/resolve.js";
 import { stores } from "../../targets/stores/index.js";
 import { requireGone } from "../host/leftovers.js";
 import { cpuNumbers } from "../host/machine.js";
-import { isAlive } from "../ownership/state.js";
+import { isAlive } from "../ownership/state-folder.js";
 import { requireCpus } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 

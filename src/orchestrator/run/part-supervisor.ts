@@ -12,7 +12,7 @@ export class PartFailed extends Error {
 }
 
 /** The parts of one run: those that must live until it is over end it when they end. */
-export class Cast {
+export class PartSupervisor {
   readonly start: (part: Part) => Promise<RunningPart>;
   readonly #needed: RunningPart[] = [];
 

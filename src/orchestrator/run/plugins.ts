@@ -39,10 +39,10 @@ function noteOf({ facts: { name, sha256, version }, members }: LoadedPlugin): st
 }
 
 /** @throws PartFailed when a program loaded other bytes than the campaign began with */
-export function checkPlugins(begun: readonly PluginFacts[], result: MeasuredResult): void {
+export function checkPlugins(existing: readonly PluginFacts[], result: MeasuredResult): void {
   const loaded = { server: result.server?.plugins, generator: result.plugins };
   for (const [role, facts = []] of Object.entries(loaded)) {
-    const other = begun.find(({ sha256 }, index) => facts[index]?.sha256 !== sha256);
+    const other = existing.find(({ sha256 }, index) => facts[index]?.sha256 !== sha256);
     if (other) throw new PartFailed(role, `the plugin ${other.name} has changed since the campaign began`);
   }
 }

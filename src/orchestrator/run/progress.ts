@@ -4,7 +4,7 @@ import type { Plan } from "../../contract/plan.js";
 import type { Result } from "../../contract/result.js";
 import type { Overheads } from "../plan/estimate.js";
 import { TimeLeft } from "../plan/time-left.js";
-import type { Journal } from "../ui/event-log.js";
+import type { EventLog } from "../ui/event-log.js";
 import type { RunListener } from "./run.js";
 
 type PlannedRun = Plan["runs"][number];
@@ -28,7 +28,7 @@ function figuresOf(result: Result): EventOf<"run_finished">["figures"] {
 
 /** Tells what becomes of the plan's runs, each time with the time that is left. */
 export class Progress {
-  readonly #journal: Journal;
+  readonly #eventLog: EventLog;
   readonly #plan: Plan;
   readonly #timeLeft: TimeLeft;
   /** Runs that may take place: all that are planned, unless told otherwise. */
@@ -36,8 +36,8 @@ export class Progress {
   #began_s = 0;
   #ends_s = Number.POSITIVE_INFINITY;
 
-  constructor(journal: Journal, plan: Plan, overheads: Overheads) {
-    this.#journal = journal;
+  constructor(eventLog: EventLog, plan: Plan, overheads: Overheads) {
+    this.#eventLog = eventLog;
     this.#plan = plan;
     this.#runs = plan.runs;
     this.#timeLeft = new TimeLeft(plan, overheads);
@@ -58,18 +58,18 @@ export class Progress {
   /** A run that was measured before this session and counts. */
   kept(planned: PlannedRun, status: RunStatus): void {
     this.#timeLeft.skip(planned.file);
-    this.#journal.tell({ event: "run_kept", ...this.#place(planned), file: planned.file, status });
+    this.#eventLog.emit({ event: "run_kept", ...this.#place(planned), file: planned.file, status });
   }
 
   /** The pause before the next run. */
   cooldown(seconds: number): void {
-    if (seconds > 0) this.#journal.tell({ event: "phase", phase: "cooldown", lasts_s: seconds });
+    if (seconds > 0) this.#eventLog.emit({ event: "phase", phase: "cooldown", lasts_s: seconds });
   }
 
   started(planned: PlannedRun): void {
     this.#began_s = nowS();
     this.#timeLeft.begin(planned.file, this.#began_s);
-    this.#journal.tell({
+    this.#eventLog.emit({
       event: "run_started",
       ...this.#place(planned),
       file: planned.file,
@@ -93,7 +93,7 @@ export class Progress {
     const figures = saved ? figuresOf(result) : undefined;
     const now_s = nowS();
     this.#timeLeft.end(now_s, figures !== undefined);
-    this.#journal.tell({
+    this.#eventLog.emit({
       event: "run_finished",
       ...this.#place(planned),
       file: planned.file,
@@ -113,16 +113,16 @@ export class Progress {
     return {
       phase: (phase) => {
         const lasts_s = this.#lastsS(phase, planned);
-        this.#journal.tell({ event: "phase", number, phase, ...(lasts_s === undefined ? {} : { lasts_s }) });
+        this.#eventLog.emit({ event: "phase", number, phase, ...(lasts_s === undefined ? {} : { lasts_s }) });
       },
       progress: (progress) => {
         if (progress.event === "second")
-          this.#journal.tell({ ...progress, number, time_left_s: this.left() });
+          this.#eventLog.emit({ ...progress, number, time_left_s: this.left() });
       },
       log: (role, line) => {
         log(role, line);
         // The generator's progress is told as phases and seconds already.
-        if (!line.startsWith("{")) this.#journal.programLine(role, line);
+        if (!line.startsWith("{")) this.#eventLog.programLine(role, line);
       },
     };
   }

@@ -20,7 +20,7 @@ import type { RawRun } from "./run.js";
 type Planned = Plan["configurations"][number];
 
 /** What every record of a run says of where it belongs. */
-export interface Belonging {
+export interface RunIdentity {
   campaign: string;
   planned: Planned;
   run: number;
@@ -40,7 +40,7 @@ export function runtimeFacts(runtime: Runtime, caps: RoleCaps, embeddedStore: bo
   };
 }
 
-function identityOf({ campaign, planned, run, runtime, caps, plugins = [] }: Belonging) {
+function identityOf({ campaign, planned, run, runtime, caps, plugins = [] }: RunIdentity) {
   const program = findStore(planned.configuration.target.store).program;
   const facts = program === undefined ? undefined : runtime.program(program);
   const embedded = !planned.configuration.external_store && typeof facts === "object" && facts.embedded;
@@ -62,7 +62,7 @@ function mergeRole(own: RoleResources | undefined, seen: RoleResources): RoleRes
 
 /** The record of a run that was measured, judged with all evidence. */
 export function recordOf(
-  belonging: Belonging,
+  identity: RunIdentity,
   { result, store, resources, host_load, notes }: RawRun,
 ): MeasuredResult {
   const roles = { ...result.resources };
@@ -71,7 +71,7 @@ export function recordOf(
   const { verdict: _verdict, limited_by: _limit, ...measured } = result;
   const evidence = {
     ...measured,
-    ...identityOf(belonging),
+    ...identityOf(identity),
     resources: roles,
     ...(host_load ? { host_load } : {}),
     notes: [...result.notes, ...notes],
@@ -87,7 +87,7 @@ export function recordOf(
 
 /** The record of a run without figures. */
 export function failureOf(
-  belonging: Belonging,
+  identity: RunIdentity,
   status: FailedResult["status"],
   startedAt: Date,
   failure: FailedResult["failure"],
@@ -95,7 +95,7 @@ export function failureOf(
   return {
     schema: RESULT_SCHEMA,
     schema_version: RESULT_SCHEMA_VERSION,
-    ...identityOf(belonging),
+    ...identityOf(identity),
     started_at: startedAt.toISOString(),
     finished_at: new Date().toISOString(),
     notes: [],

@@ -10,12 +10,12 @@ import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
 import type { RoleCaps } from "../host/caps.js";
 import type { Lease } from "../ownership/lease.js";
 import { CounterWatch } from "./counters.js";
-import { Cast, PartFailed } from "./part-supervisor.js";
+import { PartFailed, PartSupervisor } from "./part-supervisor.js";
 import { generatorPart, serverPart } from "./parts.js";
 import { type ExternalStore, type RunStore, storeOf } from "./store.js";
 
 /** What one run needs to know beside its configuration. */
-export interface RunOrder {
+export interface RunSettings {
   configuration: Configuration;
   run: number;
   /** Of the traffic; the same for all configurations of a round, so that they meet the same requests. */
@@ -48,7 +48,7 @@ const REQUEST_TIMEOUT_S = 10;
 
 /** One run on fresh parts: store, server, generator; all of them are given back whatever happens. */
 export async function executeRun(
-  order: RunOrder,
+  order: RunSettings,
   runtime: Runtime,
   lease: Lease,
   listener: RunListener,
@@ -61,30 +61,30 @@ export async function executeRun(
     return running;
   };
   try {
-    return await new Stage(order, runtime, new Cast(start), listener).play();
+    return await new RunExecution(order, runtime, new PartSupervisor(start), listener).play();
   } finally {
     await lease.release(started);
     listener.phase("stopped");
   }
 }
 
-class Stage {
-  readonly #order: RunOrder;
+class RunExecution {
+  readonly #order: RunSettings;
   readonly #runtime: Runtime;
   readonly #listener: RunListener;
-  readonly #cast: Cast;
+  readonly #supervisor: PartSupervisor;
 
-  constructor(order: RunOrder, runtime: Runtime, cast: Cast, listener: RunListener) {
+  constructor(order: RunSettings, runtime: Runtime, supervisor: PartSupervisor, listener: RunListener) {
     this.#order = order;
     this.#runtime = runtime;
-    this.#cast = cast;
+    this.#supervisor = supervisor;
     this.#listener = listener;
   }
 
   async play(): Promise<RawRun> {
     const { configuration, external, caps } = this.#order;
     this.#listener.phase("starting");
-    const store = storeOf(configuration, external, this.#cast, caps.store);
+    const store = storeOf(configuration, external, this.#supervisor, caps.store);
     await store.open();
     this.#listener.phase("store ready");
 
@@ -118,7 +118,7 @@ class Stage {
 
   async #serve(store: RunStore, runNonce: string): Promise<RunningPart> {
     const { target, workload, limits } = this.#order.configuration;
-    const server = await this.#cast.start(
+    const server = await this.#supervisor.start(
       serverPart(
         {
           target,
@@ -132,7 +132,7 @@ class Stage {
         this.#order.caps.server,
       ),
     );
-    this.#cast.need([server]);
+    this.#supervisor.need([server]);
     return server;
   }
 
@@ -140,7 +140,7 @@ class Stage {
     const { configuration, seed, warmupS, workers } = this.#order;
     const { host, port } = server.address;
     const { extent, load } = configuration;
-    return this.#cast.start(
+    return this.#supervisor.start(
       generatorPart(
         {
           url: `http://${host}:${port}`,
@@ -180,7 +180,7 @@ class Stage {
   }
 
   async #resultOf(generator: RunningPart): Promise<MeasuredResult> {
-    const exit = await this.#cast.whileNeeded(generator.exited);
+    const exit = await this.#supervisor.whileNeeded(generator.exited);
     const last = generator.lastLines().at(-1) ?? "it printed nothing";
     if (exit.code === EXIT.environment) throw environmentError(`generator: ${last}`);
     if (exit.code !== 0) throw new PartFailed("generator", `ended with ${exit.code ?? exit.signal}: ${last}`);

@@ -5,7 +5,7 @@ import type { ProbeAction } from "../../contract/probe-env.js";
 import type { Discovery, ProbeReport, StoreEvidence } from "../../contract/store.js";
 import type { Caps, RunningPart } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
-import { type Cast, PartFailed } from "./part-supervisor.js";
+import { PartFailed, type PartSupervisor } from "./part-supervisor.js";
 import { probePart, storeParts } from "./parts.js";
 import { askProbe, ProbeEnded } from "./probe.js";
 
@@ -38,11 +38,13 @@ export interface RunStore {
 export function storeOf(
   configuration: Configuration,
   external: ExternalStore | undefined,
-  cast: Cast,
+  supervisor: PartSupervisor,
   caps: Caps,
 ): RunStore {
   if (findStore(configuration.target.store).program === undefined) return noStore;
-  return external ? new OthersStore(configuration, external, cast) : new OwnStore(configuration, cast, caps);
+  return external
+    ? new OthersStore(configuration, external, supervisor)
+    : new OwnStore(configuration, supervisor, caps);
 }
 
 const noStore: RunStore = {
@@ -60,16 +62,16 @@ abstract class ProbedStore implements RunStore {
   protected abstract readonly external: boolean;
   readonly access?: Readonly<Record<string, string>>;
   protected readonly configuration: Configuration;
-  protected readonly cast: Cast;
+  protected readonly supervisor: PartSupervisor;
   parts: readonly RunningPart[] = [];
   protected probe: RunningPart | undefined;
   #before: ProbeReport = {};
   /** From here on a failure is one of this run, no longer of a machine that the user must mend first. */
   #begun = false;
 
-  constructor(configuration: Configuration, cast: Cast) {
+  constructor(configuration: Configuration, supervisor: PartSupervisor) {
     this.configuration = configuration;
-    this.cast = cast;
+    this.supervisor = supervisor;
   }
 
   abstract open(): Promise<void>;
@@ -102,7 +104,7 @@ abstract class ProbedStore implements RunStore {
     const request = { actions, nodes: [...this.nodes], store, topology, timeout_s };
     if (!this.probe) throw new Error("the store was not opened");
     try {
-      return await this.cast.whileNeeded(askProbe(this.probe, request));
+      return await this.supervisor.whileNeeded(askProbe(this.probe, request));
     } catch (error) {
       if (!(error instanceof ProbeEnded)) throw error;
       throw this.#begun
@@ -117,8 +119,8 @@ class OwnStore extends ProbedStore {
   protected readonly external = false;
   readonly #caps: Caps;
 
-  constructor(configuration: Configuration, cast: Cast, caps: Caps) {
-    super(configuration, cast);
+  constructor(configuration: Configuration, supervisor: PartSupervisor, caps: Caps) {
+    super(configuration, supervisor);
     this.#caps = caps;
   }
 
@@ -128,8 +130,8 @@ class OwnStore extends ProbedStore {
 
   async open(): Promise<void> {
     const parts = storeParts(this.configuration, this.#caps);
-    [this.probe, ...this.parts] = await this.cast.startAll([probePart(), ...parts]);
-    this.cast.need(this.parts);
+    [this.probe, ...this.parts] = await this.supervisor.startAll([probePart(), ...parts]);
+    this.supervisor.need(this.parts);
     await this.ask([this.configuration.target.topology === "cluster" ? "form" : "ready"]);
   }
 
@@ -145,14 +147,14 @@ class OthersStore extends ProbedStore {
   override readonly access: Readonly<Record<string, string>>;
   readonly nodes: readonly Node[];
 
-  constructor(configuration: Configuration, { nodes, access }: ExternalStore, cast: Cast) {
-    super(configuration, cast);
+  constructor(configuration: Configuration, { nodes, access }: ExternalStore, supervisor: PartSupervisor) {
+    super(configuration, supervisor);
     this.nodes = nodes;
     this.access = access;
   }
 
   async open(): Promise<void> {
-    this.probe = await this.cast.start(probePart(this.access));
+    this.probe = await this.supervisor.start(probePart(this.access));
     await this.ask(["ready"]);
   }
 

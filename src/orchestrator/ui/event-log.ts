@@ -5,10 +5,10 @@ import { EVENT_SCHEMA, EVENT_SCHEMA_VERSION } from "../../contract/events.js";
 import { logLines } from "./log.js";
 import type { Screen } from "./types.js";
 
-/** Appends lines to a file. One that cannot be written is told once, and ends nothing: it is only a log. */
+/** Appends lines to a file. A failure to write is reported once and ends nothing: it is only a log. */
 export function lineLog(
   path: string,
-  tell = (text: string): unknown => process.stderr.write(`${text}\n`),
+  report = (text: string): unknown => process.stderr.write(`${text}\n`),
 ): (line: string) => void {
   let broken = false;
   return (line) => {
@@ -17,20 +17,20 @@ export function lineLog(
       appendFileSync(path, `${line}\n`);
     } catch (error) {
       broken = true;
-      tell(`${path} cannot be written: ${messageOf(error)}`);
+      report(`${path} cannot be written: ${messageOf(error)}`);
     }
   };
 }
 
-/** An event as it is told: the journal adds when. */
-export type Told = CampaignEvent extends infer Each
+/** An event without its time, which the log adds. */
+export type NewEvent = CampaignEvent extends infer Each
   ? Each extends CampaignEvent
     ? Omit<Each, "at">
     : never
   : never;
 
-/** What the campaign tells: every event to the screen, and in words to its log. */
-export class Journal {
+/** Passes every event of a campaign to the screen and, as text, to the log file. */
+export class EventLog {
   readonly #screen: Screen;
   readonly #runs: EventOf<"ended">["runs"] = {
     ...({ valid: 0, suspect: 0, invalid: 0, failed: 0, aborted: 0 } satisfies Record<RunStatus, number>),
@@ -44,54 +44,54 @@ export class Journal {
 
   constructor(screen: Screen) {
     this.#screen = screen;
-    this.tell({ event: "opened", schema: EVENT_SCHEMA, schema_version: EVENT_SCHEMA_VERSION });
+    this.emit({ event: "opened", schema: EVENT_SCHEMA, schema_version: EVENT_SCHEMA_VERSION });
   }
 
-  /** From now on lines are appended to this file; those said before come first. */
+  /** Appends all further lines to this file, after those that came before it was known. */
   writeTo(path: string): void {
     this.#append = lineLog(path, (text) => this.warn(text));
     for (const line of this.#held) this.#append(line);
     this.#held = [];
   }
 
-  /** Something happened. After the end nothing is told any more. */
-  tell(told: Told): void {
+  /** Ignored after the end. */
+  emit(newEvent: NewEvent): void {
     if (this.#ended) return;
-    const { event: kind, ...rest } = told;
+    const { event: kind, ...rest } = newEvent;
     const event = { event: kind, at: new Date().toISOString(), ...rest } as CampaignEvent;
     this.#count(event);
     for (const line of logLines(event)) this.#log(`${event.at} ${line}`);
     this.#screen.show(event);
   }
 
-  /** Something to know. */
-  say(text: string): void {
-    this.tell({ event: "notice", level: "info", text });
+  /** A notice for the user. */
+  info(text: string): void {
+    this.emit({ event: "notice", level: "info", text });
   }
 
-  /** Set-up that takes more than a few seconds: with `--quiet`, too, so that nobody takes it for a hang. */
-  saySetUp(text: string): void {
-    this.tell({ event: "notice", level: "setup", text });
+  /** Set-up that takes more than a few seconds: shown with `--quiet` too, so that it does not look like a hang. */
+  setUp(text: string): void {
+    this.emit({ event: "notice", level: "setup", text });
   }
 
   /** Something that matters and may have gone wrong: to standard error. */
   warn(text: string): void {
-    this.tell({ event: "notice", level: "warning", text });
+    this.emit({ event: "notice", level: "warning", text });
   }
 
-  /** A detail, for the log and for those who asked for all of it. */
-  note(text: string): void {
-    this.tell({ event: "detail", text });
+  /** A detail for the log and for `--verbose`. */
+  detail(text: string): void {
+    this.emit({ event: "detail", text });
   }
 
   /** A line of one of the run's programs; the run has a log of its own, so that the campaign's stays readable. */
   programLine(role: string, text: string): void {
-    this.tell({ event: "detail", role, text });
+    this.emit({ event: "detail", role, text });
   }
 
-  /** The last word; the screen is given back. @param reason why, where it did not come to its end */
+  /** The last event; releases the screen. @param reason why the campaign ended early */
   end(exitCode: number, reason?: string): void {
-    this.tell({
+    this.emit({
       event: "ended",
       exit_code: exitCode,
       ...(reason === undefined ? {} : { reason }),
@@ -102,18 +102,18 @@ export class Journal {
     this.close();
   }
 
-  /** The campaign's, once it has one. */
+  /** The campaign's folder, once there is one. */
   get folder(): string | undefined {
     return this.#folder;
   }
 
-  /** How many runs are measured, whatever they are worth. */
+  /** Number of measured runs, invalid ones included. */
   get measured(): number {
     const { valid, suspect, invalid, kept } = this.#runs;
     return valid + suspect + invalid + kept;
   }
 
-  /** Gives the terminal back, also without a last word. */
+  /** Releases the terminal, also without a last event. */
   close(): void {
     this.#screen.close();
   }

@@ -1,7 +1,7 @@
 import type { CampaignEvent } from "../../contract/events.js";
-import { troubles } from "./last.js";
+import { CampaignState } from "./campaign-state.js";
+import { troubles } from "./final-screen.js";
 import { plain, plainJson } from "./plain.js";
-import { Story } from "./story.js";
 import type { Detail, Outputs, Screen } from "./types.js";
 
 /** What `--json --quiet` leaves out. */
@@ -11,7 +11,7 @@ const DETAILS: readonly string[] = ["second", "phase", "run_started"];
 export class JsonScreen implements Screen {
   readonly #outputs: Outputs;
   readonly #detail: Detail;
-  readonly #story = new Story();
+  readonly #state = new CampaignState();
 
   constructor(outputs: Outputs, detail: Detail) {
     this.#outputs = outputs;
@@ -19,14 +19,14 @@ export class JsonScreen implements Screen {
   }
 
   show(event: CampaignEvent): void {
-    this.#story.add(event);
+    this.#state.add(event);
     if (event.event === "detail" && this.#detail !== "verbose") return;
     if (this.#detail === "quiet" && DETAILS.includes(event.event)) return;
     this.#outputs.out.write(`${plainJson(event)}\n`);
     if (event.event === "notice" && event.level === "warning")
       this.#outputs.err.write(`${plain(event.text)}\n`);
     if (event.event === "ended")
-      for (const line of troubles(this.#story)) this.#outputs.err.write(`${line}\n`);
+      for (const line of troubles(this.#state)) this.#outputs.err.write(`${line}\n`);
   }
 
   close(): void {}

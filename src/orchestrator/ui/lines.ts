@@ -1,4 +1,5 @@
 import type { CampaignEvent } from "../../contract/events.js";
+import { CampaignState } from "./campaign-state.js";
 import {
   campaignText,
   finishedText,
@@ -8,9 +9,8 @@ import {
   runText,
   secondPieces,
 } from "./event-text.js";
-import { lastScreen, troubles } from "./last.js";
+import { lastScreen, troubles } from "./final-screen.js";
 import { plain, plainLines } from "./plain.js";
-import { Story } from "./story.js";
 import { durationText } from "./text.js";
 import type { Outputs, Screen } from "./types.js";
 
@@ -24,7 +24,7 @@ export type LineDetail = "run" | "phase" | "verbose";
 export class LinesScreen implements Screen {
   readonly #outputs: Outputs;
   readonly #detail: LineDetail;
-  readonly #story = new Story();
+  readonly #state = new CampaignState();
 
   constructor(outputs: Outputs, detail: LineDetail) {
     this.#outputs = outputs;
@@ -32,7 +32,7 @@ export class LinesScreen implements Screen {
   }
 
   show(event: CampaignEvent): void {
-    this.#story.add(event);
+    this.#state.add(event);
     const { out, err } = this.#outputs;
     if (event.event === "notice" && event.level === "warning") {
       err.write(`${plain(event.text)}\n`);
@@ -40,8 +40,8 @@ export class LinesScreen implements Screen {
     }
     for (const line of this.#linesOf(event)) out.write(`${line}\n`);
     if (event.event !== "ended") return;
-    for (const line of lastScreen(this.#story, Number.POSITIVE_INFINITY)) out.write(`${line}\n`);
-    for (const line of troubles(this.#story)) err.write(`${line}\n`);
+    for (const line of lastScreen(this.#state, Number.POSITIVE_INFINITY)) out.write(`${line}\n`);
+    for (const line of troubles(this.#state)) err.write(`${line}\n`);
   }
 
   close(): void {}
@@ -71,7 +71,7 @@ export class LinesScreen implements Screen {
           : [];
       case "run_finished":
         if (this.#detail !== "run") return stamped(`  ${finishedText(event)}`);
-        return stamped(runLine(event, this.#story.begun.get(event.file)?.configuration));
+        return stamped(runLine(event, this.#state.started.get(event.file)?.configuration));
       case "detail": {
         if (this.#detail !== "verbose") return [];
         const text = event.role ? `${event.role}: ${event.text}` : event.text;

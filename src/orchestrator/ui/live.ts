@@ -1,8 +1,8 @@
 import type { EventOf } from "../../contract/events.js";
+import type { CampaignState } from "./campaign-state.js";
 import { phaseText, runText, secondPieces } from "./event-text.js";
 import { bar, cut, flow, wrap } from "./layout.js";
 import { plain } from "./plain.js";
-import type { Story } from "./story.js";
 import { durationText } from "./text.js";
 
 export interface Size {
@@ -25,15 +25,15 @@ const PHASE_BAR = 20;
 const sinceMs = (at: string, nowMs: number): number => Math.max(0, nowMs - Date.parse(at));
 
 /** `[####----]  3/12 runs  4 min left (14:32)`; on a narrow terminal the bar has a line of its own. */
-function overall(story: Story, nowMs: number, columns: number): string[] {
-  const { campaign, left } = story;
+function overall(state: CampaignState, nowMs: number, columns: number): string[] {
+  const { campaign, left } = state;
   if (!campaign || !left) return [];
   const elapsedS = sinceMs(campaign.at, nowMs) / 1000;
   const leftS = Math.max(0, left.time_left_s - sinceMs(left.at, nowMs) / 1000);
   const share = elapsedS + leftS > 0 ? elapsedS / (elapsedS + leftS) : 1;
   const until = new Date(nowMs + leftS * 1000).toTimeString().slice(0, 5);
   const pieces = [
-    `${story.done}/${story.total} runs`,
+    `${state.done}/${state.total} runs`,
     `${Math.floor(100 * share)} %`,
     `${durationText(leftS)} left (until ${until})`,
   ];
@@ -54,8 +54,8 @@ function phaseLine({ phase, at, lasts_s }: EventOf<"phase">, nowMs: number, colu
   return flow(pieces, columns);
 }
 
-function figureLines(story: Story, nowMs: number, columns: number): string[] {
-  const { phase, second } = story;
+function figureLines(state: CampaignState, nowMs: number, columns: number): string[] {
+  const { phase, second } = state;
   if (phase?.phase !== "measure") return [];
   const newest = second?.at ?? phase.at;
   const ageMs = sinceMs(newest, nowMs);
@@ -66,7 +66,7 @@ function figureLines(story: Story, nowMs: number, columns: number): string[] {
   );
 }
 
-function badLine({ finished }: Story, columns: number): string[] {
+function badLine({ finished }: CampaignState, columns: number): string[] {
   const pieces = (["suspect", "invalid", "failed"] as const).flatMap((status) => {
     const count = finished.filter((run) => run.status === status).length;
     return count > 0 ? [`${count} ${status}`] : [];
@@ -75,17 +75,17 @@ function badLine({ finished }: Story, columns: number): string[] {
 }
 
 /** The lines of the live screen; none is wider or all together higher than the terminal. Pure. */
-export function liveLines(story: Story, nowMs: number, { columns, rows }: Size): LiveLine[] {
+export function liveLines(state: CampaignState, nowMs: number, { columns, rows }: Size): LiveLine[] {
   // The last column stays free: a character in it makes some terminals break the line.
   const room = Math.max(1, columns - 1);
   const as = (tone: Tone, lines: readonly string[]) => lines.map((text) => ({ tone, text: cut(text, room) }));
-  const what = story.run ? wrap(plain(runText(story.run)), room) : [];
+  const what = state.run ? wrap(plain(runText(state.run)), room) : [];
   const lines = [
-    ...as("head", overall(story, nowMs, room)),
+    ...as("head", overall(state, nowMs, room)),
     ...as("strong", what),
-    ...as("normal", story.phase ? phaseLine(story.phase, nowMs, room) : []),
-    ...as("normal", figureLines(story, nowMs, room)),
-    ...as("bad", badLine(story, room)),
+    ...as("normal", state.phase ? phaseLine(state.phase, nowMs, room) : []),
+    ...as("normal", figureLines(state, nowMs, room)),
+    ...as("bad", badLine(state, room)),
   ];
   return lines.slice(0, Math.max(1, rows - 1));
 }

@@ -1,12 +1,12 @@
 import { styleText } from "node:util";
 import type { CampaignEvent } from "../../contract/events.js";
+import { CampaignState } from "./campaign-state.js";
 import { campaignText, configurationText, finishedText, lookText, phaseText } from "./event-text.js";
+import { lastScreen, troubles } from "./final-screen.js";
 import { Frame } from "./frame.js";
-import { lastScreen, troubles } from "./last.js";
 import { wrap } from "./layout.js";
 import { liveLines, type Tone } from "./live.js";
 import { plain, plainLines } from "./plain.js";
-import { Story } from "./story.js";
 import { durationText } from "./text.js";
 import type { Detail, Outputs, Screen } from "./types.js";
 
@@ -32,7 +32,7 @@ const CLOCK_MS = 1000;
 export class TerminalScreen implements Screen {
   readonly #outputs: Outputs;
   readonly #detail: Detail;
-  readonly #story = new Story();
+  readonly #state = new CampaignState();
   readonly #frame: Frame;
   readonly #hasColors: boolean;
   readonly #clock: NodeJS.Timeout;
@@ -52,7 +52,7 @@ export class TerminalScreen implements Screen {
   }
 
   show(event: CampaignEvent): void {
-    this.#story.add(event);
+    this.#state.add(event);
     if (event.event === "ended") {
       this.#finish();
       return;
@@ -94,8 +94,8 @@ export class TerminalScreen implements Screen {
     this.close();
     const columns = this.#columns;
     const { out, err } = this.#outputs;
-    for (const line of lastScreen(this.#story, columns)) out.write(`${line}\n`);
-    for (const line of troubles(this.#story, columns)) err.write(`${this.#styled("yellow", line)}\n`);
+    for (const line of lastScreen(this.#state, columns)) out.write(`${line}\n`);
+    for (const line of troubles(this.#state, columns)) err.write(`${this.#styled("yellow", line)}\n`);
   }
 
   /** For lines that stay. The last column stays free: a character in it makes some terminals break the line. */
@@ -119,7 +119,7 @@ export class TerminalScreen implements Screen {
       case "run_kept":
         return [this.#styled("dim", plain(`[${event.number}/${event.of}] ${event.file} is kept`))];
       case "run_finished": {
-        const started = this.#story.begun.get(event.file);
+        const started = this.#state.started.get(event.file);
         const what = started ? `${configurationText(started.configuration)}, run ${event.run}` : event.file;
         const style = event.status === "valid" ? "green" : event.status === "suspect" ? "yellow" : "red";
         const head = wrap(plain(`[${event.number}/${event.of}] ${what}`), this.#columns);
@@ -143,7 +143,7 @@ export class TerminalScreen implements Screen {
   }
 
   #draw(): void {
-    if (this.#closed || !this.#story.campaign) return;
+    if (this.#closed || !this.#state.campaign) return;
     const now = Date.now();
     const wait = this.#drawn_ms + REDRAW_MS - now;
     if (wait > 0) {
@@ -155,7 +155,7 @@ export class TerminalScreen implements Screen {
     }
     this.#drawn_ms = now;
     const { columns = 80, rows = 24 } = this.#outputs.out;
-    const lines = liveLines(this.#story, now, { columns, rows });
+    const lines = liveLines(this.#state, now, { columns, rows });
     this.#frame.draw(lines.map(({ tone, text }) => this.#styled(TONES[tone], text)));
   }
 }

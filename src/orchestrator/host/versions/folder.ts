@@ -10,7 +10,7 @@ import {
   versionsFolder,
 } from "../../../contract/versions.js";
 import type { Leftover } from "../../../runtimes/types.js";
-import { isAlive, thisOwner } from "../../ownership/state.js";
+import { isAlive, thisOwner } from "../../ownership/state-folder.js";
 
 /** In the folder of a version: what was installed. */
 export const FACTS_FILE = "installed.json";

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { manifestSchema } from "../../../../src/contract/manifest.js";
 import type { AdaptiveSummary } from "../../../../src/contract/summary.js";
-import { Rounds, type RoundsOptions } from "../../../../src/orchestrator/adaptive/rounds.js";
+import { AdaptiveRounds, type AdaptiveRoundsOptions } from "../../../../src/orchestrator/adaptive/rounds.js";
 import { askedRuns, isSettled } from "../../../../src/orchestrator/plan/looks.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import type { Told } from "../../../../src/orchestrator/ui/event-log.js";
-import { type BegunCampaign, beginCampaign } from "../../../helpers/begun.js";
+import type { NewEvent } from "../../../../src/orchestrator/ui/event-log.js";
+import { type BegunCampaign, beginCampaign } from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
@@ -18,7 +18,7 @@ interface Played {
   begun: BegunCampaign;
   /** Files in the order in which they were measured. */
   made: string[];
-  looks: Told[];
+  looks: NewEvent[];
   asked: { round: number; isLast: boolean }[];
 }
 
@@ -49,23 +49,23 @@ async function play(
     });
     return { ended: null, sentence: "", concluded: ["one"], not_concluded: [], configurations };
   };
-  const options: RoundsOptions = {
+  const options: AdaptiveRoundsOptions = {
     manifest,
     there: new Map(there.map((file) => [file, {}])),
     overheads: { none: 2, standalone: 2 },
-    journal: { tell: (told: Told) => played.looks.push(told) },
+    eventLog: { emit: (told: NewEvent) => played.looks.push(told) },
     progress: { needed: () => {}, endsWithin: () => {}, left: () => 0 },
     ask,
     save: async () => {},
   };
-  const rounds = new Rounds(options);
+  const rounds = new AdaptiveRounds(options);
   for (const planned of manifest.plan.runs) {
     if (stopAfter !== undefined && played.made.length === stopAfter) return played;
-    if (!(await rounds.wants(planned)) || there.includes(planned.file)) continue;
+    if (!(await rounds.isNeeded(planned)) || there.includes(planned.file)) continue;
     const found = manifest.plan.configurations.find(({ hash }) => hash === planned.configuration_hash);
     if (!found) throw new Error("the plan lacks a configuration");
     const { configuration } = found;
-    await rounds.took({ file: planned.file, status: "valid", configuration, seconds: 10 }, 0);
+    await rounds.finished({ file: planned.file, status: "valid", configuration, seconds: 10 }, 0);
     played.made.push(planned.file);
   }
   await rounds.end();

@@ -3,10 +3,15 @@ import { mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Result } from "../../../../src/contract/result.js";
-import { takeStock } from "../../../../src/orchestrator/campaign/completed-runs.js";
+import { readCompletedRuns } from "../../../../src/orchestrator/campaign/completed-runs.js";
 import { CHECKSUMS, Checksums } from "../../../../src/orchestrator/files/checksums.js";
 import { removeTemporaries } from "../../../../src/orchestrator/files/results-folder.js";
-import { type BegunCampaign, beginCampaign, failedRun, measuredRun } from "../../../helpers/begun.js";
+import {
+  type BegunCampaign,
+  beginCampaign,
+  failedRun,
+  measuredRun,
+} from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
@@ -15,7 +20,8 @@ beforeEach(async () => {
   campaign = await beginCampaign(newFolder(), "20260101_000000");
 });
 
-const stock = async () => takeStock(campaign.folder, campaign.manifest, await Checksums.of(campaign.folder));
+const stock = async () =>
+  readCompletedRuns(campaign.folder, campaign.manifest, await Checksums.of(campaign.folder));
 const result = (index: number) => measuredRun(campaign.manifest, index);
 
 describe("of what there is,", () => {

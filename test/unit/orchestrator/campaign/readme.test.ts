@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../../src/contract/manifest.js";
 import { endSession, resumedManifest } from "../../../../src/orchestrator/campaign/manifest.js";
 import { campaignReadme } from "../../../../src/orchestrator/campaign/readme.js";
-import { beginCampaign } from "../../../helpers/begun.js";
+import { beginCampaign } from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
-const begun = async (...flags: string[]): Promise<Manifest> =>
+const existing = async (...flags: string[]): Promise<Manifest> =>
   (await beginCampaign(newFolder(), "20260101_000000", flags)).manifest;
 const at = (text: string): string => `2026-01-01T${text}.123Z`;
 
@@ -18,7 +18,7 @@ function resumed(before: Manifest, startedAt: string): Manifest {
 
 describe("the README of a campaign", () => {
   test("that was resumed and runs says so, and promises no report that is not there", async () => {
-    const first = await begun("--clients", "none", "--runs", "3", "--concurrency", "50");
+    const first = await existing("--clients", "none", "--runs", "3", "--concurrency", "50");
     const [session] = first.sessions ?? [];
     if (session) session.started_at = at("10:00:00");
     // The first session was killed, the second one interrupted, the third one runs.
@@ -46,11 +46,11 @@ describe("the README of a campaign", () => {
   });
 
   test("counts one thing as one", async () => {
-    const single = campaignReadme(await begun("--clients", "none", "--runs", "1", "--concurrency", "50"));
+    const single = campaignReadme(await existing("--clients", "none", "--runs", "1", "--concurrency", "50"));
     expect(single).toContain(" 1 run of 1 configuration, interleaved,");
-    const many = campaignReadme(await begun("--clients", "none", "--runs", "3"));
+    const many = campaignReadme(await existing("--clients", "none", "--runs", "3"));
     expect(many).toContain(" 6 runs, 3 of each of 2 configurations, interleaved,");
-    const adaptive = await begun("--clients", "none", "--concurrency", "50", "--runs", "auto");
+    const adaptive = await existing("--clients", "none", "--concurrency", "50", "--runs", "auto");
     const [hash = ""] = adaptive.plan.configurations.map((each) => each.hash);
     adaptive.adaptive = { rounds: { [hash]: 1 }, looked: 0, spent_s: 0 };
     const text = campaignReadme(adaptive);

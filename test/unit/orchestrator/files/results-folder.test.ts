@@ -21,7 +21,7 @@ import {
   stamp,
   writeWhole,
 } from "../../../../src/orchestrator/files/results-folder.js";
-import { Journal, lineLog } from "../../../../src/orchestrator/ui/event-log.js";
+import { EventLog, lineLog } from "../../../../src/orchestrator/ui/event-log.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
@@ -187,10 +187,10 @@ describe("`latest`", () => {
 describe("the log", () => {
   test("begins with what was said before there was a file", () => {
     const path = join(newFolder(), "benchmark.log");
-    const journal = new Journal({ show: () => {}, close: () => {} });
-    journal.note("first");
-    journal.writeTo(path);
-    journal.note("second");
+    const eventLog = new EventLog({ show: () => {}, close: () => {} });
+    eventLog.detail("first");
+    eventLog.writeTo(path);
+    eventLog.detail("second");
     expect(readFileSync(path, "utf8")).toMatch(/^\S+Z first\n\S+Z second\n$/);
   });
 

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "n
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { findLeftovers, reclaimOrphans, removeAll } from "../../../../src/orchestrator/host/leftovers.js";
-import { leasesFolder, thisOwner } from "../../../../src/orchestrator/ownership/state.js";
+import { findLeftovers, removeAll, removeLeftovers } from "../../../../src/orchestrator/host/leftovers.js";
+import { leasesFolder, thisOwner } from "../../../../src/orchestrator/ownership/state-folder.js";
 import { startTimeOf } from "../../../../src/runtimes/process-identity.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
@@ -55,13 +55,13 @@ describe("what a killed campaign left", () => {
     mkdirSync(folder);
     const path = lease(dead, [{ pid, started, folder }], workFolder);
     const of = "of campaign 20200101_000000, which had died";
-    expect(await reclaimOrphans()).toEqual([
+    expect(await removeLeftovers()).toEqual([
       `removed the process ${pid} (server) ${of}`,
       `removed the folder ${workFolder} ${of}`,
     ]);
     await ended;
     expect([folder, workFolder, path].filter(existsSync)).toEqual([]);
-    expect(await reclaimOrphans()).toEqual([]);
+    expect(await removeLeftovers()).toEqual([]);
   });
 
   test("is shown without being touched", async () => {
@@ -79,7 +79,7 @@ describe("what a killed campaign left", () => {
   test("is not mistaken for a process that was given the same id since [R-killed-4]", async () => {
     const { pid } = await sleeper();
     lease(dead, [{ pid, started: "1" }], work());
-    expect(await reclaimOrphans()).toEqual([expect.stringContaining("removed the folder")]);
+    expect(await removeLeftovers()).toEqual([expect.stringContaining("removed the folder")]);
     expect(await startTimeOf(pid)).toBeDefined();
   });
 
@@ -87,7 +87,7 @@ describe("what a killed campaign left", () => {
     const { pid, started } = await sleeper();
     const workFolder = work();
     const path = lease(await thisOwner("20260101_000000"), [{ pid, started }], workFolder);
-    expect(await reclaimOrphans()).toEqual([]);
+    expect(await removeLeftovers()).toEqual([]);
     expect([workFolder, path].every(existsSync)).toBe(true);
     expect(await startTimeOf(pid)).toBe(started);
   });
@@ -100,7 +100,7 @@ describe("what a killed campaign left", () => {
     const path = lease(dead, [], "");
     const text = { owner: dead, runtime: "local", processes: [], ...(content as object), folder };
     writeFileSync(path, typeof content === "string" ? content : JSON.stringify(text));
-    expect(await reclaimOrphans()).toEqual([]);
+    expect(await removeLeftovers()).toEqual([]);
     expect(existsSync(path)).toBe(true);
   });
 
@@ -112,7 +112,7 @@ describe("what a killed campaign left", () => {
     const { gone, left } = await removeAll(await findLeftovers(false));
     expect(gone).toEqual([]);
     expect(left).toEqual([expect.stringMatching(/^the folder .*ratelimit-bench-x of campaign .*: ENOTDIR/)]);
-    await expectFailure(reclaimOrphans, EXIT.environment, "not to be removed", "ratelimit-bench-x");
+    await expectFailure(removeLeftovers, EXIT.environment, "not to be removed", "ratelimit-bench-x");
     expect(existsSync(path)).toBe(true);
   });
 
@@ -122,7 +122,7 @@ describe("what a killed campaign left", () => {
     const [old, fresh] = ["lock.1a.tmp", "lock.2b.tmp"].map((name) => join(state, name));
     for (const path of [old, fresh]) writeFileSync(path ?? "", "");
     utimesSync(old ?? "", 1, 1);
-    expect(await reclaimOrphans()).toEqual([
+    expect(await removeLeftovers()).toEqual([
       "removed the lock of campaign 20200101_000000",
       `removed the unfinished file ${old}`,
     ]);
@@ -134,10 +134,10 @@ describe("what a killed campaign left", () => {
     mkdirSync(leasesFolder(), { recursive: true });
     const path = join(leasesFolder(), `.20200101_000000-${pid}.json.${pid}.0a1b2c3d.tmp`);
     writeFileSync(path, "");
-    expect(await reclaimOrphans()).toEqual([]);
+    expect(await removeLeftovers()).toEqual([]);
     process.kill(pid, "SIGKILL");
     await ended;
-    expect(await reclaimOrphans()).toEqual([`removed the unfinished file ${path}`]);
+    expect(await removeLeftovers()).toEqual([`removed the unfinished file ${path}`]);
     expect(existsSync(path)).toBe(false);
   });
 });

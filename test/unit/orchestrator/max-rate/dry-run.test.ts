@@ -6,7 +6,7 @@ import { commands } from "../../../../src/orchestrator/commands/index.js";
 import { run } from "../../../../src/orchestrator/commands/run.js";
 import { mostOf } from "../../../../src/orchestrator/max-rate/dry-run.js";
 import { findMaxRate } from "../../../../src/orchestrator/max-rate/search.js";
-import { beginCampaign, measuredRun } from "../../../helpers/begun.js";
+import { beginCampaign, measuredRun } from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 import { seededRandom } from "../../../helpers/random.js";
 

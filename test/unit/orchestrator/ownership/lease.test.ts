@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { Lease } from "../../../../src/orchestrator/ownership/lease.js";
-import { leaseSchema } from "../../../../src/orchestrator/ownership/state.js";
+import { leaseSchema } from "../../../../src/orchestrator/ownership/state-folder.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { FakeRuntime, held, partOf } from "../../../helpers/fake-runtime.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";

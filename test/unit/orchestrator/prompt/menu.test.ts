@@ -8,10 +8,10 @@ import {
   FIRST_ANSWERS,
   wordsOf,
 } from "../../../../src/orchestrator/prompt/answers.js";
-import { type Asker, BACK, Cancelled } from "../../../../src/orchestrator/prompt/asker.js";
-import { continued } from "../../../../src/orchestrator/prompt/continued.js";
+import { continued } from "../../../../src/orchestrator/prompt/continued-lines.js";
 import { pages } from "../../../../src/orchestrator/prompt/pages.js";
 import { planLines } from "../../../../src/orchestrator/prompt/plan-lines.js";
+import { BACK, Cancelled, type Prompter } from "../../../../src/orchestrator/prompt/prompter.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
@@ -56,7 +56,7 @@ describe("the command line of the menu's answers", () => {
 });
 
 /** Answers from a list; a question that has none left gives up. */
-function answering(...answers: (string | string[] | typeof BACK)[]): Asker {
+function answering(...answers: (string | string[] | typeof BACK)[]): Prompter {
   const next = async () => {
     const answer = answers.shift();
     if (answer === undefined) throw new Cancelled();

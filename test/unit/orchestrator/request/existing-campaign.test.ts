@@ -7,8 +7,8 @@ import { differences, requireSame } from "../../../../src/orchestrator/campaign/
 import { resumedManifest } from "../../../../src/orchestrator/campaign/manifest.js";
 import { findCampaign } from "../../../../src/orchestrator/request/existing-campaign.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
-import { beginCampaign } from "../../../helpers/begun.js";
 import { expectFailure } from "../../../helpers/errors.js";
+import { beginCampaign } from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { HostCpu } from "../../../../src/orchestrator/host/host-cpu.js";
+import type { HostCpu } from "../../../../src/orchestrator/host/cpu-time.js";
 import { CounterWatch } from "../../../../src/orchestrator/run/counters.js";
 import type { RunDelays } from "../../../../src/runtimes/run-delay.js";
 import type { RunningPart } from "../../../../src/runtimes/types.js";

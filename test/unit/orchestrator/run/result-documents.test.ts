@@ -6,7 +6,7 @@ import { failureOf, recordOf } from "../../../../src/orchestrator/run/result-doc
 import { configuration, validEvidence } from "../../../helpers/evidence.js";
 import { FakeRuntime } from "../../../helpers/fake-runtime.js";
 
-const belonging = {
+const identity = {
   campaign: "20260101_000000",
   planned: { hash: configurationHash(configuration), configuration },
   run: 2,
@@ -39,12 +39,12 @@ const seen = {
 
 describe("the record of a measured run", () => {
   test("says where it belongs and passes the schema", () => {
-    const record = recordOf(belonging, { result: generatorsOwn(), store, resources: {}, notes: [] });
+    const record = recordOf(identity, { result: generatorsOwn(), store, resources: {}, notes: [] });
     expect(record).toMatchObject({
       campaign: "20260101_000000",
       run: 2,
       configuration,
-      configuration_hash: belonging.planned.hash,
+      configuration_hash: identity.planned.hash,
       runtime: { id: "fake", embedded_store: false, caps_applied: false },
       versions: { store: "9.1.2" },
     });
@@ -56,7 +56,7 @@ describe("the record of a measured run", () => {
     for (const node of spoilt.nodes) node.at_end.script_calls = { evalsha: { calls: 1, failed: 0 } };
     const result = generatorsOwn();
     expect(result.verdict.status).toBe("valid");
-    const record = recordOf(belonging, { result, store: spoilt, resources: {}, notes: [] });
+    const record = recordOf(identity, { result, store: spoilt, resources: {}, notes: [] });
     expect(record.verdict.status).toBe("invalid");
     expect(record.verdict.reasons.map(({ rule }) => rule)).toEqual(["M8"]);
   });
@@ -65,7 +65,7 @@ describe("the record of a measured run", () => {
     const own = { source: "process.cpuUsage", cpu_us: 1000, cpu_percent: 10, samples: [] };
     const result = { ...generatorsOwn(), resources: { server: own } };
     const resources = { server: seen, "store-1": seen };
-    const record = recordOf(belonging, { result, store, resources, notes: ["a reading failed"] });
+    const record = recordOf(identity, { result, store, resources, notes: ["a reading failed"] });
     expect(record.resources).toEqual({
       server: { ...seen, ...own, samples: seen.samples },
       "store-1": seen,
@@ -76,7 +76,7 @@ describe("the record of a measured run", () => {
   test("is not made from figures that are no numbers", () => {
     const result = generatorsOwn();
     result.requests.average = Number.NaN;
-    expect(() => recordOf(belonging, { result, store, resources: {}, notes: [] })).toThrow();
+    expect(() => recordOf(identity, { result, store, resources: {}, notes: [] })).toThrow();
   });
 });
 
@@ -85,7 +85,7 @@ describe("the record of a run without figures", () => {
   test.each(["failed", "aborted"] as const)(
     "is %s, never zeros, and names role and reason [R-generator-dies-2]",
     (status) => {
-      const record = failureOf(belonging, status, new Date("2026-01-01T00:00:00Z"), failure);
+      const record = failureOf(identity, status, new Date("2026-01-01T00:00:00Z"), failure);
       expect(resultSchema.parse(JSON.parse(JSON.stringify(record)))).toEqual(record);
       expect(record).toMatchObject({ status, failure, run: 2, started_at: "2026-01-01T00:00:00.000Z" });
       expect(record).not.toHaveProperty("requests");

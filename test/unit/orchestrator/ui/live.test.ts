@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { CampaignEvent } from "../../../../src/contract/events.js";
+import { CampaignState } from "../../../../src/orchestrator/ui/campaign-state.js";
 import { widthOf } from "../../../../src/orchestrator/ui/layout.js";
 import { liveLines, type Size } from "../../../../src/orchestrator/ui/live.js";
-import { Story } from "../../../../src/orchestrator/ui/story.js";
 import { BEGAN_MS, planOf, Telling } from "../../../helpers/events.js";
 
 const tell = new Telling();
 
 function linesAt(second: number, events: readonly CampaignEvent[], size: Partial<Size> = {}): string[] {
-  const story = new Story();
-  for (const event of events) story.add(event);
+  const state = new CampaignState();
+  for (const event of events) state.add(event);
   const full = { columns: 80, rows: 24, ...size };
-  return liveLines(story, BEGAN_MS + 1000 * second, full).map(({ text }) => text);
+  return liveLines(state, BEGAN_MS + 1000 * second, full).map(({ text }) => text);
 }
 
 const measuring = [tell.campaign(), tell.started(1), tell.phase("measure", 10, 10), tell.second(20)];

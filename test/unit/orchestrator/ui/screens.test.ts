@@ -33,7 +33,7 @@ const ESC = "\x1b";
 const HOSTILE = "a\x1b]0;owned\x07\nforged line\u009b31m\u2028b";
 /** Any control character but the end of a line, and a line separator. */
 const OBEYED = /[^\P{Cc}\n]|\u2028/u;
-const story: CampaignEvent[] = [
+const state: CampaignEvent[] = [
   tell.opened(),
   tell.notice("runtime: local (as asked)"),
   tell.notice("a warning", "warning"),
@@ -49,13 +49,13 @@ const story: CampaignEvent[] = [
   tell.report(),
   tell.ended({ exit_code: 4, runs: { valid: 1, failed: 1 } }),
 ];
-const lines = (detail: LineDetail, events = story) =>
+const lines = (detail: LineDetail, events = state) =>
   shown((outputs) => new LinesScreen(outputs, detail), events);
-const json = (detail: Detail, events = story) => shown((outputs) => new JsonScreen(outputs, detail), events);
+const json = (detail: Detail, events = state) => shown((outputs) => new JsonScreen(outputs, detail), events);
 
 describe("a line a run", () => {
   /** What is said of runs; the rest is said once a campaign. */
-  const ofRuns = (events = story) => lines("run", events).out.lines.filter((line) => line.includes("/2]"));
+  const ofRuns = (events = state) => lines("run", events).out.lines.filter((line) => line.includes("/2]"));
 
   test("holds its place, what was measured, the figures, the verdict and the time that is left", () => {
     expect(ofRuns()).toEqual([
@@ -124,7 +124,7 @@ describe("--json", () => {
   test("writes every event as one line of the contract, and warnings also on standard error", () => {
     const { out, err } = json("normal");
     const events = out.lines.map((line) => eventSchema.parse(JSON.parse(line)));
-    expect(events).toEqual(story.filter(({ event }) => event !== "detail"));
+    expect(events).toEqual(state.filter(({ event }) => event !== "detail"));
     expect(err.lines[0]).toBe("a warning");
   });
 
@@ -147,7 +147,7 @@ describe("--json", () => {
 });
 
 test("--quiet writes the path of the report, and set-up and what went wrong on standard error; nothing else", () => {
-  const events = [tell.notice("building the image x", "setup"), ...story];
+  const events = [tell.notice("building the image x", "setup"), ...state];
   const { out, err } = shown((outputs) => new QuietScreen(outputs), events);
   expect(out.text).toBe("/results/20260101_120000/report/index.html\n");
   expect(err.lines.slice(0, 3)).toEqual(["building the image x", "a warning", "1 of 2 runs failed"]);
@@ -220,7 +220,7 @@ describe("the screen that is taken", () => {
   ])("writes %s", (_what, telling, hasPhases) => {
     const out = new Kept();
     const screen = opened({}, out, telling);
-    for (const event of story) screen.show(event);
+    for (const event of state) screen.show(event);
     expect(/ {3}warm-up$/m.test(out.text)).toBe(hasPhases);
   });
 
@@ -239,7 +239,7 @@ describe("on a terminal", () => {
     out.rows = 0;
     assumeSize(out);
     expect([out.columns, out.rows]).toEqual([80, 24]);
-    const { text } = shown((outputs) => new TerminalScreen(outputs, "normal"), story, out).out;
+    const { text } = shown((outputs) => new TerminalScreen(outputs, "normal"), state, out).out;
     expect(text).toMatch(/^ {2}5000 requests\/s, p50 1\.50 ms, p99 12\.25 ms, 10\.0 % limited — valid$/m);
     out.columns = 0;
     out.resized();
@@ -260,12 +260,12 @@ describe("on a terminal", () => {
   const COLOUR = new RegExp(`${ESC}\\[[\\d;]*m`);
 
   test("colours are written where they are welcome, and none where they are not", () => {
-    expect(onTerminal(story, true)).toMatch(COLOUR);
-    expect(onTerminal(story, false)).not.toMatch(COLOUR);
+    expect(onTerminal(state, true)).toMatch(COLOUR);
+    expect(onTerminal(state, false)).not.toMatch(COLOUR);
   });
 
   test("the cursor is hidden while it draws, and given back at the end, whatever the end is", () => {
-    for (const events of [story, story.slice(0, 7)]) {
+    for (const events of [state, state.slice(0, 7)]) {
       const text = onTerminal(events, false);
       expect(text.lastIndexOf("\x1b[?25h")).toBeGreaterThan(text.lastIndexOf("\x1b[?25l"));
       expect(text).toContain("\x1b[?25l");
@@ -273,12 +273,12 @@ describe("on a terminal", () => {
   });
 
   test("nothing is drawn, and no cursor hidden, before there is a campaign", () => {
-    expect(onTerminal(story.slice(0, 2), false)).not.toContain("\x1b[?25l");
+    expect(onTerminal(state.slice(0, 2), false)).not.toContain("\x1b[?25l");
   });
 
   test("many events at once are few redraws", () => {
     const seconds = Array.from({ length: 500 }, () => tell.second(7));
-    const redraws = onTerminal([...story.slice(0, 7), ...seconds], false).split("5012 requests").length - 1;
+    const redraws = onTerminal([...state.slice(0, 7), ...seconds], false).split("5012 requests").length - 1;
     expect(redraws).toBeLessThan(20);
   });
 });

@@ -3,9 +3,9 @@ import type { Readable } from "node:stream";
 import { CANCEL_SYMBOL, groupMultiselect, log, multiselect, select, text } from "@clack/prompts";
 import ansi from "ansi-escapes";
 import { wrap } from "../ui/layout.js";
-import { type Asker, BACK, type Back, Cancelled, type Choice } from "./asker.js";
-import { continued } from "./continued.js";
+import { continued } from "./continued-lines.js";
 import type { Keyboard } from "./keyboard.js";
+import { BACK, type Back, Cancelled, type Choice, type Prompter } from "./prompter.js";
 
 /** What the library writes before a line. */
 const MARGIN = "│  ";
@@ -14,7 +14,7 @@ const MARGIN = "│  ";
  * Questions on the terminal. The library knows one way out of a question; here Esc goes back and Ctrl-C gives up,
  * so the last key decides.
  */
-export class ClackAsker implements Asker {
+export class ClackPrompter implements Prompter {
   readonly #keyboard: Keyboard;
 
   constructor(keyboard: Keyboard) {

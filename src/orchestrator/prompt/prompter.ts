@@ -20,7 +20,7 @@ export interface Choice {
 }
 
 /** How questions are asked. Each throws `Cancelled` when the user gives up. */
-export interface Asker {
+export interface Prompter {
   one(message: string, choices: readonly Choice[], initial: string): Promise<string | Back>;
   /** At least one of the choices, which stand in groups that can be taken whole. */
   many(

@@ -3,11 +3,11 @@ import { type Configuration, loadText } from "../../contract/configuration.js";
 import { EXIT } from "../../contract/errors.js";
 import type { EventOf } from "../../contract/events.js";
 import type { SummaryRow } from "../../contract/summary.js";
+import type { CampaignState } from "./campaign-state.js";
 import { quoted, REPORT_COMMAND } from "./command-text.js";
 import { adaptiveLines, configurationText, msText, rateText } from "./event-text.js";
 import { flow, widthOf, wrap } from "./layout.js";
 import { plain } from "./plain.js";
-import type { Story } from "./story.js";
 import { are, counted, textTable } from "./text.js";
 
 /** So many of the runs that went wrong are told one by one. */
@@ -50,7 +50,7 @@ function cellsOf(row: SummaryRow): string[] {
   ];
 }
 
-function groups({ campaign, report }: Story): Map<string, SummaryRow[]> {
+function groups({ campaign, report }: CampaignState): Map<string, SummaryRow[]> {
   const byHash = new Map(campaign?.configurations.map(({ hash, configuration }) => [hash, configuration]));
   const found = new Map<string, SummaryRow[]>();
   for (const row of report?.configurations ?? []) {
@@ -63,8 +63,8 @@ function groups({ campaign, report }: Story): Map<string, SummaryRow[]> {
 const median = (row: SummaryRow): number => row.requests_per_second?.median ?? -1;
 
 /** The medians with their spread, highest first within what may be compared. */
-function figures(story: Story, columns: number): string[] {
-  return [...groups(story)].flatMap(([title, rows]) => {
+function figures(state: CampaignState, columns: number): string[] {
+  return [...groups(state)].flatMap(([title, rows]) => {
     const cells = rows.sort((a, b) => median(b) - median(a)).map(cellsOf);
     const table = textTable(cells).map((line) => `  ${line}`);
     const narrow = table.some((line) => widthOf(line) > columns);
@@ -83,12 +83,12 @@ function figures(story: Story, columns: number): string[] {
 }
 
 /** The last screen: medians with spread, where report and log are. Lines fit into so many columns. */
-export function lastScreen(story: Story, columns: number): string[] {
-  const { report, ended } = story;
+export function lastScreen(state: CampaignState, columns: number): string[] {
+  const { report, ended } = state;
   if (!ended?.folder) return [];
   const medians = report
     ? [
-        ...figures(story, columns),
+        ...figures(state, columns),
         "",
         ...wrap(
           "median requests/s of the runs that count (lowest–highest); the report says which differences are more than noise",
@@ -105,10 +105,10 @@ export function lastScreen(story: Story, columns: number): string[] {
 }
 
 /** Runs of one configuration that went wrong alike, as one. */
-function alike(story: Story, runs: readonly EventOf<"run_finished">[]): string[] {
+function alike(state: CampaignState, runs: readonly EventOf<"run_finished">[]): string[] {
   const found = new Map<string, number[]>();
   for (const { file, run, status, reasons } of runs) {
-    const started = story.begun.get(file);
+    const started = state.started.get(file);
     const what = started ? configurationText(started.configuration) : file;
     const why = reasons.map(({ rule, text }) => (status === "invalid" ? `${rule} ${text}` : text)).join("; ");
     const key = JSON.stringify([what, status === "invalid" ? `invalid: ${why}` : why]);
@@ -121,11 +121,11 @@ function alike(story: Story, runs: readonly EventOf<"run_finished">[]): string[]
 }
 
 /** It was interrupted after it had begun. */
-const isCutShort = ({ ended }: Story): boolean =>
+const isCutShort = ({ ended }: CampaignState): boolean =>
   ended?.folder !== undefined && ended.exit_code >= EXIT.interrupted;
 
 /** What is kept of a campaign that was cut short. */
-function keptLine({ report, ended }: Story, measured: number, done: number): string[] {
+function keptLine({ report, ended }: CampaignState, measured: number, done: number): string[] {
   if (!ended?.folder) return [];
   if (measured === 0) return ["no run was measured: there is no report"];
   const runs = `${measured} of ${counted(done + ended.runs.not_begun, "run")} ${are(measured)} measured`;
@@ -133,21 +133,21 @@ function keptLine({ report, ended }: Story, measured: number, done: number): str
 }
 
 /** A command in a line of its own, which is there to be copied. */
-function reportCommand({ report, ended }: Story, measured: number): string[] {
+function reportCommand({ report, ended }: CampaignState, measured: number): string[] {
   if (!ended?.folder || report || measured === 0) return [];
   return ["build the report of what was measured with", `  ${REPORT_COMMAND} ${quoted(plain(ended.folder))}`];
 }
 
 /** What went wrong and why, what is kept, and what can be done next: for standard error. */
-export function troubles(story: Story, columns = Number.POSITIVE_INFINITY): string[] {
-  const { ended, finished, kept } = story;
+export function troubles(state: CampaignState, columns = Number.POSITIVE_INFINITY): string[] {
+  const { ended, finished, kept } = state;
   if (!ended) return [];
   const of = (...statuses: string[]) => finished.filter(({ status }) => statuses.includes(status));
   const done = kept.length + finished.length;
   const count = (status: "failed" | "invalid") =>
     [...kept, ...finished].filter((run) => run.status === status).length;
   const [failed, invalid] = [count("failed"), count("invalid")];
-  const told = alike(story, of("failed", "invalid"));
+  const told = alike(state, of("failed", "invalid"));
   const more = told.length - SHOWN;
   const suspects = of("suspect");
   const rules = [...new Set(suspects.flatMap(({ reasons }) => reasons.map(({ rule }) => rule)))].sort();
@@ -163,10 +163,10 @@ export function troubles(story: Story, columns = Number.POSITIVE_INFINITY): stri
         ]
       : []),
     ...(failed > 0 && ended.folder ? ["measure what failed once more with --resume"] : []),
-    ...(isCutShort(story) ? keptLine(story, measured, done) : []),
+    ...(isCutShort(state) ? keptLine(state, measured, done) : []),
   ];
   return [
     ...lines.flatMap((line) => wrap(line, columns, "    ")),
-    ...(isCutShort(story) ? reportCommand(story, measured) : []),
+    ...(isCutShort(state) ? reportCommand(state, measured) : []),
   ];
 }

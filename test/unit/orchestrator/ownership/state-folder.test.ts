@@ -9,7 +9,7 @@ import {
   stateFolder,
   takeLock,
   thisOwner,
-} from "../../../../src/orchestrator/ownership/state.js";
+} from "../../../../src/orchestrator/ownership/state-folder.js";
 import { startTimeOf } from "../../../../src/runtimes/process-identity.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";

@@ -3,13 +3,13 @@ import { usageError } from "../../contract/errors.js";
 import { SETTINGS, settingOf } from "./settings.js";
 
 /** What was said, and where: messages name the flag, the variable or the line of the file. */
-export interface Said {
+export interface SettingValue {
   source: string;
   value: string;
 }
 
 /** What one place says: settings by their key. A switch says `true` or `false`. */
-export type Layer = ReadonlyMap<string, Said>;
+export type Layer = ReadonlyMap<string, SettingValue>;
 
 /** Longest text of a value; lists of targets are long, file names are not. */
 const MAX_LENGTH = 4096;
@@ -29,7 +29,7 @@ export function environmentLayer(env: Environment): Layer {
 
 /** What was said about a campaign, of all places together. */
 export class Settings {
-  readonly #said = new Map<string, Said>();
+  readonly #said = new Map<string, SettingValue>();
 
   /**
    * @param places each wins over those before it
@@ -51,7 +51,7 @@ export class Settings {
   }
 
   /** What was said, or else the default; undefined where there is none. */
-  find(key: string): Said | undefined {
+  find(key: string): SettingValue | undefined {
     const { fallback } = settingOf(key);
     return (
       this.#said.get(key) ?? (fallback === undefined ? undefined : { source: `--${key}`, value: fallback })
@@ -59,7 +59,7 @@ export class Settings {
   }
 
   /** For a setting with a default. */
-  get(key: string): Said {
+  get(key: string): SettingValue {
     const said = this.find(key);
     if (!said) throw new Error(`nobody said --${key}, and it has no default`);
     return said;
@@ -82,13 +82,13 @@ export class Settings {
 }
 
 /** `--runs 5 wins over RUNS=3`, `--runs 5 wins over campaign.yaml:2 runs 3`. */
-function wins(winner: Said, loser: Said): string {
-  const text = ({ source, value }: Said) =>
+function wins(winner: SettingValue, loser: SettingValue): string {
+  const text = ({ source, value }: SettingValue) =>
     /^[A-Z_]+$/.test(source) ? `${source}=${value}` : `${source} ${value}`;
   return `${text(winner)} wins over ${text(loser)}`;
 }
 
-function checkText({ source, value }: Said, secret: boolean): void {
+function checkText({ source, value }: SettingValue, secret: boolean): void {
   if (value.length > MAX_LENGTH)
     throw usageError(`${source} is ${value.length} characters long: at most ${MAX_LENGTH}`);
   if (!CONTROL.test(value)) return;

@@ -4,7 +4,7 @@ import {
   type HostCpu,
   hostCpuOf,
   hostLoadOf,
-} from "../../../../src/orchestrator/host/host-cpu.js";
+} from "../../../../src/orchestrator/host/cpu-time.js";
 
 /** Two CPUs of a virtual machine, as its kernel wrote it; interrupts are not measured. */
 const RECORDED = `cpu  24678 12 6475 92056 954 0 230 324 400 0

@@ -4,18 +4,18 @@ import { BenchError, EXIT } from "../../contract/errors.js";
 import { type AdaptiveSummary, adaptiveSummarySchema } from "../../contract/summary.js";
 
 /** Says who goes on after a round. @param isLast whether there will be no other round */
-export type Ask = (round: number, isLast: boolean) => Promise<AdaptiveSummary>;
+export type DecideRound = (round: number, isLast: boolean) => Promise<AdaptiveSummary>;
 
 /**
  * Asks the report's Python, which holds all statistics, once: the answer is a function of the results in the folder.
  * @throws BenchError with its last line when it cannot say
  */
-export function askingOf(
+export function roundDecider(
   packageFolder: string,
   campaignFolder: string,
   signal: AbortSignal,
   hold: (pid: number) => Promise<void>,
-): Ask {
+): DecideRound {
   const script = join(packageFolder, "scripts", "decide_rounds.py");
   return async (round, isLast) => {
     const words = [script, campaignFolder, "--round", String(round), ...(isLast ? ["--end"] : [])];

@@ -1,7 +1,7 @@
 import type { CampaignEvent, EventOf } from "../../contract/events.js";
 
 /** What has happened so far: what the live screen and the last one are made of. */
-export class Story {
+export class CampaignState {
   campaign: EventOf<"campaign"> | undefined;
   /** The run under way. */
   run: EventOf<"run_started"> | undefined;
@@ -17,7 +17,7 @@ export class Story {
   readonly finished: EventOf<"run_finished">[] = [];
   readonly kept: EventOf<"run_kept">[] = [];
   /** Every run that was begun, by its file. */
-  readonly begun = new Map<string, EventOf<"run_started">>();
+  readonly started = new Map<string, EventOf<"run_started">>();
 
   add(event: CampaignEvent): void {
     if ("time_left_s" in event) this.left = { time_left_s: event.time_left_s, at: event.at };
@@ -31,7 +31,7 @@ export class Story {
         break;
       case "run_started":
         this.run = event;
-        this.begun.set(event.file, event);
+        this.started.set(event.file, event);
         this.phase = undefined;
         this.second = undefined;
         break;

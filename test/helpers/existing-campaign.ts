@@ -67,6 +67,6 @@ export function measuredRun(manifest: Manifest, index: number): MeasuredResult {
 export function failedRun(manifest: Manifest, index: number, status: "failed" | "aborted"): Result {
   const { found: planned, run } = plannedOf(manifest, index);
   const caps = { store: {}, server: {}, generator: {} };
-  const belonging = { campaign: manifest.campaign, planned, run, runtime: new FakeRuntime(), caps };
-  return failureOf(belonging, status, new Date(), { role: "server", text: "it ended" });
+  const identity = { campaign: manifest.campaign, planned, run, runtime: new FakeRuntime(), caps };
+  return failureOf(identity, status, new Date(), { role: "server", text: "it ended" });
 }

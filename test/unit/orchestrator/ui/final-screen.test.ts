@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { CampaignEvent } from "../../../../src/contract/events.js";
-import { lastScreen, troubles } from "../../../../src/orchestrator/ui/last.js";
+import { CampaignState } from "../../../../src/orchestrator/ui/campaign-state.js";
+import { lastScreen, troubles } from "../../../../src/orchestrator/ui/final-screen.js";
 import { widthOf } from "../../../../src/orchestrator/ui/layout.js";
-import { Story } from "../../../../src/orchestrator/ui/story.js";
 import { planOf, Telling } from "../../../helpers/events.js";
 
 const WIDE = Number.POSITIVE_INFINITY;
 
-function storyOf(events: readonly CampaignEvent[]): Story {
-  const story = new Story();
-  for (const event of events) story.add(event);
-  return story;
+function storyOf(events: readonly CampaignEvent[]): CampaignState {
+  const state = new CampaignState();
+  for (const event of events) state.add(event);
+  return state;
 }
 
 describe("the last screen", () => {
