@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "scripts")]
+sys.path[:0] = [str(ROOT)]
 
-from report.stats import Comparison, Schedule, compare_runs, family_in_looks  # noqa: E402
+from report.statistics.decision import Comparison, compare_runs  # noqa: E402
+from report.statistics.sequential import Schedule, family_in_looks  # noqa: E402
 
 RECORD = Path(__file__).with_name("adaptive-recorded.json")
 #: As `--runs auto` has them by default; a record of fewer runs ends with those that it has.

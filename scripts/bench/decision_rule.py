@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "test" / "report")]
+sys.path[:0] = [str(ROOT), str(ROOT / "test" / "report")]
 
 import numpy as np  # noqa: E402
 from scipy import stats  # noqa: E402

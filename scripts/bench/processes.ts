@@ -100,7 +100,7 @@ export async function runProgram(
 
 /** Asks the statistics of the report, which hold all of them once. */
 export async function statistics(question: unknown): Promise<Record<string, number>> {
-  const python = spawn(`${root}.venv/bin/python`, [`${root}scripts/statistics_service.py`], {
+  const python = spawn(`${root}.venv/bin/python`, [`${root}report`, "statistics"], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   let output = "";

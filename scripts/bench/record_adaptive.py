@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "scripts")]
+sys.path[:0] = [str(ROOT)]
 
-from report.load import load_campaign  # noqa: E402
-from report.roles import cpu_us_per_request  # noqa: E402
-from report.summarize import Summary, summarize  # noqa: E402
+from report.analysis.summary import Summary, summarize  # noqa: E402
+from report.results.load import load_campaign  # noqa: E402
+from report.results.roles import cpu_us_per_request  # noqa: E402
 
 RECORD = Path(__file__).with_name("adaptive-recorded.json")
 

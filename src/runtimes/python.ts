@@ -4,7 +4,7 @@ import { environmentError } from "../contract/errors.js";
 
 /**
  * Folder of the Python environment that builds reports and holds the embedded store; undefined where it was not made
- * yet. Which one it is, is decided in scripts/python_environment.py alone.
+ * yet. Which one it is, is decided in report/cli/environment.py alone.
  * @throws environmentError when there is no Python, with the mend
  */
 export const findPythonEnvironment = (packageFolder: string): Promise<string | undefined> =>
@@ -30,8 +30,8 @@ async function asked(
   parameters: readonly string[],
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  const script = join(packageFolder, "scripts", "python_environment.py");
-  const ended = await execa("python3", [script, ...parameters], {
+  const program = join(packageFolder, "report");
+  const ended = await execa("python3", [program, "environment", ...parameters], {
     stdin: "ignore",
     reject: false,
     ...(signal ? { cancelSignal: signal } : {}),

@@ -17,7 +17,7 @@ describe("the pages over several campaigns in a browser", needs(["chromium"]), (
   let browser: Browser;
 
   beforeAll(async () => {
-    execFileSync(python, [join(root, "test/report/write_several.py"), folder]);
+    execFileSync(python, [join(root, "test/report/write_campaigns.py"), folder]);
     const script = join(root, "scripts/generate_report.py");
     execFileSync("python3", [script, join(folder, "20260101_000000")]);
     const flags = ["--compare-runs", folder, "--include-trends", "--baseline", "20260101_000000"];

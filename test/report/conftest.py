@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from builder import Document
-from campaigns import write_campaign
-from report.cli import main
-from report.model import Campaign
-from report.reading import run_of
-from report.summarize import Summary, summarize
-from report.validate import validate_result
+from campaign_writer import write_campaign
+from report.analysis.summary import Summary, summarize
+from report.cli.generate import main
+from report.results.convert import run_of
+from report.results.model import Campaign
+from report.results.validate import validate_result
 
 
 @dataclass(frozen=True)

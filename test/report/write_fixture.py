@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from builder import configuration, failed_result, result, verdict
-from campaigns import manifest, write_campaign
+from campaign_writer import manifest, write_campaign
 
 HEAVY = {"workload": {"id": "heavy", "complexity": 1000}}
 #: Beside others, light alone.

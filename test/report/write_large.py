@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from builder import configuration, result
-from campaigns import manifest, write_campaign
+from campaign_writer import manifest, write_campaign
 
 LABELS = (
     *("valkey-glide", "iovalkey", "ioredis", "ioredis@valkey", "node-redis@valkey"),

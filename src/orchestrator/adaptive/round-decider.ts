@@ -16,9 +16,16 @@ export function roundDecider(
   signal: AbortSignal,
   hold: (pid: number) => Promise<void>,
 ): DecideRound {
-  const script = join(packageFolder, "scripts", "decide_rounds.py");
+  const program = join(packageFolder, "report");
   return async (round, isLast) => {
-    const words = [script, campaignFolder, "--round", String(round), ...(isLast ? ["--end"] : [])];
+    const words = [
+      program,
+      "decide-rounds",
+      campaignFolder,
+      "--round",
+      String(round),
+      ...(isLast ? ["--end"] : []),
+    ];
     const asking = execa("python3", words, { reject: false, cancelSignal: signal, gracefulCancel: false });
     if (asking.pid !== undefined) await hold(asking.pid);
     const { stdout, stderr, failed, exitCode, signal: killedBy } = await asking;

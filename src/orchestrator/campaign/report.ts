@@ -31,8 +31,8 @@ export async function buildReport(
   signal: AbortSignal,
   hold: (pid: number) => Promise<void>,
 ): Promise<Summary> {
-  const script = join(packageFolder, "scripts", "generate_report.py");
-  const building = execa("python3", [script, campaignFolder, "--summary-json"], {
+  const program = join(packageFolder, "report");
+  const building = execa("python3", [program, "generate", campaignFolder, "--summary-json"], {
     reject: false,
     cancelSignal: signal,
     gracefulCancel: false,

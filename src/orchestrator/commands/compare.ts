@@ -59,5 +59,5 @@ export const compare: CliCommand = {
   name: "compare",
   definition,
   run: async (argv, { packageFolder }) =>
-    parsed(definition(), argv) ? runPython(packageFolder, "compare_results.py", argv) : EXIT.done,
+    parsed(definition(), argv) ? runPython(packageFolder, "compare", argv) : EXIT.done,
 };

@@ -61,7 +61,7 @@ export const noise: CliCommand = {
       const others = said.filter((word, index) => index % 2 === 0 && word !== "--output");
       if (others.length > 0) throw usageError(`${others[0]} is of no use with --from: nothing is measured`);
       const chosen = target ? ["--target", target] : [];
-      return runPython(packageFolder, "measure_noise.py", [from, ...chosen, ...told(root)]);
+      return runPython(packageFolder, "noise", [from, ...chosen, ...told(root)]);
     }
     const request = parseCampaign(["--clients", target ?? TARGET, ...said], env);
     if (!request) return EXIT.done;
@@ -70,7 +70,7 @@ export const noise: CliCommand = {
     // Runs that do not count are left out; whether enough are left, Python knows.
     const endings: ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed];
     if (folder === undefined || !endings.includes(measured)) return measured;
-    const code = await runPython(packageFolder, "measure_noise.py", [folder, ...told(request.output)]);
+    const code = await runPython(packageFolder, "noise", [folder, ...told(request.output)]);
     return code === EXIT.done ? measured : code;
   },
 };

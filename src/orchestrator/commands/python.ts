@@ -6,17 +6,17 @@ const CODES: readonly number[] = Object.values(EXIT);
 const isExitCode = (code: number | undefined): code is ExitCode => code !== undefined && CODES.includes(code);
 
 /**
- * Runs a script of the project's Python with this process' own streams. Its exit codes are those of all programs.
+ * Runs a command of the Python report with this process' own streams. Its exit codes are those of all programs.
  * @throws BenchError when it cannot be started, or ends with another code
  */
 export async function runPython(
   packageFolder: string,
-  script: string,
+  command: string,
   args: readonly string[],
 ): Promise<ExitCode> {
   const { exitCode, signal, code } = await execa(
     "python3",
-    [join(packageFolder, "scripts", script), ...args],
+    [join(packageFolder, "report"), command, ...args],
     {
       reject: false,
       stdio: "inherit",
@@ -25,5 +25,5 @@ export async function runPython(
   if (isExitCode(exitCode)) return exitCode;
   if (code === "ENOENT")
     throw new BenchError("python3 was not found on PATH: install Python 3.11", EXIT.environment);
-  throw new BenchError(`${script} ended with ${exitCode ?? signal ?? code}`, EXIT.defect);
+  throw new BenchError(`report ${command} ended with ${exitCode ?? signal ?? code}`, EXIT.defect);
 }

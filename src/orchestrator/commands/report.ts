@@ -67,7 +67,7 @@ export const report: CliCommand = {
       // No folder is taken for a flag.
       const path = folder.startsWith("-") ? `./${folder}` : folder;
       const asked = compareRuns ? [`--compare-runs=${path}`] : [path];
-      const code = await runPython(packageFolder, "generate_report.py", [...asked, ...flags]);
+      const code = await runPython(packageFolder, "generate", [...asked, ...flags]);
       if (code >= EXIT.interrupted) return code;
       if (code > worst) worst = code;
     }

@@ -71,7 +71,7 @@ describe("an interruption ends the campaign in order:", () => {
     const home = newFolder();
     const programs = join(home, "programs");
     mkdirSync(programs);
-    const slow = `case $1 in *generate_report.py) exec sleep 60;; esac\nPATH=\${PATH#*:} exec python3 "$@"`;
+    const slow = `case "$1 $2" in */report\\ generate) exec sleep 60;; esac\nPATH=\${PATH#*:} exec python3 "$@"`;
     writeFileSync(join(programs, "python3"), `#!/bin/sh\n${slow}\n`);
     chmodSync(join(programs, "python3"), 0o755);
     const campaign = Campaign.run(home, "none", [], { PATH: `${programs}:${process.env.PATH}` });

@@ -31,12 +31,12 @@ const installed = (...parameters: string[]) => call("node_modules/.bin/ratelimit
 
 /**
  * The Python environment of the checkout stands where the package looks for its own: making one takes a minute, and
- * test/report/test_environment.py shows that it is made.
+ * test/report/cli/test_environment.py shows that it is made.
  */
 function lendEnvironment(folderOfPackage: string): void {
-  const where = "import python_environment as e; print(e.cached_environment())";
+  const where = "import report.cli.environment as e; print(e.cached_environment())";
   const folder = execFileSync("python3", ["-c", where], {
-    env: { ...env, PYTHONPATH: join(folderOfPackage, "scripts"), PYTHONDONTWRITEBYTECODE: "1" },
+    env: { ...env, PYTHONPATH: folderOfPackage, PYTHONDONTWRITEBYTECODE: "1" },
     encoding: "utf8",
   }).trim();
   mkdirSync(folder, { recursive: true });

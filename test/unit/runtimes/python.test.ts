@@ -17,8 +17,7 @@ const ensure = (root: string) => ensurePythonEnvironment(root, () => {}, new Abo
 /** A checkout without its Python environment. */
 function checkout(): string {
   const root = newFolder();
-  mkdirSync(join(root, "scripts"));
-  cpSync(join(ROOT, "scripts/python_environment.py"), join(root, "scripts/python_environment.py"));
+  cpSync(join(ROOT, "report"), join(root, "report"), { recursive: true });
   writeFileSync(join(root, "pyproject.toml"), "");
   return root;
 }

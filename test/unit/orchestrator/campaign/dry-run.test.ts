@@ -13,8 +13,8 @@ const newFolder = temporaryFolders();
 /** A package whose doctor says this of every machine. */
 function packageOf(...checks: { check: string; status: string; text: string; mend?: string }[]): string {
   const folder = newFolder();
-  mkdirSync(join(folder, "scripts"));
-  writeFileSync(join(folder, "scripts", "python_environment.py"), "");
+  for (const name of ["report", "scripts"]) mkdirSync(join(folder, name));
+  writeFileSync(join(folder, "report", "__main__.py"), "");
   writeFileSync(
     join(folder, "scripts", "check-config.sh"),
     `cat <<'END'\n${JSON.stringify({ checks })}\nEND\n`,

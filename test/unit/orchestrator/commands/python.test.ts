@@ -14,14 +14,13 @@ import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 
-/** A package whose Python scripts write down their arguments and end with a code. */
+/** A package whose Python report writes down its arguments and ends with a code. */
 function packageOf(code: number): { packageFolder: string; said: () => string[] } {
   const packageFolder = newFolder();
   const said = join(packageFolder, "said");
-  mkdirSync(join(packageFolder, "scripts"));
-  const words = `open(${JSON.stringify(said)}, "w").write("\\n".join(sys.argv[1:]))`;
-  for (const name of ["compare_results.py", "generate_report.py", "measure_noise.py"])
-    writeFileSync(join(packageFolder, "scripts", name), `import sys\n${words}\nsys.exit(${code})\n`);
+  mkdirSync(join(packageFolder, "report"));
+  const words = `open(${JSON.stringify(said)}, "w").write("\\n".join(sys.argv[2:]))`;
+  writeFileSync(join(packageFolder, "report", "__main__.py"), `import sys\n${words}\nsys.exit(${code})\n`);
   return { packageFolder, said: () => readFileSync(said, "utf8").split("\n") };
 }
 
@@ -42,11 +41,11 @@ function contextOf(packageFolder: string, ended: ExitCode = EXIT.done) {
   return { context, requests };
 }
 
-describe("scripts of the project's Python", () => {
+describe("commands of the Python report", () => {
   test("end with codes of ours, or it is a defect", async () => {
-    expect(await runPython(packageOf(6).packageFolder, "compare_results.py", [])).toBe(EXIT.regression);
+    expect(await runPython(packageOf(6).packageFolder, "compare", [])).toBe(EXIT.regression);
     const { packageFolder } = packageOf(99);
-    await expectFailure(() => runPython(packageFolder, "compare_results.py", []), EXIT.defect, "with 99");
+    await expectFailure(() => runPython(packageFolder, "compare", []), EXIT.defect, "with 99");
   });
 });
 

@@ -23,8 +23,8 @@ beforeEach(async () => {
 /** A package without a doctor or an environment of its own. */
 function packageFolder(): string {
   const folder = newFolder();
-  mkdirSync(join(folder, "scripts"));
-  writeFileSync(join(folder, "scripts", "python_environment.py"), "");
+  mkdirSync(join(folder, "report"));
+  writeFileSync(join(folder, "report", "__main__.py"), "");
   return folder;
 }
 

@@ -1,0 +1,16 @@
+"""Runs a command of the report: python3 report COMMAND …
+
+Works with any Python 3: it continues in the project's own environment, which has the packages it needs.
+"""
+
+import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+# Python puts this folder first when it runs it, and its inner folders are named like modules of Python's own.
+sys.path[0] = str(PACKAGE.parent)
+
+from report.cli.start import main  # noqa: E402
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""What the results show: rows, rankings and comparisons, computed once."""

@@ -1,0 +1,79 @@
+"""What rows must share to be ranked: store, whose it is, limiter, which script is asked for (rule M12)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report.analysis.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The key of a ranking."""
+
+    store: str | None
+    """None at an address that does not tell it."""
+    external: bool
+    """The store is one that the user already ran."""
+    same_script: bool
+    """True: one script for all. False: each client's own, whatever that is."""
+    limiter: str | None = None
+    """The library that decides; None at an address that does not tell it."""
+    scripts: tuple[str, ...] = ()
+    """With `same_script`: sha1s, or names of functions, of what its rows really ran; empty if unknown."""
+
+    @property
+    def rankable(self) -> bool:
+        """The store is known, and where one script is said to have run, just one was recorded."""
+        return self.store is not None and (not self.same_script or len(self.scripts) == 1)
+
+
+def _group_of(summary: Summary) -> Group:
+    identity = summary.identity
+    ran = {script.name for script in summary.scripts} if identity.same_script else set()
+    return Group(
+        identity.store, identity.external_store, identity.same_script, identity.limiter, tuple(sorted(ran))
+    )
+
+
+def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
+    """The rows of one cell by what they may be ranked with.
+
+    A row that never ran has no script on record: it stands with the largest group that it was meant for.
+
+    Returns:
+        Groups with their rows; those on the store with most rows first, then the largest, then `same_script`.
+    """
+    groups: dict[Group, list[Summary]] = {}
+    on_store: dict[tuple[str | None, bool], int] = {}
+    unmeasured: list[Summary] = []
+    for row in rows:
+        group = _group_of(row)
+        place = (group.store, group.external)
+        on_store[place] = on_store.get(place, 0) + 1
+        if row.identity.same_script and not any(run.measured for run in row.runs):
+            unmeasured.append(row)
+        else:
+            groups.setdefault(group, []).append(row)
+    for row in unmeasured:
+        meant = _group_of(row)
+        fitting = [
+            group
+            for group in groups
+            if (group.store, group.external, group.same_script) == (meant.store, meant.external, True)
+        ]
+        groups.setdefault(max(fitting, key=lambda group: len(groups[group]), default=meant), []).append(row)
+
+    def order(entry: tuple[Group, list[Summary]]) -> tuple[object, ...]:
+        group, members = entry
+        place = (group.store, group.external)
+        return (
+            -on_store[place],
+            group.store or "~",
+            group.external,
+            -len(members),
+            not group.same_script,
+            group.limiter or "~",
+            group.scripts,
+        )
+
+    return sorted(groups.items(), key=order)

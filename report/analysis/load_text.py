@@ -1,0 +1,35 @@
+"""The load of a row in words, and which parts of it tell rows apart."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from report.analysis.summary import Summary
+from report.base.format import plural
+from report.results.model import Identity
+
+
+def load_name(identity: Identity) -> str:
+    """`50 connections`, or `5000/s constant, up to 200 connections`."""
+    connections = plural(identity.connections, "connection")
+    if identity.rate_per_second is None:
+        return connections
+    return f"{identity.rate_per_second:,g}/s {identity.arrivals}, up to {connections}"
+
+
+Part = tuple[str, Callable[[Identity], str]]
+
+PARTS: tuple[Part, ...] = (
+    ("Workload", lambda identity: identity.workload_text),
+    ("Traffic", lambda identity: identity.traffic),
+    ("Load", lambda identity: load_name(identity)),
+    ("Length", lambda identity: identity.extent_text),
+)
+
+
+def varying_parts(summaries: Sequence[Summary]) -> tuple[Part, ...]:
+    """The parts that are not the same in all rows."""
+    return tuple(part for part in PARTS if len({part[1](summary.identity) for summary in summaries}) > 1)
+
+
+def load_text(identity: Identity, parts: Iterable[Part] = PARTS) -> str:
+    """`light · realistic · 50 connections · 30 s`, or only the given parts of it."""
+    return " · ".join(read(identity) for _, read in parts)

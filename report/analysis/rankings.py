@@ -1,0 +1,346 @@
+"""Rankings: only rows of one topology, workload, traffic, load, limits, store and script mode are ranked.
+
+The rows of a ranking are compared each with each, by the decision rule of `stats`: one family (rule M17) a
+figure. Ranks follow from what was shown, never from medians alone.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+from report.analysis.groups import Group, group_rows
+from report.analysis.steadiness import attributable, unsteady_controls, unsteady_text
+from report.analysis.summary import Summary
+from report.results.model import Identity, Measured
+from report.results.roles import cpu_us_per_request
+from report.statistics.decision import Comparison, Level, compare_family
+from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
+from report.statistics.ratio import ALPHA
+from report.statistics.sequential import Family, Schedule, family_in_looks
+
+Figure = Callable[[Measured], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A row in its ranking."""
+
+    summary: Summary
+    rank: int | None
+    """One more than the number of rows that were shown to be better; None unless every comparison with
+    another row is decided, and some of the ranking's shows a difference."""
+    versus_first: Comparison | None = None
+    """What the ranking is by, with its first row as the base; None for that row, and where nothing is
+    compared."""
+    cpu_versus_first: Comparison | None = None
+    """The server's CPU per request, likewise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two rows of a ranking, the one that stands higher as the base."""
+
+    base: Summary
+    new: Summary
+    comparison: Comparison
+
+    @property
+    def better(self) -> Summary | None:
+        """The row that was shown to be better."""
+        match self.comparison.status:
+            case "better":
+                return self.new
+            case "worse":
+                return self.base
+        return None
+
+    @property
+    def worse(self) -> Summary | None:
+        """The other one."""
+        better = self.better
+        return None if better is None else self.base if better is self.new else self.new
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Rows of one group by median throughput, of an open loop by p99; those without a valid run last."""
+
+    group: Group
+    standings: tuple[Standing, ...]
+    pairs: tuple[Pair, ...] = ()
+    """Every compared row with every other by throughput: the family of Holm's correction. Empty in an open
+    loop, where throughput is what was offered (rule M4)."""
+    latency_pairs: tuple[Pair, ...] = ()
+    """The same by p99, in an open loop alone: at capacity it follows from the throughput."""
+    cpu_pairs: tuple[Pair, ...] = ()
+    """The same by the server's CPU per request."""
+    family: Family | None = None
+    """When its rows were done, in their order, where the campaign found out how many runs it needs."""
+
+    @property
+    def store(self) -> str | None:
+        return self.group.store
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        return tuple(standing.summary for standing in self.standings)
+
+    @property
+    def scripts(self) -> frozenset[tuple[str | None, str]]:
+        """What its rows ran, whichever command carried it: sha1 (None for a function) and name."""
+        return frozenset((script.sha1, script.name) for row in self.summaries for script in row.scripts)
+
+    @property
+    def one_script(self) -> str | None:
+        """The sha1 of the script that every row ran; None when they differ, or one is not on record."""
+        sha1s = {sha1 for sha1, _ in self.scripts}
+        known = all(row.scripts for row in self.summaries if row.figures)
+        return next(iter(sha1s)) if known and len(sha1s) == 1 else None
+
+    @property
+    def ranked_by(self) -> tuple[Pair, ...]:
+        """The pairs that its order is judged by."""
+        return self.latency_pairs if self.open_loop else self.pairs
+
+    @property
+    def open_loop(self) -> bool:
+        return self.standings[0].summary.identity.open_loop
+
+    @property
+    def compared(self) -> tuple[Summary, ...]:
+        """The rows that are compared with each other; none where there is one alone, or no ranking."""
+        rows = tuple(summary for summary in self.summaries if summary.median)
+        return rows if len(rows) > 1 and self.group.rankable else ()
+
+    @property
+    def winner(self) -> Summary | None:
+        """The row that was shown to be better than every other one."""
+        return best_of(self.ranked_by)
+
+    @property
+    def fewest_runs(self) -> int:
+        """Valid runs of the compared row that has the fewest."""
+        return min((summary.valid_runs for summary in self.compared), default=0)
+
+    @property
+    def few_runs(self) -> bool:
+        """Too few for anything but an order of medians (rule M17)."""
+        return self.fewest_runs < MIN_RUNS_FOR_A_CLAIM
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What can be compared at all, a ranking a group, and the controls under the same load as a ceiling."""
+
+    id: str
+    identity: Identity
+    """Of any row: all share topology, workload, traffic, load and limits."""
+    rankings: tuple[Ranking, ...]
+    controls: tuple[Summary, ...]
+    unsteady: str = ""
+    """Why nothing is concluded in this campaign; empty where its controls are steady."""
+
+    @property
+    def stores_differ(self) -> bool:
+        """Its rankings are on several stores, or some on a store that the user already ran."""
+        return len({(ranking.group.store, ranking.group.external) for ranking in self.rankings}) > 1
+
+    @property
+    def limiters_differ(self) -> bool:
+        """Its rankings are of several limiters."""
+        return len({ranking.group.limiter for ranking in self.rankings}) > 1
+
+    @property
+    def scripts_differ(self) -> bool:
+        """Its rankings did not all run one and the same script."""
+        shas = {ranking.one_script for ranking in self.rankings}
+        recorded = any(ranking.scripts or ranking.group.same_script for ranking in self.rankings)
+        return len(self.rankings) > 1 and recorded and (len(shas) > 1 or None in shas)
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        return tuple(summary for ranking in self.rankings for summary in ranking.summaries)
+
+
+def load_key(identity: Identity) -> tuple[object, ...]:
+    """What rows must share to be compared at all, and controls with the clients beside them."""
+    return (
+        identity.workload,
+        identity.complexity,
+        identity.traffic,
+        identity.connections,
+        identity.rate_per_second,
+        identity.arrivals,
+        identity.duration_s,
+        identity.requests,
+        identity.limits,
+    )
+
+
+def server_cpu(figures: Measured) -> float | None:
+    """CPU of the server in µs per request."""
+    return cpu_us_per_request(figures.roles).get("server")
+
+
+def p99(figures: Measured) -> float | None:
+    """In ms; None where too few samples stand behind it."""
+    return None if "p99" in figures.unsupported else figures.percentiles_ms.get("p99")
+
+
+def throughput(figures: Measured) -> float | None:
+    return figures.requests_per_second
+
+
+#: Figures of a run that are compared and have a range beside them, by the names that documents give them.
+FIGURES: Mapping[str, Figure] = {
+    "requests_per_second": throughput,
+    "latency_p50_ms": lambda figures: figures.percentiles_ms.get("p50"),
+    "latency_p99_ms": lambda figures: figures.percentiles_ms.get("p99"),
+    "server_cpu_us_per_request": server_cpu,
+}
+
+
+def by_throughput(summaries: Iterable[Summary]) -> list[Summary]:
+    """Highest median first, rows without a valid run last, ties by label."""
+
+    def order(summary: Summary) -> tuple[bool, float, str]:
+        throughput = summary.median.requests_per_second if summary.median else None
+        return (throughput is None, -(throughput or 0), summary.identity.label)
+
+    return sorted(summaries, key=order)
+
+
+def by_p99(summaries: Iterable[Summary]) -> list[Summary]:
+    """Lowest p99 of the median run first, rows without one last, ties by label."""
+
+    def order(summary: Summary) -> tuple[bool, float, str]:
+        found = summary.figures.percentiles_ms.get("p99") if summary.figures else None
+        return (summary.figures is None, float("inf") if found is None else found, summary.identity.label)
+
+    return sorted(summaries, key=order)
+
+
+def _beats_all(row: Summary, pairs: Sequence[Pair]) -> bool:
+    """It was shown to be better than every other row of its pairs."""
+    own = [pair for pair in pairs if row in (pair.base, pair.new)]
+    return bool(own) and all(pair.better is row for pair in own)
+
+
+def best_of(pairs: Sequence[Pair]) -> Summary | None:
+    """The row that was shown to be better than every other one; None where nothing shows that."""
+    rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
+    return next((row for row in rows.values() if _beats_all(row, pairs)), None)
+
+
+def _ranks(pairs: Sequence[Pair]) -> dict[str, int]:
+    """Ranks by the id of their row, of those that have one; see `Standing.rank`."""
+    if not any(pair.comparison.shown for pair in pairs):
+        return {}
+    rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
+    found = {}
+    for row in rows.values():
+        own = [pair for pair in pairs if row in (pair.base, pair.new)]
+        if all(pair.comparison.decided for pair in own):
+            found[row.id] = 1 + sum(pair.better not in (None, row) for pair in own)
+    return found
+
+
+def rank(summaries: Sequence[Summary], group: Group, unsteady: str = "") -> Ranking:
+    """Compares the rows of a group, and ranks those whose place was shown.
+
+    Nothing is compared where there are no two rows with a valid run, where the store is not known, or the one
+    script for all is not on record.
+
+    Args:
+        unsteady: `unsteady_text` of the campaign; if there is one, nothing is concluded.
+    """
+    open_loop = summaries[0].identity.open_loop
+    ordered = by_p99(summaries) if open_loop else by_throughput(summaries)
+    rows = [summary for summary in ordered if summary.median]
+    if len(rows) < 2 or not group.rankable:
+        return Ranking(group, tuple(Standing(summary, None) for summary in ordered))
+    pairs, family = ((), None) if open_loop else _by_throughput(rows, unsteady)
+    latency_pairs = compare_rows(rows, p99, unsteady) if open_loop else ()
+    cpu_pairs = compare_rows(rows, server_cpu, unsteady)
+    ranked_by = latency_pairs if open_loop else pairs
+    ranks, first = _ranks(ranked_by), rows[0]
+    versus = {pair.new.id: pair.comparison for pair in ranked_by if pair.base is first}
+    cpu_versus = {pair.new.id: pair.comparison for pair in cpu_pairs if pair.base is first}
+    standings = tuple(
+        Standing(row, ranks.get(row.id), versus.get(row.id), cpu_versus.get(row.id)) for row in ordered
+    )
+    return Ranking(group, standings, pairs, latency_pairs, cpu_pairs, family)
+
+
+@lru_cache(maxsize=4096)
+def _family(
+    pairs: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...], higher_is_better: bool, level: Level
+) -> tuple[Comparison, ...]:
+    """Page, summaries and tables all ask for the same comparisons."""
+    return compare_family(pairs, higher_is_better=higher_is_better, level=level)
+
+
+@lru_cache(maxsize=1024)
+def _family_in_looks(
+    sides: tuple[tuple[tuple[int, float], ...], ...], schedule: Schedule, looked: int
+) -> Family:
+    return family_in_looks([dict(side) for side in sides], schedule, looked)
+
+
+def compare_rows(
+    rows: Sequence[Summary], read: Figure, unsteady: str = "", higher_is_better: bool = False
+) -> tuple[Pair, ...]:
+    """Every row with every other by one figure of their runs: one family; rows without it are left out.
+
+    Where a campaign looked at its runs several times and ended by what it saw, the looks share the 5 %.
+    """
+    known = [row for row in rows if row.values(read)]
+    couples = list(combinations(known, 2))
+    looks = len(rows[0].schedule.looks) if rows and rows[0].schedule else 1
+    level = Level(interval=ALPHA / looks, test=ALPHA / looks)
+    found = _family(
+        tuple((new.values(read), base.values(read)) for base, new in couples), higher_is_better, level
+    )
+    return _pairs(couples, found, unsteady)
+
+
+def _by_throughput(rows: Sequence[Summary], unsteady: str) -> tuple[tuple[Pair, ...], Family | None]:
+    schedule, looked = rows[0].schedule, rows[0].looked
+    if schedule is None:
+        return compare_rows(rows, throughput, unsteady, higher_is_better=True), None
+    family = _family_in_looks(tuple(tuple(row.by_round.items()) for row in rows), schedule, looked)
+    return _pairs(list(combinations(rows, 2)), family.comparisons, unsteady), family
+
+
+def _pairs(
+    couples: Sequence[tuple[Summary, Summary]], found: Sequence[Comparison], unsteady: str
+) -> tuple[Pair, ...]:
+    return tuple(
+        Pair(base, new, attributable(each, base, new, unsteady))
+        for (base, new), each in zip(couples, found, strict=True)
+    )
+
+
+def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:
+    """The cells of rows, in their order; controls alone make no cell.
+
+    Args:
+        campaign: all rows of the campaign, where `summaries` are a part of them: its controls tell whether
+            anything is concluded.
+    """
+    unsteady = unsteady_text(unsteady_controls(campaign or summaries))
+    clients: dict[tuple[object, ...], list[Summary]] = {}
+    controls: dict[tuple[object, ...], list[Summary]] = {}
+    for summary in summaries:
+        identity = summary.identity
+        if identity.control:
+            controls.setdefault(load_key(identity), []).append(summary)
+        else:
+            clients.setdefault((identity.topology, identity.caps, *load_key(identity)), []).append(summary)
+    found = []
+    for number, rows in enumerate(clients.values(), start=1):
+        rankings = tuple(rank(members, group, unsteady) for group, members in group_rows(rows))
+        beside = tuple(by_throughput(controls.get(load_key(rows[0].identity), [])))
+        found.append(Cell(f"cell{number}", rows[0].identity, rankings, beside, unsteady))
+    return tuple(found)

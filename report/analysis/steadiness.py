@@ -1,0 +1,83 @@
+"""Whether this machine was steady enough to rank anything: what the controls and other programs say."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+
+from report.analysis.summary import Summary
+from report.base.format import joined, percent
+from report.statistics.decision import Comparison
+from report.statistics.instability import range_of_five
+
+#: Controls whose runs spread by more than this name no winner in their campaign, in % of their median.
+MAX_CONTROL_SPREAD_PERCENT = 10.0
+
+#: Rows are not compared where other programs used so many more % of one CPU beside the one than beside the
+#: other (rule M25).
+MAX_FOREIGN_CPU_POINTS = 5.0
+
+#: Why nothing is concluded where the controls spread too much.
+UNSTEADY = "this machine was too unsteady to tell"
+
+
+@dataclass(frozen=True, slots=True)
+class UnsteadyControl:
+    """A control whose runs differ although nothing of a client is in them."""
+
+    summary: Summary
+    spread_percent: float
+
+
+def control_spread_percent(summary: Summary) -> float | None:
+    """How far five runs lie apart, highest less lowest, in % of the median; None below two runs."""
+    values = summary.throughputs
+    middle = median(values) if len(values) > 1 else 0
+    return 100 * range_of_five(values) / middle if middle > 0 else None
+
+
+def unsteady_controls(summaries: Iterable[Summary]) -> tuple[UnsteadyControl, ...]:
+    """The controls of a campaign that spread by more than `MAX_CONTROL_SPREAD_PERCENT`, the worst first.
+
+    A control of an open loop answers what it is offered, and tells nothing.
+    """
+    found = [
+        UnsteadyControl(summary, spread)
+        for summary in summaries
+        if summary.identity.control
+        and not summary.identity.open_loop
+        and (spread := control_spread_percent(summary)) is not None
+        and spread > MAX_CONTROL_SPREAD_PERCENT
+    ]
+    return tuple(sorted(found, key=lambda control: -control.spread_percent))
+
+
+def unsteady_text(controls: Iterable[UnsteadyControl]) -> str:
+    """`runs of the controls differ by 26 % (none) and 24 % (memory)`; empty where all are steady."""
+    worst: dict[str, float] = {}
+    for control in controls:
+        worst.setdefault(control.summary.identity.short_label, control.spread_percent)
+    texts = [f"{percent(spread, 0)} ({label})" for label, spread in worst.items()]
+    return f"runs of the controls differ by {joined(texts)}" if texts else ""
+
+
+def foreign_text(base: Summary, new: Summary) -> str:
+    """Why the CPU that other programs used forbids a comparison; empty where it does not, or is not known."""
+    ours, theirs = base.foreign_cpu_percent, new.foreign_cpu_percent
+    if ours is None or theirs is None or abs(ours - theirs) <= MAX_FOREIGN_CPU_POINTS:
+        return ""
+    return (
+        f"other programs used {percent(ours, 0)} of one CPU beside {base.identity.short_label} and "
+        f"{percent(theirs, 0)} beside {new.identity.short_label}"
+    )
+
+
+def attributable(comparison: Comparison, base: Summary, new: Summary, unsteady: str) -> Comparison:
+    """The comparison, without a conclusion where the machine may explain the difference.
+
+    Args:
+        unsteady: `unsteady_text` of the campaign.
+    """
+    foreign = foreign_text(base, new)
+    if foreign:
+        return comparison.undecided_by(foreign)
+    return comparison.undecided_by(UNSTEADY) if unsteady else comparison

@@ -1,0 +1,212 @@
+"""One configuration over its runs: the median run, the spread, and what became of every run."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+from report.analysis.warnings import warnings_of
+from report.results.model import Campaign, Identity, LimiterScript, Measured, Run
+from report.statistics.runs import Spread, select_median_run, spread
+from report.statistics.sequential import Schedule
+
+#: Quartiles of fewer runs say nothing.
+MIN_RUNS_FOR_QUARTILES = 5
+
+_WORST_LAST = ("valid", "suspect", "invalid")
+_TOPOLOGIES = ("standalone", "cluster")
+_WORKLOADS = ("light", "heavy")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """One row. `runs` are ordered by number; `missing` are planned run numbers without a file."""
+
+    id: str
+    """Short and safe: what HTML and scripts call this row."""
+    identity: Identity
+    runs: tuple[Run, ...]
+    missing: tuple[int, ...]
+    median: Run | None
+    spread: Spread | None
+    """Requests per second over the eligible runs."""
+    warnings: tuple[str, ...]
+    """What its runs show that a median and an interval would hide, each a sentence."""
+    schedule: Schedule | None = None
+    """When runs were looked at, in a campaign that found out how many it needs (`--runs auto`)."""
+    looked: int = 0
+    """The last round that was looked at, in such a campaign."""
+
+    @property
+    def figures(self) -> Measured | None:
+        """Figures of the median run; None where there is no valid run."""
+        return self.median.measured if self.median else None
+
+    @property
+    def median_first(self) -> tuple[Run, ...]:
+        """The median run, then all; where a fact is asked for that any run may tell."""
+        return (*([self.median] if self.median else []), *self.runs)
+
+    @property
+    def throughputs(self) -> tuple[float, ...]:
+        """Requests per second of the runs that count, by run number."""
+        return self.values(lambda figures: figures.requests_per_second)
+
+    def values(self, read: Callable[[Measured], float | None]) -> tuple[float, ...]:
+        """A figure of each run that counts and has it, by run number: the sample of comparisons."""
+        found = [read(run.measured) for run in self.runs if run.eligible and run.measured]
+        return tuple(value for value in found if value is not None)
+
+    def range_of(self, read: Callable[[Measured], float | None]) -> tuple[float, float] | None:
+        """Lowest and highest of a figure over the runs that count; None below two of them."""
+        values = self.values(read)
+        return (min(values), max(values)) if len(values) > 1 else None
+
+    def is_untypical(self, read: Callable[[Measured], float | None]) -> bool:
+        """The median run's figure lies outside the middle half of the runs (rule M28): below the first or
+        above the third quartile. With fewer than five runs nothing is said."""
+        values = self.values(read)
+        value = read(self.figures) if self.figures else None
+        if value is None or len(values) < MIN_RUNS_FOR_QUARTILES:
+            return False
+        low, _, high = quantiles(values, n=4, method="inclusive")
+        return not low <= value <= high
+
+    @property
+    def foreign_cpu_percent(self) -> float | None:
+        """Median over the runs that count of what other programs used, in % of one CPU; None: not known."""
+        values = self.values(lambda figures: figures.foreign_cpu_percent)
+        return median(values) if values else None
+
+    @property
+    def by_round(self) -> dict[int, float]:
+        """Requests per second of the runs that count, by the round they belong to."""
+        return {
+            run.run: run.measured.requests_per_second for run in self.runs if run.eligible and run.measured
+        }
+
+    @property
+    def scripts(self) -> tuple[LimiterScript, ...]:
+        """Distinct scripts of the runs that count, of all measured ones where none counts; often just one."""
+        counted = [run for run in self.runs if run.eligible] or self.runs
+        found = [run.measured.limiter_script for run in counted if run.measured]
+        return tuple(dict.fromkeys(script for script in found if script))
+
+    @property
+    def runtime(self) -> str:
+        """Where its runs took place, e.g. `local`; empty when none says it."""
+        return " and ".join(sorted({str(run.runtime["id"]) for run in self.runs if run.runtime}))
+
+    @property
+    def valid_runs(self) -> int:
+        """Runs that count: measured, and valid or suspect."""
+        return sum(run.eligible for run in self.runs)
+
+    @property
+    def suspect_runs(self) -> int:
+        return sum(run.eligible and run.verdict == "suspect" for run in self.runs)
+
+    @property
+    def invalid_runs(self) -> int:
+        """Measured, but nothing to build on."""
+        return sum(run.measured is not None and not run.eligible for run in self.runs)
+
+    @property
+    def failed_runs(self) -> int:
+        """Gave no figures: failed or aborted."""
+        return sum(run.measured is None for run in self.runs)
+
+    @property
+    def verdict(self) -> str | None:
+        """The worst verdict of its runs; None when none was recorded."""
+        return max((run.verdict for run in self.runs), key=_WORST_LAST.index, default=None)
+
+    @property
+    def hole(self) -> str:
+        """Why there are no figures, in a few words; empty where there are some."""
+        if self.median:
+            return ""
+        if not self.runs:
+            return "no run recorded"
+        causes = [run.failure or "; ".join(reason.text for reason in run.reasons) for run in self.runs]
+        return f"no valid run: {'; '.join(dict.fromkeys(filter(None, causes))) or 'no reason was recorded'}"
+
+
+def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:
+    return (known.index(text) if text in known else len(known), text)
+
+
+def row_order(identity: Identity) -> tuple[object, ...]:
+    """Sort key: clients before controls, then topology, workload, traffic, load, store and label."""
+    return (
+        identity.control,
+        *_known_first(identity.topology or "~", _TOPOLOGIES),
+        *_known_first(identity.workload, _WORKLOADS),
+        identity.complexity or 0,
+        identity.traffic,
+        identity.open_loop,
+        identity.rate_per_second or 0,
+        identity.arrivals or "",
+        identity.connections,
+        identity.duration_s or 0,
+        identity.requests or 0,
+        identity.limits or (),
+        identity.store or "~",
+        identity.label,
+        identity.key,
+    )
+
+
+def _schedule(campaign: Campaign) -> tuple[Schedule | None, int]:
+    """The looks of a campaign and the last one that took place; None for a fixed number of runs."""
+    manifest = campaign.manifest
+    plan = manifest["plan"].get("adaptive") if manifest else None
+    if manifest is None or plan is None:
+        return None, 0
+    far = manifest.get("adaptive", {})
+    end = far.get("ended", {})
+    ended = end.get("round") if end.get("why") == "budget" else None
+    return Schedule(looks=tuple(plan["looks"]), ended=ended), far.get("looked", 0)
+
+
+def _summary(
+    number: int,
+    identity: Identity,
+    runs: Iterable[Run],
+    planned: tuple[int, ...],
+    looks: tuple[Schedule | None, int],
+) -> Summary:
+    ordered = tuple(sorted(runs, key=lambda run: run.run))
+    throughputs = [
+        run.requests_per_second for run in ordered if run.eligible and run.requests_per_second is not None
+    ]
+    return Summary(
+        id=f"row{number}",
+        identity=identity,
+        runs=ordered,
+        missing=tuple(sorted(set(planned) - {run.run for run in ordered})),
+        median=select_median_run(ordered),
+        spread=spread(throughputs),
+        warnings=warnings_of(ordered),
+        schedule=looks[0],
+        looked=looks[1],
+    )
+
+
+def summarize(campaign: Campaign) -> tuple[Summary, ...]:
+    """Every configuration that was planned or measured, in `row_order`.
+
+    Returns:
+        One summary a configuration; those without a valid run are there too, without figures.
+    """
+    identities = {entry.identity.key: entry.identity for entry in campaign.planned}
+    planned = {entry.identity.key: entry.runs for entry in campaign.planned}
+    runs: dict[str, list[Run]] = {key: [] for key in identities}
+    for run in campaign.runs:
+        identities.setdefault(run.identity.key, run.identity)
+        runs.setdefault(run.identity.key, []).append(run)
+    ordered = sorted(identities.values(), key=row_order)
+    looks = _schedule(campaign)
+    return tuple(
+        _summary(number, identity, runs[identity.key], planned.get(identity.key, ()), looks)
+        for number, identity in enumerate(ordered, start=1)
+    )

@@ -1,0 +1,47 @@
+"""Warnings of a configuration: what its runs show that a median and an interval would hide."""
+
+from collections.abc import Sequence
+
+from report.base.format import percent, rate
+from report.results.model import Run
+from report.statistics.instability import MAX_CV_PERCENT, Ramp, trend, two_levels, warm_up_ramp
+from report.statistics.runs import spread
+
+
+def _ramp_text(ramp: Ramp, window_s: float) -> str:
+    pace = "slower" if ramp.change < 0 else "faster"
+    end = " or longer" if ramp.seconds * 2 >= window_s - 1 else ""
+    return (
+        f"The first {ramp.seconds} s{end} of the window are {percent(100 * abs(ramp.change))} {pace} than "
+        f"the rest: the warm-up is too short, give it {ramp.seconds} s more (--warmup)."
+    )
+
+
+def warnings_of(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Signs of unsteadiness in the throughput of a configuration's runs that count, each as a sentence."""
+    counted = [run for run in runs if run.eligible and run.measured is not None]
+    ordered = sorted(counted, key=lambda run: (run.started_at, run.run))
+    values = [run.measured.requests_per_second for run in ordered if run.measured]
+    said: list[str] = []
+    found = spread(values)
+    if found and found.count >= 3 and found.cv_percent is not None and found.cv_percent > MAX_CV_PERCENT:
+        said.append(
+            f"Runs lie far apart: CV {percent(found.cv_percent)}, "
+            f"from {rate(found.min)} to {rate(found.max)} requests/s."
+        )
+    drift = trend(values)
+    if drift:
+        said.append(
+            f"Runs drift: {100 * drift.change:+.1f} % from the first to the last in time (p = {drift.p:.2g})."
+        )
+    levels = two_levels(values)
+    if levels:
+        said.append(
+            f"Runs have two levels: {levels.low_runs} near {rate(levels.low)} and {levels.high_runs} near "
+            f"{rate(levels.high)} requests/s. A median is of one of them."
+        )
+    series = [run.measured.paces for run in ordered if run.measured]
+    ramp = warm_up_ramp(series)
+    if ramp:
+        said.append(_ramp_text(ramp, min(len(run) for run in series if run)))
+    return tuple(said)

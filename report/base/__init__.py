@@ -1,0 +1,1 @@
+"""What every part of the report uses: errors, files, numbers and text for people."""

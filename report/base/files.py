@@ -1,0 +1,51 @@
+"""Writing whole files or none."""
+
+import errno
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from report.base.errors import ENVIRONMENT, WRITE_FAILED, ReportError, one_line
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
+def _write_synced(path: Path, text: str) -> None:
+    path.unlink(missing_ok=True)
+    with path.open("x", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def write_all(folder: Path, files: Mapping[str, str]) -> None:
+    """Writes `files` (name to text) into `folder`: each beside its place, synced, then renamed over it.
+
+    Readers see the old file or the new one, never a part; no file is replaced before all are on disk.
+
+    Args:
+        folder: is made when missing; its parent must exist and hold it (a link that leads elsewhere is
+            refused).
+    Raises:
+        ReportError: exit code 4 when the disk is full, else 3. Old files are then as they were.
+    """
+    if Path(os.path.realpath(folder)).parent != Path(os.path.realpath(folder.parent)):
+        raise ReportError(f"{one_line(folder)} leads out of the campaign's folder: remove it", ENVIRONMENT)
+    places = {folder / name: text for name, text in files.items()}
+    try:
+        folder.mkdir(exist_ok=True)
+        for path, text in places.items():
+            _write_synced(_temporary(path), text)
+        for path in places:
+            _temporary(path).replace(path)
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        text = f"{one_line(folder)} cannot be written: {error.strerror}"
+        raise ReportError(text, WRITE_FAILED if full else ENVIRONMENT) from error
+    finally:
+        for path in places:
+            with suppress(OSError):
+                _temporary(path).unlink(missing_ok=True)

@@ -1,0 +1,42 @@
+"""Markdown that no foreign text can leave, mention somebody with, or grow beyond a limit."""
+
+from collections.abc import Iterable, Sequence
+
+from report.base.errors import one_line
+
+_LONGEST = 120
+
+
+def code(text: object) -> str:
+    """Foreign text as code: no link, no mention (`iovalkey@valkey`), no markup, one line, fit for a table."""
+    plain = one_line(text, _LONGEST).replace("`", "'").replace("|", "¦").strip()
+    return f"`{plain}`" if plain else ""
+
+
+def prose(text: object) -> str:
+    """Foreign text within a sentence, with all that Markdown or HTML would take as a mark made harmless."""
+    plain = one_line(text, 400)
+    return "".join(f"&#{ord(mark)};" if mark in "&<>@|`*_[]\\#~!" else mark for mark in plain)
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> list[str]:
+    """Lines of a table; the columns from `right` on are aligned right. Cells are Markdown already."""
+    marks = ["---" if index < right else "---:" for index in range(len(headers))]
+    return [f"| {' | '.join(cells)} |" for cells in (headers, marks, *rows)]
+
+
+def within(blocks: Sequence[Sequence[str]], limit: int, more: str) -> str:
+    """Blocks of lines, parted by blank lines, up to `limit` bytes in UTF-8.
+
+    What does not fit is left out from the end, line by line, and `more` says so in its place.
+    """
+    room = limit - len(f"\n{more}\n".encode())
+    lines: list[str] = []
+    used = 0
+    for block in blocks:
+        for line in (*block, ""):
+            used += len(line.encode()) + 1
+            if used > room:
+                return "\n".join([*lines, "", more, ""])
+            lines.append(line)
+    return "\n".join(lines).rstrip("\n") + "\n"

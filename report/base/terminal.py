@@ -1,0 +1,38 @@
+"""How the programs speak and end: in any locale, with one line a failure and its exit code."""
+
+import os
+import sys
+from collections.abc import Callable
+from io import TextIOWrapper
+
+from report.base.errors import INTERRUPTED, WRITE_FAILED, ReportError
+
+
+def speak_utf8() -> None:
+    """Makes standard output and error write UTF-8; what cannot be written is escaped instead of raising."""
+    for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors=errors)
+
+
+def ended(program: str, run: Callable[[], int]) -> int:
+    """Runs a program that may fail or be interrupted; a failure is told on standard error.
+
+    Returns:
+        Its exit code.
+    """
+    speak_utf8()
+    try:
+        code = run()
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # As in `… | head`. What is left to write goes nowhere, so that Python does not complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return WRITE_FAILED
+    except ReportError as error:
+        for line in error.lines:
+            print(f"{program}: {line}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED

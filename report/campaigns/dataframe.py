@@ -1,0 +1,154 @@
+"""All rows of all campaigns as one long table, with what only several campaigns can tell."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from report.analysis.load_text import load_text
+from report.analysis.rankings import FIGURES
+from report.base.csv_text import csv_text
+from report.campaigns.digest import Digest, DigestRow, Facts
+from report.statistics.decision import compare_runs
+
+#: What must be equal for two figures to stand side by side.
+ALIKE = ["group", "key", "versions"]
+#: What must be equal for two figures to be of one history: versions may change, and are marked.
+HISTORY = ["place", "key"]
+
+
+def versions_text(row: DigestRow) -> str:
+    """`client 0.4.0, limiter 11.4.0, store 9.1.2`."""
+    return ", ".join(f"{part} {version}" for part, version in row.versions.items())
+
+
+def _numbers(facts: Sequence[Any]) -> dict[Any, int]:
+    """Equal ones have one number, from 1 on, in order of appearance."""
+    return {each: number for number, each in enumerate(dict.fromkeys(facts), start=1)}
+
+
+def group_numbers(digests: Sequence[Digest]) -> dict[tuple[Facts, Facts], int]:
+    """One number for each machine, runtime and software together."""
+    return _numbers([(digest.place, digest.software) for digest in digests])
+
+
+def _runs_of(name: str) -> str:
+    """The column with the values of all runs: for ratios, and dropped once they are made."""
+    return f"runs of {name}"
+
+
+def _ratio(new: Sequence[float], base: Sequence[float]) -> float | None:
+    """The one estimate of a ratio (rule M28); None below two runs a side."""
+    return compare_runs(new, base).ratio
+
+
+def _highest_to_lowest(rows: pd.DataFrame) -> float | None:
+    """Of what is alike, the campaign with the highest median throughput to that with the lowest."""
+    measured = rows.dropna(subset=["requests_per_second"]).sort_values("requests_per_second", kind="stable")
+    if len(measured) < 2:
+        return None
+    runs = measured[_runs_of("requests_per_second")]
+    return _ratio(runs.iloc[-1], runs.iloc[0])
+
+
+def _record(digest: Digest, row: DigestRow, place: int, group: int) -> dict[str, Any]:
+    identity, spread = row.identity, row.spread
+    return {
+        "campaign": digest.name,
+        "started_at": digest.started_at,
+        "place": place,
+        "group": group,
+        "key": identity.key,
+        "configuration_hash": identity.configuration_hash,
+        "label": identity.label,
+        "store": identity.store,
+        "topology": identity.topology,
+        "workload": identity.workload,
+        "traffic": identity.traffic,
+        "load": load_text(identity),
+        "control": identity.control,
+        "valid_runs": row.valid_runs,
+        "planned_runs": row.planned_runs,
+        "verdict": row.verdict,
+        "requests_per_second": row.requests_per_second,
+        "requests_per_second_min": spread.min if spread else None,
+        "requests_per_second_max": spread.max if spread else None,
+        "requests_per_second_cv_percent": spread.cv_percent if spread else None,
+        "latency_p50_ms": row.p50_ms,
+        "latency_p99_ms": row.p99_ms,
+        "latency_p99_supported": row.p99_supported,
+        "server_cpu_us_per_request": row.server_cpu_us,
+        "versions": versions_text(row),
+        "software": ", ".join(f"{name} {version}" for name, version in digest.software),
+        "hole": row.hole,
+        **{_runs_of(name): values for name, values in row.values.items()},
+    }
+
+
+def frame_of(digests: Sequence[Digest], baseline: str | None) -> pd.DataFrame:
+    """One line a campaign and configuration, histories together and in order of time.
+
+    Args:
+        digests: in order of time.
+        baseline: name of the campaign that `…_to_baseline` is relative to, where one is asked for.
+    Returns:
+        Besides what each campaign says: `highest_to_lowest`, of the throughput of all that is alike;
+        `versions_changed`, whether software or versions differ from the campaign before in the history; and
+        the ratios to the baseline, absent where it has no figure that is alike.
+    """
+    groups, places = group_numbers(digests), _numbers([digest.place for digest in digests])
+    records = [
+        _record(digest, row, places[digest.place], groups[digest.place, digest.software])
+        for digest in digests
+        for row in digest.rows
+    ]
+    frame = pd.DataFrame.from_records(records)
+    if frame.empty:
+        return frame
+    spreads = {key: _highest_to_lowest(rows) for key, rows in frame.groupby(ALIKE, sort=False)}
+    alike = [tuple(key) for key in frame[ALIKE].itertuples(index=False, name=None)]
+    frame["highest_to_lowest"] = pd.Series([spreads[key] for key in alike], dtype=float, index=frame.index)
+    frame["history"] = frame.groupby(HISTORY, sort=False).ngroup()
+    frame = frame.sort_values("history", kind="stable", ignore_index=True)
+    seen = frame["software"] + "; " + frame["versions"]
+    before = seen.groupby(frame["history"]).shift()
+    frame["versions_changed"] = before.notna() & (before != seen)
+    if baseline is not None:
+        alike = [tuple(key) for key in frame[ALIKE].itertuples(index=False, name=None)]
+        for name in FIGURES:
+            runs = list(frame[_runs_of(name)])
+            rows = zip(alike, frame["campaign"], runs, strict=True)
+            base = {key: values for key, campaign, values in rows if campaign == baseline}
+            ratios = [_ratio(new, base.get(key, ())) for key, new in zip(alike, runs, strict=True)]
+            frame[f"{name}_to_baseline"] = pd.Series(ratios, dtype=float, index=frame.index)
+    return frame.drop(columns=[_runs_of(name) for name in FIGURES])
+
+
+_DIGITS = {
+    "requests_per_second": 2,
+    "requests_per_second_min": 2,
+    "requests_per_second_max": 2,
+    "requests_per_second_cv_percent": 2,
+    "latency_p50_ms": 3,
+    "latency_p99_ms": 3,
+    "server_cpu_us_per_request": 3,
+    "highest_to_lowest": 4,
+    **{f"{name}_to_baseline": 6 for name in FIGURES},
+}
+
+
+def _cell(name: str, value: Any) -> str | None:
+    if pd.isna(value):
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.{_DIGITS[name]}f}" if name in _DIGITS else str(value)
+
+
+def frame_csv(frame: pd.DataFrame) -> str:
+    """compare.csv: the frame, what is absent as an empty cell."""
+    names = [name for name in frame.columns if name not in ("key", "history")]
+    rows = frame[names].itertuples(index=False, name=None)
+    return csv_text(
+        names, ([_cell(name, value) for name, value in zip(names, row, strict=True)] for row in rows)
+    )

@@ -1,0 +1,187 @@
+"""A campaign reduced to what is compared with others, so that many fit into memory."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from report.analysis.rankings import FIGURES
+from report.analysis.summary import Summary, row_order
+from report.base.errors import one_line
+from report.results.model import Campaign, Excluded, Identity
+from report.results.roles import cpu_us_per_request
+from report.sections.environment import machine_facts
+from report.statistics.runs import Spread
+
+Facts = tuple[tuple[str, str], ...]
+
+#: What all rows of a campaign share; client, limiter and store are versions of a row.
+_SHARED_VERSIONS = {
+    "node": "Node.js",
+    "fastify": "Fastify",
+    "autocannon": "autocannon",
+    "harness": "ratelimit-bench",
+}
+_ROW_VERSIONS = ("client", "limiter", "store")
+
+#: Facts of a machine's list that say what was measured, not where: rows and versions tell it better.
+_NOT_A_PLACE = ("Store ", "Image ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestRow:
+    """A configuration of one campaign; figures of its median run, None without a valid one. `values` are
+    those of all runs that count, by the name of the figure: what ratios between campaigns are of."""
+
+    identity: Identity
+    requests_per_second: float | None
+    spread: Spread | None
+    p50_ms: float | None
+    p99_ms: float | None
+    p99_supported: bool
+    server_cpu_us: float | None
+    values: Mapping[str, tuple[float, ...]]
+    valid_runs: int
+    planned_runs: int
+    verdict: str | None
+    versions: Mapping[str, str]
+    """Of client, limiter and store as seen in its runs; several of one part with a comma between."""
+    hole: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
+    """`place` is the machine and the runtime, `software` what all rows share; both as names and texts."""
+
+    name: str
+    """Of its folder: no two in one place share it."""
+    campaign: str
+    folder: Path
+    started_at: str
+    status: str
+    place: Facts
+    software: Facts
+    rows: tuple[DigestRow, ...]
+    runs: int
+    valid_runs: int
+    by_hand: int
+    """Rows without a configuration's hash: they cannot be matched with any other."""
+    excluded: tuple[Excluded, ...]
+
+    @property
+    def order(self) -> tuple[str, str]:
+        """By time, then by name."""
+        return (self.started_at, self.name)
+
+
+def _versions(summaries: Iterable[Summary]) -> dict[str, str]:
+    found: dict[str, set[str]] = {}
+    for summary in summaries:
+        for run in summary.runs:
+            for part, version in run.versions.items():
+                found.setdefault(part, set()).add(version)
+    return {part: ", ".join(sorted(versions)) for part, versions in sorted(found.items())}
+
+
+def _place(campaign: Campaign, summaries: tuple[Summary, ...]) -> Facts:
+    """Without a manifest the machine is not known: such a campaign is like no other."""
+    facts = machine_facts(campaign, summaries)
+    place = tuple(fact for fact in facts if not fact[0].startswith(_NOT_A_PLACE))
+    return place or (("Machine", f"not known ({campaign.name})"), *_runtimes(summaries))
+
+
+def _runtimes(summaries: Iterable[Summary]) -> Facts:
+    found = sorted({summary.runtime for summary in summaries if summary.runtime})
+    return (("Runtime", ", ".join(found)),) if found else ()
+
+
+def _row(summary: Summary, manifest: Mapping[str, Any] | None) -> DigestRow:
+    figures = summary.figures
+    versions = _versions([summary])
+    stores = manifest["stores"] if manifest else {}
+    if "store" in versions and stores.get(summary.identity.store, {}).get("embedded"):
+        # Another build of the same version.
+        versions["store"] += " embedded"
+    return DigestRow(
+        identity=summary.identity,
+        requests_per_second=figures.requests_per_second if figures else None,
+        spread=summary.spread,
+        p50_ms=figures.percentiles_ms.get("p50") if figures else None,
+        p99_ms=figures.percentiles_ms.get("p99") if figures else None,
+        p99_supported=bool(figures and "p99" not in figures.unsupported),
+        server_cpu_us=cpu_us_per_request(figures.roles).get("server") if figures else None,
+        values={name: summary.values(read) for name, read in FIGURES.items()},
+        valid_runs=summary.valid_runs,
+        planned_runs=len(summary.runs) + len(summary.missing),
+        verdict=summary.verdict,
+        versions={part: versions[part] for part in _ROW_VERSIONS if part in versions},
+        hole=summary.hole,
+    )
+
+
+def digest(campaign: Campaign, summaries: tuple[Summary, ...], folder: Path) -> Digest:
+    """What stays of a campaign when its runs are let go."""
+    versions = _versions(summaries)
+    manifest = campaign.manifest
+    known = [summary for summary in summaries if summary.identity.configuration_hash]
+    return Digest(
+        name=one_line(folder.name),
+        campaign=campaign.name,
+        folder=folder,
+        started_at=manifest["started_at"] if manifest else min(run.started_at for run in campaign.runs),
+        status=manifest["status"] if manifest else "no manifest",
+        place=_place(campaign, summaries),
+        software=tuple((name, versions[part]) for part, name in _SHARED_VERSIONS.items() if part in versions),
+        rows=tuple(
+            _row(summary, manifest) for summary in sorted(known, key=lambda row: row_order(row.identity))
+        ),
+        runs=len(campaign.runs),
+        valid_runs=sum(summary.valid_runs for summary in summaries),
+        by_hand=len(summaries) - len(known),
+        excluded=campaign.excluded,
+    )
+
+
+def store_notices(digests: Sequence[Digest]) -> tuple[str, ...]:
+    """A sentence for each store of which campaigns ran several versions: which, in which runtime, and where.
+
+    Args:
+        digests: in order of time; of many with one version the newest is named.
+    """
+    found: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for digest in digests:
+        runtime = dict(digest.place).get("Runtime", "runtime not known").split(",")[0]
+        for row in digest.rows:
+            if row.identity.store and "store" in row.versions:
+                by_version = found.setdefault(row.identity.store_text, {})
+                names = by_version.setdefault(row.versions["store"], {}).setdefault(runtime, [])
+                if digest.name not in names:
+                    names.append(digest.name)
+    notices = []
+    for store, by_version in found.items():
+        if len(by_version) > 1:
+            texts = [
+                f"{version} ({'; '.join(_where(runtime, names) for runtime, names in places.items())})"
+                for version, places in by_version.items()
+            ]
+            notices.append(
+                f"These campaigns did not all run the same {store}: {'; '.join(texts)}. "
+                "Their figures differ for that reason too, and no ratio is made of them."
+            )
+    return tuple(notices)
+
+
+def _where(runtime: str, names: Sequence[str]) -> str:
+    """`local, 20260102_030405`, `docker, 20260102_030405 and 3 more`."""
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"{runtime}, {names[-1]}{more}"
+
+
+def differences(ours: Facts, theirs: Facts) -> list[str]:
+    """What tells two environments apart: `CPU: A, there B`."""
+    one, other = dict(ours), dict(theirs)
+    return [
+        f"{name}: {one.get(name, 'not said')}, there {other.get(name, 'not said')}"
+        for name in dict.fromkeys([*one, *other])
+        if one.get(name) != other.get(name)
+    ]

@@ -1,0 +1,161 @@
+"""The history of each configuration on one machine and runtime: its points, versions and changes of level."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+
+from report.base.format import milliseconds, rate
+from report.statistics.change_points import ALPHA, MIN_POINTS, change_points, smallest_p
+
+#: A page with more charts loads slowly; trends.csv has all.
+MAX_HISTORIES = 200
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 720, 170, 64, 14, 30
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One campaign; `x` and `y` are where it stands in the drawing, `y` is None without a valid run."""
+
+    campaign: str
+    started_at: str
+    throughput: str
+    p99: str
+    runs: str
+    versions: str
+    changed: bool
+    """Versions differ from those of the campaign before."""
+    change: str
+    """A change of the level that begins here, in words; empty where none does."""
+    x: float
+    y: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One configuration; `line` is the path through its points, `levels` are medians between the changes."""
+
+    id: str
+    place: int
+    label: str
+    load: str
+    topology: str
+    points: tuple[Point, ...]
+    line: str
+    levels: tuple[tuple[float, float, float], ...]
+    """From x, to x, at y."""
+    axis: tuple[tuple[float, str], ...]
+    remark: str
+
+    @property
+    def described(self) -> str:
+        """The drawing in words."""
+        known = [point for point in self.points if point.y is not None]
+        if not known:
+            return "no campaign with a valid run"
+        ends = f"from {known[0].throughput} to {known[-1].throughput} requests/s"
+        return f"{ends} over {len(self.points)} campaigns"
+
+
+def _remark(measured: int, histories: int) -> str:
+    if measured < MIN_POINTS:
+        return f"{measured} campaigns with a valid run: a change of the level takes at least {MIN_POINTS}."
+    if smallest_p(measured) > ALPHA / histories:
+        return (
+            f"{measured} campaigns are too few to show a change of the level in one of {histories} histories "
+            "that are searched together."
+        )
+    return ""
+
+
+class _Scale:
+    """Places throughputs between zero and the highest, and campaigns side by side."""
+
+    def __init__(self, count: int, highest: float) -> None:
+        self._step = (_WIDTH - _LEFT - 20) / max(1, count - 1)
+        self._unit = (_HEIGHT - _TOP - _BOTTOM) / highest if highest > 0 else 0
+
+    def x(self, index: int) -> float:
+        return round(_LEFT + index * self._step, 1)
+
+    def y(self, value: Any) -> float | None:
+        return None if pd.isna(value) else round(_HEIGHT - _BOTTOM - float(value) * self._unit, 1)
+
+
+def _line(points: Sequence[Point]) -> str:
+    """Broken where a campaign has no figure."""
+    parts, pen = [], "M"
+    for point in points:
+        if point.y is not None:
+            parts.append(f"{pen}{point.x:g} {point.y:g}")
+        pen = "M" if point.y is None else "L"
+    return "".join(parts)
+
+
+def _history(number: int, frame: pd.DataFrame, histories: int) -> History:
+    records: list[dict[Any, Any]] = frame.to_dict("records")
+    measured = [index for index, record in enumerate(records) if not pd.isna(record["requests_per_second"])]
+    values = [float(records[index]["requests_per_second"]) for index in measured]
+    found = change_points(values, histories)
+    begins = {measured[change.index]: change for change in found}
+    highest = max((float(frame["requests_per_second_max"].max()) if values else 0.0), 0.0)
+    scale = _Scale(len(records), highest)
+    points = tuple(
+        Point(
+            campaign=record["campaign"],
+            started_at=record["started_at"],
+            throughput=rate(
+                None if pd.isna(record["requests_per_second"]) else record["requests_per_second"]
+            ),
+            p99=milliseconds(None if pd.isna(record["latency_p99_ms"]) else record["latency_p99_ms"]),
+            runs=f"{record['valid_runs']} of {record['planned_runs']}",
+            versions="; ".join(text for text in (record["versions"], record["software"]) if text),
+            changed=bool(record["versions_changed"]),
+            change=""
+            if (change := begins.get(index)) is None
+            else f"level from {rate(change.before)} to {rate(change.after)} requests/s, p = {change.p:.4f}",
+            x=scale.x(index),
+            y=scale.y(record["requests_per_second"]),
+            low=scale.y(record["requests_per_second_min"]),
+            high=scale.y(record["requests_per_second_max"]),
+        )
+        for index, record in enumerate(records)
+    )
+    cuts = [0, *(change.index for change in found), len(values)]
+    levels = []
+    for start, end in pairwise(cuts):
+        level = scale.y(pd.Series(values[start:end]).median()) if found else None
+        if level is not None:
+            levels.append((scale.x(measured[start]), scale.x(measured[end - 1]), level))
+    first = records[0]
+    return History(
+        id=f"history{number}",
+        place=int(first["place"]),
+        label=f"{first['label']} (control)" if first["control"] else str(first["label"]),
+        load=str(first["load"]),
+        topology="" if first["control"] else str(first["topology"]),
+        points=points,
+        line=_line(points),
+        levels=tuple(levels),
+        axis=((_HEIGHT - _BOTTOM, "0"), (scale.y(highest) or _HEIGHT - _BOTTOM, rate(highest))),
+        remark=_remark(len(values), histories),
+    )
+
+
+def histories(frame: pd.DataFrame) -> tuple[tuple[History, ...], int]:
+    """Histories in the order of the frame, and how many are left out because there are too many.
+
+    Every one is searched for changes of the level as one of all, also of those that are left out.
+    """
+    if frame.empty:
+        return (), 0
+    groups = [group for _, group in frame.groupby("history", sort=True)]
+    count = len(groups)
+    shown = groups[:MAX_HISTORIES]
+    return tuple(_history(number, group, count) for number, group in enumerate(shown, start=1)), count - len(
+        shown
+    )

@@ -1,0 +1,182 @@
+"""Campaigns side by side: a section for each machine, runtime and software, in it a table for each figure."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from report.base.format import ABSENT, microseconds, milliseconds, rate, ratio
+from report.campaigns.dataframe import ALIKE, group_numbers
+from report.campaigns.digest import Digest, Facts, differences
+from report.sections.spread_text import FEW_SAMPLES, FEW_SAMPLES_MARK
+
+#: More columns nobody can read; the newest stay, and the baseline.
+MAX_CAMPAIGNS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class SideCell:
+    """One printed value, as the page's templates print those of a campaign's own tables."""
+
+    text: str
+    kind: str = "number"
+    sort: str = ""
+    hint: str = ""
+    range: str = ""
+    marks: tuple[tuple[str, str], ...] = ()
+    best: bool = False
+    bar_percent: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Metric:
+    id: str
+    name: str
+    unit: str
+    column: str
+    show: Callable[[float | None], str]
+
+
+_METRICS = (
+    _Metric("throughput", "Throughput", "requests/s", "requests_per_second", rate),
+    _Metric("p99", "Latency p99", "ms", "latency_p99_ms", milliseconds),
+    _Metric("cpu", "Server CPU", "µs/request", "server_cpu_us_per_request", microseconds),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SideTable:
+    """Rows of header cells and figures; `columns` are campaigns, each with a name and what is below it."""
+
+    id: str
+    title: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[tuple[str, ...], tuple[SideCell, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Campaigns that may share a table."""
+
+    id: str
+    title: str
+    facts: Facts
+    campaigns: tuple[Digest, ...]
+    left_out: int
+    """Older campaigns without a column of their own."""
+    apart: tuple[str, ...]
+    """What tells it from the first section, which has the newest campaign."""
+    no_ratio: str
+    """Why nothing here relates to the baseline; empty where it does, or none is asked for."""
+    tables: tuple[SideTable, ...]
+
+
+def _figure(metric: _Metric, record: dict[str, Any] | None) -> SideCell:
+    if record is None:
+        return SideCell(ABSENT, hint="not measured in this campaign")
+    value = record[metric.column]
+    if pd.isna(value):
+        return SideCell("no valid run", kind="hole", hint=str(record["hole"]))
+    runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
+    low, high = record["requests_per_second_min"], record["requests_per_second_max"]
+    hint = f"{rate(low)}–{rate(high)} requests/s, {runs}" if metric.id == "throughput" else runs
+    few = metric.id == "p99" and not record["latency_p99_supported"]
+    return SideCell(
+        metric.show(value),
+        kind="number",
+        sort=f"{value:.9g}",
+        hint=hint,
+        marks=((FEW_SAMPLES_MARK, FEW_SAMPLES),) if few else (),
+    )
+
+
+def _ratio(metric: _Metric, record: dict[str, Any] | None) -> SideCell:
+    value = record.get(f"{metric.column}_to_baseline") if record else None
+    if value is None or pd.isna(value):
+        return SideCell(ABSENT)
+    return SideCell(ratio(value), sort=f"{value:.9g}")
+
+
+def _table(
+    metric: _Metric, section: str, frame: pd.DataFrame, campaigns: Sequence[Digest], baseline: str | None
+) -> SideTable:
+    columns: list[tuple[str, str]] = []
+    for digest in campaigns:
+        columns.append((digest.name, "baseline" if digest.name == baseline else digest.started_at[:10]))
+        if baseline and digest.name != baseline:
+            columns.append(("", "to baseline"))
+    rows = []
+    for _, alike in frame.groupby(ALIKE, sort=False):
+        records: dict[Any, Any] = {record["campaign"]: record for record in alike.to_dict("records")}
+        first = next(iter(records.values()))
+        cells: list[SideCell] = []
+        for digest in campaigns:
+            cells.append(_figure(metric, records.get(digest.name)))
+            if baseline and digest.name != baseline:
+                cells.append(_ratio(metric, records.get(digest.name)))
+        spread = first["highest_to_lowest"]
+        if metric.id == "throughput":
+            alone = pd.isna(spread) or alike["requests_per_second"].count() < 2
+            cells.append(SideCell(ABSENT) if alone else SideCell(ratio(spread), sort=f"{spread:.9g}"))
+        label = f"{first['label']} (control)" if first["control"] else str(first["label"])
+        topology = "" if first["control"] else str(first["topology"])
+        rows.append(((label, topology, str(first["load"]), str(first["versions"])), tuple(cells)))
+    if metric.id == "throughput":
+        columns.append(("Highest ÷ lowest", "runs of two campaigns"))
+    title = f"{metric.name}, {metric.unit}"
+    return SideTable(f"{section}-{metric.id}", title, tuple(columns), tuple(rows))
+
+
+def _title(digest: Digest) -> str:
+    facts = dict(digest.place)
+    runtime = facts.get("Runtime", "runtime not known").split(",")[0]
+    return f"{runtime} · {facts.get('CPU') or facts.get('Machine')}"
+
+
+def _shown(members: Sequence[Digest], baseline: str | None) -> list[Digest]:
+    newest = list(members[-MAX_CAMPAIGNS:])
+    kept = [digest for digest in members[:-MAX_CAMPAIGNS] if digest.name == baseline]
+    return [*kept, *newest[len(kept) :]]
+
+
+def sections(digests: Sequence[Digest], frame: pd.DataFrame, baseline: str | None) -> tuple[Section, ...]:
+    """What may share a table, the newest campaign's section first.
+
+    Args:
+        digests: in order of time.
+        frame: of `frame_of`, with the same baseline.
+    """
+    numbers = group_numbers(digests)
+    members: dict[int, list[Digest]] = {}
+    for digest in digests:
+        members.setdefault(numbers[digest.place, digest.software], []).append(digest)
+    ordered = sorted(members.items(), key=lambda entry: entry[1][-1].order, reverse=True)
+    base = next((digest for digest in digests if digest.name == baseline), None)
+    newest = ordered[0][1][0]
+    found = []
+    for position, (number, group) in enumerate(ordered, start=1):
+        facts = (*group[0].place, *group[0].software)
+        alike = base is not None and base in group
+        no_ratio = ""
+        if base is not None and not alike:
+            other = differences(facts, (*base.place, *base.software))
+            no_ratio = f"The baseline {base.name} was measured elsewhere: {'; '.join(other)}."
+        shown = _shown(group, baseline)
+        section = f"group{position}"
+        rows = frame[frame["group"] == number] if not frame.empty else frame
+        relative = baseline if alike else None
+        tables = [] if rows.empty else [_table(metric, section, rows, shown, relative) for metric in _METRICS]
+        found.append(
+            Section(
+                section,
+                _title(group[0]),
+                facts,
+                tuple(shown),
+                len(group) - len(shown),
+                tuple(differences(facts, (*newest.place, *newest.software))),
+                no_ratio,
+                tuple(tables),
+            )
+        )
+    return tuple(found)

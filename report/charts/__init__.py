@@ -1,0 +1,39 @@
+"""The charts of the page. A new one is a file in this folder and a line here."""
+
+from report.charts import (
+    ceiling,
+    cpu,
+    curve,
+    latency,
+    latency_at_rate,
+    limited,
+    memory,
+    percentiles,
+    series,
+    throughput,
+    tradeoff,
+    trend,
+)
+from report.charts.layout import Chart
+
+#: What a decision needs: the page shows it at once.
+OPEN_CHARTS: tuple[Chart, ...] = (
+    throughput.CHART,
+    latency.CHART,
+    latency_at_rate.CHART,
+    curve.CHART,
+    cpu.CHART,
+    trend.CHART,
+)
+
+#: What the reader unfolds.
+FOLDED_CHARTS: tuple[Chart, ...] = (
+    percentiles.CHART,
+    tradeoff.CHART,
+    ceiling.CHART,
+    memory.CHART,
+    limited.CHART,
+    series.CHART,
+)
+
+CHARTS: tuple[Chart, ...] = (*OPEN_CHARTS, *FOLDED_CHARTS)

@@ -1,0 +1,57 @@
+"""Latency over the offered rate: one line a client, where an open loop ran at several rates."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from report.base.format import milliseconds, rate
+from report.charts.drawing import Drawing, Row
+from report.charts.layout import MAX_LINES, Chart, by_view, figure, log_axis
+from report.charts.tradeoff import lines_of
+
+
+def _hover(row: Row) -> str:
+    p99 = milliseconds(row.figures.percentiles_ms["p99"])
+    return f"{row.text}: p99 {p99} ms at {rate(row.summary.identity.rate_per_second)} requests/s"
+
+
+def _line(line: Sequence[Row]) -> go.Scatter:
+    first = line[0]
+    return go.Scatter(
+        name=first.text,
+        mode="lines+markers",
+        x=[row.summary.identity.rate_per_second for row in line],
+        y=[row.figures.percentiles_ms["p99"] for row in line],
+        meta=[row.id for row in line],
+        customdata=[_hover(row) for row in line],
+        hovertemplate="%{customdata}<extra></extra>",
+        line={"color": first.colour, "dash": first.dash, "width": 2},
+        marker={"color": first.colour, "symbol": first.symbol, "size": 8},
+    )
+
+
+def build(drawing: Drawing) -> dict[str, Any] | None:
+    """p99 over the offered rate, both logarithmic; None unless some client ran at several rates."""
+    answered = [row for row in drawing.at_a_rate if row.figures.percentiles_ms]
+    lines = [line for line in lines_of(answered) if len(line) > 1]
+    if not lines:
+        return None
+    rows = [row for line in lines for row in line]
+    layout = by_view(
+        drawing.by_family,
+        rows,
+        log_axis("offered requests per second"),
+        log_axis("p99 in ms"),
+        max_rows=MAX_LINES * max(len(line) for line in lines),
+    )
+    return figure([_line(line) for line in lines], layout)
+
+
+CHART = Chart(
+    "curve",
+    "Latency over the offered rate",
+    "p99 of the median runs from the intended send, in an open loop at several rates. Where a line bends "
+    "upwards, the server comes near its capacity. Rates that were not kept are invalid and left out.",
+    build,
+)

@@ -1,0 +1,230 @@
+"""What is drawn: rows with figures, how charts name and colour them, and which of them share a view.
+
+A view holds rows of one runtime, topology, workload, traffic, load and store: nothing else may be compared;
+the controls under the same load stand beside them.
+"""
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from report.analysis.load_text import PARTS, load_text, varying_parts
+from report.analysis.rankings import Cell
+from report.analysis.summary import Summary
+from report.results.model import Identity, Measured
+
+#: Light to dark. After Okabe and Ito's colours, which the colour-blind can tell apart, with the lightness of
+#: each theme.
+CATEGORICAL = {
+    "#0072b2": "#56a8e0",
+    "#d0560a": "#f08a4b",
+    "#00795a": "#3fc6a0",
+    "#a24f86": "#dc92c2",
+    "#6a4c93": "#b39ddb",
+    "#3a86a8": "#8fd0ea",
+    "#8c3b3b": "#e08a8a",
+}
+CONTROL_COLOUR = "#868c94"
+
+#: They have the first colours, in every campaign the same; any other client has one of the rest.
+_FIRST = ("valkey-glide", "iovalkey", "ioredis", "node-redis")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down")
+
+
+def literal(text: str) -> str:
+    """Text that plotly prints as it is: it understands a few HTML tags, and `%{…}` in templates."""
+    return html.escape(text, quote=False).replace("%{", "%\u200b{")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A summary with figures; `text` is its label, which plotly prints as it is. One label, one look."""
+
+    summary: Summary
+    text: str
+    colour: str
+    dash: str
+    symbol: str
+
+    @property
+    def id(self) -> str:
+        return self.summary.id
+
+    @property
+    def figures(self) -> Measured:
+        """Of the median run, which every row has."""
+        if self.summary.figures is None:
+            raise ValueError(f"{self.id} has no valid run, and so no place in a chart")
+        return self.summary.figures
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Rows that may be drawn together, best first: its own, and the controls beside them."""
+
+    text: str
+    own: tuple[Row, ...]
+    controls: tuple[Row, ...] = ()
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return (*self.own, *self.controls)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """All that charts draw from.
+
+    `by_cell`: a view a cell and store, then views of controls alone. `by_family`: the same, but rows that
+    differ in their connections alone share one, and so do those of an open loop that differ in their rate.
+    """
+
+    rows: tuple[Row, ...]
+    by_cell: tuple[View, ...]
+    by_family: tuple[View, ...]
+
+    @property
+    def at_capacity(self) -> tuple[Row, ...]:
+        """Rows of a closed loop: they are never drawn beside latencies at a given rate (rule M4)."""
+        return tuple(row for row in self.rows if not row.summary.identity.open_loop)
+
+    @property
+    def at_a_rate(self) -> tuple[Row, ...]:
+        """Rows of an open loop."""
+        return tuple(row for row in self.rows if row.summary.identity.open_loop)
+
+
+def client_colours(summaries: Iterable[Summary]) -> dict[str, str]:
+    """Colour by client, of the light palette; controls are grey."""
+    clients = {summary.identity.client for summary in summaries if not summary.identity.control}
+    palette = list(CATEGORICAL)
+    first = dict(zip(_FIRST, palette, strict=False))
+    rest = palette[len(_FIRST) :]
+    others = sorted(clients.difference(_FIRST))
+    return first | {client: rest[i % len(rest)] for i, client in enumerate(others)}
+
+
+def _looks(summaries: Iterable[Summary]) -> dict[str, int]:
+    """Which dash and symbol each label has among those of its client: plain labels the first ones."""
+    labels: dict[str, set[str]] = {}
+    for summary in summaries:
+        # Controls are all of one colour, so that they differ in these alone.
+        group = "" if summary.identity.control else summary.identity.client
+        labels.setdefault(group, set()).add(summary.identity.short_label)
+    return {
+        label: number
+        for found in labels.values()
+        for number, label in enumerate(sorted(found, key=lambda label: (len(label), label)))
+    }
+
+
+def _rows(summaries: Sequence[Summary]) -> dict[str, Row]:
+    colours, looks = client_colours(summaries), _looks(summaries)
+    rows = {}
+    for summary in summaries:
+        if summary.figures:
+            identity = summary.identity
+            label = literal(identity.short_label)
+            look = looks[identity.short_label]
+            rows[summary.id] = Row(
+                summary,
+                f"{label} (control)" if identity.control else label,
+                CONTROL_COLOUR if identity.control else colours[identity.client],
+                _DASHES[look % len(_DASHES)],
+                _SYMBOLS[look % len(_SYMBOLS)],
+            )
+    return rows
+
+
+def _drawn(rows: Mapping[str, Row], summaries: Iterable[Summary]) -> tuple[Row, ...]:
+    return tuple(rows[summary.id] for summary in summaries if summary.id in rows)
+
+
+def _text(first: str, identity: Identity, parts: Iterable[str], store: str = "") -> str:
+    """`Standalone · heavy · 50 connections · on valkey`: what of the load tells rows apart, by its names."""
+    load = load_text(identity, [part for part in PARTS if part[0] in parts])
+    return " · ".join(filter(None, (first, load, f"on {store}" if store else "")))
+
+
+def _family(first: str, identity: Identity, parts: Sequence[str], store: str = "") -> str:
+    """What names a family: everything but the number of connections, or the rate of an open loop."""
+    named = f"{first} · open loop, {identity.arrivals}" if identity.open_loop else first
+    return _text(named, identity, [part for part in parts if part != "Load"], store)
+
+
+def _cell_views(
+    cell: Cell, rows: Mapping[str, Row], parts: Sequence[str], prefix: str
+) -> list[tuple[str, View]]:
+    """The views of a cell by store, each with what it is called in a family."""
+    stores: dict[str, list[Summary]] = {}
+    for summary in cell.summaries:
+        stores.setdefault(summary.identity.store_text, []).append(summary)
+    identity = cell.identity
+    topology = prefix + (identity.topology or "other addresses").capitalize()
+    if identity.caps != "{}":
+        topology += f" · caps {identity.caps}"
+    return [
+        (
+            _family(topology, identity, parts, store),
+            View(
+                _text(topology, identity, parts, store),
+                _drawn(rows, summaries),
+                _drawn(rows, cell.controls),
+            ),
+        )
+        for store, summaries in stores.items()
+    ]
+
+
+def _merged(views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
+    families: dict[str, list[View]] = {}
+    for name, view in views:
+        families.setdefault(name, []).append(view)
+
+    def rows(lists: Iterable[tuple[Row, ...]]) -> tuple[Row, ...]:
+        """By label, then by connections: what belongs to one line stands together."""
+        found = {row.id: row for rows in lists for row in rows}.values()
+        order = {label: n for n, label in reversed(list(enumerate(row.text for row in found)))}
+        return tuple(
+            sorted(found, key=lambda row: (order[row.text], row.summary.identity.connections, row.id))
+        )
+
+    return tuple(
+        View(name, rows(view.own for view in members), rows(view.controls for view in members))
+        for name, members in families.items()
+    )
+
+
+def drawing_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]) -> Drawing:
+    """What the charts of a campaign draw.
+
+    Args:
+        parts: what may share a chart, each with its name (empty where there is one), its cells in page order,
+            and all its controls.
+    """
+    summaries = [s for _, cells, controls in parts for s in (*_clients(cells), *controls)]
+    names = [name for name, _ in varying_parts(summaries)] if summaries else []
+    rows = _rows(summaries)
+    found: list[tuple[str, View]] = []
+    alone: list[tuple[str, View]] = []
+    for name, cells, controls in parts:
+        prefix = f"{name} · " if name else ""
+        for cell in cells:
+            found.extend(_cell_views(cell, rows, names, prefix))
+        loads: dict[str, list[Summary]] = {}
+        for summary in controls:
+            loads.setdefault(_text(f"{prefix}Controls", summary.identity, names), []).append(summary)
+        alone.extend(
+            (
+                _family(f"{prefix}Controls", members[0].identity, names),
+                View(text, _drawn(rows, members)),
+            )
+            for text, members in loads.items()
+        )
+    views = [entry for entry in (*found, *alone) if entry[1].own]
+    return Drawing(tuple(rows.values()), tuple(view for _, view in views), _merged(views))
+
+
+def _clients(cells: Sequence[Cell]) -> list[Summary]:
+    return [summary for cell in cells for summary in cell.summaries]

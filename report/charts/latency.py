@@ -1,0 +1,65 @@
+"""Latency of the median runs: p50 and p99 as bars, p99 of every run as a point."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from report.base.format import milliseconds
+from report.charts.drawing import Drawing, Row
+from report.charts.layout import Chart, by_row, figure, value_axis
+from report.charts.marks import bars, run_points, whiskers
+from report.results.model import Measured
+
+
+def _p50(figures: Measured) -> float | None:
+    return figures.percentiles_ms.get("p50")
+
+
+def _p99(figures: Measured) -> float | None:
+    return figures.percentiles_ms.get("p99")
+
+
+def _text(row: Row) -> str:
+    few = ", too few samples" if "p99" in row.figures.unsupported else ""
+    return f"p50 {milliseconds(_p50(row.figures))} ms, p99 {milliseconds(_p99(row.figures))} ms{few}"
+
+
+def latency_bars(drawing: Drawing, drawn: Sequence[Row]) -> dict[str, Any] | None:
+    """Bars by row, from 0; None when nothing was answered."""
+    rows = [row for row in drawn if row.figures.percentiles_ms]
+    if not rows:
+        return None
+    texts = [_text(row) for row in rows]
+    colours = [row.colour for row in rows]
+    p50, p99 = ([read(row.figures) for row in rows] for read in (_p50, _p99))
+    pale = bars(
+        "p99",
+        rows,
+        p99,
+        texts,
+        marker={"color": colours, "opacity": [0.25 if _few(row) else 0.4 for row in rows]},
+        error_x=whiskers(rows, _p99, p99),
+        showlegend=False,
+    )
+    full = bars("p50", rows, p50, texts, marker={"color": colours}, showlegend=False)
+    points = run_points(rows, _p99, milliseconds, "ms p99")
+    layout = by_row(drawing, rows, value_axis("ms"), barmode="overlay")
+    return figure([pale, full, *points], layout)
+
+
+def _few(row: Row) -> bool:
+    return "p99" in row.figures.unsupported
+
+
+def build(drawing: Drawing) -> dict[str, Any] | None:
+    """Of the rows of a closed loop; None without one."""
+    return latency_bars(drawing, drawing.at_capacity)
+
+
+CHART = Chart(
+    "latency",
+    "Latency at capacity",
+    "Less is better. Full bars are p50 of the median runs, pale bars p99 (palest: fewer than 10,000 "
+    "samples, too few for it); circles are p99 of all runs that count. This latency follows from the "
+    "throughput, and is not the latency at a given rate.",
+    build,
+)

@@ -1,0 +1,23 @@
+"""Latency of open loops: at a given rate, from the intended send."""
+
+from typing import Any
+
+from report.charts.drawing import Drawing
+from report.charts.latency import latency_bars
+from report.charts.layout import Chart
+
+
+def build(drawing: Drawing) -> dict[str, Any] | None:
+    """Bars by row; None without an open loop."""
+    return latency_bars(drawing, drawing.at_a_rate)
+
+
+CHART = Chart(
+    "latency-at-rate",
+    "Latency at a given rate",
+    "Less is better. In an open loop requests are due at the rate that the heading names, and latency counts "
+    "from when a request was due, even if it was sent late. The full bar is p50 of the median run, the pale "
+    "bar p99; circles are p99 of all runs that count, lines their range. Do not compare these with latencies "
+    "at capacity.",
+    build,
+)

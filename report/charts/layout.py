@@ -1,0 +1,164 @@
+"""What every chart shares: rows, views, colours, and figures that the page's script can filter and re-colour.
+
+The script in the page (`static/charts.js`) knows these conventions. `meta` of a trace holds the id of the row
+that it belongs to, or the id of every point's row; arrays of that length are filtered with it. `layout.meta`
+holds `max_rows`, how many rows are drawn at once. In a figure laid out by row it also holds the categories of
+its axis with the rows behind each, and heights in pixels: the script gives each line its place, and widths
+and offsets of bars are shares of a row. Any other figure holds `views`, of which one is drawn at a time.
+Colours are those of the light palette, which the script exchanges for the dark ones.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from report.charts.drawing import CATEGORICAL, CONTROL_COLOUR, Drawing, Row, View, literal
+
+INK, MUTED, RULE = "#1c1e21", "#5b6067", "#dfe2e6"
+SERVER, SERVER_LIGHT, STORE = "#43536a", "#9fb0c6", "#a98600"
+
+#: Light to dark, of what is neither a client's colour nor text: roles.
+ROLE_COLOURS = {SERVER: "#9db2d0", SERVER_LIGHT: "#5a6d8a", STORE: "#e3bd3f"}
+GREYS = {INK: "#e8e9eb", MUTED: "#a3a9b1", RULE: "#33373d", CONTROL_COLOUR: "#8d949d"}
+DARK = {**CATEGORICAL, **ROLE_COLOURS, **GREYS}
+
+#: Rows of a chart with a line a row, and lines of any other, that can still be told apart.
+MAX_BARS, MAX_LINES = 30, 16
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One figure of the page; `build` gives None when there is nothing to draw."""
+
+    id: str
+    title: str
+    caption: str
+    build: Callable[[Drawing], dict[str, Any] | None]
+
+
+def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:
+    """A figure as plain JSON, in the page's type and colours.
+
+    Raises:
+        ValueError: plotly does not know an attribute.
+    """
+    shared = {
+        "template": None,
+        "font": {"family": "system-ui, sans-serif", "size": 12, "color": INK},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "margin": {"l": 10, "r": 16, "t": 4, "b": 44},
+        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
+        "hoverlabel": {"align": "left"},
+        "hovermode": "closest",
+        "dragmode": False,
+    }
+    plain: dict[str, Any] = json.loads(go.Figure(data=list(traces), layout={**shared, **layout}).to_json())
+    plain["layout"].pop("template", None)
+    return plain
+
+
+def value_axis(title: str, **more: Any) -> dict[str, Any]:
+    """An axis of values; `title` names the unit."""
+    return {
+        "title": {"text": title, "font": {"color": MUTED}},
+        "gridcolor": RULE,
+        "zerolinecolor": RULE,
+        "tickcolor": RULE,
+        "tickfont": {"color": MUTED},
+        "automargin": True,
+        "rangemode": "tozero",
+        "fixedrange": True,
+        **more,
+    }
+
+
+def log_axis(title: str, **more: Any) -> dict[str, Any]:
+    """A logarithmic axis with plain numbers at 1, 2 and 5."""
+    return value_axis(title, type="log", rangemode="normal", dtick="D2", tickformat=",~g", **more)
+
+
+def _categories(views: Sequence[View], rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The rows of each view under its heading; without a heading where there is one view alone."""
+    drawn = {row.id for row in rows}
+    found: list[dict[str, Any]] = []
+    for number, view in enumerate(views, start=1):
+        members = [row for row in view.own if row.id in drawn]
+        if not members:
+            continue
+        if len(views) > 1:
+            heading = f"<b>{literal(view.text)}</b>"
+            found.append({"id": f"view{number}", "text": heading, "rows": [row.id for row in members]})
+        found.extend({"id": row.id, "text": row.text, "rows": [row.id]} for row in members)
+    return found
+
+
+def by_row(
+    drawing: Drawing, rows: Sequence[Row], axis: Mapping[str, Any], row_px: int = 21, **layout: Any
+) -> dict[str, Any]:
+    """Layout of a chart with a line a row, under headings, the first on top, and values along `axis`.
+
+    Args:
+        rows: those that have something to draw.
+    """
+    categories = _categories(drawing.by_cell, rows)
+    return {
+        "xaxis": {"side": "bottom", **axis},
+        "yaxis": {
+            "tickmode": "array",
+            "automargin": True,
+            "fixedrange": True,
+            "showgrid": False,
+            "zeroline": False,
+            "ticklen": 6,
+            "tickcolor": "rgba(0,0,0,0)",
+        },
+        "meta": {
+            "rows": [category["id"] for category in categories if category["rows"] == [category["id"]]],
+            "categories": categories,
+            "max_rows": MAX_BARS,
+            "row_px": row_px,
+            "rest_px": 76,
+        },
+        **layout,
+    }
+
+
+def by_view(
+    views: Sequence[View],
+    rows: Sequence[Row],
+    x: Mapping[str, Any],
+    y: Mapping[str, Any],
+    max_rows: int = MAX_LINES,
+    **layout: Any,
+) -> dict[str, Any]:
+    """Layout of a chart that draws one view at a time, its controls with it.
+
+    Args:
+        views: those whose own rows are drawn, of them only the ones with something to draw.
+        rows: those that have something to draw.
+    """
+    drawn = {row.id for row in rows}
+    filled = [view for view in views if any(row.id in drawn for row in view.own)]
+    # The controls stand beside the clients; they have a view of their own only where there are none.
+    wanted = [view for view in filled if not view.own[0].summary.identity.control] or filled
+    offered = [
+        {
+            "text": view.text,
+            "rows": [row.id for row in view.rows if row.id in drawn],
+            "own": sum(row.id in drawn for row in view.own),
+        }
+        for view in wanted
+    ]
+    return {
+        "xaxis": dict(x),
+        "yaxis": dict(y),
+        "showlegend": True,
+        "legend": {"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top", "tracegroupgap": 0},
+        "height": 380,
+        "meta": {"views": offered, "max_rows": max_rows},
+        **layout,
+    }

@@ -1,0 +1,62 @@
+"""The share of limited answers: predicted by the traffic, and seen."""
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from report.base.format import share
+from report.charts.drawing import Drawing
+from report.charts.layout import INK, Chart, by_row, figure, value_axis
+
+
+def build(drawing: Drawing) -> dict[str, Any] | None:
+    """Predicted share with its tolerance, and the seen one, by row; None when nothing was answered."""
+    seen = [(row, value) for row in drawing.rows if (value := row.figures.limited_share) is not None]
+    predicted = [(row, prediction) for row, _ in seen if (prediction := row.figures.prediction)]
+    if not seen:
+        return None
+    expected = go.Scatter(
+        name="predicted, with tolerance",
+        mode="markers",
+        x=[100 * prediction.limited_share for _, prediction in predicted],
+        y=[row.id for row, _ in predicted],
+        meta=[row.id for row, _ in predicted],
+        error_x={
+            "type": "data",
+            "array": [100 * prediction.tolerance for _, prediction in predicted],
+            "color": INK,
+            "thickness": 1.5,
+            "width": 6,
+        },
+        customdata=[
+            f"{row.text}: {share(prediction.limited_share)} predicted, "
+            f"± {share(prediction.tolerance)}, set by the {prediction.basis}"
+            for row, prediction in predicted
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
+        marker={"symbol": "line-ns-open", "size": 14, "color": INK, "line": {"color": INK, "width": 2}},
+    )
+    found = go.Scatter(
+        name="measured",
+        mode="markers",
+        x=[100 * value for _, value in seen],
+        y=[row.id for row, _ in seen],
+        meta=[row.id for row, _ in seen],
+        customdata=[f"{row.text}: {share(value)} measured" for row, value in seen],
+        hovertemplate="%{customdata}<extra></extra>",
+        cliponaxis=False,
+        marker={"symbol": "circle", "size": 9, "color": [row.colour for row, _ in seen]},
+    )
+    layout = by_row(drawing, [row for row, _ in seen], value_axis("% of answers", ticksuffix=" %"))
+    return figure([*([expected] if predicted else []), found], layout)
+
+
+CHART = Chart(
+    "limited",
+    "Limited share, predicted and measured",
+    "The share of answers that were rejections (HTTP 429). The traffic sets this share, so a faster "
+    "client does not get more rejections, and a run outside the tolerance is invalid. With limits set by "
+    "hand the share follows the speed: then a model predicts it, and a run outside the tolerance is "
+    "suspect.",
+    build,
+)

@@ -1,0 +1,87 @@
+"""Traces that several charts by row share: bars of the median runs, and a point for every run."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from report.charts.drawing import Row, literal
+from report.charts.layout import INK
+from report.results.model import Measured, Run
+
+Read = Callable[[Measured], float | None]
+Show = Callable[[float | None], str]
+
+
+def bars(
+    name: str, rows: Sequence[Row], values: Sequence[float | None], texts: Sequence[str], **more: Any
+) -> go.Bar:
+    """One bar a row; `texts` are what is said of each, after its label."""
+    return go.Bar(
+        **{
+            "name": name,
+            "orientation": "h",
+            "x": list(values),
+            "y": [row.id for row in rows],
+            "meta": [row.id for row in rows],
+            "customdata": [f"{row.text}: {text}" for row, text in zip(rows, texts, strict=True)],
+            "hovertemplate": "%{customdata}<extra></extra>",
+            "width": 0.62,
+            **more,
+        }
+    )
+
+
+def whiskers(rows: Sequence[Row], read: Read, middles: Sequence[float | None]) -> dict[str, Any]:
+    """Error bars from the least to the most of the runs that count, around the figure of the median run."""
+    more, less = [], []
+    for row, middle in zip(rows, middles, strict=True):
+        found = [read(run.measured) for run in row.summary.runs if run.eligible and run.measured]
+        values = [value for value in found if value is not None] or [0]
+        more.append(max(0, max(values) - (middle or 0)))
+        less.append(max(0, (middle or 0) - min(values)))
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": more,
+        "arrayminus": less,
+        "color": INK,
+        "thickness": 1.2,
+        "width": 0,
+    }
+
+
+def run_points(rows: Sequence[Row], read: Read, show: Show, unit: str) -> list[go.Scatter]:
+    """Every measured run: circles for those that count, crosses for invalid ones."""
+    return [
+        trace
+        for name, eligible, symbol in (("run", True, "circle-open"), ("invalid run", False, "x-thin-open"))
+        if (trace := _points(rows, read, show, unit, name, eligible, symbol))
+    ]
+
+
+def _points(
+    rows: Sequence[Row], read: Read, show: Show, unit: str, name: str, eligible: bool, symbol: str
+) -> go.Scatter | None:
+    points: list[tuple[Row, Run, float]] = [
+        (row, run, value)
+        for row in rows
+        for run in row.summary.runs
+        if run.measured and run.eligible == eligible and (value := read(run.measured)) is not None
+    ]
+    if not points:
+        return None
+    ids = [row.id for row, _, _ in points]
+    return go.Scatter(
+        name=name,
+        mode="markers",
+        x=[value for _, _, value in points],
+        y=ids,
+        meta=ids,
+        customdata=[
+            f"{row.text}, run {run.run} ({literal(run.verdict)}): {show(value)} {unit}"
+            for row, run, value in points
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
+        marker={"symbol": symbol, "size": 7, "color": INK, "line": {"color": INK, "width": 1.3}},
+    )

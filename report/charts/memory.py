@@ -1,0 +1,46 @@
+"""Memory of the server and the store."""
+
+from collections.abc import Callable
+from typing import Any
+
+from report.base.format import mebibytes
+from report.charts.drawing import Drawing
+from report.charts.layout import SERVER, SERVER_LIGHT, STORE, Chart, by_row, figure, value_axis
+from report.charts.marks import bars
+from report.results.model import Measured
+
+_SERIES: tuple[tuple[str, Callable[[Measured], float | None], str], ...] = (
+    ("server heap used", lambda figures: figures.heap_bytes, SERVER),
+    ("server resident", lambda figures: figures.resident_bytes, SERVER_LIGHT),
+    ("store used, at the end", lambda figures: figures.store_memory_bytes, STORE),
+)
+_MIB = 1024**2
+
+
+def build(drawing: Drawing) -> dict[str, Any] | None:
+    """Bars by row and kind of memory; None when none was read."""
+    rows = [row for row in drawing.rows if any(read(row.figures) is not None for _, read, _ in _SERIES)]
+    if not rows:
+        return None
+    traces = []
+    width = 0.72 / len(_SERIES)
+    for number, (name, read, colour) in enumerate(_SERIES):
+        values = [read(row.figures) for row in rows]
+        if any(value is not None for value in values):
+            offset = width * (number - len(_SERIES) / 2)
+            amounts = [None if value is None else value / _MIB for value in values]
+            texts = [f"{name} {mebibytes(value)} MiB" for value in values]
+            traces.append(
+                bars(name, rows, amounts, texts, marker={"color": colour}, width=width, offset=offset)
+            )
+    layout = by_row(drawing, rows, value_axis("MiB"), row_px=32, barmode="overlay")
+    return figure(traces, layout)
+
+
+CHART = Chart(
+    "memory",
+    "Memory",
+    "Server: mean over the window of the median run, heap in use and resident set. Store: the memory that "
+    "it reports after the last answer, all nodes together.",
+    build,
+)

@@ -1,0 +1,72 @@
+"""The whole distribution: latency by percentile up to p99.9, a line a median run."""
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from report.charts.drawing import Drawing, Row
+from report.charts.layout import Chart, by_view, figure, log_axis, value_axis
+from report.statistics.histograms import CURVE
+
+#: Where points are marked, with the names under which `unsupported` lists them.
+_MARKED = {50.0: "p50", 90.0: "p90", 99.0: "p99", 99.9: "p99_9"}
+
+
+def _beyond(percent: float) -> float:
+    """One request in so many is slower: p50 → 2, p99.9 → 1000, which spreads the tail evenly."""
+    return round(100 / (100 - percent), 4)
+
+
+def _symbol(row: Row, percent: float) -> str:
+    few = _MARKED.get(percent) in row.figures.unsupported
+    return f"{row.symbol}-open" if few else row.symbol
+
+
+def _line(row: Row) -> go.Scatter:
+    curve = list(zip(CURVE, row.figures.curve_ms, strict=True))
+    few = {percent for percent, name in _MARKED.items() if name in row.figures.unsupported}
+    return go.Scatter(
+        name=row.text,
+        mode="lines+markers",
+        x=[_beyond(percent) for percent, _ in curve],
+        # A logarithmic axis has no place for 0, so it becomes the histogram's smallest step.
+        y=[max(round(value, 3), 0.001) for _, value in curve],
+        meta=row.id,
+        customdata=[f"{percent:g}{', too few samples' if percent in few else ''}" for percent, _ in curve],
+        hovertemplate=f"{row.text}: %{{y:,.3~r}} ms at p%{{customdata}}<extra></extra>",
+        line={"color": row.colour, "dash": row.dash, "width": 2},
+        marker={
+            "color": row.colour,
+            "symbol": [_symbol(row, percent) for percent, _ in curve] if few else row.symbol,
+            "size": [8 if percent in _MARKED else 0 for percent, _ in curve],
+            "opacity": 1,
+            "line": {"color": row.colour, "width": 1.5},
+        },
+    )
+
+
+def build(drawing: Drawing) -> dict[str, Any] | None:
+    """Both axes logarithmic; None when nothing was answered."""
+    rows = [row for row in drawing.rows if row.figures.curve_ms]
+    if not rows:
+        return None
+    x = value_axis(
+        "percentile",
+        type="log",
+        rangemode="normal",
+        tickmode="array",
+        tickvals=[_beyond(percent) for percent in (50, 75, 90, 95, 99, 99.5, 99.9)],
+        ticktext=["p50", "p75", "p90", "p95", "p99", "p99.5", "p99.9"],
+    )
+    return figure([_line(row) for row in rows], by_view(drawing.by_cell, rows, x, log_axis("ms")))
+
+
+CHART = Chart(
+    "percentiles",
+    "Latency by percentile",
+    "How slow the slowest requests were; lower is better. Further to the right are rarer requests: at p99 "
+    "one in 100 is slower, at p99.9 one in 1,000. From the merged histograms of the median runs. Marks stand "
+    "at p50, p90, p99 and p99.9; a hollow mark has too few samples (p99 needs 10,000, p99.9 needs 100,000). "
+    "Closed and open loops are never in one view: the first is latency at capacity, the second at a rate.",
+    build,
+)

@@ -1,0 +1,51 @@
+"""Requests per second: the median run as a bar, every measured run as a point."""
+
+from typing import Any
+
+from report.base.format import percent, plural, rate
+from report.charts.drawing import Drawing, Row
+from report.charts.layout import Chart, by_row, figure, value_axis
+from report.charts.marks import bars, run_points, whiskers
+from report.results.model import Measured
+
+
+def _read(figures: Measured) -> float:
+    return figures.requests_per_second
+
+
+def _text(row: Row) -> str:
+    spread = row.summary.spread
+    more = ""
+    if spread and spread.count > 1:
+        runs = plural(spread.count, "run")
+        more = f"<br>{rate(spread.min)} to {rate(spread.max)} over {runs}, CV {percent(spread.cv_percent)}"
+    return f"{rate(_read(row.figures))} requests/s in the median run{more}"
+
+
+def build(drawing: Drawing) -> dict[str, Any] | None:
+    """Bars by row; None without rows of a closed loop."""
+    rows = drawing.at_capacity
+    if not rows:
+        return None
+    values = [_read(row.figures) for row in rows]
+    medians = bars(
+        "median run",
+        rows,
+        values,
+        [_text(row) for row in rows],
+        marker={"color": [row.colour for row in rows]},
+        error_x=whiskers(rows, _read, values),
+        showlegend=False,
+    )
+    axis = value_axis("requests per second", tickformat=",")
+    return figure([medians, *run_points(rows, _read, rate, "requests/s")], by_row(drawing, rows, axis))
+
+
+CHART = Chart(
+    "throughput",
+    "Throughput at capacity",
+    "Answered requests per second in a closed loop; more is better. Bars are median runs, circles all "
+    "runs that count, lines their range, crosses invalid runs. Compare rows within a heading only: load "
+    "or store differ between headings.",
+    build,
+)

@@ -1,0 +1,122 @@
+"""Throughput against latency: a point a configuration, more connections along a line."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from report.base.format import milliseconds, plural, rate
+from report.charts.drawing import Drawing, Row
+from report.charts.layout import MAX_LINES, Chart, by_view, figure, value_axis
+
+
+def lines_of(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows that differ in their connections alone, in an open loop in their rate, the least first."""
+    lines: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        identity = row.summary.identity
+        key = (
+            row.summary.runtime,
+            identity.label,
+            identity.store_text,
+            identity.topology,
+            identity.workload_text,
+            identity.traffic,
+            identity.extent_text,
+            identity.arrivals,
+            identity.connections if identity.open_loop else None,
+            identity.limits,
+            identity.caps,
+        )
+        lines.setdefault(key, []).append(row)
+    return [sorted(line, key=_amount) for line in lines.values()]
+
+
+def _amount(row: Row) -> float:
+    """How hard the load is: the rate of an open loop, or the number of connections."""
+    identity = row.summary.identity
+    return identity.rate_per_second or identity.connections
+
+
+def most_rows(rows: Sequence[Row]) -> int:
+    """How many rows `MAX_LINES` lines are."""
+    return MAX_LINES * len({row.summary.identity.connections for row in rows})
+
+
+def _text(row: Row) -> str:
+    connections = plural(row.summary.identity.connections, "connection")
+    few = " (too few samples)" if "p99" in row.figures.unsupported else ""
+    return (
+        f"{row.text}, {connections}<br>{rate(row.figures.requests_per_second)} requests/s, "
+        f"p99 {milliseconds(row.figures.percentiles_ms['p99'])} ms{few}"
+    )
+
+
+def _line(line: Sequence[Row]) -> go.Scatter:
+    first = line[0]
+    return go.Scatter(
+        name=first.text,
+        mode="lines+markers",
+        x=[row.figures.requests_per_second for row in line],
+        y=[row.figures.percentiles_ms["p99"] for row in line],
+        meta=[row.id for row in line],
+        legendgroup=first.text,
+        customdata=[_text(row) for row in line],
+        hovertemplate="%{customdata}<extra></extra>",
+        line={"color": first.colour, "dash": first.dash, "width": 1},
+        marker={"color": first.colour, "symbol": first.symbol, "size": 11},
+    )
+
+
+def _runs(line: Sequence[Row]) -> go.Scatter:
+    """The other runs that count, small."""
+    first = line[0]
+    runs = [
+        (row, run.run, run.measured)
+        for row in line
+        for run in row.summary.runs
+        if run.measured and run.eligible and run is not row.summary.median and run.measured.percentiles_ms
+    ]
+    return go.Scatter(
+        name=first.text,
+        mode="markers",
+        x=[figures.requests_per_second for _, _, figures in runs],
+        y=[figures.percentiles_ms["p99"] for _, _, figures in runs],
+        meta=[row.id for row, _, _ in runs],
+        legendgroup=first.text,
+        showlegend=False,
+        customdata=[
+            f"{row.text}, run {number}: {rate(figures.requests_per_second)} requests/s, "
+            f"p99 {milliseconds(figures.percentiles_ms['p99'])} ms"
+            for row, number, figures in runs
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
+        marker={"color": first.colour, "symbol": f"{first.symbol}-open", "size": 6, "opacity": 0.7},
+    )
+
+
+def build(drawing: Drawing) -> dict[str, Any] | None:
+    """A point a row of a closed loop; None when nothing was answered."""
+    rows = [row for row in drawing.at_capacity if row.figures.percentiles_ms]
+    if not rows:
+        return None
+    lines = lines_of(rows)
+    traces = [*(_runs(line) for line in lines), *(_line(line) for line in lines)]
+    layout = by_view(
+        drawing.by_family,
+        rows,
+        value_axis("requests per second", tickformat=","),
+        value_axis("p99 in ms"),
+        max_rows=most_rows(rows),
+    )
+    return figure([trace for trace in traces if trace.x], layout)
+
+
+CHART = Chart(
+    "tradeoff",
+    "Throughput against latency",
+    "Further right is more throughput, lower is less latency. Full marks are median runs, small hollow "
+    "marks the other runs that count. A line joins different numbers of connections: where it turns "
+    "upwards, more connections add waiting time and no throughput.",
+    build,
+)

@@ -1,0 +1,124 @@
+"""`ratelimit-bench compare`: reads campaigns, says what differs, and ends with a code for jobs."""
+
+import argparse
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from report.base.errors import USAGE, ReportError, one_line
+from report.base.terminal import ended
+from report.compare.baselines import find_baseline, save_baseline
+from report.compare.comparability import KINDS
+from report.compare.matching import Outcome, compare_sides
+from report.compare.metrics import METRICS
+from report.compare.output_formats import as_json, as_markdown, as_table
+from report.compare.selection import Campaigns, Side, split_side
+
+REGRESSION = 6
+INCONCLUSIVE = 7
+
+FORMATS: dict[str, Callable[[Outcome], str]] = {"table": as_table, "md": as_markdown, "json": as_json}
+
+_PERCENT = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)\s*%?")
+
+_EPILOG = """A side is TARGET (of --campaign), DIR#TARGET, or DIR: every target of that campaign. A word
+with a / is a folder. With --baseline NAME give NEW alone, or nothing: then it is all of --campaign.
+
+exit codes: 0 no regression · 2 wrong usage, unlike things, or a file that is not what it should be ·
+3 the environment is not fit · 4 writing failed · 6 a regression · 7 inconclusive"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ratelimit-bench compare",
+        description="Compares targets of a campaign, campaigns, or a campaign with a saved baseline.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("sides", nargs="*", metavar="BASE NEW", help="what is compared, see below")
+    parser.add_argument("--campaign", metavar="DIR", help="where targets are looked up (OUTPUT/latest)")
+    parser.add_argument("--metric", choices=list(METRICS), default="throughput")
+    parser.add_argument("--floor", default="2%", help="a difference has to lie beyond it (2%%)")
+    parser.add_argument(
+        "--fail-on",
+        choices=["regression", "never"],
+        default="regression",
+        help="never: end with 0 whatever was found",
+    )
+    parser.add_argument("--format", choices=list(FORMATS), default="table")
+    parser.add_argument("--baseline", metavar="NAME", help="a saved baseline is the base")
+    parser.add_argument("--save-baseline", metavar="NAME", help="save a campaign, compare nothing")
+    parser.add_argument("--allow", default="", metavar="LIST", help=f"may differ: {', '.join(KINDS)}")
+    parser.add_argument("--output", default="results", metavar="DIR", help="results root (results)")
+    return parser
+
+
+def floor_share(text: str) -> float:
+    """`2%` or `2` as 0.02. Raises ReportError for anything else, and above 99 %."""
+    found = _PERCENT.fullmatch(text.strip())
+    if not found:
+        raise ReportError(f"--floor {one_line(text, 40)!r}: give percent, from 0 to 99, e.g. 2%", USAGE)
+    return float(found[1]) / 100
+
+
+def _allowed(text: str) -> frozenset[str]:
+    words = frozenset(filter(None, re.split(r"[,\s]+", text)))
+    unknown = sorted(words - set(KINDS))
+    if unknown:
+        raise ReportError(f"--allow {one_line(unknown[0], 40)!r}: give of {', '.join(KINDS)}", USAGE)
+    return words
+
+
+def _sides(options: argparse.Namespace, campaigns: Campaigns) -> tuple[Side, Side]:
+    """Base and new, as the words and `--baseline` say."""
+    root = Path(options.output)
+    default = Path(options.campaign) if options.campaign else root / "latest"
+    words = [split_side(text, default) for text in options.sides]
+    if options.baseline is not None:
+        if len(words) > 1:
+            raise ReportError("with --baseline give one side at most: it is compared with it", USAGE)
+        new_folder, label = words[0] if words else (default, None)
+        base_folder = find_baseline(root, options.baseline)
+        return campaigns.side(base_folder, label), campaigns.side(new_folder, label)
+    if len(words) != 2:
+        raise ReportError("give BASE and NEW, or --baseline NAME; see --help", USAGE)
+    (base_folder, base_label), (new_folder, new_label) = words
+    # `DIR` beside `DIR#TARGET` is the same target of the other campaign.
+    return (
+        campaigns.side(base_folder, base_label or new_label),
+        campaigns.side(new_folder, new_label or base_label),
+    )
+
+
+def _save(options: argparse.Namespace, campaigns: Campaigns) -> int:
+    root = Path(options.output)
+    if len(options.sides) > 1 or options.baseline is not None:
+        raise ReportError("--save-baseline saves one campaign: give its folder, or --campaign", USAGE)
+    default = Path(options.campaign) if options.campaign else root / "latest"
+    folder, label = split_side(options.sides[0], default) if options.sides else (default, None)
+    if label is not None:
+        raise ReportError(f"a baseline is a whole campaign: give a folder, not {one_line(label)}", USAGE)
+    campaign, _ = campaigns.read(folder)
+    saved = save_baseline(root, options.save_baseline, folder.resolve(), campaign)
+    print(f"baseline {options.save_baseline}: campaign {one_line(campaign.name)}, in {one_line(saved)}")
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    campaigns = Campaigns()
+    allowed, floor = _allowed(options.allow), floor_share(options.floor)
+    if options.save_baseline is not None:
+        return _save(options, campaigns)
+    base, new = _sides(options, campaigns)
+    metric = METRICS[options.metric]
+    outcome = compare_sides(base, new, metric, floor, allowed, Path(options.output))
+    print(FORMATS[options.format](outcome))
+    if options.fail_on == "never":
+        return 0
+    return {"regression": REGRESSION, "inconclusive": INCONCLUSIVE}.get(outcome.verdict, 0)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program. Returns its exit code, see `--help`."""
+    return ended("compare", lambda: _run(_parser().parse_args(arguments)))

@@ -1,0 +1,43 @@
+"""Which configurations of a campaign go on after a round: JSON on standard output, for the orchestrator."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from report.analysis.summary import summarize
+from report.base.errors import USAGE, ReportError
+from report.base.terminal import ended
+from report.results.load import load_campaign
+from report.sections.adaptive import adaptive_document, adaptive_of
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="report decide-rounds", description=__doc__)
+    parser.add_argument("campaign", help="its folder")
+    parser.add_argument("--round", type=int, required=True, help="the last one that was made")
+    parser.add_argument("--end", action="store_true", help="there will be none after it")
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    # A file that is damaged stops the report; until then the others go on without it.
+    campaign = load_campaign(Path(options.campaign), keep_going=True, series=False)
+    made = options.round
+    summaries = tuple(
+        replace(row, looked=made, schedule=replace(row.schedule, ended=made if options.end else None))
+        if row.schedule
+        else row
+        for row in summarize(campaign)
+    )
+    found = adaptive_of(campaign, summaries)
+    if found is None:
+        raise ReportError("this campaign has a fixed number of runs", USAGE)
+    print(json.dumps(adaptive_document(found), ensure_ascii=False))
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program. Returns its exit code: 0, or that of the report."""
+    return ended("decide-rounds", lambda: _run(_parser().parse_args(arguments)))

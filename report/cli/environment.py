@@ -1,0 +1,170 @@
+"""Finds or makes the Python environment of reports and of the embedded store, and prints its folder.
+
+In a checkout it is `.venv`, which scripts/setup.sh makes. An installed package may not be writable, so there
+it is `$XDG_CACHE_HOME/ratelimit-bench/venv-<hash>` (by default below ~/.cache), made when it is first needed;
+the hash is of the requirements and the machine's kind. It keeps the Python that it was made with, whichever
+is called. Works with any Python 3 and without any package.
+"""
+
+import fcntl
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+EXIT_UNFIT = 3
+USAGE = 2
+MIN_PYTHON = (3, 11)
+#: Written last, with the version of Python that the packages are for: an environment without it is half made.
+STAMP = ".complete"
+
+
+class EnvironmentUnfit(Exception):
+    """The machine lacks something; the message says how to fix it."""
+
+
+def checkout_environment() -> Path:
+    """Where scripts/setup.sh puts it; it may not exist."""
+    return ROOT / ".venv"
+
+
+def cached_environment() -> Path:
+    """Where it is for an installed package; it may not exist.
+
+    Raises:
+        EnvironmentUnfit: the package does not say what it requires.
+    """
+    try:
+        requirements = (ROOT / "requirements.txt").read_bytes()
+    except OSError as error:
+        raise EnvironmentUnfit(f"{error.filename} cannot be read ({error.strerror})") from error
+    kind = f"{sys.platform} {platform.machine()}"
+    digest = hashlib.sha256(requirements + kind.encode()).hexdigest()[:12]
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    # By the XDG rules a relative path counts as unset.
+    base = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
+    return base / "ratelimit-bench" / f"venv-{digest}"
+
+
+def is_checkout() -> bool:
+    """Whether this is the project's own tree, whose environment scripts/setup.sh makes."""
+    # No package holds this file.
+    return (ROOT / "pyproject.toml").exists()
+
+
+def existing_environment() -> "Path | None":
+    """The environment as far as it is whole; None where it would have to be made."""
+    checkout = checkout_environment()
+    if (checkout / "bin" / "python").exists():
+        return checkout
+    if is_checkout():
+        return None
+    cached = cached_environment()
+    return cached if _is_whole(cached) else None
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether all packages are there, and a Python that can load them: its base may have gone or changed."""
+    try:
+        wanted = (folder / STAMP).read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return _version_of(folder / "bin" / "python") == wanted
+
+
+def _version_of(python: Path) -> "str | None":
+    """`3.11`; None for one that does not start or is too old."""
+    ask = "import sys; print('%d.%d' % sys.version_info[:2]); sys.exit(sys.version_info < " + f"{MIN_PYTHON})"
+    try:
+        done = subprocess.run(  # noqa: S603
+            [str(python), "-c", ask], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def ensure_environment() -> Path:
+    """The environment, made if there is none.
+
+    Raises:
+        EnvironmentUnfit: Python is too old or lacks venv, the cache cannot be written, or pip failed.
+    """
+    found = existing_environment()
+    if found:
+        return found
+    if is_checkout():
+        raise EnvironmentUnfit("Python packages are missing: run ./scripts/setup.sh")
+    if sys.version_info < MIN_PYTHON:
+        raise EnvironmentUnfit(
+            f"Python {platform.python_version()} is too old: install version 3.11 or newer"
+        )
+    folder = cached_environment()
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with (folder.parent / f"{folder.name}.lock").open("w") as lock:
+            # Whoever else makes it is waited for; the lock of one that died is free.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not _is_whole(folder):
+                _make(folder)
+    except OSError as error:
+        raise EnvironmentUnfit(
+            f"{folder} cannot be written ({error.strerror}): set XDG_CACHE_HOME to a folder that can"
+        ) from error
+    return folder
+
+
+def _make(folder: Path) -> None:
+    print(f"setting up the Python environment for reports, once (about 300 MB): {folder}", file=sys.stderr)
+    shutil.rmtree(folder, ignore_errors=True)
+    _step(
+        [sys.executable, "-m", "venv", str(folder)],
+        "no virtual environment could be made: on Debian and Ubuntu install python3-venv",
+    )
+    python = str(folder / "bin" / "python")
+    install = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-input",
+        "--require-hashes",
+    ]
+    _step(
+        [python, *install, "-r", str(ROOT / "requirements.txt")],
+        "the Python packages could not be installed: is a package index reachable?",
+    )
+    (folder / STAMP).write_text(_version_of(Path(python)) or "", encoding="utf-8")
+
+
+def _step(command: "list[str]", mend: str) -> None:
+    """Runs one command; its last line of error is part of the message when it fails."""
+    done = subprocess.run(  # noqa: S603
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
+    )
+    if done.returncode != 0:
+        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        told = next(
+            (line for line in lines if "ERROR" in line or "Error" in line), lines[-1] if lines else ""
+        )
+        raise EnvironmentUnfit(f"{mend} ({told.strip()})" if told else mend)
+
+
+def main(arguments: "list[str]") -> int:
+    """Prints the folder. `--find` makes nothing, and prints nothing where there is no environment."""
+    if arguments not in ([], ["--find"]):
+        print("usage: report environment [--find]", file=sys.stderr)
+        return USAGE
+    try:
+        folder = existing_environment() if arguments else ensure_environment()
+    except EnvironmentUnfit as error:
+        print(error, file=sys.stderr)
+        return EXIT_UNFIT
+    if folder:
+        print(folder)
+    return 0

@@ -1,0 +1,137 @@
+"""The command line: which campaign, or which of several, and what to say about it."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from report.analysis.summary import summarize
+from report.base.errors import USAGE, one_line
+from report.base.files import write_all
+from report.base.terminal import ended
+from report.cli.report_files import FORMATS, PAGE, outputs
+from report.export.images import images
+from report.export.summary_json import summary_document
+from report.results.load import load_campaign
+from report.results.model import Campaign
+
+_EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be (--keep-going builds
+the report without it, and exits with 2 all the same) · 3 the environment is not fit (tools missing, folder
+unwritable) · 4 writing failed"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="generate_report.py",
+        description="Builds the report of a campaign in DIR/report/, or of several in ROOT/report/.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "campaign", metavar="DIR", nargs="?", help="a campaign's folder or a link to it, e.g. results/latest"
+    )
+    parser.add_argument(
+        "--output-format", choices=tuple(FORMATS), default="all", help="which files to write (default: all)"
+    )
+    parser.add_argument(
+        "--images", action="store_true", help="also write charts as SVG to DIR/report/images/"
+    )
+    parser.add_argument(
+        "--keep-going",
+        action="store_true",
+        help="leave out files that are not what they should be, and list them on the page",
+    )
+    parser.add_argument(
+        "--summary-json",
+        action="store_true",
+        help="print one JSON document with the figures instead of the path",
+    )
+    several = parser.add_argument_group("several campaigns")
+    several.add_argument(
+        "--compare-runs", metavar="ROOT", help="all campaigns in this folder side by side, e.g. ./results"
+    )
+    several.add_argument(
+        "--include-trends", action="store_true", help="with --compare-runs: the history of each configuration"
+    )
+    several.add_argument(
+        "--baseline", metavar="NAME|DIR", help="with --compare-runs: the campaign that others relate to"
+    )
+    return parser
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _tell(campaign: Campaign) -> None:
+    for name in campaign.ignored:
+        _say(f"{one_line(name)}: ignored, an interrupted write left it behind")
+    if campaign.manifest is None:
+        _say("manifest.json: there is none; the report cannot name the machine or the plan")
+    for entry in campaign.excluded:
+        _say(f"generate_report: {entry}: excluded")
+
+
+def _report_campaign(options: argparse.Namespace) -> int:
+    folder = Path(os.path.realpath(options.campaign))
+    campaign = load_campaign(folder, keep_going=options.keep_going)
+    _tell(campaign)
+    summaries = summarize(campaign)
+    files = outputs(campaign, summaries, options.output_format)
+    write_all(folder / "report", files)
+    if options.images:
+        pictures, left_out = images(summaries)
+        if left_out:
+            _say(f"images: {left_out} cells are left out, there are too many")
+        write_all(folder / "report" / "images", pictures)
+    page = str(folder / "report" / (PAGE if PAGE in files else next(iter(files))))
+    if options.summary_json:
+        print(json.dumps(summary_document(campaign, summaries, page), ensure_ascii=False))
+    else:
+        print(page)
+    return USAGE if campaign.excluded else 0
+
+
+def _report_several(options: argparse.Namespace) -> int:
+    # It takes a second to load pandas, which a single campaign does not need.
+    from report.campaigns.report import Asked, report_campaigns
+
+    return report_campaigns(
+        Asked(
+            root=Path(options.compare_runs),
+            trends=options.include_trends,
+            baseline=options.baseline,
+            output_format=options.output_format,
+            keep_going=options.keep_going,
+        )
+    )
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    if (options.campaign is None) == (options.compare_runs is None):
+        parser.error("give either a campaign's folder or --compare-runs ROOT")
+    if options.compare_runs is None:
+        for flag in ("include_trends", "baseline"):
+            if getattr(options, flag):
+                parser.error(f"--{flag.replace('_', '-')} needs --compare-runs ROOT")
+    elif options.summary_json or options.images:
+        parser.error("--summary-json and --images are for a single campaign")
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    _check(parser, options)
+    return _report_campaign(options) if options.campaign is not None else _report_several(options)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program.
+
+    Returns:
+        Its exit code, see `--help`.
+    """
+    return ended("generate_report", lambda: _run(arguments))

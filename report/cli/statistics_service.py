@@ -1,0 +1,44 @@
+"""Answers one question about numbers: JSON in on standard input, JSON out on standard output.
+
+Programs in other languages ask here instead of computing statistics of their own:
+`{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}` and
+`paired_difference`, likewise; `{"question": "compare", "pairs": [{"new": [...], "base": [...]}, …]}`, with
+`floor` and `higher_is_better` where they are not 0.02 and true: the pairs are one family, answered by a list.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_family
+from report.statistics.median import median_interval, paired_difference, paired_ratio
+
+
+def compared(asked: dict[str, Any]) -> tuple[Comparison, ...]:
+    pairs = [(pair["new"], pair["base"]) for pair in asked["pairs"]]
+    return compare_family(pairs, asked.get("floor", DEFAULT_FLOOR), asked.get("higher_is_better", True))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Answers the question on standard input; there are no arguments."""
+    asked = json.load(sys.stdin)
+    answer: object
+    try:
+        match asked.get("question"):
+            case "median_interval":
+                answer = asdict(median_interval(asked["values"]))
+            case "paired_ratio":
+                answer = asdict(paired_ratio(asked["a"], asked["b"]))
+            case "paired_difference":
+                answer = asdict(paired_difference(asked["a"], asked["b"]))
+            case "compare":
+                answer = [asdict(each) for each in compared(asked)]
+            case other:
+                raise ValueError(f"there is no question {other!r}")
+    except ValueError as error:
+        print(f"statistics: {error}", file=sys.stderr)
+        return 2
+    json.dump(answer, sys.stdout)
+    return 0

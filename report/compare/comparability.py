@@ -1,0 +1,287 @@
+"""What two sides must have in common before a comparison means anything (rules M12 and M19)."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from report.analysis.summary import Summary
+from report.base.errors import one_line
+from report.base.format import gibibytes, joined
+from report.compare.selection import Side
+from report.results.model import Campaign
+from report.sections.containers import caps_text
+from report.sections.script_text import script_names
+
+#: Of the machine in the manifest; memory apart, which differs by a few bytes after a restart.
+_MACHINE = {
+    "platform": "platform",
+    "kernel": "kernel",
+    "cpu_model": "CPU model",
+    "cpus": "number of CPUs",
+    "governor": "CPU governor",
+}
+_MEMORY = "memory_gib"
+_GIB = 1024**3
+
+#: Words that `--allow` takes.
+KINDS = ("machine", "schema", "store", "script", "topology", "runtime")
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """What makes a comparison one of unlike things; `kinds` are words that `--allow` takes."""
+
+    kinds: tuple[str, ...]
+    text: str
+
+
+def machine_of(campaign: Campaign) -> dict[str, Any] | None:
+    """What tells machines apart; None where the campaign has no manifest."""
+    if campaign.manifest is None:
+        return None
+    machine: Mapping[str, Any] = campaign.manifest["machine"]
+    return {**{name: machine.get(name) for name in _MACHINE}, _MEMORY: round(machine["memory_bytes"] / _GIB)}
+
+
+def runtime_of(summary: Summary) -> str:
+    """Where its runs ran, with the caps: canonical JSON."""
+    return _runtimes(summary, lambda runtime: runtime)
+
+
+def _runtimes(summary: Summary, read: Callable[[Mapping[str, Any] | None], Any]) -> str:
+    found = {
+        json.dumps([read(run.runtime), summary.identity.caps], sort_keys=True)
+        for run in summary.runs
+        if run.measured
+    }
+    return " and ".join(sorted(found))
+
+
+def _runtime_without_store(summary: Summary) -> str:
+    """Whether the store is embedded is a fact of the store."""
+    return _runtimes(
+        summary,
+        lambda runtime: {name: value for name, value in (runtime or {}).items() if name != "embedded_store"},
+    )
+
+
+def _machine(base: Side, new: Side) -> str:
+    if base.folder == new.folder:
+        return ""
+    one, other = machine_of(base.campaign), machine_of(new.campaign)
+    if one is None or other is None:
+        lacking = base if one is None else new
+        return f"that of campaign {lacking.campaign.name} is not on record (it has no manifest)"
+    differing = [
+        f"{name} {_known(one[key])}, then {_known(other[key])}"
+        for key, name in _MACHINE.items()
+        if one[key] != other[key]
+    ]
+    if one[_MEMORY] != other[_MEMORY]:
+        differing.append(
+            f"memory {gibibytes(one[_MEMORY] * _GIB)} GiB, then {gibibytes(other[_MEMORY] * _GIB)} GiB"
+        )
+    return "; ".join(differing)
+
+
+def _known(value: Any) -> str:
+    return "not known" if value is None else one_line(value)
+
+
+def _versions(summary: Summary, part: str) -> tuple[str, ...]:
+    found = {run.versions[part] for run in summary.runs if run.measured and part in run.versions}
+    return tuple(sorted(found))
+
+
+def store_text(summary: Summary) -> str:
+    """`valkey 9.1.2 (embedded)`."""
+    embedded = any(run.runtime and run.runtime.get("embedded_store") for run in summary.runs if run.measured)
+    version = ", ".join(_versions(summary, "store"))
+    parts = [summary.identity.store_text, version, "(embedded)" if embedded else ""]
+    return one_line(" ".join(filter(None, parts)))
+
+
+def _runtime_text(summary: Summary, with_caps: bool) -> str:
+    name = summary.runtime or "not known"
+    if not with_caps:
+        return name
+    applied = [(run.runtime or {}).get("caps", {}) for run in summary.runs if run.measured]
+    caps = dict.fromkeys(caps_text({**asked, **json.loads(summary.identity.caps)}) for asked in applied)
+    return f"{name} (caps: {one_line(' and '.join(caps))})"
+
+
+def _has_script(summary: Summary) -> bool:
+    return not summary.identity.control
+
+
+def _scripts(summary: Summary) -> set[str]:
+    return {script.name for script in summary.scripts}
+
+
+def _script_differs(base: Summary, new: Summary) -> bool:
+    return _has_script(base) and _has_script(new) and _scripts(base) != _scripts(new)
+
+
+def _place_kinds(base: Summary, new: Summary) -> list[str]:
+    differing = {
+        "store": store_text(base) != store_text(new),
+        "topology": base.identity.topology != new.identity.topology,
+        "runtime": _runtime_without_store(base) != _runtime_without_store(new),
+    }
+    return [kind for kind, differs in differing.items() if differs]
+
+
+def _named(kind: str, base: Summary, new: Summary) -> str:
+    same_store = kind == "store" and base.identity.store_text == new.identity.store_text
+    return "store version" if same_store else kind
+
+
+def _control_text(base: Summary, new: Summary) -> str:
+    """Why a client is not compared with a control; empty for two clients, or two controls."""
+    controls = [row.identity.label for row in (base, new) if row.identity.control]
+    return f"{controls[0]} is a control without a store" if len(controls) == 1 else ""
+
+
+def _place_text(rows: Sequence[Summary], kinds: Sequence[str], with_caps: bool) -> str:
+    """Where rows of one side ran: `redis 7.0.15 and valkey 9.1.2 (embedded), runtime local`."""
+    shown = {
+        "store": (store_text(row) for row in rows if not row.identity.control),
+        "topology": (f"topology {row.identity.topology or 'not known'}" for row in rows),
+        "runtime": (f"runtime {_runtime_text(row, with_caps)}" for row in rows),
+    }
+    return ", ".join(joined(list(dict.fromkeys(shown[kind]))) for kind in kinds)
+
+
+def unlike_sides(base: Side, new: Side) -> list[Unlike]:
+    """What differs between the campaigns as a whole."""
+    found = []
+    machine = _machine(base, new)
+    if machine:
+        found.append(Unlike(("machine",), f"machine differs: {machine}"))
+    one, other = _schema(base), _schema(new)
+    if one != other:
+        found.append(Unlike(("schema",), f"schema version differs: {one}, then {other}"))
+    return found
+
+
+def _schema(side: Side) -> str:
+    manifest = side.campaign.manifest
+    return "none on record" if manifest is None else str(manifest["schema_version"])
+
+
+def names_of(base: Side, new: Side, pair: tuple[Summary, Summary]) -> tuple[str, str]:
+    """What tells two rows apart in a sentence: their targets, their campaigns, or both."""
+    labels = [row.identity.label for row in pair]
+    campaigns = [side.campaign.name for side in (base, new)]
+    if base.folder == new.folder:
+        return labels[0], labels[1]
+    if labels[0] == labels[1]:
+        return campaigns[0], campaigns[1]
+    return f"{campaigns[0]}#{labels[0]}", f"{campaigns[1]}#{labels[1]}"
+
+
+def unlike_rows(pairs: Sequence[tuple[Summary, Summary]], names: tuple[str, str]) -> list[list[Unlike]]:
+    """What makes configurations unlike, besides what the comparison is about, of each pair.
+
+    Scripts of their own are no such thing, as in the report: client and script are compared together. Two
+    clients that were to run one script, and did not, are.
+
+    Args:
+        pairs: those that `names` stand for: where they ran is one sentence for all.
+    """
+    placed = [pair for pair in pairs if _place_kinds(*pair) and not _control_text(*pair)]
+    place = _places(placed, names)
+    return [[*_of_pair(*pair, names), *(place if pair in placed else [])] for pair in pairs]
+
+
+def _of_pair(base: Summary, new: Summary, names: tuple[str, str]) -> list[Unlike]:
+    found = []
+    if text := _control_text(base, new):
+        found.append(Unlike(tuple(_place_kinds(base, new)), text))
+    one_script = base.identity.same_script and new.identity.same_script
+    if one_script and base.identity.label != new.identity.label and _script_differs(base, new):
+        scripts = f"{_script_text(base)}; {_script_text(new)}"
+        text = f"script differs: {names[0]} and {names[1]} were to run one script and did not ({scripts})"
+        found.append(Unlike(("script",), text))
+    return found
+
+
+def _places(pairs: Sequence[tuple[Summary, Summary]], names: tuple[str, str]) -> list[Unlike]:
+    """Store, topology and runtime of both sides, in one sentence; none for no pairs."""
+    kinds = [kind for kind in KINDS if any(kind in _place_kinds(*pair) for pair in pairs)]
+    if not kinds:
+        return []
+    what = joined(list(dict.fromkeys(_named(kind, *pair) for kind in kinds for pair in pairs)))
+    caps = "runtime" in kinds and any(base.runtime == new.runtime for base, new in pairs)
+    one, other = (_place_text(rows, kinds, caps) for rows in zip(*pairs, strict=True))
+    verb = "differ" if " and " in what else "differs"
+    return [Unlike(tuple(kinds), f"{what} {verb}: {names[0]} ran on {one}; {names[1]} on {other}")]
+
+
+def _script_text(summary: Summary) -> str:
+    return one_line(script_names(summary)) if summary.scripts else "none on record"
+
+
+def script_note(base: Summary, new: Summary, names: tuple[str, str]) -> str:
+    """That both ran scripts of their own; empty where they ran the same."""
+    if not _script_differs(base, new):
+        return ""
+    own = not (base.identity.same_script or new.identity.same_script)
+    each = base.identity.label != new.identity.label and own
+    ran = "each ran their own limiter script" if each else "ran different limiter scripts"
+    return f"{names[0]} and {names[1]} {ran} ({_script_text(base)}; {_script_text(new)})"
+
+
+def compared_parts(base: Summary, new: Summary) -> tuple[str, ...]:
+    """What differs between two configurations, and is compared together: `client`, `script`, …"""
+    one, other = base.identity, new.identity
+    options = [set(row.options) - {"same-script", row.limiter} for row in (one, other)]
+    parts = []
+    if one.client != other.client:
+        parts.append("client")
+    elif one.client_version != other.client_version or _versions(base, "client") != _versions(new, "client"):
+        parts.append("client version")
+    if options[0] != options[1]:
+        parts.append("options")
+    if one.limiter != other.limiter:
+        parts.append("limiter")
+    elif _versions(base, "limiter") != _versions(new, "limiter"):
+        parts.append("limiter version")
+    if _script_differs(base, new):
+        parts.append("script")
+    return (*parts, *(_named(kind, base, new) for kind in _place_kinds(base, new)))
+
+
+def together_text(parts: Sequence[str]) -> str:
+    """`client and script together`, `store alone`; empty for the same configuration."""
+    return f"{joined(list(parts))} {'alone' if len(parts) == 1 else 'together'}" if parts else ""
+
+
+#: Parts that targets have in common, or one for one; the store's version is no note, see `unlike_rows`.
+_NOTED = {
+    "client": "{client}",
+    "limiter": "limiter",
+    "node": "Node.js",
+    "fastify": "Fastify",
+    "autocannon": "autocannon",
+    "harness": "ratelimit-bench",
+}
+
+
+def version_notes(base: Summary, new: Summary, names: tuple[str, str]) -> list[str]:
+    """Versions that differ and are nobody's business to refuse: often they are what is compared."""
+    notes = []
+    for part, name in _NOTED.items():
+        one, other = _versions(base, part), _versions(new, part)
+        same_client = base.identity.client == new.identity.client
+        if one != other and one and other and (part != "client" or same_client):
+            of = name.format(client=base.identity.client)
+            notes.append(
+                f"version of {of} differs: {names[0]} had {', '.join(one)}; {names[1]} had {', '.join(other)}"
+            )
+    if base.identity.limiter != new.identity.limiter:
+        notes.append(
+            f"limiter differs: {names[0]} had {base.identity.limiter}; {names[1]} had {new.identity.limiter}"
+        )
+    return notes

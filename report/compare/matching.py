@@ -1,0 +1,228 @@
+"""Configurations of two sides, matched, checked for likeness and compared."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from report.analysis.load_text import load_text
+from report.analysis.rankings import load_key
+from report.analysis.summary import Summary
+from report.base.errors import USAGE, ReportError, one_line
+from report.compare.comparability import (
+    Unlike,
+    compared_parts,
+    machine_of,
+    names_of,
+    runtime_of,
+    script_note,
+    together_text,
+    unlike_rows,
+    unlike_sides,
+    version_notes,
+)
+from report.compare.metrics import Metric, meaning_of, notes_on, values_of
+from report.compare.noise_floor import Floor, floor_of, measured_noise
+from report.compare.selection import Side
+from report.statistics.decision import Comparison, compare_family
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One configuration on both sides."""
+
+    base: Summary
+    new: Summary
+    base_values: tuple[float, ...]
+    new_values: tuple[float, ...]
+    comparison: Comparison
+    differs: tuple[str, ...]
+    """What differs besides the targets' names, each a sentence: scripts, and what was allowed to differ."""
+    parts: tuple[str, ...]
+    """What is compared together: `client`, `script`, `store`, …; empty for one configuration twice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """All of one call of `compare`."""
+
+    base: Side
+    new: Side
+    metric: Metric
+    floor: Floor
+    drift_excluded: bool
+    rows: tuple[Compared, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """`regression`, `inconclusive` (nothing was shown or excluded in some row) or `no regression`."""
+        statuses = {row.comparison.status for row in self.rows}
+        if "worse" in statuses:
+            return "regression"
+        return "no regression" if statuses <= {"better", "no difference"} else "inconclusive"
+
+
+def _cell(summary: Summary, with_label: bool) -> tuple[object, ...]:
+    identity = summary.identity
+    return (*load_key(identity), *([identity.label, identity.caps] if with_label else []))
+
+
+def _load_texts(summaries: Sequence[Summary]) -> str:
+    return ", ".join(dict.fromkeys(load_text(row.identity) for row in summaries))
+
+
+def match(base: Side, new: Side) -> tuple[list[tuple[Summary, Summary]], list[str]]:
+    """Pairs under one load: of the targets that are meant, or of each target with itself; what has no pair.
+
+    Raises ReportError when nothing matches, or both sides are the same rows.
+    """
+    by_label = base.label is None and new.label is None
+    bases = {_cell(row, by_label): row for row in base.summaries}
+    news = {_cell(row, by_label): row for row in new.summaries}
+    pairs = [(row, news[key]) for key, row in bases.items() if key in news]
+    if not pairs:
+        raise ReportError(
+            f"{one_line(base.text)} and {one_line(new.text)} have no load in common: "
+            f"{_load_texts(base.summaries)}; {_load_texts(new.summaries)}",
+            USAGE,
+        )
+    if base.folder == new.folder and all(one is other for one, other in pairs):
+        raise ReportError("both sides are the same runs: give two targets or two campaigns", USAGE)
+    alone = [
+        f"only in {side.text}: {row.identity.label}, {load_text(row.identity)}"
+        for side, rows, others in ((base, bases, news), (new, news, bases))
+        for key, row in rows.items()
+        if key not in others
+    ]
+    return pairs, alone
+
+
+def _refuse(found: Sequence[Unlike], allowed: frozenset[str]) -> None:
+    """Raises ReportError with one line for what is not comparable."""
+    refused = list(dict.fromkeys(each for each in found if not allowed.issuperset(each.kinds)))
+    if refused:
+        kinds = ",".join(sorted(allowed.union(*(each.kinds for each in refused))))
+        texts = "; ".join(each.text for each in refused)
+        raise ReportError(f"not comparable: {texts}. To compare them all the same: --allow {kinds}", USAGE)
+
+
+def _differences(
+    pair: tuple[Summary, Summary], unlike: Sequence[Unlike], names: tuple[str, str]
+) -> tuple[str, ...]:
+    """Each in a sentence; of two targets the last one says what the comparison is of."""
+    texts = [each.text for each in unlike]
+    if not any("script" in each.kinds for each in unlike):
+        texts += filter(None, [script_note(*pair, names)])
+    if texts and pair[0].identity.label != pair[1].identity.label:
+        texts[-1] += f": the comparison is of {together_text(compared_parts(*pair))}"
+    return tuple(texts)
+
+
+def _without_verdict(found: Comparison) -> Comparison:
+    """Of runs that are too unsteady to compare; what too few runs cannot do is said of them already."""
+    if found.status in ("indicative", "not comparable"):
+        return replace(found, runs_needed=None, detectable=None)
+    reason = "these runs are too unsteady to compare"
+    return replace(found, status="inconclusive", reason=reason, runs_needed=None, detectable=None)
+
+
+def compare_sides(
+    base: Side, new: Side, metric: Metric, floor: float, allowed: frozenset[str], root: Path
+) -> Outcome:
+    """Compares what two sides have in common.
+
+    A family of Holm's correction is what shares a load and a topology. Across campaigns drift of the machine
+    is not excluded, so that the floor is at least the host's noise.
+
+    Args:
+        floor: as a share.
+        allowed: kinds of unlikeness that the user accepts.
+        root: the results root, where noise floors are.
+    Raises:
+        ReportError: exit code 2, nothing to compare, or unlike things.
+    """
+    pairs, alone = match(base, new)
+    of_sides = unlike_sides(base, new)
+    names = {id(one): names_of(base, new, (one, other)) for one, other in pairs}
+    of_rows: dict[int, list[Unlike]] = {}
+    for both in dict.fromkeys(names.values()):
+        alike = [pair for pair in pairs if names[id(pair[0])] == both]
+        of_rows.update(zip((id(one) for one, _ in alike), unlike_rows(alike, both), strict=True))
+    _refuse([*of_sides, *(each for found in of_rows.values() for each in found)], allowed)
+    drift_excluded = base.folder == new.folder and _interleaved(base)
+    values = [(values_of(other, metric), values_of(one, metric)) for one, other in pairs]
+    noise = measured_noise(root, machine_of(new.campaign), runtime_of(pairs[0][1]), metric.id)
+    decided_floor = floor_of(floor, drift_excluded, noise, values)
+    families: dict[tuple[object, ...], list[int]] = {}
+    for index, (one, _) in enumerate(pairs):
+        families.setdefault((one.identity.topology, *load_key(one.identity)), []).append(index)
+    found: dict[int, Comparison] = {}
+    for members in families.values():
+        compared = compare_family(
+            [values[index] for index in members], decided_floor.share, metric.higher_is_better
+        )
+        if decided_floor.unsteady:
+            compared = tuple(_without_verdict(each) for each in compared)
+        found.update(zip(members, compared, strict=True))
+    rows = tuple(
+        Compared(
+            one,
+            other,
+            values[index][1],
+            values[index][0],
+            found[index],
+            _differences((one, other), of_rows[id(one)], names[id(one)]),
+            compared_parts(one, other),
+        )
+        for index, (one, other) in enumerate(pairs)
+    )
+    notes = [
+        *(each.text for each in of_sides),
+        *_drift_notes(base, new, drift_excluded),
+        *_look_notes(base, new, drift_excluded),
+        *(note for one, other in pairs for note in version_notes(one, other, names[id(one)])),
+        *(note for one, _ in pairs for note in meaning_of(one, metric)),
+        *(
+            f"{_name(side, row, base.folder != new.folder)}: {text}"
+            for pair in pairs
+            for side, row in zip((base, new), pair, strict=True)
+            for text in (*notes_on(row, metric), *row.warnings)
+        ),
+        *alone,
+    ]
+    return Outcome(
+        base=base,
+        new=new,
+        metric=metric,
+        floor=decided_floor,
+        drift_excluded=drift_excluded,
+        rows=rows,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _name(side: Side, row: Summary, with_campaign: bool) -> str:
+    return f"{side.campaign.name}#{row.identity.label}" if with_campaign else row.identity.label
+
+
+def _interleaved(side: Side) -> bool:
+    manifest = side.campaign.manifest
+    return manifest is not None and manifest["plan"]["order"] == "interleaved"
+
+
+def _look_notes(base: Side, new: Side, drift_excluded: bool) -> list[str]:
+    adaptive = any(row.schedule for side in (base, new) for row in side.summaries)
+    if not adaptive:
+        return []
+    where = ": the verdict of the campaign’s report counts" if drift_excluded else ""
+    return [f"--runs auto chose the number of runs by their figures, and this tests them once more{where}"]
+
+
+def _drift_notes(base: Side, new: Side, drift_excluded: bool) -> list[str]:
+    if drift_excluded:
+        return []
+    if base.folder != new.folder and base.campaign.name == new.campaign.name:
+        return [f"both sides are campaign {new.campaign.name}: measure anew, then compare with the baseline"]
+    if base.folder != new.folder:
+        return ["drift of the machine is not excluded: the sides are of two campaigns"]
+    return ["drift of the machine is not excluded: runs were not interleaved"]

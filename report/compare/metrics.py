@@ -1,0 +1,72 @@
+"""The figures that can be compared, each of a run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from report.analysis.summary import Summary
+from report.base.format import microseconds, milliseconds, rate
+from report.results.model import Measured
+from report.results.roles import cpu_us_per_request
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    id: str
+    text: str
+    """What it is, with its unit."""
+    read: Callable[[Measured], float | None]
+    show: Callable[[float | None], str]
+    higher_is_better: bool
+
+
+def _percentile(name: str) -> Metric:
+    return Metric(
+        name, f"latency {name} in ms", lambda run: run.percentiles_ms.get(name), milliseconds, False
+    )
+
+
+METRICS: dict[str, Metric] = {
+    metric.id: metric
+    for metric in (
+        Metric("throughput", "throughput in requests/s", lambda run: run.requests_per_second, rate, True),
+        _percentile("p50"),
+        _percentile("p99"),
+        Metric(
+            "cpu",
+            "CPU time of the server in µs per request",
+            lambda run: cpu_us_per_request(run.roles).get("server"),
+            microseconds,
+            False,
+        ),
+    )
+}
+
+
+def values_of(summary: Summary, metric: Metric) -> tuple[float, ...]:
+    """Of the runs that count, in order of time; runs without the figure are left out."""
+    ordered = sorted(summary.runs, key=lambda run: (run.started_at, run.run))
+    found = [metric.read(run.measured) for run in ordered if run.eligible and run.measured]
+    return tuple(value for value in found if value is not None)
+
+
+def meaning_of(summary: Summary, metric: Metric) -> list[str]:
+    """What this figure is worth under the load of a configuration."""
+    open_loop = summary.identity.open_loop
+    if metric.id == "throughput" and open_loop:
+        return ["in an open loop throughput is what was offered: compare latencies there"]
+    if metric.id in ("p50", "p99") and not open_loop:
+        return ["latencies at capacity follow from the throughput (M4)"]
+    return []
+
+
+def notes_on(summary: Summary, metric: Metric) -> list[str]:
+    """What a reader must know of this figure of a configuration."""
+    counted = [run.measured for run in summary.runs if run.eligible and run.measured]
+    notes = []
+    absent = sum(metric.read(run) is None for run in counted)
+    if absent:
+        notes.append(f"{absent} of {len(counted)} runs have no such figure on record")
+    few = sum(metric.id in run.unsupported for run in counted)
+    if few:
+        notes.append(f"{metric.id} rests on too few samples in {few} of {len(counted)} runs (M18)")
+    return notes

@@ -1,0 +1,213 @@
+"""A comparison as a table for terminals, as Markdown, and as JSON."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from report.analysis.comparison_text import runs_text
+from report.analysis.load_text import load_text, varying_parts
+from report.analysis.summary import Summary
+from report.base.format import ABSENT, decimals, plural
+from report.compare.comparability import together_text
+from report.compare.matching import Compared, Outcome
+from report.compare.noise_floor import percent_text
+from report.export.conclusions import comparison_document
+from report.statistics.decision import Comparison
+
+SCHEMA = "ratelimit-bench/comparison"
+SCHEMA_VERSION = 1
+
+_HEADINGS = (
+    "base",
+    "new",
+    "load",
+    "base median run",
+    "new median run",
+    "ratio",
+    "95 % interval",
+    "p (Holm)",
+    "new is",
+)
+_NUMBERS = range(3, 8)
+
+
+def _figure(outcome: Outcome, summary: Summary) -> float | None:
+    """Of the median run, as the report has it: one figure for one thing (rule M28)."""
+    return outcome.metric.read(summary.figures) if summary.figures else None
+
+
+def _ratio_text(value: float) -> str:
+    """Three decimals, fewer where the ratio is large: no digits that mean nothing."""
+    return decimals(value, 3 if value < 10 else 1 if value < 1000 else 0)
+
+
+def _p_text(comparison: Comparison) -> str:
+    if comparison.p_holm is None:
+        return ABSENT
+    return "< 0.0001" if comparison.p_holm < 0.0001 else f"{comparison.p_holm:.4f}"
+
+
+def _cells(outcome: Outcome, row: Compared, load: str) -> tuple[str, ...]:
+    comparison, show = row.comparison, outcome.metric.show
+    interval = comparison.interval
+    return (
+        row.base.identity.label,
+        row.new.identity.label,
+        load,
+        f"{show(_figure(outcome, row.base))} ({plural(len(row.base_values), 'run')})",
+        f"{show(_figure(outcome, row.new))} ({plural(len(row.new_values), 'run')})",
+        ABSENT if comparison.ratio is None else f"{_ratio_text(comparison.ratio)}×",
+        f"{_ratio_text(interval.low)}–{_ratio_text(interval.high)}×" if interval else ABSENT,
+        _p_text(comparison),
+        comparison.status,
+    )
+
+
+def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
+    parts = varying_parts([row.new for row in outcome.rows])
+    return [_cells(outcome, row, load_text(row.new.identity, parts)) for row in outcome.rows]
+
+
+def _undecided(row: Compared, unsteady: bool) -> str:
+    """Why a row is not decided, and what that would take; empty where it is, or the heading says it."""
+    comparison = row.comparison
+    if comparison.decided or (unsteady and comparison.status == "inconclusive"):
+        return ""
+    if _misses_twice_as_much(row):
+        return (
+            f"{comparison.status}: these runs are too unsteady to compare, even a figure twice as high could "
+            "be missed; stop other work on this machine and measure again"
+        )
+    takes = "" if unsteady or comparison.status == "not comparable" else f"; {runs_text(comparison)}"
+    return f"{comparison.status}: {comparison.reason}{takes}"
+
+
+def _misses_twice_as_much(row: Compared) -> bool:
+    return row.comparison.detectable is not None and row.comparison.detectable > 1
+
+
+def _found_by_so_many_runs(row: Compared) -> str:
+    detectable = row.comparison.detectable
+    if detectable is None or _misses_twice_as_much(row) or row.comparison.status in ("better", "worse"):
+        return ""
+    return (
+        f"with so many runs, four of five comparisons find a difference of {percent_text(detectable)} or more"
+    )
+
+
+def explained(rows: Sequence[Compared], unsteady: bool) -> list[str]:
+    """Sentences on rows: what is compared together, why it is not decided, and what that would take.
+
+    Args:
+        unsteady: the heading says that they cannot be compared.
+    """
+    said = [text for row in rows for text in row.differs]
+    if any({"client", "script"} <= set(row.parts) for row in rows):
+        said.append("to compare the clients alone, measure both with +same-script")
+    by_text: dict[str, list[str]] = {}
+    for row in rows:
+        for text in filter(None, (_undecided(row, unsteady), _found_by_so_many_runs(row))):
+            by_text.setdefault(text, []).append(row.new.identity.label)
+    said += [f"{', '.join(dict.fromkeys(labels))}: {text}" for text, labels in by_text.items()]
+    return list(dict.fromkeys(said))
+
+
+def _head(outcome: Outcome) -> list[str]:
+    direction = "higher" if outcome.metric.higher_is_better else "lower"
+    return [
+        f"{outcome.new.text} against {outcome.base.text}: {outcome.metric.text}, {direction} is better",
+        outcome.floor.unsteady or f"a difference counts only beyond {outcome.floor.text}",
+    ]
+
+
+def _notes(outcome: Outcome) -> list[str]:
+    return [*explained(outcome.rows, bool(outcome.floor.unsteady)), *outcome.notes]
+
+
+def as_table(outcome: Outcome) -> str:
+    """Plain text; a column that is empty in all rows is left out."""
+    rows = [_HEADINGS, *_rows(outcome)]
+    columns = [
+        index for index in range(len(_HEADINGS)) if any(row[index] not in ("", ABSENT) for row in rows[1:])
+    ]
+    widths = {index: max(len(row[index]) for row in rows) for index in columns}
+    lines = [
+        "  ".join(
+            row[index].rjust(widths[index]) if index in _NUMBERS else row[index].ljust(widths[index])
+            for index in columns
+        ).rstrip()
+        for row in rows
+    ]
+    notes = [f"- {text}" for text in _notes(outcome)]
+    return "\n".join([*_head(outcome), "", *lines, *(["", *notes] if notes else []), "", outcome.verdict])
+
+
+def _markdown(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    for character in "\\`*_{}[]<>#|~":
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
+def as_markdown(outcome: Outcome) -> str:
+    """A table as GitHub shows it, e.g. in a comment on a pull request."""
+    title, floor = _head(outcome)
+    rules = ["---:" if index in _NUMBERS else "---" for index in range(len(_HEADINGS))]
+    table = [
+        f"| {' | '.join(cells)} |"
+        for cells in (
+            _HEADINGS,
+            tuple(rules),
+            *(tuple(_markdown(cell) for cell in row) for row in _rows(outcome)),
+        )
+    ]
+    notes = [f"- {_markdown(text)}" for text in _notes(outcome)]
+    return "\n".join(
+        [f"**{outcome.verdict}**: {_markdown(title)}; {_markdown(floor)}", "", *table]
+        + (["", *notes] if notes else [])
+    )
+
+
+def _side(summary_values: Sequence[float], label: str, unit_median: float | None) -> dict[str, Any]:
+    return {
+        "label": label,
+        "runs": len(summary_values),
+        "median": unit_median,
+        "values": list(summary_values),
+    }
+
+
+def document(outcome: Outcome) -> dict[str, Any]:
+    """The comparison as plain data; ratios are new ÷ base, values in the metric's unit in order of time."""
+    return {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "verdict": outcome.verdict,
+        "metric": outcome.metric.id,
+        "metric_text": outcome.metric.text,
+        "higher_is_better": outcome.metric.higher_is_better,
+        "floor_percent": 100 * outcome.floor.share,
+        "floor_text": outcome.floor.text,
+        "too_unsteady": outcome.floor.unsteady or None,
+        "drift_excluded": outcome.drift_excluded,
+        "base": {"campaign": outcome.base.campaign.name, "label": outcome.base.label},
+        "new": {"campaign": outcome.new.campaign.name, "label": outcome.new.label},
+        "comparisons": [
+            {
+                "load": load_text(row.new.identity),
+                "topology": row.new.identity.topology,
+                "base": _side(row.base_values, row.base.identity.label, _figure(outcome, row.base)),
+                "new": _side(row.new_values, row.new.identity.label, _figure(outcome, row.new)),
+                **comparison_document(row.comparison),
+                "differs": list(row.differs),
+                "compared": together_text(row.parts),
+                "compared_parts": list(row.parts),
+            }
+            for row in outcome.rows
+        ],
+        "notes": list(outcome.notes),
+    }
+
+
+def as_json(outcome: Outcome) -> str:
+    return json.dumps(document(outcome), ensure_ascii=False, indent=2)

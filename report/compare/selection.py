@@ -1,0 +1,101 @@
+"""What is compared: `LABEL`, `DIR#LABEL` or `DIR`, read from campaigns."""
+
+import difflib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from report.analysis.summary import Summary, summarize
+from report.base.errors import USAGE, ReportError, one_line
+from report.results.load import load_campaign
+from report.results.model import MANIFEST, Campaign
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A campaign, and the target that is meant of it; None: each of its targets."""
+
+    campaign: Campaign
+    folder: Path
+    label: str | None
+    summaries: tuple[Summary, ...]
+    """Of the target that is meant, or all."""
+
+    @property
+    def text(self) -> str:
+        return f"{self.campaign.name}#{self.label}" if self.label else self.campaign.name
+
+
+def split_side(text: str, default: Path) -> tuple[Path, str | None]:
+    """`LABEL` is a target of the default campaign; what holds a `/`, and what stands before `#`, is a folder.
+
+    Raises ReportError for an empty text or an empty folder before `#`.
+    """
+    folder, sign, label = text.rpartition("#")
+    if sign:
+        if not folder:
+            raise ReportError(f"{one_line(text)!r}: give DIR#TARGET, or a target alone", USAGE)
+        return Path(folder), label or None
+    if not text:
+        raise ReportError("a side of the comparison is empty: give a target, DIR#TARGET or DIR", USAGE)
+    return (Path(text), None) if "/" in text else (default, text)
+
+
+class Campaigns:
+    """Reads each campaign once."""
+
+    def __init__(self) -> None:
+        self._read: dict[Path, tuple[Campaign, tuple[Summary, ...]]] = {}
+
+    def read(self, folder: Path) -> tuple[Campaign, tuple[Summary, ...]]:
+        """Raises ReportError when it is not a campaign that can be read."""
+        key = folder.resolve()
+        if key not in self._read:
+            campaign = load_campaign(key if key.is_dir() else folder)
+            self._read[key] = (campaign, summarize(campaign))
+        return self._read[key]
+
+    def side(self, folder: Path, label: str | None) -> Side:
+        """Raises ReportError when the campaign has no such target, naming those that it has."""
+        campaign, summaries = self.read(folder)
+        chosen = summaries if label is None else tuple(row for row in summaries if _is_called(row, label))
+        if not chosen:
+            labels = sorted({row.identity.label for row in summaries})
+            near = difflib.get_close_matches(label or "", labels, 1)
+            meant = f", did you mean {near[0]}?" if near else ""
+            raise ReportError(
+                f"{one_line(label)} is no target of campaign {one_line(campaign.name)}{meant} "
+                f"(it has {', '.join(map(one_line, labels))}){_where_else(folder, label)}",
+                USAGE,
+            )
+        return Side(campaign, folder.resolve(), label, chosen)
+
+
+def _where_else(folder: Path, label: str | None) -> str:
+    """The newest campaign beside this one whose plan has the target, for the end of a sentence."""
+    here = folder.resolve()
+
+    def by_age(manifest: Path) -> tuple[bool, str]:
+        # Names that begin with the start sort by it; others, such as `example`, tell no time and come last.
+        name = manifest.parent.name
+        return name[:8].isdigit(), name
+
+    for manifest in sorted(here.parent.glob(f"*/{MANIFEST}"), key=by_age, reverse=True):
+        if manifest.parent.is_symlink() or manifest.parent == here:
+            continue
+        try:
+            planned = json.loads(manifest.read_text(encoding="utf-8"))["plan"]["configurations"]
+            labels = {each["configuration"]["target"]["label"] for each in planned}
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if label in labels:
+            name = manifest.parent.name
+            return f"; campaign {one_line(name)} has it: --campaign {one_line(folder.parent / name)}"
+    return ""
+
+
+def _is_called(summary: Summary, label: str) -> bool:
+    """By the label, or by the full text, `client@store:topology+option`."""
+    identity = summary.identity
+    options = "".join(f"+{option}" for option in identity.options)
+    return label in (identity.label, f"{identity.client}@{identity.store}:{identity.topology}{options}")

@@ -1,0 +1,1 @@
+"""The report for other programs: CSV, JSON, Markdown and SVG."""

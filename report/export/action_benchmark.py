@@ -1,0 +1,100 @@
+"""Files for github-action-benchmark, whose tools `customBiggerIsBetter` and `customSmallerIsBetter` take a
+list of `{name, unit, value, range?, extra?}` (https://github.com/benchmark-action/github-action-benchmark).
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from report.analysis.load_text import load_text
+from report.analysis.summary import Summary
+from report.base.errors import one_line
+from report.results.roles import cpu_us_per_request
+
+Entry = dict[str, Any]
+
+
+def _name(summary: Summary) -> str:
+    """What tells a row from all others, the same in each campaign: its history is found by it."""
+    identity = summary.identity
+    parts = [identity.label, identity.store_text, identity.topology or "", load_text(identity)]
+    return one_line(" · ".join(part for part in parts if part))
+
+
+def _distinct(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
+    """Rows with figures and their names; rows of one name, e.g. under other limits, carry their hash too."""
+    rows = [summary for summary in summaries if summary.figures]
+    names = [_name(summary) for summary in rows]
+    counts = Counter(names)
+    return [
+        (
+            name if counts[name] == 1 else f"{name} · {summary.identity.configuration_hash or summary.id}",
+            summary,
+        )
+        for name, summary in zip(names, rows, strict=True)
+    ]
+
+
+def _extra(summary: Summary) -> str:
+    versions = next((run.versions for run in summary.median_first if run.versions), {})
+    found = [f"{part} {version}" for part, version in sorted(versions.items())]
+    text = f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)} runs valid"
+    return one_line(", ".join([text, *found]), 400)
+
+
+def _entries(
+    summaries: Sequence[Summary], kind: str, unit: str, digits: int, read: Callable[[Summary], float | None]
+) -> list[Entry]:
+    return [
+        {"name": f"{name} · {kind}", "unit": unit, "value": round(value, digits), "extra": _extra(summary)}
+        for name, summary in _distinct(summaries)
+        if (value := read(summary)) is not None
+    ]
+
+
+def _percentile(name: str) -> Callable[[Summary], float | None]:
+    """Only with enough samples behind it."""
+
+    def read(summary: Summary) -> float | None:
+        figures = summary.figures
+        return figures.percentiles_ms.get(name) if figures and name not in figures.unsupported else None
+
+    return read
+
+
+def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
+    """Throughput of the median runs, in requests/s; `range` is the runs' standard deviation."""
+    entries = _entries(
+        summaries,
+        "throughput",
+        "requests/s",
+        2,
+        lambda summary: summary.figures.requests_per_second if summary.figures else None,
+    )
+    rows = [summary for summary in summaries if summary.figures]
+    for entry, summary in zip(entries, rows, strict=True):
+        if summary.spread and summary.spread.stdev is not None:
+            entry["range"] = f"± {summary.spread.stdev:.2f}"
+    return entries
+
+
+def smaller_is_better(summaries: Sequence[Summary]) -> list[Entry]:
+    """Latency in ms and the server's CPU time in µs per request, of the median runs."""
+    return [
+        *_entries(summaries, "p50", "ms", 3, _percentile("p50")),
+        *_entries(summaries, "p99", "ms", 3, _percentile("p99")),
+        *_entries(
+            summaries,
+            "server CPU",
+            "µs/request",
+            2,
+            lambda summary: (
+                cpu_us_per_request(summary.figures.roles).get("server") if summary.figures else None
+            ),
+        ),
+    ]
+
+
+def as_json(entries: Sequence[Entry]) -> str:
+    return json.dumps(entries, ensure_ascii=False, indent=1) + "\n"

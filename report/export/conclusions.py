@@ -1,0 +1,62 @@
+"""What a campaign says of its targets, ranking by ranking, as plain data: for programs and last screens."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from report.analysis.rankings import Pair
+from report.analysis.runtimes import page_parts
+from report.analysis.summary import Summary
+from report.sections.first_screen import answers
+from report.statistics.decision import Comparison
+
+
+def comparison_document(comparison: Comparison) -> dict[str, Any]:
+    """One comparison; ratios are new ÷ base. `ratio_of_medians` is there for readers of the first format: a
+    second value for one ratio would contradict `ratio`, so it is null."""
+    interval = comparison.interval
+    return {
+        "status": comparison.status,
+        "reason": comparison.reason or None,
+        "ratio": comparison.ratio,
+        "ratio_of_medians": None,
+        "interval": {"low": interval.low, "high": interval.high, "coverage": interval.coverage}
+        if interval
+        else None,
+        "p": comparison.p,
+        "p_holm": comparison.p_holm,
+        "comparisons_in_family": comparison.comparisons,
+        "runs_needed": comparison.runs_needed,
+        "detectable_percent": None if comparison.detectable is None else 100 * comparison.detectable,
+    }
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    return {
+        "base": pair.base.identity.label,
+        "base_hash": pair.base.identity.configuration_hash,
+        "new": pair.new.identity.label,
+        "new_hash": pair.new.identity.configuration_hash,
+        **comparison_document(pair.comparison),
+    }
+
+
+def conclusions(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
+    """One a ranking: under which load, what it says, and each row compared with each, by throughput, and
+    apart from that by p99 (open loop alone) and by the server's CPU per request."""
+    found = []
+    for part in page_parts(summaries):
+        for cell, answer in zip(part.cells, answers(part.cells), strict=True):
+            for ranking, group in zip(cell.rankings, answer.groups, strict=True):
+                found.append(
+                    {
+                        "title": answer.title,
+                        "heading": group.heading,
+                        "sentence": group.sentence,
+                        "indicative": group.indicative,
+                        "winner": ranking.winner.identity.label if ranking.winner else None,
+                        "comparisons": [_pair(pair) for pair in ranking.pairs],
+                        "latency_p99_comparisons": [_pair(pair) for pair in ranking.latency_pairs],
+                        "server_cpu_comparisons": [_pair(pair) for pair in ranking.cpu_pairs],
+                    }
+                )
+    return found

@@ -1,0 +1,72 @@
+"""--images: throughput and latency of each cell as SVG, for a README or a slide."""
+
+from collections.abc import Sequence
+
+from report.analysis.rankings import Cell
+from report.analysis.runtimes import page_parts
+from report.analysis.summary import Summary
+from report.base.format import milliseconds, rate
+from report.export.svg import Bar, bar_chart
+from report.sections.first_screen import cell_title
+
+#: More is no picture any more.
+MAX_BARS = 40
+MAX_CELLS = 50
+
+
+def _label(cell: Cell, summary: Summary) -> str:
+    """With its store where the cell has several: bars of two stores are no ranking."""
+    label = summary.identity.short_label
+    if summary.identity.control:
+        return f"{label} (control)"
+    return f"{label}, {summary.identity.store_text}" if cell.stores_differ else label
+
+
+def _title(metric: str, cell: Cell, runtime: str) -> str:
+    return " · ".join([metric, *([runtime] if runtime else []), cell_title(cell)])
+
+
+def _throughput(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
+    bars = []
+    for row in rows:
+        value = row.figures.requests_per_second if row.figures else None
+        points = tuple(run.measured.requests_per_second for run in row.runs if run.eligible and run.measured)
+        text = row.hole if value is None else rate(value)
+        bars.append(Bar(_label(cell, row), value, text, points=points if value is not None else ()))
+    what = "Requests/s of the median run; points are the runs, the line their range"
+    return bar_chart(_title("Throughput", cell, runtime), what, bars)
+
+
+def _latency(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
+    bars = []
+    for row in rows:
+        percentiles = row.figures.percentiles_ms if row.figures else {}
+        p50, p99 = percentiles.get("p50"), percentiles.get("p99")
+        few = ", few samples" if row.figures and "p99" in row.figures.unsupported else ""
+        text = row.hole if p50 is None else f"{milliseconds(p50)} / {milliseconds(p99)}{few}"
+        bars.append(Bar(_label(cell, row), p50, text, behind=p99))
+    return bar_chart(
+        f"Latency · {cell_title(cell)}", "p50 (dark) and p99 (pale) of the median run in ms", bars
+    )
+
+
+def _rows(cell: Cell) -> list[Summary]:
+    """Clients, store after store, best first, then controls; at most `MAX_BARS`."""
+    return [*cell.summaries, *cell.controls][:MAX_BARS]
+
+
+def images(summaries: Sequence[Summary]) -> tuple[dict[str, str], int]:
+    """Two files a cell, one of an open loop, by name.
+
+    Returns:
+        The files, and how many cells are without because there are too many.
+    """
+    found = [(cell, part.name) for part in page_parts(summaries) for cell in part.cells]
+    files = {}
+    for cell, runtime in found[:MAX_CELLS]:
+        rows = _rows(cell)
+        # At an offered rate the throughput is the rate: no capacity to draw.
+        if not cell.identity.open_loop:
+            files[f"throughput-{cell.id}.svg"] = _throughput(cell, rows, runtime)
+        files[f"latency-{cell.id}.svg"] = _latency(cell, rows, runtime)
+    return files, max(0, len(found) - MAX_CELLS)

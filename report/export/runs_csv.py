@@ -1,0 +1,129 @@
+"""runs.csv: one row a run, with those that failed and those that are missing."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from report.analysis.summary import Summary
+from report.base.csv_text import Cell, csv_text, decimals
+from report.results.model import Measured, Run
+from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
+
+Column = tuple[str, Callable[[Run], Cell]]
+
+
+def _figure(read: Callable[[Measured], float | None], digits: int = 0) -> Callable[[Run], Cell]:
+    return lambda run: decimals(read(run.measured), digits) if run.measured else None
+
+
+def _percentile(name: str) -> Callable[[Run], Cell]:
+    return _figure(lambda measured: measured.percentiles_ms.get(name), 3)
+
+
+def _latency(name: str) -> Callable[[Run], Cell]:
+    return _figure(lambda measured: measured.latency_ms.get(name), 3)
+
+
+def _by_role() -> Iterable[Column]:
+    for role in ("server", "store", "generator"):
+        for name, read, digits in (
+            ("cpu_us_per_request", cpu_us_per_request, 3),
+            ("cpu_percent", cpu_percent, 2),
+            ("resident_bytes", resident_bytes, 0),
+            ("run_delay_us", run_delay_us, 0),
+        ):
+            # Bound now: the loop goes on before the column is read.
+            def figure(measured: Measured, read=read, role=role) -> float | None:  # type: ignore[no-untyped-def]
+                value: float | None = read(measured.roles).get(role)
+                return value
+
+            yield f"{role}_{name}", _figure(figure, digits)
+
+
+def _reasons(run: Run) -> Cell:
+    return "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons) or None
+
+
+_COLUMNS: tuple[Column, ...] = (
+    ("status", lambda run: run.status),
+    ("verdict", lambda run: run.verdict),
+    ("failure", lambda run: run.failure),
+    ("verdict_reasons", _reasons),
+    ("limited_by", lambda run: run.measured.limiting_resource if run.measured else None),
+    ("notes", lambda run: "; ".join(run.notes) or None),
+    ("started_at", lambda run: run.started_at),
+    ("duration_s", _figure(lambda measured: measured.duration_s, 6)),
+    ("requests_per_second", _figure(lambda measured: measured.requests_per_second, 3)),
+    ("requests_total", _figure(lambda measured: measured.requests_total)),
+    *(
+        (f"latency_{name}_ms", _percentile(name))
+        for name in ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9")
+    ),
+    *((f"latency_{name}_ms", _latency(name)) for name in ("average", "min", "max", "stddev")),
+    ("latency_unsupported", lambda run: " ".join(run.measured.unsupported) if run.measured else None),
+    ("rate_limit_hits", _figure(lambda measured: measured.rate_limit_hits)),
+    ("limited_share", _figure(lambda measured: measured.limited_share, 6)),
+    *_by_role(),
+    ("foreign_cpu_percent", _figure(lambda measured: measured.foreign_cpu_percent, 1)),
+    ("server_heap_bytes", _figure(lambda measured: measured.heap_bytes)),
+    ("store_memory_bytes", _figure(lambda measured: measured.store_memory_bytes)),
+    ("connection_errors", _figure(lambda measured: measured.connection_errors)),
+    ("timeouts", _figure(lambda measured: measured.timeouts)),
+    ("failed_answers", _figure(lambda measured: measured.failed_answers)),
+    ("errors_total", _figure(lambda measured: measured.errors_total)),
+    *(
+        (f"{part}_version", lambda run, part=part: run.versions.get(part))
+        for part in ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
+    ),
+    ("runtime", lambda run: run.runtime["id"] if run.runtime else None),
+    ("file", lambda run: run.file),
+)
+
+HEADER = (
+    "configuration_hash",
+    "label",
+    "topology",
+    "workload",
+    "complexity",
+    "traffic",
+    "connections",
+    "rate_per_second",
+    "arrivals",
+    "duration_asked_s",
+    "requests_asked",
+    "run",
+    "median",
+    *(name for name, _ in _COLUMNS),
+)
+
+
+def _first(summary: Summary, number: int, median: bool) -> list[Cell]:
+    identity = summary.identity
+    return [
+        identity.configuration_hash,
+        identity.label,
+        identity.topology,
+        identity.workload,
+        identity.complexity,
+        identity.traffic,
+        identity.connections,
+        decimals(identity.rate_per_second, 3),
+        identity.arrivals,
+        None if identity.duration_s is None else f"{identity.duration_s:g}",
+        identity.requests,
+        number,
+        str(median).lower(),
+    ]
+
+
+def _rows(summaries: Iterable[Summary]) -> Iterable[list[Cell]]:
+    absent: list[Cell] = [None] * (len(_COLUMNS) - 1)
+    for summary in summaries:
+        recorded = {run.run: run for run in summary.runs}
+        for number in sorted({*recorded, *summary.missing}):
+            run = recorded.get(number)
+            first = _first(summary, number, run is not None and run is summary.median)
+            yield [*first, *([read(run) for _, read in _COLUMNS] if run else ["missing", *absent])]
+
+
+def runs_csv(summaries: Sequence[Summary]) -> str:
+    """Every run that was recorded or planned, by row and number. What is absent is an empty cell, never 0."""
+    return csv_text(HEADER, _rows(summaries))

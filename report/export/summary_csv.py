@@ -1,0 +1,235 @@
+"""summary.csv for spreadsheets and existing tooling: one row a configuration."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from report.analysis.rankings import FIGURES, Figure
+from report.analysis.summary import Summary
+from report.base.csv_text import Cell, csv_text, decimals
+from report.results.model import Measured, Role, Schedule
+from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
+from report.statistics.median import median_interval
+
+Column = tuple[str, Callable[[Summary], Cell]]
+
+#: Below it no distribution-free interval of 95 % exists.
+_INTERVAL_RUNS = 6
+
+
+def _figure(read: Callable[[Measured], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
+    """A figure of the median run with so many decimals; empty without a valid run."""
+    return lambda summary: decimals(read(summary.figures), digits) if summary.figures else None
+
+
+def _percentile(name: str) -> Callable[[Summary], Cell]:
+    return _figure(lambda figures: figures.percentiles_ms.get(name), 3)
+
+
+def _latency(name: str) -> Callable[[Summary], Cell]:
+    return _figure(lambda figures: figures.latency_ms.get(name), 3)
+
+
+def _spread(name: str, digits: int = 2) -> Callable[[Summary], Cell]:
+    return lambda summary: decimals(getattr(summary.spread, name, None), digits)
+
+
+def _end(read: Figure, index: int) -> Callable[[Summary], Cell]:
+    """The lowest (0) or highest (1) of a figure over the runs that count."""
+
+    def end(summary: Summary) -> Cell:
+        ends = summary.range_of(read)
+        return decimals(ends[index], 3) if ends else None
+
+    return end
+
+
+def _untypical(summary: Summary) -> Cell:
+    """Figures of the median run that lie outside the middle half of its runs."""
+    return " ".join(name for name, read in FIGURES.items() if summary.is_untypical(read)) or None
+
+
+def _role(
+    read: Callable[[Mapping[str, Role]], Mapping[str, float]], role: str, digits: int
+) -> Callable[[Summary], Cell]:
+    return _figure(lambda figures: read(figures.roles).get(role), digits)
+
+
+def _interval(end: str, digits: int = 2) -> Callable[[Summary], Cell]:
+    """Of the median over the valid runs; empty where they are too few for one."""
+
+    def read(summary: Summary) -> Cell:
+        found = [run.measured.requests_per_second for run in summary.runs if run.eligible and run.measured]
+        return (
+            decimals(getattr(median_interval(found), end), digits) if len(found) >= _INTERVAL_RUNS else None
+        )
+
+    return read
+
+
+def _over_all_runs(read: Callable[[Measured], int]) -> Callable[[Summary], Cell]:
+    """A sum over every measured run, those that do not count too; empty where none was measured."""
+
+    def total(summary: Summary) -> Cell:
+        found = [read(run.measured) for run in summary.runs if run.measured]
+        return sum(found) if found else None
+
+    return total
+
+
+def _by_status(summary: Summary) -> Cell:
+    found = summary.figures.failed_by_status if summary.figures else {}
+    return " ".join(f"{status}:{count}" for status, count in found.items()) or None
+
+
+def _schedule(read: Callable[[Schedule], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
+    """Of the median run's open loop; empty in a closed one."""
+    return _figure(lambda figures: read(figures.schedule) if figures.schedule else None, digits)
+
+
+def _version(part: str) -> Callable[[Summary], Cell]:
+    return lambda summary: next((r.versions[part] for r in summary.median_first if part in r.versions), None)
+
+
+def _runtime(fact: str) -> Callable[[Summary], Cell]:
+    return lambda summary: next((str(r.runtime[fact]) for r in summary.median_first if r.runtime), None)
+
+
+def _duration(summary: Summary) -> Cell:
+    """Seconds asked for; where a number of requests was asked, the median run's measured seconds."""
+    asked = summary.identity.duration_s
+    return f"{asked:g}" if asked is not None else _figure(lambda figures: figures.duration_s, 3)(summary)
+
+
+def _limit(index: int) -> Callable[[Summary], Cell]:
+    return lambda summary: summary.identity.limits[index] if summary.identity.limits else None
+
+
+def _share(seen: bool) -> Callable[[Summary], Cell]:
+    def read(figures: Measured) -> float | None:
+        if seen:
+            return figures.limited_share
+        return figures.prediction.limited_share if figures.prediction else None
+
+    return _figure(read, 4)
+
+
+def _store_external(summary: Summary) -> Cell:
+    """Whether the store is one that the user already ran; empty where there is none, or none is known."""
+    identity = summary.identity
+    return None if identity.store is None or identity.control else str(identity.external_store).lower()
+
+
+def _reasons(summary: Summary) -> Cell:
+    texts = [f"run {run.run}: {reason.rule} {reason.text}" for run in summary.runs for reason in run.reasons]
+    failures = [f"run {run.run}: {run.failure}" for run in summary.runs if run.failure]
+    return "; ".join([*failures, *texts]) or None
+
+
+#: The columns that existing tooling reads come first, under their old names; the others carry units in
+#: theirs.
+COLUMNS: tuple[Column, ...] = (
+    ("Client", lambda summary: summary.identity.short_label),
+    ("Mode", lambda summary: summary.identity.topology),
+    ("RequestType", lambda summary: summary.identity.workload),
+    ("Concurrency", lambda summary: summary.identity.connections),
+    ("Duration", _duration),
+    ("ReqPerSec", _figure(lambda figures: figures.requests_per_second, 2)),
+    ("Latency_Avg", _latency("average")),
+    ("Latency_P50", _percentile("p50")),
+    ("Latency_P99", _percentile("p99")),
+    ("RateLimitHits", _figure(lambda figures: figures.rate_limit_hits)),
+    ("CPUUsage", _figure(lambda figures: figures.cpu_percent, 2)),
+    ("MemoryUsage", _figure(lambda figures: figures.heap_bytes)),
+    ("store", lambda summary: summary.identity.store),
+    ("store_external", _store_external),
+    ("limiter", lambda summary: summary.identity.limiter),
+    ("limiter_script_kind", lambda summary: " ".join(script.kind for script in summary.scripts) or None),
+    ("limiter_script", lambda summary: " ".join(script.name for script in summary.scripts) or None),
+    ("options", lambda summary: " ".join(summary.identity.options) or None),
+    ("traffic", lambda summary: summary.identity.traffic),
+    ("load_model", lambda summary: "open" if summary.identity.open_loop else "closed"),
+    ("rate_per_second", lambda summary: decimals(summary.identity.rate_per_second, 3)),
+    ("arrivals", lambda summary: summary.identity.arrivals),
+    ("complexity", lambda summary: summary.identity.complexity),
+    ("limit_points", _limit(0)),
+    ("limit_window_s", _limit(1)),
+    ("limit_block_s", _limit(2)),
+    ("control", lambda summary: str(summary.identity.control).lower()),
+    ("runs", lambda summary: len(summary.runs)),
+    ("valid_runs", lambda summary: summary.valid_runs),
+    ("suspect_runs", lambda summary: summary.suspect_runs),
+    ("invalid_runs", lambda summary: summary.invalid_runs),
+    ("failed_runs", lambda summary: summary.failed_runs),
+    ("missing_runs", lambda summary: len(summary.missing)),
+    ("median_run", lambda summary: summary.median.run if summary.median else None),
+    ("requests_per_second_min", _spread("min")),
+    ("requests_per_second_max", _spread("max")),
+    ("requests_per_second_stdev", _spread("stdev")),
+    ("requests_per_second_cv_percent", _spread("cv_percent")),
+    ("requests_per_second_interval_low", _interval("low")),
+    ("requests_per_second_interval_high", _interval("high")),
+    ("requests_per_second_interval_coverage", _interval("coverage", 4)),
+    ("requests_total", _figure(lambda figures: figures.requests_total)),
+    ("latency_p75_ms", _percentile("p75")),
+    ("latency_p90_ms", _percentile("p90")),
+    ("latency_p95_ms", _percentile("p95")),
+    ("latency_p97_5_ms", _percentile("p97_5")),
+    ("latency_p99_9_ms", _percentile("p99_9")),
+    ("service_p50_ms", _figure(lambda figures: figures.service_ms.get("p50"), 3)),
+    ("service_p99_ms", _figure(lambda figures: figures.service_ms.get("p99"), 3)),
+    ("sends_per_second", _schedule(lambda schedule: schedule.achieved_per_second, 3)),
+    ("sends_late", _schedule(lambda schedule: schedule.late)),
+    ("sends_dropped", _schedule(lambda schedule: schedule.dropped + schedule.unsent)),
+    ("send_lateness_p99_ms", _schedule(lambda schedule: schedule.lateness_p99_ms, 3)),
+    ("latency_min_ms", _latency("min")),
+    ("latency_max_ms", _latency("max")),
+    ("latency_stddev_ms", _latency("stddev")),
+    (
+        "latency_unsupported",
+        lambda summary: " ".join(summary.figures.unsupported) if summary.figures else None,
+    ),
+    ("limited_share_predicted", _share(seen=False)),
+    ("limited_share_seen", _share(seen=True)),
+    ("server_cpu_us_per_request", _role(cpu_us_per_request, "server", 3)),
+    ("store_cpu_us_per_request", _role(cpu_us_per_request, "store", 3)),
+    ("generator_cpu_us_per_request", _role(cpu_us_per_request, "generator", 3)),
+    ("server_cpu_percent", _role(cpu_percent, "server", 2)),
+    ("store_cpu_percent", _role(cpu_percent, "store", 2)),
+    ("generator_cpu_percent", _role(cpu_percent, "generator", 2)),
+    ("server_resident_bytes", _figure(lambda figures: figures.resident_bytes)),
+    ("store_resident_bytes", _role(resident_bytes, "store", 0)),
+    ("generator_resident_bytes", _role(resident_bytes, "generator", 0)),
+    ("store_memory_bytes", _figure(lambda figures: figures.store_memory_bytes)),
+    ("connection_errors", _figure(lambda figures: figures.connection_errors)),
+    ("timeouts", _figure(lambda figures: figures.timeouts)),
+    ("failed_answers", _figure(lambda figures: figures.failed_answers)),
+    ("failed_by_status", _by_status),
+    ("errors_total", _figure(lambda figures: figures.errors_total)),
+    ("connection_errors_all_runs", _over_all_runs(lambda figures: figures.connection_errors)),
+    ("timeouts_all_runs", _over_all_runs(lambda figures: figures.timeouts)),
+    ("failed_answers_all_runs", _over_all_runs(lambda figures: figures.failed_answers)),
+    ("verdict", lambda summary: summary.verdict),
+    ("verdict_reasons", _reasons),
+    ("limited_by", lambda summary: summary.figures.limiting_resource if summary.figures else None),
+    ("client_version", _version("client")),
+    ("limiter_version", _version("limiter")),
+    ("store_version", _version("store")),
+    ("fastify_version", _version("fastify")),
+    ("node_version", _version("node")),
+    ("autocannon_version", _version("autocannon")),
+    ("harness_version", _version("harness")),
+    ("runtime", _runtime("id")),
+    ("configuration_hash", lambda summary: summary.identity.configuration_hash),
+    *(
+        (f"{name}_{end}", _end(read, index))
+        for name, read in FIGURES.items()
+        if name != "requests_per_second"
+        for index, end in enumerate(("min", "max"))
+    ),
+    ("untypical", _untypical),
+)
+
+
+def summary_csv(summaries: Sequence[Summary]) -> str:
+    """One header and one line a configuration. What is absent is an empty cell, never 0."""
+    header = [name for name, _ in COLUMNS]
+    return csv_text(header, ([read(summary) for _, read in COLUMNS] for summary in summaries))

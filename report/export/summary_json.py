@@ -1,0 +1,105 @@
+"""The summary document: for the command line's last screen, and for programs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from report.analysis.load_text import load_name
+from report.analysis.rankings import FIGURES
+from report.analysis.runtimes import page_parts
+from report.analysis.summary import Summary
+from report.export.conclusions import conclusions
+from report.results.model import Campaign
+from report.results.roles import cpu_us_per_request
+from report.sections.adaptive import adaptive_document, adaptive_of
+from report.sections.recommendation import recommend
+from report.sections.thresholds import documents, judgements
+
+
+def _rounded(value: float | None, digits: int = 3) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+def _configuration(summary: Summary) -> dict[str, Any]:
+    identity, figures, spread = summary.identity, summary.figures, summary.spread
+    return {
+        "configuration_hash": identity.configuration_hash,
+        "label": identity.label,
+        "client": identity.client,
+        "store": identity.store,
+        "topology": identity.topology,
+        "workload": identity.workload,
+        "complexity": identity.complexity,
+        "traffic": identity.traffic,
+        "connections": identity.connections,
+        "load": load_name(identity),
+        "rate_per_second": identity.rate_per_second,
+        "arrivals": identity.arrivals,
+        "duration_s": identity.duration_s,
+        "requests": identity.requests,
+        "control": identity.control,
+        "runs": len(summary.runs),
+        "valid_runs": summary.valid_runs,
+        "suspect_runs": summary.suspect_runs,
+        "invalid_runs": summary.invalid_runs,
+        "failed_runs": summary.failed_runs,
+        "missing_runs": len(summary.missing),
+        "median_run": summary.median.run if summary.median else None,
+        "requests_per_second": figures
+        and spread
+        and {
+            "median": _rounded(figures.requests_per_second),
+            "min": _rounded(spread.min),
+            "max": _rounded(spread.max),
+            "cv_percent": _rounded(spread.cv_percent),
+        },
+        "latency_p50_ms": _rounded(figures.percentiles_ms.get("p50")) if figures else None,
+        "latency_p99_ms": _rounded(figures.percentiles_ms.get("p99")) if figures else None,
+        "latency_ms": {name: _rounded(value) for name, value in figures.percentiles_ms.items()}
+        if figures
+        else {},
+        "ranges": {
+            name: {"min": _rounded(ends[0]), "max": _rounded(ends[1])}
+            for name, read in FIGURES.items()
+            if (ends := summary.range_of(read))
+        },
+        "untypical": [name for name, read in FIGURES.items() if summary.is_untypical(read)],
+        "latency_unsupported": list(figures.unsupported) if figures else [],
+        "server_cpu_us_per_request": _rounded(cpu_us_per_request(figures.roles).get("server"))
+        if figures
+        else None,
+        "limited_share": _rounded(figures.limited_share, 6) if figures else None,
+        "limited_by": {"resource": limit.resource, "text": limit.text}
+        if figures and (limit := figures.limited_by)
+        else None,
+        "versions": dict(first.versions) if (first := next(iter(summary.median_first), None)) else {},
+        "verdict": summary.verdict,
+        "hole": summary.hole or None,
+        "warnings": list(summary.warnings),
+    }
+
+
+def summary_document(campaign: Campaign, summaries: Sequence[Summary], report: str) -> dict[str, Any]:
+    """What `--summary-json` prints and summary.json holds; its shape is `schemas/summary.schema.json`.
+
+    Args:
+        report: path of the page: absolute, or relative to where the document lies.
+    """
+    manifest = campaign.manifest
+    recommended = recommend(campaign, summaries, page_parts(summaries))
+    return {
+        "schema": "ratelimit-bench/summary",
+        "schema_version": 1,
+        "campaign": campaign.name,
+        "started_at": manifest["started_at"] if manifest else None,
+        "runtime": next((run.runtime["id"] for run in campaign.runs if run.runtime), None),
+        "excluded": [{"file": entry.file, "text": entry.text} for entry in campaign.excluded],
+        "configurations": [_configuration(summary) for summary in summaries],
+        "recommendation": {
+            "sentences": list(recommended.sentences),
+            "limits": [line.text for line in recommended.limits],
+        },
+        "conclusions": conclusions(summaries),
+        "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(campaign, summaries)) else None,
+        "thresholds": documents(judgements(campaign, summaries)),
+        "report": report,
+    }

@@ -1,0 +1,159 @@
+"""summary.md: the answer for a job summary or a comment, below the size that GitHub takes."""
+
+from collections.abc import Sequence
+
+from report.analysis.rankings import Cell, Ranking
+from report.analysis.runtimes import PagePart, page_parts
+from report.analysis.summary import Summary
+from report.base.errors import one_line
+from report.base.format import plural
+from report.base.markdown import code, prose, table, within
+from report.results.model import Campaign
+from report.sections.first_screen import AnswerGroup, AnswerRow, answers, control_row
+from report.sections.notices import campaign_notices
+from report.sections.recommendation import Recommendation, recommend
+from report.sections.script_text import mode_text
+from report.sections.spread_text import marks_note
+from report.sections.thresholds import HELD, judgements
+
+#: GitHub refuses a comment of 65,536 characters and more.
+MAX_BYTES = 60_000
+
+_HEADERS = (
+    "Client",
+    "Throughput, requests/s",
+    "p99, ms",
+    "Server CPU, µs/request",
+    "Throughput to the first",
+    "CPU to the first",
+    "Valid runs",
+    "Verdict",
+)
+_UNRANKED = "Rows are in the order of their medians, which ranks nothing."
+
+
+def _cells(row: AnswerRow, summary: Summary) -> list[str]:
+    label = code(row.label)
+    return [
+        f"{row.rank}. {'**' if row.best else ''}{label}{'**' if row.best else ''}" if row.rank else label,
+        row.throughput.plain,
+        row.p99.plain,
+        row.cpu.plain,
+        row.ratio,
+        row.cpu_ratio,
+        f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}",
+        ", ".join(filter(None, (row.status, summary.verdict if summary.verdict != "valid" else ""))) or "–",
+    ]
+
+
+def _table(rows: Sequence[AnswerRow], summaries: Sequence[Summary]) -> list[str]:
+    by_id = {summary.id: summary for summary in summaries}
+    at_a_rate = any(summary.identity.open_loop for summary in summaries)
+    headers = [name.replace("Throughput to", "p99 to") if at_a_rate else name for name in _HEADERS]
+    return table(headers, [_cells(row, by_id[row.summary_id]) for row in rows], 1)
+
+
+def _ranking(ranking: Ranking, group: AnswerGroup) -> list[str]:
+    store = "On a store that is not known" if ranking.store is None else f"On {code(ranking.store)}"
+    already = " that already ran" if ranking.group.external else ""
+    ranked = any(row.rank for row in group.rows)
+    order = f" {_UNRANKED}" if ranking.compared and not ranked else ""
+    heading = f"{store}{already}, {prose(mode_text(ranking))}. {prose(group.sentence)}{order}"
+    return [heading, "", *_table(group.rows, ranking.summaries)]
+
+
+def cell_blocks(cell: Cell) -> list[list[str]]:
+    """Heading, what each ranking says with its table, and the controls, as blocks of lines."""
+    (answer,) = answers([cell])
+    blocks = [
+        [f"### {prose(answer.title)}"],
+        *(_ranking(*both) for both in zip(cell.rankings, answer.groups, strict=True)),
+    ]
+    if cell.controls:
+        blocks.append(["Controls, not ranked:", "", *_table(answer.controls, cell.controls)])
+    marks = marks_note([figure for row in answer.rows for figure in (row.throughput, row.p99, row.cpu)])
+    return [*blocks, [f"Figures of the median run, in brackets the range of its runs. {marks}".strip()]]
+
+
+def recommendation_blocks(recommended: Recommendation) -> list[list[str]]:
+    """What the first screen says, as blocks of lines."""
+    return [
+        [f"**{prose(recommended.lead)}**"],
+        *([[f"- {prose(line.text)}" for line in recommended.lines]] if recommended.lines else []),
+        *([[prose(recommended.decide)]] if recommended.decide else []),
+        *([["```bash", one_line(recommended.command, 2000), "```"]] if recommended.command else []),
+        *(
+            [
+                [
+                    "What these figures do not tell:",
+                    "",
+                    *(f"- {prose(line.text)}" for line in recommended.limits),
+                ]
+            ]
+            if recommended.limits
+            else []
+        ),
+    ]
+
+
+def _blocks_of_part(part: PagePart) -> list[list[str]]:
+    """What one runtime measured; figures of two never share a table."""
+    heading = [[f"## Runtime {code(part.name)}"]] if part.name else []
+    if not part.cells:
+        rows = [control_row(row) for row in part.controls]
+        return [*heading, _table(rows, part.controls)]
+    return [*heading, *(block for cell in part.cells for block in cell_blocks(cell))]
+
+
+def _troubles(summaries: Sequence[Summary]) -> list[str]:
+    """Why rows have no figures, and why runs are not valid; the same text once."""
+    holes = [f"- {code(row.identity.label)}: {prose(row.hole)}" for row in summaries if row.hole]
+    reasons = [
+        f"- {code(row.identity.label)}: {prose(f'{reason.rule}: {reason.text}')}"
+        for row in summaries
+        if not row.hole
+        for run in row.runs
+        for reason in run.reasons
+    ]
+    lines = list(dict.fromkeys([*holes, *reasons]))
+    return ["### Runs that are not plainly valid", "", *lines] if lines else []
+
+
+def _thresholds(campaign: Campaign, summaries: Sequence[Summary]) -> list[str]:
+    """Every threshold on every client's configuration, those that did not hold first."""
+    judged = sorted(judgements(campaign, summaries), key=lambda each: each.status == HELD)
+    rows = [
+        [code(each.summary.identity.short_label), code(each.threshold), prose(each.value_text), each.status]
+        for each in judged
+    ]
+    return (
+        ["### Thresholds", "", *table(("Client", "Threshold", "Value", "Outcome"), rows, 4)] if rows else []
+    )
+
+
+def summary_md(campaign: Campaign, summaries: Sequence[Summary]) -> str:
+    """The whole text, at most 60 kB: what is too much is left out from the end, and said."""
+    manifest = campaign.manifest
+    where = ""
+    if manifest:
+        machine = manifest["machine"]
+        where = (
+            f", {prose(manifest['started_at'][:10])}, {prose(machine['cpu_model'])}, "
+            f"{plural(machine['cpus'], 'core')}, runtime {prose(manifest['runtime']['id'])}"
+        )
+    head = (
+        f"Campaign {code(campaign.name)}{where}. {plural(len(summaries), 'configuration')}, "
+        f"{plural(len(campaign.runs), 'run')}. Figures of the median runs."
+    )
+    notices = campaign_notices(campaign)
+    parts = page_parts(summaries)
+    blocks = [
+        ["## Rate limiters: what they cost"],
+        *recommendation_blocks(recommend(campaign, summaries, parts)),
+        [head],
+        *([[f"- {prose(text)}" for text in notices]] if notices else []),
+        *([thresholds] if (thresholds := _thresholds(campaign, summaries)) else []),
+        *(block for part in parts for block in _blocks_of_part(part)),
+        *([trouble] if (trouble := _troubles(summaries)) else []),
+    ]
+    return within(blocks, MAX_BYTES, "More was left out here: summary.csv and runs.csv hold every row.")

@@ -1,0 +1,1 @@
+"""The page: templates, styles and scripts in one file."""

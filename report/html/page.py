@@ -1,0 +1,180 @@
+"""The page of one campaign."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from report.analysis.load_text import PARTS, load_text, varying_parts
+from report.analysis.runtimes import PagePart, page_parts
+from report.analysis.summary import Summary
+from report.base.paths import STATIC
+from report.charts import CHARTS, FOLDED_CHARTS, OPEN_CHARTS
+from report.charts.drawing import CONTROL_COLOUR, client_colours, drawing_of
+from report.charts.layout import DARK
+from report.html.template import CHART_SCRIPTS, render_template
+from report.results.model import Campaign
+from report.sections.adaptive import adaptive_of
+from report.sections.environment import campaign_facts, external_notices, machine_facts, version_facts
+from report.sections.failures import COLUMNS as FAILURE_COLUMNS
+from report.sections.failures import failures
+from report.sections.filters import filter_values, row_values, rows_named
+from report.sections.first_screen import Answer, AnswerRow, answers, control_row
+from report.sections.latency_at_rate import COLUMNS as RATE_COLUMNS
+from report.sections.latency_at_rate import RateTable, rate_tables
+from report.sections.notices import campaign_notices
+from report.sections.problems import problems
+from report.sections.recommendation import recommend
+from report.sections.resources import COLUMNS as RESOURCE_COLUMNS
+from report.sections.resources import resource_rows
+from report.sections.runs import run_rows
+from report.sections.script_calls import script_rows
+from report.sections.spread_text import marks_note
+from report.sections.tables import Table, result_tables
+from report.sections.thresholds import judgements
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A table of the first screen."""
+
+    id: str
+    open_loop: bool
+    answers: tuple[Answer, ...]
+    controls: tuple[AnswerRow, ...]
+    """Where there is no client: else they stand under their cells."""
+
+    @property
+    def rows(self) -> list[AnswerRow]:
+        return [*(row for answer in self.answers for row in answer.rows), *self.controls]
+
+    @property
+    def marks(self) -> str:
+        """What the marks on its figures mean."""
+        return marks_note([figure for row in self.rows for figure in (row.throughput, row.p99, row.cpu)])
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What the page says of one runtime."""
+
+    id: str
+    name: str
+    ids: str
+    """Of its rows, with a space between."""
+    answers: tuple[Answer, ...]
+    decisions: tuple[Decision, ...]
+    """The tables of the first screen: capacity and latency at a rate apart (rule M4)."""
+    rate_tables: tuple[RateTable, ...]
+    tables: tuple[Table, ...]
+
+
+def _decisions(part: PagePart, found: Sequence[Answer]) -> tuple[Decision, ...]:
+    if not found:
+        controls = tuple(control_row(control) for control in part.controls)
+        return (Decision(f"{part.id}decision", False, (), controls),)
+    kinds = [(loop, tuple(each for each in found if each.open_loop is loop)) for loop in (False, True)]
+    return tuple(
+        Decision(f"{part.id}decision{'-at-rate' if loop else ''}", loop, members, ())
+        for loop, members in kinds
+        if members
+    )
+
+
+def _section(part: PagePart) -> Section:
+    found = answers(part.cells)
+    return Section(
+        id=part.id,
+        name=part.name,
+        ids=" ".join(summary.id for summary in part.ordered),
+        answers=found,
+        decisions=_decisions(part, found),
+        rate_tables=rate_tables(part.cells),
+        tables=result_tables(part.cells, part.controls, part.id, part.name),
+    )
+
+
+def _figures(parts: Sequence[PagePart]) -> dict[str, Any]:
+    drawing = drawing_of([(part.name, part.cells, part.controls) for part in parts])
+    built = {chart.id: chart.build(drawing) for chart in CHARTS}
+    return {name: figure for name, figure in built.items() if figure is not None}
+
+
+def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
+    """Light and dark colour by client."""
+    found = client_colours(summaries)
+    controls = {summary.identity.client: CONTROL_COLOUR for summary in summaries if summary.identity.control}
+    return {client: (colour, DARK[colour]) for client, colour in (controls | found).items()}
+
+
+def _ids_by_label(summaries: Sequence[Summary]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for summary in summaries:
+        found.setdefault(summary.identity.label, []).append(summary.id)
+    return found
+
+
+def _common(summaries: Sequence[Summary]) -> str:
+    """The load that all rows share, in words."""
+    varying = varying_parts(summaries)
+    return load_text(summaries[0].identity, [part for part in PARTS if part not in varying])
+
+
+def render_page(
+    campaign: Campaign, summaries: Sequence[Summary], downloads: Sequence[str] = ("summary.csv", "runs.csv")
+) -> str:
+    """The whole page.
+
+    Args:
+        summaries: all rows, in the order of `summarize`; at least one.
+        downloads: names of the files that stand beside the page.
+    Raises:
+        ReportError: exit code 3 when the chart library is not installed.
+    """
+    parts = page_parts(summaries)
+    ordered = [summary for part in parts for summary in part.ordered]
+    figures = _figures(parts)
+    manifest = campaign.manifest
+    plan = manifest["plan"] if manifest else {}
+    colours = _colours(ordered)
+    return render_template(
+        "page.html.j2",
+        styles=(STATIC / "report.css",),
+        scripts=CHART_SCRIPTS,
+        data={
+            "dark": DARK,
+            "figures": figures,
+            "rows": {summary.id: row_values(summary) for summary in ordered},
+        },
+        campaign=campaign,
+        manifest=manifest,
+        downloads=downloads,
+        recommendation=recommend(campaign, summaries, parts),
+        sections=[_section(part) for part in parts],
+        open_charts=[chart for chart in OPEN_CHARTS if chart.id in figures],
+        folded_charts=[chart for chart in FOLDED_CHARTS if chart.id in figures],
+        filters=filter_values(ordered),
+        colours=colours,
+        row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
+        common=_common(ordered),
+        rate_columns=RATE_COLUMNS,
+        adaptive=adaptive_of(campaign, summaries),
+        thresholds=judgements(campaign, ordered),
+        resources=resource_rows(ordered),
+        resource_columns=RESOURCE_COLUMNS,
+        failures=failures(ordered),
+        failure_columns=FAILURE_COLUMNS,
+        problems=problems(ordered),
+        runs=run_rows(ordered),
+        run_count=len(campaign.runs),
+        row_count=len(ordered),
+        machine=machine_facts(campaign, ordered),
+        facts=campaign_facts(campaign),
+        versions=version_facts(ordered),
+        label_rows=_ids_by_label(ordered),
+        scripts_ran=script_rows(ordered),
+        external=[*campaign_notices(campaign), *external_notices(ordered)],
+        notes=[(note, rows_named(note, ordered)) for note in plan.get("notes", [])],
+        skips=plan.get("skips", []),
+        conditions=manifest["conditions"] if manifest else [],
+        not_applicable=sorted({entry for run in campaign.runs for entry in run.not_applicable}),
+    )

@@ -1,0 +1,90 @@
+"""What every page of the report is made of: one file, no network, no script but its own."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from report.base.errors import ENVIRONMENT, ReportError
+from report.base.paths import PLOTLY_BUNDLE, STATIC, TEMPLATES
+from report.sections.filters import counts_by_row
+
+#: Styles and scripts of every page: theme, sortable tables, copying them, what is folded.
+BASE_STYLES: tuple[Path, ...] = (STATIC / "base.css",)
+BASE_SCRIPTS: tuple[Path, ...] = tuple(STATIC / name for name in ("theme.js", "tables.js", "details.js"))
+
+#: What a page with filters and charts needs besides.
+CHART_SCRIPTS: tuple[Path, ...] = (PLOTLY_BUNDLE, STATIC / "filters.js", STATIC / "charts.js")
+
+
+def _inline_script(path: Path) -> str:
+    """A script's text, fit to stand in a page unchanged.
+
+    Raises:
+        ReportError: exit code 3 when it is not installed.
+    """
+    try:
+        text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
+    except OSError as error:
+        raise ReportError(
+            f"{path.name} cannot be read ({error.strerror}): run ./scripts/setup.sh", ENVIRONMENT
+        ) from error
+    if "</script" in text.lower() or "<!--" in text:
+        raise ReportError(f"{path.name} cannot stand in a page: it holds the end of a script", ENVIRONMENT)
+    return text
+
+
+def script_hash(text: str) -> str:
+    """What makes a Content-Security-Policy admit an inline script with exactly this text."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def content_security_policy(scripts: Sequence[str]) -> str:
+    """Nothing from anywhere, but these inline scripts, inline styles, and images that scripts make."""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {' '.join(script_hash(script) for script in scripts)}",
+            "style-src 'unsafe-inline'",
+            "img-src data: blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def render_template(
+    name: str, *, styles: Sequence[Path] = (), scripts: Sequence[Path] = (), **context: Any
+) -> str:
+    """A page from a template that extends `base.html.j2`.
+
+    Args:
+        name: the template, in the package's folder of templates.
+        styles: style sheets besides the base ones; they and the scripts are files of ours.
+        scripts: scripts besides the base ones, run in this order after the page was read.
+        context: what the template needs. `data`, if there, is the JSON that scripts find in `#report-data`.
+    Raises:
+        ReportError: exit code 3 when a script is not installed.
+    """
+    codes = [_inline_script(path) for path in (*BASE_SCRIPTS, *scripts)]
+    sheets = [path.read_text(encoding="utf-8") for path in (*BASE_STYLES, *styles)]
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["by_row"] = counts_by_row
+    return environment.get_template(name).render(
+        policy=content_security_policy(codes),
+        style=Markup("\n".join(sheets)),  # noqa: S704 (files of ours)
+        scripts=[Markup(code) for code in codes],  # noqa: S704 (files of ours, admitted by hash)
+        **context,
+    )

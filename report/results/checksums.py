@@ -1,0 +1,39 @@
+"""SHA256SUMS of a campaign: what its results were when they were written."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from report.base.errors import FieldError
+
+CHECKSUMS = "SHA256SUMS"
+_MAX_BYTES = 16 * 1024 * 1024
+
+#: Two spaces, as `sha256sum` writes it, or a star.
+_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+
+
+def read_checksums(folder: Path) -> Mapping[str, str]:
+    """Checksums by file name; empty where there is no such file. A line that is none vouches for nothing.
+
+    Raises:
+        OSError: it is there and cannot be read.
+    """
+    path = folder / CHECKSUMS
+    if not path.is_file():
+        return {}
+    with path.open("rb") as file:
+        text = file.read(_MAX_BYTES).decode("utf-8", errors="replace")
+    found = (_LINE.fullmatch(line) for line in text.split("\n"))
+    return {line[2]: line[1] for line in found if line}
+
+
+def check_sum(sums: Mapping[str, str], name: str, data: bytes) -> None:
+    """A file without a checksum is admitted: campaigns of older versions, and runs made by hand, have none.
+
+    Raises:
+        FieldError: the file is not what was written.
+    """
+    if name in sums and hashlib.sha256(data).hexdigest() != sums[name]:
+        raise FieldError("$", f"differs from its checksum in {CHECKSUMS}: it was changed after the run")

@@ -1,0 +1,80 @@
+"""What runs of one campaign must share, and what no two of them may."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from report.base.errors import FieldError, one_line
+from report.results.model import MANIFEST, Identity, Planned, Run
+from report.results.validate import Document
+
+Value = TypeVar("Value")
+
+
+class Admission:
+    """Admits runs one after the other: each once, of one campaign, each configuration under one hash and
+    on one runtime. What equal runs say alike is kept once, so that ten thousand of them fit into memory.
+    """
+
+    def __init__(self, manifest: Document | None, planned: Iterable[Planned]) -> None:
+        self._campaign = manifest["campaign"] if manifest else None
+        self._runtimes: dict[str, tuple[str, str]] = {}
+        self._seen: dict[tuple[str, int], str] = {}
+        self._identities: dict[str, tuple[Identity, str]] = {
+            entry.identity.key: (entry.identity, MANIFEST) for entry in planned
+        }
+        self._shared: dict[str, Any] = {}
+
+    def admit(self, run: Run) -> Run:
+        """The run, to be kept.
+
+        Raises:
+            FieldError: it contradicts what was admitted, or is there already.
+        """
+        if self._campaign is not None and run.campaign not in (None, self._campaign):
+            raise FieldError(
+                "$.campaign",
+                f"is {one_line(run.campaign, 60)}, but {MANIFEST} says {one_line(self._campaign, 60)}",
+            )
+        self._check_runtime(run)
+        identity, source = self._identities.get(run.identity.key, (run.identity, run.file))
+        if identity != run.identity:
+            raise FieldError("$.configuration", f"differs from that of the same hash in {one_line(source)}")
+        first = self._seen.setdefault((run.identity.key, run.run), run.file)
+        if first != run.file:
+            raise FieldError("$.run", f"{run.run} of this configuration is also in {one_line(first)}")
+        self._identities.setdefault(run.identity.key, (run.identity, run.file))
+        return self._slim(run, identity)
+
+    def _check_runtime(self, run: Run) -> None:
+        """Figures from containers and from local processes never make one row."""
+        if run.runtime is None:
+            return
+        found = run.runtime["id"]
+        runtime, source = self._runtimes.setdefault(run.identity.key, (found, run.file))
+        if found != runtime:
+            raise FieldError(
+                "$.runtime.id",
+                f"is {one_line(found, 40)}, but {one_line(source)} of the same configuration says "
+                f"{one_line(runtime, 40)}: report them as two campaigns",
+            )
+
+    def _slim(self, run: Run, identity: Identity) -> Run:
+        measured = run.measured and replace(
+            run.measured, client_settings=self._once(run.measured.client_settings)
+        )
+        return replace(
+            run,
+            identity=identity,
+            campaign=self._once(run.campaign),
+            notes=self._once(run.notes),
+            not_applicable=self._once(run.not_applicable),
+            runtime=self._once(run.runtime),
+            versions=self._once(run.versions),
+            measured=measured,
+        )
+
+    def _once(self, value: Value) -> Value:
+        """The first value that was equal to this one."""
+        kept: Value = self._shared.setdefault(repr(value), value)
+        return kept

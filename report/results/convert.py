@@ -1,0 +1,333 @@
+"""From validated documents to the model. What a schema cannot say about a result is checked here."""
+
+import json
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hdrh.histogram import HdrHistogram
+
+from report.base.errors import FieldError
+from report.results.model import (
+    Identity,
+    Limit,
+    LimiterScript,
+    Measured,
+    Planned,
+    Prediction,
+    Reason,
+    Role,
+    Run,
+    Schedule,
+    Second,
+)
+from report.results.validate import Document
+from report.statistics.histograms import (
+    curve_ms,
+    decode_histogram,
+    merge_histograms,
+    percentiles_ms,
+    unsupported_percentiles,
+)
+
+#: How far a stated percentile may lie from the one of the run's histograms: HDR's own error, and rounding.
+_AGREEMENT_MS = 0.05
+_AGREEMENT_SHARE = 0.005
+
+_ANSWERED = ("allowed", "limited")
+_WHOLE_SECOND = 0.9
+_MAX_PACES = 3600
+_ANSWERED_STATUS = ("200", "429")
+
+
+def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Identity:
+    """The identity of a configuration as plan and result hold it."""
+    target, load, extent, limits = (configuration[part] for part in ("target", "load", "extent", "limits"))
+    return Identity(
+        key=configuration_hash,
+        configuration_hash=configuration_hash,
+        label=target["label"],
+        client=target["client"],
+        client_version=target.get("client_version"),
+        options=tuple(target["options"]),
+        store=target["store"],
+        external_store=configuration.get("external_store", False),
+        topology=target["topology"],
+        limiter=target["limiter"],
+        limiter_version=target.get("limiter_version"),
+        workload=configuration["workload"]["id"],
+        complexity=configuration["workload"].get("complexity"),
+        traffic=configuration["traffic"],
+        connections=load["connections"],
+        rate_per_second=load.get("rate_per_second"),
+        arrivals=load.get("arrivals"),
+        duration_s=extent.get("duration_s"),
+        requests=extent.get("requests"),
+        limits=(limits["points"], limits["window_s"], limits["block_s"]),
+        caps=json.dumps(configuration["caps"], sort_keys=True),
+    )
+
+
+def _foreign_identity(request: Mapping[str, Any]) -> Identity:
+    """The identity of a run made by hand: what was asked of the generator."""
+    asked = ["label", "url", "workload", "traffic", "connections", "duration_s", "requests"]
+    if "rate_per_second" in request:
+        asked += ["rate_per_second", "arrivals"]
+    return Identity(
+        key=json.dumps([request.get(name) for name in asked]),
+        configuration_hash=None,
+        label=request["label"],
+        client=request["label"],
+        client_version=None,
+        options=(),
+        store=None,
+        external_store=False,
+        topology=None,
+        limiter=None,
+        limiter_version=None,
+        workload=request["workload"],
+        complexity=None,
+        traffic=request["traffic"],
+        connections=request["connections"],
+        rate_per_second=request.get("rate_per_second"),
+        arrivals=request.get("arrivals"),
+        duration_s=request.get("duration_s"),
+        requests=request.get("requests"),
+        limits=None,
+        caps="{}",
+    )
+
+
+def _identity(result: Document) -> Identity:
+    configuration, configuration_hash = result.get("configuration"), result.get("configuration_hash")
+    if configuration is not None and configuration_hash is not None:
+        return identity_of(configuration, configuration_hash)
+    if configuration is not None or configuration_hash is not None:
+        absent = "configuration" if configuration is None else "configuration_hash"
+        raise FieldError(f"$.{absent}", "is missing, though the other half of the identity is there")
+    if "request" not in result:
+        raise FieldError("$.configuration", "is missing")
+    return _foreign_identity(result["request"])
+
+
+def _merged_histogram(result: Document) -> HdrHistogram | None:
+    """The answered requests of all generators."""
+    histograms = []
+    for index, generator in enumerate(result["generators"]):
+        for outcome in (*_ANSWERED, "failed"):
+            try:
+                histogram = decode_histogram(generator["histograms"][outcome])
+            except ValueError as error:
+                field = f"$.generators[{index}].histograms.{outcome}.data"
+                raise FieldError(field, str(error)) from error
+            if outcome in _ANSWERED:
+                histograms.append(histogram)
+    return merge_histograms(histograms)
+
+
+def _check_latency(stated: Mapping[str, float], merged: Mapping[str, float]) -> None:
+    if merged and not stated:
+        raise FieldError("$.latency", "is missing, though requests were answered")
+    if stated and not merged:
+        raise FieldError("$.latency", "is given, though nothing was answered")
+    for name, value in merged.items():
+        if abs(stated[name] - value) > max(_AGREEMENT_MS, _AGREEMENT_SHARE * value):
+            raise FieldError(
+                f"$.latency.{name}", f"is {stated[name]:g} ms, but the histograms give {value:g} ms"
+            )
+
+
+def _store_memory(result: Document) -> int | None:
+    nodes: Sequence[Mapping[str, Any]] = result.get("store", {}).get("nodes", [])
+    return sum(node["at_end"]["used_memory_bytes"] for node in nodes) if nodes else None
+
+
+def _limiter_script(result: Document) -> LimiterScript | None:
+    script = result.get("server", {}).get("limiter_script")
+    return LimiterScript(script["kind"], script["name_or_sha1"]) if script else None
+
+
+def _script_calls(result: Document) -> dict[str, int] | None:
+    """Calls less those that failed, at the end less at the start, summed over the nodes, by command.
+
+    None without nodes, and where a counter of a node went back: it was reset, or the node was restarted.
+    """
+    nodes: Sequence[Mapping[str, Any]] = result.get("store", {}).get("nodes", [])
+    ran: dict[str, int] = {}
+    for node in nodes:
+        start, end = node["at_start"]["script_calls"], node["at_end"]["script_calls"]
+        for command in {*start, *end}:
+            calls = _that_ran(end.get(command)) - _that_ran(start.get(command))
+            if calls < 0:
+                return None
+            ran[command] = ran.get(command, 0) + calls
+    return {command: calls for command, calls in sorted(ran.items()) if calls} if nodes else None
+
+
+def _store_failures(result: Document) -> int | None:
+    """Consumes that failed in the window, by the server's own count."""
+    server: Mapping[str, Any] = result.get("server", {})
+    opened, ended = (server.get(moment, {}).get("consumes") for moment in ("at_window_open", "at_end"))
+    return max(0, int(ended["failed"]) - int(opened["failed"])) if opened and ended else None
+
+
+def _that_ran(counted: Mapping[str, int] | None) -> int:
+    return counted["calls"] - counted["failed"] if counted else 0
+
+
+def _role(resources: Mapping[str, Any]) -> Role:
+    return Role(
+        source=resources["source"],
+        cpu_percent=resources["cpu_percent"],
+        cpu_us_per_request=resources.get("cpu_us_per_request"),
+        resident_bytes=resources.get("resident_bytes_mean"),
+        run_delay_us=resources.get("run_delay_us"),
+    )
+
+
+def _schedule(stated: Mapping[str, Any] | None) -> Schedule | None:
+    """From a validated result's `schedule`; None in a closed loop."""
+    if stated is None:
+        return None
+    counts = {name: stated[name] for name in ("offered", "sent", "late", "dropped", "unsent")}
+    return Schedule(
+        **counts,
+        achieved_per_second=stated["achieved_per_second"],
+        lateness_p99_ms=stated.get("lateness_ms", {}).get("p99"),
+    )
+
+
+def seconds_of(result: Document) -> tuple[Second, ...]:
+    """The per-second series of a validated, measured result."""
+    return tuple(
+        Second(
+            sample["t_s"],
+            sample["interval_s"],
+            sample["allowed"],
+            sample["limited"],
+            sample["failed"],
+            sample.get("p99_ms"),
+        )
+        for sample in result["samples"]
+    )
+
+
+def _paces(result: Document) -> "array[float]":
+    """A second that the end of the window cut short is not compared with whole ones."""
+    return array(
+        "f",
+        (
+            (sample["allowed"] + sample["limited"]) / sample["interval_s"]
+            for sample in result["samples"][:_MAX_PACES]
+            if sample["interval_s"] >= _WHOLE_SECOND
+        ),
+    )
+
+
+def _measured(result: Document, series: bool) -> Measured:
+    histogram = _merged_histogram(result)
+    merged = percentiles_ms(histogram) if histogram else {}
+    samples = histogram.get_total_count() if histogram else 0
+    latency: Mapping[str, float] = result.get("latency", {})
+    _check_latency(latency, merged)
+    prediction = result.get("prediction")
+    return Measured(
+        duration_s=result["duration"],
+        requests_per_second=result["requests"]["average"],
+        requests_total=result["requests"]["total"],
+        percentiles_ms=merged,
+        service_ms=result.get("service_time", {}),
+        schedule=_schedule(result.get("schedule")),
+        latency_ms={name: latency[name] for name in ("average", "min", "max", "stddev") if latency},
+        curve_ms=curve_ms(histogram),
+        unsupported=tuple(sorted({*result["unsupported"], *unsupported_percentiles(samples)}))
+        if merged
+        else (),
+        rate_limit_hits=result["rate_limit_hits"],
+        cpu_percent=result.get("cpu_usage"),
+        heap_bytes=result.get("memory_usage"),
+        resident_bytes=result.get("memory_resident"),
+        store_memory_bytes=_store_memory(result),
+        connection_errors=result["errors"],
+        timeouts=result["timeouts"],
+        errors_total=result["totalErrors"],
+        failed_answers=result["counts"]["failed_answers"],
+        failed_by_status={
+            status: count
+            for status, count in sorted(result["counts"]["by_status"].items())
+            if status not in _ANSWERED_STATUS and count
+        },
+        store_failures=_store_failures(result),
+        prediction=Prediction(**prediction) if prediction else None,
+        roles={role: _role(resources) for role, resources in sorted(result["resources"].items())},
+        foreign_cpu_percent=result.get("host_load", {}).get("foreign_cpu_percent"),
+        seconds=seconds_of(result) if series else (),
+        paces=_paces(result),
+        client_settings=result.get("server", {}).get("client_settings", {}),
+        limited_by=Limit(**limit) if (limit := result.get("limited_by")) else None,
+        limiter_script=_limiter_script(result),
+        script_calls=_script_calls(result),
+    )
+
+
+def _check_store(result: Document, identity: Identity) -> None:
+    external = result.get("store", {}).get("external")
+    if identity.configuration_hash is not None and external not in (None, identity.external_store):
+        said = "is" if identity.external_store else "is not"
+        raise FieldError(
+            "$.store.external",
+            f"is {str(external).lower()}, but by its configuration the store {said} one that already ran",
+        )
+
+
+def run_of(result: Document, file: str, series: bool = True) -> Run:
+    """The run of a validated result.
+
+    Args:
+        result: a document that `validate_result` admitted.
+        file: its name in the campaign's folder, for messages and links.
+        series: whether to keep what each second counted, the bulk of a run.
+    Raises:
+        FieldError: an incomplete identity, a damaged histogram, or latencies that contradict the histograms.
+    """
+    failure = result.get("failure")
+    identity = _identity(result)
+    _check_store(result, identity)
+    return Run(
+        identity=identity,
+        file=file,
+        run=result["run"],
+        campaign=result.get("campaign"),
+        started_at=result["started_at"],
+        status=result["status"],
+        failure=f"{failure['role']}: {failure['text']}" if failure else None,
+        verdict=result["verdict"]["status"] if failure is None else "invalid",
+        reasons=tuple(Reason(**reason) for reason in result["verdict"]["reasons"]),
+        not_applicable=tuple((entry["rule"], entry["text"]) for entry in result["verdict"]["not_applicable"]),
+        notes=tuple(result["notes"]),
+        runtime=result.get("runtime"),
+        versions=result.get("versions", {}),
+        measured=_measured(result, series) if result["status"] == "measured" else None,
+    )
+
+
+def planned_of(manifest: Document) -> tuple[Planned, ...]:
+    """The configurations of a validated manifest's plan, in its order.
+
+    Where the campaign found out how many runs it needs, the plan holds the most: what was not asked for is
+    not planned.
+    """
+    plan = manifest["plan"]
+    asked: dict[str, int] = manifest.get("adaptive", {}).get("rounds", {})
+    runs: dict[str, list[int]] = {}
+    for entry in plan["runs"]:
+        if entry["run"] > asked.get(entry["configuration_hash"], entry["run"]):
+            continue
+        runs.setdefault(entry["configuration_hash"], []).append(entry["run"])
+    return tuple(
+        Planned(
+            identity=identity_of(entry["configuration"], entry["hash"]),
+            runs=tuple(sorted(runs.get(entry["hash"], []))),
+        )
+        for entry in plan["configurations"]
+    )

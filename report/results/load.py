@@ -1,0 +1,162 @@
+"""Reads a campaign's folder. A file that is not what it should be is named with its field, and left out."""
+
+import stat
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from report.base.errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_line
+from report.results.checksums import check_sum, read_checksums
+from report.results.consistency import Admission
+from report.results.convert import planned_of, run_of, seconds_of
+from report.results.model import MANIFEST, Campaign, Excluded, Planned, Run, Second
+from report.results.validate import (
+    MAX_DOCUMENT_BYTES,
+    Document,
+    parse_json,
+    validate_manifest,
+    validate_result,
+)
+from report.statistics.runs import select_median_run
+
+#: Seconds of all median runs together: 10,000 results of 30 s, or a day of a single one.
+MAX_SERIES_SECONDS = 100_000
+
+_MAX_LINES = 20
+
+Read = TypeVar("Read")
+
+
+def _bytes(path: Path) -> bytes:
+    found = path.stat()
+    # Opening a pipe would wait for its writer for ever.
+    if not stat.S_ISREG(found.st_mode):
+        raise FieldError("$", "is not a file")
+    if found.st_size > MAX_DOCUMENT_BYTES:
+        raise FieldError("$", f"is larger than {MAX_DOCUMENT_BYTES // 1024**2} MiB")
+    with path.open("rb") as file:
+        return file.read(MAX_DOCUMENT_BYTES + 1)
+
+
+def _sort(folder: Path) -> tuple[list[Path], list[str]]:
+    """Result files, and names of what a crash left behind, both by name."""
+    results, ignored = [], []
+    for path in sorted(folder.iterdir(), key=lambda path: path.name):
+        hidden = path.name.startswith(".")
+        if path.is_file() and (".tmp" in path.name or (hidden and ".json" in path.name)):
+            ignored.append(path.name)
+        elif path.suffix == ".json" and path.name != MANIFEST and not hidden:
+            results.append(path)
+    return results, ignored
+
+
+def _read_manifest(path: Path) -> Document:
+    return validate_manifest(parse_json(_bytes(path)))
+
+
+class _Reader:
+    """Reads files, and keeps a line about each that cannot be used."""
+
+    def __init__(self) -> None:
+        self.excluded: list[Excluded] = []
+
+    def read(self, path: Path, use: Callable[[Path], Read]) -> Read | None:
+        """What `use` makes of a file; None where it is left out.
+
+        Raises:
+            ReportError: exit code 3 when the file is there and cannot be read.
+        """
+        try:
+            return use(path)
+        except FieldError as error:
+            self.excluded.append(Excluded(one_line(path.name), str(error)))
+        except FileNotFoundError:
+            self.excluded.append(Excluded(one_line(path.name), "$ is a link that leads nowhere"))
+        except OSError as error:
+            raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT) from error
+        return None
+
+
+def _medians(runs: Iterable[Run]) -> set[str]:
+    """Files of the runs that stand for their configurations."""
+    by_key: dict[str, list[Run]] = {}
+    for run in runs:
+        by_key.setdefault(run.identity.key, []).append(run)
+    return {median.file for members in by_key.values() if (median := select_median_run(members))}
+
+
+def _series(path: Path) -> tuple[Second, ...]:
+    return seconds_of(validate_result(parse_json(_bytes(path))))
+
+
+def _with_series(folder: Path, runs: list[Run], reader: _Reader) -> tuple[list[Run], int]:
+    """Reads the median runs once more, for their seconds: those of all runs would not fit into memory.
+
+    Returns:
+        The runs, and how many median runs are without their seconds because there were too many.
+    """
+    medians, kept, left_out = _medians(runs), 0, 0
+    found = []
+    for run in runs:
+        if run.file in medians and run.measured:
+            seconds = reader.read(folder / run.file, _series) or ()
+            fits = kept + len(seconds) <= MAX_SERIES_SECONDS
+            left_out += not fits
+            kept += len(seconds) if fits else 0
+            run = replace(run, measured=replace(run.measured, seconds=seconds if fits else ()))
+        found.append(run)
+    return found, left_out
+
+
+def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -> Campaign:
+    """Reads `manifest.json` and every result beside it, one after the other.
+
+    Args:
+        folder: a campaign's folder, or a link to one.
+        keep_going: leave out what is damaged, foreign, of another format version or there twice; the
+            campaign names it.
+        series: keep the seconds of the median runs.
+    Returns:
+        The campaign; its runs are ordered by file name.
+    Raises:
+        ReportError: exit code 2 when the folder does not exist, holds no result, or, unless `keep_going`,
+            holds such a file: one line a file. Exit code 3 when it cannot be read.
+    """
+    if not folder.is_dir():
+        raise ReportError(f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE)
+    reader = _Reader()
+    try:
+        files, ignored = _sort(folder)
+        sums = read_checksums(folder)
+    except OSError as error:
+        raise ReportError(f"{one_line(folder)} cannot be read: {error.strerror}", ENVIRONMENT) from error
+    path = folder / MANIFEST
+    manifest = reader.read(path, _read_manifest) if path.is_symlink() or path.exists() else None
+    planned: tuple[Planned, ...] = planned_of(manifest) if manifest else ()
+    admission = Admission(manifest, planned)
+
+    def admitted(path: Path) -> Run:
+        data = _bytes(path)
+        check_sum(sums, path.name, data)
+        return admission.admit(run_of(validate_result(parse_json(data)), path.name, series=False))
+
+    runs = [run for path in files if (run := reader.read(path, admitted)) is not None]
+    left_out = 0
+    if series and (keep_going or not reader.excluded):
+        runs, left_out = _with_series(folder, runs, reader)
+    excluded = tuple(reader.excluded)
+    if excluded and not (keep_going and runs):
+        more = [f"… and {len(excluded) - _MAX_LINES} more files"] if len(excluded) > _MAX_LINES else []
+        raise ReportError([*map(str, excluded[:_MAX_LINES]), *more], USAGE)
+    if not runs:
+        raise ReportError(f"{one_line(folder)} holds no result: nothing to report", USAGE)
+    return Campaign(
+        name=manifest["campaign"] if manifest else folder.resolve().name,
+        manifest=manifest,
+        planned=planned,
+        runs=tuple(runs),
+        ignored=tuple(ignored),
+        excluded=excluded,
+        series_left_out=left_out,
+    )

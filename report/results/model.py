@@ -1,0 +1,321 @@
+"""What the report knows of a run: typed, reduced to what it prints, independent of the JSON's shape."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+#: The file of a campaign that holds its plan, machine and versions.
+MANIFEST = "manifest.json"
+
+#: Clients that measure the harness: the server without a limiter, and counters in its own process.
+CONTROL_CLIENTS = frozenset({"none", "memory"})
+
+#: The option under which every client runs one script, so that client and script can be told apart.
+SAME_SCRIPT = "same-script"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """A configuration: one row. What a foreign URL cannot tell (store, topology, limits) is None there."""
+
+    key: str
+    configuration_hash: str | None
+    label: str
+    client: str
+    client_version: str | None
+    """As asked; None where the target names none."""
+    options: tuple[str, ...]
+    """Variations of the client, e.g. `same-script`, `autopipelining`."""
+    store: str | None
+    external_store: bool
+    """The store is one that the user already ran."""
+    topology: str | None
+    limiter: str | None
+    limiter_version: str | None
+    """As asked; None where the target names none."""
+    workload: str
+    complexity: int | None
+    traffic: str
+    connections: int
+    """Of a closed loop; in an open one the most that it may use."""
+    rate_per_second: float | None
+    """Offered in an open loop, as `arrivals`; None in a closed one."""
+    arrivals: str | None
+    duration_s: float | None
+    requests: int | None
+    limits: tuple[int, int, int] | None
+    """Points, window and block, both in seconds."""
+    caps: str
+    """Canonical JSON of the caps by role."""
+
+    @property
+    def open_loop(self) -> bool:
+        """What is measured is latency at a rate, and not capacity (rule M4)."""
+        return self.rate_per_second is not None
+
+    @property
+    def control(self) -> bool:
+        return self.configuration_hash is not None and self.client in CONTROL_CLIENTS
+
+    @property
+    def short_label(self) -> str:
+        """The label without its topology, which has a column of its own; options stay."""
+        client, plus, options = self.label.partition("+")
+        short = client.removesuffix(f":{self.topology}") if self.topology else client
+        return f"{short}{plus}{options}"
+
+    @property
+    def same_script(self) -> bool:
+        """It runs the one script for all, and not the client's own."""
+        return SAME_SCRIPT in self.options
+
+    @property
+    def variant(self) -> str:
+        """The client with its version and options, whichever script it runs: `iovalkey+autopipelining`."""
+        kept = [option for option in self.options if option not in (SAME_SCRIPT, self._versioned_limiter)]
+        return "+".join([self.libraries, *kept])
+
+    @property
+    def libraries(self) -> str:
+        """The client, and the limiter where a version was asked: `ioredis+rate-limiter-flexible~7.1.1`."""
+        client = f"{self.client}~{self.client_version}" if self.client_version else self.client
+        limiter = self._versioned_limiter
+        return f"{client}+{limiter}~{self.limiter_version}" if limiter else client
+
+    @property
+    def _versioned_limiter(self) -> str | None:
+        return self.limiter if self.limiter_version else None
+
+    @property
+    def store_text(self) -> str:
+        """`valkey`, or `valkey (already ran)` for a store of the user's."""
+        if self.store is None:
+            return "not known"
+        return f"{self.store} (already ran)" if self.external_store else self.store
+
+    @property
+    def workload_text(self) -> str:
+        return self.workload if self.complexity is None else f"{self.workload} ({self.complexity} rounds)"
+
+    @property
+    def extent_text(self) -> str:
+        return f"{self.requests:,} requests" if self.duration_s is None else f"{self.duration_s:g} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a run is suspect or invalid."""
+
+    rule: str
+    severity: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The resource that held a run up, `none` where nothing was used up, and by which counter."""
+
+    resource: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """What one role used in the window."""
+
+    source: str
+    cpu_percent: float
+    cpu_us_per_request: float | None
+    resident_bytes: float | None = None
+    """Mean over the window."""
+    run_delay_us: float | None = None
+    """How long its threads were ready to run and had no CPU, added up; None where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimiterScript:
+    """The script that decides, as the server named it."""
+
+    kind: str
+    """The command that carries it: `eval`, `evalsha` or `fcall`."""
+    name: str
+    """The sha1 of its text, in 40 hex digits; for `fcall` the function's name."""
+
+    @property
+    def sha1(self) -> str | None:
+        """None for a function: a name does not tell what it holds."""
+        return None if self.kind == "fcall" else self.name
+
+    @property
+    def short_name(self) -> str:
+        """The first 8 digits of the sha1, or the function's whole name."""
+        return self.name if self.sha1 is None else self.name[:8]
+
+    @property
+    def text(self) -> str:
+        """`FCALL consume`, `EVALSHA a1de965f`."""
+        return f"{self.kind.upper()} {self.short_name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """One second of the window; the last may be shorter."""
+
+    t_s: float
+    interval_s: float
+    allowed: int
+    limited: int
+    failed: int
+    p99_ms: float | None
+
+    @property
+    def requests_per_second(self) -> float:
+        return (self.allowed + self.limited) / self.interval_s
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Shares of 0 to 1."""
+
+    limited_share: float
+    seen_share: float
+    tolerance: float
+    basis: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """How well an open loop kept its schedule (rule M5): offered = sent + dropped + unsent."""
+
+    offered: int
+    sent: int
+    late: int
+    """Sent more than 1 ms after they were due."""
+    dropped: int
+    unsent: int
+    achieved_per_second: float
+    lateness_p99_ms: float | None
+    """None when nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """The figures of a run that was measured. Percentiles come from the generators' merged histograms."""
+
+    duration_s: float
+    requests_per_second: float
+    requests_total: int
+    percentiles_ms: Mapping[str, float]
+    """In an open loop from the intended send (rule M3)."""
+    service_ms: Mapping[str, float]
+    """Open loop alone: the same answers from the send, as the result states them; else empty."""
+    schedule: Schedule | None
+    latency_ms: Mapping[str, float]
+    """average, min, max, stddev; empty when nothing was answered."""
+    curve_ms: tuple[float, ...]
+    """At the percentiles of `curve.CURVE`, of the merged histograms; empty without answers."""
+    unsupported: tuple[str, ...]
+    rate_limit_hits: int
+    cpu_percent: float | None
+    heap_bytes: float | None
+    resident_bytes: float | None
+    store_memory_bytes: int | None
+    connection_errors: int
+    timeouts: int
+    errors_total: int
+    failed_answers: int
+    failed_by_status: Mapping[str, int]
+    """Answers by HTTP status, without those that say allowed or limited."""
+    store_failures: int | None
+    """Decisions that the store failed to make in the window, as the server counted; None without a count."""
+    prediction: Prediction | None
+    roles: Mapping[str, Role]
+    foreign_cpu_percent: float | None
+    """CPU that was busy beside all roles and the harness, in % of one CPU; None where it is not known."""
+    seconds: tuple[Second, ...]
+    """Of median runs alone, and of no more of them than a page can hold."""
+    paces: Sequence[float]
+    """Answers per second, of each whole second of the window's first hour; of every run, so kept small."""
+    client_settings: Mapping[str, Any]
+    limited_by: Limit | None
+    """None in results of versions that did not say it."""
+    limiter_script: LimiterScript | None
+    """None where no script decides, or the server named none."""
+    script_calls: Mapping[str, int] | None
+    """Scripts that ran, by command in lower case, as the store counted them: all nodes together, from before
+    any load to after the last answer, without calls that failed. None without counters, or if one went back.
+    """
+
+    @property
+    def limited_share(self) -> float | None:
+        """Limited of all answered requests, 0 to 1; None when nothing was answered."""
+        return self.rate_limit_hits / self.requests_total if self.requests_total else None
+
+    @property
+    def limiting_resource(self) -> str | None:
+        """The name of what held the run up; None where the result does not say."""
+        return self.limited_by.resource if self.limited_by else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One repetition; `measured` is None when it failed or was aborted."""
+
+    identity: Identity
+    file: str
+    run: int
+    campaign: str | None
+    started_at: str
+    status: str
+    failure: str | None
+    verdict: str
+    reasons: tuple[Reason, ...]
+    not_applicable: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    runtime: Mapping[str, Any] | None
+    versions: Mapping[str, str]
+    measured: Measured | None
+
+    @property
+    def eligible(self) -> bool:
+        return self.measured is not None and self.verdict != "invalid"
+
+    @property
+    def requests_per_second(self) -> float | None:
+        return self.measured.requests_per_second if self.measured else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A configuration that the plan holds, with the run numbers it should have."""
+
+    identity: Identity
+    runs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A file that is not what it should be, and why: none of its figures is on the page."""
+
+    file: str
+    text: str
+    """The field, as a JSON path, and what is wrong with it."""
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """A folder of results. `manifest` is the validated document, absent for runs made by hand."""
+
+    name: str
+    manifest: Mapping[str, Any] | None
+    planned: tuple[Planned, ...]
+    runs: tuple[Run, ...]
+    ignored: tuple[str, ...]
+    """Names of files that a crash left behind."""
+    excluded: tuple[Excluded, ...] = ()
+    """Files that are left out, by name; only where the caller wants the rest all the same."""
+    series_left_out: int = 0
+    """Median runs whose per-second series were too many to keep."""

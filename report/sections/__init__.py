@@ -1,0 +1,1 @@
+"""What the report says, part by part: tables and sentences, independent of the format."""

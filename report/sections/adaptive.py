@@ -1,0 +1,197 @@
+"""A campaign that finds out how many runs it needs: what it concluded, what it could not, who goes on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from report.analysis.comparison_text import interval_of, outlook_text
+from report.analysis.load_text import load_text
+from report.analysis.rankings import Cell, Pair, Ranking
+from report.analysis.runtimes import PagePart, page_parts
+from report.analysis.summary import Summary
+from report.base.format import plural, rate
+from report.results.model import Campaign
+from report.sections.first_screen import cell_title
+from report.statistics.decision import DEFAULT_FLOOR
+from report.statistics.median import median_interval
+from report.statistics.sequential import Schedule, Stop, side_in_looks
+
+#: Why a configuration was not run any more.
+_STOPPED: dict[Stop, str] = {
+    "decided": "its order is decided",
+    "tight": "its interval is tight",
+    "none counts": "none of its runs is valid",
+    "hopeless": "more runs, up to the most allowed, would hardly decide it",
+    "last": "it had the most runs allowed",
+}
+
+#: Why the campaign ended, by the word that its manifest has.
+_ENDED = {
+    "decided": "all that could be decided was decided",
+    "max runs": "the most runs allowed were made",
+    "budget": "its time was used up",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One configuration: how many runs it took, and why no more."""
+
+    summary: Summary
+    stop: tuple[int, Stop] | None
+    """The look after which it was not run any more; None: it goes on."""
+
+    @property
+    def load(self) -> str:
+        return load_text(self.summary.identity)
+
+    def text(self, ended: str | None) -> str:
+        if self.stop is None:
+            return "it was interrupted" if ended is None else _ENDED.get(ended, ended)
+        if self.stop[1] == "last" and ended == "budget":
+            return _ENDED["budget"]
+        return _STOPPED[self.stop[1]]
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """A sentence, and the ids of the rows that it speaks of, with a space between."""
+
+    text: str
+    ids: str
+
+
+@dataclass(frozen=True, slots=True)
+class Adaptive:
+    rows: tuple[Row, ...]
+    concluded: tuple[Conclusion, ...]
+    unsettled: tuple[Conclusion, ...]
+    """What was not concluded, and what it would take."""
+    ended: str | None
+    """`decided`, `max runs` or `budget`; None: it goes on, or was interrupted."""
+    most: int
+    fewest: int
+
+    @property
+    def sentence(self) -> str:
+        """How many runs there were, and why no more."""
+        made = sum(len(row.summary.runs) for row in self.rows)
+        why = f"It ended because {_ENDED.get(self.ended, self.ended)}" if self.ended else "It has not ended"
+        return f"{why}: {plural(made, 'run')}, of at most {self.most * len(self.rows)}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _place(cell: Cell, several: bool) -> str:
+    return f"{cell_title(cell)}: " if several else ""
+
+
+def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
+    """Whether it is concluded, and the sentence."""
+    found = pair.comparison
+    base, new = pair.base.identity.short_label, pair.new.identity.short_label
+    runs = plural(min(found.new_runs, found.base_runs), "run")
+    between = f"{interval_of(found)}, {runs} a side"
+    if found.decided and at is not None:
+        if found.status == "no difference":
+            floor = f"{100 * found.floor:g} %"
+            return True, f"{new} and {base} do not differ by more than {floor} ({between})"
+        word = "faster" if found.status == "better" else "slower"
+        return True, f"{new} is {word} than {base} ({between})"
+    why = found.reason or "not evaluated yet"
+    outlook = outlook_text(found)
+    return False, f"{new} and {base}: {why} ({between}){f'; {outlook}' if outlook else ''}"
+
+
+def _ranking_rows(ranking: Ranking, schedule: Schedule, looked: int) -> dict[str, tuple[int, Stop] | None]:
+    """By the id of its summary, when each row was done."""
+    stops = ranking.family.stops if ranking.family else ()
+    found = {row.id: stop for row, stop in zip(ranking.compared, stops, strict=False)}
+    return {row.id: found.get(row.id) or _alone(row, schedule, looked) for row in ranking.summaries} | found
+
+
+def _alone(row: Summary, schedule: Schedule, looked: int) -> tuple[int, Stop] | None:
+    return side_in_looks(row.by_round, schedule, looked)
+
+
+def _lone_text(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, str]:
+    values = row.throughputs
+    name = f"{row.identity.short_label}, {load_text(row.identity)}"
+    try:
+        found = median_interval(values)
+    except ValueError:
+        return (
+            False,
+            f"{name}: {plural(len(values), 'run')} that count are too few for an interval: it takes 6",
+        )
+    off = max(found.high / found.median, found.median / found.low) - 1 if found.low > 0 else 1.0
+    text = f"{name}: {rate(found.median)} requests/s ± {_percent(off)}, {plural(len(values), 'run')}"
+    if stop is not None and stop[1] == "tight":
+        return True, text
+    return False, f"{text}: wider than ± {_percent(DEFAULT_FLOOR)}"
+
+
+def _lone(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, Conclusion]:
+    done, text = _lone_text(row, stop)
+    return done, Conclusion(text, row.id)
+
+
+def adaptive_of(campaign: Campaign, summaries: Sequence[Summary]) -> Adaptive | None:
+    """What such a campaign found, by the looks that its manifest says took place; None for a fixed number.
+
+    A function of the results and the looks alone: asked again, it says the same.
+    """
+    schedule = next((row.schedule for row in summaries), None)
+    if schedule is None or campaign.manifest is None:
+        return None
+    looked = summaries[0].looked
+    stops: dict[str, tuple[int, Stop] | None] = {}
+    told: list[tuple[bool, Conclusion]] = []
+    parts: Sequence[PagePart] = page_parts(summaries)
+    cells = [cell for part in parts for cell in part.cells]
+    for cell in cells:
+        for ranking in cell.rankings:
+            stops |= _ranking_rows(ranking, schedule, looked)
+            settled = ranking.family.settled if ranking.family else ()
+            place = _place(cell, len(cells) > 1)
+            for pair, at in zip(ranking.pairs, settled, strict=True):
+                done, text = _pair_text(pair, at)
+                told.append((done, Conclusion(place + text, f"{pair.base.id} {pair.new.id}")))
+            if not ranking.pairs:
+                told += [_lone(row, stops[row.id]) for row in ranking.summaries]
+    for part in parts:
+        for row in part.controls:
+            stops[row.id] = _alone(row, schedule, looked)
+            told.append(_lone(row, stops[row.id]))
+    return Adaptive(
+        rows=tuple(Row(row, stops.get(row.id)) for row in summaries),
+        concluded=tuple(each for done, each in told if done),
+        unsettled=tuple(each for done, each in told if not done),
+        ended=campaign.manifest.get("adaptive", {}).get("ended", {}).get("why"),
+        most=schedule.looks[-1],
+        fewest=schedule.looks[0],
+    )
+
+
+def adaptive_document(found: Adaptive) -> dict[str, Any]:
+    """As plain data: what programs and last screens are told."""
+    return {
+        "ended": found.ended,
+        "sentence": found.sentence,
+        "max_runs": found.most,
+        "concluded": [each.text for each in found.concluded],
+        "not_concluded": [each.text for each in found.unsettled],
+        "configurations": [
+            {
+                "configuration_hash": row.summary.identity.configuration_hash,
+                "label": row.summary.identity.label,
+                "load": row.load,
+                "runs": len(row.summary.runs),
+                "goes_on": row.stop is None,
+                "reason": row.text(found.ended),
+            }
+            for row in found.rows
+        ],
+    }

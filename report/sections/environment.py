@@ -1,0 +1,149 @@
+"""Where and how the campaign ran, as pairs of a name and a text."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from report.analysis.summary import Summary
+from report.base.format import gibibytes, plural
+from report.results.model import Campaign
+from report.sections.containers import container_facts
+
+Facts = list[tuple[str, str]]
+
+_VERSIONS = {
+    "store": "Store",
+    "client": "Client",
+    "limiter": "Limiter",
+    "fastify": "Fastify",
+    "node": "Node.js (server)",
+    "autocannon": "autocannon",
+    "harness": "ratelimit-bench",
+}
+
+
+def _external_stores(summaries: Sequence[Summary]) -> list[str]:
+    """Ids of the stores that the user already ran, by name."""
+    used = {summary.identity.store for summary in summaries if summary.identity.external_store}
+    return sorted(store for store in used if store is not None)
+
+
+def external_notices(summaries: Sequence[Summary]) -> list[str]:
+    """What a reader must know of stores that the harness did not start."""
+    return [
+        f"The store {store} already ran before this campaign. It was not emptied and its statistics were not "
+        "reset; it may hold other keys and serve others. Its rows are not compared with rows on a store that "
+        "was started for the run."
+        for store in _external_stores(summaries)
+    ]
+
+
+def _store_fact(store: str, binary: dict[str, Any], external: Sequence[str]) -> tuple[str, str]:
+    if store in external:
+        return f"Store {store}", f"{binary['version']}, already ran, not emptied"
+    return f"Store program {store}", f"{binary['version']}{', embedded' if binary['embedded'] else ''}"
+
+
+def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
+    """The host and the runtime; empty without a manifest. What could not be read is not there.
+
+    Args:
+        summaries: all rows; they tell which stores already ran.
+    """
+    if campaign.manifest is None:
+        return []
+    manifest, machine, runtime = (
+        campaign.manifest,
+        campaign.manifest["machine"],
+        campaign.manifest["runtime"],
+    )
+    external = _external_stores(summaries)
+    facts: Facts = [
+        ("CPU", f"{machine['cpu_model']}, {plural(machine['cpus'], 'core')}"),
+        ("Memory", f"{gibibytes(machine['memory_bytes'])} GiB"),
+        ("Kernel", f"{machine['platform']} {machine['kernel']}"),
+    ]
+    optional = (("governor", "CPU governor"), ("open_files_limit", "Open files limit"))
+    facts += [(name, machine[key]) for key, name in optional if key in machine]
+    facts += sorted(machine["sysctl"].items())
+    facts += [
+        ("Runtime", f"{runtime['id']}, {'caps applied' if runtime['caps_applied'] else 'no caps applied'}"),
+        *container_facts(manifest),
+        *(_store_fact(store, binary, external) for store, binary in sorted(manifest["stores"].items())),
+        ("Load generator", plural(manifest["generator"]["workers"], "worker")),
+    ]
+    return facts
+
+
+def _runs(plan: Mapping[str, Any]) -> str:
+    """`3`, or `5 to 20, as many as it took,`."""
+    most = plan["runs_per_configuration"]
+    adaptive = plan.get("adaptive")
+    return f"{adaptive['looks'][0]} to {most}, as many as it took," if adaptive else str(most)
+
+
+def campaign_facts(campaign: Campaign) -> Facts:
+    """When it ran, in which order, and the command that repeats it."""
+    if campaign.manifest is None:
+        return [("Campaign", campaign.name)]
+    manifest, plan = campaign.manifest, campaign.manifest["plan"]
+    harness = manifest["harness"]
+    revision = f", revision {harness['git_revision']}" if "git_revision" in harness else ""
+    return [
+        ("Campaign", f"{manifest['campaign']}, {manifest['status']}"),
+        ("Started", manifest["started_at"]),
+        *([("Finished", manifest["finished_at"])] if "finished_at" in manifest else []),
+        ("Runs", f"{_runs(plan)} a configuration, {plan['order']}, seed {plan['seed']}"),
+        ("Warm-up", f"{plan['warmup_s']:g} s, discarded"),
+        ("Cool-down", _cool_down(plan)),
+        ("Harness", f"ratelimit-bench {harness['version']}{revision}, Node.js {harness['node']}"),
+        *_installed_versions(manifest),
+        ("Command", manifest["command"]),
+    ]
+
+
+def _installed_versions(manifest: Mapping[str, Any]) -> Facts:
+    """What was installed for versions that targets ask for, with the dependencies that came with it."""
+    return [
+        (
+            f"Installed {each['name']} {each['version']}",
+            ", ".join(
+                f"{name} {version}" for name, version in each["packages"].items() if name != each["name"]
+            )
+            or "without dependencies",
+        )
+        for each in manifest.get("versions", [])
+    ]
+
+
+def _cool_down(plan: dict[str, Any]) -> str:
+    between = f"{plan['cooldown_s']:g} s between runs"
+    return (
+        between
+        if plan["order"] == "interleaved"
+        else f"{between}, {plan['client_cooldown_s']:g} s between clients"
+    )
+
+
+def version_facts(summaries: Sequence[Summary]) -> list[tuple[str, Facts]]:
+    """Versions as seen at run time, and client settings, by label; several values of one are all named."""
+    by_label: dict[str, dict[str, list[str]]] = {}
+    for summary in summaries:
+        found = by_label.setdefault(summary.identity.label, {})
+        for run in summary.runs:
+            settings = run.measured.client_settings if run.measured else {}
+            seen = [(_VERSIONS[part], run.versions[part]) for part in _VERSIONS if part in run.versions]
+            seen += [(name, _setting(value)) for name, value in sorted(settings.items())]
+            for name, text in seen:
+                texts = found.setdefault(name, [])
+                if text not in texts:
+                    texts.append(text)
+    return [
+        (label, [(name, ", ".join(texts)) for name, texts in found.items()])
+        for label, found in by_label.items()
+    ]
+
+
+def _setting(value: str | float | bool | None) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "not set" if value is None else f"{value}"

@@ -1,0 +1,160 @@
+"""Failed requests: totals and kinds over all runs, and what was different in the runs that had some."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from report.analysis.comparison_text import interval_of
+from report.analysis.load_text import load_text, varying_parts
+from report.analysis.summary import Summary
+from report.base.format import ABSENT, count, milliseconds, plural, rate
+from report.results.model import Measured, Run
+from report.sections.tables import TableCell, sort_key
+from report.statistics.decision import compare_runs
+
+Count = Callable[[Measured], int | None]
+
+
+def _answers(first: str, others: bool = False) -> Count:
+    """Failed answers whose status starts with `first`, or with `others` those whose status does not."""
+    return lambda figures: sum(
+        number
+        for status, number in figures.failed_by_status.items()
+        if status.startswith(first) is not others
+    )
+
+
+#: Kinds of failed requests; a request is one of these, or it was answered.
+KINDS: tuple[tuple[str, str, Count], ...] = (
+    ("connection", "the connection was refused, reset or closed", lambda figures: figures.connection_errors),
+    ("time-out", "no answer within the time-out", lambda figures: figures.timeouts),
+    ("5xx", "the server answered with a status of 500 to 599", _answers("5")),
+    ("other status", "an answer that is neither admitted, limited nor 5xx", _answers("5", others=True)),
+)
+
+#: Counted by the server and not by the generator: the same trouble seen from the other side.
+STORE = (
+    "store",
+    "the limiter got no decision from the store, by the server's count; these requests are among the above",
+    lambda figures: figures.store_failures,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    name: str
+    meaning: str
+    requests: str
+    runs: str
+    share: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRow:
+    """One configuration that had errors; `cells` fit `COLUMNS`."""
+
+    summary_id: str
+    configuration: str
+    load: str
+    cells: tuple[TableCell, ...]
+
+
+#: Name and unit.
+COLUMNS = (
+    *((name, "requests") for name, _, _ in (*KINDS, STORE)),
+    ("Runs", "with errors"),
+    ("Throughput", "with errors, requests/s"),
+    ("Throughput", "without, requests/s"),
+    ("Ratio", "with ÷ without"),
+    ("p99", "with errors, ms"),
+    ("p99", "without, ms"),
+    ("Ratio", "with ÷ without"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """Over all measured runs, invalid ones too."""
+
+    sentence: str
+    kinds: tuple[KindRow, ...]
+    rows: tuple[FailureRow, ...]
+
+
+def _measured(summaries: Iterable[Summary]) -> list[tuple[Run, Measured]]:
+    return [(run, run.measured) for summary in summaries for run in summary.runs if run.measured]
+
+
+def _troubled(figures: Measured) -> bool:
+    return figures.errors_total > 0 or any(read(figures) for _, _, read in (*KINDS, STORE))
+
+
+def _total(found: Sequence[tuple[Run, Measured]], read: Count) -> int | None:
+    counts = [number for _, figures in found if (number := read(figures)) is not None]
+    return sum(counts) if counts else None
+
+
+def _kind(found: Sequence[tuple[Run, Measured]], name: str, meaning: str, read: Count) -> KindRow:
+    total = _total(found, read)
+    sent = sum(figures.requests_total + figures.errors_total for _, figures in found)
+    return KindRow(
+        name,
+        meaning,
+        count(total),
+        count(sum(bool(read(figures)) for _, figures in found)) if total is not None else ABSENT,
+        f"{100 * total / sent:.4g} %" if total is not None and sent else ABSENT,
+    )
+
+
+def _middle(values: Sequence[float]) -> float | None:
+    return median(values) if values else None
+
+
+def _cells(summary: Summary) -> tuple[TableCell, ...]:
+    found = _measured([summary])
+    sides = [[f for _, f in found if _troubled(f) is troubled] for troubled in (True, False)]
+    throughputs = [[f.requests_per_second for f in side] for side in sides]
+    p99s = [[f.percentiles_ms["p99"] for f in side if f.percentiles_ms] for side in sides]
+
+    def number(value: float | None, show: Callable[[float | None], str]) -> TableCell:
+        return TableCell(show(value), kind="number", sort=sort_key(value))
+
+    def ratio(with_errors: Sequence[float], without: Sequence[float]) -> TableCell:
+        comparison = compare_runs(with_errors, without)
+        text = interval_of(comparison) or ABSENT
+        return TableCell(text, kind="number", sort=sort_key(comparison.ratio))
+
+    return (
+        *(number(_total(found, read), count) for _, _, read in (*KINDS, STORE)),
+        TableCell(f"{len(sides[0])} of {len(found)}", kind="number", sort=sort_key(len(sides[0]))),
+        *(number(_middle(side), rate) for side in throughputs),
+        ratio(*throughputs),
+        *(number(_middle(side), milliseconds) for side in p99s),
+        ratio(*p99s),
+    )
+
+
+def failures(summaries: Sequence[Summary]) -> Failures:
+    """The error analysis of a campaign: all runs, by kind and by configuration."""
+    found = _measured(summaries)
+    answered = sum(figures.requests_total for _, figures in found)
+    troubled = [figures for _, figures in found if _troubled(figures)]
+    over = f"{plural(len(found), 'measured run')} with {plural(answered, 'answered request')}"
+    sentence = (
+        f"{plural(sum(figures.errors_total for figures in troubled), 'failed request')} in "
+        f"{len(troubled):,} of {over}."
+        if troubled
+        else f"No request failed in {over}."
+    )
+    parts = varying_parts(summaries)
+    return Failures(
+        sentence,
+        tuple(_kind(found, name, meaning, read) for name, meaning, read in (*KINDS, STORE)),
+        tuple(
+            FailureRow(
+                summary.id, summary.identity.label, load_text(summary.identity, parts), _cells(summary)
+            )
+            for summary in summaries
+            if any(run.measured and _troubled(run.measured) for run in summary.runs)
+        ),
+    )

@@ -1,0 +1,62 @@
+"""What a reader can filter by: which values there are, and which of them each row has."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from report.analysis.load_text import load_name
+from report.analysis.summary import Summary
+from report.results.model import Identity
+
+#: What a row has under a filter; empty stands for any value.
+Read = Callable[[Summary], str]
+
+
+def _beside(read: Callable[[Identity], str | None]) -> Read:
+    """Empty for controls, which stand beside every store and topology."""
+
+    def value(summary: Summary) -> str:
+        identity = summary.identity
+        return "" if identity.control else read(identity) or "not known"
+
+    return value
+
+
+FILTERS: tuple[tuple[str, Read], ...] = (
+    ("client", lambda summary: summary.identity.client),
+    ("runtime", lambda summary: summary.runtime),
+    ("topology", _beside(lambda identity: identity.topology)),
+    ("store", _beside(lambda identity: identity.store_text)),
+    ("workload", lambda summary: summary.identity.workload_text),
+    ("traffic", lambda summary: summary.identity.traffic),
+    ("load", lambda summary: load_name(summary.identity)),
+    ("verdict", lambda summary: summary.verdict or "no run"),
+)
+
+
+def _order(value: str) -> tuple[float, str]:
+    """By the number that it starts with, if any: `50 connections` before `200 connections`."""
+    number = re.match(r"[\d,]+", value)
+    return (float(number[0].replace(",", "")) if number else -1, value)
+
+
+def filter_values(summaries: Sequence[Summary]) -> dict[str, list[str]]:
+    """The values that each filter offers, in order; a filter with one value is left out."""
+    found = {name: {read(summary) for summary in summaries} - {""} for name, read in FILTERS}
+    return {name: sorted(values, key=_order) for name, values in found.items() if len(values) > 1}
+
+
+def row_values(summary: Summary) -> dict[str, str]:
+    """The row's value under each filter."""
+    return {name: read(summary) for name, read in FILTERS}
+
+
+def counts_by_row(ids: Iterable[str]) -> str:
+    """`row1:5 row2:3`: things that the filters count anew, each given by the id of its row."""
+    return " ".join(f"{row}:{number}" for row, number in Counter(ids).items())
+
+
+def rows_named(text: str, summaries: Sequence[Summary]) -> str:
+    """Ids of the rows whose label stands in a text, with a space between; empty where it names none."""
+    words = {word.rstrip(".:") for word in re.findall(r"[\w@:.+-]+", text)}
+    return " ".join(summary.id for summary in summaries if summary.identity.label in words)

@@ -1,0 +1,245 @@
+"""The rows of the first screen: per cell and ranking, the figures that decide and what was shown of them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report.analysis.comparison_text import interval_of, name
+from report.analysis.load_text import load_text
+from report.analysis.rankings import (
+    Cell,
+    Figure,
+    Ranking,
+    Standing,
+    by_p99,
+    by_throughput,
+    compare_rows,
+    server_cpu,
+    throughput,
+)
+from report.analysis.summary import Summary
+from report.base.format import ABSENT, microseconds, milliseconds, plural, rate
+from report.sections.client_vs_script import ApartTable, apart_caption, apart_tables
+from report.sections.script_text import difference, disclosure, mode_text
+from report.sections.spread_text import SpreadFigure, spread_figure
+from report.sections.verdict_text import sentence
+from report.statistics.decision import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """A configuration: figures of its median run with their range over its runs, and what was shown."""
+
+    summary_id: str
+    rank: str
+    """Empty unless its place was shown."""
+    best: bool
+    """It was shown to be better than every other row of its ranking."""
+    label: str
+    throughput: SpreadFigure
+    p99: SpreadFigure
+    cpu: SpreadFigure
+    """Of the server, in µs per request."""
+    ratio: str
+    """To the first row of its ranking, with the interval: `0.91×, 0.89–0.93×`."""
+    cpu_ratio: str
+    status: str
+    """What was shown of it, in a word or two; empty where nothing is compared."""
+    verdict: str
+    """Of its runs: whether each measurement can be believed."""
+    hole: str
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A sign of unsteady runs of a row, as a sentence."""
+
+    summary_id: str
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGroup:
+    """Rows on one store, under one script or each under its client's own."""
+
+    heading: str
+    disclosure: str
+    """Which scripts ran, by which commands."""
+    sentence: str
+    indicative: bool
+    rows: tuple[AnswerRow, ...]
+
+    @property
+    def ids(self) -> str:
+        return " ".join(row.summary_id for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One cell."""
+
+    id: str
+    title: str
+    open_loop: bool
+    groups: tuple[AnswerGroup, ...]
+    controls: tuple[AnswerRow, ...]
+    warnings: tuple[Warned, ...]
+    ceiling: str
+    difference: str
+    """What tells the groups apart; empty where there is one."""
+    apart: tuple[ApartTable, ...]
+    apart_caption: str
+
+    @property
+    def rows(self) -> tuple[AnswerRow, ...]:
+        return (*(row for group in self.groups for row in group.rows), *self.controls)
+
+
+#: Statuses of a row as seen from the first one of its ranking, in a closed loop and in an open one.
+_STATUS = {
+    "better": ("faster", "lower p99"),
+    "worse": ("slower", "higher p99"),
+    "no difference": ("no difference", "no difference"),
+    "inconclusive": ("not decided", "not decided"),
+    "indicative": ("too few runs", "too few runs"),
+    "not comparable": ("not compared", "not compared"),
+}
+
+
+def row_status(standing: Standing, ranking: Ranking) -> str:
+    """`fastest`, `slower`, `not decided`, …; empty for the first row, unless it was shown to be the best."""
+    if ranking.winner is standing.summary:
+        return "lowest p99" if ranking.open_loop else "fastest"
+    found = standing.versus_first
+    return _STATUS[found.status][ranking.open_loop] if found else ""
+
+
+def _percentile(name: str) -> Figure:
+    return lambda figures: figures.percentiles_ms.get(name)
+
+
+def _row(summary: Summary, standing: Standing | None = None, ranking: Ranking | None = None) -> AnswerRow:
+    compared = standing is not None and ranking is not None
+    return AnswerRow(
+        summary_id=summary.id,
+        rank="" if standing is None or standing.rank is None else str(standing.rank),
+        best=ranking is not None and ranking.winner is summary,
+        label=summary.identity.short_label,
+        throughput=spread_figure(summary, throughput, rate),
+        p99=spread_figure(summary, _percentile("p99"), milliseconds, "p99"),
+        cpu=spread_figure(summary, server_cpu, microseconds),
+        ratio=against_first(standing.versus_first if standing else None),
+        cpu_ratio=against_first(standing.cpu_versus_first if standing else None),
+        status=row_status(standing, ranking) if compared and standing and ranking else "",
+        verdict=verdict_summary(summary),
+        hole=summary.hole,
+    )
+
+
+def control_row(control: Summary) -> AnswerRow:
+    """A row that nothing is compared with."""
+    return _row(control)
+
+
+def against_first(comparison: Comparison | None) -> str:
+    """`0.91×, 0.89–0.93×`; a dash for the first row, and where there is no estimate."""
+    return (interval_of(comparison) if comparison else "") or ABSENT
+
+
+def verdict_summary(summary: Summary) -> str:
+    """`valid`, or how many of the planned runs are not: `1 of 5 runs suspect`."""
+    planned = plural(len(summary.runs) + len(summary.missing), "run")
+    verdicts = Counter(run.verdict for run in summary.runs)
+    counts = {**{name: verdicts[name] for name in ("invalid", "suspect")}, "missing": len(summary.missing)}
+    found = [(name, number) for name, number in counts.items() if number]
+    if not found:
+        return "valid"
+    (name, number), *others = found
+    return ", ".join([f"{number} of {planned} {name}", *(f"{more} {kind}" for kind, more in others)])
+
+
+def heading_of(ranking: Ranking) -> str:
+    """`On valkey 9.1.2, one script for all`."""
+    versions = {
+        run.versions["store"]
+        for standing in ranking.standings
+        for run in standing.summary.runs
+        if "store" in run.versions
+    }
+    if ranking.store is None:
+        return "Store not known"
+    store = " ".join(["On", ranking.store, ", ".join(sorted(versions))]).strip()
+    already = " (already ran)" if ranking.group.external else ""
+    return f"{store}{already}, {mode_text(ranking)}"
+
+
+def ceiling_ratios(cell: Cell) -> list[tuple[Summary, Summary, Comparison]]:
+    """The client row with the highest median with each control: (client, control, client ÷ control)."""
+    clients = [row for row in by_throughput(cell.summaries) if row.median]
+    if not clients or cell.identity.open_loop:
+        return []
+    found = []
+    for control in cell.controls:
+        for pair in compare_rows([control, clients[0]], throughput, higher_is_better=True):
+            found.append((pair.new, pair.base, pair.comparison))
+    return found
+
+
+def _ceiling(cell: Cell) -> str:
+    texts = [
+        f"{interval_of(found)} of {name(control)}"
+        for _, control, found in ceiling_ratios(cell)
+        if found.ratio is not None
+    ]
+    if not texts:
+        return ""
+    client = ceiling_ratios(cell)[0][0]
+    return f"{name(client)} reaches {' and '.join(texts)}, under the same load."
+
+
+def cell_title(cell: Cell) -> str:
+    """`Cluster · light · realistic · 50 connections · 30 s`, and the caps, where there are some."""
+    identity = cell.identity
+    topology = identity.topology.capitalize() if identity.topology else "Other addresses"
+    parts = [topology, load_text(identity)]
+    if identity.caps != "{}":
+        parts.append(f"caps {identity.caps}")
+    return " · ".join(parts)
+
+
+def answers(cells: Sequence[Cell]) -> tuple[Answer, ...]:
+    """One answer a cell, in their order."""
+    found = []
+    for cell in cells:
+        groups = tuple(
+            AnswerGroup(
+                heading=heading_of(ranking),
+                disclosure=disclosure(ranking),
+                sentence=sentence(ranking),
+                indicative=bool(ranking.compared) and ranking.few_runs,
+                rows=tuple(_row(standing.summary, standing, ranking) for standing in ranking.standings),
+            )
+            for ranking in cell.rankings
+        )
+        apart = apart_tables(cell)
+        controls = by_p99(cell.controls) if cell.identity.open_loop else cell.controls
+        found.append(
+            Answer(
+                id=cell.id,
+                title=cell_title(cell),
+                open_loop=cell.identity.open_loop,
+                groups=groups,
+                controls=tuple(control_row(control) for control in controls),
+                warnings=tuple(
+                    Warned(row.id, row.identity.short_label, text)
+                    for row in (*cell.summaries, *cell.controls)
+                    for text in row.warnings
+                ),
+                ceiling=_ceiling(cell),
+                difference=difference(cell),
+                apart=apart,
+                apart_caption=apart_caption(apart),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,86 @@
+"""Open loops: the latency at an offered rate, and how well that rate was kept (rules M3 to M5)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report.analysis.load_text import load_text
+from report.analysis.rankings import Cell
+from report.analysis.summary import Summary
+from report.base.format import ABSENT, count, milliseconds, rate
+
+#: Name and unit of each column after the row's name.
+COLUMNS = (
+    ("p50", "ms"),
+    ("p99", "ms"),
+    ("p50 from send", "ms"),
+    ("p99 from send", "ms"),
+    ("Sent", "requests/s"),
+    ("Late", "sends"),
+    ("Never sent", "sends"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RateRow:
+    """`cells` go with `COLUMNS`; `hole` stands in their place where there is no valid run."""
+
+    summary_id: str
+    label: str
+    store: str
+    control: bool
+    cells: tuple[str, ...]
+    hole: str
+
+
+@dataclass(frozen=True, slots=True)
+class RateTable:
+    """Of one cell: all rows were offered the same rate."""
+
+    id: str
+    title: str
+    rows: tuple[RateRow, ...]
+
+
+def _row(summary: Summary) -> RateRow:
+    figures = summary.figures
+    latency = figures.percentiles_ms if figures else {}
+    service = figures.service_ms if figures else {}
+    schedule = figures.schedule if figures else None
+    kept = (
+        (rate(schedule.achieved_per_second), count(schedule.late), count(schedule.dropped + schedule.unsent))
+        if schedule
+        else (ABSENT,) * 3
+    )
+    return RateRow(
+        summary.id,
+        summary.identity.short_label,
+        summary.identity.store_text,
+        summary.identity.control,
+        (*(milliseconds(times.get(name)) for times in (latency, service) for name in ("p50", "p99")), *kept),
+        summary.hole,
+    )
+
+
+def _by_p99(summaries: Sequence[Summary]) -> list[Summary]:
+    """Lowest p99 first, rows without a valid run last, ties by label."""
+
+    def order(summary: Summary) -> tuple[float, str]:
+        p99 = summary.figures.percentiles_ms.get("p99") if summary.figures else None
+        return (float("inf") if p99 is None else p99, summary.identity.label)
+
+    return sorted(summaries, key=order)
+
+
+def rate_tables(cells: Sequence[Cell]) -> tuple[RateTable, ...]:
+    """A table for each cell of an open loop, rows by p99 and controls last; empty without one."""
+    return tuple(
+        RateTable(
+            cell.id,
+            " · ".join(
+                [(cell.identity.topology or "other addresses").capitalize(), load_text(cell.identity)]
+            ),
+            tuple(_row(summary) for summary in (*_by_p99(cell.summaries), *_by_p99(cell.controls))),
+        )
+        for cell in cells
+        if cell.identity.open_loop
+    )

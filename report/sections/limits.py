@@ -1,0 +1,130 @@
+"""What the figures of a campaign do not tell: only what holds for this one, a sentence each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report.analysis.comparison_text import name
+from report.analysis.rankings import Cell, Ranking
+from report.analysis.runtimes import PagePart
+from report.base.format import joined, plural
+from report.results.model import Campaign
+from report.sections.first_screen import ceiling_ratios
+from report.sections.script_text import what_varies
+from report.sections.verdict_text import scripts_differ
+from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
+
+#: From so much of the control without a limiter on, a client's throughput says more about the harness.
+NEAR_CEILING = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence, and the ids of the rows that it is about, with a space between; none: about all."""
+
+    text: str
+    ids: str = ""
+    whole: bool = False
+    """It names all of these rows, so that it goes with any of them."""
+
+
+def _script_limits(rankings: Sequence[Ranking]) -> list[Line]:
+    differing = [ranking for ranking in rankings if ranking.compared and scripts_differ(ranking)]
+    if not differing:
+        return []
+    what = joined(list(dict.fromkeys(what_varies(ranking) for ranking in differing)))
+    ids = " ".join(row.id for ranking in differing for row in ranking.summaries)
+    return [
+        Line(
+            f"The scripts differ: what is compared is {what} and script together. With +same-script all "
+            "clients run the same one.",
+            ids,
+        )
+    ]
+
+
+def _store_limits(cells: Sequence[Cell]) -> list[Line]:
+    differing = [cell for cell in cells if cell.stores_differ]
+    if not differing:
+        return []
+    stores = dict.fromkeys(row.identity.store_text for cell in differing for row in cell.summaries)
+    ids = " ".join(row.id for cell in differing for row in cell.summaries)
+    return [
+        Line(
+            f"The stores differ ({joined(list(stores))}): rows on one are not compared with rows on another.",
+            ids,
+        )
+    ]
+
+
+def _foreign_limits(rankings: Sequence[Ranking]) -> list[Line]:
+    """Pairs that are not judged because of other programs, once each."""
+    found = {}
+    for ranking in rankings:
+        for pair in ranking.ranked_by:
+            if pair.comparison.blocked and pair.comparison.reason.startswith("other programs"):
+                text = f"Not judged: {pair.comparison.reason}."
+                found[text] = Line(text, f"{pair.base.id} {pair.new.id}", whole=True)
+    return list(found.values())
+
+
+def _ceiling_limits(cells: Sequence[Cell]) -> list[Line]:
+    found = []
+    for cell in cells:
+        for client, control, comparison in ceiling_ratios(cell):
+            near = comparison.ratio is not None and comparison.ratio >= NEAR_CEILING
+            if near and control.identity.client == "none":
+                text = (
+                    f"{name(client)} is close to the server without a limiter ({comparison.ratio:.2f}× of "
+                    "none): the harness may limit it, and clients may differ more than is seen here."
+                )
+                found.append(Line(text, client.id))
+    return found[:1]
+
+
+def _suspects(campaign: Campaign, parts: Sequence[PagePart]) -> str:
+    number = sum(row.suspect_runs for part in parts for row in part.ordered)
+    counts = "is suspect: it counts" if number == 1 else "are suspect: they count"
+    runs = plural(len(campaign.runs), "run")
+    return f"{number} of {runs} {counts}, and the list of all runs says why." if number else ""
+
+
+def _sentence(text: str) -> str:
+    """A condition of the manifest as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
+def _of_all(campaign: Campaign, parts: Sequence[PagePart], rankings: Sequence[Ranking]) -> list[str]:
+    """What is about all rows."""
+    manifest = campaign.manifest
+    names = [part.name for part in parts]
+    few = any(ranking.compared and ranking.few_runs for ranking in rankings)
+    closed = any(not ranking.open_loop for ranking in rankings)
+    texts = [
+        "" if manifest else "There is no manifest: machine, plan and the versions asked for are not known.",
+        "This campaign was aborted: runs that did not take place are listed as missing."
+        if manifest and manifest["status"] == "aborted"
+        else "",
+        *(_sentence(condition) for condition in (manifest["conditions"] if manifest else [])),
+        f"Runs took place in several runtimes ({joined(names)}): nothing is compared across them."
+        if len(parts) > 1
+        else "",
+        f"Fewer than {MIN_RUNS_FOR_A_CLAIM} runs of each are indicative: they rank nothing." if few else "",
+        _suspects(campaign, parts),
+        "p99 is that at full load (a closed loop), not that at your rate: --rate measures it."
+        if closed
+        else "",
+    ]
+    return [text for text in texts if text]
+
+
+def limits_of(campaign: Campaign, parts: Sequence[PagePart]) -> tuple[Line, ...]:
+    """What a reader must know before a figure is used."""
+    cells = [cell for part in parts for cell in part.cells]
+    rankings = [ranking for cell in cells for ranking in cell.rankings]
+    return (
+        *(Line(text) for text in _of_all(campaign, parts, rankings)),
+        *_store_limits(cells),
+        *_script_limits(rankings),
+        *_foreign_limits(rankings),
+        *_ceiling_limits(cells),
+    )

@@ -1,0 +1,39 @@
+"""What a reader must know of what is not on the page."""
+
+from report.base.format import percent, plural
+from report.results.model import Campaign
+
+#: So many excluded files are named; beyond it they are counted.
+MAX_NAMED = 100
+
+
+#: By which a run is suspect that other programs disturbed.
+_FOREIGN_CPU_RULE = "M25"
+
+
+def _disturbed(campaign: Campaign) -> list[str]:
+    """How many runs other programs disturbed; nothing where none was."""
+    runs = [run for run in campaign.runs if any(reason.rule == _FOREIGN_CPU_RULE for reason in run.reasons)]
+    used = [run.measured.foreign_cpu_percent or 0 for run in runs if run.measured]
+    if not used:
+        return []
+    measured = sum(run.measured is not None for run in campaign.runs)
+    return [
+        f"Other programs disturbed {len(used):,} of {plural(measured, 'run')}: they used up to "
+        f"{percent(max(used), 0)} of one CPU meanwhile. Measure again on a machine where nothing else runs."
+    ]
+
+
+def campaign_notices(campaign: Campaign) -> tuple[str, ...]:
+    """One sentence each: other programs' work, files that were left out, and series that were too many."""
+    more, left_out = len(campaign.excluded) - MAX_NAMED, campaign.series_left_out
+    return (
+        *_disturbed(campaign),
+        *(f"Excluded: {entry}." for entry in campaign.excluded[:MAX_NAMED]),
+        *([f"Excluded: {more:,} more files; the command names each."] if more > 0 else []),
+        *(
+            [f"The per-second series of {left_out:,} median runs are left out: there are too many to show."]
+            if left_out
+            else []
+        ),
+    )

@@ -1,0 +1,295 @@
+"""The first thing on the page: what these figures show, and what would decide the rest."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report.analysis.comparison_text import name
+from report.analysis.load_text import load_text, varying_parts
+from report.analysis.rankings import Cell, Ranking
+from report.analysis.runtimes import PagePart
+from report.analysis.steadiness import unsteady_controls, unsteady_text
+from report.analysis.summary import Summary
+from report.base.format import joined, plural
+from report.results.model import Campaign
+from report.sections.first_screen import heading_of
+from report.sections.limits import Line, limits_of
+from report.sections.verdict_text import (
+    as_sentences,
+    cpu_differences,
+    differences,
+    equal_text,
+    few_runs_text,
+    few_samples_text,
+    undecided,
+    winner_text,
+)
+from report.statistics.power import MAX_RUNS
+
+#: More comparisons are told by number, and each in the details.
+MAX_LINES = 6
+
+#: Runs of each that are asked for at least, and beyond which more of them are no advice.
+FEWEST_RUNS, MOST_RUNS = 10, 100
+
+TOO_FEW = "there are too few runs"
+
+#: Fewer CPUs cannot give each of store, server and load generator some of its own, and leave one to others.
+CPUS_FOR_ALL = 4
+_OWN_CPUS = (
+    "give store, server and load generator CPUs of their own (--cpuset-store, --cpuset-server, "
+    "--cpuset-loadtest)"
+)
+_MORE_CPUS = f"use a machine with at least {CPUS_FOR_ALL} CPUs"
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    lead: str
+    lines: tuple[Line, ...]
+    """One a comparison, where there are several."""
+    decide: str
+    """What would decide what is open; empty where nothing is."""
+    command: str
+    """The command of it, which ends the sentence; empty without one."""
+    limits: tuple[Line, ...]
+    """What the figures do not tell."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All of it but the limits, a sentence or a few each: for terminals and programs."""
+        decide = f"{self.decide} {self.command}".strip()
+        return (self.lead, *(line.text for line in self.lines), *([decide] if decide else []))
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """What one ranking of two or more rows shows."""
+
+    ranking: Ranking
+    place: str
+    """What tells it from the others."""
+    text: str
+    kind: str
+    """For counting: `iovalkey is the fastest`, `no difference is shown`, …"""
+
+    @property
+    def ids(self) -> str:
+        return " ".join(summary.id for summary in self.ranking.summaries)
+
+
+def _figure(ranking: Ranking) -> str:
+    return "p99" if ranking.open_loop else "throughput"
+
+
+def _open_text(ranking: Ranking) -> str:
+    """Which rows are open, e.g. `no difference in throughput is shown between iovalkey and ioredis`."""
+    pairs, figure = undecided(ranking), _figure(ranking)
+    blocked = [pair for pair in pairs if pair.comparison.blocked]
+    told = bool(differences(ranking) or equal_text(ranking))
+    if not pairs:
+        return ""
+    if told:
+        between = f" between {name(pairs[0].base)} and {name(pairs[0].new)}" if len(pairs) == 1 else ""
+        text = f"no difference in {figure} is shown{between or ' between the others'}"
+    else:
+        no_cpu = ranking.cpu_pairs and not any(pair.comparison.shown for pair in ranking.cpu_pairs)
+        also = " or server CPU" if no_cpu else ""
+        rows = joined([name(row) for row in ranking.compared])
+        text = f"no difference in {figure}{also} is shown between {rows}"
+    return f"{text}, because {blocked[0].comparison.reason}" if blocked else text
+
+
+def _text(ranking: Ranking) -> str:
+    clauses = [
+        winner_text(ranking),
+        *differences(ranking),
+        equal_text(ranking),
+        _open_text(ranking),
+        few_runs_text(ranking),
+        few_samples_text(ranking),
+        *cpu_differences(ranking),
+    ]
+    return as_sentences(clauses) or "No difference is shown."
+
+
+def _kind(ranking: Ranking) -> str:
+    figure = _figure(ranking)
+    if ranking.winner:
+        return winner_text(ranking)
+    if differences(ranking):
+        return f"some differ in {figure}"
+    if ranking.few_runs:
+        return TOO_FEW
+    return f"no difference in {figure} is shown"
+
+
+def _places(parts: Sequence[PagePart]) -> list[tuple[PagePart, Cell, Ranking, str]]:
+    """Every ranking with what tells it from the others: runtime, topology, load, store."""
+    cells = [cell for part in parts for cell in part.cells]
+    varying = varying_parts([cell.summaries[0] for cell in cells]) if cells else ()
+    topologies = {cell.identity.topology for cell in cells}
+    found = []
+    for part in parts:
+        for cell in part.cells:
+            for ranking in cell.rankings:
+                topology = (cell.identity.topology or "other addresses") if len(topologies) > 1 else ""
+                texts = [
+                    part.name,
+                    topology,
+                    load_text(cell.identity, varying),
+                    heading_of(ranking) if len(cell.rankings) > 1 else "",
+                    f"caps {cell.identity.caps}" if cell.identity.caps != "{}" else "",
+                ]
+                place = ", ".join(filter(None, texts))
+                found.append((part, cell, ranking, f"{place[:1].upper()}{place[1:]}"))
+    return found
+
+
+def _findings(parts: Sequence[PagePart]) -> list[_Finding]:
+    return [
+        _Finding(ranking, place, _text(ranking), _kind(ranking))
+        for _, _, ranking, place in _places(parts)
+        if ranking.compared
+    ]
+
+
+def _counted(findings: Sequence[_Finding]) -> str:
+    """`iovalkey is the fastest in 3 of 12 comparisons, no difference in throughput is shown in 9.`"""
+    (first, number), *others = Counter(finding.kind for finding in findings).most_common()
+    total = plural(len(findings), "comparison")
+    if not others:
+        return f"{first} in all {total}"
+    rest = [f"{kind} in {count:,}" for kind, count in others]
+    return joined([f"{first} in {number:,} of {total}", *rest])
+
+
+def _without_findings(parts: Sequence[PagePart]) -> tuple[str, str]:
+    """Lead and advice where no two rows can be compared."""
+    clients = [row for part in parts for cell in part.cells for row in cell.summaries]
+    measured = [row for row in clients if row.median]
+    if not clients:
+        return (
+            "Only controls were measured. They show what the harness itself can do, and no client.",
+            "To measure a client, name it in --clients.",
+        )
+    if not measured:
+        return (
+            f"No run counts, so nothing can be recommended. {name(clients[0])}: {clients[0].hole}.",
+            "The list of all runs has every reason.",
+        )
+    labels = list(dict.fromkeys(name(row) for row in measured))
+    if len({name(row) for row in clients}) == 1:
+        return (
+            f"Only {labels[0]} was measured: there is no other client to compare it with.",
+            "To compare, name two clients or more in --clients.",
+        )
+    if len(labels) == 1:
+        return (
+            f"Only {labels[0]} has runs that count, so it cannot be compared with the others.",
+            "The list of all runs says what went wrong with the others.",
+        )
+    stores = list(dict.fromkeys(row.identity.store_text for row in measured))
+    if len(stores) > 1:
+        return (
+            f"{joined(labels)} ran on different stores ({joined(stores)}), so no client is compared with "
+            "another: a difference could be one of the store.",
+            "To compare clients, measure them on one store, e.g. ioredis@valkey beside iovalkey.",
+        )
+    return (
+        f"{joined(labels)} are not compared: no two of them share load, limiter and script.",
+        "To compare clients, measure them under one load, with the same limiter.",
+    )
+
+
+def command_again(command: str, runs: int, duration: str = "") -> str:
+    """The campaign's command with so many runs of each configuration, and another `--duration-mode` if one is
+    given."""
+    replaced = ["runs", "max-runs", "budget", *(["duration-mode"] if duration else [])]
+    value = r"(?:'[^']*'|\"[^\"]*\"|\S+)"
+    kept = re.sub(rf"\s--(?:{'|'.join(replaced)})(?:=|\s+){value}", "", f" {command}").strip()
+    return f"{kept}{f' --duration-mode {duration}' if duration else ''} --runs {runs}"
+
+
+def _longer(campaign: Campaign) -> str:
+    """A window longer than those of the campaign."""
+    longest = max((run.identity.duration_s or 0 for run in campaign.runs), default=0)
+    return "fixed30" if longest < 30 else "fixed120"
+
+
+def _steadier(campaign: Campaign) -> str:
+    """What makes runs differ less, by what this campaign had."""
+    cpus = campaign.manifest["machine"]["cpus"] if campaign.manifest else CPUS_FOR_ALL
+    return (
+        f"close other programs, {_OWN_CPUS if cpus >= CPUS_FOR_ALL else _MORE_CPUS}, and measure longer "
+        f"windows (--duration-mode {_longer(campaign)})"
+    )
+
+
+def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]:
+    """What would decide the open comparisons, and the command; both empty where none is open."""
+    open_pairs = [
+        pair.comparison
+        for finding in findings
+        for pair in finding.ranking.ranked_by
+        if pair.comparison.status in ("inconclusive", "indicative") and not pair.comparison.blocked
+    ]
+    if not open_pairs:
+        blocked = any(pair.comparison.blocked for each in findings for pair in undecided(each.ranking))
+        return (f"To decide: {_steadier(campaign)}." if blocked else "", "")
+    few = any(found.status == "indicative" for found in open_pairs)
+    needed = [found.runs_needed for found in open_pairs if found.runs_needed is not None]
+    affordable = [runs for runs in needed if runs <= MOST_RUNS]
+    if not affordable and not few:
+        most = (
+            f"about {max(needed)} runs of each like these" if needed else f"more than {MAX_RUNS} runs of each"
+        )
+        return (f"To decide the rest would take {most}. What helps more: {_steadier(campaign)}.", "")
+    runs = max([FEWEST_RUNS, *affordable])
+    command = (campaign.manifest or {}).get("command", "")
+    shown = any(pair.comparison.shown for each in findings for pair in each.ranking.ranked_by)
+    what = "To decide the rest" if shown else "To decide"
+    if not command:
+        return (f"{what}, measure about {runs} runs of each (--runs {runs}).", "")
+    rows = len({run.identity.key for run in campaign.runs})
+    return (
+        f"{what}, make about {runs} runs of each ({plural(runs * rows, 'run')}):",
+        command_again(command, runs),
+    )
+
+
+def recommend(campaign: Campaign, summaries: Sequence[Summary], parts: Sequence[PagePart]) -> Recommendation:
+    """What a reader who must decide is told first.
+
+    Args:
+        summaries: all rows of the campaign.
+        parts: `page_parts` of them.
+    """
+    findings = _findings(parts)
+    limits = limits_of(campaign, parts)
+    controls = unsteady_controls(summaries)
+    if controls:
+        return Recommendation(
+            f"This machine was too unsteady to rank anything: {unsteady_text(controls)}, "
+            "which involve no client.",
+            (),
+            f"What helps: {_steadier(campaign)}; then repeat with at least {FEWEST_RUNS} runs of each:",
+            command_again(command, FEWEST_RUNS, _longer(campaign))
+            if (command := (campaign.manifest or {}).get("command", ""))
+            else f"--runs {FEWEST_RUNS}",
+            limits,
+        )
+    if not findings:
+        lead, advice = _without_findings(parts)
+        return Recommendation(lead, (), advice, "", limits)
+    decide, command = _decide(campaign, findings)
+    if len(findings) == 1:
+        text = findings[0].text
+        ours = text.startswith(("No ", "The "))
+        lead = f"On this machine {text[:1].lower() if ours else text[:1]}{text[1:]}"
+        nothing = findings[0].kind == TOO_FEW
+        return Recommendation(f"Nothing is decided: {text}" if nothing else lead, (), decide, command, limits)
+    lines = tuple(Line(f"{finding.place}: {finding.text}", finding.ids) for finding in findings)
+    lead = f"On this machine {_counted(findings)}."
+    return Recommendation(lead, lines, decide, command, limits)

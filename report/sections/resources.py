@@ -1,0 +1,61 @@
+"""What each role used of the machine and waited for, and what other programs took, of the median runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from report.analysis.load_text import load_text, varying_parts
+from report.analysis.summary import Summary
+from report.base.format import percent
+from report.results.model import Measured
+from report.results.roles import ORDER, cpu_percent, run_delay_us
+from report.sections.tables import TableCell, exact, sort_key
+
+#: Name and unit of each column after the row's name.
+COLUMNS = (
+    *((f"{role.capitalize()} CPU", "of one CPU") for role in ORDER),
+    *((f"{role.capitalize()} waited", "of the window") for role in ORDER),
+    ("Other programs", "of one CPU"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRow:
+    """`cells` go with `COLUMNS`."""
+
+    summary_id: str
+    configuration: str
+    load: str
+    """What tells its load from that of other rows; empty where all have the same."""
+    cells: tuple[TableCell, ...]
+
+
+def waited_percent(figures: Measured) -> Mapping[str, float]:
+    """Run delay by group in % of the window, all threads added up, so that it may be more than 100."""
+    return {
+        group: delay_us / figures.duration_s / 10_000
+        for group, delay_us in run_delay_us(figures.roles).items()
+    }
+
+
+def _cell(value: float | None) -> TableCell:
+    return TableCell(percent(value), kind="number", sort=sort_key(value), hint=exact(value, "%"))
+
+
+def _cells(figures: Measured) -> tuple[TableCell, ...]:
+    used, waited = cpu_percent(figures.roles), waited_percent(figures)
+    values = [*(used.get(role) for role in ORDER), *(waited.get(role) for role in ORDER)]
+    return tuple(_cell(value) for value in [*values, figures.foreign_cpu_percent])
+
+
+def resource_rows(summaries: Sequence[Summary]) -> tuple[ResourceRow, ...]:
+    """A row for each configuration with figures; none where no run tells of waiting or other programs."""
+    measured = [(summary, summary.figures) for summary in summaries if summary.figures]
+    if not any(
+        run_delay_us(figures.roles) or figures.foreign_cpu_percent is not None for _, figures in measured
+    ):
+        return ()
+    parts = varying_parts(summaries)
+    return tuple(
+        ResourceRow(summary.id, summary.identity.label, load_text(summary.identity, parts), _cells(figures))
+        for summary, figures in measured
+    )

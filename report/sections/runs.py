@@ -1,0 +1,96 @@
+"""The list of all runs: the good, the bad, and those that left no file."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from report.analysis.load_text import Part, load_text, varying_parts
+from report.analysis.summary import Summary
+from report.base.format import ABSENT, count, milliseconds, rate, share
+from report.results.model import Run
+from report.sections.tables import TableCell, exact, sort_key
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run of the list of all runs."""
+
+    summary_id: str
+    configuration: str
+    script: str
+    """`EVALSHA a1de965f`, as the server of this run named it."""
+    load: str
+    """What tells its load from that of other rows; empty where all have the same."""
+    run: str
+    median: bool
+    cells: tuple[TableCell, ...]
+    reasons: tuple[str, ...]
+    link: str
+    file: str
+
+
+def run_link(file: str) -> str:
+    """From the page to the raw result."""
+    return quote(f"../{file}")
+
+
+def _run_row(summary: Summary, run: Run, parts: Sequence[Part]) -> RunRow:
+    figures = run.measured
+    percentiles = figures.percentiles_ms if figures else {}
+    status = run.status if figures is None else run.verdict
+    return RunRow(
+        summary.id,
+        summary.identity.label,
+        figures.limiter_script.text if figures and figures.limiter_script else ABSENT,
+        load_text(summary.identity, parts),
+        f"{run.run}",
+        summary.median is run,
+        (
+            _number(run.requests_per_second, rate, "requests/s"),
+            _number(percentiles.get("p50"), milliseconds, "ms"),
+            _number(percentiles.get("p99"), milliseconds, "ms"),
+            _number(figures.limited_share if figures else None, share, "of 1"),
+            _number(figures.errors_total if figures else None, count, "requests"),
+            TableCell(status, kind=f"verdict {'invalid' if figures is None else status}"),
+        ),
+        (
+            *([run.failure] if run.failure else []),
+            *(f"{reason.rule}: {reason.text}" for reason in run.reasons),
+            *run.notes,
+        ),
+        run_link(run.file),
+        run.file,
+    )
+
+
+def _number(value: float | None, show: Callable[[float | None], str], unit: str) -> TableCell:
+    return TableCell(show(value), kind="number", sort=sort_key(value), hint=exact(value, unit))
+
+
+def run_rows(summaries: Sequence[Summary]) -> tuple[RunRow, ...]:
+    """Every recorded run, and every planned one that left no file, by row and run number."""
+    parts = varying_parts(summaries)
+    absent = TableCell(ABSENT, kind="number", sort="")
+    rows: list[RunRow] = []
+    for summary in summaries:
+        found = [(run.run, _run_row(summary, run, parts)) for run in summary.runs]
+        gaps = [
+            (
+                number,
+                RunRow(
+                    summary.id,
+                    summary.identity.label,
+                    ABSENT,
+                    load_text(summary.identity, parts),
+                    f"{number}",
+                    False,
+                    (*[absent] * 5, TableCell("missing", kind="verdict invalid")),
+                    ("planned, but no result file was found",),
+                    "",
+                    "",
+                ),
+            )
+            for number in summary.missing
+        ]
+        rows.extend(row for _, row in sorted([*found, *gaps], key=lambda entry: entry[0]))
+    return tuple(rows)

@@ -1,0 +1,110 @@
+"""The limiter's scripts in words: what a group ran, and by which commands (rule M12)."""
+
+from collections.abc import Iterable, Mapping
+
+from report.analysis.rankings import Cell, Ranking
+from report.analysis.summary import Summary
+from report.base.format import ABSENT, count, joined
+
+#: The class whose script `+same-script` has every client run.
+COMMON_CLASS = "RateLimiterRedis"
+
+#: The limiter of every client that no option gave another.
+USUAL_LIMITER = "rate-limiter-flexible"
+
+_EVAL_IS_LONGER = "EVAL sends the script’s text with every call."
+
+
+def script_names(summary: Summary) -> str:
+    """`EVALSHA a1de965f`; a dash where none is on record."""
+    return ", ".join(script.text for script in summary.scripts) or ABSENT
+
+
+def calls_text(calls: Mapping[str, int]) -> str:
+    """Script calls by command, the most first: `evalsha 123,456; eval 1`."""
+    ordered = sorted(calls.items(), key=lambda entry: (-entry[1], entry[0]))
+    return "; ".join(f"{command} {count(number)}" for command, number in ordered)
+
+
+def _by_client(summaries: Iterable[Summary], kinds_only: bool) -> dict[str, list[str]]:
+    """Clients with versions as asked, by what they ran: its command alone, or the script's short name too."""
+    found: dict[str, list[str]] = {}
+    for summary in sorted(summaries, key=lambda row: row.identity.libraries):
+        texts = [script.kind.upper() if kinds_only else script.text for script in summary.scripts]
+        for text in texts or ["no script on record"]:
+            clients = found.setdefault(text, [])
+            if summary.identity.libraries not in clients:
+                clients.append(summary.identity.libraries)
+    return found
+
+
+def _commands(ranking: Ranking) -> str:
+    """`EVALSHA.`, or `EVALSHA (iovalkey) and EVAL (node-redis). …` with what that means, of rows that ran."""
+    found = _by_client((row for row in ranking.summaries if row.scripts), kinds_only=True)
+    if len(found) == 1:
+        return f"{next(iter(found))}."
+    commands = joined([f"{command} ({', '.join(clients)})" for command, clients in found.items()])
+    return f"{commands}. {_EVAL_IS_LONGER if 'EVAL' in found else ''}".strip()
+
+
+def mode_text(ranking: Ranking) -> str:
+    """What was asked of the rows of a ranking; empty at an address of which nothing is known."""
+    if ranking.store is None:
+        return ""
+    if ranking.group.limiter not in (None, USUAL_LIMITER):
+        return f"the limiter {ranking.group.limiter}"
+    return "one script for all" if ranking.group.same_script else "each client's own script"
+
+
+def disclosure(ranking: Ranking) -> str:
+    """Which command each client used, and whether the scripts are the same; empty where none is on record."""
+    if not ranking.scripts:
+        return "The script was not recorded." if ranking.group.same_script else ""
+    clients = {row.identity.libraries for row in ranking.summaries if row.scripts}
+    if ranking.group.same_script and ranking.group.rankable:
+        script = next(script for row in ranking.summaries for script in row.scripts)
+        return f"The script of {COMMON_CLASS}, {script.short_name}, by {_commands(ranking)}"
+    if ranking.one_script and len(clients) > 1:
+        short = ranking.one_script[:8]
+        return f"All run the same script, {short}, by {_commands(ranking)}"
+    used = _by_client(ranking.summaries, kinds_only=False)
+    texts = [f"{', '.join(clients)}: {text}" for text, clients in used.items()]
+    differ = f" A difference is one of {what_varies(ranking)} and script together." if len(used) > 1 else ""
+    return f"{'; '.join(texts)}.{differ}"
+
+
+def what_varies(ranking: Ranking) -> str:
+    """`client`, `limiter version` or both: what beside the script tells the rows apart."""
+    rows = [row.identity for row in ranking.summaries if row.scripts]
+    clients = {(row.client, row.client_version) for row in rows}
+    limiters = {row.limiter_version for row in rows}
+    varying = [*(["client"] if len(clients) > 1 else []), *(["limiter version"] if len(limiters) > 1 else [])]
+    return ", ".join(varying) or "client"
+
+
+def _store_name(ranking: Ranking) -> str:
+    return ranking.summaries[0].identity.store_text if ranking.store else "an unknown one"
+
+
+def difference(cell: Cell) -> str:
+    """What tells the groups of a cell apart, so that nobody compares across them; empty for one group."""
+    if len(cell.rankings) < 2:
+        return ""
+    said = []
+    if cell.stores_differ:
+        stores = list(dict.fromkeys(_store_name(ranking) for ranking in cell.rankings))
+        said.append(f"The stores differ: {joined(stores)}.")
+    if cell.limiters_differ:
+        limiters = dict.fromkeys(ranking.group.limiter or "an unknown one" for ranking in cell.rankings)
+        said.append(f"The limiters differ: {joined(list(limiters))}.")
+    if cell.scripts_differ:
+        modes = list(dict.fromkeys(mode_text(ranking) for ranking in cell.rankings))
+        named = [mode for mode in modes if mode]
+        said.append(
+            f"The scripts differ: {joined(named)}."
+            if len(named) > 1
+            else "The scripts differ: each group names its own."
+        )
+    if not said:
+        said.append("All ran the same script, as their own or because of +same-script.")
+    return " ".join([*said, "Rows are compared within a group only."])

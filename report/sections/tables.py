@@ -1,0 +1,292 @@
+"""The tables of the page as plain cells: what to print, what to mark, what is a hole."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from report.analysis.load_text import PARTS, Part, load_text, varying_parts
+from report.analysis.rankings import Cell, Figure, Ranking, best_of, compare_rows, server_cpu, throughput
+from report.analysis.summary import Summary
+from report.base.format import ABSENT, count, mebibytes, microseconds, milliseconds, percent, rate, share
+from report.results.model import Identity, Measured
+from report.results.roles import cpu_us_per_request
+from report.sections.first_screen import against_first
+from report.sections.script_text import script_names
+from report.sections.spread_text import spread_figure
+from report.statistics.decision import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """One printed value; `best` marks one that was shown to be better than all others of its ranking.
+
+    `range` is that over the runs, `marks` are pairs of a mark and its meaning. `sort` is what a table is
+    sorted by, the text where it is None. `hint` is what hovering tells. `bar_percent` draws a bar of so much
+    of the cell's width.
+    """
+
+    text: str
+    best: bool = False
+    range: str = ""
+    marks: tuple[tuple[str, str], ...] = ()
+    kind: str = ""
+    sort: str | None = None
+    hint: str = ""
+    bar_percent: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """`header` cells come first and name the row."""
+
+    summary_id: str
+    header: tuple[TableCell, ...]
+    cells: tuple[TableCell, ...]
+    hole: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    id: str
+    title: str
+    caption: str
+    headers: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    """Name and unit of each column after the headers."""
+    rows: tuple[TableRow, ...]
+
+
+def sort_key(value: float | None) -> str:
+    """What sorts as the number does; empty, and so last, where there is none."""
+    return "" if value is None else f"{value:.9g}"
+
+
+def exact(value: float | None, unit: str) -> str:
+    """A figure with more digits than are printed, for hovering."""
+    return "" if value is None else f"{value:,.6g} {unit}".strip()
+
+
+def _is_supported(column: "_Column", figures: Measured) -> bool:
+    return column.percentile not in figures.unsupported
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: str
+    unit: str
+    read: Figure
+    show: Callable[[float | None], str]
+    compared: bool = True
+    """One row can be better than the others by it; less is better but in throughput."""
+    percentile: str = ""
+
+    def cell(self, summary: Summary, best: bool) -> TableCell:
+        figures = summary.figures
+        value = self.read(figures) if figures else None
+        printed = spread_figure(summary, self.read, self.show, self.percentile)
+        return TableCell(
+            printed.text,
+            best=best,
+            range=printed.range if self.compared and self.name != "Throughput" else "",
+            marks=printed.marks,
+            kind="number",
+            sort=sort_key(value),
+            hint=exact(value, self.unit),
+        )
+
+    def supported(self, figures: Measured) -> float | None:
+        """The figure; None where too few samples stand behind it."""
+        return self.read(figures) if _is_supported(self, figures) else None
+
+
+_COLUMNS: tuple[_Column, ...] = (
+    _Column("Throughput", "requests/s", throughput, rate),
+    _Column("p50", "ms", lambda figures: figures.percentiles_ms.get("p50"), milliseconds),
+    _Column("p99", "ms", lambda figures: figures.percentiles_ms.get("p99"), milliseconds, percentile="p99"),
+    _Column(
+        "p99.9", "ms", lambda figures: figures.percentiles_ms.get("p99_9"), milliseconds, percentile="p99_9"
+    ),
+    _Column("Server CPU", "µs/request", server_cpu, microseconds),
+    _Column(
+        "Store CPU",
+        "µs/request",
+        lambda figures: cpu_us_per_request(figures.roles).get("store"),
+        microseconds,
+    ),
+    _Column("Heap", "MiB", lambda figures: figures.heap_bytes, mebibytes),
+    _Column("Limited", "of answers", lambda figures: figures.limited_share, share, compared=False),
+    _Column("Errors", "requests", lambda figures: figures.errors_total, count, compared=False),
+)
+
+
+def _bests(ranking: Ranking, unsteady: str) -> dict[str, str]:
+    """By column, the id of the row that was shown to be better than all others: each column is a family."""
+    if not ranking.compared or ranking.few_runs:
+        return {}
+    bests = {}
+    for column in _COLUMNS:
+        if column.name == "Throughput":
+            best = best_of(ranking.pairs)
+        elif column.compared and len(known := _with_figure(ranking, column)) == len(ranking.compared):
+            best = best_of(compare_rows(known, column.supported, unsteady))
+        else:
+            continue
+        if best:
+            bests[column.name] = best.id
+    return bests
+
+
+def _with_figure(ranking: Ranking, column: _Column) -> list[Summary]:
+    return [row for row in ranking.compared if row.figures and column.supported(row.figures) is not None]
+
+
+def _runs_cell(summary: Summary) -> TableCell:
+    total = len(summary.runs) + len(summary.missing)
+    text = f"{summary.valid_runs} of {total}"
+    return TableCell(text, kind="number", sort=sort_key(summary.valid_runs))
+
+
+def _verdict_cell(verdict: str | None) -> TableCell:
+    return TableCell(verdict or "none", kind=f"verdict {verdict or 'none'}")
+
+
+def _limit_cell(summary: Summary) -> TableCell:
+    """What held the median run up; hovering tells by which counter."""
+    limit = summary.figures.limited_by if summary.figures else None
+    return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
+
+
+def _ratio_cell(comparison: Comparison | None) -> TableCell:
+    """To the first row of the ranking, with its interval."""
+    return TableCell(
+        against_first(comparison),
+        kind="number ratio",
+        sort=sort_key(comparison.ratio if comparison else None),
+    )
+
+
+def _row(
+    summary: Summary,
+    header: Sequence[str],
+    bests: Mapping[str, str],
+    versus_first: Comparison | None = None,
+) -> TableRow:
+    spread = summary.spread
+    throughput, *others = (column.cell(summary, bests.get(column.name) == summary.id) for column in _COLUMNS)
+    several = spread if spread and spread.count > 1 else None
+    range_text = f"{rate(several.min)}–{rate(several.max)}" if several else ABSENT
+    return TableRow(
+        summary.id,
+        tuple(TableCell(text) for text in header),
+        (
+            _runs_cell(summary),
+            _verdict_cell(summary.verdict),
+            throughput,
+            _ratio_cell(versus_first),
+            TableCell(
+                range_text, kind="number", sort=sort_key(several.max - several.min if several else None)
+            ),
+            TableCell(
+                percent(spread.cv_percent if spread else None),
+                kind="number",
+                sort=sort_key(spread.cv_percent if spread else None),
+            ),
+            *others,
+            _limit_cell(summary),
+        ),
+        summary.hole,
+    )
+
+
+_FIXED_COLUMNS = (
+    ("Valid runs", ""),
+    ("Verdict", "worst"),
+    ("Throughput", "requests/s"),
+    ("To the first", "ratio, 95 % interval"),
+    ("Range", "requests/s"),
+    ("CV", "of runs"),
+    *((column.name, column.unit) for column in _COLUMNS[1:]),
+    ("Limited by", "resource"),
+)
+
+
+def _header(summary: Summary, parts: Sequence[Part]) -> list[str]:
+    """What names a row: client, store, script, and what tells its load from that of others."""
+    identity = summary.identity
+    names = [identity.short_label, identity.store_text, script_names(summary)]
+    return [*names, *(_load_cell(identity, part) for part in parts)]
+
+
+def _load_name(name: str, summaries: Sequence[Summary]) -> str:
+    closed = not any(summary.identity.open_loop for summary in summaries)
+    return "Connections" if name == "Load" and closed else name
+
+
+def _load_cell(identity: Identity, part: Part) -> str:
+    """The number of connections alone reads better in a column than with its word."""
+    name, read = part
+    closed = name == "Load" and not identity.open_loop
+    return f"{identity.connections:,}" if closed else read(identity)
+
+
+def _client_rows(cell: Cell, parts: Sequence[Part]) -> list[TableRow]:
+    rows = []
+    for ranking in cell.rankings:
+        bests = _bests(ranking, cell.unsteady)
+        for standing in ranking.standings:
+            header = _header(standing.summary, parts)
+            versus_first = None if ranking.open_loop else standing.versus_first
+            rows.append(_row(standing.summary, header, bests, versus_first))
+    return rows
+
+
+_TITLES = {"standalone": "Standalone", "cluster": "Cluster", None: "Other addresses"}
+
+
+def _title(topology: str | None, open_loop: bool) -> str:
+    title = _TITLES.get(topology, topology or "")
+    return f"{title}, latency at a rate" if open_loop else title
+
+
+def result_tables(
+    cells: Sequence[Cell], controls: Sequence[Summary], part_id: str = "", part: str = ""
+) -> tuple[Table, ...]:
+    """One table a topology, closed and open loops apart, then the controls.
+
+    Args:
+        cells: in page order; ratios and best marks hold within one of their rankings.
+        controls: rows of the controls in page order.
+        part_id, part: what the ids and the titles start with where a page has several parts.
+    """
+    summaries = [*(summary for cell in cells for summary in cell.summaries), *controls]
+    if not summaries:
+        return ()
+    parts = varying_parts(summaries)
+    constant = [part for part in PARTS if part not in parts]
+    common = f" All rows: {load_text(summaries[0].identity, constant)}." if constant else ""
+    headers = ("Client", "Store", "Script", *(_load_name(name, summaries) for name, _ in parts))
+
+    def table(table_id: str, title: str, caption: str, rows: Sequence[TableRow]) -> Table:
+        named = f"{part}: {title}" if part else title
+        return Table(part_id + table_id, named, caption + common, headers, _FIXED_COLUMNS, tuple(rows))
+
+    by_topology: dict[tuple[str | None, bool], list[TableRow]] = {}
+    for cell in cells:
+        kind = (cell.identity.topology, cell.identity.open_loop)
+        by_topology.setdefault(kind, []).extend(_client_rows(cell, parts))
+    caption = (
+        "Figures of the median runs, each with its range over the runs that count. Rows are in the order of "
+        "their medians, which ranks nothing: a figure is bold where it was shown to be better than that of "
+        "every other row with the same load, store and kind of script. Ratios are to the first of these rows."
+    )
+    tables = [
+        table(f"table{number}", _title(topology, is_open), caption, rows)
+        for number, ((topology, is_open), rows) in enumerate(by_topology.items(), start=1)
+    ]
+    if controls:
+        rows = [_row(row, _header(row, parts), {}) for row in controls]
+        text = (
+            "none: the server without a limiter. memory: counters in the server's own process. They show "
+            "what the harness itself can do, and are not ranked with the clients."
+        )
+        tables.append(table("table-controls", "Controls", text, rows))
+    return tuple(tables)

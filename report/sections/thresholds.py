@@ -1,0 +1,114 @@
+"""What must hold for every client's configuration, as asked with `--threshold`, and whether it does."""
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from report.analysis.summary import Summary
+from report.base import format as text
+from report.results.model import Campaign
+from report.results.roles import cpu_us_per_request
+
+#: What a threshold can come out as: it held, it was missed, or there is no figure to hold it against.
+HELD, MISSED, NO_FIGURE = "held", "missed", "no figure"
+
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+#: Shares come out of divisions: a value on the edge of its tolerance is within it.
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One threshold on one configuration."""
+
+    summary: Summary
+    threshold: str
+    """As it was asked, e.g. `p99<10ms`."""
+    metric: str
+    value: float | None
+    """Requests/s, milliseconds, a share of 0 to 1, or CPU µs per request of the server."""
+    status: str
+
+    @property
+    def value_text(self) -> str:
+        """With its unit."""
+        match self.metric:
+            case "throughput":
+                return f"{text.rate(self.value)}/s"
+            case "errors" | "limited_share":
+                return text.share(self.value)
+            case "cpu":
+                return f"{text.microseconds(self.value)} µs"
+            case _:
+                return f"{text.milliseconds(self.value)} ms"
+
+
+def error_share(summary: Summary) -> float | None:
+    """Failed of all requests that came to an end, 0 to 1, over all measured runs, also the invalid ones."""
+    measured = [run.measured for run in summary.runs if run.measured]
+    failed = sum(figures.errors_total for figures in measured)
+    ended = failed + sum(figures.requests_total for figures in measured)
+    return failed / ended if ended else None
+
+
+def _value(metric: str, summary: Summary) -> float | None:
+    """Of the median run; errors of all runs, because a failure that is not in the median run happened too."""
+    figures = summary.figures
+    if metric == "errors":
+        return error_share(summary)
+    if figures is None:
+        return None
+    match metric:
+        case "throughput":
+            return figures.requests_per_second
+        case "limited_share":
+            return figures.limited_share
+        case "cpu":
+            return cpu_us_per_request(figures.roles).get("server")
+        case _:
+            return figures.percentiles_ms.get(metric)
+
+
+def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
+    value = _value(threshold["metric"], summary)
+    if value is None:
+        status = NO_FIGURE
+    elif threshold["op"] == "=":
+        deviation = abs(value - threshold["value"])
+        status = HELD if deviation <= threshold["tolerance"] + _SLACK else MISSED
+    else:
+        status = HELD if _COMPARISONS[threshold["op"]](value, threshold["value"]) else MISSED
+    return Judgement(summary, threshold["text"], threshold["metric"], value, status)
+
+
+def judgements(campaign: Campaign, summaries: Iterable[Summary]) -> tuple[Judgement, ...]:
+    """Every threshold of the campaign on every configuration of a client; controls are never judged.
+
+    Returns:
+        In the order of `summaries`, then of the thresholds; empty where none was asked for.
+    """
+    asked = (campaign.manifest or {}).get("thresholds", [])
+    clients = [summary for summary in summaries if not summary.identity.control]
+    return tuple(_judged(threshold, summary) for summary in clients for threshold in asked)
+
+
+def documents(judged: Iterable[Judgement]) -> list[dict[str, Any]]:
+    """For the summary document; a null value is no figure."""
+    return [
+        {
+            "configuration_hash": each.summary.identity.configuration_hash,
+            "label": each.summary.identity.label,
+            "threshold": each.threshold,
+            "value": each.value,
+            "value_text": each.value_text,
+            "status": each.status,
+        }
+        for each in judged
+    ]

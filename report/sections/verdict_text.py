@@ -1,0 +1,212 @@
+"""What the comparisons of a ranking show, in words, and nothing beyond."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from report.analysis.comparison_text import interval_of, name, outlook_text
+from report.analysis.rankings import Pair, Ranking
+from report.analysis.summary import Summary
+from report.base.format import joined, plural, rate
+from report.sections.script_text import what_varies
+from report.statistics.decision import Comparison
+from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """How one figure is spoken of."""
+
+    figure: str
+    winner: str
+    worse: tuple[str, str]
+    """Of one row and of several, before the row that they are compared with."""
+    better: tuple[str, str]
+
+
+_THROUGHPUT = _Words(
+    "throughput",
+    "is the fastest",
+    ("is slower than", "are slower than"),
+    ("is faster than", "are faster than"),
+)
+_P99 = _Words(
+    "p99",
+    "has the lowest p99",
+    ("has a higher p99 than", "have a higher p99 than"),
+    ("has a lower p99 than", "have a lower p99 than"),
+)
+
+
+def _words(ranking: Ranking) -> _Words:
+    return _P99 if ranking.open_loop else _THROUGHPUT
+
+
+def _with_ratio(row: Summary, comparison: Comparison) -> str:
+    between = interval_of(comparison)
+    return f"{name(row)} ({between})" if between else name(row)
+
+
+def _grouped(pairs: Iterable[Pair]) -> list[tuple[Summary, list[Pair]]]:
+    """By their base, in order."""
+    found: dict[str, tuple[Summary, list[Pair]]] = {}
+    for pair in pairs:
+        found.setdefault(pair.base.id, (pair.base, []))[1].append(pair)
+    return list(found.values())
+
+
+def _told_pairs(pairs: Sequence[Pair], first: Summary) -> list[Pair]:
+    """Pairs that show a difference: all with the first row, and others whose worse row was not told yet."""
+    told = [pair for pair in pairs if pair.better and pair.base is first]
+    worse = {pair.worse.id for pair in told if pair.worse}
+    for pair in pairs:
+        if pair.worse and pair.base is not first and pair.worse.id not in worse:
+            worse.add(pair.worse.id)
+            told.append(pair)
+    return told
+
+
+def _differences(pairs: Sequence[Pair], words: _Words, first: Summary) -> list[str]:
+    """`valkey-glide (0.77×, 0.68–0.84×) is slower than iovalkey`."""
+    said = []
+    for base, members in _grouped(_told_pairs(pairs, first)):
+        for better, (one, several) in ((False, words.worse), (True, words.better)):
+            rows = [pair for pair in members if (pair.better is pair.new) is better]
+            if rows:
+                texts = [_with_ratio(pair.new, pair.comparison) for pair in rows]
+                said.append(f"{joined(texts)} {one if len(rows) == 1 else several} {name(base)}")
+    return said
+
+
+def winner_text(ranking: Ranking) -> str:
+    """`iovalkey is the fastest`; empty where nobody was shown to be."""
+    winner = ranking.winner
+    return f"{name(winner)} {_words(ranking).winner}" if winner else ""
+
+
+def differences(ranking: Ranking) -> list[str]:
+    """Clauses on what was shown to differ, the first row as the base where it is one of the two."""
+    if not ranking.compared:
+        return []
+    return _differences(ranking.ranked_by, _words(ranking), ranking.compared[0])
+
+
+def equal_text(ranking: Ranking) -> str:
+    """Rows that were shown to differ from the first by no more than the floor."""
+    pairs = [pair for pair in _with_first(ranking) if pair.comparison.status == "no difference"]
+    if not pairs:
+        return ""
+    texts = [_with_ratio(pair.new, pair.comparison) for pair in pairs]
+    floor = f"{100 * pairs[0].comparison.floor:.3g} %"
+    figure = _words(ranking).figure
+    return f"the {figure} of {joined(texts)} is within ±{floor} of that of {name(pairs[0].base)}"
+
+
+def _with_first(ranking: Ranking) -> list[Pair]:
+    return [pair for pair in ranking.ranked_by if pair.base is ranking.compared[0]]
+
+
+def undecided(ranking: Ranking) -> list[Pair]:
+    """Pairs that enough runs were made for, and that are open all the same."""
+    return [pair for pair in ranking.ranked_by if pair.comparison.status == "inconclusive"]
+
+
+def _undecided_texts(ranking: Ranking) -> list[str]:
+    """Why pairs with the first row are open, those with one reason together."""
+    reasons: dict[str, list[Pair]] = {}
+    for pair in _with_first(ranking):
+        if pair.comparison.status == "inconclusive":
+            outlook = outlook_text(pair.comparison)
+            reason = pair.comparison.reason
+            reasons.setdefault(f"{reason}; {outlook}" if outlook else reason, []).append(pair)
+    figure = _words(ranking).figure
+    said = []
+    for reason, pairs in reasons.items():
+        others = joined([_with_ratio(pair.new, pair.comparison) for pair in pairs])
+        each = "each of " if len(pairs) > 1 else ""
+        between = f"{name(pairs[0].base)} and {each}{others}"
+        said.append(f"no difference in {figure} is shown between {between}, because {reason}")
+    return said
+
+
+def few_runs_text(ranking: Ranking) -> str:
+    """Which rows have too few runs for a claim; empty where none has."""
+    few = [row for row in ranking.compared if row.valid_runs < MIN_RUNS_FOR_A_CLAIM]
+    if not few:
+        return ""
+    least, most = min(row.valid_runs for row in few), max(row.valid_runs for row in few)
+    many = plural(most, "valid run") if least == most else f"{least} to {most} valid runs"
+    have = "has" if len(few) == 1 else "have"
+    return (
+        f"{joined([name(row) for row in few])} {have} {many}{' each' if len(few) > 1 else ''}, "
+        f"and a difference takes at least {MIN_RUNS_FOR_A_CLAIM} of each to show"
+    )
+
+
+def few_samples_text(ranking: Ranking) -> str:
+    """Which rows of an open loop have no p99 that could be compared."""
+    compared = {row.id for pair in ranking.latency_pairs for row in (pair.base, pair.new)}
+    without = [name(row) for row in ranking.compared if ranking.open_loop and row.id not in compared]
+    return f"p99 of {joined(without)} cannot be compared: too few samples are behind it" if without else ""
+
+
+def cpu_differences(ranking: Ranking) -> list[str]:
+    """`valkey-glide uses 1.80 times (1.75–1.86×) the server CPU of iovalkey per request`, where shown."""
+    if not ranking.compared:
+        return []
+    first = ranking.compared[0]
+    texts = []
+    for pair in ranking.cpu_pairs:
+        found = pair.comparison
+        if pair.base is first and found.shown and found.ratio is not None and found.interval is not None:
+            interval = f"{found.interval.low:.2f}–{found.interval.high:.2f}×"
+            texts.append(f"{name(pair.new)} {found.ratio:.2f} times ({interval})")
+    if not texts:
+        return []
+    head, *rest = texts
+    who, _, much = head.partition(" ")
+    return [f"{joined([f'{who} uses {much}', *rest])} the server CPU of {name(first)} per request"]
+
+
+def scripts_differ(ranking: Ranking) -> bool:
+    """Its rows ran several scripts, so that no difference is one of the client alone (rule M12)."""
+    ran = {script.name for script in (each for row in ranking.summaries for each in row.scripts)}
+    return not ranking.group.same_script and len(ran) > 1
+
+
+def as_sentences(clauses: Iterable[str]) -> str:
+    """Clauses as sentences, in one line. The name of a target starts a sentence as it is written."""
+    return " ".join(f"{_started(text)}." for text in clauses if text)
+
+
+def _started(text: str) -> str:
+    ours = text.startswith(("the ", "no ", "they ", "on "))
+    return f"{text[0].upper()}{text[1:]}" if ours else text
+
+
+def sentence(ranking: Ranking) -> str:
+    """What is shown of the rows of a ranking, why the rest is open, and what would decide it."""
+    first = ranking.standings[0].summary
+    if first.median is None:
+        return "No run counts, so there is nothing to compare."
+    if ranking.store is None:
+        return "Not compared: the store is not known."
+    if not ranking.group.rankable:
+        why = "several were recorded" if ranking.group.scripts else "it was not recorded"
+        return f"Not compared: one script was asked for all rows, but {why}."
+    if not ranking.compared:
+        figure = rate(first.median.requests_per_second)
+        return f"{name(first)}, {figure} requests/s: no other row can be compared with it."
+    return as_sentences(
+        [
+            winner_text(ranking),
+            *differences(ranking),
+            equal_text(ranking),
+            *_undecided_texts(ranking),
+            few_runs_text(ranking),
+            few_samples_text(ranking),
+            *cpu_differences(ranking),
+            f"they ran different scripts: a difference is one of {what_varies(ranking)} and script together"
+            if scripts_differ(ranking)
+            else "",
+        ]
+    )

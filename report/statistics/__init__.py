@@ -1,0 +1,1 @@
+"""All statistics of the report. Nothing else computes them."""

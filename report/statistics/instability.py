@@ -1,0 +1,184 @@
+"""Signs that runs are not draws of one steady population: a reader shall know before he believes a median."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from report.statistics.rank_test import mann_whitney_p
+
+#: Runs whose standard deviation is more than so much of their mean, in percent, are said to lie far apart.
+MAX_CV_PERCENT = 5.0
+
+#: A sign counts only if it moves the figure by more than this share, as a difference does.
+MIN_EFFECT = 0.02
+
+#: Of each sign in steady runs: a report of 20 rows then cries wolf once in several reports.
+FALSE_ALARM = 0.01
+
+_MIN_RUNS_FOR_TREND = 5
+_MIN_RUNS_FOR_MODES = 8
+_MIN_SECONDS = 10
+
+#: Around its minimum the standard error hardly changes: the earliest cut that is nearly as good is taken.
+_NEARLY_LEAST = 1.5
+
+Floats = NDArray[np.float64]
+
+
+def range_of_five(values: Sequence[float]) -> float:
+    """How far five of the figures lie apart on average, highest less lowest, in their unit.
+
+    The mean over all choices of five, by the order statistics; of five figures or fewer it is their range.
+    Unlike the range it does not grow with their number: more runs shall not make a machine look less steady.
+
+    Args:
+        values: at least one.
+    """
+    ordered, size = sorted(values), min(5, len(values))
+    n = len(ordered)
+    # How often the i-th figure is the highest of a choice, less how often it is the lowest.
+    weights = (math.comb(i, size - 1) - math.comb(n - 1 - i, size - 1) for i in range(n))
+    return sum(weight * value for weight, value in zip(weights, ordered, strict=True)) / math.comb(n, size)
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """`change`: from the first run to the last, as a share of the median."""
+
+    change: float
+    p: float
+
+
+def trend(values: Sequence[float]) -> Trend | None:
+    """Whether figures, in order of time, rise or fall.
+
+    Kendall's tau, exact, against the order of time (H. B. Mann, 1945), with the slope of P. K. Sen (1968).
+
+    Returns:
+        None for fewer than five figures, and where they do not drift beyond `MIN_EFFECT`.
+    """
+    n = len(values)
+    if n < _MIN_RUNS_FOR_TREND:
+        return None
+    pairs = [(j - i, values[j] - values[i]) for i in range(n) for j in range(i + 1, n)]
+    score = sum((difference > 0) - (difference < 0) for _, difference in pairs)
+    p = _kendall_p(n, abs(score))
+    middle = statistics.median(values)
+    change = statistics.median(difference / steps for steps, difference in pairs) * (n - 1)
+    # Five runs in perfect order have p = 1/60: the smallest that five can give has to do.
+    if middle <= 0 or abs(change) / middle <= MIN_EFFECT or p > max(FALSE_ALARM, 2 / math.factorial(n)):
+        return None
+    return Trend(change / middle, p)
+
+
+@lru_cache(maxsize=256)
+def _kendall_p(n: int, score: int) -> float:
+    """P(|S| ≥ score) in a random order of n figures, by counting inversions."""
+    ways = np.ones(1)
+    for size in range(2, n + 1):
+        ways = np.convolve(ways, np.ones(size) / size)
+    scores = n * (n - 1) / 2 - 2 * np.arange(len(ways))
+    return float(ways[np.abs(scores) >= score - 1e-9].sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """Two levels: medians of both, and how many runs are on each."""
+
+    low: float
+    high: float
+    low_runs: int
+    high_runs: int
+
+
+def two_levels(values: Sequence[float]) -> Modes | None:
+    """Whether figures fall into two groups, as where a machine has two states.
+
+    The test of L. Engelman and J. A. Hartigan (1969, J. Am. Stat. Assoc. 64:1647-1648): the largest ratio of
+    the sum of squares between two groups to that within them, over all ways to cut the ordered figures in
+    two, against its distribution for as many normal figures (drawn, with a fixed seed). A group has at least
+    two.
+
+    Returns:
+        None for fewer than eight figures, and where one group explains them.
+    """
+    n = len(values)
+    if n < _MIN_RUNS_FOR_MODES or min(values) <= 0:
+        return None
+    ordered = np.sort(np.array(values, dtype=float))
+    shares, cuts = _best_cut(np.log(ordered)[None, :])
+    if shares[0] <= _critical_share(n):
+        return None
+    cut = int(cuts[0])
+    low, high = float(np.median(ordered[:cut])), float(np.median(ordered[cut:]))
+    return Modes(low, high, cut, n - cut) if high / low > 1 + MIN_EFFECT else None
+
+
+def _best_cut(rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Of each row of ordered figures: the largest share of its sum of squares between two groups, and
+    where."""
+    n = rows.shape[1]
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    left = np.cumsum(centred, axis=1)[:, 1 : n - 2]
+    sizes = np.arange(2, n - 1)
+    between = left**2 * (1 / sizes + 1 / (n - sizes))
+    total = (centred**2).sum(axis=1)
+    best = between.argmax(axis=1)
+    top = between[np.arange(len(rows)), best]
+    shares = np.divide(top, total, out=np.zeros_like(top), where=total > 0)
+    return shares, best + 2
+
+
+@lru_cache(maxsize=64)
+def _critical_share(n: int) -> float:
+    draws = np.sort(np.random.default_rng(n).standard_normal((4000, n)), axis=1)
+    return float(np.quantile(_best_cut(draws)[0], 1 - FALSE_ALARM))
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp:
+    """`seconds` at the start of the window differ from the rest by `change`, a share of it: below 0,
+    slower."""
+
+    seconds: int
+    change: float
+
+
+def warm_up_ramp(series: Sequence[Sequence[float]]) -> Ramp | None:
+    """Whether the first seconds of the window still belong to the warm-up.
+
+    The runs' series are laid over each other, each in units of the median of its second half. The cut is the
+    one that minimises the squared standard error of what stays (MSER: K. P. White, 1997, Simulation
+    69:323-334), in the first half alone; what it cuts off must differ from what stays beyond `MIN_EFFECT`,
+    and in rank.
+
+    Args:
+        series: answers per second of each run's window, second by second, whole seconds only.
+    Returns:
+        None for windows shorter than ten seconds, and where nothing is to be cut off.
+    """
+    usable = [run for run in series if len(run) >= _MIN_SECONDS]
+    if not usable:
+        return None
+    length = min(len(run) for run in usable)
+    scaled = []
+    for run in usable:
+        window = np.array(run[:length], dtype=float)
+        level = float(np.median(window[length // 2 :]))
+        if level > 0:
+            scaled.append(window / level)
+    if not scaled:
+        return None
+    mean = np.mean(scaled, axis=0)
+    errors = [float(mean[cut:].var()) / (length - cut) for cut in range(length // 2 + 1)]
+    cut = next(index for index, error in enumerate(errors) if error <= _NEARLY_LEAST * min(errors))
+    if cut < 2:
+        return None
+    change = float(mean[:cut].mean() / mean[cut:].mean()) - 1
+    different = mann_whitney_p(mean[:cut].tolist(), mean[cut:].tolist()) <= FALSE_ALARM
+    return Ramp(cut, change) if different and abs(change) > MIN_EFFECT else None

@@ -1,0 +1,77 @@
+"""The runs of one configuration: which of them stands for all, and how far they lie apart."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+
+class Candidate(Protocol):
+    """A run, as far as its selection needs it."""
+
+    @property
+    def run(self) -> int: ...
+
+    @property
+    def eligible(self) -> bool:
+        """It was measured and its verdict is not `invalid`."""
+
+    @property
+    def requests_per_second(self) -> float | None: ...
+
+
+Chosen = TypeVar("Chosen", bound=Candidate)
+
+
+def select_median_run(runs: Iterable[Chosen]) -> Chosen | None:
+    """The run that stands for its configuration.
+
+    The run with the median throughput among the eligible ones. With an even count it is the lower of the two
+    in the middle: a run that took place, and the more modest claim. Equal throughputs are ordered by run
+    number.
+
+    Args:
+        runs: runs of one configuration in any order.
+    Returns:
+        One of `runs`, or None when none is eligible.
+    """
+    ranked = sorted(
+        (
+            (run.requests_per_second, run.run, run)
+            for run in runs
+            if run.eligible and run.requests_per_second is not None
+        ),
+        key=lambda entry: entry[:2],
+    )
+    return ranked[(len(ranked) - 1) // 2][2] if ranked else None
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far runs lie apart, in the unit of the values; `cv_percent` is the deviation in % of the mean."""
+
+    count: int
+    mean: float
+    min: float
+    max: float
+    stdev: float | None
+    cv_percent: float | None
+
+
+def spread(values: Sequence[float]) -> Spread | None:
+    """Spread of the throughputs of a configuration's eligible runs.
+
+    The deviation is the sample's (n − 1, Bessel's correction), absent below two values; the coefficient of
+    variation is absent when the mean is 0.
+
+    Args:
+        values: finite numbers of one unit, in any order.
+    Returns:
+        None when there are no values.
+    """
+    if not values:
+        return None
+    mean = statistics.fmean(values)
+    stdev = statistics.stdev(values) if len(values) > 1 else None
+    cv_percent = 100 * stdev / mean if stdev is not None and mean > 0 else None
+    return Spread(len(values), mean, min(values), max(values), stdev, cv_percent)

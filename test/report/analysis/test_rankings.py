@@ -1,0 +1,145 @@
+"""What is ranked, and what is never ranked."""
+
+from typing import Any
+
+import pytest
+
+from builder import Document, configuration, hash_of, result
+from conftest import summaries_of
+from report.analysis.rankings import Cell, cells
+
+
+def cells_of(*results: Document) -> tuple[Cell, ...]:
+    return cells(summaries_of(*results))
+
+
+def standings(cell: Cell) -> list[tuple[str, list[tuple[str, int | None]]]]:
+    return [
+        (ranking.store or "?", [(s.summary.identity.label, s.rank) for s in ranking.standings])
+        for ranking in cell.rankings
+    ]
+
+
+def runs_of(label: str, rate: int, count: int = 5, **changes: Any) -> list[Document]:
+    """Runs that differ by little from each other."""
+    return [result(configuration(label), run, rate + run, **changes) for run in range(1, count + 1)]
+
+
+def foreign(percent: float) -> Document:
+    return {"cpus": 2, "busy_cpu_percent": 150, "foreign_cpu_percent": percent}
+
+
+def test_rows_stand_by_the_median_run_and_are_ranked_by_what_was_shown() -> None:
+    (cell,) = cells_of(*runs_of("valkey-glide", 750), *runs_of("iovalkey", 1000))
+    assert standings(cell) == [("valkey", [("iovalkey", 1), ("valkey-glide", 2)])]
+    (ranking,) = cell.rankings
+    first, second = ranking.standings
+    assert ranking.winner is first.summary
+    assert first.versus_first is None
+    # The median of all ratios of a run to a run, and no quotient of medians.
+    assert second.versus_first is not None
+    assert second.versus_first.ratio == pytest.approx(0.7507, abs=0.0001)
+
+
+def test_fewer_than_five_runs_rank_nothing() -> None:
+    (cell,) = cells_of(*runs_of("valkey-glide", 750, 4), *runs_of("iovalkey", 1000, 4))
+    assert standings(cell) == [("valkey", [("iovalkey", None), ("valkey-glide", None)])]
+    assert cell.rankings[0].winner is None
+
+
+def test_one_run_of_a_row_has_no_ratio() -> None:
+    (cell,) = cells_of(*runs_of("valkey-glide", 750, 1), *runs_of("iovalkey", 1000, 1))
+    comparison = cell.rankings[0].standings[1].versus_first
+    assert comparison is not None
+    assert (comparison.ratio, comparison.interval) == (None, None)
+
+
+def test_who_is_not_told_from_the_first_has_no_rank() -> None:
+    (cell,) = cells_of(
+        *runs_of("iovalkey", 1000),
+        *(
+            result(configuration("ioredis@valkey"), n, rate)
+            for n, rate in enumerate((900, 950, 999, 1020, 1050), 1)
+        ),
+        *runs_of("valkey-glide", 500),
+    )
+    assert standings(cell) == [
+        ("valkey", [("iovalkey", None), ("ioredis@valkey", None), ("valkey-glide", 3)])
+    ]
+    assert cell.rankings[0].winner is None
+
+
+def test_other_programs_beside_one_row_alone_forbid_a_conclusion() -> None:
+    quiet = runs_of("iovalkey", 1000, host_load=foreign(1))
+    (cell,) = cells_of(*quiet, *runs_of("valkey-glide", 750, host_load=foreign(8)))
+    (pair,) = cell.rankings[0].pairs
+    assert pair.comparison.status == "inconclusive"
+    assert pair.comparison.reason == (
+        "other programs used 1 % of one CPU beside iovalkey and 8 % beside valkey-glide"
+    )
+    assert standings(cell) == [("valkey", [("iovalkey", None), ("valkey-glide", None)])]
+    (alike,) = cells_of(*quiet, *runs_of("valkey-glide", 750, host_load=foreign(6)))
+    assert alike.rankings[0].winner is not None
+
+
+@pytest.mark.parametrize(("rates", "winner"), [((1000, 1010, 1090), True), ((1000, 1010, 1110), False)])
+def test_controls_that_spread_by_more_than_a_tenth_forbid_every_conclusion(
+    rates: tuple[int, ...], winner: bool
+) -> None:
+    """The control is under another load: it is the machine that was unsteady."""
+    other = configuration("none", traffic="fixed")
+    (cell,) = cells_of(
+        *runs_of("iovalkey", 1000),
+        *runs_of("valkey-glide", 750),
+        *(result(other, run, rate) for run, rate in enumerate(rates, start=1)),
+    )
+    (ranking,) = cell.rankings
+    assert (ranking.winner is not None) is winner
+    if not winner:
+        assert {pair.comparison.status for pair in (*ranking.pairs, *ranking.cpu_pairs)} == {"inconclusive"}
+
+
+def test_rows_on_another_store_are_ranked_apart() -> None:
+    (cell,) = cells_of(*runs_of("ioredis", 9000), *runs_of("iovalkey", 1000), *runs_of("valkey-glide", 500))
+    assert cell.stores_differ
+    assert standings(cell) == [
+        ("valkey", [("iovalkey", 1), ("valkey-glide", 2)]),
+        ("redis", [("ioredis", None)]),
+    ]
+
+
+def test_controls_stand_beside_and_are_not_ranked() -> None:
+    (cell,) = cells_of(
+        result(configuration("iovalkey"), 1, 1000),
+        result(configuration("none"), 1, 9000),
+        result(configuration("memory"), 1, 8000),
+        result(configuration("none", traffic="fixed"), 1, 7000),
+    )
+    assert [summary.identity.label for summary in cell.summaries] == ["iovalkey"]
+    assert [summary.identity.label for summary in cell.controls] == ["none", "memory"]
+
+
+def test_other_topology_workload_traffic_load_or_limits_is_another_cell() -> None:
+    base = configuration("iovalkey")
+    others = [
+        configuration("iovalkey:cluster"),
+        configuration("iovalkey", workload={"id": "heavy", "complexity": 10}),
+        configuration("iovalkey", workload={"id": "heavy", "complexity": 20}),
+        configuration("iovalkey", traffic="fixed"),
+        configuration("iovalkey", load={"model": "closed", "connections": 100}),
+        configuration("iovalkey", extent={"requests": 5000}),
+        configuration("iovalkey", limits={"points": 10, "window_s": 1, "block_s": 0}),
+        configuration("iovalkey", caps={"server": {"cpus": 1}}),
+    ]
+    assert len({hash_of(each) for each in [base, *others]}) == 9
+    assert len(cells_of(*(result(each) for each in [base, *others]))) == 9
+
+
+def test_fewer_than_five_runs_are_few() -> None:
+    one, other = configuration("iovalkey"), configuration("valkey-glide")
+    five = [result(one, n, 1000) for n in range(1, 6)]
+    four = [result(other, n, 900) for n in range(1, 5)]
+    (cell,) = cells_of(*five, *four)
+    assert (cell.rankings[0].fewest_runs, cell.rankings[0].few_runs) == (4, True)
+    (cell,) = cells_of(*five, *four, result(other, 5, 900))
+    assert (cell.rankings[0].fewest_runs, cell.rankings[0].few_runs) == (5, False)

@@ -1,0 +1,93 @@
+"""What never shares a table or a chart."""
+
+import json
+
+from builder import Document, configuration, result
+from campaign_writer import manifest
+from conftest import Build, summaries_of
+from page_reader import data_of, read
+from report.analysis.runtimes import page_parts
+from report.charts import CHARTS
+from report.charts.drawing import drawing_of
+from report.sections.filters import filter_values
+
+
+def in_runtime(name: str, document: Document) -> Document:
+    return document | {"runtime": {"id": name, "embedded_store": False, "caps_applied": False}}
+
+
+def two_runtimes() -> list[Document]:
+    return [
+        in_runtime("local", result(configuration("iovalkey"))),
+        in_runtime("local", result(configuration("none"))),
+        in_runtime("docker", result(configuration("iovalkey", caps={"server": {"cpus": 1}}))),
+        in_runtime("docker", result(configuration("memory"))),
+    ]
+
+
+def test_runtimes_share_no_cell_and_no_view() -> None:
+    summaries = summaries_of(*two_runtimes())
+    parts = page_parts(summaries)
+    assert {part.name for part in parts} == {"local", "docker"}
+    runtime = {summary.id: summary.runtime for summary in summaries}
+    for part in parts:
+        assert {summary.runtime for summary in part.ordered} == {part.name}
+    drawing = drawing_of([(part.name, part.cells, part.controls) for part in parts])
+    for view in (*drawing.by_cell, *drawing.by_family):
+        assert len({runtime[row.id] for row in view.rows}) == 1, view.text
+    ids = [cell.id for part in parts for cell in part.cells]
+    assert len(set(ids)) == len(ids)
+
+
+def test_page_says_that_runtimes_stand_apart(build: Build) -> None:
+    outcome = build(None, two_runtimes())
+    assert outcome.code == 0, outcome.err
+    page = outcome.page
+    reader = read(page)
+    assert "Runs took place in several runtimes (" in reader.text
+    assert "local: Standalone" in reader.text and "docker: Standalone" in reader.text
+    # The filter has no value for all of them.
+    options = [a.get("value") for tag, a in reader.tags if tag == "option"]
+    assert "docker" in options and "local" in options
+
+
+def test_one_runtime_is_not_said_to_be_several(build: Build) -> None:
+    assert "several runtimes" not in read(build(None, [result(configuration())]).page).text
+
+
+def test_no_view_of_a_chart_holds_two_stores(build: Build) -> None:
+    rows = [configuration(label) for label in ("iovalkey", "ioredis", "ioredis@valkey", "none")]
+    page = build(manifest(rows, 1), [result(row) for row in rows]).page
+    data = data_of(read(page))
+    for figure in data["figures"].values():
+        for view in figure["layout"]["meta"].get("views", []):
+            stores = {data["rows"][row]["store"] for row in view["rows"]} - {""}
+            assert len(stores) == 1, view["text"]
+
+
+def test_every_trace_names_the_row_of_every_point(build: Build) -> None:
+    rows = [configuration(label) for label in ("iovalkey", "ioredis", "none", "memory")]
+    results = [result(row, run, 1000 + 7 * run) for row in rows for run in (1, 2)]
+    data = data_of(read(build(manifest(rows, 2), results).page))
+    assert set(data["figures"]) == {chart.id for chart in CHARTS} - {"trend", "curve", "latency-at-rate"}
+    for name, figure in data["figures"].items():
+        for trace in figure["data"]:
+            rows_named = trace["meta"] if isinstance(trace["meta"], list) else [trace["meta"]]
+            assert set(rows_named) <= set(data["rows"]), name
+            if isinstance(trace["meta"], list):
+                assert len(trace["x"]) == len(trace["y"]) == len(rows_named), name
+    assert "NaN" not in json.dumps(data)
+
+
+def test_trend_needs_several_numbers_of_connections(build: Build) -> None:
+    rows = [configuration(load={"model": "closed", "connections": number}) for number in (10, 50)]
+    data = data_of(read(build(manifest(rows, 1), [result(row) for row in rows]).page))
+    (line,) = data["figures"]["trend"]["data"]
+    assert line["x"] == [10, 50]
+    assert len(data["figures"]["trend"]["layout"]["meta"]["views"]) == 1
+
+
+def test_filters_offer_what_differs_and_sort_numbers_as_numbers() -> None:
+    loads = [configuration(load={"model": "closed", "connections": number}) for number in (1000, 50, 200)]
+    values = filter_values(summaries_of(*(result(each) for each in loads)))
+    assert values == {"load": ["50 connections", "200 connections", "1,000 connections"]}

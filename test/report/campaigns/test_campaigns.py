@@ -1,0 +1,330 @@
+"""Several campaigns: what stands side by side, what is kept apart, and what is said about it."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from campaign_folders import DOCKER, add_campaign
+from report.base.paths import COMPARE_SCHEMA
+from report.cli.generate import main
+from report.export.summary_markdown import MAX_BYTES
+
+FIRST, SECOND, THIRD = "20260101_000000", "20260102_000000", "20260103_000000"
+
+
+@dataclass(frozen=True)
+class Written:
+    """How the command ended, and what it wrote into `<root>/report/`."""
+
+    code: int
+    err: str
+    folder: Path
+
+    def text(self, name: str) -> str:
+        return (self.folder / name).read_text(encoding="utf-8")
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(self.text("compare.csv"))))
+
+    def section(self, number: int) -> str:
+        """Of compare.html."""
+        found = re.findall(r'<section id="group.*?</section>', self.text("compare.html"), re.DOTALL)
+        return str(found[number - 1])
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    return folder
+
+
+def compare(root: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> Written:
+    code = main(["--compare-runs", str(root), *arguments])
+    return Written(code, capsys.readouterr().err, root / "report")
+
+
+def test_same_configurations_stand_side_by_side(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000, 1010, 1020), "ioredis@valkey": (500, 500, 500)})
+    add_campaign(root, 2, {"iovalkey": (2000, 2020, 2040)})
+    done = compare(root, capsys)
+    assert (done.code, done.err) == (0, "")
+    # Each run of the second campaign to each of the first: the median of these ratios is 2.
+    shown = ("campaign", "label", "requests_per_second", "highest_to_lowest")
+    assert [tuple(row[name] for name in shown) for row in done.rows] == [
+        (FIRST, "ioredis@valkey", "500.00", ""),
+        (FIRST, "iovalkey", "1010.00", "2.0000"),
+        (SECOND, "iovalkey", "2020.00", "2.0000"),
+    ]
+    assert {row["group"] for row in done.rows} == {"1"}
+    page = done.section(1)
+    assert ">1,010<" in page and ">2,020<" in page and ">2.00×<" in page
+
+
+def test_baseline_gives_the_ratio_of_runs(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000, 1010, 1020)})
+    add_campaign(root, 2, {"iovalkey": (1515, 1515, 1515), "ioredis@valkey": (7, 7, 7)})
+    done = compare(root, capsys, "--baseline", FIRST)
+    ratios = {(row["campaign"], row["label"]): row["requests_per_second_to_baseline"] for row in done.rows}
+    assert ratios == {
+        (FIRST, "iovalkey"): "1.000000",
+        (SECOND, "iovalkey"): "1.500000",
+        (SECOND, "ioredis@valkey"): "",
+    }
+    assert ">1.50×<" in done.section(1)
+    assert "relative to 20260101_000000" in done.text("compare.html")
+
+
+def test_baseline_may_be_a_folder_elsewhere(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outside = add_campaign(tmp_path / "elsewhere", 1, {"iovalkey": (1000, 1000)})
+    add_campaign(root, 2, {"iovalkey": (500, 500)})
+    done = compare(root, capsys, "--baseline", str(outside))
+    assert done.code == 0
+    assert [row["requests_per_second_to_baseline"] for row in done.rows] == ["1.000000", "0.500000"]
+
+
+def test_unknown_baseline_is_wrong_usage(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,)})
+    done = compare(root, capsys, "--baseline", "nonsense")
+    assert done.code == 2
+    assert "neither a campaign nor a folder: have 20260101_000000" in done.err
+    assert not done.folder.exists()
+
+
+def test_containers_and_local_processes_are_apart(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,)}, runtime=DOCKER)
+    add_campaign(root, 2, {"iovalkey": (4000,)})
+    done = compare(root, capsys, "--baseline", FIRST, "--include-trends")
+    assert [(row["group"], row["place"], row["highest_to_lowest"]) for row in done.rows] == [
+        ("1", "1", ""),
+        ("2", "2", ""),
+    ]
+    local, docker = done.section(1), done.section(2)
+    assert FIRST not in re.sub(r"<p.*?</p>", "", local) and SECOND not in docker
+    assert "No ratios here. The baseline 20260101_000000 was measured elsewhere: Runtime: local" in local
+    assert "Not comparable with the first section, which differs in: Runtime: docker" in docker
+    assert done.text("trends.html").count("<figure") == 2
+    assert done.rows[1]["requests_per_second_to_baseline"] == ""
+
+
+def test_stores_of_several_versions_are_named_with_both_versions_and_runtimes(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,)})
+    add_campaign(root, 2, {"iovalkey": (1000,), "none": (9000,)}, runtime=DOCKER, versions={"store": "8.1.1"})
+    done = compare(root, capsys, "--baseline", FIRST)
+    notice = (
+        "These campaigns did not all run the same valkey: 9.1.2 embedded (local, 20260101_000000); "
+        "8.1.1 embedded (docker, 20260102_000000)."
+    )
+    assert done.text("compare.html").count(notice) == 1
+    assert json.loads(done.text("compare.json"))["notices"] == [
+        f"{notice} Their figures differ for that reason too, and no ratio is made of them."
+    ]
+    assert done.text("compare.md").replace("\\", "").count("did not all run the same valkey") == 1
+
+
+def test_one_version_of_a_store_is_no_notice(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,)})
+    add_campaign(root, 2, {"iovalkey": (1000,), "none": (9000,)}, runtime=DOCKER)
+    done = compare(root, capsys)
+    assert json.loads(done.text("compare.json"))["notices"] == []
+    assert "did not all run the same" not in done.text("compare.html")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"machine": "other"}, "CPU: Other CPU, 2 cores, there Example CPU @ 2.50GHz, 2 cores"),
+        ({"versions": {"node": "26.0.0"}}, "Node.js: 26.0.0, there 24.11.0"),
+        ({"versions": {"harness": "9.9.9"}}, "ratelimit-bench: 9.9.9, there 0.1.0"),
+    ],
+)
+def test_other_machines_and_versions_are_apart_and_said(
+    root: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, object], said: str
+) -> None:
+    older = add_campaign(root, 1, {"iovalkey": (1000,)}, versions=changes.get("versions"))  # type: ignore[arg-type]
+    add_campaign(root, 2, {"iovalkey": (2000,)})
+    if "machine" in changes:
+        path = older / "manifest.json"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("Example CPU @ 2.50GHz", "Other CPU"), encoding="utf-8")
+    done = compare(root, capsys)
+    assert {row["group"] for row in done.rows} == {"1", "2"}
+    assert said in done.section(2)
+
+
+def test_another_client_is_another_row_without_ratio(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000, 1000)})
+    add_campaign(root, 2, {"iovalkey": (2000, 2000)}, versions={"client": "9.0.0"})
+    done = compare(root, capsys, "--baseline", FIRST, "--include-trends")
+    assert [row["requests_per_second_to_baseline"] for row in done.rows] == ["1.000000", ""]
+    assert [row["versions_changed"] for row in done.rows] == ["false", "true"]
+    assert "◆ client 9.0.0" in done.text("trends.html")
+
+
+def test_trend_marks_where_the_level_changes(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for day in range(1, 13):
+        level = 1000 if day <= 6 else 1500
+        add_campaign(root, day, {"iovalkey": (level + day, level + day + 1, level + day + 2)})
+    page = compare(root, capsys, "--include-trends").text("trends.html")
+    # Medians 1002 … 1007 and 1508 … 1513.
+    assert "20260107_000000: level from 1,004 to 1,510 requests/s" in page
+    assert page.count('class="change"') == 1
+
+
+def test_few_campaigns_are_said_to_show_no_change(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,)})
+    add_campaign(root, 2, {"iovalkey": (500,)})
+    page = compare(root, capsys, "--include-trends").text("trends.html")
+    assert "2 campaigns with a valid run: a change of the level takes at least 8." in page
+    assert 'class="change"' not in page
+
+
+@pytest.mark.parametrize("name", ["compare.html", "trends.html", "compare.md"])
+def test_drift_is_said_on_every_page(root: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,)})
+    assert "These campaigns ran one after the other, not interleaved" in compare(
+        root, capsys, "--include-trends"
+    ).text(name)
+
+
+def test_index_links_to_each_campaign(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = add_campaign(root, 1, {"iovalkey": (1000,)})
+    second = add_campaign(root, 2, {"iovalkey": (1000,)})
+    (root / "latest").symlink_to(second.name)
+    empty = root / "20260103_000000"
+    empty.mkdir()
+    (empty / "manifest.json").write_text("{}", encoding="utf-8")
+    assert main([str(first)]) == 0
+    page = compare(root, capsys).text("index.html")
+    assert 'href="../20260101_000000/report/index.html"' in page
+    assert 'href="../20260101_000000/report/summary.csv"' in page
+    assert "not built" in page
+    assert "Without any result: 20260103_000000." in page
+    assert "latest" not in page
+
+
+def test_report_is_built_again_over_its_own_output(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,)})
+    first = compare(root, capsys).text("compare.html")
+    again = compare(root, capsys)
+    assert (again.code, again.text("compare.html")) == (0, first)
+
+
+def test_broken_file_is_named_with_its_campaign(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,)})
+    (add_campaign(root, 2, {"iovalkey": (1000,)}) / "x.json").write_text("{", encoding="utf-8")
+    done = compare(root, capsys)
+    assert done.code == 2
+    assert done.err.startswith(f"generate_report: {SECOND}/x.json: $ is not JSON")
+    assert not done.folder.exists()
+
+
+def test_keep_going_lists_what_is_left_out(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,)})
+    (add_campaign(root, 2, {"iovalkey": (1000,)}) / "x.json").write_text("{", encoding="utf-8")
+    for path in add_campaign(root, 3, {"iovalkey": (1000,)}).glob("*run*.json"):
+        path.write_text("{", encoding="utf-8")
+    done = compare(root, capsys, "--keep-going", "--include-trends")
+    assert done.code == 2
+    assert {row["campaign"] for row in done.rows} == {FIRST, SECOND}
+    for name in ("index.html", "compare.html", "trends.html"):
+        assert "20260102_000000, x.json: $ is not JSON" in done.text(name)
+        assert "20260103_000000: 00_run1.json: $ is not JSON" in done.text(name)
+
+
+def test_a_copy_of_a_campaign_is_not_counted_twice(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = add_campaign(root, 1, {"iovalkey": (1000,)})
+    copy = root / "a-copy"
+    copy.mkdir()
+    for path in first.iterdir():
+        (copy / path.name).write_bytes(path.read_bytes())
+    done = compare(root, capsys)
+    assert done.code == 2
+    assert "a-copy/manifest.json: $.campaign is also that of 20260101_000000" in done.err
+
+
+def test_hostile_names_break_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = "</script><img src=x onerror=alert(1)>=1|`"
+    folder = add_campaign(root, 1, {"iovalkey": (1000,)}, versions={"client": hostile, "node": hostile})
+    folder.rename(root / "=1 <b onload='x'> |`")
+    done = compare(root, capsys, "--include-trends", "--baseline", FIRST)
+    assert done.code == 0
+    for name in ("index.html", "compare.html", "trends.html"):
+        assert "<img" not in done.text(name)
+        assert "<b onload" not in done.text(name)
+    assert done.rows[0]["campaign"] == "'=1 <b onload='x'> |`"
+    lines = [line for line in done.text("compare.md").splitlines() if line.startswith("|")]
+    assert len({line.count("|") for line in lines[:3]}) == 1
+
+
+def test_json_fits_its_schema(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000, 1010), "none": (9000,)})
+    add_campaign(root, 2, {"iovalkey": (1000,)}, runtime=DOCKER)
+    schema = json.loads(COMPARE_SCHEMA.read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    for arguments in ([], ["--baseline", FIRST]):
+        document = json.loads(compare(root, capsys, *arguments).text("compare.json"))
+        Draft202012Validator(schema).validate(document)
+        assert len(document["rows"]) == 3
+
+
+def test_many_campaigns_keep_pages_small(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for day in range(1, 20):
+        add_campaign(root, day, {"iovalkey": (1000 + day,)})
+    done = compare(root, capsys, "--baseline", FIRST)
+    page = done.section(1)
+    assert "7 older campaigns are not shown; compare.csv has them." in page
+    assert FIRST in page and SECOND not in page
+    assert len(done.rows) == 19
+    assert len(done.text("compare.md").encode()) <= MAX_BYTES
+
+
+@pytest.mark.parametrize(
+    ("chosen", "names"),
+    [
+        ("csv", {"compare.csv"}),
+        ("md", {"compare.md"}),
+        ("json", {"compare.json"}),
+        ("html", {"index.html", "compare.html", "compare.csv"}),
+    ],
+)
+def test_formats(root: Path, capsys: pytest.CaptureFixture[str], chosen: str, names: set[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,)})
+    folder = compare(root, capsys, "--output-format", chosen).folder
+    assert {path.name for path in folder.iterdir()} == names
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["x", "--compare-runs", "y"],
+        ["x", "--include-trends"],
+        ["x", "--baseline", "y"],
+        ["--compare-runs", "y", "--summary-json"],
+        ["--compare-runs", "y", "--images"],
+    ],
+)
+def test_flags_that_do_not_go_together(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(arguments)
+    assert error.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["nothing", ""])
+def test_folder_without_campaigns(root: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    done = compare(root / name, capsys)
+    assert done.code == 2
+    assert done.err.count("\n") == 1

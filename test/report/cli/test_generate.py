@@ -1,0 +1,150 @@
+"""The command as it is called: from anywhere, on any folder, whatever is in the way."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from builder import configuration, result
+from campaign_writer import manifest, write_campaign
+from package_copy import copy_start
+from report.base import files
+from report.base.paths import ROOT
+from report.cli.generate import main
+
+SCRIPT = ROOT / "scripts" / "generate_report.py"
+
+
+def call(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(SCRIPT), *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    return write_campaign(
+        tmp_path / "with space" / "results" / "20260102_030405",
+        manifest([configuration()], 1),
+        [result(configuration())],
+    )
+
+
+# [R-place-1]
+def test_any_folder_link_locale_and_working_directory(campaign: Path, tmp_path: Path) -> None:
+    (campaign.parent / "latest").symlink_to(campaign.name)
+    done = call("with space/results/latest", cwd=tmp_path, LC_ALL="C", TZ="Pacific/Kiritimati")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == str(campaign / "report" / "index.html")
+    assert (campaign / "report" / "index.html").is_file()
+
+
+def test_summary_on_standard_output(campaign: Path, tmp_path: Path) -> None:
+    done = call("--summary-json", campaign, cwd=tmp_path)
+    assert json.loads(done.stdout)["schema"] == "ratelimit-bench/summary"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--nonsense", "x"], ["a", "b"]])
+def test_wrong_usage(arguments: list[str], tmp_path: Path) -> None:
+    done = call(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "usage:" in done.stderr
+
+
+def copied_script(folder: Path) -> Path:
+    """The script in a checkout of its own."""
+    script = copy_start(folder)
+    (folder / "pyproject.toml").touch()
+    return script
+
+
+def test_goes_on_in_the_projects_environment(tmp_path: Path) -> None:
+    script = copied_script(tmp_path / "a project")
+    python = tmp_path / "a project" / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, str(script), "a b", "--summary-json"], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines() == [
+        str(script.parents[1] / "report"),
+        "generate",
+        "a b",
+        "--summary-json",
+    ]
+
+
+def test_missing_packages_are_one_line(tmp_path: Path) -> None:
+    script = copied_script(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-E", "-s", "-S", str(script), "x"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3
+    assert done.stderr.count("\n") == 1
+    assert "run ./scripts/setup.sh" in done.stderr
+
+
+def test_environment_that_does_not_start_is_one_line(tmp_path: Path) -> None:
+    script = copied_script(tmp_path)
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("not a program", encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script), "x"], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stderr.count("\n") == 1
+
+
+def test_report_that_cannot_be_made(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (campaign / "report").write_text("in the way", encoding="utf-8")
+    assert main([str(campaign)]) == 3
+    assert "cannot be written" in capsys.readouterr().err
+    assert (campaign / "report").read_text(encoding="utf-8") == "in the way"
+
+
+# [R-link-5]
+def test_report_folder_that_leads_elsewhere(campaign: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (campaign / "report").symlink_to(elsewhere)
+    assert main([str(campaign)]) == 3
+    assert list(elsewhere.iterdir()) == []
+
+
+# [R-full-disk-3]
+def test_full_disk_leaves_the_old_report(
+    campaign: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(campaign)]) == 0
+    before = {path.name: path.read_bytes() for path in (campaign / "report").iterdir()}
+    (campaign / "more.json").write_text(json.dumps(result(configuration(), 2)), encoding="utf-8")
+    written: list[Path] = []
+
+    def write_one(path: Path, text: str) -> None:
+        if written:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written.append(path)
+        path.write_text(text, encoding="utf-8")
+
+    monkeypatch.setattr(files, "_write_synced", write_one)
+    assert main([str(campaign)]) == 4
+    assert "No space left on device" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in (campaign / "report").iterdir()} == before
+
+
+def test_chart_library_that_is_not_installed(
+    campaign: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("report.html.page.CHART_SCRIPTS", (campaign / "nothing.js",))
+    assert main([str(campaign)]) == 3
+    assert "run ./scripts/setup.sh" in capsys.readouterr().err
+    assert not (campaign / "report").exists()

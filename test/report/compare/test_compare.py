@@ -1,0 +1,544 @@
+"""`compare` as it is called: sides, likeness, floors, baselines and exit codes."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builder import Document, configuration, result
+from campaign_writer import manifest, write_campaign
+from report.base.paths import PACKAGE
+from report.cli.compare import main
+
+JITTER = (0.996, 0.998, 0.999, 1.001, 1.002, 1.004)
+IOVALKEY, GLIDE = "iovalkey+same-script", "valkey-glide+same-script"
+
+
+@dataclass(frozen=True)
+class Said:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.out)
+        return found
+
+
+Call = Callable[..., Said]
+Put = Callable[..., Path]
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Calls the command in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Said:
+        capsys.readouterr()
+        code = main(arguments)
+        said = capsys.readouterr()
+        return Said(code, said.out, said.err)
+
+    return run
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Put:
+    """Writes `results/NAME`: of each target so many requests/s, times each factor; `latest` points to it."""
+
+    def write(
+        name: str,
+        throughputs: dict[str, float],
+        factors: tuple[float, ...] = JITTER,
+        result_changes: Document | None = None,
+        **changes: Any,
+    ) -> Path:
+        configurations = [configuration(label) for label in throughputs]
+        results = [
+            result(configured, run, int(typical * factor), campaign=name, **(result_changes or {}))
+            for configured, typical in zip(configurations, throughputs.values(), strict=True)
+            for run, factor in enumerate(factors, start=1)
+        ]
+        folder = tmp_path / "results" / name
+        write_campaign(folder, manifest(configurations, len(factors), campaign=name, **changes), results)
+        latest = folder.with_name("latest")
+        latest.unlink(missing_ok=True)
+        latest.symlink_to(name)
+        return folder
+
+    return write
+
+
+def test_two_targets_of_the_latest_campaign(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 5000})
+    worse = call(IOVALKEY, GLIDE, "--format", "json")
+    assert worse.code == 6
+    (row,) = worse.document["comparisons"]
+    assert row["status"] == "worse"
+    assert row["ratio"] == pytest.approx(5 / 6, rel=1e-3)
+    assert row["ratio_of_medians"] is None, "ratio is the one estimate"
+    assert row["interval"]["low"] < 5 / 6 < row["interval"]["high"] < 0.98
+    assert (row["base"]["runs"], row["new"]["runs"], row["p"]) == (6, 6, pytest.approx(2 / 924))
+    assert worse.document["drift_excluded"] is True
+    assert worse.document["floor_percent"] == pytest.approx(2)
+    better = call(GLIDE, IOVALKEY)
+    assert better.code == 0
+    assert better.out.endswith("no regression\n")
+    assert call(IOVALKEY, GLIDE, "--fail-on", "never").code == 0
+
+
+@pytest.mark.parametrize(("metric", "status"), [("p50", "worse"), ("p99", "worse"), ("cpu", "worse")])
+def test_what_is_better_when_lower(call: Call, put: Put, metric: str, status: str) -> None:
+    # The builder's latency and CPU per request are inverse to the throughput.
+    put("one", {IOVALKEY: 6000, GLIDE: 5000})
+    (row,) = call(IOVALKEY, GLIDE, "--metric", metric, "--format", "json").document["comparisons"]
+    assert row["status"] == status
+    assert row["ratio"] == pytest.approx(1.2, rel=0.01)
+
+
+def test_a_tenth_more_cpu_per_request_is_a_regression(call: Call, put: Put) -> None:
+    burning = "iovalkey+autopipelining+same-script"
+    for path in put("one", {IOVALKEY: 6000, burning: 6000}).glob("*_run*.json"):
+        document = json.loads(path.read_text())
+        if document["configuration"]["target"]["label"] == burning:
+            document["resources"]["server"]["cpu_us_per_request"] *= 1.1
+            path.write_text(json.dumps(document))
+    assert call(IOVALKEY, burning, "--metric", "cpu").code == 6
+    assert call(IOVALKEY, burning).code == 0
+
+
+def test_output_that_nobody_reads_ends_quietly_as_writing_failed(put: Put) -> None:
+    folder = put("one", {IOVALKEY: 6000, GLIDE: 5000})
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, str(PACKAGE), "compare", IOVALKEY, GLIDE, "--campaign", str(folder)]
+    done = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.stderr, done.returncode) == (b"", 4)
+
+
+def test_few_runs_are_inconclusive(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
+    said = call(IOVALKEY, GLIDE)
+    assert said.code == 7
+    assert "indicative: 3 runs a side cannot show a difference, it takes at least 5" in said.out
+
+
+def test_the_floor_is_the_users(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 5000})
+    assert call(IOVALKEY, GLIDE, "--floor", "30%").code == 0
+    assert call(IOVALKEY, GLIDE, "--floor", "0.5").code == 6
+    for wrong in ("-1", "100", "x", "2%%", ""):
+        refused = call(IOVALKEY, GLIDE, f"--floor={wrong}")
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+
+
+def test_targets_with_scripts_of_their_own_are_compared_client_and_script_together(
+    call: Call, put: Put
+) -> None:
+    put("one", {"iovalkey": 6000, "valkey-glide": 5000})
+    table = call("iovalkey", "valkey-glide")
+    assert table.code == 6
+    assert "iovalkey and valkey-glide each ran their own limiter script (EVALSHA " in table.out
+    assert "): the comparison is of client and script together\n" in table.out
+    assert not re.search(r"[0-9a-f]{40}", table.out)
+    assert "to compare the clients alone, measure both with +same-script" in table.out
+    assert "client and script together" in call("iovalkey", "valkey-glide", "--format", "md").out
+    (row,) = call("iovalkey", "valkey-glide", "--format", "json").document["comparisons"]
+    assert row["compared"] == "client and script together"
+    assert row["compared_parts"] == ["client", "script"]
+    assert row["status"] == "worse"
+    # The flag that used to be needed is taken still.
+    assert call("iovalkey", "valkey-glide", "--allow", "script").out == table.out
+
+
+def test_one_client_under_both_scripts_is_a_comparison_of_the_script(call: Call, put: Put) -> None:
+    put("one", {"valkey-glide": 6000, GLIDE: 5000})
+    assert "the comparison is of script alone" in call("valkey-glide", GLIDE).out
+    put("two", {IOVALKEY: 6000, GLIDE: 5000})
+    (row,) = call(IOVALKEY, GLIDE, "--format", "json").document["comparisons"]
+    assert (row["compared"], row["differs"]) == ("client alone", [])
+
+
+def test_a_control_is_said_to_have_no_store(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000, "none": 20000})
+    refused = call(IOVALKEY, "none")
+    assert (refused.code, refused.err) == (
+        2,
+        "compare: not comparable: none is a control without a store. "
+        "To compare them all the same: --allow store,topology\n",
+    )
+    assert call(IOVALKEY, "none", "--allow", "store,topology").code == 0
+
+
+def test_rows_with_one_reason_share_a_sentence(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
+    put("two", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
+    said = call("results/one", "results/two")
+    assert f"- {IOVALKEY}, {GLIDE}: indicative: 3 runs a side cannot show a difference" in said.out
+    assert said.out.count("indicative: ") == 1
+
+
+def test_same_script_that_was_not_the_same_is_refused(call: Call, put: Put) -> None:
+    for number, path in enumerate(sorted(put("one", {IOVALKEY: 6000, GLIDE: 5000}).glob("*_run*.json"))):
+        document = json.loads(path.read_text())
+        if number >= len(JITTER):
+            document["server"]["limiter_script"] = {"kind": "evalsha", "name_or_sha1": "f" * 40}
+            path.write_text(json.dumps(document))
+    refused = call(IOVALKEY, GLIDE)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "were to run one script and did not (EVALSHA " in refused.err
+    assert "; EVALSHA ffffffff)" in refused.err
+    assert "f" * 9 not in refused.err
+    assert refused.err.endswith("To compare them all the same: --allow script\n")
+    assert call(IOVALKEY, GLIDE, "--allow", "script").code == 6
+
+
+def test_other_store_is_refused(call: Call, put: Put) -> None:
+    put("one", {"ioredis": 6000, "ioredis@valkey": 5000})
+    refused = call("ioredis", "ioredis@valkey")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert (
+        "store differs: ioredis ran on redis 9.1.2 (embedded); ioredis@valkey on valkey 9.1.2" in refused.err
+    )
+    allowed = call("ioredis", "ioredis@valkey", "--allow", "store")
+    assert allowed.code == 6
+    assert "on valkey 9.1.2 (embedded): the comparison is of store alone" in allowed.out
+
+
+def test_an_embedded_store_beside_an_installed_one_is_one_runtime(call: Call, put: Put) -> None:
+    for path in put("one", {"ioredis": 6000, "ioredis@valkey": 5000}).glob("*_run*.json"):
+        document = json.loads(path.read_text())
+        document["runtime"]["embedded_store"] = document["configuration"]["target"]["store"] == "valkey"
+        path.write_text(json.dumps(document))
+    assert "runtime differs" not in call("ioredis", "ioredis@valkey").err
+    assert call("ioredis", "ioredis@valkey", "--allow", "store").code == 6
+
+
+DOCKER = {"id": "docker", "embedded_store": False, "caps_applied": True}
+
+
+def test_other_machine_and_runtime_are_refused(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000})
+    machine = {**manifest([configuration()])["machine"], "cpu_model": "Another CPU"}
+    put("two", {IOVALKEY: 6000}, machine=machine)
+    refused = call("results/one", "results/two")
+    assert refused.code == 2
+    assert "machine differs: CPU model Example CPU @ 2.50GHz, then Another CPU" in refused.err
+    assert call("results/one", "results/two", "--allow", "machine").code == 0
+    put("three", {IOVALKEY: 6000}, result_changes={"runtime": DOCKER}, runtime=DOCKER)
+    refused = call("results/one", "results/three")
+    assert refused.code == 2
+    assert "runtime differ: one ran on valkey 9.1.2 (embedded), runtime local; three on" in refused.err
+    assert call("results/one", "results/three", "--allow", "runtime,store").code == 0
+
+
+def test_caps_of_containers_that_differ_are_named(call: Call, put: Put) -> None:
+    for name, cpus in (("one", 2), ("two", 0.5)):
+        caps = {**DOCKER, "caps": {"store": {"cpus": cpus}, "server": {}, "generator": {}}}
+        put(name, {IOVALKEY: 6000}, result_changes={"runtime": caps}, runtime=caps)
+    refused = call("results/one", "results/two")
+    assert refused.code == 2
+    assert "runtime differs: one ran on runtime docker (caps: generator none; server none; store 2 CPUs)" in (
+        refused.err
+    )
+    assert "store 0.5 CPUs" in refused.err
+
+
+def test_other_store_versions_of_local_and_container_campaigns_are_one_notice_that_names_both(
+    call: Call, put: Put
+) -> None:
+    rates = {"ioredis": 7000, IOVALKEY: 6000, GLIDE: 5000, "none": 20000}
+    put("one", rates)
+    assert call("--save-baseline", "main").code == 0
+    for path in put("two", rates, result_changes={"runtime": DOCKER}, runtime=DOCKER).glob("*_run*.json"):
+        document = json.loads(path.read_text())
+        if "store" in document["versions"]:
+            document["versions"]["store"] = "8.1.1"
+            path.write_text(json.dumps(document))
+    notice = (
+        "store version and runtime differ: one ran on redis 9.1.2 (embedded) and valkey 9.1.2 (embedded), "
+        "runtime local; two on redis 8.1.1 and valkey 8.1.1, runtime docker"
+    )
+    for arguments in (("results/one", "results/two"), ("--baseline", "main")):
+        refused = call(*arguments)
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert refused.err.count(notice) == 1
+        allowed = call(*arguments, "--allow", "store,runtime")
+        assert allowed.out.count(notice) == 1
+        (row, *_) = call(*arguments, "--allow", "store,runtime", "--format", "json").document["comparisons"]
+        assert row["compared_parts"] == ["store version", "runtime"]
+
+
+def test_a_campaign_without_a_manifest_is_of_an_unknown_machine(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000})
+    (put("two", {IOVALKEY: 6000}) / "manifest.json").unlink()
+    refused = call("results/one", "results/two")
+    assert refused.code == 2
+    assert "machine differs: that of campaign two is not on record" in refused.err
+
+
+def test_campaigns_are_matched_by_target_and_say_that_drift_is_not_excluded(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 5000})
+    put("two", {IOVALKEY: 5000, GLIDE: 5000, "ioredis@valkey+same-script": 4000})
+    said = call("results/one", "results/two")
+    assert said.code == 6
+    assert "drift of the machine is not excluded: the sides are of two campaigns" in said.out
+    assert "only in two: ioredis@valkey+same-script" in said.out
+    assert call("results/one#" + GLIDE, "results/two").code == 0
+    assert call("results/one", f"results/two#{IOVALKEY}").code == 6
+
+
+def test_consecutive_runs_do_not_exclude_drift(call: Call, put: Put) -> None:
+    plan = manifest([configuration(IOVALKEY), configuration(GLIDE)], 6)["plan"]
+    put("one", {IOVALKEY: 6000, GLIDE: 5000}, plan={**plan, "order": "consecutive"})
+    said = call(IOVALKEY, GLIDE)
+    assert "drift of the machine is not excluded: runs were not interleaved" in said.out
+
+
+def noise_file(root: Path, machine: Document, floor: float, runtime: Document | None = None) -> None:
+    facts = runtime or {"id": "local", "embedded_store": True, "caps_applied": False}
+    (root / "noise").mkdir()
+    (root / "noise" / "a.json").write_text(
+        json.dumps(
+            {
+                "schema": "ratelimit-bench/noise",
+                "schema_version": 1,
+                "campaign": "quiet-night",
+                "measured_at": "2026-01-02T03:04:05.000Z",
+                "machine": machine,
+                "runtime": json.dumps([facts, "{}"], sort_keys=True),
+                "metrics": {"throughput": {"noise_floor": floor}},
+            }
+        )
+    )
+    (root / "noise" / "b.json").write_text("not JSON")
+
+
+@pytest.mark.parametrize(("noisy", "code"), [(0.25, 0), (0.01, 6)])
+def test_between_campaigns_the_hosts_noise_is_the_floor_where_it_is_larger(
+    call: Call, put: Put, tmp_path: Path, noisy: float, code: int
+) -> None:
+    put("one", {IOVALKEY: 6000})
+    put("two", {IOVALKEY: 5000})
+    assert "no `noise` was measured here" in call("results/one", "results/two").out
+    machine = {
+        "platform": "linux",
+        "kernel": "6.12.0",
+        "cpu_model": "Example CPU @ 2.50GHz",
+        "cpus": 2,
+        "governor": None,
+        "memory_gib": 8,
+    }
+    noise_file(tmp_path / "results", machine, noisy)
+    said = call("results/one", "results/two")
+    assert said.code == code
+    assert f"{100 * noisy:.3g} %, measured in campaign quiet-night" in said.out
+
+
+#: Runs of one target a hundredfold apart.
+UNSTEADY = (0.1, 10, 0.2, 5, 1, 2)
+
+
+@pytest.mark.parametrize("output_format", ["table", "md", "json"])
+def test_runs_that_are_too_unsteady_are_not_compared_and_say_what_helps(
+    call: Call, put: Put, output_format: str
+) -> None:
+    put("one", {IOVALKEY: 6000}, UNSTEADY)
+    put("two", {IOVALKEY: 6000}, UNSTEADY[::-1])
+    said = call("results/one", "results/two", "--format", output_format)
+    assert said.code == 7
+    assert "these runs are too unsteady to compare: chance alone moves a figure by half and more" in said.out
+    assert "stop other work on this machine" in said.out
+    assert "more runs like these would not do" in said.out
+    assert not re.search(r"\de[+-]?\d", said.out)
+    if output_format == "json":
+        (row,) = said.document["comparisons"]
+        assert (row["status"], row["reason"]) == ("inconclusive", "these runs are too unsteady to compare")
+    else:
+        assert "beyond" not in said.out and "inconclusive" in said.out
+
+
+def test_how_many_runs_would_help_is_said_where_it_can_be(call: Call, put: Put) -> None:
+    unsteady = (0.7, 1.5, 0.8, 1.3, 0.6, 1.4)
+    put("one", {IOVALKEY: 6000}, unsteady)
+    put("two", {IOVALKEY: 6000}, unsteady)
+    said = call("results/one", "results/two")
+    found = re.search(r"about (\d+) such runs a side would bring that down to 10 %", said.out)
+    assert found and said.code == 7
+    # So many runs of this spread are compared.
+    times = -(-int(found[1]) // len(unsteady))
+    put("three", {IOVALKEY: 6000}, unsteady * times)
+    put("four", {IOVALKEY: 6000}, unsteady * times)
+    assert "the noise of this host (±" in call("results/three", "results/four").out
+
+
+def test_noise_that_was_measured_as_too_large_says_so(call: Call, put: Put, tmp_path: Path) -> None:
+    put("one", {IOVALKEY: 6000})
+    put("two", {IOVALKEY: 5000})
+    machine = {
+        "platform": "linux",
+        "kernel": "6.12.0",
+        "cpu_model": "Example CPU @ 2.50GHz",
+        "cpus": 2,
+        "governor": None,
+        "memory_gib": 8,
+    }
+    noise_file(tmp_path / "results", machine, 15.2)
+    said = call("results/one", "results/two")
+    assert said.code == 7
+    assert "too unsteady to compare: chance alone moves a figure by half and more (`noise` in" in said.out
+    assert "measure `noise` again" in said.out
+
+
+def test_within_a_campaign_no_figure_is_absurd(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 5000}, UNSTEADY)
+    said = call(IOVALKEY, GLIDE)
+    assert said.code == 7
+    assert (
+        f"{GLIDE}: inconclusive: these runs are too unsteady to compare, even a figure twice as high"
+        in said.out
+    )
+    assert "stop other work on this machine" in said.out
+    assert "runs a side would decide" not in said.out
+    assert not re.search(r"\de[+-]?\d", said.out)
+
+
+def test_noise_of_another_machine_does_not_count(call: Call, put: Put, tmp_path: Path) -> None:
+    put("one", {IOVALKEY: 6000})
+    put("two", {IOVALKEY: 5000})
+    noise_file(tmp_path / "results", {"platform": "other"}, 0.5)
+    assert call("results/one", "results/two").code == 6
+
+
+def test_a_baseline_is_saved_whole_and_compared_with(call: Call, put: Put, tmp_path: Path) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 5000})
+    assert call("--save-baseline", "main").code == 0
+    put("two", {IOVALKEY: 5000, GLIDE: 5000})
+    assert call("--baseline", "main").code == 6
+    assert call("--baseline", "main", GLIDE).code == 0
+    # Saved again, the newer one counts, and nothing of the older is left.
+    assert call("--save-baseline", "main", "results/two").code == 0
+    assert call("--baseline", "main", "results/two").code == 0
+    there = sorted(path.name for path in (tmp_path / "results" / "baselines").iterdir())
+    assert there == ["main"]
+
+
+def test_a_baseline_compared_with_its_own_campaign_says_so(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000})
+    assert call("--save-baseline", "main").code == 0
+    said = call("--baseline", "main").out
+    assert "both sides are campaign one: measure anew, then compare with the baseline" in said
+    assert "two campaigns" not in said
+
+
+def test_baselines_that_cannot_be(call: Call, put: Put, tmp_path: Path) -> None:
+    put("one", {IOVALKEY: 6000})
+    for name in ("../x", "", ".hidden", "a/b", "x" * 80, "-x\n"):
+        refused = call(f"--save-baseline={name}")
+        assert (refused.code, refused.err.count("\n")) == (2, 1), name
+    missing = call("--baseline", "nope")
+    assert missing.code == 2
+    assert "none was saved" in missing.err
+    assert "--save-baseline nope" in missing.err
+    assert call("--save-baseline", "main", IOVALKEY).code == 2
+    assert call("--save-baseline", "main", "--baseline", "x").code == 2
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / "results" / "baselines").symlink_to(elsewhere)
+    assert call("--save-baseline", "main").code == 3
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_baseline_stays_as_it_was_when_the_copy_fails(
+    call: Call, put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put("one", {IOVALKEY: 6000})
+    assert call("--save-baseline", "main").code == 0
+    put("two", {IOVALKEY: 5000})
+
+    def full(source: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("report.compare.baselines.shutil.copyfile", full)
+    failed = call("--save-baseline", "main")
+    assert failed.code == 4
+    assert "No space left on device" in failed.err
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    assert [path.name for path in (tmp_path / "results" / "baselines").iterdir()] == ["main"]
+    assert call("--baseline", "main").code == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["a"], "give BASE and NEW"),
+        (["iovalkei+same-script", IOVALKEY], "did you mean iovalkey+same-script?"),
+        ([IOVALKEY, IOVALKEY], "both sides are the same runs"),
+        (["#x", IOVALKEY], "give DIR#TARGET"),
+        (["", IOVALKEY], "is empty"),
+        (["results/none", "results/one"], "is not a folder"),
+        ([IOVALKEY, GLIDE, "--allow", "everything"], "--allow 'everything': give of machine"),
+        (["--baseline", "main", IOVALKEY, GLIDE], "give one side at most"),
+    ],
+)
+def test_wrong_usage_is_one_line(call: Call, put: Put, arguments: list[str], text: str) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 5000})
+    if "--baseline" in arguments:
+        call("--save-baseline", "main")
+    refused = call(*arguments)
+    assert refused.code == 2
+    assert text in refused.err
+    assert (refused.out, refused.err.count("\n")) == ("", 1)
+
+
+def test_a_target_of_another_campaign_is_found_there(call: Call, put: Put) -> None:
+    put("20260101_000000", {IOVALKEY: 6000, GLIDE: 5000})
+    put("example", {IOVALKEY: 6000, GLIDE: 5000})
+    put("20260102_000000", {IOVALKEY: 6000, GLIDE: 5000})
+    put("20260103_000000", {"ioredis": 6000})
+    refused = call(IOVALKEY, GLIDE)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert f"{IOVALKEY} is no target of campaign 20260103_000000" in refused.err
+    assert refused.err.endswith("; campaign 20260102_000000 has it: --campaign results/20260102_000000\n")
+    assert call(IOVALKEY, GLIDE, "--campaign", "results/20260102_000000").code == 6
+
+
+def test_no_load_in_common(call: Call, put: Put, tmp_path: Path) -> None:
+    put("one", {IOVALKEY: 6000})
+    fixed = configuration(IOVALKEY, traffic="fixed")
+    write_campaign(tmp_path / "results" / "two", None, [result(fixed, 1, campaign="two")])
+    refused = call("results/one", "results/two")
+    assert refused.code == 2
+    assert "have no load in common: light · realistic" in refused.err
+
+
+def test_runs_that_are_invalid_do_not_count(call: Call, put: Put) -> None:
+    folder = put("one", {IOVALKEY: 6000, GLIDE: 5000})
+    path = next(folder.glob("00_*.json"))
+    document = json.loads(path.read_text())
+    reason = {"rule": "M9", "severity": "invalid", "text": "failed"}
+    document["verdict"] = {"status": "invalid", "reasons": [reason], "not_applicable": []}
+    path.write_text(json.dumps(document))
+    (row,) = call(IOVALKEY, GLIDE, "--format", "json").document["comparisons"]
+    assert (row["base"]["runs"], row["new"]["runs"]) == (5, 6)
+
+
+def test_markdown_is_a_table_whose_text_is_escaped(call: Call, put: Put) -> None:
+    put("one_two", {IOVALKEY: 6000, GLIDE: 5000})
+    lines = call(IOVALKEY, GLIDE, "--format", "md").out.splitlines()
+    assert lines[0].startswith("**regression**: one\\_two\\#valkey-glide+same-script against")
+    table = [line for line in lines if line.startswith("|")]
+    assert len(table) == 3
+    assert {line.count("|") for line in table} == {10}
+    assert "worse" in table[2]

@@ -1,0 +1,180 @@
+"""The CSV to the byte, and the summary document against its schema."""
+
+import csv
+import io
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from builder import configuration, failed_result, result, verdict
+from campaign_writer import manifest
+from conftest import Build, Outcome
+from evidence import REDIS_SHA1
+from report.base.csv_text import safe_cell
+from report.base.paths import SUMMARY_SCHEMA
+
+#: 40 limited answers of 0.5 ms and 60 allowed ones of 1 ms in 5 s: 20 requests/s, mean 0.8 ms, p50 and p99
+#: 1 ms, standard deviation √(0.4 · 0.3² + 0.6 · 0.2²) = 0.245 ms.
+KNOWN_LIMITED, KNOWN_ALLOWED = {500: 40}, {1000: 60}
+
+HEADER = (
+    "Client,Mode,RequestType,Concurrency,Duration,ReqPerSec,Latency_Avg,Latency_P50,Latency_P99,RateLimitHits,"
+    "CPUUsage,MemoryUsage,store,store_external,limiter,limiter_script_kind,limiter_script,options,traffic,load_model,"
+    "rate_per_second,arrivals,complexity,"
+    "limit_points,limit_window_s,limit_block_s,control,runs,"
+    "valid_runs,suspect_runs,invalid_runs,failed_runs,missing_runs,median_run,requests_per_second_min,"
+    "requests_per_second_max,requests_per_second_stdev,requests_per_second_cv_percent,requests_per_second_interval_low,"
+    "requests_per_second_interval_high,requests_per_second_interval_coverage,requests_total,"
+    "latency_p75_ms,latency_p90_ms,latency_p95_ms,latency_p97_5_ms,latency_p99_9_ms,service_p50_ms,service_p99_ms,"
+    "sends_per_second,sends_late,sends_dropped,send_lateness_p99_ms,latency_min_ms,latency_max_ms,"
+    "latency_stddev_ms,latency_unsupported,limited_share_predicted,limited_share_seen,server_cpu_us_per_request,"
+    "store_cpu_us_per_request,generator_cpu_us_per_request,server_cpu_percent,store_cpu_percent,"
+    "generator_cpu_percent,server_resident_bytes,store_resident_bytes,generator_resident_bytes,store_memory_bytes,"
+    "connection_errors,timeouts,failed_answers,failed_by_status,errors_total,connection_errors_all_runs,"
+    "timeouts_all_runs,failed_answers_all_runs,verdict,verdict_reasons,limited_by,client_version,"
+    "limiter_version,store_version,fastify_version,node_version,autocannon_version,harness_version,runtime,"
+    "configuration_hash,latency_p50_ms_min,latency_p50_ms_max,latency_p99_ms_min,latency_p99_ms_max,"
+    "server_cpu_us_per_request_min,server_cpu_us_per_request_max,untypical\n"
+)
+
+
+def rows(outcome: Outcome) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(outcome.csv)))
+
+
+def test_bytes_of_a_known_campaign(build: Build) -> None:
+    configured = configuration("ioredis@valkey:cluster")
+    outcome = build(
+        manifest([configured], runs=3),
+        [
+            result(configured, 2, limited_us=KNOWN_LIMITED, allowed_us=KNOWN_ALLOWED),
+            result(configured, 1, limited_us=KNOWN_LIMITED, allowed_us={1000: 160}),
+        ],
+    )
+    line = (
+        "ioredis@valkey,cluster,light,50,5,20.00,0.800,1.000,1.000,40,61.25,20000000,valkey,false,"
+        f"rate-limiter-flexible,evalsha,{REDIS_SHA1},,realistic,closed,,,,"
+        "1000000,60,0,false,2,2,0,0,0,1,2,20.00,40.00,14.14,47.14,,,,100,1.000,1.000,1.000,1.000,1.000,"
+        ",,,,,,0.500,1.000,0.245,p99 p99_9,0.1000,0.4000,40000.000,12.000,40.000,80.00,0.02,"
+        "0.08,90000000,90000000,90000000,3145728,0,0,0,,0,0,0,0,valid,,server loop,"
+        f"1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,{result(configured)['configuration_hash']},"
+        "1.000,1.000,1.000,1.000,20000.000,40000.000,\n"
+    )
+    assert outcome.csv == HEADER + line
+
+
+def test_absent_figures_are_empty_cells(build: Build) -> None:
+    outcome = build(manifest([configuration()], runs=1), [failed_result(configuration(), 1)])
+    (row,) = rows(outcome)
+    figures = [
+        name for name in row if name.startswith(("Req", "Latency", "latency", "requests", "CPU", "Memory"))
+    ]
+    assert {row[name] for name in figures if name != "RequestType"} == {""}
+    assert (row["verdict"], row["runs"], row["valid_runs"], row["failed_runs"]) == ("invalid", "1", "0", "1")
+    assert row["verdict_reasons"] == "run 1: server: exited with code 137"
+
+
+def test_foreign_address_has_a_row_without_what_it_cannot_tell(build: Build) -> None:
+    foreign = result(
+        configuration(),
+        configuration=None,
+        configuration_hash=None,
+        campaign=None,
+        runtime=None,
+        cpu_usage=None,
+        memory_usage=None,
+        memory_resident=None,
+        server=None,
+        store=None,
+        prediction=None,
+        resources={},
+        versions={"node": "24.11.0"},
+    )
+    foreign["request"]["label"] = "my-gateway"
+    outcome = build(None, [foreign])
+    assert outcome.code == 0, outcome.err
+    (row,) = rows(outcome)
+    assert (row["Client"], row["Mode"], row["store"], row["CPUUsage"]) == ("my-gateway", "", "", "")
+    assert row["ReqPerSec"] == "2000.00"
+    assert "Not compared: the store is not known." in outcome.page
+
+
+def test_client_named_like_a_control_at_a_foreign_address_is_no_control(build: Build) -> None:
+    foreign = result(configuration(), configuration=None, configuration_hash=None)
+    foreign["request"]["label"] = "none"
+    (row,) = rows(build(None, [foreign]))
+    assert row["control"] == "false"
+
+
+# [R-formula-1]
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_cell_that_could_be_a_formula_is_quoted(start: str) -> None:
+    assert safe_cell(f"{start}cmd()") == f"'{start}cmd()"
+
+
+def test_numbers_are_not_quoted() -> None:
+    assert [safe_cell(cell) for cell in ("-1", "+2.50", -3, None, "plain", "-1x")] == [
+        "-1",
+        "+2.50",
+        "-3",
+        "",
+        "plain",
+        "'-1x",
+    ]
+
+
+def test_summary_document_fits_its_schema(build: Build) -> None:
+    configured, failing, control = configuration(), configuration("valkey-glide"), configuration("none")
+    saturated = verdict("suspect", ("M6", "generator saturated"))
+    outcome = build(
+        manifest([configured, failing, control], runs=3),
+        [
+            result(configured, 1, 2000),
+            result(configured, 2, 2100, verdict=saturated),
+            result(configured, 3, 9000, verdict=verdict("invalid", ("M9", "0.4 % failed"))),
+            failed_result(failing, 1),
+            result(control, 1, 9000),
+        ],
+        "--summary-json",
+    )
+    assert outcome.out.count("\n") == 1
+    document = json.loads(outcome.out)
+    schema = json.loads(SUMMARY_SCHEMA.read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(schema).validate(document)
+    assert document["report"] == str(outcome.folder / "report" / "index.html")
+    first, second, third = document["configurations"]
+    counted = (
+        "runs",
+        "valid_runs",
+        "suspect_runs",
+        "invalid_runs",
+        "failed_runs",
+        "missing_runs",
+        "median_run",
+    )
+    assert [first[name] for name in counted] == [3, 2, 1, 1, 0, 0, 1]
+    assert first["requests_per_second"] == {"median": 2000, "min": 2000, "max": 2100, "cv_percent": 3.449}
+    assert first["verdict"] == "invalid"
+    assert [second[name] for name in counted] == [1, 0, 0, 0, 1, 2, None]
+    assert (second["requests_per_second"], second["latency_p99_ms"]) == (None, None)
+    assert second["hole"] == "no valid run: server: exited with code 137"
+    assert (third["label"], third["control"]) == ("none", True)
+
+
+def test_planned_row_without_any_file_is_there(build: Build) -> None:
+    outcome = build(
+        manifest([configuration(), configuration("ioredis")], runs=2),
+        [result(configuration(), 1)],
+        "--summary-json",
+    )
+    missing = json.loads(outcome.out)["configurations"][0]
+    assert (missing["label"], missing["runs"], missing["missing_runs"], missing["verdict"]) == (
+        "ioredis",
+        0,
+        2,
+        None,
+    )
+    assert missing["hole"] == "no run recorded"
+    assert "planned, but no result file was found" in outcome.page

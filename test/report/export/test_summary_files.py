@@ -1,0 +1,188 @@
+"""runs.csv to the byte, summary.md, summary.json, images, and the files for github-action-benchmark."""
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from builder import configuration, failed_result, result, verdict
+from campaign_writer import manifest
+from conftest import Build
+from report.base.paths import SUMMARY_SCHEMA
+from report.cli.generate import main
+from report.cli.report_files import FORMATS
+from report.export.summary_markdown import MAX_BYTES
+
+KNOWN: dict[str, Any] = {"limited_us": {500: 40}, "allowed_us": {1000: 60}}
+
+
+def written(folder: Path) -> set[str]:
+    return {path.name for path in (folder / "report").iterdir()}
+
+
+def test_bytes_of_runs_csv(build: Build) -> None:
+    configured = configuration("ioredis@valkey:cluster")
+    known = result(configured, 2, **KNOWN, verdict=verdict("suspect", ("M6", "generator saturated")))
+    outcome = build(manifest([configured], runs=3), [known, failed_result(configured, 1)])
+    key = known["configuration_hash"]
+    header, *lines = (outcome.folder / "report" / "runs.csv").read_bytes().decode().splitlines(keepends=True)
+    assert header.startswith("configuration_hash,label,topology,workload,complexity,traffic,connections,")
+    first = f"{key},ioredis@valkey:cluster,cluster,light,,realistic,50,,,5,,"
+    assert lines == [
+        f"{first}1,false,failed,invalid,server: exited with code 137,,,,2026-01-02T03:04:05.000Z,"
+        + "," * 43
+        + "local,01_run1.json\n",
+        f"{first}2,true,measured,suspect,,M6 generator saturated,server loop,,2026-01-02T03:04:05.000Z,"
+        "5.000000,20.000,100,1.000,1.000,1.000,1.000,1.000,1.000,1.000,"
+        "0.800,0.500,1.000,0.245,p99 p99_9,40,0.400000,"
+        "40000.000,80.00,90000000,,12.000,0.02,90000000,,40.000,0.08,90000000,,,20000000,3145728,0,0,0,0,"
+        "1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,00_run2.json\n",
+        f"{first}3,false,missing" + "," * 51 + "\n",
+    ]
+    assert {line.count(",") for line in (header, *lines)} == {header.count(",")}
+
+
+def test_runs_csv_says_how_the_host_disturbed_a_run(build: Build) -> None:
+    disturbed = result(
+        configuration(),
+        2,
+        host_load={"cpus": 2, "busy_cpu_percent": 197.5, "foreign_cpu_percent": 88.25},
+    )
+    disturbed["resources"]["server"]["run_delay_us"] = 1_234
+    for node in ("store-1", "store-2"):
+        disturbed["resources"][node] = {**disturbed["resources"]["store-1"], "run_delay_us": 500}
+    outcome = build(manifest([configuration()], runs=2), [result(configuration(), 1), disturbed])
+    silent, told = csv.DictReader(io.StringIO((outcome.folder / "report" / "runs.csv").read_text()))
+    names = ["foreign_cpu_percent", *(f"{role}_run_delay_us" for role in ("server", "store", "generator"))]
+    assert [told[name] for name in names] == ["88.2", "1234", "1000", ""]
+    assert [silent[name] for name in names] == ["", "", "", ""]
+
+
+@pytest.mark.parametrize("chosen", sorted(FORMATS))
+def test_format_writes_its_files(build: Build, chosen: str) -> None:
+    outcome = build(manifest([configuration()], 1), [result(configuration())], "--output-format", chosen)
+    assert outcome.code == 0
+    assert written(outcome.folder) == set(FORMATS[chosen])
+    assert outcome.out.strip() == str(outcome.folder / "report" / FORMATS[chosen][0])
+
+
+def test_unknown_format_is_wrong_usage(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as error:
+        main([str(tmp_path), "--output-format", "pdf"])
+    assert error.value.code == 2
+
+
+def test_summary_json_fits_its_schema_and_names_no_folder(build: Build) -> None:
+    outcome = build(manifest([configuration()], 1), [result(configuration())])
+    text = (outcome.folder / "report" / "summary.json").read_text(encoding="utf-8")
+    document = json.loads(text)
+    Draft202012Validator(json.loads(SUMMARY_SCHEMA.read_text(encoding="utf-8"))).validate(document)
+    assert document["report"] == "index.html"
+    assert str(outcome.folder) not in text
+    assert document["configurations"][0]["versions"]["client"] == "1.2.3"
+
+
+def markdown(build: Build, *arguments: object) -> str:
+    outcome = build(*arguments)
+    assert outcome.code == 0, outcome.err
+    return (outcome.folder / "report" / "summary.md").read_text(encoding="utf-8")
+
+
+def test_markdown_holds_ratios_computed_by_hand(build: Build) -> None:
+    slow, fast, control = configuration("iovalkey"), configuration("valkey-glide"), configuration("none")
+    rates = {1000: slow, 4000: fast, 8000: control}
+    runs = [result(configured, run, rate) for rate, configured in rates.items() for run in (1, 2, 3)]
+    text = markdown(build, manifest([slow, fast, control]), runs)
+    assert re.search(r"\| `valkey-glide` \| 4,000 \(4,000–4,000\) \|.* \| – \| – \| 3 of 3 \|", text)
+    assert re.search(r"\| `iovalkey` \| 1,000 \(1,000–1,000\) \|.* \| 0\.25× \| 4\.00× \| 3 of 3 \|", text)
+    assert "| `none` | 8,000 (8,000–8,000) |" in text
+    assert "have 3 valid runs each, and a difference takes at least 5 of each to show" in text
+
+
+def test_markdown_stays_small_whatever_comes(build: Build) -> None:
+    many = [
+        configuration("iovalkey", load={"model": "closed", "connections": number}) for number in range(1, 401)
+    ]
+    text = markdown(build, manifest(many, 1), [result(each) for each in many])
+    assert len(text.encode()) <= MAX_BYTES
+    assert text.endswith("More was left out here: summary.csv and runs.csv hold every row.\n")
+
+
+def test_action_benchmark_files_have_what_it_reads(build: Build) -> None:
+    one, failing = configuration("iovalkey"), configuration("ioredis")
+    runs = [result(one, 1, 1000), result(one, 2, 3000), failed_result(failing, 1)]
+    folder = build(manifest([one, failing], 2), runs).folder / "report"
+    bigger = json.loads((folder / "benchmark-bigger-is-better.json").read_text(encoding="utf-8"))
+    smaller = json.loads((folder / "benchmark-smaller-is-better.json").read_text(encoding="utf-8"))
+    # The lower of two is the median; the deviation of 1000 and 3000 is 1000 times the root of 2.
+    assert bigger == [
+        {
+            "name": "iovalkey · valkey · standalone · light · realistic · 50 connections · 5 s · throughput",
+            "unit": "requests/s",
+            "value": 1000,
+            "extra": bigger[0]["extra"],
+            "range": "± 1414.21",
+        }
+    ]
+    assert "1 of" not in bigger[0]["extra"]
+    assert {type(entry["value"]) for entry in smaller} <= {int, float}
+    # 5,000 samples are too few for p99.
+    assert [entry["unit"] for entry in smaller] == ["ms", "µs/request"]
+    names = [entry["name"] for entry in (*bigger, *smaller)]
+    assert len(names) == len(set(names))
+
+
+def test_rows_of_one_name_are_told_apart(build: Build) -> None:
+    one = configuration()
+    other = configuration(limits={"points": 7, "window_s": 60, "block_s": 0})
+    folder = build(manifest([one, other], 1), [result(one), result(other)]).folder / "report"
+    names = [entry["name"] for entry in json.loads((folder / "benchmark-bigger-is-better.json").read_text())]
+    assert len(set(names)) == 2
+
+
+def test_images_are_whole_svg_files(build: Build) -> None:
+    one, failing = configuration("iovalkey"), configuration("valkey-glide")
+    outcome = build(manifest([one, failing], 1), [result(one), failed_result(failing, 1)], "--images")
+    folder = outcome.folder / "report" / "images"
+    assert sorted(path.name for path in folder.iterdir()) == ["latency-cell1.svg", "throughput-cell1.svg"]
+    for path in folder.iterdir():
+        text = path.read_text(encoding="utf-8")
+        root = ElementTree.fromstring(text)  # noqa: S314
+        assert root.tag.endswith("svg")
+        assert "no valid run" in text
+        assert "<script" not in text
+
+
+def test_rows_of_the_csv_are_those_of_the_runs(build: Build) -> None:
+    configured = configuration()
+    outcome = build(manifest([configured]), [result(configured, run, 1000 + run) for run in (1, 2, 3)])
+    rows = list(csv.DictReader(io.StringIO((outcome.folder / "report" / "runs.csv").read_text())))
+    assert [(row["run"], row["requests_per_second"], row["median"]) for row in rows] == [
+        ("1", "1001.000", "false"),
+        ("2", "1002.000", "true"),
+        ("3", "1003.000", "false"),
+    ]
+
+
+def test_containers_and_local_processes_share_no_table(build: Build) -> None:
+    local, docker = configuration("iovalkey"), configuration("valkey-glide")
+    runtime = {"id": "docker", "embedded_store": False, "caps_applied": True}
+    outcome = build(None, [result(local), result(docker, 1, 3000, runtime=runtime)], "--images")
+    text = (outcome.folder / "report" / "summary.md").read_text(encoding="utf-8")
+    assert "## Runtime `local`" in text
+    assert "## Runtime `docker`" in text
+    assert "0.67×" not in text
+    assert len(list((outcome.folder / "report" / "images").iterdir())) == 4
+
+
+def test_one_configuration_on_two_runtimes_is_refused(build: Build) -> None:
+    runtime = {"id": "docker", "embedded_store": False, "caps_applied": True}
+    outcome = build(None, [result(configuration()), result(configuration(), 2, runtime=runtime)])
+    assert outcome.code == 2
+    assert "01_run2.json: $.runtime.id is docker, but 00_run1.json of the same" in outcome.err

@@ -1,0 +1,225 @@
+"""What the page says, and that nothing in a result can make it do something."""
+
+import base64
+import hashlib
+import json
+import re
+
+from builder import Document, configuration, result, verdict
+from campaign_writer import manifest
+from conftest import Build
+from evidence import calls_of
+from page_reader import data_of, read
+from report.html.template import BASE_SCRIPTS, CHART_SCRIPTS
+from report.statistics.histograms import CURVE
+
+SCRIPT = "</script><img src=x onerror=alert(1)>"
+HOSTILE = f"{SCRIPT}\"'{{{{7*7}}}}"
+
+
+def hostile_campaign() -> tuple[Document, list[Document]]:
+    configured = configuration()
+    configured["target"] |= {"label": HOSTILE, "text": HOSTILE}
+    run = result(configured, verdict=verdict("suspect", (HOSTILE, HOSTILE)), notes=[HOSTILE])
+    run["versions"] = dict.fromkeys(run["versions"], HOSTILE)
+    run["server"]["client_settings"] = {HOSTILE: HOSTILE}
+    run["server"]["limiter_script"] = {"kind": "fcall", "name_or_sha1": SCRIPT}
+    run["store"]["nodes"][0]["at_end"]["script_calls"] = calls_of({HOSTILE: 1})
+    run["resources"][HOSTILE] = run["resources"]["server"]
+    formula = result(configuration("ioredis"))
+    formula["configuration"]["target"]["label"] = "=cmd()"
+    document = manifest([configured], runs=1)
+    document |= {"conditions": [HOSTILE], "command": HOSTILE}
+    document["machine"] |= {"cpu_model": HOSTILE, "sysctl": {HOSTILE: HOSTILE}}
+    document["plan"] |= {"notes": [HOSTILE], "skips": [{"asked": HOSTILE, "reason": HOSTILE}]}
+    return document, [run, formula]
+
+
+# [R-markup-1]
+def test_hostile_text_is_text(build: Build) -> None:
+    outcome = build(*hostile_campaign())
+    assert outcome.code == 0, outcome.err
+    assert SCRIPT not in outcome.page
+    reader = read(outcome.page)
+    assert [tag for tag, _ in reader.tags if tag in ("img", "iframe", "object", "svg")] == []
+    ours = len(BASE_SCRIPTS) + len(CHART_SCRIPTS)
+    assert len([tag for tag, _ in reader.tags if tag == "script"]) == ours + 1
+    assert not any(name.startswith("on") for _, attributes in reader.tags for name in attributes)
+    assert "{{7*7}}" in reader.text
+    assert reader.text.count(SCRIPT) > 10
+
+
+def test_hostile_text_of_a_run_made_by_hand_is_text(build: Build) -> None:
+    run = result(configuration(), verdict=verdict("invalid", (HOSTILE, HOSTILE)), notes=[HOSTILE])
+    other = result(configuration(), 2)
+    for document in (run, other):
+        for part in ("configuration", "configuration_hash", "campaign"):
+            del document[part]
+        document["request"] |= {"label": HOSTILE, "workload": HOSTILE, "traffic": HOSTILE}
+        document["runtime"]["id"] = HOSTILE
+    outcome = build(None, [run, other])
+    assert outcome.code == 0, outcome.err
+    assert SCRIPT not in outcome.page
+    reader = read(outcome.page)
+    assert [tag for tag, _ in reader.tags if tag in ("img", "iframe", "object", "svg")] == []
+    assert not any(name.startswith("on") for _, attributes in reader.tags for name in attributes)
+
+
+def test_hostile_text_is_no_template_of_a_chart(build: Build) -> None:
+    configured = configuration()
+    configured["target"] |= {"label": "%{customdata}", "text": "%{customdata}"}
+    page = build(None, [result(configured)]).page
+    figures = data_of(read(page))["figures"]
+    templates = [trace.get("hovertemplate", "") for each in figures.values() for trace in each["data"]]
+    assert any("%\u200b{customdata}" in template for template in templates)
+    assert not any("%{customdata}:" in template or "%{customdata} at" in template for template in templates)
+
+
+# [R-markup-2]
+def test_charts_hold_no_markup_of_a_result(build: Build) -> None:
+    outcome = build(*hostile_campaign())
+    figures = json.dumps(data_of(read(outcome.page))["figures"])
+    assert "&lt;/script&gt;&lt;img" in figures
+    assert "<img" not in figures
+
+
+# [R-formula-2]
+def test_hostile_text_in_the_csv_is_text(build: Build) -> None:
+    outcome = build(*hostile_campaign())
+    assert "\n'=cmd()," in outcome.csv
+
+
+def test_policy_admits_the_scripts_of_the_page_and_nothing_else(build: Build) -> None:
+    outcome = build(None, [result(configuration())])
+    reader = read(outcome.page)
+    (policy,) = [a["content"] for tag, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None
+    directives = dict(part.split(" ", 1) for part in policy.split("; "))
+    code = [text for attributes, text in reader.scripts if attributes.get("type") != "application/json"]
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in code]
+    assert directives["default-src"] == "'none'"
+    assert directives["script-src"].split() == [f"'sha256-{digest}'" for digest in digests]
+    assert "http:" not in policy and "https:" not in policy
+
+
+def test_page_refers_to_nothing_outside(build: Build) -> None:
+    reader = read(build(manifest([configuration()]), [result(configuration())]).page)
+    places = [a[name] for _, a in reader.tags for name in ("src", "href", "action", "data") if a.get(name)]
+    assert places
+    assert [place for place in places if place and re.match(r"[a-z]+:|//", place) and place != "data:,"] == []
+
+
+def test_raw_results_are_linked_by_their_quoted_names(build: Build) -> None:
+    data = json.dumps(result(configuration())).encode()
+    outcome = build(None, [], files={"a b#1?.json": data})
+    assert 'href="../a%20b%231%3F.json"' in outcome.page
+
+
+def test_ranking_of_three_runs_is_indicative_and_nobody_wins(build: Build) -> None:
+    rows = [configuration("iovalkey"), configuration("valkey-glide")]
+    results = [result(row, run, 1000 + 100 * n) for n, row in enumerate(rows) for run in range(1, 4)]
+    text = read(build(manifest(rows, 3), results).page).text
+    why = "have 3 valid runs each, and a difference takes at least 5 of each to show."
+    assert f"Nothing is decided: valkey-glide and iovalkey {why}" in text
+    answer = text[text.index("What this shows") : text.index("Throughput at capacity")]
+    assert not re.search(r"\b(winner|wins|won|faster|fastest|beats|best|highest median)\b", answer, re.I)
+    assert "./scripts/run-all.sh --quick --seed 7 --runs 10" in answer
+
+
+def test_what_five_runs_tell_apart_is_on_the_page(build: Build) -> None:
+    rows = [configuration("iovalkey"), configuration("valkey-glide")]
+    results = [result(row, run, 1000 + 100 * n) for n, row in enumerate(rows) for run in range(1, 6)]
+    text = read(build(manifest(rows, 5), results).page).text
+    said = "valkey-glide is the fastest. iovalkey (0.91×, 0.91–0.91×) is slower than valkey-glide."
+    assert f"On this machine {said}" in text
+    assert "what is compared is client and script together" in text
+
+
+def test_differing_stores_are_said(build: Build) -> None:
+    rows = [configuration("ioredis@valkey"), configuration("ioredis")]
+    text = read(build(manifest(rows, 1), [result(row) for row in rows]).page).text
+    assert "The stores differ: redis and valkey. Rows are compared within a group only." in text
+
+
+def test_one_store_is_not_said_to_differ(build: Build) -> None:
+    rows = [configuration("iovalkey"), configuration("ioredis@valkey")]
+    text = read(build(manifest(rows, 1), [result(row) for row in rows]).page).text
+    assert "stores differ" not in text
+
+
+def test_a_note_of_the_plan_goes_with_the_rows_that_it_names(build: Build) -> None:
+    document = manifest([configuration("iovalkey"), configuration("ioredis@valkey")], 1)
+    named, general = "ioredis@valkey is measured beside iovalkey.", "windows are short"
+    document["plan"]["notes"] = [named, general]
+    results = [result(configuration("iovalkey")), result(configuration("ioredis@valkey"))]
+    page = build(document, results).page
+    (rows,) = re.findall(f'<li data-rows="([^"]+)">{named}</li>', page)
+    assert sorted(rows.split()) == ["row1", "row2"]
+    assert f"<li>{general}</li>" in page
+
+
+def test_plan_is_told_between_the_answer_and_the_charts(build: Build) -> None:
+    document = manifest([configuration()], 1)
+    document["plan"]["notes"] = ["ioredis runs on valkey here: no redis-server was found"]
+    document["plan"]["skips"] = [{"asked": "none:cluster", "reason": "none knows no cluster"}]
+    text = read(build(document, [result(configuration())]).page).text
+    for said in (
+        *document["plan"]["notes"],
+        "Skipped: none:cluster. none knows no cluster",
+        *document["conditions"],
+    ):
+        assert said in text
+        assert text.index("What this shows") < text.index(said)
+        assert text.index(said) < text.index("Answered requests per second in a closed loop")
+
+
+def test_aborted_campaign_is_said_before_any_figure(build: Build) -> None:
+    text = read(build(manifest([configuration()], 1, status="aborted"), [result(configuration())]).page).text
+    assert text.index("This campaign was aborted:") < text.index("Figures of the median runs")
+
+
+def test_every_run_is_listed_with_its_reasons(build: Build) -> None:
+    row = configuration()
+    bad = verdict("invalid", ("M9", "0.4 % of the requests failed"))
+    page = build(manifest([row], 3), [result(row, 1), result(row, 2, 9000, verdict=bad)]).page
+    text = read(page).text
+    assert "M9: 0.4 % of the requests failed" in text
+    assert "9,000" in text
+    assert "planned, but no result file was found" in text
+    assert "1 of 3 runs invalid, 1 missing" in text
+
+
+# [R-failed-1]
+def test_row_without_a_valid_run_is_a_hole_and_no_zero(build: Build) -> None:
+    row = configuration()
+    bad = verdict("invalid", ("M8", "3 answers are not accounted for"))
+    page = build(manifest([row], 1), [result(row, 1, verdict=bad)]).page
+    assert "no valid run: 3 answers are not accounted for" in read(page).text
+    assert data_of(read(page))["figures"] == {}
+
+
+def test_percentile_with_too_few_samples_is_hollow(build: Build) -> None:
+    def symbol_of_p99(requests_per_second: int) -> str:
+        page = build(None, [result(configuration(), 1, requests_per_second)]).page
+        (trace,) = data_of(read(page))["figures"]["percentiles"]["data"]
+        symbol: str = trace["marker"]["symbol"][CURVE.index(99.0)]
+        return symbol
+
+    assert symbol_of_p99(1000) == "circle-open"
+    assert symbol_of_p99(2000) == "circle"
+
+
+def test_page_is_the_same_every_time(build: Build) -> None:
+    rows = [configuration("iovalkey"), configuration("ioredis"), configuration("none")]
+    results = [result(row, run) for row in rows for run in (1, 2)]
+    first = build(manifest(rows, 2), results)
+    page, table = first.page, first.csv
+    again = build(manifest(rows, 2), results)
+    assert (again.page, again.csv) == (page, table)
+
+
+def test_controls_alone_make_a_page(build: Build) -> None:
+    rows = [configuration("none"), configuration("memory", extent={"requests": 10_000})]
+    outcome = build(manifest(rows, 1), [result(row) for row in rows])
+    assert outcome.code == 0, outcome.err
+    assert "Only controls were measured." in read(outcome.page).text

@@ -1,0 +1,18 @@
+"""The part of the report that works with any Python and without packages, in a folder of its own."""
+
+import shutil
+from pathlib import Path
+
+from report.base.paths import PACKAGE, ROOT
+
+_FILES = ("__init__.py", "__main__.py", "cli/__init__.py", "cli/start.py", "cli/environment.py")
+
+
+def copy_start(folder: Path) -> Path:
+    """Copies it below `folder`. Returns its `scripts/generate_report.py`."""
+    for name in _FILES:
+        copy = folder / "report" / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PACKAGE / name, copy)
+    (folder / "scripts").mkdir()
+    return Path(shutil.copy(ROOT / "scripts" / "generate_report.py", folder / "scripts"))

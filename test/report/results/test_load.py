@@ -1,0 +1,80 @@
+"""What is kept of a campaign, so that ten thousand results fit into memory, and nothing is lost by it."""
+
+from pathlib import Path
+
+import pytest
+
+from builder import Document, configuration, result
+from campaign_writer import manifest, write_campaign
+from report.analysis.summary import summarize
+from report.results import load
+from report.results.load import load_campaign
+from report.results.model import Campaign
+from report.sections.notices import campaign_notices
+
+
+def ramped(run: int, rate: int, slower: int = 2) -> Document:
+    """A run of 20 s whose first 4 s are so many times slower."""
+    document = result(configuration(), run, rate)
+    document["samples"] = [
+        {
+            "t_s": second,
+            "interval_s": 1,
+            "allowed": (rate // slower if second <= 4 else rate) + second % 3,
+            "limited": 0,
+            "failed": 0,
+        }
+        for second in range(1, 21)
+    ]
+    return document
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    # The median run is steady.
+    runs = [ramped(1, 1000), ramped(2, 1200), ramped(3, 1100, slower=1)]
+    return load_campaign(write_campaign(tmp_path / "campaign", manifest([configuration()]), runs))
+
+
+def test_seconds_stay_of_the_median_run_alone(campaign: Campaign) -> None:
+    kept = {run.run: len(run.measured.seconds) for run in campaign.runs if run.measured}
+    assert kept == {1: 0, 2: 0, 3: 20}
+
+
+def test_warm_up_is_judged_from_all_runs(campaign: Campaign) -> None:
+    paces = [list(run.measured.paces) for run in campaign.runs if run.measured]
+    assert [len(each) for each in paces] == [20, 20, 20]
+    assert paces[0][0] == 501
+    (summary,) = summarize(campaign)
+    assert any("The first 4 s" in text for text in summary.warnings)
+
+
+def test_equal_facts_are_kept_once(campaign: Campaign) -> None:
+    first, *others = campaign.runs
+    for other in others:
+        assert other.identity is first.identity
+        assert other.versions is first.versions
+        assert other.runtime is first.runtime
+
+
+def test_series_beyond_the_limit_are_left_out_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "MAX_SERIES_SECONDS", 25)
+    labels = ("iovalkey", "ioredis", "valkey-glide")
+    runs = [{**ramped(1, 1000)} for _ in labels]
+    for run, label in zip(runs, labels, strict=True):
+        fresh = result(configuration(label))
+        run.update({name: fresh[name] for name in ("configuration", "configuration_hash", "server")})
+    found = load_campaign(write_campaign(tmp_path / "many", None, runs))
+    assert [len(run.measured.seconds) for run in found.runs if run.measured] == [20, 0, 0]
+    assert campaign_notices(found) == (
+        "The per-second series of 2 median runs are left out: there are too many to show.",
+    )
+
+
+def test_reading_for_a_comparison_keeps_no_seconds(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path / "c", manifest([configuration()], 1), [ramped(1, 1000)])
+    (run,) = load_campaign(folder, series=False).runs
+    assert run.measured is not None
+    assert run.measured.seconds == ()

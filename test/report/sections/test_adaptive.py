@@ -1,0 +1,115 @@
+"""A campaign that finds out how many runs it needs, from its folder to its page."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from builder import Document, configuration, hash_of, result
+from campaign_writer import manifest, write_campaign
+from report.analysis.summary import summarize
+from report.base.paths import PACKAGE
+from report.compare.matching import compare_sides
+from report.compare.metrics import METRICS
+from report.compare.selection import Campaigns
+from report.results.load import load_campaign
+from report.sections.adaptive import adaptive_of
+
+LOOKS = [5, 7, 10, 14, 20]
+FAST, SLOW, CONTROL = (configuration(label) for label in ("valkey-glide", "iovalkey", "none"))
+
+
+def campaign(folder: Path, runs: dict[str, int], adaptive: Document | None = None) -> Path:
+    """Steady runs; the fast one is a fifth faster."""
+    sides = [(FAST, 2400), (SLOW, 2000), (CONTROL, 5000)]
+    manifested = manifest([each for each, _ in sides], runs=20)
+    manifested["plan"]["adaptive"] = {"looks": LOOKS}
+    rounds = {hash_of(each): runs[each["target"]["label"]] for each, _ in sides}
+    manifested["adaptive"] = {"rounds": rounds, "looked": 0, "spent_s": 1, **(adaptive or {})}
+    results = [
+        result(each, run, rate + 2 * (run % 5))
+        for each, rate in sides
+        for run in range(1, rounds[hash_of(each)] + 1)
+    ]
+    return write_campaign(folder, manifested, results)
+
+
+def end(round_: int, why: str = "decided") -> dict[str, Any]:
+    ended = {"round": round_, "why": why, "concluded": [], "not_concluded": []}
+    return {"looked": round_, "ended": ended}
+
+
+def ask(folder: Path, *words: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, str(PACKAGE), "decide-rounds", str(folder), *words],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_after_a_round_it_says_who_goes_on_and_why_the_others_do_not(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "c", {"valkey-glide": 5, "iovalkey": 5, "none": 5})
+    found = ask(folder, "--round", "5")
+    assert {row["label"]: row["goes_on"] for row in found["configurations"]} == {
+        "iovalkey": False,
+        "valkey-glide": False,
+        "none": True,
+    }
+    assert found["concluded"] == ["iovalkey is slower than valkey-glide (0.83×, 0.83–0.84×, 5 runs a side)"]
+    assert found["not_concluded"] == [
+        "none, light · realistic · 50 connections · 5 s: 5 runs that count are too few for an interval: "
+        "it takes 6"
+    ]
+
+
+def test_runs_that_were_not_needed_are_not_missing_and_the_page_says_what_came_of_it(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "c", {"valkey-glide": 5, "iovalkey": 5, "none": 7}, end(7))
+    subprocess.run([sys.executable, str(PACKAGE), "generate", str(folder)], check=True)
+    summary = json.loads((folder / "report" / "summary.json").read_text(encoding="utf-8"))
+    assert [row["missing_runs"] for row in summary["configurations"]] == [0, 0, 0]
+    adaptive = summary["adaptive"]
+    assert adaptive["sentence"] == (
+        "It ended because all that could be decided was decided: 17 runs, of at most 60."
+    )
+    assert {row["label"]: (row["runs"], row["reason"]) for row in adaptive["configurations"]} == {
+        "valkey-glide": (5, "its order is decided"),
+        "iovalkey": (5, "its order is decided"),
+        "none": (7, "its interval is tight"),
+    }
+    page = (folder / "report" / "index.html").read_text(encoding="utf-8")
+    assert "How many runs it took" in page
+    assert ">missing<" not in page
+    # The ranking says what the looks decided, at their levels.
+    (pair,) = summary["conclusions"][0]["comparisons"]
+    assert pair["status"] == "worse"
+    assert pair["interval"]["coverage"] > 0.98
+
+
+def test_runs_that_were_asked_for_and_are_not_there_are_missing(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "c", {"valkey-glide": 5, "iovalkey": 5, "none": 5})
+    for path in folder.glob("*_run5.json"):
+        path.unlink()
+    rows = summarize(load_campaign(folder))
+    assert [row.missing for row in rows] == [(5,), (5,), (5,)]
+    found = adaptive_of(load_campaign(folder), rows)
+    assert found is not None
+    assert found.ended is None
+    assert {row.text(found.ended) for row in found.rows} == {"it was interrupted"}
+
+
+def test_a_comparison_within_it_says_that_it_looks_once_more(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "c", {"valkey-glide": 5, "iovalkey": 5, "none": 7}, end(7))
+    side = Campaigns()
+    sides = side.side(folder, "iovalkey"), side.side(folder, "valkey-glide")
+    outcome = compare_sides(*sides, METRICS["throughput"], 0.02, frozenset({"script"}), tmp_path)
+    assert any("--runs auto" in note for note in outcome.notes)
+
+
+def test_a_fixed_number_of_runs_has_nothing_of_it(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path / "c", manifest([SLOW], runs=1), [result(SLOW)])
+    loaded = load_campaign(folder)
+    assert adaptive_of(loaded, summarize(loaded)) is None

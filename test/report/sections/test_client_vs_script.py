@@ -1,0 +1,112 @@
+"""One client under its own script and under the one for all, side by side."""
+
+from builder import Document, configuration, failed_result, result
+from campaign_writer import manifest
+from conftest import Build, summaries_of
+from report.analysis.rankings import cells
+from report.sections.client_vs_script import ApartRow, ApartTable, apart_tables
+
+
+def tables_of(*results: Document) -> tuple[ApartTable, ...]:
+    (cell,) = cells(summaries_of(*results))
+    return apart_tables(cell)
+
+
+def measured(label: str, requests_per_second: int, store_cpu_us: float = 12, runs: int = 1) -> list[Document]:
+    """Runs whose server used 4 s of CPU time in 5 s, so 800 µs a request at 1000 requests/s."""
+    documents = [result(configuration(label), run, requests_per_second) for run in range(1, runs + 1)]
+    for document in documents:
+        document["resources"]["store-1"]["cpu_us_per_request"] = store_cpu_us
+    return documents
+
+
+def row_of(*results: Document) -> ApartRow:
+    ((row,),) = (table.rows for table in tables_of(*results))
+    return row
+
+
+def test_ratios_are_same_by_own() -> None:
+    row = row_of(
+        *measured("valkey-glide", 1000, 20, runs=5), *measured("valkey-glide+same-script", 1250, 15, runs=5)
+    )
+    assert row.label == "valkey-glide"
+    assert row.own == ("FCALL consume", "1,000", "800", "20.0")
+    assert row.same == ("EVALSHA a1de965f", "1,250", "640", "15.0")
+    assert row.ratios == (
+        "1.25×, 1.25–1.25×, better",
+        "0.80×, 0.80–0.80×, better",
+        "0.75×, 0.75–0.75×, better",
+    )
+    assert row.tags == ()
+
+
+def test_one_run_of_each_has_no_ratio() -> None:
+    row = row_of(*measured("iovalkey", 1000), *measured("iovalkey+same-script", 1250))
+    assert row.ratios == ("–", "–", "–")
+
+
+def test_fewer_than_five_runs_on_a_side_are_indicative() -> None:
+    row = row_of(*measured("iovalkey", 1000, runs=5), *measured("iovalkey+same-script", 1000, runs=4))
+    assert row.tags == ("indicative, 4 runs",)
+    assert row.ratios == ("1.00×, 1.00–1.00×",) * 3
+
+
+def test_client_whose_own_script_is_the_common_one_shows_noise() -> None:
+    row = row_of(*measured("ioredis", 1000, runs=5), *measured("ioredis+same-script", 1010, runs=5))
+    assert row.tags == ("own is the same script",)
+    assert row.ratios[0] == "1.01×, 1.01–1.01×, no difference"
+
+
+def test_clients_are_read_down_the_column_of_the_one_script() -> None:
+    (table,) = tables_of(
+        *measured("valkey-glide", 3000),
+        *measured("valkey-glide+same-script", 1250),
+        *measured("iovalkey+same-script", 2500),
+        *measured("iovalkey+autopipelining", 3500, runs=2),
+        *measured("iovalkey+autopipelining+same-script", 2000, runs=2),
+        *measured("node-redis@valkey", 4000),
+    )
+    assert [row.label for row in table.rows] == [
+        "iovalkey",
+        "iovalkey+autopipelining",
+        "valkey-glide",
+        "node-redis",
+    ]
+    assert table.rows[0].own == ("–", "–", "–", "–")
+    assert table.rows[0].ratios == table.rows[3].ratios == ("–", "–", "–")
+    assert table.rows[1].ratios[0] == "0.57×"
+
+
+def test_sides_are_never_of_two_stores() -> None:
+    assert tables_of(*measured("ioredis", 1000), *measured("ioredis@valkey+same-script", 1250)) == ()
+    tables = tables_of(
+        *measured("ioredis", 1000, runs=2),
+        *measured("ioredis+same-script", 1100, runs=2),
+        *measured("ioredis@valkey", 2000, runs=2),
+        *measured("ioredis@valkey+same-script", 1000, runs=2),
+    )
+    assert [(table.store, table.rows[0].ratios[0]) for table in tables] == [
+        ("redis", "1.10×"),
+        ("valkey", "0.50×"),
+    ]
+
+
+def test_side_without_a_valid_run_has_no_ratio() -> None:
+    failed = failed_result(configuration("iovalkey+same-script"), 1)
+    row = row_of(*measured("iovalkey", 1000), failed)
+    assert (row.same, row.ratios, row.tags) == (("–",) * 4, ("–",) * 3, ())
+
+
+def test_page_has_the_table_where_a_client_has_both(build: Build) -> None:
+    labels = ["valkey-glide", "valkey-glide+same-script", "iovalkey"]
+    results = [result(configuration(label), 1, 1000 + 250 * n) for n, label in enumerate(labels)]
+    page = build(manifest([configuration(label) for label in labels], 1), results).page
+    assert page.count("Client and script apart") == 1
+    assert "indicative, 1 run<" in page
+
+
+def test_page_has_no_such_table_where_no_client_has_both(build: Build) -> None:
+    page = build(
+        None, [result(configuration(label)) for label in ("valkey-glide+same-script", "iovalkey")]
+    ).page
+    assert "Client and script apart" not in page

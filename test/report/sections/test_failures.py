@@ -1,0 +1,76 @@
+"""The error analysis: which requests failed, in which runs, and what else was different there."""
+
+from typing import Any
+
+from builder import Document, configuration, result
+from conftest import summaries_of
+from report.sections.failures import COLUMNS, KINDS, Failures, failures
+
+
+def failing(run: int, requests_per_second: int = 2000, **counts: Any) -> Document:
+    """A run with so many failed requests: connection_errors, timed_out, and answers by status."""
+    by_status = counts.get("by_status", {})
+    document = result(configuration(), run, requests_per_second)
+    total = counts.get("connection_errors", 0) + counts.get("timed_out", 0) + sum(by_status.values())
+    document["counts"] = {
+        **document["counts"],
+        **counts,
+        "failed_answers": sum(by_status.values()),
+        "by_status": document["counts"]["by_status"] | by_status,
+    }
+    return document | {
+        "errors": counts.get("connection_errors", 0),
+        "timeouts": counts.get("timed_out", 0),
+        "totalErrors": total,
+    }
+
+
+def requests_of(found: Failures) -> dict[str, tuple[str, str]]:
+    """Requests and runs by kind."""
+    return {kind.name: (kind.requests, kind.runs) for kind in found.kinds}
+
+
+def test_every_kind_is_counted_over_all_runs() -> None:
+    found = failures(
+        summaries_of(
+            failing(1, connection_errors=3, by_status={"500": 2, "503": 5, "404": 1}),
+            failing(2, timed_out=4, by_status={"502": 1}),
+            result(configuration(), 3),
+        )
+    )
+    assert requests_of(found) == {
+        "connection": ("3", "1"),
+        "time-out": ("4", "1"),
+        "5xx": ("8", "2"),
+        "other status": ("1", "1"),
+        "store": ("–", "–"),
+    }
+    assert found.sentence.startswith("16 failed requests in 2 of 3 measured runs")
+
+
+def test_no_error_is_said_and_no_row_is_shown() -> None:
+    found = failures(summaries_of(result(configuration())))
+    assert found.sentence == "No request failed in 1 measured run with 10,000 answered requests."
+    assert found.rows == ()
+
+
+def test_runs_with_errors_stand_beside_those_without() -> None:
+    found = failures(
+        summaries_of(
+            result(configuration(), 1, 2000),
+            result(configuration(), 2, 1000),
+            failing(3, 3000, connection_errors=7),
+        )
+    )
+    (row,) = found.rows
+    texts = [cell.text for cell in row.cells]
+    assert len(texts) == len(COLUMNS)
+    # With errors 3,000; without the median of 1,000 and 2,000. One run has no ratio.
+    assert texts[len(KINDS) + 1 : len(KINDS) + 5] == ["1 of 3", "3,000", "1,500", "–"]
+
+
+def test_store_failures_are_those_within_the_window() -> None:
+    document = result(configuration())
+    for moment, failed in (("at_start", 0), ("at_window_open", 2), ("at_end", 9)):
+        document["server"][moment]["consumes"] = {"allowed": 1, "limited": 1, "failed": failed}
+    assert requests_of(failures(summaries_of(document)))["store"] == ("7", "1")

@@ -1,0 +1,155 @@
+"""What the answer says of rows that were compared, and what it does not say."""
+
+import re
+
+import pytest
+
+from builder import configuration, result
+from conftest import summaries_of
+from evidence import VALKEY_SHA1
+from report.analysis.rankings import cells
+from report.export.conclusions import conclusions
+from report.sections.first_screen import answers
+
+JITTER = (0.997, 0.999, 1.0, 1.001, 1.003)
+WIDE = (1.04, 0.90, 1.1, 1.0, 0.96)
+
+
+def rows(**throughputs: tuple[float, tuple[float, ...]]) -> list[dict[str, object]]:
+    """Five runs of each target (`_` for `-`), its throughput times each factor."""
+    return [
+        result(configuration(f"{client.replace('_', '-')}@valkey+same-script"), run, int(typical * factor))
+        for client, (typical, factors) in throughputs.items()
+        for run, factor in enumerate(factors, start=1)
+    ]
+
+
+def sentence_of(*results: dict[str, object]) -> str:
+    (answer,) = answers(cells(summaries_of(*results)))
+    return answer.groups[0].sentence
+
+
+def test_only_who_is_told_apart_from_all_is_called_fastest() -> None:
+    text = sentence_of(*rows(iovalkey=(6000, JITTER), ioredis=(5000, JITTER), node_redis=(4000, JITTER)))
+    assert text.startswith("iovalkey@valkey+same-script is the fastest. ")
+    assert "ioredis@valkey+same-script (0.83×, 0.83–0.84×) and node-redis@valkey+same-script (" in text
+    assert ") are slower than iovalkey@valkey+same-script. ioredis@valkey+same-script uses 1.20 times" in text
+
+
+def test_who_is_not_told_apart_shares_the_top() -> None:
+    text = sentence_of(*rows(iovalkey=(6000, JITTER), ioredis=(5990, JITTER), node_redis=(5700, WIDE)))
+    assert "fastest" not in text
+    assert (
+        "The throughput of ioredis@valkey+same-script (1.00×, 0.99–1.00×) is within ±2 % of that of "
+        "iovalkey@valkey+same-script." in text
+    )
+    assert (
+        "No difference in throughput is shown between iovalkey@valkey+same-script and "
+        "node-redis@valkey+same-script (" in text
+    )
+    assert re.search(r"because the interval reaches into and beyond ±2 %; about \d+ runs a side would", text)
+
+
+def test_five_targets_of_five_runs_are_too_few_for_ten_comparisons() -> None:
+    labels = ["valkey-glide", "iovalkey", "ioredis@valkey", "node-redis@valkey", "iovalkey+autopipelining"]
+    results = [
+        result(configuration(f"{label}+same-script"), run, int((6000 - 500 * place) * factor))
+        for place, label in enumerate(labels)
+        for run, factor in enumerate(JITTER, start=1)
+    ]
+    (answer,) = answers(cells(summaries_of(*results)))
+    assert "5 runs a side are too few for 10 comparisons in one family" in answer.groups[0].sentence
+    assert "about 6 runs a side would decide" in answer.groups[0].sentence
+    assert "fastest" not in answer.groups[0].sentence
+
+
+def test_own_scripts_are_said_where_somebody_is_called_fastest() -> None:
+    results = [
+        result(configuration(label), run, int(typical * factor))
+        for label, typical in (("iovalkey", 6000), ("valkey-glide", 5000))
+        for run, factor in enumerate(JITTER, start=1)
+    ]
+    assert sentence_of(*results).endswith(
+        "They ran different scripts: a difference is one of client and script together."
+    )
+    same = {"kind": "evalsha", "name_or_sha1": VALKEY_SHA1}
+    assert "different scripts" not in sentence_of(
+        *(
+            result(configuration(label), run, int(typical * factor), limiter_script=same)
+            for label, typical in (("iovalkey", 6000), ("valkey-glide", 5000))
+            for run, factor in enumerate(JITTER, start=1)
+        )
+    )
+
+
+def test_one_row_with_few_runs_leaves_the_others_tested() -> None:
+    results = rows(iovalkey=(6000, JITTER), ioredis=(5000, JITTER), node_redis=(4000, JITTER[:3]))
+    (answer,) = answers(cells(summaries_of(*results)))
+    (group,) = answer.groups
+    assert "ioredis@valkey+same-script (0.83×, 0.83–0.84×) is slower than iovalkey" in group.sentence
+    assert (
+        "node-redis@valkey+same-script has 3 valid runs, and a difference takes at least 5" in group.sentence
+    )
+    assert "fastest" not in group.sentence
+    assert [(row.rank, row.ratio, row.status) for row in group.rows] == [
+        ("", "–", ""),
+        ("", "0.83×, 0.83–0.84×", "slower"),
+        ("", "0.67×, 0.66–0.67×", "too few runs"),
+    ]
+
+
+def test_warnings_reach_the_row() -> None:
+    (answer,) = answers(cells(summaries_of(*rows(iovalkey=(6000, WIDE)))))
+    assert [(warned.label, warned.text) for warned in answer.warnings] == [
+        (
+            "iovalkey@valkey+same-script",
+            "Runs lie far apart: CV 7.6 %, from 5,400 to 6,600 requests/s.",
+        )
+    ]
+
+
+@pytest.mark.parametrize("ramp_s", [0, 10])
+def test_a_ramp_in_the_samples_is_warned_of(ramp_s: int) -> None:
+    samples = [
+        {
+            "t_s": second,
+            "interval_s": 1,
+            "allowed": 5000 - (2000 if second <= ramp_s else 0) + 10 * (second % 3),
+            "limited": 0,
+            "failed": 0,
+        }
+        for second in range(1, 31)
+    ]
+    found = summaries_of(*(result(configuration(), run, 2000, samples=samples) for run in (1, 2, 3)))
+    warnings = found[0].warnings
+    assert len(warnings) == (1 if ramp_s else 0)
+    if ramp_s:
+        assert warnings[0].startswith("The first 10 s of the window are 39.9 % slower than the rest")
+        assert "--warmup" in warnings[0]
+
+
+def test_in_an_open_loop_throughput_tells_nobody_apart() -> None:
+    load = {"model": "open", "rate_per_second": 3000, "arrivals": "constant", "connections": 50}
+    results = [
+        result(configuration(f"{client}+same-script", load=load), run, int(typical * factor))
+        for client, typical in (("iovalkey", 3000), ("valkey-glide", 2500))
+        for run, factor in enumerate(JITTER, start=1)
+    ]
+    (answer,) = answers(cells(summaries_of(*results)))
+    (group,) = answer.groups
+    assert "iovalkey+same-script has the lowest p99." in group.sentence
+    assert "throughput" not in group.sentence
+    assert [row.status for row in group.rows] == ["lowest p99", "higher p99"]
+    (told,) = conclusions(summaries_of(*results))
+    assert told["comparisons"] == []
+    assert [pair["status"] for pair in told["latency_p99_comparisons"]] == ["worse"]
+
+
+def test_programs_are_told_the_same() -> None:
+    summaries = summaries_of(
+        *rows(iovalkey=(6000, JITTER), ioredis=(5000, JITTER), node_redis=(4000, JITTER))
+    )
+    (told,) = conclusions(summaries)
+    assert told["sentence"] == answers(cells(summaries))[0].groups[0].sentence
+    assert [each["status"] for each in told["comparisons"]] == ["worse"] * 3
+    assert {each["comparisons_in_family"] for each in told["comparisons"]} == {3}

@@ -1,0 +1,226 @@
+"""The first thing on the page: right in every case, and never more than was shown."""
+
+import re
+from typing import Any
+
+import pytest
+
+from builder import Document, configuration, failed_result, result, verdict
+from campaign_writer import manifest
+from conftest import Build
+from report.analysis.runtimes import page_parts
+from report.analysis.summary import summarize
+from report.results.convert import run_of
+from report.results.model import Campaign, Run
+from report.results.validate import validate_result
+from report.sections.recommendation import Recommendation, command_again, recommend
+
+STEADY = (0.997, 0.999, 1.0, 1.001, 1.003)
+WIDE = (1.0, 0.95, 1.05, 0.97, 1.02)
+
+
+def runs_of(
+    label: str, rate: int, factors: tuple[float, ...] = STEADY, cpu_us: float = 60, **changes: Any
+) -> list[Document]:
+    documents = [
+        result(configuration(label, **changes), run, int(rate * factor))
+        for run, factor in enumerate(factors, start=1)
+    ]
+    for number, document in enumerate(documents):
+        document["resources"]["server"]["cpu_us_per_request"] = cpu_us * (1 + number / 500)
+    return documents
+
+
+def recommended(*results: Document, **manifested: Any) -> Recommendation:
+    runs: tuple[Run, ...] = tuple(
+        run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results)
+    )
+    configurations = [document["configuration"] for document in results]
+    campaign = Campaign(
+        name="test",
+        manifest=manifest(configurations, **manifested),
+        planned=(),
+        runs=runs,
+        ignored=(),
+    )
+    summaries = summarize(campaign)
+    return recommend(campaign, summaries, page_parts(summaries))
+
+
+def test_no_difference_in_throughput_but_one_in_server_cpu() -> None:
+    found = recommended(*runs_of("iovalkey", 6000, WIDE), *runs_of("valkey-glide", 5990, WIDE, cpu_us=108))
+    assert re.fullmatch(
+        r"On this machine no difference in throughput is shown between iovalkey and valkey-glide\. "
+        r"valkey-glide uses 1\.80 times \(1\.7\d–1\.8\d×\) the server CPU of iovalkey per request\.",
+        found.lead,
+    )
+    assert found.decide.startswith("To decide ")
+
+
+def test_who_is_shown_to_be_the_fastest() -> None:
+    found = recommended(*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000))
+    assert found.lead.startswith(
+        "On this machine iovalkey is the fastest. valkey-glide (0.83×, 0.83–0.84×) is slower than iovalkey."
+    )
+    assert (found.decide, found.command) == ("", "")
+
+
+def test_some_differ_and_others_do_not() -> None:
+    found = recommended(
+        *runs_of("iovalkey", 6000, WIDE),
+        *runs_of("ioredis@valkey", 5990, WIDE),
+        *runs_of("valkey-glide", 3000, WIDE),
+    )
+    assert "fastest" not in found.lead
+    assert "are slower" not in found.lead and ") is slower than iovalkey." in found.lead
+    assert "No difference in throughput is shown between iovalkey and ioredis@valkey." in found.lead
+
+
+def test_fewer_than_five_runs_say_what_it_takes() -> None:
+    found = recommended(*runs_of("iovalkey", 6000, STEADY[:3]), *runs_of("valkey-glide", 5000, STEADY[:3]))
+    assert found.lead.startswith("Nothing is decided: iovalkey and valkey-glide have 3 valid runs each")
+    assert found.decide == "To decide, make about 10 runs of each (20 runs):"
+    assert found.command == "./scripts/run-all.sh --quick --seed 7 --runs 10"
+
+
+def test_an_unsteady_machine_is_said_first_and_names_nobody() -> None:
+    found = recommended(
+        *runs_of("iovalkey", 6000),
+        *runs_of("valkey-glide", 3000),
+        *runs_of("none", 9000, (1.0, 0.8, 1.1, 0.95, 1.0)),
+    )
+    assert found.lead.startswith(
+        "This machine was too unsteady to rank anything: runs of the controls differ by 30 % (none)"
+    )
+    assert found.lines == ()
+    assert "close other programs" in found.decide and "at least 4 CPUs" in found.decide
+    assert found.command.endswith("--duration-mode fixed30 --runs 10")
+
+
+def test_on_enough_cpus_each_role_shall_have_its_own() -> None:
+    machine = manifest([])["machine"] | {"cpus": 8}
+    control = runs_of("none", 9000, (1.0, 0.8, 1.1, 0.95, 1.0))
+    found = recommended(*runs_of("iovalkey", 6000), *control, machine=machine)
+    assert "CPUs of their own (--cpuset-store, --cpuset-server, --cpuset-loadtest)" in found.decide
+
+
+def test_one_target_alone_is_compared_with_nobody() -> None:
+    found = recommended(*runs_of("iovalkey", 6000))
+    assert found.lead == "Only iovalkey was measured: there is no other client to compare it with."
+    assert "--clients" in found.decide
+
+
+def test_controls_alone_recommend_no_client() -> None:
+    found = recommended(*runs_of("none", 6000), *runs_of("memory", 5000))
+    assert found.lead.startswith("Only controls were measured.")
+
+
+def test_no_run_that_counts() -> None:
+    bad = verdict("invalid", ("M8", "3 answers are not accounted for"))
+    found = recommended(
+        result(configuration("iovalkey"), verdict=bad), failed_result(configuration("valkey-glide"), 1)
+    )
+    assert found.lead.startswith("No run counts, so nothing can be recommended.")
+
+
+def test_clients_on_different_stores_are_not_compared() -> None:
+    found = recommended(*runs_of("iovalkey", 6000), *runs_of("ioredis", 3000))
+    assert "ioredis and iovalkey ran on different stores (redis and valkey)" in found.lead
+    assert "ioredis@valkey" in found.decide
+
+
+def test_an_open_loop_is_judged_by_p99() -> None:
+    load = {"model": "open", "rate_per_second": 3000, "arrivals": "constant", "connections": 50}
+    found = recommended(
+        *runs_of("iovalkey+same-script", 3000, load=load),
+        *runs_of("valkey-glide+same-script", 2500, load=load),
+    )
+    assert found.lead.startswith(
+        "On this machine iovalkey+same-script has the lowest p99. valkey-glide+same-script (1.20×, 1.20–1.21×"
+    )
+    assert "throughput" not in found.lead
+
+
+def test_several_comparisons_are_counted_and_told_one_by_one() -> None:
+    found = recommended(
+        *runs_of("iovalkey", 6000),
+        *runs_of("valkey-glide", 5000),
+        *runs_of("iovalkey", 6000, WIDE, traffic="fixed"),
+        *runs_of("valkey-glide", 6000, WIDE, traffic="fixed"),
+    )
+    assert found.lead in (
+        "On this machine iovalkey is the fastest in 1 of 2 comparisons and no difference in throughput is "
+        "shown in 1.",
+        "On this machine no difference in throughput is shown in 1 of 2 comparisons and iovalkey is the "
+        "fastest in 1.",
+    )
+    assert [line.text.partition(":")[0] for line in found.lines] == ["Fixed", "Realistic"]
+
+
+def test_versions_of_one_client_are_named_by_their_version() -> None:
+    found = recommended(*runs_of("ioredis~6.0.0", 6000), *runs_of("ioredis~5.6.1", 5000))
+    assert found.lead.startswith("On this machine ioredis~6.0.0 is the fastest. ioredis~5.6.1 (0.83×")
+
+
+def test_other_programs_beside_one_row_are_told_and_decide_nothing() -> None:
+    busy = runs_of("valkey-glide", 5000)
+    quiet = runs_of("iovalkey", 6000)
+    for documents, percent in ((busy, 40), (quiet, 1)):
+        for document in documents:
+            document["host_load"] = {"cpus": 2, "busy_cpu_percent": 150, "foreign_cpu_percent": percent}
+    found = recommended(*busy, *quiet)
+    why = "other programs used 1 % of one CPU beside iovalkey and 40 % beside valkey-glide"
+    assert "fastest" not in found.lead and f"because {why}." in found.lead
+    assert f"Not judged: {why}." in [line.text for line in found.limits]
+    assert "close other programs" in found.decide
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("./run-all.sh --clients a --runs 3", "./run-all.sh --clients a --runs 10"),
+        ("./run-all.sh --runs=auto --budget '20 m' --clients a", "./run-all.sh --clients a --runs 10"),
+        ("./run-all.sh --quick", "./run-all.sh --quick --runs 10"),
+    ],
+)
+def test_the_command_asks_for_so_many_runs(command: str, wanted: str) -> None:
+    assert command_again(command, 10) == wanted
+
+
+def test_only_limits_that_hold_are_told() -> None:
+    own = recommended(*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000), conditions=[])
+    same = recommended(
+        *runs_of("iovalkey+same-script", 6000), *runs_of("valkey-glide+same-script", 5000), conditions=[]
+    )
+    assert any("client and script together" in line.text for line in own.limits)
+    assert [line.text for line in same.limits] == [
+        "p99 is that at full load (a closed loop), not that at your rate: --rate measures it."
+    ]
+
+
+def test_a_client_close_to_the_ceiling_is_told() -> None:
+    found = recommended(*runs_of("iovalkey", 9500), *runs_of("valkey-glide", 5000), *runs_of("none", 10_000))
+    assert any("(0.95× of none): the harness may limit it" in line.text for line in found.limits)
+
+
+def test_no_sentence_of_the_page_needs_a_second_reading(build: Build) -> None:
+    """Phrases that readers stumbled over."""
+    documents = [
+        *runs_of("iovalkey", 6000),
+        *runs_of("valkey-glide", 5990, WIDE),
+        *runs_of("ioredis", 5000, STEADY[:3]),
+        *runs_of("none", 9000),
+    ]
+    outcome = build(manifest([document["configuration"] for document in documents[::5]], 5), documents)
+    assert outcome.code == 0, outcome.err
+    page = re.sub(r"<(style|script)\b.*?</\1>", "", outcome.page, flags=re.S)
+    text = page + (outcome.folder / "report" / "summary.md").read_text(encoding="utf-8")
+    for phrase in (
+        "What they are worth",
+        "each nine",
+        "told apart",
+        "in time:",
+        "Can I believe it",
+        "Highest median",
+    ):
+        assert phrase not in text, phrase

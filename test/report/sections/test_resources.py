@@ -1,0 +1,50 @@
+"""What other programs took and what roles waited for: said once on top, and folded in a table."""
+
+from builder import Document, configuration, result, verdict
+from campaign_writer import manifest
+from conftest import Build, summaries_of
+from report.sections.resources import COLUMNS, resource_rows
+
+REASON = ("M25", "other programs used 153 % of one CPU in the window (this machine has 2)")
+
+
+def disturbed(run: int, foreign_cpu_percent: float) -> Document:
+    load = {"cpus": 2, "busy_cpu_percent": 200, "foreign_cpu_percent": foreign_cpu_percent}
+    return result(configuration(), run, host_load=load, verdict=verdict("suspect", REASON))
+
+
+def test_other_programs_are_said_once_on_top_with_the_most_that_they_used(build: Build) -> None:
+    runs = [result(configuration(), 1), disturbed(2, 153.3), disturbed(3, 60)]
+    outcome = build(manifest([configuration()], runs=3), runs, "--output-format", "all")
+    said = "Other programs disturbed 2 of 3 runs: they used up to 153 % of one CPU meanwhile."
+    page = outcome.page
+    assert page.count(said) == 1
+    assert page.index(said) < page.index('class="decision"')
+    assert said in (outcome.folder / "report" / "summary.md").read_text()
+
+
+def test_a_calm_campaign_says_nothing_of_other_programs(build: Build) -> None:
+    calm = {"cpus": 2, "busy_cpu_percent": 110, "foreign_cpu_percent": 3.2}
+    page = build(manifest([configuration()], runs=1), [result(configuration(), host_load=calm)]).page
+    assert "Other programs disturbed" not in page
+    assert "3.2 %" in page
+
+
+def test_a_result_that_does_not_know_has_no_table(build: Build) -> None:
+    page = build(manifest([configuration()], runs=1), [result(configuration())]).page
+    assert 'id="resources"' not in page
+
+
+def test_waiting_is_a_share_of_the_window_over_all_nodes_of_a_store() -> None:
+    document = disturbed(1, 25)
+    resources = document["resources"]
+    resources["server"]["run_delay_us"] = 500_000
+    resources["store-1"]["run_delay_us"] = 100_000
+    resources["store-2"] = {**resources["store-1"], "run_delay_us": 150_000}
+    (row,) = resource_rows(summaries_of(document))
+    cells = {name: cell.text for (name, _), cell in zip(COLUMNS, row.cells, strict=True)}
+    assert cells["Server waited"] == "10.0 %"
+    assert cells["Store waited"] == "5.0 %"
+    assert cells["Generator waited"] == "–"
+    assert cells["Server CPU"] == "80.0 %"
+    assert cells["Other programs"] == "25.0 %"

@@ -1,0 +1,210 @@
+"""Client and script are told apart: groups, what a group says of its scripts, and what tells groups apart."""
+
+import pytest
+
+from builder import Document, configuration, failed_result, result
+from campaign_writer import manifest
+from conftest import Build, summaries_of
+from evidence import REDIS_SHA1, VALKEY_SHA1
+from report.analysis.rankings import Cell, cells
+from report.results.model import LimiterScript
+from report.sections.script_text import difference, disclosure, mode_text
+from report.sections.tables import result_tables
+
+Labels = list[str]
+
+
+def cell_of(*results: Document) -> Cell:
+    (cell,) = cells(summaries_of(*results))
+    return cell
+
+
+def measured(label: str, requests_per_second: int = 1000, run: int = 1) -> Document:
+    return result(configuration(label), run, requests_per_second)
+
+
+def groups(cell: Cell) -> list[tuple[str, bool, Labels]]:
+    return [
+        (
+            ranking.store or "?",
+            ranking.group.same_script,
+            [s.summary.identity.label for s in ranking.standings],
+        )
+        for ranking in cell.rankings
+    ]
+
+
+FACTORIAL = {
+    "valkey-glide": 1000,
+    "iovalkey": 2000,
+    "node-redis@valkey": 1500,
+    "valkey-glide+same-script": 1200,
+    "iovalkey+same-script": 1600,
+    "node-redis@valkey+same-script": 1500,
+    "iovalkey+autopipelining+same-script": 2400,
+}
+
+
+def factorial() -> Cell:
+    return cell_of(*(measured(label, value) for label, value in FACTORIAL.items()))
+
+
+def test_nothing_is_ranked_across_scripts() -> None:
+    assert groups(factorial()) == [
+        (
+            "valkey",
+            True,
+            [
+                "iovalkey+autopipelining+same-script",
+                "iovalkey+same-script",
+                "node-redis@valkey+same-script",
+                "valkey-glide+same-script",
+            ],
+        ),
+        (
+            "valkey",
+            False,
+            ["iovalkey", "node-redis@valkey", "valkey-glide"],
+        ),
+    ]
+
+
+def test_best_marks_hold_within_a_group() -> None:
+    runs = [measured(label, value, run) for label, value in FACTORIAL.items() for run in range(1, 7)]
+    (table,) = result_tables([cell_of(*runs)], [])
+    column = [name for name, _ in table.columns].index("Throughput")
+    assert [row.header[0].text for row in table.rows if row.cells[column].best] == [
+        "iovalkey+autopipelining+same-script",
+        "iovalkey",
+    ]
+
+
+def test_each_group_discloses_its_scripts() -> None:
+    same, own = (disclosure(ranking) for ranking in factorial().rankings)
+    assert same == (
+        "The script of RateLimiterRedis, a1de965f, by EVALSHA (iovalkey, valkey-glide) and EVAL (node-redis)."
+        " EVAL sends the script’s text with every call."
+    )
+    assert own == (
+        "iovalkey: EVALSHA 0aa93fe6; node-redis: EVAL a1de965f; valkey-glide: FCALL consume. "
+        "A difference is one of client and script together."
+    )
+
+
+def test_one_command_needs_no_names() -> None:
+    cell = cell_of(measured("valkey-glide+same-script"), measured("iovalkey+same-script"))
+    assert disclosure(cell.rankings[0]) == "The script of RateLimiterRedis, a1de965f, by EVALSHA."
+
+
+def test_own_scripts_that_are_the_same_are_said_to_be() -> None:
+    cell = cell_of(measured("ioredis"), measured("node-redis"))
+    assert disclosure(cell.rankings[0]) == (
+        "All run the same script, a1de965f, by EVALSHA (ioredis) and EVAL (node-redis). "
+        "EVAL sends the script’s text with every call."
+    )
+
+
+def test_functions_of_one_name_are_not_called_identical() -> None:
+    function = {"kind": "fcall", "name_or_sha1": "consume"}
+    cell = cell_of(measured("valkey-glide"), result(configuration("iovalkey"), limiter_script=function))
+    assert "same script" not in disclosure(cell.rankings[0])
+    assert cell.rankings[0].one_script is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (["iovalkey", "valkey-glide"], ""),
+        (["iovalkey+same-script", "valkey-glide+same-script"], ""),
+        (["ioredis@valkey", "ioredis"], "The stores differ: redis and valkey. "),
+        (
+            ["iovalkey", "iovalkey+same-script"],
+            "The scripts differ: one script for all and each client's own script. ",
+        ),
+        (
+            ["iovalkey", "ioredis"],
+            "The stores differ: redis and valkey. The scripts differ: each group names its own. ",
+        ),
+        (
+            ["iovalkey", "valkey-glide", "ioredis+same-script"],
+            "The stores differ: valkey and redis. "
+            "The scripts differ: each client's own script and one script for all. ",
+        ),
+        (
+            ["ioredis", "ioredis+same-script"],
+            "All ran the same script, as their own or because of +same-script. ",
+        ),
+    ],
+)
+def test_what_differs_between_groups_is_said(labels: list[str], said: str) -> None:
+    tail = "Rows are compared within a group only." if said else ""
+    assert difference(cell_of(*(measured(label) for label in labels))) == said + tail
+
+
+def without_script(label: str) -> Document:
+    document = measured(label)
+    del document["server"]["limiter_script"]
+    return document
+
+
+def test_one_script_that_is_not_on_record_is_not_ranked(build: Build) -> None:
+    labels = ["iovalkey+same-script", "valkey-glide+same-script"]
+    results = [without_script(label) for label in labels]
+    cell = cell_of(*results)
+    assert [standing.rank for standing in cell.rankings[0].standings] == [None, None]
+    assert cell.rankings[0].pairs == ()
+    page = build(manifest([configuration(label) for label in labels], 1), results).page
+    assert "Not compared: one script was asked for all rows, but it was not recorded." in page
+
+
+def test_row_under_another_script_than_said_is_apart() -> None:
+    other = {"kind": "evalsha", "name_or_sha1": VALKEY_SHA1}
+    stray = result(configuration("iovalkey+same-script"), limiter_script=other)
+    cell = cell_of(measured("ioredis@valkey+same-script"), measured("valkey-glide+same-script"), stray)
+    assert [rows for _, _, rows in groups(cell)] == [
+        ["ioredis@valkey+same-script", "valkey-glide+same-script"],
+        ["iovalkey+same-script"],
+    ]
+    assert difference(cell).startswith("The scripts differ: each group names its own.")
+
+
+def test_row_that_never_ran_stands_where_it_was_meant_to() -> None:
+    failed = failed_result(configuration("iovalkey+same-script"), 1)
+    cell = cell_of(measured("ioredis@valkey+same-script"), measured("valkey-glide+same-script"), failed)
+    assert groups(cell)[0][2][-1] == "iovalkey+same-script"
+    assert len(cell.rankings) == 1
+
+
+def test_options_stay_in_the_label_without_its_topology() -> None:
+    cell = cell_of(measured("iovalkey:cluster+autopipelining+same-script"))
+    (identity,) = (summary.identity for summary in cell.summaries)
+    assert identity.short_label == "iovalkey+autopipelining+same-script"
+    assert identity.variant == "iovalkey+autopipelining"
+
+
+def test_scripts_in_short() -> None:
+    assert LimiterScript("evalsha", REDIS_SHA1).text == "EVALSHA a1de965f"
+    assert LimiterScript("fcall", "consume-with-a-long-name").text == "FCALL consume-with-a-long-name"
+
+
+def test_limiters_are_ranked_apart_and_the_difference_is_said() -> None:
+    cell = cell_of(
+        measured("ioredis@valkey", 1000),
+        measured("iovalkey", 900),
+        measured("ioredis@valkey+fastify-rate-limit", 1500),
+        measured("iovalkey+fastify-rate-limit", 1200),
+    )
+    ranked = [
+        (ranking.group.limiter, [s.summary.identity.label for s in ranking.standings])
+        for ranking in cell.rankings
+    ]
+    assert ranked == [
+        (
+            "fastify-rate-limit",
+            ["ioredis@valkey+fastify-rate-limit", "iovalkey+fastify-rate-limit"],
+        ),
+        ("rate-limiter-flexible", ["ioredis@valkey", "iovalkey"]),
+    ]
+    assert difference(cell).startswith("The limiters differ: fastify-rate-limit and rate-limiter-flexible.")
+    assert mode_text(cell.rankings[0]) == "the limiter fastify-rate-limit"
+    assert "limiters differ" not in difference(factorial())

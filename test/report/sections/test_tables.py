@@ -1,0 +1,100 @@
+"""Which cells are marked as best, and what is added up."""
+
+from builder import Document, configuration, result
+from conftest import summaries_of
+from report.analysis.rankings import cells
+from report.results.model import Role
+from report.results.roles import cpu_us_per_request, group_names
+from report.sections.tables import Table, result_tables
+
+
+def tables_of(*results: Document) -> tuple[Table, ...]:
+    summaries = summaries_of(*results)
+    return result_tables(cells(summaries), [row for row in summaries if row.identity.control])
+
+
+def best_of(table: Table) -> dict[str, list[str]]:
+    """Row names by the columns in which they are marked as best."""
+    marked: dict[str, list[str]] = {}
+    for row in table.rows:
+        for (name, _), cell in zip(table.columns, row.cells, strict=True):
+            if cell.best:
+                marked.setdefault(name, []).append(row.header[0].text)
+    return marked
+
+
+def runs_of(label: str, rate: int, count: int = 5) -> list[Document]:
+    """Runs that differ by little from each other."""
+    return [result(configuration(label), run, rate + run) for run in range(1, count + 1)]
+
+
+def test_best_is_the_most_throughput_and_the_least_of_everything_else() -> None:
+    (table,) = tables_of(*runs_of("iovalkey", 3000), *runs_of("valkey-glide", 2000))
+    marked = best_of(table)
+    assert marked == {name: ["iovalkey"] for name in ("Throughput", "p50", "p99", "Server CPU")}
+
+
+def test_nothing_is_best_with_fewer_than_five_runs() -> None:
+    (table,) = tables_of(*runs_of("iovalkey", 3000, 4), *runs_of("valkey-glide", 2000, 4))
+    assert best_of(table) == {}
+
+
+def test_nothing_is_best_where_no_difference_was_shown() -> None:
+    (table,) = tables_of(*runs_of("iovalkey", 3000), *runs_of("valkey-glide", 2990))
+    assert best_of(table) == {}
+
+
+def test_percentile_with_too_few_samples_is_never_best() -> None:
+    (table,) = tables_of(*runs_of("iovalkey", 3000), *runs_of("valkey-glide", 1000))
+    assert "p50" in best_of(table)
+    assert "p99" not in best_of(table)
+    marks = [[cell.marks for cell in row.cells if cell.marks] for row in table.rows]
+    assert [len(each) for each in marks] == [1, 2]
+
+
+def test_nothing_is_best_across_stores() -> None:
+    (table,) = tables_of(*runs_of("iovalkey", 2000), *runs_of("ioredis", 9000))
+    assert best_of(table) == {}
+
+
+def test_figures_have_their_range_and_a_mark_where_they_are_untypical() -> None:
+    """Five runs: the median run by throughput has the highest p99 of all."""
+    slow = {20_000: 8_009, 90_000: 1_000}
+    rates = (2000, 2001, 2002, 2003, 2004)
+    (table,) = tables_of(
+        *(
+            result(configuration(), run, rate, allowed_us=slow if run == 3 else None)
+            for run, rate in enumerate(rates, start=1)
+        )
+    )
+    p99 = dict(zip((name for name, _ in table.columns), table.rows[0].cells, strict=True))["p99"]
+    assert [mark for mark, _ in p99.marks] == ["‡"]
+    low, high = p99.range.split("–")
+    assert float(low) < float(high) == float(p99.text)
+
+
+def test_standalone_cluster_and_controls_have_tables_of_their_own() -> None:
+    labels = ("none", "iovalkey:cluster", "memory", "iovalkey")
+    tables = tables_of(*(result(configuration(label)) for label in labels))
+    assert [table.title for table in tables] == ["Standalone", "Cluster", "Controls"]
+    assert [[row.header[0].text for row in table.rows] for table in tables] == [
+        ["iovalkey"],
+        ["iovalkey"],
+        ["memory", "none"],
+    ]
+
+
+def role(cpu: float | None) -> Role:
+    return Role(source="test", cpu_percent=1, cpu_us_per_request=cpu)
+
+
+def test_nodes_of_a_cluster_are_one_store() -> None:
+    roles = {"generator": role(40), "store-1": role(5), "store-2": role(7), "server": role(60)}
+    assert group_names(roles) == ["server", "store", "generator"]
+    assert cpu_us_per_request(roles) == {"generator": 40, "store": 12, "server": 60}
+
+
+def test_sum_without_one_of_its_parts_is_no_sum() -> None:
+    assert cpu_us_per_request({"store-1": role(5), "store-2": role(None), "server": role(60)}) == {
+        "server": 60
+    }

@@ -1,0 +1,72 @@
+"""Thresholds: what is compared with what, and where it is told."""
+
+import json
+
+import pytest
+
+from builder import Document, configuration, failed_result, result
+from campaign_writer import manifest
+from conftest import Build
+
+
+def threshold(text: str, metric: str, op: str, value: float, **more: float) -> Document:
+    return {"text": text, "metric": metric, "op": op, "value": value, **more}
+
+
+def outcomes(build: Build, results: list[Document], *asked: Document) -> dict[str, tuple[float | None, str]]:
+    """By label and threshold: the value and how it came out."""
+    configured = {result["configuration"]["target"]["label"]: result["configuration"] for result in results}
+    manifested = manifest(list(configured.values()), runs=3, thresholds=list(asked))
+    outcome = build(manifested, results, "--summary-json")
+    assert outcome.code == 0
+    judged = json.loads(outcome.out)["thresholds"]
+    return {f"{each['label']} {each['threshold']}": (each["value"], each["status"]) for each in judged}
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        (threshold("throughput>1999", "throughput", ">", 1999), "held"),
+        (threshold("throughput>2000", "throughput", ">", 2000), "missed"),
+        (threshold("throughput>=2000", "throughput", ">=", 2000), "held"),
+        (threshold("throughput<2000", "throughput", "<", 2000), "missed"),
+        (threshold("p50<26ms", "p50", "<", 26), "held"),
+        (threshold("p50<24ms", "p50", "<", 24), "missed"),
+        (threshold("share", "limited_share", "=", 0.11, tolerance=0.01), "held"),
+        (threshold("share", "limited_share", "=", 0.12, tolerance=0.01), "missed"),
+        (threshold("cpu<1us", "cpu", "<", 1), "missed"),
+    ],
+    ids=str,
+)
+def test_the_median_run_is_held_against_it(build: Build, asked: Document, status: str) -> None:
+    runs = [result(configuration(), run, rate) for run, rate in ((1, 1000), (2, 2000), (3, 4000))]
+    [(_value, seen)] = outcomes(build, runs, asked).values()
+    assert seen == status
+
+
+def test_errors_are_those_of_all_runs(build: Build) -> None:
+    failing = result(configuration(), 1, 1000)
+    failing["counts"] = {**failing["counts"], "failed_answers": 100}
+    failing["totalErrors"] = 100
+    runs = [failing, result(configuration(), 2, 2000), result(configuration(), 3, 4000)]
+    asked = threshold("errors<0.1%", "errors", "<", 0.001)
+    [(value, status)] = outcomes(build, runs, asked).values()
+    assert value == pytest.approx(100 / (100 + 5 * 7000))
+    assert status == "missed"
+
+
+def test_controls_are_not_judged_and_a_hole_is_no_figure(build: Build) -> None:
+    asked = threshold("p99<10ms", "p99", "<", 10)
+    runs = [result(configuration("none")), failed_result(configuration("ioredis"), 1)]
+    assert outcomes(build, runs, asked) == {"ioredis p99<10ms": (None, "no figure")}
+
+
+def test_the_page_tells_them(build: Build) -> None:
+    asked = [threshold("throughput>9/s", "throughput", ">", 9), threshold("p50<<b>", "p50", "<", 1)]
+    page = build(manifest([configuration()], runs=1, thresholds=asked), [result(configuration())]).page
+    assert (
+        'Not held: <span data-count="row1:1">1</span>.</strong> Held: <span data-count="row1:1">1</span>.'
+        in page
+    )
+    assert "p50&lt;&lt;b&gt;" in page
+    assert "Thresholds" not in build(manifest([configuration()], runs=1), [result(configuration())]).page

@@ -1,0 +1,94 @@
+"""Versions of a library side by side: rows of their own, ranked together, told apart wherever they stand."""
+
+from builder import Document, configuration, result
+from campaign_writer import manifest
+from conftest import summaries_of
+from evidence import REDIS_SHA1, VALKEY_SHA1
+from report.analysis.groups import Group
+from report.analysis.rankings import Cell, cells
+from report.results.model import Campaign
+from report.sections.client_vs_script import apart_tables
+from report.sections.environment import campaign_facts
+from report.sections.script_text import disclosure
+
+OLD, NEW = "ioredis+rate-limiter-flexible~7.1.1", "ioredis+rate-limiter-flexible~11.4.0"
+
+
+def measured(
+    label: str, requests_per_second: int = 1000, sha1: str = REDIS_SHA1, runs: int = 1
+) -> list[Document]:
+    script = {"kind": "evalsha", "name_or_sha1": sha1}
+    return [
+        result(configuration(label), run, requests_per_second, limiter_script=script)
+        for run in range(1, runs + 1)
+    ]
+
+
+def cell_of(*results: Document) -> Cell:
+    (cell,) = cells(summaries_of(*results))
+    return cell
+
+
+def ranked(cell: Cell) -> list[list[tuple[str, int | None]]]:
+    return [
+        [(s.summary.identity.short_label, s.rank) for s in ranking.standings] for ranking in cell.rankings
+    ]
+
+
+def test_versions_of_one_limiter_are_ranked_and_compared_with_each_other() -> None:
+    cell = cell_of(*measured(OLD, 1000, runs=5), *measured(NEW, 1500, runs=5))
+    assert ranked(cell) == [[(NEW, 1), (OLD, 2)]]
+    (pair,) = cell.rankings[0].pairs
+    assert (pair.base.identity.label, pair.new.identity.label) == (NEW, OLD)
+    assert pair.comparison.status == "worse"
+
+
+def test_versions_of_one_client_are_ranked_with_each_other() -> None:
+    cell = cell_of(
+        *measured("ioredis~5.6.1", 1000, runs=5),
+        *measured("ioredis~6.0.0", 1200, runs=5),
+        *measured("ioredis", 1100, runs=5),
+    )
+    assert ranked(cell) == [[("ioredis~6.0.0", 1), ("ioredis", 2), ("ioredis~5.6.1", 3)]]
+
+
+def test_where_versions_run_other_scripts_that_is_said_with_their_names() -> None:
+    (same,) = cell_of(*measured(OLD), *measured(NEW)).rankings
+    assert disclosure(same) == "All run the same script, a1de965f, by EVALSHA."
+    (other,) = cell_of(*measured(OLD, sha1=VALKEY_SHA1), *measured(NEW)).rankings
+    assert disclosure(other) == (
+        f"{NEW}: EVALSHA a1de965f; {OLD}: EVALSHA {VALKEY_SHA1[:8]}."
+        " A difference is one of limiter version and script together."
+    )
+
+
+def test_under_one_script_for_all_versions_that_run_another_are_not_ranked_together() -> None:
+    rows = [*measured(f"{OLD}+same-script", sha1=VALKEY_SHA1), *measured(f"{NEW}+same-script")]
+    groups = [ranking.group for ranking in cell_of(*rows).rankings]
+    assert {group.scripts for group in groups} == {(REDIS_SHA1,), (VALKEY_SHA1,)}
+    assert all(isinstance(group, Group) and group.same_script for group in groups)
+
+
+def test_client_and_script_are_told_apart_within_a_version() -> None:
+    labels = [
+        OLD,
+        f"{OLD}+same-script",
+        NEW,
+        f"{NEW}+same-script",
+        "iovalkey~0.3.1+fastify-rate-limit~10.3.0",
+    ]
+    rows = [row for label in labels for row in measured(label.replace("ioredis", "ioredis@valkey"))]
+    (table,) = apart_tables(cell_of(*rows))
+    assert sorted(row.label for row in table.rows if "–" not in row.own + row.same) == [NEW, OLD]
+
+
+def test_page_names_what_was_installed_for_a_version() -> None:
+    packages = {"debug": "4.4.3", "ioredis": "5.6.1", "ioredis/node_modules/ms": "2.1.3"}
+    installed = [
+        {"name": "ioredis", "version": "5.6.1", "sha256": "0" * 64, "packages": packages},
+        {"name": "x", "version": "1.0.0", "sha256": "0" * 64, "packages": {"x": "1.0.0"}},
+    ]
+    document = manifest([configuration("ioredis~5.6.1")], versions=installed)
+    facts = dict(campaign_facts(Campaign(name="c", manifest=document, planned=(), runs=(), ignored=())))
+    assert facts["Installed ioredis 5.6.1"] == "debug 4.4.3, ioredis/node_modules/ms 2.1.3"
+    assert facts["Installed x 1.0.0"] == "without dependencies"

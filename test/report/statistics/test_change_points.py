@@ -1,0 +1,69 @@
+"""Change points, on series small enough to compute by hand, and on many drawn ones."""
+
+import numpy as np
+import pytest
+
+from report.statistics.change_points import ALPHA, MIN_POINTS, change_points, smallest_p
+
+STEP = [100.0, 101.0, 99.0, 100.5, 99.5, 90.0, 91.0, 89.0, 90.5, 89.5]
+
+
+def test_a_step_is_found_where_it_is() -> None:
+    (found,) = change_points(STEP)
+    assert (found.index, found.before, found.after) == (5, 100, 90)
+
+
+def test_p_of_a_perfect_step_is_that_of_all_orders() -> None:
+    # Of the C(10, 5) = 252 ways to choose the lower half, 2 separate the halves at the fifth cut; K = 25 is
+    # reached at no other cut without that. 2/252 = 0.0079.
+    (found,) = change_points(STEP)
+    assert found.p == pytest.approx(2 / 252, abs=0.003)
+    assert smallest_p(10) == pytest.approx(found.p)
+
+
+def test_a_step_of_two_percent_or_less_is_not_told() -> None:
+    assert change_points([value if value > 95 else value + 8.1 for value in STEP]) == ()
+
+
+def test_two_steps_are_found() -> None:
+    low, high, middle = (
+        [80.0 + n / 10 for n in range(10)],
+        [100.0 + n / 10 for n in range(10)],
+        [90.0 + n / 10 for n in range(10)],
+    )
+    assert [found.index for found in change_points([*low, *high, *middle])] == [10, 20]
+
+
+def test_few_figures_show_nothing() -> None:
+    assert change_points([100.0] * 4 + [50.0] * (MIN_POINTS - 5)) == ()
+    assert change_points([]) == ()
+
+
+def test_equal_figures_are_no_change() -> None:
+    assert change_points([100.0] * 20) == ()
+
+
+def test_histories_that_are_searched_together_need_more() -> None:
+    assert change_points(STEP, comparisons=1) != ()
+    assert change_points(STEP, comparisons=50) == ()
+    assert smallest_p(10) > ALPHA / 50
+
+
+def test_same_series_same_answer() -> None:
+    assert change_points(STEP) == change_points(list(STEP))
+
+
+def test_without_a_change_at_most_five_in_a_hundred_are_flagged() -> None:
+    draw = np.random.default_rng(7)
+    series = draw.normal(100, 5, (400, 14))
+    flagged = sum(bool(change_points(list(row))) for row in series)
+    # 5 % of 400 is 20, and its standard deviation 4.4.
+    assert flagged <= 20 + 3 * 4.4
+
+
+def test_a_step_of_three_deviations_is_found_nearly_always() -> None:
+    draw = np.random.default_rng(8)
+    series = draw.normal(100, 2, (100, 16))
+    series[:, 8:] -= 6
+    found = [change_points(list(row)) for row in series]
+    assert sum(len(each) == 1 and abs(each[0].index - 8) <= 1 for each in found) >= 85

@@ -1,0 +1,119 @@
+"""Rule M17 case by case."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from report.base.paths import PACKAGE
+from report.statistics.decision import compare_family, compare_runs
+from report.statistics.power import runs_needed
+
+STEADY = [1000.0, 1002, 1004, 1006, 1008]
+
+
+def times(factor: float, runs: list[float] = STEADY) -> list[float]:
+    return [factor * value for value in runs]
+
+
+@pytest.mark.parametrize(
+    ("factor", "higher_is_better", "status"),
+    [
+        (1.10, True, "better"),
+        (0.90, True, "worse"),
+        (1.10, False, "worse"),
+        (0.90, False, "better"),
+        (1.00, True, "no difference"),
+        (1.01, True, "no difference"),
+        (1.02, True, "inconclusive"),
+    ],
+)
+def test_decisions(factor: float, higher_is_better: bool, status: str) -> None:
+    found = compare_runs(times(factor), STEADY, higher_is_better=higher_is_better)
+    assert found.status == status
+    assert found.ratio == pytest.approx(factor)
+    assert (found.reason == "") == (status != "inconclusive")
+
+
+def test_a_difference_below_the_floor_is_none_however_significant() -> None:
+    very = [1000.0, 1001, 1002, 1003, 1004]
+    found = compare_runs(times(1.015, very), very)
+    assert found.p == pytest.approx(2 / 252)
+    assert found.status == "no difference"
+    assert compare_runs(times(1.015, very), very, floor=0.005).status == "better"
+
+
+def test_four_runs_are_indicative_and_say_what_it_takes() -> None:
+    found = compare_runs(times(1.5)[:4], STEADY)
+    assert found.status == "indicative"
+    assert found.reason == "4 runs a side cannot show a difference, it takes at least 5"
+    assert (found.p, found.p_holm, found.runs_needed) == (None, None, 5)
+    assert compare_runs([900], [1000]).runs_needed is None
+
+
+def test_five_runs_cannot_decide_ten_comparisons() -> None:
+    # 10 · 2/252 = 0.079: no order of runs is clear enough.
+    family = compare_family([(times(1.5), STEADY)] * 10)
+    assert {each.status for each in family} == {"inconclusive"}
+    assert "too few for 10 comparisons" in family[0].reason
+    assert family[0].detectable is None
+    needed = family[0].runs_needed
+    assert needed == 6
+    six = [*STEADY, 1010.0]
+    assert {each.status for each in compare_family([(times(1.5, six), six)] * 10)} == {"better"}
+
+
+def test_six_comparisons_of_five_runs_can_be_decided() -> None:
+    family = compare_family([(times(1.5), STEADY)] * 6)
+    assert {each.status for each in family} == {"better"}
+    assert family[0].p_holm == pytest.approx(6 * 2 / 252)
+
+
+def test_correction_can_take_a_difference_away() -> None:
+    # The interval lies beyond 2 %, p = 4/252; once for itself, once among four.
+    base = [1000.0, 1001, 1002, 1003, 1051]
+    new = [1050.0, 1060, 1061, 1062, 1063]
+    alone = compare_runs(new, base, floor=0.0)
+    assert alone.status == "better"
+    (first, *_) = compare_family([(new, base)] * 4, floor=0.0)
+    assert first.status == "inconclusive"
+    assert "Holm" in first.reason
+
+
+def test_comparisons_that_are_not_tested_do_not_count_in_the_correction() -> None:
+    few, enough = compare_family([(STEADY[:3], STEADY), (times(1.2), STEADY)])
+    assert (few.status, enough.status, enough.comparisons) == ("indicative", "better", 1)
+
+
+@pytest.mark.parametrize("runs", [[], [0.0, 1, 2, 3, 4]])
+def test_nothing_to_compare_is_said(runs: list[float]) -> None:
+    found = compare_runs(runs, STEADY)
+    assert (found.status, found.ratio) == ("not comparable", None)
+    assert found.reason
+
+
+def test_who_is_not_decided_needs_more_runs_than_he_has() -> None:
+    found = compare_runs([1000.0, 1020, 1040, 1060, 1080], STEADY)
+    assert found.status == "inconclusive"
+    assert found.runs_needed is not None
+    assert found.runs_needed > 5
+
+
+def test_no_number_of_runs_decides_a_ratio_on_the_floor() -> None:
+    assert runs_needed(1.02, 0.02, 0.02) is None
+    assert runs_needed(1.1, 0.0, 0.02) == 5
+
+
+def test_other_programs_ask_the_service() -> None:
+    asked = {"question": "compare", "pairs": [{"new": times(1.1), "base": STEADY}] * 2, "floor": 0.03}
+    done = subprocess.run(
+        [sys.executable, str(PACKAGE), "statistics"],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    first, _ = json.loads(done.stdout)
+    assert (first["status"], first["floor"], first["comparisons"]) == ("better", 0.03, 2)
+    assert first["interval"]["low"] > 1.03

@@ -1,0 +1,70 @@
+"""Golden numbers, each worked out by hand."""
+
+import pytest
+
+from evidence import encoded, histogram_of
+from report.statistics.histograms import (
+    decode_histogram,
+    merge_histograms,
+    percentiles_ms,
+    unsupported_percentiles,
+)
+
+
+def test_percentiles_of_merged_histograms_are_not_averages_of_percentiles() -> None:
+    # 990 values of 100 µs on one worker, 10 of 2000 µs on another: the median is 0.1 ms, not 1.05 ms.
+    merged = merge_histograms([histogram_of({100: 990}), histogram_of({2000: 10})])
+    assert merged is not None
+    found = percentiles_ms(merged)
+    assert merged.get_total_count() == 1000
+    assert found["p50"] == 0.1
+    assert found["p99"] == 0.1
+    assert found["p99_9"] == 2.0
+
+
+def test_percentile_is_the_value_at_its_rank() -> None:
+    # 40 of 500 µs, then 60 of 1000 µs: rank 50 is 1000 µs; of 51 and 49, rank 50 is 500 µs.
+    assert percentiles_ms(histogram_of({500: 40, 1000: 60}))["p50"] == 1.0
+    assert percentiles_ms(histogram_of({500: 51, 1000: 49}))["p50"] == 0.5
+
+
+def test_percentiles_are_those_of_the_generators_library() -> None:
+    # Made by hdr-histogram-js: 1598 of 100 µs, one of 5000, one of 9000; rank ⌈0.999 · 1600⌉ is the 5000.
+    data = "HISTFAAAAC14nJNpmSzMwMDAxcDAwMjAwMDMAAEgNgO7Oh8DjH+c8Y/ET0OmZj4mAF4VBS4="
+    decoded = decode_histogram({"count": 1600, "data": data})
+    found = percentiles_ms(decoded)
+    assert [found[name] for name in ("p50", "p75", "p90", "p95", "p97_5", "p99")] == [0.1] * 6
+    assert found["p99_9"] == 5.003
+
+
+def test_nothing_recorded_has_no_percentiles() -> None:
+    assert percentiles_ms(histogram_of({})) == {}
+    assert merge_histograms([]) is None
+
+
+def test_histogram_survives_its_encoding() -> None:
+    assert percentiles_ms(decode_histogram(encoded({500: 40, 1000: 60})))["p50"] == 1.0
+
+
+@pytest.mark.parametrize("data", ["", "AAAA", "not base64!", "HISTFAAAAB542pNpmSzMwMDAwgAB"])
+def test_damaged_histogram_is_refused(data: str) -> None:
+    with pytest.raises(ValueError, match=r"is damaged|is not an HDR histogram"):
+        decode_histogram({**encoded({500: 1}), "data": data})
+
+
+def test_histogram_must_hold_as_many_values_as_it_says() -> None:
+    with pytest.raises(ValueError, match="holds 2 values, but count says 3"):
+        decode_histogram({**encoded({500: 2}), "count": 3})
+
+
+@pytest.mark.parametrize(
+    ("samples", "unsupported"),
+    [
+        (9_999, ("p99", "p99_9")),
+        (10_000, ("p99_9",)),
+        (99_999, ("p99_9",)),
+        (100_000, ()),
+    ],
+)
+def test_percentiles_need_samples(samples: int, unsupported: tuple[str, ...]) -> None:
+    assert unsupported_percentiles(samples) == unsupported

@@ -1,0 +1,111 @@
+"""Signs of unsteady runs: each planted and found, and seldom seen where none was planted."""
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from report.statistics.instability import trend, two_levels, warm_up_ramp
+from report.statistics.noise import noise_of
+
+
+def ramped(rng: np.random.Generator, runs: int, seconds: int, ramp_s: int, depth: float) -> list[list[float]]:
+    """Per-second series: from `1 - depth` up to 1 within `ramp_s`, with 2 % of noise."""
+    level = 1 - depth * np.clip(1 - np.arange(seconds) / max(ramp_s, 1), 0, 1)
+    series: list[list[float]] = (5000 * level * (1 + 0.02 * rng.standard_normal((runs, seconds)))).tolist()
+    return series
+
+
+@pytest.mark.parametrize("runs", [1, 3, 10])
+def test_a_warm_up_ramp_of_ten_seconds_is_seen(runs: int) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        found = warm_up_ramp(ramped(rng, runs, 30, 10, 0.3))
+        assert found is not None
+        assert 6 <= found.seconds <= 11
+        assert found.change < -0.1
+
+
+def test_a_fast_start_is_seen_too() -> None:
+    found = warm_up_ramp(ramped(np.random.default_rng(5), 3, 30, 10, -0.3))
+    assert found is not None
+    assert found.change > 0.1
+
+
+def test_a_short_window_says_nothing() -> None:
+    assert warm_up_ramp(ramped(np.random.default_rng(5), 3, 8, 4, 0.5)) is None
+    assert warm_up_ramp([[0.0] * 30]) is None
+    assert warm_up_ramp([]) is None
+
+
+def test_runs_that_rise_are_seen() -> None:
+    rising = trend([1000, 1010, 1025, 1030, 1050])
+    assert rising is not None
+    assert rising.change == pytest.approx(0.047, abs=0.003)
+    # All in order: 2 of 5! orders.
+    assert rising.p == pytest.approx(2 / 120)
+
+
+def test_a_drift_below_two_percent_is_not_told() -> None:
+    assert trend([1000, 1001, 1002, 1003, 1004]) is None
+
+
+def test_kendalls_p_is_the_count_of_all_orders() -> None:
+    orders = list(itertools.permutations(range(5)))
+    scores = [sum((o[j] > o[i]) - (o[j] < o[i]) for i in range(5) for j in range(i + 1, 5)) for o in orders]
+    assert sum(abs(s) >= 10 for s in scores) / len(orders) == pytest.approx(2 / 120)
+
+
+def test_two_levels_are_seen() -> None:
+    found = two_levels([1000, 1004, 996, 1001, 1100, 1104, 1098, 1099])
+    assert found is not None
+    assert (found.low_runs, found.high_runs) == (4, 4)
+    assert (found.low, found.high) == pytest.approx((1000.5, 1099.5))
+
+
+def test_one_outlier_is_not_a_level() -> None:
+    assert two_levels([1000, 1004, 996, 1001, 1003, 1002, 998, 700]) is None
+
+
+@pytest.mark.parametrize(
+    "alarm",
+    [
+        lambda rng: trend((1000 * (1 + 0.05 * rng.standard_normal(5))).tolist()),
+        lambda rng: trend((1000 * (1 + 0.05 * rng.standard_normal(12))).tolist()),
+        lambda rng: two_levels((1000 * (1 + 0.05 * rng.standard_normal(10))).tolist()),
+        lambda rng: warm_up_ramp(ramped(rng, 1, 30, 0, 0.0)),
+        lambda rng: warm_up_ramp(ramped(rng, 5, 30, 0, 0.0)),
+        lambda rng: warm_up_ramp((5000 * (1 + 0.1 * rng.standard_normal((3, 30)))).tolist()),
+    ],
+    ids=["trend of 5", "trend of 12", "two levels", "ramp of a run", "ramp of 5 runs", "ramp, noisy"],
+)
+def test_steady_runs_seldom_raise_an_alarm(alarm: Callable[[np.random.Generator], object]) -> None:
+    rng = np.random.default_rng(11)
+    assert sum(alarm(rng) is not None for _ in range(500)) <= 15
+
+
+def test_noise_of_steady_runs() -> None:
+    values = (1000 * np.exp(0.02 * np.random.default_rng(2).standard_normal(40))).tolist()
+    found = noise_of(values)
+    assert (found.runs, found.per_side) == (40, 20)
+    assert found.flagged_share <= 0.05
+    assert found.rejected_share <= 0.08
+    assert 0.003 < found.noise_floor < 0.03
+    assert found.runs_for_5_percent is not None
+    assert 6 <= found.runs_for_5_percent <= 14
+    assert noise_of(values) == found
+
+
+def test_drift_is_in_the_noise_floor_though_interleaving_hides_it() -> None:
+    steps = 1 - 0.1 * np.arange(40) / 39
+    values = (1000 * steps * np.exp(0.005 * np.random.default_rng(2).standard_normal(40))).tolist()
+    found = noise_of(values)
+    assert found.flagged_share == 0
+    assert found.drift == pytest.approx(0.053, abs=0.01)
+    assert found.noise_floor == found.drift > found.chance
+
+
+def test_noise_needs_ten_runs() -> None:
+    with pytest.raises(ValueError, match="at least 10"):
+        noise_of([1.0] * 9)
