@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the Python side. The tools are those of .venv, or of the folder PYTHON_TOOLS.
 #   check-python.sh           everything
-#   check-python.sh lint      format, lint, types
+#   check-python.sh lint      format, lint, types, imports between folders
 #   check-python.sh unit      tests of the report that do not take long
 #   check-python.sh terminal  tests of the command line at a terminal
 #   check-python.sh long      tests that take long
@@ -17,6 +17,7 @@ lint() {
   "$tools/ruff" format --check
   "$tools/ruff" check
   "$tools/mypy"
+  "$tools/lint-imports" --no-logo --cache-dir .mypy_cache/imports
 }
 
 case ${1:-} in
