@@ -4,22 +4,18 @@ The rows of a ranking are compared each with each, by the decision rule of `stat
 figure. Ranks follow from what was shown, never from medians alone.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 
-from report.analysis.groups import Group, group_rows
-from report.analysis.steadiness import attributable, unsteady_controls, unsteady_text
+from report.analysis.figures import COSTS, Figure, p99, server_cpu, throughput
+from report.analysis.groups import Group
+from report.analysis.steadiness import attributable
 from report.analysis.summary import Summary
-from report.results.model import Identity, Measured
-from report.results.roles import cpu_us_per_request
 from report.statistics.decision import Comparison, Level, compare_family
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 from report.statistics.ratio import ALPHA
-from report.statistics.sequential import Family, Schedule, family_in_looks
-
-Figure = Callable[[Measured], float | None]
+from report.statistics.sequential import Family, family_in_looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +71,9 @@ class Ranking:
     """The same by p99, in an open loop alone: at capacity it follows from the throughput."""
     cpu_pairs: tuple[Pair, ...] = ()
     """The same by the server's CPU per request."""
+    best: Mapping[str, str] = field(default_factory=dict)
+    """The id of the row that was shown to be better than all others, by `throughput` and by the names of
+    `COSTS`. Each figure is a family of comparisons. Empty below five runs of each."""
     family: Family | None = None
     """When its rows were done, in their order, where the campaign found out how many runs it needs."""
 
@@ -127,78 +126,6 @@ class Ranking:
     def few_runs(self) -> bool:
         """Too few for anything but an order of medians (rule M17)."""
         return self.fewest_runs < MIN_RUNS_FOR_A_CLAIM
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What can be compared at all, a ranking a group, and the controls under the same load as a ceiling."""
-
-    id: str
-    identity: Identity
-    """Of any row: all share topology, workload, traffic, load and limits."""
-    rankings: tuple[Ranking, ...]
-    controls: tuple[Summary, ...]
-    unsteady: str = ""
-    """Why nothing is concluded in this campaign; empty where its controls are steady."""
-
-    @property
-    def stores_differ(self) -> bool:
-        """Its rankings are on several stores, or some on a store that the user already ran."""
-        return len({(ranking.group.store, ranking.group.external) for ranking in self.rankings}) > 1
-
-    @property
-    def limiters_differ(self) -> bool:
-        """Its rankings are of several limiters."""
-        return len({ranking.group.limiter for ranking in self.rankings}) > 1
-
-    @property
-    def scripts_differ(self) -> bool:
-        """Its rankings did not all run one and the same script."""
-        shas = {ranking.one_script for ranking in self.rankings}
-        recorded = any(ranking.scripts or ranking.group.same_script for ranking in self.rankings)
-        return len(self.rankings) > 1 and recorded and (len(shas) > 1 or None in shas)
-
-    @property
-    def summaries(self) -> tuple[Summary, ...]:
-        return tuple(summary for ranking in self.rankings for summary in ranking.summaries)
-
-
-def load_key(identity: Identity) -> tuple[object, ...]:
-    """What rows must share to be compared at all, and controls with the clients beside them."""
-    return (
-        identity.workload,
-        identity.complexity,
-        identity.traffic,
-        identity.connections,
-        identity.rate_per_second,
-        identity.arrivals,
-        identity.duration_s,
-        identity.requests,
-        identity.limits,
-    )
-
-
-def server_cpu(figures: Measured) -> float | None:
-    """CPU of the server in µs per request."""
-    return cpu_us_per_request(figures.roles).get("server")
-
-
-def p99(figures: Measured) -> float | None:
-    """In ms; None where too few samples stand behind it."""
-    return None if "p99" in figures.unsupported else figures.percentiles_ms.get("p99")
-
-
-def throughput(figures: Measured) -> float | None:
-    return figures.requests_per_second
-
-
-#: Figures of a run that are compared and have a range beside them, by the names that documents give them.
-FIGURES: Mapping[str, Figure] = {
-    "requests_per_second": throughput,
-    "latency_p50_ms": lambda figures: figures.percentiles_ms.get("p50"),
-    "latency_p99_ms": lambda figures: figures.percentiles_ms.get("p99"),
-    "server_cpu_us_per_request": server_cpu,
-}
 
 
 def by_throughput(summaries: Iterable[Summary]) -> list[Summary]:
@@ -270,22 +197,19 @@ def rank(summaries: Sequence[Summary], group: Group, unsteady: str = "") -> Rank
     standings = tuple(
         Standing(row, ranks.get(row.id), versus.get(row.id), cpu_versus.get(row.id)) for row in ordered
     )
-    return Ranking(group, standings, pairs, latency_pairs, cpu_pairs, family)
+    best = _best_rows(rows, pairs, unsteady)
+    return Ranking(group, standings, pairs, latency_pairs, cpu_pairs, best, family)
 
 
-@lru_cache(maxsize=4096)
-def _family(
-    pairs: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...], higher_is_better: bool, level: Level
-) -> tuple[Comparison, ...]:
-    """Page, summaries and tables all ask for the same comparisons."""
-    return compare_family(pairs, higher_is_better=higher_is_better, level=level)
-
-
-@lru_cache(maxsize=1024)
-def _family_in_looks(
-    sides: tuple[tuple[tuple[int, float], ...], ...], schedule: Schedule, looked: int
-) -> Family:
-    return family_in_looks([dict(side) for side in sides], schedule, looked)
+def _best_rows(rows: Sequence[Summary], pairs: Sequence[Pair], unsteady: str) -> dict[str, str]:
+    """See `Ranking.best`. A figure that some row lacks is left out."""
+    if min(row.valid_runs for row in rows) < MIN_RUNS_FOR_A_CLAIM:
+        return {}
+    found = {"throughput": best_of(pairs)}
+    for name, read in COSTS.items():
+        if all(row.figures and read(row.figures) is not None for row in rows):
+            found[name] = best_of(compare_rows(rows, read, unsteady))
+    return {name: best.id for name, best in found.items() if best}
 
 
 def compare_rows(
@@ -299,8 +223,10 @@ def compare_rows(
     couples = list(combinations(known, 2))
     looks = len(rows[0].schedule.looks) if rows and rows[0].schedule else 1
     level = Level(interval=ALPHA / looks, test=ALPHA / looks)
-    found = _family(
-        tuple((new.values(read), base.values(read)) for base, new in couples), higher_is_better, level
+    found = compare_family(
+        [(new.values(read), base.values(read)) for base, new in couples],
+        higher_is_better=higher_is_better,
+        level=level,
     )
     return _pairs(couples, found, unsteady)
 
@@ -309,7 +235,7 @@ def _by_throughput(rows: Sequence[Summary], unsteady: str) -> tuple[tuple[Pair, 
     schedule, looked = rows[0].schedule, rows[0].looked
     if schedule is None:
         return compare_rows(rows, throughput, unsteady, higher_is_better=True), None
-    family = _family_in_looks(tuple(tuple(row.by_round.items()) for row in rows), schedule, looked)
+    family = family_in_looks([row.by_round for row in rows], schedule, looked)
     return _pairs(list(combinations(rows, 2)), family.comparisons, unsteady), family
 
 
@@ -320,27 +246,3 @@ def _pairs(
         Pair(base, new, attributable(each, base, new, unsteady))
         for (base, new), each in zip(couples, found, strict=True)
     )
-
-
-def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:
-    """The cells of rows, in their order; controls alone make no cell.
-
-    Args:
-        campaign: all rows of the campaign, where `summaries` are a part of them: its controls tell whether
-            anything is concluded.
-    """
-    unsteady = unsteady_text(unsteady_controls(campaign or summaries))
-    clients: dict[tuple[object, ...], list[Summary]] = {}
-    controls: dict[tuple[object, ...], list[Summary]] = {}
-    for summary in summaries:
-        identity = summary.identity
-        if identity.control:
-            controls.setdefault(load_key(identity), []).append(summary)
-        else:
-            clients.setdefault((identity.topology, identity.caps, *load_key(identity)), []).append(summary)
-    found = []
-    for number, rows in enumerate(clients.values(), start=1):
-        rankings = tuple(rank(members, group, unsteady) for group, members in group_rows(rows))
-        beside = tuple(by_throughput(controls.get(load_key(rows[0].identity), [])))
-        found.append(Cell(f"cell{number}", rows[0].identity, rankings, beside, unsteady))
-    return tuple(found)

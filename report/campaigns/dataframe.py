@@ -5,8 +5,8 @@ from typing import Any
 
 import pandas as pd
 
+from report.analysis.figures import FIGURES
 from report.analysis.load_text import load_text
-from report.analysis.rankings import FIGURES
 from report.base.csv_text import csv_text
 from report.campaigns.digest import Digest, DigestRow, Facts
 from report.statistics.decision import compare_runs

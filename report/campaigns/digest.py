@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report.analysis.rankings import FIGURES
+from report.analysis.figures import FIGURES
 from report.analysis.summary import Summary, row_order
 from report.base.errors import one_line
 from report.results.model import Campaign, Excluded, Identity

@@ -8,8 +8,8 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from report.analysis.cells import Cell
 from report.analysis.load_text import PARTS, load_text, varying_parts
-from report.analysis.rankings import Cell
 from report.analysis.summary import Summary
 from report.results.model import Identity, Measured
 

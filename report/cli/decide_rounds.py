@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from report.analysis.analysis import analysis_of
 from report.analysis.summary import summarize
 from report.base.errors import USAGE, ReportError
 from report.base.terminal import ended
@@ -31,7 +32,7 @@ def _run(options: argparse.Namespace) -> int:
         else row
         for row in summarize(campaign)
     )
-    found = adaptive_of(campaign, summaries)
+    found = adaptive_of(analysis_of(campaign, summaries))
     if found is None:
         raise ReportError("this campaign has a fixed number of runs", USAGE)
     print(json.dumps(adaptive_document(found), ensure_ascii=False))

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from report.analysis.summary import summarize
+from report.analysis.analysis import analyse
 from report.base.errors import USAGE, one_line
 from report.base.files import write_all
 from report.base.terminal import ended
-from report.cli.report_files import FORMATS, PAGE, outputs
+from report.cli.report_files import FORMATS, PAGE, report_files
 from report.export.images import images
 from report.export.summary_json import summary_document
 from report.results.load import load_campaign
@@ -79,17 +79,17 @@ def _report_campaign(options: argparse.Namespace) -> int:
     folder = Path(os.path.realpath(options.campaign))
     campaign = load_campaign(folder, keep_going=options.keep_going)
     _tell(campaign)
-    summaries = summarize(campaign)
-    files = outputs(campaign, summaries, options.output_format)
+    analysis = analyse(campaign)
+    files = report_files(analysis, options.output_format)
     write_all(folder / "report", files)
     if options.images:
-        pictures, left_out = images(summaries)
+        pictures, left_out = images(analysis)
         if left_out:
             _say(f"images: {left_out} cells are left out, there are too many")
         write_all(folder / "report" / "images", pictures)
     page = str(folder / "report" / (PAGE if PAGE in files else next(iter(files))))
     if options.summary_json:
-        print(json.dumps(summary_document(campaign, summaries, page), ensure_ascii=False))
+        print(json.dumps(summary_document(analysis, page), ensure_ascii=False))
     else:
         print(page)
     return USAGE if campaign.excluded else 0

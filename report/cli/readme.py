@@ -8,9 +8,8 @@ import re
 import sys
 from collections.abc import Sequence
 
-from report.analysis.rankings import Cell, cells
-from report.analysis.runtimes import page_parts
-from report.analysis.summary import summarize
+from report.analysis.analysis import analyse
+from report.analysis.cells import Cell
 from report.base.markdown import prose
 from report.base.paths import ROOT
 from report.export.summary_markdown import cell_blocks
@@ -66,10 +65,10 @@ def readme(text: str) -> str:
     if not (begin and end):
         raise SystemExit(f"README.md lacks {BEGIN} or {END}")
     campaign = load_campaign(ROOT / EXAMPLE)
-    summaries = summarize(campaign)
-    recommended = recommend(campaign, summaries, page_parts(summaries))
+    analysis = analyse(campaign)
+    recommended = recommend(analysis)
     blocks = [*_where(campaign), [f"**{prose(recommended.lead)}**"]]
-    for cell in cells(summaries):
+    for cell in analysis.cells:
         blocks += _blocks(cell)
     section = "\n\n".join("\n".join(block) for block in blocks)
     return f"{before}{BEGIN}\n\n{section}\n\n{END}{after}"

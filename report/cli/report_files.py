@@ -1,34 +1,33 @@
 """What --output-format means: which files a report consists of, and how each is made."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
-from report.analysis.summary import Summary
+from report.analysis.analysis import Analysis
 from report.export.action_benchmark import as_json, bigger_is_better, smaller_is_better
 from report.export.runs_csv import runs_csv
 from report.export.summary_csv import summary_csv
 from report.export.summary_json import summary_document
-from report.export.summary_markdown import summary_md
+from report.export.summary_markdown import summary_markdown
 from report.html.page import render_page
-from report.results.model import Campaign
 
 PAGE = "index.html"
 
-Make = Callable[[Campaign, Sequence[Summary]], str]
+Make = Callable[[Analysis], str]
 
 
-def _summary_json(campaign: Campaign, summaries: Sequence[Summary]) -> str:
-    return json.dumps(summary_document(campaign, summaries, PAGE), ensure_ascii=False, indent=1) + "\n"
+def _summary_json(analysis: Analysis) -> str:
+    return json.dumps(summary_document(analysis, PAGE), ensure_ascii=False, indent=1) + "\n"
 
 
 _MAKE: Mapping[str, Make] = {
     PAGE: render_page,
-    "summary.csv": lambda _, summaries: summary_csv(summaries),
-    "runs.csv": lambda _, summaries: runs_csv(summaries),
-    "summary.md": summary_md,
+    "summary.csv": lambda analysis: summary_csv(analysis.summaries),
+    "runs.csv": lambda analysis: runs_csv(analysis.summaries),
+    "summary.md": summary_markdown,
     "summary.json": _summary_json,
-    "benchmark-bigger-is-better.json": lambda _, summaries: as_json(bigger_is_better(summaries)),
-    "benchmark-smaller-is-better.json": lambda _, summaries: as_json(smaller_is_better(summaries)),
+    "benchmark-bigger-is-better.json": lambda analysis: as_json(bigger_is_better(analysis.summaries)),
+    "benchmark-smaller-is-better.json": lambda analysis: as_json(smaller_is_better(analysis.summaries)),
 }
 
 #: Files by format. The page links to the tables, so they come with it.
@@ -41,10 +40,10 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def outputs(campaign: Campaign, summaries: Sequence[Summary], chosen: str) -> dict[str, str]:
+def report_files(analysis: Analysis, chosen: str) -> dict[str, str]:
     """The files of a format with their texts.
 
     Raises:
         ReportError: exit code 3 when the chart library is not installed.
     """
-    return {name: _MAKE[name](campaign, summaries) for name in FORMATS[chosen]}
+    return {name: _MAKE[name](analysis) for name in FORMATS[chosen]}

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from report.analysis.cells import load_key
 from report.analysis.load_text import load_text
-from report.analysis.rankings import load_key
 from report.analysis.summary import Summary
 from report.base.errors import USAGE, ReportError, one_line
 from report.compare.comparability import (

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from report.analysis.cells import Cell
 from report.analysis.rankings import Pair
-from report.analysis.runtimes import page_parts
-from report.analysis.summary import Summary
 from report.sections.first_screen import answers
 from report.statistics.decision import Comparison
 
@@ -40,23 +39,22 @@ def _pair(pair: Pair) -> dict[str, Any]:
     }
 
 
-def conclusions(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
+def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """One a ranking: under which load, what it says, and each row compared with each, by throughput, and
     apart from that by p99 (open loop alone) and by the server's CPU per request."""
     found = []
-    for part in page_parts(summaries):
-        for cell, answer in zip(part.cells, answers(part.cells), strict=True):
-            for ranking, group in zip(cell.rankings, answer.groups, strict=True):
-                found.append(
-                    {
-                        "title": answer.title,
-                        "heading": group.heading,
-                        "sentence": group.sentence,
-                        "indicative": group.indicative,
-                        "winner": ranking.winner.identity.label if ranking.winner else None,
-                        "comparisons": [_pair(pair) for pair in ranking.pairs],
-                        "latency_p99_comparisons": [_pair(pair) for pair in ranking.latency_pairs],
-                        "server_cpu_comparisons": [_pair(pair) for pair in ranking.cpu_pairs],
-                    }
-                )
+    for cell, answer in zip(cells, answers(cells), strict=True):
+        for ranking, group in zip(cell.rankings, answer.groups, strict=True):
+            found.append(
+                {
+                    "title": answer.title,
+                    "heading": group.heading,
+                    "sentence": group.sentence,
+                    "indicative": group.indicative,
+                    "winner": ranking.winner.identity.label if ranking.winner else None,
+                    "comparisons": [_pair(pair) for pair in ranking.pairs],
+                    "latency_p99_comparisons": [_pair(pair) for pair in ranking.latency_pairs],
+                    "server_cpu_comparisons": [_pair(pair) for pair in ranking.cpu_pairs],
+                }
+            )
     return found

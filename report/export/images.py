@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from report.analysis.rankings import Cell
-from report.analysis.runtimes import page_parts
+from report.analysis.analysis import Analysis
+from report.analysis.cells import Cell
 from report.analysis.summary import Summary
 from report.base.format import milliseconds, rate
 from report.export.svg import Bar, bar_chart
@@ -55,13 +55,13 @@ def _rows(cell: Cell) -> list[Summary]:
     return [*cell.summaries, *cell.controls][:MAX_BARS]
 
 
-def images(summaries: Sequence[Summary]) -> tuple[dict[str, str], int]:
+def images(analysis: Analysis) -> tuple[dict[str, str], int]:
     """Two files a cell, one of an open loop, by name.
 
     Returns:
         The files, and how many cells are without because there are too many.
     """
-    found = [(cell, part.name) for part in page_parts(summaries) for cell in part.cells]
+    found = [(cell, runtime.name) for runtime in analysis.runtimes for cell in runtime.cells]
     files = {}
     for cell, runtime in found[:MAX_CELLS]:
         rows = _rows(cell)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from report.analysis.rankings import FIGURES, Figure
+from report.analysis.figures import FIGURES, Figure
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_text, decimals
 from report.results.model import Measured, Role, Schedule

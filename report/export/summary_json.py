@@ -1,18 +1,16 @@
 """The summary document: for the command line's last screen, and for programs."""
 
-from collections.abc import Sequence
 from typing import Any
 
+from report.analysis.analysis import Analysis
+from report.analysis.figures import FIGURES
 from report.analysis.load_text import load_name
-from report.analysis.rankings import FIGURES
-from report.analysis.runtimes import page_parts
 from report.analysis.summary import Summary
+from report.analysis.thresholds import documents
 from report.export.conclusions import conclusions
-from report.results.model import Campaign
 from report.results.roles import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.recommendation import recommend
-from report.sections.thresholds import documents, judgements
 
 
 def _rounded(value: float | None, digits: int = 3) -> float | None:
@@ -78,14 +76,14 @@ def _configuration(summary: Summary) -> dict[str, Any]:
     }
 
 
-def summary_document(campaign: Campaign, summaries: Sequence[Summary], report: str) -> dict[str, Any]:
+def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
     """What `--summary-json` prints and summary.json holds; its shape is `schemas/summary.schema.json`.
 
     Args:
         report: path of the page: absolute, or relative to where the document lies.
     """
-    manifest = campaign.manifest
-    recommended = recommend(campaign, summaries, page_parts(summaries))
+    campaign, manifest = analysis.campaign, analysis.campaign.manifest
+    recommended = recommend(analysis)
     return {
         "schema": "ratelimit-bench/summary",
         "schema_version": 1,
@@ -93,13 +91,13 @@ def summary_document(campaign: Campaign, summaries: Sequence[Summary], report: s
         "started_at": manifest["started_at"] if manifest else None,
         "runtime": next((run.runtime["id"] for run in campaign.runs if run.runtime), None),
         "excluded": [{"file": entry.file, "text": entry.text} for entry in campaign.excluded],
-        "configurations": [_configuration(summary) for summary in summaries],
+        "configurations": [_configuration(summary) for summary in analysis.summaries],
         "recommendation": {
             "sentences": list(recommended.sentences),
             "limits": [line.text for line in recommended.limits],
         },
-        "conclusions": conclusions(summaries),
-        "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(campaign, summaries)) else None,
-        "thresholds": documents(judgements(campaign, summaries)),
+        "conclusions": conclusions(analysis.cells),
+        "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(analysis)) else None,
+        "thresholds": documents(analysis.thresholds),
         "report": report,
     }

@@ -2,19 +2,20 @@
 
 from collections.abc import Sequence
 
-from report.analysis.rankings import Cell, Ranking
-from report.analysis.runtimes import PagePart, page_parts
+from report.analysis.analysis import Analysis
+from report.analysis.cells import Cell
+from report.analysis.rankings import Ranking
+from report.analysis.runtimes import Runtime
 from report.analysis.summary import Summary
+from report.analysis.thresholds import HELD, Judgement
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within
-from report.results.model import Campaign
 from report.sections.first_screen import AnswerGroup, AnswerRow, answers, control_row
 from report.sections.notices import campaign_notices
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.script_text import mode_text
 from report.sections.spread_text import marks_note
-from report.sections.thresholds import HELD, judgements
 
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000
@@ -96,13 +97,13 @@ def recommendation_blocks(recommended: Recommendation) -> list[list[str]]:
     ]
 
 
-def _blocks_of_part(part: PagePart) -> list[list[str]]:
+def _runtime_blocks(runtime: Runtime) -> list[list[str]]:
     """What one runtime measured; figures of two never share a table."""
-    heading = [[f"## Runtime {code(part.name)}"]] if part.name else []
-    if not part.cells:
-        rows = [control_row(row) for row in part.controls]
-        return [*heading, _table(rows, part.controls)]
-    return [*heading, *(block for cell in part.cells for block in cell_blocks(cell))]
+    heading = [[f"## Runtime {code(runtime.name)}"]] if runtime.name else []
+    if not runtime.cells:
+        rows = [control_row(row) for row in runtime.controls]
+        return [*heading, _table(rows, runtime.controls)]
+    return [*heading, *(block for cell in runtime.cells for block in cell_blocks(cell))]
 
 
 def _troubles(summaries: Sequence[Summary]) -> list[str]:
@@ -119,9 +120,9 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
     return ["### Runs that are not plainly valid", "", *lines] if lines else []
 
 
-def _thresholds(campaign: Campaign, summaries: Sequence[Summary]) -> list[str]:
+def _thresholds(thresholds: Sequence[Judgement]) -> list[str]:
     """Every threshold on every client's configuration, those that did not hold first."""
-    judged = sorted(judgements(campaign, summaries), key=lambda each: each.status == HELD)
+    judged = sorted(thresholds, key=lambda each: each.status == HELD)
     rows = [
         [code(each.summary.identity.short_label), code(each.threshold), prose(each.value_text), each.status]
         for each in judged
@@ -131,8 +132,9 @@ def _thresholds(campaign: Campaign, summaries: Sequence[Summary]) -> list[str]:
     )
 
 
-def summary_md(campaign: Campaign, summaries: Sequence[Summary]) -> str:
+def summary_markdown(analysis: Analysis) -> str:
     """The whole text, at most 60 kB: what is too much is left out from the end, and said."""
+    campaign, summaries = analysis.campaign, analysis.summaries
     manifest = campaign.manifest
     where = ""
     if manifest:
@@ -146,14 +148,13 @@ def summary_md(campaign: Campaign, summaries: Sequence[Summary]) -> str:
         f"{plural(len(campaign.runs), 'run')}. Figures of the median runs."
     )
     notices = campaign_notices(campaign)
-    parts = page_parts(summaries)
     blocks = [
         ["## Rate limiters: what they cost"],
-        *recommendation_blocks(recommend(campaign, summaries, parts)),
+        *recommendation_blocks(recommend(analysis)),
         [head],
         *([[f"- {prose(text)}" for text in notices]] if notices else []),
-        *([thresholds] if (thresholds := _thresholds(campaign, summaries)) else []),
-        *(block for part in parts for block in _blocks_of_part(part)),
+        *([thresholds] if (thresholds := _thresholds(analysis.thresholds)) else []),
+        *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),
         *([trouble] if (trouble := _troubles(summaries)) else []),
     ]
     return within(blocks, MAX_BYTES, "More was left out here: summary.csv and runs.csv hold every row.")

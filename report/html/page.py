@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from report.analysis.analysis import Analysis
 from report.analysis.load_text import PARTS, load_text, varying_parts
-from report.analysis.runtimes import PagePart, page_parts
+from report.analysis.runtimes import Runtime
 from report.analysis.summary import Summary
+from report.analysis.thresholds import Judgement
 from report.base.paths import STATIC
 from report.charts import CHARTS, FOLDED_CHARTS, OPEN_CHARTS
 from report.charts.drawing import CONTROL_COLOUR, client_colours, drawing_of
 from report.charts.layout import DARK
 from report.html.template import CHART_SCRIPTS, render_template
-from report.results.model import Campaign
 from report.sections.adaptive import adaptive_of
 from report.sections.environment import campaign_facts, external_notices, machine_facts, version_facts
 from report.sections.failures import COLUMNS as FAILURE_COLUMNS
@@ -30,7 +31,6 @@ from report.sections.runs import run_rows
 from report.sections.script_calls import script_rows
 from report.sections.spread_text import marks_note
 from report.sections.tables import Table, result_tables
-from report.sections.thresholds import judgements
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,33 +68,33 @@ class Section:
     tables: tuple[Table, ...]
 
 
-def _decisions(part: PagePart, found: Sequence[Answer]) -> tuple[Decision, ...]:
+def _decisions(runtime: Runtime, found: Sequence[Answer]) -> tuple[Decision, ...]:
     if not found:
-        controls = tuple(control_row(control) for control in part.controls)
-        return (Decision(f"{part.id}decision", False, (), controls),)
+        controls = tuple(control_row(control) for control in runtime.controls)
+        return (Decision(f"{runtime.id}decision", False, (), controls),)
     kinds = [(loop, tuple(each for each in found if each.open_loop is loop)) for loop in (False, True)]
     return tuple(
-        Decision(f"{part.id}decision{'-at-rate' if loop else ''}", loop, members, ())
+        Decision(f"{runtime.id}decision{'-at-rate' if loop else ''}", loop, members, ())
         for loop, members in kinds
         if members
     )
 
 
-def _section(part: PagePart) -> Section:
-    found = answers(part.cells)
+def _section(runtime: Runtime) -> Section:
+    found = answers(runtime.cells)
     return Section(
-        id=part.id,
-        name=part.name,
-        ids=" ".join(summary.id for summary in part.ordered),
+        id=runtime.id,
+        name=runtime.name,
+        ids=" ".join(summary.id for summary in runtime.ordered),
         answers=found,
-        decisions=_decisions(part, found),
-        rate_tables=rate_tables(part.cells),
-        tables=result_tables(part.cells, part.controls, part.id, part.name),
+        decisions=_decisions(runtime, found),
+        rate_tables=rate_tables(runtime.cells),
+        tables=result_tables(runtime.cells, runtime.controls, runtime.id, runtime.name),
     )
 
 
-def _figures(parts: Sequence[PagePart]) -> dict[str, Any]:
-    drawing = drawing_of([(part.name, part.cells, part.controls) for part in parts])
+def _figures(runtimes: Sequence[Runtime]) -> dict[str, Any]:
+    drawing = drawing_of([(runtime.name, runtime.cells, runtime.controls) for runtime in runtimes])
     built = {chart.id: chart.build(drawing) for chart in CHARTS}
     return {name: figure for name, figure in built.items() if figure is not None}
 
@@ -113,26 +113,27 @@ def _ids_by_label(summaries: Sequence[Summary]) -> dict[str, list[str]]:
     return found
 
 
+def _in_page_order(analysis: Analysis) -> list[Judgement]:
+    place = {summary.id: number for number, summary in enumerate(analysis.ordered)}
+    return sorted(analysis.thresholds, key=lambda judgement: place[judgement.summary.id])
+
+
 def _common(summaries: Sequence[Summary]) -> str:
     """The load that all rows share, in words."""
     varying = varying_parts(summaries)
     return load_text(summaries[0].identity, [part for part in PARTS if part not in varying])
 
 
-def render_page(
-    campaign: Campaign, summaries: Sequence[Summary], downloads: Sequence[str] = ("summary.csv", "runs.csv")
-) -> str:
+def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "runs.csv")) -> str:
     """The whole page.
 
     Args:
-        summaries: all rows, in the order of `summarize`; at least one.
         downloads: names of the files that stand beside the page.
     Raises:
         ReportError: exit code 3 when the chart library is not installed.
     """
-    parts = page_parts(summaries)
-    ordered = [summary for part in parts for summary in part.ordered]
-    figures = _figures(parts)
+    campaign, ordered = analysis.campaign, analysis.ordered
+    figures = _figures(analysis.runtimes)
     manifest = campaign.manifest
     plan = manifest["plan"] if manifest else {}
     colours = _colours(ordered)
@@ -148,8 +149,8 @@ def render_page(
         campaign=campaign,
         manifest=manifest,
         downloads=downloads,
-        recommendation=recommend(campaign, summaries, parts),
-        sections=[_section(part) for part in parts],
+        recommendation=recommend(analysis),
+        sections=[_section(runtime) for runtime in analysis.runtimes],
         open_charts=[chart for chart in OPEN_CHARTS if chart.id in figures],
         folded_charts=[chart for chart in FOLDED_CHARTS if chart.id in figures],
         filters=filter_values(ordered),
@@ -157,8 +158,8 @@ def render_page(
         row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
         common=_common(ordered),
         rate_columns=RATE_COLUMNS,
-        adaptive=adaptive_of(campaign, summaries),
-        thresholds=judgements(campaign, ordered),
+        adaptive=adaptive_of(analysis),
+        thresholds=_in_page_order(analysis),
         resources=resource_rows(ordered),
         resource_columns=RESOURCE_COLUMNS,
         failures=failures(ordered),

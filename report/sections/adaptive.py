@@ -1,16 +1,15 @@
 """A campaign that finds out how many runs it needs: what it concluded, what it could not, who goes on."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from report.analysis.analysis import Analysis
+from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of, outlook_text
 from report.analysis.load_text import load_text
-from report.analysis.rankings import Cell, Pair, Ranking
-from report.analysis.runtimes import PagePart, page_parts
+from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
 from report.base.format import plural, rate
-from report.results.model import Campaign
 from report.sections.first_screen import cell_title
 from report.statistics.decision import DEFAULT_FLOOR
 from report.statistics.median import median_interval
@@ -138,19 +137,19 @@ def _lone(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, Conclusion
     return done, Conclusion(text, row.id)
 
 
-def adaptive_of(campaign: Campaign, summaries: Sequence[Summary]) -> Adaptive | None:
+def adaptive_of(analysis: Analysis) -> Adaptive | None:
     """What such a campaign found, by the looks that its manifest says took place; None for a fixed number.
 
     A function of the results and the looks alone: asked again, it says the same.
     """
+    campaign, summaries = analysis.campaign, analysis.summaries
     schedule = next((row.schedule for row in summaries), None)
     if schedule is None or campaign.manifest is None:
         return None
     looked = summaries[0].looked
     stops: dict[str, tuple[int, Stop] | None] = {}
     told: list[tuple[bool, Conclusion]] = []
-    parts: Sequence[PagePart] = page_parts(summaries)
-    cells = [cell for part in parts for cell in part.cells]
+    cells = analysis.cells
     for cell in cells:
         for ranking in cell.rankings:
             stops |= _ranking_rows(ranking, schedule, looked)
@@ -161,8 +160,8 @@ def adaptive_of(campaign: Campaign, summaries: Sequence[Summary]) -> Adaptive | 
                 told.append((done, Conclusion(place + text, f"{pair.base.id} {pair.new.id}")))
             if not ranking.pairs:
                 told += [_lone(row, stops[row.id]) for row in ranking.summaries]
-    for part in parts:
-        for row in part.controls:
+    for runtime in analysis.runtimes:
+        for row in runtime.controls:
             stops[row.id] = _alone(row, schedule, looked)
             told.append(_lone(row, stops[row.id]))
     return Adaptive(

@@ -4,22 +4,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of, name
+from report.analysis.figures import percentile, server_cpu, throughput
 from report.analysis.load_text import load_text
-from report.analysis.rankings import (
-    Cell,
-    Figure,
-    Ranking,
-    Standing,
-    by_p99,
-    by_throughput,
-    compare_rows,
-    server_cpu,
-    throughput,
-)
+from report.analysis.rankings import Ranking, Standing, by_p99
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, microseconds, milliseconds, plural, rate
-from report.sections.client_vs_script import ApartTable, apart_caption, apart_tables
+from report.sections.client_vs_script import (
+    ClientVsScriptTable,
+    client_vs_script_caption,
+    client_vs_script_tables,
+)
 from report.sections.script_text import difference, disclosure, mode_text
 from report.sections.spread_text import SpreadFigure, spread_figure
 from report.sections.verdict_text import sentence
@@ -88,8 +84,8 @@ class Answer:
     ceiling: str
     difference: str
     """What tells the groups apart; empty where there is one."""
-    apart: tuple[ApartTable, ...]
-    apart_caption: str
+    client_vs_script: tuple[ClientVsScriptTable, ...]
+    client_vs_script_caption: str
 
     @property
     def rows(self) -> tuple[AnswerRow, ...]:
@@ -115,10 +111,6 @@ def row_status(standing: Standing, ranking: Ranking) -> str:
     return _STATUS[found.status][ranking.open_loop] if found else ""
 
 
-def _percentile(name: str) -> Figure:
-    return lambda figures: figures.percentiles_ms.get(name)
-
-
 def _row(summary: Summary, standing: Standing | None = None, ranking: Ranking | None = None) -> AnswerRow:
     compared = standing is not None and ranking is not None
     return AnswerRow(
@@ -127,7 +119,7 @@ def _row(summary: Summary, standing: Standing | None = None, ranking: Ranking | 
         best=ranking is not None and ranking.winner is summary,
         label=summary.identity.short_label,
         throughput=spread_figure(summary, throughput, rate),
-        p99=spread_figure(summary, _percentile("p99"), milliseconds, "p99"),
+        p99=spread_figure(summary, percentile("p99"), milliseconds, "p99"),
         cpu=spread_figure(summary, server_cpu, microseconds),
         ratio=against_first(standing.versus_first if standing else None),
         cpu_ratio=against_first(standing.cpu_versus_first if standing else None),
@@ -174,28 +166,15 @@ def heading_of(ranking: Ranking) -> str:
     return f"{store}{already}, {mode_text(ranking)}"
 
 
-def ceiling_ratios(cell: Cell) -> list[tuple[Summary, Summary, Comparison]]:
-    """The client row with the highest median with each control: (client, control, client ÷ control)."""
-    clients = [row for row in by_throughput(cell.summaries) if row.median]
-    if not clients or cell.identity.open_loop:
-        return []
-    found = []
-    for control in cell.controls:
-        for pair in compare_rows([control, clients[0]], throughput, higher_is_better=True):
-            found.append((pair.new, pair.base, pair.comparison))
-    return found
-
-
 def _ceiling(cell: Cell) -> str:
     texts = [
-        f"{interval_of(found)} of {name(control)}"
-        for _, control, found in ceiling_ratios(cell)
-        if found.ratio is not None
+        f"{interval_of(pair.comparison)} of {name(pair.base)}"
+        for pair in cell.ceilings
+        if pair.comparison.ratio is not None
     ]
     if not texts:
         return ""
-    client = ceiling_ratios(cell)[0][0]
-    return f"{name(client)} reaches {' and '.join(texts)}, under the same load."
+    return f"{name(cell.ceilings[0].new)} reaches {' and '.join(texts)}, under the same load."
 
 
 def cell_title(cell: Cell) -> str:
@@ -222,7 +201,7 @@ def answers(cells: Sequence[Cell]) -> tuple[Answer, ...]:
             )
             for ranking in cell.rankings
         )
-        apart = apart_tables(cell)
+        tables = client_vs_script_tables(cell)
         controls = by_p99(cell.controls) if cell.identity.open_loop else cell.controls
         found.append(
             Answer(
@@ -238,8 +217,8 @@ def answers(cells: Sequence[Cell]) -> tuple[Answer, ...]:
                 ),
                 ceiling=_ceiling(cell),
                 difference=difference(cell),
-                apart=apart,
-                apart_caption=apart_caption(apart),
+                client_vs_script=tables,
+                client_vs_script_caption=client_vs_script_caption(tables),
             )
         )
     return tuple(found)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from report.analysis.cells import Cell
 from report.analysis.load_text import load_text
-from report.analysis.rankings import Cell
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, milliseconds, rate
 

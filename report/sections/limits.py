@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from report.analysis.analysis import Analysis
+from report.analysis.cells import Cell
 from report.analysis.comparison_text import name
-from report.analysis.rankings import Cell, Ranking
-from report.analysis.runtimes import PagePart
+from report.analysis.rankings import Ranking
 from report.base.format import joined, plural
-from report.results.model import Campaign
-from report.sections.first_screen import ceiling_ratios
 from report.sections.script_text import what_varies
 from report.sections.verdict_text import scripts_differ
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
@@ -70,21 +69,21 @@ def _foreign_limits(rankings: Sequence[Ranking]) -> list[Line]:
 def _ceiling_limits(cells: Sequence[Cell]) -> list[Line]:
     found = []
     for cell in cells:
-        for client, control, comparison in ceiling_ratios(cell):
-            near = comparison.ratio is not None and comparison.ratio >= NEAR_CEILING
-            if near and control.identity.client == "none":
+        for pair in cell.ceilings:
+            ratio = pair.comparison.ratio
+            if ratio is not None and ratio >= NEAR_CEILING and pair.base.identity.client == "none":
                 text = (
-                    f"{name(client)} is close to the server without a limiter ({comparison.ratio:.2f}× of "
-                    "none): the harness may limit it, and clients may differ more than is seen here."
+                    f"{name(pair.new)} is close to the server without a limiter ({ratio:.2f}× of none): the "
+                    "harness may limit it, and clients may differ more than is seen here."
                 )
-                found.append(Line(text, client.id))
+                found.append(Line(text, pair.new.id))
     return found[:1]
 
 
-def _suspects(campaign: Campaign, parts: Sequence[PagePart]) -> str:
-    number = sum(row.suspect_runs for part in parts for row in part.ordered)
+def _suspects(analysis: Analysis) -> str:
+    number = sum(row.suspect_runs for row in analysis.summaries)
     counts = "is suspect: it counts" if number == 1 else "are suspect: they count"
-    runs = plural(len(campaign.runs), "run")
+    runs = plural(len(analysis.campaign.runs), "run")
     return f"{number} of {runs} {counts}, and the list of all runs says why." if number else ""
 
 
@@ -93,10 +92,10 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
-def _of_all(campaign: Campaign, parts: Sequence[PagePart], rankings: Sequence[Ranking]) -> list[str]:
+def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
     """What is about all rows."""
-    manifest = campaign.manifest
-    names = [part.name for part in parts]
+    manifest = analysis.campaign.manifest
+    names = [runtime.name for runtime in analysis.runtimes]
     few = any(ranking.compared and ranking.few_runs for ranking in rankings)
     closed = any(not ranking.open_loop for ranking in rankings)
     texts = [
@@ -106,10 +105,10 @@ def _of_all(campaign: Campaign, parts: Sequence[PagePart], rankings: Sequence[Ra
         else "",
         *(_sentence(condition) for condition in (manifest["conditions"] if manifest else [])),
         f"Runs took place in several runtimes ({joined(names)}): nothing is compared across them."
-        if len(parts) > 1
+        if len(names) > 1
         else "",
         f"Fewer than {MIN_RUNS_FOR_A_CLAIM} runs of each are indicative: they rank nothing." if few else "",
-        _suspects(campaign, parts),
+        _suspects(analysis),
         "p99 is that at full load (a closed loop), not that at your rate: --rate measures it."
         if closed
         else "",
@@ -117,12 +116,12 @@ def _of_all(campaign: Campaign, parts: Sequence[PagePart], rankings: Sequence[Ra
     return [text for text in texts if text]
 
 
-def limits_of(campaign: Campaign, parts: Sequence[PagePart]) -> tuple[Line, ...]:
+def limits_of(analysis: Analysis) -> tuple[Line, ...]:
     """What a reader must know before a figure is used."""
-    cells = [cell for part in parts for cell in part.cells]
+    cells = analysis.cells
     rankings = [ranking for cell in cells for ranking in cell.rankings]
     return (
-        *(Line(text) for text in _of_all(campaign, parts, rankings)),
+        *(Line(text) for text in _of_all(analysis, rankings)),
         *_store_limits(cells),
         *_script_limits(rankings),
         *_foreign_limits(rankings),

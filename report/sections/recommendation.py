@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from report.analysis.analysis import Analysis
+from report.analysis.cells import Cell
 from report.analysis.comparison_text import name
 from report.analysis.load_text import load_text, varying_parts
-from report.analysis.rankings import Cell, Ranking
-from report.analysis.runtimes import PagePart
+from report.analysis.rankings import Ranking
+from report.analysis.runtimes import Runtime
 from report.analysis.steadiness import unsteady_controls, unsteady_text
-from report.analysis.summary import Summary
 from report.base.format import joined, plural
 from report.results.model import Campaign
 from report.sections.first_screen import heading_of
@@ -125,32 +126,32 @@ def _kind(ranking: Ranking) -> str:
     return f"no difference in {figure} is shown"
 
 
-def _places(parts: Sequence[PagePart]) -> list[tuple[PagePart, Cell, Ranking, str]]:
+def _places(runtimes: Sequence[Runtime]) -> list[tuple[Runtime, Cell, Ranking, str]]:
     """Every ranking with what tells it from the others: runtime, topology, load, store."""
-    cells = [cell for part in parts for cell in part.cells]
+    cells = [cell for runtime in runtimes for cell in runtime.cells]
     varying = varying_parts([cell.summaries[0] for cell in cells]) if cells else ()
     topologies = {cell.identity.topology for cell in cells}
     found = []
-    for part in parts:
-        for cell in part.cells:
+    for runtime in runtimes:
+        for cell in runtime.cells:
             for ranking in cell.rankings:
                 topology = (cell.identity.topology or "other addresses") if len(topologies) > 1 else ""
                 texts = [
-                    part.name,
+                    runtime.name,
                     topology,
                     load_text(cell.identity, varying),
                     heading_of(ranking) if len(cell.rankings) > 1 else "",
                     f"caps {cell.identity.caps}" if cell.identity.caps != "{}" else "",
                 ]
                 place = ", ".join(filter(None, texts))
-                found.append((part, cell, ranking, f"{place[:1].upper()}{place[1:]}"))
+                found.append((runtime, cell, ranking, f"{place[:1].upper()}{place[1:]}"))
     return found
 
 
-def _findings(parts: Sequence[PagePart]) -> list[_Finding]:
+def _findings(runtimes: Sequence[Runtime]) -> list[_Finding]:
     return [
         _Finding(ranking, place, _text(ranking), _kind(ranking))
-        for _, _, ranking, place in _places(parts)
+        for _, _, ranking, place in _places(runtimes)
         if ranking.compared
     ]
 
@@ -165,9 +166,9 @@ def _counted(findings: Sequence[_Finding]) -> str:
     return joined([f"{first} in {number:,} of {total}", *rest])
 
 
-def _without_findings(parts: Sequence[PagePart]) -> tuple[str, str]:
+def _without_findings(runtimes: Sequence[Runtime]) -> tuple[str, str]:
     """Lead and advice where no two rows can be compared."""
-    clients = [row for part in parts for cell in part.cells for row in cell.summaries]
+    clients = [row for runtime in runtimes for cell in runtime.cells for row in cell.summaries]
     measured = [row for row in clients if row.median]
     if not clients:
         return (
@@ -259,16 +260,12 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
     )
 
 
-def recommend(campaign: Campaign, summaries: Sequence[Summary], parts: Sequence[PagePart]) -> Recommendation:
-    """What a reader who must decide is told first.
-
-    Args:
-        summaries: all rows of the campaign.
-        parts: `page_parts` of them.
-    """
-    findings = _findings(parts)
-    limits = limits_of(campaign, parts)
-    controls = unsteady_controls(summaries)
+def recommend(analysis: Analysis) -> Recommendation:
+    """What a reader who must decide is told first."""
+    campaign, runtimes = analysis.campaign, analysis.runtimes
+    findings = _findings(runtimes)
+    limits = limits_of(analysis)
+    controls = unsteady_controls(analysis.summaries)
     if controls:
         return Recommendation(
             f"This machine was too unsteady to rank anything: {unsteady_text(controls)}, "
@@ -281,7 +278,7 @@ def recommend(campaign: Campaign, summaries: Sequence[Summary], parts: Sequence[
             limits,
         )
     if not findings:
-        lead, advice = _without_findings(parts)
+        lead, advice = _without_findings(runtimes)
         return Recommendation(lead, (), advice, "", limits)
     decide, command = _decide(campaign, findings)
     if len(findings) == 1:

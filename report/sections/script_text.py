@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from report.analysis.rankings import Cell, Ranking
+from report.analysis.cells import Cell
+from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, joined
 

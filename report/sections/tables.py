@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from report.analysis.cells import Cell
+from report.analysis.figures import Figure, percentile, server_cpu, store_cpu, throughput
 from report.analysis.load_text import PARTS, Part, load_text, varying_parts
-from report.analysis.rankings import Cell, Figure, Ranking, best_of, compare_rows, server_cpu, throughput
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, mebibytes, microseconds, milliseconds, percent, rate, share
-from report.results.model import Identity, Measured
-from report.results.roles import cpu_us_per_request
+from report.results.model import Identity
 from report.sections.first_screen import against_first
 from report.sections.script_text import script_names
 from report.sections.spread_text import spread_figure
@@ -65,18 +65,14 @@ def exact(value: float | None, unit: str) -> str:
     return "" if value is None else f"{value:,.6g} {unit}".strip()
 
 
-def _is_supported(column: "_Column", figures: Measured) -> bool:
-    return column.percentile not in figures.unsupported
-
-
 @dataclass(frozen=True, slots=True)
 class _Column:
     name: str
     unit: str
     read: Figure
     show: Callable[[float | None], str]
-    compared: bool = True
-    """One row can be better than the others by it; less is better but in throughput."""
+    figure: str = ""
+    """By which one row can be better than the others: `throughput`, or a name of `COSTS`; empty: by none."""
     percentile: str = ""
 
     def cell(self, summary: Summary, best: bool) -> TableCell:
@@ -86,57 +82,25 @@ class _Column:
         return TableCell(
             printed.text,
             best=best,
-            range=printed.range if self.compared and self.name != "Throughput" else "",
+            range=printed.range if self.figure not in ("", "throughput") else "",
             marks=printed.marks,
             kind="number",
             sort=sort_key(value),
             hint=exact(value, self.unit),
         )
 
-    def supported(self, figures: Measured) -> float | None:
-        """The figure; None where too few samples stand behind it."""
-        return self.read(figures) if _is_supported(self, figures) else None
-
 
 _COLUMNS: tuple[_Column, ...] = (
-    _Column("Throughput", "requests/s", throughput, rate),
-    _Column("p50", "ms", lambda figures: figures.percentiles_ms.get("p50"), milliseconds),
-    _Column("p99", "ms", lambda figures: figures.percentiles_ms.get("p99"), milliseconds, percentile="p99"),
-    _Column(
-        "p99.9", "ms", lambda figures: figures.percentiles_ms.get("p99_9"), milliseconds, percentile="p99_9"
-    ),
-    _Column("Server CPU", "µs/request", server_cpu, microseconds),
-    _Column(
-        "Store CPU",
-        "µs/request",
-        lambda figures: cpu_us_per_request(figures.roles).get("store"),
-        microseconds,
-    ),
-    _Column("Heap", "MiB", lambda figures: figures.heap_bytes, mebibytes),
-    _Column("Limited", "of answers", lambda figures: figures.limited_share, share, compared=False),
-    _Column("Errors", "requests", lambda figures: figures.errors_total, count, compared=False),
+    _Column("Throughput", "requests/s", throughput, rate, "throughput"),
+    _Column("p50", "ms", percentile("p50"), milliseconds, "p50"),
+    _Column("p99", "ms", percentile("p99"), milliseconds, "p99", "p99"),
+    _Column("p99.9", "ms", percentile("p99_9"), milliseconds, "p99_9", "p99_9"),
+    _Column("Server CPU", "µs/request", server_cpu, microseconds, "server_cpu"),
+    _Column("Store CPU", "µs/request", store_cpu, microseconds, "store_cpu"),
+    _Column("Heap", "MiB", lambda figures: figures.heap_bytes, mebibytes, "heap"),
+    _Column("Limited", "of answers", lambda figures: figures.limited_share, share),
+    _Column("Errors", "requests", lambda figures: figures.errors_total, count),
 )
-
-
-def _bests(ranking: Ranking, unsteady: str) -> dict[str, str]:
-    """By column, the id of the row that was shown to be better than all others: each column is a family."""
-    if not ranking.compared or ranking.few_runs:
-        return {}
-    bests = {}
-    for column in _COLUMNS:
-        if column.name == "Throughput":
-            best = best_of(ranking.pairs)
-        elif column.compared and len(known := _with_figure(ranking, column)) == len(ranking.compared):
-            best = best_of(compare_rows(known, column.supported, unsteady))
-        else:
-            continue
-        if best:
-            bests[column.name] = best.id
-    return bests
-
-
-def _with_figure(ranking: Ranking, column: _Column) -> list[Summary]:
-    return [row for row in ranking.compared if row.figures and column.supported(row.figures) is not None]
 
 
 def _runs_cell(summary: Summary) -> TableCell:
@@ -167,11 +131,11 @@ def _ratio_cell(comparison: Comparison | None) -> TableCell:
 def _row(
     summary: Summary,
     header: Sequence[str],
-    bests: Mapping[str, str],
+    best: Mapping[str, str],
     versus_first: Comparison | None = None,
 ) -> TableRow:
     spread = summary.spread
-    throughput, *others = (column.cell(summary, bests.get(column.name) == summary.id) for column in _COLUMNS)
+    throughput, *others = (column.cell(summary, best.get(column.figure) == summary.id) for column in _COLUMNS)
     several = spread if spread and spread.count > 1 else None
     range_text = f"{rate(several.min)}–{rate(several.max)}" if several else ABSENT
     return TableRow(
@@ -231,11 +195,10 @@ def _load_cell(identity: Identity, part: Part) -> str:
 def _client_rows(cell: Cell, parts: Sequence[Part]) -> list[TableRow]:
     rows = []
     for ranking in cell.rankings:
-        bests = _bests(ranking, cell.unsteady)
         for standing in ranking.standings:
             header = _header(standing.summary, parts)
             versus_first = None if ranking.open_loop else standing.versus_first
-            rows.append(_row(standing.summary, header, bests, versus_first))
+            rows.append(_row(standing.summary, header, ranking.best, versus_first))
     return rows
 
 

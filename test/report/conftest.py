@@ -8,7 +8,8 @@ import pytest
 
 from builder import Document
 from campaign_writer import write_campaign
-from report.analysis.summary import Summary, summarize
+from report.analysis.analysis import Analysis, analyse
+from report.analysis.summary import Summary
 from report.cli.generate import main
 from report.results.convert import run_of
 from report.results.model import Campaign
@@ -36,10 +37,15 @@ class Outcome:
 Build = Callable[..., Outcome]
 
 
-def summaries_of(*results: Document) -> tuple[Summary, ...]:
+def analysis_of_results(*results: Document) -> Analysis:
     """What the report makes of results, without a plan."""
     runs = tuple(run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results))
-    return summarize(Campaign(name="test", manifest=None, planned=(), runs=runs, ignored=()))
+    return analyse(Campaign(name="test", manifest=None, planned=(), runs=runs, ignored=()))
+
+
+def summaries_of(*results: Document) -> tuple[Summary, ...]:
+    """The rows of results, without a plan."""
+    return analysis_of_results(*results).summaries
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from builder import Document, configuration, hash_of, result
 from conftest import summaries_of
-from report.analysis.rankings import Cell, cells
+from report.analysis.cells import Cell, cells
 
 
 def cells_of(*results: Document) -> tuple[Cell, ...]:

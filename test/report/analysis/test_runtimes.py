@@ -6,7 +6,7 @@ from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import Build, summaries_of
 from page_reader import data_of, read
-from report.analysis.runtimes import page_parts
+from report.analysis.runtimes import runtimes_of
 from report.charts import CHARTS
 from report.charts.drawing import drawing_of
 from report.sections.filters import filter_values
@@ -27,7 +27,7 @@ def two_runtimes() -> list[Document]:
 
 def test_runtimes_share_no_cell_and_no_view() -> None:
     summaries = summaries_of(*two_runtimes())
-    parts = page_parts(summaries)
+    parts = runtimes_of(summaries)
     assert {part.name for part in parts} == {"local", "docker"}
     runtime = {summary.id: summary.runtime for summary in summaries}
     for part in parts:

@@ -8,7 +8,7 @@ from builder import Document, configuration, result
 from conftest import Build, summaries_of
 from evidence import latency
 from page_reader import data_of, read
-from report.analysis.rankings import cells
+from report.analysis.cells import cells
 from report.analysis.summary import Summary
 from report.charts import curve
 from report.charts.drawing import Drawing, drawing_of

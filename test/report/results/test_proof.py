@@ -9,7 +9,7 @@ from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import Build, summaries_of
 from evidence import REDIS_SHA1, calls_of, reading
-from report.analysis.rankings import cells
+from report.analysis.cells import cells
 from report.base.errors import FieldError
 from report.results.convert import run_of
 from report.results.validate import validate_result

@@ -8,7 +8,7 @@ from typing import Any
 
 from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest, write_campaign
-from report.analysis.summary import summarize
+from report.analysis.analysis import analyse
 from report.base.paths import PACKAGE
 from report.compare.matching import compare_sides
 from report.compare.metrics import METRICS
@@ -93,9 +93,9 @@ def test_runs_that_were_asked_for_and_are_not_there_are_missing(tmp_path: Path) 
     folder = campaign(tmp_path / "c", {"valkey-glide": 5, "iovalkey": 5, "none": 5})
     for path in folder.glob("*_run5.json"):
         path.unlink()
-    rows = summarize(load_campaign(folder))
-    assert [row.missing for row in rows] == [(5,), (5,), (5,)]
-    found = adaptive_of(load_campaign(folder), rows)
+    analysis = analyse(load_campaign(folder))
+    assert [row.missing for row in analysis.summaries] == [(5,), (5,), (5,)]
+    found = adaptive_of(analysis)
     assert found is not None
     assert found.ended is None
     assert {row.text(found.ended) for row in found.rows} == {"it was interrupted"}
@@ -111,5 +111,4 @@ def test_a_comparison_within_it_says_that_it_looks_once_more(tmp_path: Path) -> 
 
 def test_a_fixed_number_of_runs_has_nothing_of_it(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path / "c", manifest([SLOW], runs=1), [result(SLOW)])
-    loaded = load_campaign(folder)
-    assert adaptive_of(loaded, summarize(loaded)) is None
+    assert adaptive_of(analyse(load_campaign(folder))) is None

@@ -3,13 +3,13 @@
 from builder import Document, configuration, failed_result, result
 from campaign_writer import manifest
 from conftest import Build, summaries_of
-from report.analysis.rankings import cells
-from report.sections.client_vs_script import ApartRow, ApartTable, apart_tables
+from report.analysis.cells import cells
+from report.sections.client_vs_script import ClientVsScriptTable, VariantRow, client_vs_script_tables
 
 
-def tables_of(*results: Document) -> tuple[ApartTable, ...]:
+def tables_of(*results: Document) -> tuple[ClientVsScriptTable, ...]:
     (cell,) = cells(summaries_of(*results))
-    return apart_tables(cell)
+    return client_vs_script_tables(cell)
 
 
 def measured(label: str, requests_per_second: int, store_cpu_us: float = 12, runs: int = 1) -> list[Document]:
@@ -20,7 +20,7 @@ def measured(label: str, requests_per_second: int, store_cpu_us: float = 12, run
     return documents
 
 
-def row_of(*results: Document) -> ApartRow:
+def row_of(*results: Document) -> VariantRow:
     ((row,),) = (table.rows for table in tables_of(*results))
     return row
 

@@ -7,7 +7,7 @@ import pytest
 from builder import configuration, result
 from conftest import summaries_of
 from evidence import VALKEY_SHA1
-from report.analysis.rankings import cells
+from report.analysis.cells import cells
 from report.export.conclusions import conclusions
 from report.sections.first_screen import answers
 
@@ -140,7 +140,7 @@ def test_in_an_open_loop_throughput_tells_nobody_apart() -> None:
     assert "iovalkey+same-script has the lowest p99." in group.sentence
     assert "throughput" not in group.sentence
     assert [row.status for row in group.rows] == ["lowest p99", "higher p99"]
-    (told,) = conclusions(summaries_of(*results))
+    (told,) = conclusions(cells(summaries_of(*results)))
     assert told["comparisons"] == []
     assert [pair["status"] for pair in told["latency_p99_comparisons"]] == ["worse"]
 
@@ -149,7 +149,7 @@ def test_programs_are_told_the_same() -> None:
     summaries = summaries_of(
         *rows(iovalkey=(6000, JITTER), ioredis=(5000, JITTER), node_redis=(4000, JITTER))
     )
-    (told,) = conclusions(summaries)
+    (told,) = conclusions(cells(summaries))
     assert told["sentence"] == answers(cells(summaries))[0].groups[0].sentence
     assert [each["status"] for each in told["comparisons"]] == ["worse"] * 3
     assert {each["comparisons_in_family"] for each in told["comparisons"]} == {3}

@@ -8,8 +8,7 @@ import pytest
 from builder import Document, configuration, failed_result, result, verdict
 from campaign_writer import manifest
 from conftest import Build
-from report.analysis.runtimes import page_parts
-from report.analysis.summary import summarize
+from report.analysis.analysis import analyse
 from report.results.convert import run_of
 from report.results.model import Campaign, Run
 from report.results.validate import validate_result
@@ -43,8 +42,7 @@ def recommended(*results: Document, **manifested: Any) -> Recommendation:
         runs=runs,
         ignored=(),
     )
-    summaries = summarize(campaign)
-    return recommend(campaign, summaries, page_parts(summaries))
+    return recommend(analyse(campaign))
 
 
 def test_no_difference_in_throughput_but_one_in_server_cpu() -> None:

@@ -6,7 +6,7 @@ from builder import Document, configuration, failed_result, result
 from campaign_writer import manifest
 from conftest import Build, summaries_of
 from evidence import REDIS_SHA1, VALKEY_SHA1
-from report.analysis.rankings import Cell, cells
+from report.analysis.cells import Cell, cells
 from report.results.model import LimiterScript
 from report.sections.script_text import difference, disclosure, mode_text
 from report.sections.tables import result_tables

@@ -2,7 +2,7 @@
 
 from builder import Document, configuration, result
 from conftest import summaries_of
-from report.analysis.rankings import cells
+from report.analysis.cells import cells
 from report.results.model import Role
 from report.results.roles import cpu_us_per_request, group_names
 from report.sections.tables import Table, result_tables

@@ -4,10 +4,10 @@ from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import summaries_of
 from evidence import REDIS_SHA1, VALKEY_SHA1
+from report.analysis.cells import Cell, cells
 from report.analysis.groups import Group
-from report.analysis.rankings import Cell, cells
 from report.results.model import Campaign
-from report.sections.client_vs_script import apart_tables
+from report.sections.client_vs_script import client_vs_script_tables
 from report.sections.environment import campaign_facts
 from report.sections.script_text import disclosure
 
@@ -78,7 +78,7 @@ def test_client_and_script_are_told_apart_within_a_version() -> None:
         "iovalkey~0.3.1+fastify-rate-limit~10.3.0",
     ]
     rows = [row for label in labels for row in measured(label.replace("ioredis", "ioredis@valkey"))]
-    (table,) = apart_tables(cell_of(*rows))
+    (table,) = client_vs_script_tables(cell_of(*rows))
     assert sorted(row.label for row in table.rows if "–" not in row.own + row.same) == [NEW, OLD]
 
 

@@ -1,0 +1,43 @@
+"""All that the results of one campaign show. It is computed once; sections, charts and exports read it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report.analysis.cells import Cell
+from report.analysis.runtimes import Runtime, runtimes_of
+from report.analysis.summary import Summary, summarize
+from report.analysis.thresholds import Judgement, judgements
+from report.results.model import Campaign
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    campaign: Campaign
+    summaries: tuple[Summary, ...]
+    """All rows, in the order of `summarize`."""
+    runtimes: tuple[Runtime, ...]
+    thresholds: tuple[Judgement, ...]
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return tuple(cell for runtime in self.runtimes for cell in runtime.cells)
+
+    @property
+    def ordered(self) -> tuple[Summary, ...]:
+        """All rows in the order of the page: runtimes, cells, best first; controls last in each runtime."""
+        return tuple(summary for runtime in self.runtimes for summary in runtime.ordered)
+
+
+def analyse(campaign: Campaign) -> Analysis:
+    """Computes rows, rankings, comparisons and thresholds of a campaign."""
+    return analysis_of(campaign, summarize(campaign))
+
+
+def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
+    """The same from rows that are there already."""
+    return Analysis(
+        campaign=campaign,
+        summaries=tuple(summaries),
+        runtimes=runtimes_of(summaries),
+        thresholds=judgements(campaign, summaries),
+    )

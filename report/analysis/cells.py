@@ -1,0 +1,111 @@
+"""Cells: the rows of a campaign that can be compared at all, with their rankings and controls."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report.analysis.client_vs_script import StoreVariants, client_vs_script
+from report.analysis.figures import throughput
+from report.analysis.groups import group_rows
+from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, rank
+from report.analysis.steadiness import unsteady_controls, unsteady_text
+from report.analysis.summary import Summary
+from report.results.model import Identity
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What can be compared at all, a ranking a group, and the controls under the same load as a ceiling."""
+
+    id: str
+    identity: Identity
+    """Of any row: all share topology, workload, traffic, load and limits."""
+    rankings: tuple[Ranking, ...]
+    controls: tuple[Summary, ...]
+    unsteady: str
+    """Why nothing is concluded in this campaign; empty where its controls are steady."""
+    ceilings: tuple[Pair, ...]
+    """The client with the highest median throughput with each control as the base; empty in an open loop."""
+    client_vs_script: tuple[StoreVariants, ...]
+    """Of each store on which some client has rows with and without `same-script`."""
+
+    @property
+    def stores_differ(self) -> bool:
+        """Its rankings are on several stores, or some on a store that the user already ran."""
+        return len({(ranking.group.store, ranking.group.external) for ranking in self.rankings}) > 1
+
+    @property
+    def limiters_differ(self) -> bool:
+        """Its rankings are of several limiters."""
+        return len({ranking.group.limiter for ranking in self.rankings}) > 1
+
+    @property
+    def scripts_differ(self) -> bool:
+        """Its rankings did not all run one and the same script."""
+        shas = {ranking.one_script for ranking in self.rankings}
+        recorded = any(ranking.scripts or ranking.group.same_script for ranking in self.rankings)
+        return len(self.rankings) > 1 and recorded and (len(shas) > 1 or None in shas)
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        return tuple(summary for ranking in self.rankings for summary in ranking.summaries)
+
+
+def load_key(identity: Identity) -> tuple[object, ...]:
+    """What rows must share to be compared at all, and controls with the clients beside them."""
+    return (
+        identity.workload,
+        identity.complexity,
+        identity.traffic,
+        identity.connections,
+        identity.rate_per_second,
+        identity.arrivals,
+        identity.duration_s,
+        identity.requests,
+        identity.limits,
+    )
+
+
+def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tuple[Pair, ...]:
+    clients = [row for row in by_throughput(summaries) if row.median]
+    if not clients or clients[0].identity.open_loop:
+        return ()
+    return tuple(
+        pair
+        for control in controls
+        for pair in compare_rows([control, clients[0]], throughput, higher_is_better=True)
+    )
+
+
+def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:
+    """The cells of rows, in their order; controls alone make no cell.
+
+    Args:
+        campaign: all rows of the campaign, where `summaries` are a part of them: its controls tell whether
+            anything is concluded.
+    """
+    unsteady = unsteady_text(unsteady_controls(campaign or summaries))
+    clients: dict[tuple[object, ...], list[Summary]] = {}
+    controls: dict[tuple[object, ...], list[Summary]] = {}
+    for summary in summaries:
+        identity = summary.identity
+        if identity.control:
+            controls.setdefault(load_key(identity), []).append(summary)
+        else:
+            clients.setdefault((identity.topology, identity.caps, *load_key(identity)), []).append(summary)
+    found = []
+    for number, rows in enumerate(clients.values(), start=1):
+        rankings = tuple(rank(members, group, unsteady) for group, members in group_rows(rows))
+        beside = tuple(by_throughput(controls.get(load_key(rows[0].identity), [])))
+        ranked = [summary for ranking in rankings for summary in ranking.summaries]
+        found.append(
+            Cell(
+                id=f"cell{number}",
+                identity=rows[0].identity,
+                rankings=rankings,
+                controls=beside,
+                unsteady=unsteady,
+                ceilings=_ceilings(ranked, beside),
+                client_vs_script=client_vs_script(ranked, unsteady),
+            )
+        )
+    return tuple(found)
