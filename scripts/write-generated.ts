@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { eventSchema } from "../src/contract/events.js";
 import { manifestSchema } from "../src/contract/manifest.js";
+import { MIN_SAMPLES } from "../src/contract/min-samples.js";
 import { planSchema } from "../src/contract/plan.js";
 import { resultSchema } from "../src/contract/result.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
@@ -12,6 +13,7 @@ import { biomeImports, importsText } from "./imports.js";
 /**
  * Writes what is generated and committed:
  * - JSON Schemas of the files that programs exchange, which Python validates against, and of campaign files, for editors;
+ * - the numbers of M18, which the report reads, too;
  * - the rules for imports, from imports.json: Biome's, and the lists in docs/architecture.md.
  * `--check` compares instead and exits 1 on a difference.
  */
@@ -38,6 +40,7 @@ const generated: Readonly<Record<string, string>> = {
       json(z.toJSONSchema(schema)),
     ]),
   ),
+  "src/contract/schemas/min-samples.json": json(MIN_SAMPLES),
   "biome.imports.json": json(biomeImports()),
   [architecture]: read(architecture).replace(
     /(?<=<!-- imports -->\n).*?(?=<!-- \/imports -->)/s,

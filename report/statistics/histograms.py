@@ -1,6 +1,7 @@
 """Histograms of latencies: reading, merging, their percentiles (rule M18) and the curve that charts draw."""
 
 import binascii
+import json
 import math
 import zlib
 from base64 import b64decode
@@ -12,9 +13,10 @@ from typing import Any
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
-#: Samples that must stand behind a percentile before it is printed unmarked (rule M18 of the methodology):
-#: about a hundred of them beyond the percentile.
-MIN_SAMPLES = {"p99": 10_000, "p99_9": 100_000}
+from report.base.paths import CONTRACT_SCHEMAS
+
+#: Samples that must stand behind a percentile before it is printed unmarked (rule M18), by its name.
+MIN_SAMPLES: Mapping[str, int] = json.loads((CONTRACT_SCHEMAS / "min-samples.json").read_text("utf-8"))
 
 #: In ascending order.
 PERCENTILES = {

@@ -1,10 +1,8 @@
 import type { Histogram } from "hdr-histogram-js";
+import { MIN_SAMPLES } from "../contract/min-samples.js";
 import type { MeasuredResult } from "../contract/result.js";
 
 type Latency = NonNullable<MeasuredResult["latency"]>;
-
-/** Samples a percentile needs behind it before it is supported (M18). */
-const SUPPORT = { p99: 10_000, p99_9: 100_000 } as const;
 
 const toMs = (us: number): number => Math.round(us) / 1000;
 
@@ -32,5 +30,5 @@ export function latencyBlock(histogram: Histogram): Latency | undefined {
 
 /** The percentiles that have too few samples behind them. @param samples answers in the histogram */
 export function unsupportedPercentiles(samples: number): string[] {
-  return Object.entries(SUPPORT).flatMap(([name, needed]) => (samples < needed ? [name] : []));
+  return Object.entries(MIN_SAMPLES).flatMap(([name, needed]) => (samples < needed ? [name] : []));
 }
