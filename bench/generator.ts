@@ -6,11 +6,11 @@ import { MeasuredServer, runProgram } from "./processes.js";
 const REQUESTS = 60_000;
 const CONNECTIONS = 50;
 
-const server = await MeasuredServer.start("scripts/bench/bare-fastify.mjs", { BODY: "{}" }, "/light");
+const server = await MeasuredServer.start("bench/bare-fastify.mjs", { BODY: "{}" }, "/light");
 try {
   const plain = async () => {
     const env = { URL: `${server.url}/light`, CONNECTIONS: String(CONNECTIONS), REQUESTS: String(REQUESTS) };
-    const figures = await runProgram("scripts/bench/plain-autocannon.mjs", env);
+    const figures = await runProgram("bench/plain-autocannon.mjs", env);
     return (figures as { cpu_us_per_request: number }).cpu_us_per_request;
   };
   const ours = (traffic: string) => async () =>

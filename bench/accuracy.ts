@@ -73,7 +73,7 @@ await needWrk();
 const pairs = pairsAsked(6);
 for (const delay_ms of DELAYS_MS) {
   const env = { DELAY_MS: String(delay_ms) };
-  const server = await MeasuredServer.start("scripts/bench/fixed-server.mjs", env, "/light");
+  const server = await MeasuredServer.start("bench/fixed-server.mjs", env, "/light");
   try {
     await compare(server, delay_ms, pairs);
   } finally {

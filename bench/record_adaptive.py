@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Adds campaigns of 20 fixed runs to scripts/bench/adaptive-recorded.json, for `npm run bench:adaptive`.
+"""Adds campaigns of 20 fixed runs to bench/adaptive-recorded.json, for `npm run bench:adaptive`.
 
-    .venv/bin/python scripts/bench/record_adaptive.py NOTE results/20261121_101500 …
+    .venv/bin/python bench/record_adaptive.py NOTE results/20261121_101500 …
 
 Which pairs are made of a campaign's targets, and of what kind they are, stands in PAIRS below. The campaigns
 are measured with the plugin beside this file, for example
 
-    ./scripts/run-all.sh --plugin scripts/bench/variants.mjs --runtime local --concurrency 1 --runs 20 \
+    ./scripts/run-all.sh --plugin bench/variants.mjs --runtime local --concurrency 1 --runs 20 \
       --clients iovalkey,iovalkey+copy,iovalkey+little,iovalkey+much,memory-a,memory-b \
       --duration-mode custom:8 --warmup 1 --cooldown 0
 """
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from report.analysis.summary import Summary, summarize  # noqa: E402
@@ -65,7 +65,7 @@ def main(words: list[str]) -> int:
         campaigns[campaign.name] = {
             "note": note,
             "machine": f"{manifest['machine']['cpu_model']}, {manifest['machine']['cpus']} CPUs",
-            "settings": manifest["settings"] | {"plugin": "scripts/bench/variants.mjs"},
+            "settings": manifest["settings"] | {"plugin": "bench/variants.mjs"},
             "runs": runs,
         }
         pairs += [

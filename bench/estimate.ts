@@ -10,7 +10,7 @@ import { execa } from "execa";
  * `npm run bench:estimate -- --runtime docker`.
  */
 const CAMPAIGNS = 3;
-const cli = fileURLToPath(new URL("../../dist/orchestrator/cli.js", import.meta.url));
+const cli = fileURLToPath(new URL("../dist/orchestrator/cli.js", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "ratelimit-bench-estimate-"));
 const flags = ["--clients", "iovalkey,ioredis@valkey,valkey-glide", "--runs", "4", "--concurrency", "20"];
 flags.push(

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Adaptive runs held against a fixed number on recorded campaigns: `npm run bench:adaptive`
 
-Every pair of the record (scripts/bench/adaptive-recorded.json, which says how it was made) is decided twice
+Every pair of the record (bench/adaptive-recorded.json, which says how it was made) is decided twice
 from the same runs: by the rule of fixed runs with all of them, 20 a side, and by the looks of `--runs auto`,
 which see no run that they did not ask for. A conclusion counts as reached when both say the same, so that
 `inconclusive` counts as missed unless the fixed runs were inconclusive, too. Exits with 1 when one was
@@ -14,7 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from report.statistics.decision import Comparison, compare_runs  # noqa: E402

@@ -20,7 +20,7 @@ async function sliceUs(server: MeasuredServer): Promise<number> {
 
 const figures = await interleavedSums(pairsAsked(15), SLICES, async () => {
   const ours = await MeasuredServer.start("dist/server/index.js", { MODE: "none" }, "/light");
-  const bare = await MeasuredServer.start("scripts/bench/bare-fastify.mjs", { BODY }, "/light");
+  const bare = await MeasuredServer.start("bench/bare-fastify.mjs", { BODY }, "/light");
   for (const server of [ours, bare]) await load(server, WARM_UP_REQUESTS);
   return {
     a: () => sliceUs(ours),

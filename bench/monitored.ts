@@ -1,6 +1,6 @@
 import pidusage from "pidusage";
-import { Monitor } from "../../src/benchmark/monitor.js";
-import { readUsage } from "../../src/benchmark/server-under-test.js";
+import { Monitor } from "../src/benchmark/monitor.js";
+import { readUsage } from "../src/benchmark/server-under-test.js";
 
 /**
  * Monitors, or does nothing, for so many seconds: readings of the server once a second by the generator's monitor,

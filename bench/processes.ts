@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = fileURLToPath(new URL("..", import.meta.url));
 const reporter = fileURLToPath(new URL("./cpu-reporter.mjs", import.meta.url));
 
 async function freePort(): Promise<number> {

@@ -22,7 +22,7 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 SHAPE = Path(__file__).with_name("report-shape.json")
 COUNTS = (1_000, 10_000)
 RUNS, SECONDS = 10, 30

@@ -20,7 +20,7 @@ interface Figures {
   verdict: { reasons: { rule: string; text: string }[] };
 }
 
-const server = await MeasuredServer.start("scripts/bench/bare-fastify.mjs", { BODY: "{}" }, "/light");
+const server = await MeasuredServer.start("bench/bare-fastify.mjs", { BODY: "{}" }, "/light");
 const lateness: { p50: number; p99: number }[] = [];
 const paced: number[] = [];
 let kept = 0;
@@ -40,7 +40,7 @@ try {
   };
   const autocannon = async (how: Record<string, string>) => {
     const env = { URL: `${server.url}/light`, CONNECTIONS, ...how };
-    const run = (await runProgram("scripts/bench/plain-autocannon.mjs", env)) as {
+    const run = (await runProgram("bench/plain-autocannon.mjs", env)) as {
       cpu_us_per_request: number;
     };
     return run.cpu_us_per_request;

@@ -21,7 +21,7 @@ function asked(flag: string, fallback: string): string {
 
 const runs = asked("--runs", "10");
 const plantedRuns = asked("--planted-runs", "60");
-const cli = fileURLToPath(new URL("../../dist/orchestrator/cli.js", import.meta.url));
+const cli = fileURLToPath(new URL("../dist/orchestrator/cli.js", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "ratelimit-bench-differences-"));
 const output = join(home, "results");
 const plugin = join(home, "same.js");
