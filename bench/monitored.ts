@@ -1,6 +1,6 @@
 import pidusage from "pidusage";
-import { Monitor } from "../src/benchmark/monitor.js";
-import { readUsage } from "../src/benchmark/server-under-test.js";
+import { ServerMonitor } from "../src/benchmark/measurement/monitor.js";
+import { readUsage } from "../src/benchmark/measurement/server-readings.js";
 
 /**
  * Monitors, or does nothing, for so many seconds: readings of the server once a second by the generator's monitor,
@@ -10,7 +10,7 @@ const { URL: url = "", SECONDS: seconds = "5", PIDS: pids = "", MONITOR: on } = 
 await readUsage(url);
 // What starting costs has nothing to do with monitoring.
 await new Promise((resolve) => setTimeout(resolve, 1500));
-const monitor = on === "1" ? new Monitor(url) : undefined;
+const monitor = on === "1" ? new ServerMonitor(url) : undefined;
 await monitor?.start();
 const before = process.cpuUsage();
 const watched = pids.split(",").map(Number);

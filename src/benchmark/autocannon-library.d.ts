@@ -22,7 +22,7 @@ declare module "autocannon" {
       url: string;
       connections: number;
       duration?: number;
-      /** Requests, instead of a duration. */
+      /** Number of requests, instead of a duration. */
       amount?: number;
       timeout?: number;
       sampleInt?: number;

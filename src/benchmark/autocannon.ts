@@ -1,44 +1,45 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import autocannon from "autocannon";
 import { environmentError } from "../contract/errors.js";
-import { monotonicMs, sleep } from "./clock.js";
 import type { RequestSource } from "./drivers/http.js";
-import type { Engine, Extent, Window, WindowListener } from "./engine.js";
-import { Recorder, rehearse, SAMPLE_MS } from "./recorder.js";
+import type { Extent, LoadLoop, Window, WindowListener } from "./load-loop.js";
+import { monotonicMs } from "./measurement/clock.js";
+import { prewarmSampling, ResponseRecorder, SAMPLE_MS } from "./measurement/recorder.js";
 
-/** autocannon looks at its stop flag this often; its own figures are not used. */
+/** How often autocannon checks its stop flag. Its own figures are not used. */
 const TICK_MS = 100;
-/** Longer than any run: the window is ours to close, not autocannon's. */
+/** Longer than any run: this class closes the window, not autocannon. */
 const FOREVER_S = 1_000_000;
-/** A connection that was refused or lost waits this long, so that a dead server is not hammered. */
+/** Pause before a refused or lost connection is opened again, so that a dead server is not flooded. */
 const RECONNECT_MS = 50;
 
 export interface ClosedLoopOptions {
   url: URL;
-  /** One a connection. */
+  /** One per connection. */
   sources: readonly RequestSource[];
   timeoutS: number;
 }
 
-const noTally = () => ({ sent: 0, connection_errors: 0, timed_out: 0 });
+const zeroCounts = () => ({ sent: 0, connection_errors: 0, timed_out: 0 });
 
 /**
- * autocannon's clients behind a gate. Each connection sends its next request when the last one is answered, as
- * long as the gate is open; while it is shut all connections stay open and idle, so that warm-up and measurement
- * use the same connections, with a drained moment between them.
+ * The closed loop: each connection sends its next request when the last one is answered. autocannon's clients run
+ * behind a gate. While the gate is shut all connections stay open and idle, so that warm-up and measurement use the
+ * same connections, with a drained moment between them.
  *
  * Four methods of autocannon's client (9.0.0) are overridden: `_doRequest` for the gate; `nextRequest` for prebuilt
- * requests; `_connect` and `_destroyConnection`, because autocannon keeps a lost request in its queue, which would
- * give its age to every later answer of that connection.
+ * requests; `_connect` and `_destroyConnection`, because autocannon keeps a lost request in its queue, and every later
+ * answer of that connection would get the age of the lost one.
  */
-export class ClosedLoop implements Engine {
+export class ClosedLoop implements LoadLoop {
   readonly #clients: autocannon.Client[] = [];
   readonly #instance: autocannon.Instance;
   /** Clients that the gate holds back. */
   readonly #waiting = new Set<autocannon.Client>();
   #open = false;
   #quota = Number.POSITIVE_INFINITY;
-  #tally = noTally();
-  #recorder: Recorder | undefined;
+  #requests = zeroCounts();
+  #recorder: ResponseRecorder | undefined;
   #whenIdle: (() => void) | undefined;
   #stopped = false;
   readonly options: ClosedLoopOptions;
@@ -52,7 +53,7 @@ export class ClosedLoop implements Engine {
       timeout: options.timeoutS,
       sampleInt: TICK_MS,
       skipAggregateResult: true,
-      setupClient: (client) => this.#adopt(client),
+      setupClient: (client) => this.#setUp(client),
     });
     this.#instance.on("response", (_client: unknown, status: number, _bytes: number, ms: number) => {
       this.#recorder?.answer(status, ms);
@@ -72,26 +73,26 @@ export class ClosedLoop implements Engine {
   }
 
   async warmUp(durationS: number): Promise<void> {
-    const recorder = new Recorder();
+    const recorder = new ResponseRecorder();
     this.#recorder = recorder;
-    const endRehearsal = rehearse(recorder);
+    const stopSampling = prewarmSampling(recorder);
     this.#openGate();
     await sleep(durationS * 1000);
     this.#open = false;
-    endRehearsal();
+    stopSampling();
     await this.#drained();
     this.#recorder = undefined;
   }
 
   async measure(extent: Extent, listener: WindowListener): Promise<Window> {
-    const recorder = new Recorder();
+    const recorder = new ResponseRecorder();
     this.#recorder = recorder;
-    this.#tally = noTally();
+    this.#requests = zeroCounts();
     this.#quota = "requests" in extent ? extent.requests : Number.POSITIVE_INFINITY;
     const opened_ms = monotonicMs();
     const closes_ms = "durationS" in extent ? opened_ms + extent.durationS * 1000 : Number.POSITIVE_INFINITY;
     const sampler = setInterval(() => {
-      // What is left of the last interval must not become a sliver of its own.
+      // A short rest of the window belongs to the last interval.
       const now = monotonicMs();
       if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
     }, SAMPLE_MS);
@@ -99,13 +100,13 @@ export class ClosedLoop implements Engine {
     if ("requests" in extent) await this.#drained(Number.POSITIVE_INFINITY);
     else await sleep(extent.durationS * 1000);
 
-    // One synchronous step: what is in flight now is cut, and nothing of it enters any figure.
+    // One synchronous step: requests in flight now are cut and enter no figure.
     this.#open = false;
     const closed_ms = monotonicMs();
     clearInterval(sampler);
     this.#recorder = undefined;
     const cut = this.#clients.reduce((total, client) => total + client.pipelinedRequests.size(), 0);
-    const counts = recorder.counts({ ...this.#tally, cut });
+    const counts = recorder.counts({ ...this.#requests, cut });
     listener.sample(recorder.sample(closed_ms));
     listener.closed();
     await this.#drained();
@@ -126,7 +127,7 @@ export class ClosedLoop implements Engine {
     for (const client of waiting) client._doRequest();
   }
 
-  /** Resolves when no request is in flight; gives up after the request time-out, when none can be any more. */
+  /** Resolves when no request is in flight, at the latest after the request time-out. */
   #drained(limitMs = (this.options.timeoutS + 1) * 1000): Promise<void> {
     if (this.#waiting.size === this.#clients.length) return Promise.resolve();
     return new Promise((resolve) => {
@@ -139,7 +140,7 @@ export class ClosedLoop implements Engine {
     });
   }
 
-  #adopt(client: autocannon.Client): void {
+  #setUp(client: autocannon.Client): void {
     const source = this.options.sources[this.#clients.length];
     if (!source) throw new Error("more connections than request sources");
     this.#clients.push(client);
@@ -152,8 +153,8 @@ export class ClosedLoop implements Engine {
 
     const send = client._doRequest.bind(client);
     client._doRequest = () => {
-      if (this.#open && this.#tally.sent < this.#quota) {
-        this.#tally.sent++;
+      if (this.#open && this.#requests.sent < this.#quota) {
+        this.#requests.sent++;
         send();
         return;
       }
@@ -169,9 +170,9 @@ export class ClosedLoop implements Engine {
     client._connect = () => {
       const lost = client.pipelinedRequests.size();
       client.pipelinedRequests.clear();
-      this.#tally.connection_errors += lost;
+      this.#requests.connection_errors += lost;
       this.#recorder?.loss(lost);
-      // A half-read answer must not be glued to the next connection's first one.
+      // A half-read answer must not be joined with the first answer of the next connection.
       client.parser.initialize("RESPONSE");
       if (!broken) return connect();
       broken = false;
@@ -182,10 +183,10 @@ export class ClosedLoop implements Engine {
 
     const destroyConnection = client._destroyConnection.bind(client);
     client._destroyConnection = () => {
-      // Before the client is destroyed, autocannon calls this for a time-out alone.
+      // As long as the client is not destroyed, autocannon calls this only for a time-out.
       if (!client.destroyed) {
         const lost = client.pipelinedRequests.size();
-        this.#tally.timed_out += lost;
+        this.#requests.timed_out += lost;
         this.#recorder?.loss(lost);
       }
       destroyConnection();

@@ -5,19 +5,19 @@ import { decodePlugins } from "../contract/plugins.js";
 import { printDocument, runProgram } from "../contract/program.js";
 import { addTraffic } from "../plugins/add-traffic.js";
 import { loadPlugins } from "../plugins/load.js";
-import { createReporter } from "./progress.js";
+import { createProgressWriter } from "./progress.js";
 import { run } from "./run.js";
 
 /**
- * The load generator: told by environment variables, progress on standard error, the result as one JSON document
- * on standard output or in OUTPUT_FILE. It ends with 0 once it has measured, whatever the verdict.
+ * The load generator. It reads environment variables, writes progress to standard error, and writes the result as one
+ * JSON document to standard output or to OUTPUT_FILE. It exits with 0 once it has measured, whatever the verdict.
  */
 async function main(): Promise<ExitCode> {
   const work = decodeGeneratorEnv(process.env);
   const plugins = await loadPlugins(decodePlugins(process.env));
   addTraffic(plugins);
   const loaded = plugins.length > 0 ? { plugins: plugins.map(({ facts }) => facts) } : {};
-  const result = { ...(await run(work, createReporter(work.progress))), ...loaded };
+  const result = { ...(await run(work, createProgressWriter(work.progress))), ...loaded };
   if (work.outputFile) await writeFile(work.outputFile, `${JSON.stringify(result)}\n`);
   else await printDocument(result);
   return EXIT.done;

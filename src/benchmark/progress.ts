@@ -1,6 +1,6 @@
 import type { Progress } from "../contract/progress.js";
 
-/** What there is of a second, in words. */
+/** The figures of one second as text. */
 export function secondText(second: Extract<Progress, { event: "second" }>): string {
   const percent = (value: number, digits: number) => `${value.toFixed(digits)} %`;
   const { limited_share, p99_ms, generator_event_loop_utilisation, ...server } = second;
@@ -20,8 +20,8 @@ export function secondText(second: Extract<Progress, { event: "second" }>): stri
     .join(", ");
 }
 
-/** Progress goes to standard error, so that standard output holds the result alone. */
-export function createReporter(format: "text" | "json"): (progress: Progress) => void {
+/** Progress goes to standard error, so that standard output holds nothing but the result. */
+export function createProgressWriter(format: "text" | "json"): (progress: Progress) => void {
   return (progress) => {
     const text = progress.event === "phase" ? progress.phase : secondText(progress);
     process.stderr.write(`${format === "json" ? JSON.stringify(progress) : text}\n`);

@@ -2,8 +2,8 @@ import type { GeneratorEnv } from "../contract/generator-env.js";
 import {
   type EncodedHistogram,
   type GeneratorPart,
-  type Link,
   type MeasuredResult,
+  type NetworkLink,
   type Outcome,
   RESULT_SCHEMA,
   RESULT_SCHEMA_VERSION,
@@ -17,22 +17,22 @@ import { latencyBlock, unsupportedPercentiles } from "../judge/latency.js";
 import { limitOf } from "../judge/limit.js";
 import { judge } from "../judge/rules.js";
 import { addSchedules, scheduleOf } from "../judge/schedule.js";
-import type { ServerSample } from "./monitor.js";
-import { predict } from "./prediction.js";
-import type { Measured } from "./protocol.js";
-import { cpuUs, type ServerReadings } from "./server-under-test.js";
+import type { ServerSample } from "./measurement/monitor.js";
+import { predictionFor } from "./measurement/prediction.js";
+import { cpuUs, type ServerReadings } from "./measurement/server-readings.js";
 import { generatorVersions } from "./versions.js";
+import type { Measured } from "./workers/protocol.js";
 
-/** All that one run of the generator found out. */
-export interface Findings {
+/** Everything that one run of the generator measured. */
+export interface RunMeasurements {
   work: GeneratorEnv;
   started_at: Date;
   finished_at: Date;
-  /** One a worker, all of the same window. */
+  /** One entry per worker, all of the same window. */
   measured: readonly (Measured & { connections: number })[];
   generatorCpuUs: number;
-  /** What went over the machine's links in the window. */
-  links: Link[];
+  /** Bytes on the machine's links in the window. */
+  links: NetworkLink[];
   samples: Sample[];
   serverSamples: readonly ServerSample[];
   server?: ServerReadings;
@@ -46,14 +46,14 @@ const mean = (values: readonly number[]): number => total(values) / values.lengt
 
 type Histograms = GeneratorPart["histograms"];
 
-/** One histogram an outcome, of all workers that have some. */
+/** Merges the histograms of all workers, by outcome. */
 function mergedOutcomes(workers: readonly Histograms[]): Histograms {
   const merged = (outcome: Outcome): EncodedHistogram =>
     encodeHistogram(mergeHistograms(workers.map((histograms) => histograms[outcome])));
   return { allowed: merged("allowed"), limited: merged("limited"), failed: merged("failed") };
 }
 
-function generatorPart({ measured, generatorCpuUs, links }: Findings): GeneratorPart {
+function generatorPart({ measured, generatorCpuUs, links }: RunMeasurements): GeneratorPart {
   const opened = Math.min(...measured.map(({ opened_ms }) => opened_ms));
   const closed = Math.max(...measured.map(({ closed_ms }) => closed_ms));
   const service = measured.flatMap(({ service_histograms }) => service_histograms ?? []);
@@ -77,7 +77,7 @@ function generatorPart({ measured, generatorCpuUs, links }: Findings): Generator
   };
 }
 
-/** CPU of one role over the window, also per request. */
+/** CPU time of one role over the window, in total and per request. */
 function cpuOf(cpu_us: number, window_s: number, requests: number) {
   return {
     cpu_us,
@@ -86,8 +86,8 @@ function cpuOf(cpu_us: number, window_s: number, requests: number) {
   };
 }
 
-function resourcesOf(findings: Findings, part: GeneratorPart): Record<string, RoleResources> {
-  const { server, serverSamples } = findings;
+function resourcesOf(measurements: RunMeasurements, part: GeneratorPart): Record<string, RoleResources> {
+  const { server, serverSamples } = measurements;
   const requests = served(server, part.counts);
   const generator: RoleResources = {
     source: "process.cpuUsage",
@@ -109,13 +109,13 @@ function resourcesOf(findings: Findings, part: GeneratorPart): Record<string, Ro
       ...cpuOf(cpuUs(at_end) - cpuUs(at_window_open), part.window_s, requests),
       resident_bytes_mean: Math.round(mean(resident)),
       resident_bytes_max: Math.max(...resident),
-      // The server's seconds are part of the run's samples.
+      // The server's samples are in the samples of the run.
       samples: [],
     },
   };
 }
 
-function serverFigures({ server, serverSamples }: Findings, resources: Record<string, RoleResources>) {
+function serverFigures({ server, serverSamples }: RunMeasurements, resources: Record<string, RoleResources>) {
   const role = resources.server;
   if (!server || !role) return {};
   const heap = serverSamples.map((sample) => sample.heap_used_bytes);
@@ -169,11 +169,11 @@ function requestOf(work: GeneratorEnv): MeasuredResult["request"] {
   };
 }
 
-/** Latencies of the answers, in a block; none where nothing was answered. */
+/** Latencies of the answers; undefined where nothing was answered. */
 const answersOf = ({ allowed, limited }: Histograms) => latencyBlock(mergeHistograms([allowed, limited]));
 
-/** What an open loop adds to the result. */
-function openLoopFigures({ work }: Findings, part: GeneratorPart) {
+/** The members that an open loop adds to the result. */
+function openLoopFigures({ work }: RunMeasurements, part: GeneratorPart) {
   const { schedule, service_histograms, window_s } = part;
   if (!work.open || !schedule || !service_histograms) return {};
   const service_time = answersOf(service_histograms);
@@ -183,37 +183,37 @@ function openLoopFigures({ work }: Findings, part: GeneratorPart) {
   };
 }
 
-/** The result document of one run, judged by what the generator can see. */
-export function buildResult(findings: Findings): MeasuredResult {
-  const { work, server } = findings;
-  const part = generatorPart(findings);
+/** The result document of one run, judged by the evidence of the generator alone. */
+export function buildResult(measurements: RunMeasurements): MeasuredResult {
+  const { work, server } = measurements;
+  const part = generatorPart(measurements);
   const { counts, window_s } = part;
   const answers = answered(counts);
   const latency = answersOf(part.histograms);
-  const prediction = server && predict(work, server, counts, window_s);
-  const resources = resourcesOf(findings, part);
+  const prediction = server && predictionFor(work, server, counts, window_s);
+  const resources = resourcesOf(measurements, part);
   const evidence: Evidence = {
     schema: RESULT_SCHEMA,
     schema_version: RESULT_SCHEMA_VERSION,
     run: 1,
-    started_at: findings.started_at.toISOString(),
-    finished_at: findings.finished_at.toISOString(),
-    notes: findings.notes,
+    started_at: measurements.started_at.toISOString(),
+    finished_at: measurements.finished_at.toISOString(),
+    notes: measurements.notes,
     status: "measured",
     request: requestOf(work),
     duration: window_s,
     requests: { average: rounded(answers / window_s, 3), total: answers },
     ...(latency ? { latency } : {}),
-    ...openLoopFigures(findings, part),
+    ...openLoopFigures(measurements, part),
     unsupported: unsupportedPercentiles(answers),
     rate_limit_hits: counts.limited,
-    ...serverFigures(findings, resources),
+    ...serverFigures(measurements, resources),
     errors: counts.connection_errors,
     timeouts: counts.timed_out,
     totalErrors: failed(counts),
     counts,
     generators: [part],
-    samples: findings.samples,
+    samples: measurements.samples,
     ...(prediction ? { prediction } : {}),
     ...(server ? { server: serverEvidence(server) } : {}),
     resources,

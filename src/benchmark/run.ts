@@ -1,35 +1,36 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { GeneratorEnv } from "../contract/generator-env.js";
 import type { Progress } from "../contract/progress.js";
 import type { MeasuredResult, Sample } from "../contract/result.js";
 import { findProfile, findWorkload } from "../traffic/find.js";
-import { monotonicMs, sleep } from "./clock.js";
-import { Crew } from "./crew.js";
-import { carriedSince, readLinks } from "./links.js";
-import { Monitor, type ServerSample } from "./monitor.js";
+import { monotonicMs } from "./measurement/clock.js";
+import { ServerMonitor, type ServerSample } from "./measurement/monitor.js";
+import { bytesBetween, readNetworkLinks } from "./measurement/network-links.js";
+import { SampleMerger } from "./measurement/samples.js";
+import { identifyServer, readDrainedUsage, readUsage } from "./measurement/server-readings.js";
 import { buildResult } from "./results.js";
-import { SampleSheet } from "./samples.js";
-import { identify, readDrainedUsage, readUsage } from "./server-under-test.js";
+import { WorkerPool } from "./workers/worker-pool.js";
 
-/** Time for the word to reach all workers, so that they begin one schedule together. */
-const MUSTER_MS = 20;
-/** At a drained moment nothing is sent for so long, so that whoever follows the progress can read counters. */
-const READING_PAUSE_MS = 250;
+/** Time for the command to reach all workers, so that they start the schedule together. */
+const START_DELAY_MS = 20;
+/** Pause at a drained moment, in which a reader of the progress events can read counters. */
+const DRAINED_PAUSE_MS = 250;
 
 /**
  * One run of the load generator: identify the server, warm up, drain, measure, drain.
- * @throws BenchError when the server cannot be reached or is not the one that was meant
+ * @throws BenchError when the server cannot be reached or is not the expected one
  */
 export async function run(work: GeneratorEnv, report: (progress: Progress) => void): Promise<MeasuredResult> {
   const started_at = new Date();
   findProfile(work.traffic);
   const endpoint = work.url + findWorkload(work.workload).path;
-  const health = await identify(work.url, work.runNonce);
+  const health = await identifyServer(work.url, work.runNonce);
   const at_start = health && (await readUsage(work.url));
 
-  const sheet = new SampleSheet(work.workers);
+  const merger = new SampleMerger(work.workers);
   let opened_ms = 0;
-  let monitor: Monitor | undefined;
-  const crew = new Crew(
+  let monitor: ServerMonitor | undefined;
+  const pool = new WorkerPool(
     {
       url: endpoint,
       traffic: work.traffic,
@@ -40,36 +41,36 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
     work.connections,
     work.workers,
     (worker, sample) => {
-      const whole = sheet.add(worker, sample, opened_ms);
-      if (whole) report(secondOf(whole, monitor?.recent(monotonicMs())));
+      const interval = merger.add(worker, sample, opened_ms);
+      if (interval) report(secondEvent(interval, monitor?.recent(monotonicMs())));
     },
   );
   try {
-    await crew.connect();
+    await pool.connect();
     if (work.warmupS > 0) {
       report({ event: "phase", phase: "warmup" });
-      await crew.warmUp(work.warmupS);
+      await pool.warmUp(work.warmupS);
     }
     const drainMs = work.timeoutS * 1000;
     const at_window_open = health && (await readDrainedUsage(work.url, drainMs));
     report({ event: "phase", phase: "drained" });
-    await sleep(READING_PAUSE_MS);
+    await sleep(DRAINED_PAUSE_MS);
 
     report({ event: "phase", phase: "measure" });
-    monitor = at_window_open && new Monitor(work.url);
-    const links = await readLinks();
+    monitor = at_window_open && new ServerMonitor(work.url);
+    const links = await readNetworkLinks();
     await monitor?.start();
     const cpu = process.cpuUsage();
-    opened_ms = monotonicMs() + (work.open ? MUSTER_MS : 0);
+    opened_ms = monotonicMs() + (work.open ? START_DELAY_MS : 0);
     const extent =
       work.requests === undefined ? { durationS: work.durationS ?? 30 } : { requests: work.requests };
-    const measured = await crew.measure(extent, opened_ms);
+    const measured = await pool.measure(extent, opened_ms);
     const generatorCpu = process.cpuUsage(cpu);
-    const carried = carriedSince(links, await readLinks());
+    const linkBytes = bytesBetween(links, await readNetworkLinks());
     await monitor?.stop();
     const at_end = health && (await readDrainedUsage(work.url, drainMs));
     report({ event: "phase", phase: "finished" });
-    await sleep(READING_PAUSE_MS);
+    await sleep(DRAINED_PAUSE_MS);
 
     return buildResult({
       work,
@@ -77,8 +78,8 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
       finished_at: new Date(),
       measured,
       generatorCpuUs: generatorCpu.user + generatorCpu.system,
-      links: carried,
-      samples: sheet.rows(monitor?.samples ?? [], opened_ms),
+      links: linkBytes,
+      samples: merger.rows(monitor?.samples ?? [], opened_ms),
       serverSamples: monitor?.samples ?? [],
       notes: (monitor?.failures ?? []).map((failure) => `a reading of the server failed: ${failure}`),
       ...(health && at_start && at_window_open && at_end
@@ -86,12 +87,12 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
         : {}),
     });
   } finally {
-    await crew.dismiss();
+    await pool.terminate();
   }
 }
 
-/** A second as it is told live. */
-export function secondOf(sample: Sample, server: ServerSample | undefined): Progress {
+/** The progress event of one second. */
+export function secondEvent(sample: Sample, server: ServerSample | undefined): Progress {
   const answered = sample.allowed + sample.limited;
   const { p99_ms, generator_event_loop_utilisation } = sample;
   return {

@@ -63,7 +63,7 @@ export const linkSchema = z.strictObject({
   received_bytes: count,
   sent_bytes: count,
 });
-export type Link = z.infer<typeof linkSchema>;
+export type NetworkLink = z.infer<typeof linkSchema>;
 
 export const generatorWorkerSchema = z.strictObject({
   connections: z.int().min(1),

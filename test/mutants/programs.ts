@@ -13,17 +13,17 @@ export const programs: readonly Mutant[] = [
   // src/benchmark
   {
     what: "latencies are recorded in milliseconds where microseconds are meant",
-    file: "src/benchmark/recorder.ts",
+    file: "src/benchmark/measurement/recorder.ts",
     find: "Math.max(1, Math.round(ms * 1000))",
     replace: "Math.max(1, Math.round(ms))",
-    test: "test/unit/benchmark/recorder.test.ts",
+    test: "test/unit/benchmark/measurement/recorder.test.ts",
   },
   {
     what: "failed answers are in the latency of the seconds",
-    file: "src/benchmark/recorder.ts",
-    find: 'if (outcome !== "failed") this.#tape.push(us);',
-    replace: "this.#tape.push(us);",
-    test: "test/unit/benchmark/recorder.test.ts",
+    file: "src/benchmark/measurement/recorder.ts",
+    find: 'if (outcome !== "failed") this.#buffer.push(us);',
+    replace: "this.#buffer.push(us);",
+    test: "test/unit/benchmark/measurement/recorder.test.ts",
   },
   // src/probe
   {

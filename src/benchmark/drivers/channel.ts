@@ -1,23 +1,23 @@
 /**
- * One connection of a driver to what is measured: at most one request is under way on it. It connects by itself, and
- * again whenever the connection ends.
+ * One connection of a driver, with at most one request in flight. It connects by itself, and again whenever the
+ * connection ends.
  */
 export interface Channel {
   /** Sends the next request; only between `ready` and the next event. */
   send(): void;
-  /** Gives up the request under way, and with it the connection. No event tells of it but the next `ready`. */
+  /** Gives up the request in flight and its connection. The only event that follows is the next `ready`. */
   abandon(): void;
-  /** Ends it for good; no event follows. */
+  /** Closes the connection for good; no event follows. */
   close(): void;
 }
 
-/** What a channel tells its owner. */
+/** Events of a channel. */
 export interface ChannelListener {
-  /** It is connected and has no request under way. */
+  /** The channel is connected and idle. */
   ready(): void;
-  /** @param status as HTTP has it: the driver's outcomes are told by it */
+  /** @param status HTTP status, from which the driver derives the outcome */
   answered(status: number): void;
-  /** The connection ended, with the request that was under way, if there was one. */
+  /** The connection ended, and with it the request in flight, if there was one. */
   lost(): void;
 }
 

@@ -5,12 +5,12 @@ import type { Channel, ChannelListener, OpenChannel } from "./channel.js";
 import type { RequestSource } from "./http.js";
 import { wholeResponseStatus } from "./whole-response.js";
 
-/** A connection that ended without an answer waits this long, so that a dead server is not hammered. */
+/** Pause before a connection that ended without an answer is opened again, so that a dead server is not flooded. */
 const RECONNECT_MS = 50;
-/** What one read can hold. The parser copies what it keeps, so all sockets of a thread can share it. */
+/** Size of the read buffer. The parser copies what it keeps, so all sockets of a thread share one buffer. */
 const READ_BYTES = 64 * 1024;
 
-/** HTTP/1.1 over a socket of its own: prebuilt requests, no pipelining. Bodies are read and thrown away. */
+/** HTTP/1.1 on one socket: prebuilt requests, no pipelining. Bodies are read and discarded. */
 class HttpChannel implements Channel {
   readonly #url: URL;
   readonly #source: RequestSource;
@@ -20,10 +20,10 @@ class HttpChannel implements Channel {
   #socket: Socket | undefined;
   #status = 0;
   #keepsAlive = true;
-  /** The parser has a part of the answer. */
+  /** The parser has read a part of the answer. */
   #isParsing = false;
-  #isUnderWay = false;
-  /** Whether this connection gave an answer: then it may be opened again at once. */
+  #isInFlight = false;
+  /** Whether this connection gave an answer: then it is reopened without a pause. */
   #hasAnswered = false;
   #isClosed = false;
 
@@ -41,12 +41,12 @@ class HttpChannel implements Channel {
   }
 
   send(): void {
-    this.#isUnderWay = true;
+    this.#isInFlight = true;
     this.#socket?.write(this.#source.next().requestBuffer);
   }
 
   abandon(): void {
-    this.#isUnderWay = false;
+    this.#isInFlight = false;
     this.#drop();
   }
 
@@ -72,7 +72,7 @@ class HttpChannel implements Channel {
         },
       },
     };
-    // As the closed loop: who measures a server has no need of proof that it is the right one.
+    // Like the closed loop: a benchmark need not verify the certificate of the server it measures.
     const socket = isSecure ? connectSecurely({ ...options, rejectUnauthorized: false }) : connect(options);
     this.#socket = socket;
     this.#hasAnswered = false;
@@ -81,19 +81,19 @@ class HttpChannel implements Channel {
     socket.once(isSecure ? "secureConnect" : "connect", () => {
       if (socket === this.#socket) this.#listener.ready();
     });
-    // The reason does not matter: `close` follows.
+    // The reason does not matter, because `close` follows.
     socket.on("error", () => {});
     socket.on("close", () => {
       if (socket !== this.#socket) return;
-      // An answer without a length ends with its connection.
-      if (this.#isUnderWay) this.#parser.finish();
+      // An answer without a length ends when its connection ends.
+      if (this.#isInFlight) this.#parser.finish();
       if (socket === this.#socket) this.#drop();
     });
   }
 
   #read(bytes: number): void {
-    // What nobody asked for cannot be told from an answer to the next request.
-    if (!this.#isUnderWay) {
+    // Unrequested data cannot be distinguished from the answer to the next request.
+    if (!this.#isInFlight) {
       this.#drop();
       return;
     }
@@ -109,9 +109,9 @@ class HttpChannel implements Channel {
   }
 
   #complete(): void {
-    // 1xx announces an answer, and is none.
-    if (!this.#isUnderWay || this.#status < 200) return;
-    this.#isUnderWay = false;
+    // A 1xx status announces an answer but is not one.
+    if (!this.#isInFlight || this.#status < 200) return;
+    this.#isInFlight = false;
     this.#isParsing = false;
     this.#hasAnswered = true;
     this.#listener.answered(this.#status);
@@ -119,19 +119,19 @@ class HttpChannel implements Channel {
     else this.#drop();
   }
 
-  /** Leaves the connection as it is, and opens another one. */
+  /** Destroys the connection and opens another one. */
   #drop(): void {
-    const again = this.#hasAnswered ? 0 : RECONNECT_MS;
-    this.#isUnderWay = false;
+    const pauseMs = this.#hasAnswered ? 0 : RECONNECT_MS;
+    this.#isInFlight = false;
     this.#socket?.destroy();
     this.#socket = undefined;
     if (this.#isClosed) return;
     this.#listener.lost();
-    setTimeout(() => this.#connect(), again);
+    setTimeout(() => this.#connect(), pauseMs);
   }
 }
 
-/** Channels that send the requests of `sources`, one source a channel, to the host of `url`. */
+/** Channels to the host of `url`; channel number n sends the requests of `sources[n]`. */
 export function httpChannels(url: URL, sources: readonly RequestSource[]): OpenChannel {
   const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
   return (index, listener) => {

@@ -7,13 +7,13 @@ import {
   type RequestStream,
 } from "../../traffic/types.js";
 
-/** What an HTTP status means for a rate limiter under test. */
+/** The outcome that an HTTP status means. */
 export function outcomeOf(status: number): Outcome {
   if (status >= 200 && status < 300) return "allowed";
   return status === 429 ? "limited" : "failed";
 }
 
-/** A request as bytes on the wire. */
+/** The bytes of one request. */
 export interface PreparedRequest {
   requestBuffer: Buffer;
 }
@@ -24,7 +24,7 @@ export interface RequestSource {
 }
 
 /**
- * The bytes of one request, built once: handing out prebuilt buffers costs no more than one static request.
+ * Builds the bytes of one request in advance: handing out prebuilt buffers costs no more than one static request.
  * @param url base address and path of the endpoint
  */
 export function requestBuffer(url: URL, descriptors: Descriptors): Buffer {
@@ -35,22 +35,22 @@ export function requestBuffer(url: URL, descriptors: Descriptors): Buffer {
   );
 }
 
-/** Where the digits of fresh keys begin. */
-function freshPlaces(buffer: Buffer): number[] {
-  const places: number[] = [];
+/** Offsets at which the digits of fresh keys begin. */
+function freshKeyOffsets(buffer: Buffer): number[] {
+  const offsets: number[] = [];
   for (let at = buffer.indexOf(FRESH_KEY); at >= 0; at = buffer.indexOf(FRESH_KEY, at + 1)) {
-    places.push(at + FRESH_KEY_PREFIX.length);
+    offsets.push(at + FRESH_KEY_PREFIX.length);
   }
-  return places;
+  return offsets;
 }
 
 const ZERO = 48;
 const NINE = 57;
 
-/** Fresh numbers of a connection: room for a hundred thousand million, beyond any run. */
+/** Fresh numbers reserved for each connection: 1e11, more than any run sends. */
 const NUMBERS_PER_CONNECTION = 1e11;
 
-/** The digits of fresh keys, counted up in place: dividing a large number for each request costs far more. */
+/** The digits of fresh keys, counted up in place: formatting a large number for each request costs far more. */
 class FreshNumber {
   readonly #digits: Buffer;
 
@@ -59,20 +59,20 @@ class FreshNumber {
     this.#digits = Buffer.from(String(last).padStart(FRESH_KEY_DIGITS, "0"));
   }
 
-  /** Writes the next number over the digits at `place`. */
-  write(buffer: Buffer, place: number): void {
+  /** Writes the next number over the digits at `offset`. */
+  write(buffer: Buffer, offset: number): void {
     const digits = this.#digits;
     let at = FRESH_KEY_DIGITS - 1;
     for (; digits[at] === NINE; at--) digits[at] = ZERO;
     digits[at] = (digits[at] ?? ZERO) + 1;
-    digits.copy(buffer, place);
+    digits.copy(buffer, offset);
   }
 }
 
 /**
- * One source a connection. Requests with fresh keys are copied for each connection and their digits written in
- * place: a connection has one request under way, so its buffer is free again when the next one is asked for.
- * @param first number of the first connection, over all workers
+ * One source per connection. Requests with fresh keys are copied for each connection, and their digits are written in
+ * place: a connection has one request in flight, so its buffer is free again when the next request is taken.
+ * @param first number of the first connection, counted over all workers
  */
 export function requestSources(
   url: URL,
@@ -81,10 +81,10 @@ export function requestSources(
   first: number,
 ): RequestSource[] {
   const shared = requests.map((descriptors) => ({ requestBuffer: requestBuffer(url, descriptors) }));
-  const places = shared.map((request) => freshPlaces(request.requestBuffer));
+  const offsets = shared.map((request) => freshKeyOffsets(request.requestBuffer));
   return streams.map((stream, index) => {
     const own = shared.map((request, which) =>
-      places[which]?.length ? { requestBuffer: Buffer.from(request.requestBuffer) } : request,
+      offsets[which]?.length ? { requestBuffer: Buffer.from(request.requestBuffer) } : request,
     );
     const number = new FreshNumber((first + index) * NUMBERS_PER_CONNECTION);
     return {
@@ -92,7 +92,7 @@ export function requestSources(
         const which = stream.next();
         const request = own[which];
         if (!request) throw new Error(`the traffic has no request ${which}`);
-        for (const place of places[which] ?? []) number.write(request.requestBuffer, place);
+        for (const offset of offsets[which] ?? []) number.write(request.requestBuffer, offset);
         return request;
       },
     };

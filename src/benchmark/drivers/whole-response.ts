@@ -4,8 +4,8 @@ const LF = 0x0a;
 const TAB = 0x09;
 const COLON = 0x3a;
 const ZERO = 0x30;
-/** Turns capital letters into small ones, and leaves digits, `-`, `.`, `/` and blanks as they are. */
-const SMALL = 0x20;
+/** Turns upper case into lower case; leaves digits, `-`, `.`, `/` and spaces as they are. */
+const LOWER_CASE = 0x20;
 
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text, "latin1"));
 const VERSION = bytes("HTTP/1.1 ");
@@ -14,9 +14,9 @@ const CONNECTION = bytes("connection");
 const KEEP_ALIVE = bytes("keep-alive");
 const TRANSFER_ENCODING = bytes("transfer-encoding");
 
-/** Whether `text`, in small letters, stands at `at`, in letters of any size. */
-function standsAt(buffer: Uint8Array, at: number, text: Uint8Array): boolean {
-  for (let i = 0; i < text.length; i++) if (((buffer[at + i] ?? 0) | SMALL) !== text[i]) return false;
+/** Whether the buffer has `text` (lower case) at `at`, ignoring case. */
+function matchesAt(buffer: Uint8Array, at: number, text: Uint8Array): boolean {
+  for (let i = 0; i < text.length; i++) if (((buffer[at + i] ?? 0) | LOWER_CASE) !== text[i]) return false;
   return true;
 }
 
@@ -25,37 +25,38 @@ const digitAt = (buffer: Uint8Array, at: number): number => {
   return digit >= 0 && digit <= 9 ? digit : -1;
 };
 
-/** Where the line feed is that ends the line, after the only carriage return of the line; else -1. */
+/** Offset of the line feed that ends the line, if the only carriage return of the line precedes it; else -1. */
 function endOfLine(buffer: Uint8Array, from: number, length: number): number {
   let at = from;
   while (at < length && buffer[at] !== CR && buffer[at] !== LF) at++;
   return at + 1 < length && buffer[at] === CR && buffer[at + 1] === LF ? at + 1 : -1;
 }
 
-/** The whole number that stands alone between `at` and the end of its line, blanks before it; else -1. */
+/** The whole number between `at` and the end of the line, with leading spaces; -1 if there is anything else. */
 function numberAt(buffer: Uint8Array, at: number, end: number): number {
   let value = -1;
-  let place = at;
-  while (buffer[place] === SPACE) place++;
-  for (; place < end; place++) {
-    const digit = digitAt(buffer, place);
+  let offset = at;
+  while (buffer[offset] === SPACE) offset++;
+  for (; offset < end; offset++) {
+    const digit = digitAt(buffer, offset);
     if (digit < 0 || value > 1e12) return -1;
     value = Math.max(value, 0) * 10 + digit;
   }
   return value;
 }
 
-/** The value of `connection` is `keep-alive`, and nothing else. */
+/** Whether the value of `connection` is exactly `keep-alive`. */
 function keepsAlive(buffer: Uint8Array, at: number, end: number): boolean {
-  let place = at;
-  while (buffer[place] === SPACE) place++;
-  return end - place === KEEP_ALIVE.length && standsAt(buffer, place, KEEP_ALIVE);
+  let offset = at;
+  while (buffer[offset] === SPACE) offset++;
+  return end - offset === KEEP_ALIVE.length && matchesAt(buffer, offset, KEEP_ALIVE);
 }
 
 /**
- * The status of an answer that lies in one read as nearly all do: whole, alone, with a length, on a connection that
- * stays. 0 for anything else, which is left to the parser: this one only saves its cost.
+ * Fast path for the usual answer: complete and alone in one read, with a content length, on a connection that stays
+ * open. It saves the cost of the parser, which handles everything else.
  * @param length bytes of `buffer` that were read
+ * @returns the status, or 0 for an answer that the parser has to read
  */
 export function wholeResponseStatus(buffer: Uint8Array, length: number): number {
   for (let i = 0; i < VERSION.length; i++) if (buffer[i] !== VERSION[i]) return 0;
@@ -70,20 +71,20 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
     const line = at;
     at = endOfLine(buffer, at, length);
     if (at < 0) return 0;
-    const first = (buffer[line] ?? 0) | SMALL;
+    const first = (buffer[line] ?? 0) | LOWER_CASE;
     if (first === CONTENT_LENGTH[0]) {
-      if (buffer[line + CONTENT_LENGTH.length] === COLON && standsAt(buffer, line, CONTENT_LENGTH)) {
-        // A second length is for the parser to judge.
+      if (buffer[line + CONTENT_LENGTH.length] === COLON && matchesAt(buffer, line, CONTENT_LENGTH)) {
+        // The parser decides about a second length.
         if (body >= 0) return 0;
         body = numberAt(buffer, line + CONTENT_LENGTH.length + 1, at - 1);
         if (body < 0) return 0;
-      } else if (buffer[line + CONNECTION.length] === COLON && standsAt(buffer, line, CONNECTION)) {
+      } else if (buffer[line + CONNECTION.length] === COLON && matchesAt(buffer, line, CONNECTION)) {
         if (!keepsAlive(buffer, line + CONNECTION.length + 1, at - 1)) return 0;
       }
-    } else if (first === TRANSFER_ENCODING[0] && standsAt(buffer, line, TRANSFER_ENCODING)) {
+    } else if (first === TRANSFER_ENCODING[0] && matchesAt(buffer, line, TRANSFER_ENCODING)) {
       return 0;
     } else if (buffer[line] === SPACE || buffer[line] === TAB) {
-      // It continues the line before.
+      // A continuation of the line before.
       return 0;
     }
   }

@@ -1,18 +1,18 @@
 import type { Counts } from "../../contract/result.js";
 import type { ScheduleCounts } from "../../contract/schedule.js";
 import { outcomeOf } from "../drivers/http.js";
-import type { Window } from "../engine.js";
-import { encodeOutcomes, Recorder, talliesByOutcome, type WorkerSample } from "../recorder.js";
-import { Tally } from "../tally.js";
+import type { Window } from "../load-loop.js";
+import { encodeByOutcome, histogramsByOutcome, MicrosecondHistogram } from "../measurement/histograms.js";
+import { ResponseRecorder, type WorkerSample } from "../measurement/recorder.js";
 
-/** A send is late from here on. */
+/** A send that is later than this counts as late. */
 const LATE_MS = 1;
 
 /** Records one worker's window of an open loop: response time from the intended send, service time from the send. */
-export class OpenRecorder {
-  readonly #responses = new Recorder();
-  readonly #service = talliesByOutcome();
-  readonly #lateness = new Tally();
+export class OpenLoopRecorder {
+  readonly #responses = new ResponseRecorder();
+  readonly #service = histogramsByOutcome();
+  readonly #lateness = new MicrosecondHistogram();
   readonly #schedule: ScheduleCounts = { offered: 0, sent: 0, late: 0, blocked: 0, dropped: 0, unsent: 0 };
   #lost = 0;
   #timedOut = 0;
@@ -27,14 +27,14 @@ export class OpenRecorder {
     this.#lateness.record(Math.round(late_ms * 1000));
   }
 
-  /** A send that was given up: no connection became free in time. */
+  /** A send that was given up because no connection became free in time. */
   dropped(): void {
     this.#schedule.offered++;
     this.#schedule.blocked++;
     this.#schedule.dropped++;
   }
 
-  /** A send that was due and still waited when the window closed. */
+  /** A send that was due and still waiting when the window closed. */
   unsent(): void {
     this.#schedule.offered++;
     this.#schedule.blocked++;
@@ -60,7 +60,7 @@ export class OpenRecorder {
     return this.#responses.sample(at_ms);
   }
 
-  /** Everything, once nothing is under way any more. */
+  /** All figures; call this when nothing is in flight any more. */
   figures(): Omit<Window, "opened_ms" | "closed_ms"> {
     const counts: Counts = this.#responses.counts({
       sent: this.#schedule.sent,
@@ -71,7 +71,7 @@ export class OpenRecorder {
     return {
       counts,
       histograms: this.#responses.histograms(),
-      service_histograms: encodeOutcomes(this.#service),
+      service_histograms: encodeByOutcome(this.#service),
       schedule: { ...this.#schedule, lateness: this.#lateness.encoded() },
     };
   }

@@ -2,7 +2,7 @@ import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import type { Arrivals } from "../../contract/configuration.js";
 import type { RequestStream } from "../../traffic/types.js";
 
-/** A worker's part of a schedule: of every `of` sends the one with number `index`, from 0. */
+/** A worker's share of a schedule: send number `index` (from 0) of every `of` sends. */
 export interface ScheduleShare {
   ratePerSecond: number;
   arrivals: Arrivals;
@@ -14,19 +14,19 @@ export interface ScheduleShare {
 const TWO_TO_32 = 4_294_967_296;
 
 /**
- * Gives the intended sends of a share one after the other, in milliseconds from the opening of the window, never
- * falling. All shares together are the same schedule however many there are: a Poisson process is drawn whole by each.
+ * Gives the intended sends of a share in order, in milliseconds from the opening of the window. Together the shares are
+ * the same schedule however many there are: each worker draws the whole Poisson process.
  */
 export function createArrivals({ ratePerSecond, arrivals, seed, index, of }: ScheduleShare): () => number {
   if (arrivals === "constant") {
     let next = index - of;
     return () => {
       next += of;
-      // Not a sum of gaps: their errors would add up.
+      // A sum of gaps would add up their rounding errors.
       return (next * 1000) / ratePerSecond;
     };
   }
-  // The traffic draws from the generator of the same seed: one jump, and the two have nothing in common.
+  // The traffic draws from a generator of the same seed: after one jump the two sequences do not overlap.
   const generator = xoroshiro128plus(seed);
   generator.jump();
   let at = 0;
@@ -39,7 +39,7 @@ export function createArrivals({ ratePerSecond, arrivals, seed, index, of }: Sch
   };
 }
 
-/** The requests of a share: which request is sent depends on its place in the schedule, not on its worker or connection. */
+/** The requests of a share: the position in the schedule decides which request is sent, not the worker or connection. */
 export function streamOfShare(whole: RequestStream, { index, of }: ScheduleShare): RequestStream {
   let skip = index;
   return {

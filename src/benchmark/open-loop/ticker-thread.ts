@@ -1,17 +1,26 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { steadyMs } from "../clock.js";
+import { steadyMs } from "../measurement/clock.js";
 import { createArrivals } from "./schedule.js";
-import { msSince, NEVER, PASSAGE, PUMPED, REACHED, STARVED, type Watch, WOKEN } from "./shared.js";
+import {
+  msSince,
+  REACHED,
+  SCHEDULE_RUN,
+  SENT_UNTIL,
+  SLEEP,
+  STARVED,
+  type TickerSchedule,
+  WOKEN,
+} from "./ticker-memory.js";
 
-/** Sleeps until intended sends of a schedule, and wakes the worker that is to send them. */
+/** Sleeps until the intended sends of a schedule, and wakes the worker that sends them. */
 const port = parentPort;
 if (!port) throw new Error("ticker-thread.js runs in a worker thread only");
 const shared = new Int32Array(workerData as SharedArrayBuffer);
 
 /**
- * The least time from one look of the worker at its schedule to the next wake. A wake costs some 20 µs of CPU; above 2000
- * sends/s they are shared, and left out where answers make the worker look, for a lateness of up to so much. It is half
- * of what M5 admits, and is part of every latency: nothing is sent early, nothing corrected.
+ * The shortest time from the worker's last look at its schedule to the next wake. A wake costs about 20 µs of CPU. Above
+ * 2000 sends/s several sends share one, and an answer that makes the worker look replaces one. The price is a lateness of
+ * up to this time: half of what M5 allows. It is part of every latency; nothing is sent early, nothing is corrected.
  */
 const LEAST_GAP_MS = 0.5;
 
@@ -21,35 +30,35 @@ function wake(): void {
   if (Atomics.compareExchange(shared, WOKEN, 0, 1) === 0) port?.postMessage(null);
 }
 
-/** How long to sleep until send `index`, which is due, needs a wake; undefined once it needs none. */
+/** How long to sleep until send `index` needs a wake; undefined once it is sent. */
 function sleepMs(index: number, due_ms: number): number | undefined {
   if (Atomics.load(shared, REACHED) > index) return undefined;
   const now = steadyMs();
-  // What was due then is sent, though it was an answer that woke the worker.
-  const pumped_ms = now - msSince(Atomics.load(shared, PUMPED), now);
-  return Math.max(due_ms, Math.max(woken_ms, pumped_ms) + LEAST_GAP_MS) - now;
+  // The worker then sent all that was due, even if an answer woke it.
+  const sent_until_ms = now - msSince(Atomics.load(shared, SENT_UNTIL), now);
+  return Math.max(due_ms, Math.max(woken_ms, sent_until_ms) + LEAST_GAP_MS) - now;
 }
 
-/** Sleeps until send `index` is due and wakes the worker, unless it was sent without. */
-function watch(index: number, due_ms: number): void {
+/** Sleeps until send `index` is due, then wakes the worker unless it has sent it already. */
+function waitForSend(index: number, due_ms: number): void {
   let wait = sleepMs(index, due_ms);
   while (wait !== undefined && wait > 0) {
     // Unlike an event loop's timer, this one is not rounded to whole milliseconds.
-    Atomics.wait(shared, NEVER, 0, wait);
+    Atomics.wait(shared, SLEEP, 0, wait);
     wait = sleepMs(index, due_ms);
   }
-  // Where no connection is free, the answer that frees one wakes the worker.
+  // While no connection is free, the answer that frees one wakes the worker.
   if (wait === undefined || Atomics.load(shared, STARVED) === 1) return;
   woken_ms = steadyMs();
   wake();
 }
 
-port.on("message", ({ passage, share, opens_ms, closes_ms }: Watch) => {
+port.on("message", ({ scheduleRun, share, opens_ms, closes_ms }: TickerSchedule) => {
   const next = createArrivals(share);
   for (let index = 0, due = opens_ms + next(); due < closes_ms; index++, due = opens_ms + next()) {
-    // Where this thread fell behind, what it reads of is the next passage already.
-    if (Atomics.load(shared, PASSAGE) !== passage) return;
-    watch(index, due);
+    // If this thread fell behind, the shared memory belongs to the next run of a schedule already.
+    if (Atomics.load(shared, SCHEDULE_RUN) !== scheduleRun) return;
+    waitForSend(index, due);
   }
 });
 

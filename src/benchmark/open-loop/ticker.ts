@@ -1,16 +1,25 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { PASSAGE, PLACES, PUMPED, REACHED, STARVED, type Watch, WOKEN, wrappedUs } from "./shared.js";
+import {
+  REACHED,
+  SCHEDULE_RUN,
+  SENT_UNTIL,
+  SLOTS,
+  STARVED,
+  type TickerSchedule,
+  WOKEN,
+  wrappedUs,
+} from "./ticker-memory.js";
 
 /**
- * Wakes the event loop of a worker when a send is due. Timers of an event loop have whole milliseconds and come up to
- * one late; spinning would take a CPU. So a second thread sleeps until the due time, which the system keeps to some
- * 60 µs, and sends a message.
+ * Wakes the event loop of a worker when a send is due. Timers of an event loop have whole milliseconds and fire up to
+ * one millisecond late; a busy loop would take a CPU. So a second thread sleeps until the due time, which the system
+ * keeps to about 60 µs, and sends a message.
  */
 export class Ticker {
-  readonly #shared = new Int32Array(new SharedArrayBuffer(PLACES * Int32Array.BYTES_PER_ELEMENT));
+  readonly #shared = new Int32Array(new SharedArrayBuffer(SLOTS * Int32Array.BYTES_PER_ELEMENT));
   readonly #thread: Worker;
-  /** It listens. On a busy machine a thread may take long to start, and nobody else tells when the first send is due. */
+  /** Resolves when the thread listens. On a busy machine a thread may start too late for the first send. */
   readonly ready: Promise<void>;
 
   constructor(wake: () => void) {
@@ -19,27 +28,27 @@ export class Ticker {
     });
     this.ready = once(this.#thread, "message").then(() => {
       this.#thread.on("message", () => {
-        // Before the work: what falls due from here on is told by a message of its own.
+        // Before the work: a send that falls due from here on needs its own message.
         Atomics.store(this.#shared, WOKEN, 0);
         wake();
       });
     });
   }
 
-  start(watch: Omit<Watch, "passage">): void {
-    const passage = Atomics.add(this.#shared, PASSAGE, 1) + 1;
-    this.progress(0, watch.opens_ms);
+  start(schedule: Omit<TickerSchedule, "scheduleRun">): void {
+    const scheduleRun = Atomics.add(this.#shared, SCHEDULE_RUN, 1) + 1;
+    this.progress(0, schedule.opens_ms);
     this.starved = false;
-    this.#thread.postMessage({ ...watch, passage } satisfies Watch);
+    this.#thread.postMessage({ ...schedule, scheduleRun } satisfies TickerSchedule);
   }
 
-  /** How many sends of the schedule are done with by `now_ms`: the ticker does not wake for them. */
+  /** Reports how many sends of the schedule are done by `now_ms`: the ticker does not wake the worker for them. */
   progress(reached: number, now_ms: number): void {
     Atomics.store(this.#shared, REACHED, reached);
-    Atomics.store(this.#shared, PUMPED, wrappedUs(now_ms));
+    Atomics.store(this.#shared, SENT_UNTIL, wrappedUs(now_ms));
   }
 
-  /** Whether no connection is free: then the ticker wakes for nothing. */
+  /** Whether no connection is free: then the ticker does not wake the worker. */
   set starved(value: boolean) {
     Atomics.store(this.#shared, STARVED, value ? 1 : 0);
   }

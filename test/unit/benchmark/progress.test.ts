@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { ResponseRecorder } from "../../../src/benchmark/measurement/recorder.js";
+import { SampleMerger } from "../../../src/benchmark/measurement/samples.js";
 import { secondText } from "../../../src/benchmark/progress.js";
-import { Recorder } from "../../../src/benchmark/recorder.js";
-import { secondOf } from "../../../src/benchmark/run.js";
-import { SampleSheet } from "../../../src/benchmark/samples.js";
+import { secondEvent } from "../../../src/benchmark/run.js";
 import { progressSchema } from "../../../src/contract/progress.js";
 
 const server = {
@@ -15,15 +15,15 @@ const server = {
 
 /** The second of a window in which each worker was so busy and had these answers. */
 function second(busy: readonly number[], statuses: readonly number[], seen?: typeof server) {
-  const sheet = new SampleSheet(busy.length);
+  const sheet = new SampleMerger(busy.length);
   const whole = busy.map((event_loop_utilisation, worker) => {
-    const recorder = new Recorder();
+    const recorder = new ResponseRecorder();
     for (const status of statuses) recorder.answer(status, 2);
     return sheet.add(worker, { ...recorder.sample(1000), event_loop_utilisation }, 0);
   });
   const sample = whole.at(-1);
   if (!sample) throw new Error("a whole interval");
-  const progress = progressSchema.parse(JSON.parse(JSON.stringify(secondOf(sample, seen))));
+  const progress = progressSchema.parse(JSON.parse(JSON.stringify(secondEvent(sample, seen))));
   if (progress.event !== "second") throw new Error("a second");
   return progress;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { outcomeOf, requestBuffer } from "../../../src/benchmark/drivers/http.js";
-import { Recorder } from "../../../src/benchmark/recorder.js";
-import { SampleSheet } from "../../../src/benchmark/samples.js";
-import { decodeHistogram, mergeHistograms } from "../../../src/judge/histogram.js";
-import { latencyBlock } from "../../../src/judge/latency.js";
+import { outcomeOf, requestBuffer } from "../../../../src/benchmark/drivers/http.js";
+import { ResponseRecorder } from "../../../../src/benchmark/measurement/recorder.js";
+import { SampleMerger } from "../../../../src/benchmark/measurement/samples.js";
+import { decodeHistogram, mergeHistograms } from "../../../../src/judge/histogram.js";
+import { latencyBlock } from "../../../../src/judge/latency.js";
 
 describe("what a status means", () => {
   test.each([
@@ -31,7 +31,7 @@ const rest = { sent: 6, connection_errors: 1, timed_out: 0, cut: 1 };
 
 describe("the recorder of a window", () => {
   const record = () => {
-    const recorder = new Recorder();
+    const recorder = new ResponseRecorder();
     recorder.answer(200, 0.47);
     recorder.answer(200, 1.5);
     recorder.answer(429, 2);
@@ -71,7 +71,7 @@ describe("the recorder of a window", () => {
   });
 
   test("keeps every latency of a second, however many there are", () => {
-    const recorder = new Recorder();
+    const recorder = new ResponseRecorder();
     const many = Array.from({ length: 50_000 }, (_, n) => n + 1);
     for (const us of many) recorder.answer(200, us / 1000);
     expect([...recorder.sample(1_000).latencies_us]).toEqual(many);
@@ -80,7 +80,7 @@ describe("the recorder of a window", () => {
   });
 
   test("an answer within less than a microsecond is an answer, not a missing latency", () => {
-    const recorder = new Recorder();
+    const recorder = new ResponseRecorder();
     recorder.answer(200, 0.0002);
     expect(latencyBlock(decodeHistogram(recorder.histograms().allowed))).toMatchObject({ min: 0.001 });
   });
@@ -88,14 +88,14 @@ describe("the recorder of a window", () => {
 
 /** What a worker saw in the second that ended then. */
 const second = (at_s: number, count: number, ms = 1) => {
-  const recorder = new Recorder();
+  const recorder = new ResponseRecorder();
   for (let n = 0; n < count; n++) recorder.answer(200, ms);
   return recorder.sample(at_s * 1000);
 };
 
 describe("the samples of several workers", () => {
   test("become one row an interval, once each worker has told; percentiles come from all answers", () => {
-    const sheet = new SampleSheet(2);
+    const sheet = new SampleMerger(2);
     expect(sheet.add(0, second(1, 99, 1), 0)).toBeUndefined();
     expect(sheet.add(0, second(2, 10, 1), 0)).toBeUndefined();
     const row = { t_s: 1.002, allowed: 101, p50_ms: 1, p99_ms: 50.001 };
@@ -105,7 +105,7 @@ describe("the samples of several workers", () => {
   });
 
   test("hold every answer, also when a worker told once more than another", () => {
-    const sheet = new SampleSheet(2);
+    const sheet = new SampleMerger(2);
     for (const sample of [second(1, 10), second(2, 10), second(2.5, 5)]) sheet.add(0, sample, 0);
     for (const sample of [second(1, 10), second(2.5, 15)]) sheet.add(1, sample, 0);
     const rows = sheet.rows([], 0);
@@ -115,7 +115,7 @@ describe("the samples of several workers", () => {
   });
 
   test("carry the server's reading that falls nearest, and none where there is none", () => {
-    const sheet = new SampleSheet(1);
+    const sheet = new SampleMerger(1);
     for (const at_s of [1, 2]) sheet.add(0, second(at_s, 1), 0);
     const reading = {
       at_ms: 2_010,

@@ -1,6 +1,7 @@
-import { BenchError, EXIT, environmentError, messageOf } from "../contract/errors.js";
-import { type Health, healthSchema, type Usage, usageSchema } from "../contract/server-api.js";
-import { monotonicMs, sleep } from "./clock.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
+import { type Health, healthSchema, type Usage, usageSchema } from "../../contract/server-api.js";
+import { monotonicMs } from "./clock.js";
 
 /** Readings of our own server at the drained moments; absent for a foreign one. */
 export interface ServerReadings {
@@ -10,29 +11,33 @@ export interface ServerReadings {
   at_end: Usage;
 }
 
-const ANSWER_WITHIN_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 async function getJson(url: string): Promise<unknown> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   return response.ok ? response.json() : undefined;
 }
 
-/** Why a request failed, in one line: fetch itself only says that it did. */
+/** The cause of a failed request in one line; the message of fetch itself has no cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause ? error.cause : error;
   return messageOf(cause).split("\n")[0] || "connection refused";
 }
 
 /**
- * Who answers at the base address: our own server, or some other one, of which nothing but its answers is known.
+ * Identifies the server at the base address.
+ * @returns undefined for a foreign server, of which only its answers are known
  * @throws environmentError when nothing answers, or when our server belongs to another run
  */
-export async function identify(base: string, runNonce: string | undefined): Promise<Health | undefined> {
+export async function identifyServer(
+  base: string,
+  runNonce: string | undefined,
+): Promise<Health | undefined> {
   let body: unknown;
   try {
     body = await getJson(`${base}/healthz`);
   } catch (error) {
-    // Something that answers with other than JSON is a foreign server; something that does not answer is none.
+    // A foreign server may answer with something other than JSON.
     if (!(error instanceof SyntaxError)) {
       throw environmentError(`nothing answers at ${base}: ${reasonOf(error)}`);
     }
@@ -45,7 +50,7 @@ export async function identify(base: string, runNonce: string | undefined): Prom
   return health.data;
 }
 
-/** @throws BenchError when our server, which was there before, does not answer any more as it should */
+/** @throws BenchError when our server, which answered before, does not give its counters any more */
 export async function readUsage(base: string): Promise<Usage> {
   try {
     return usageSchema.parse(await getJson(`${base}/usage`));
@@ -55,7 +60,7 @@ export async function readUsage(base: string): Promise<Usage> {
   }
 }
 
-/** Waits until the server has no request under way, also none whose client went away, and reads its counters. */
+/** Waits until the server has no request in flight, including those whose client has gone, and reads its counters. */
 export async function readDrainedUsage(base: string, withinMs: number): Promise<Usage> {
   const deadline = monotonicMs() + withinMs;
   for (;;) {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { carriedSince, readLinks } from "../../../src/benchmark/links.js";
+import { bytesBetween, readNetworkLinks } from "../../../../src/benchmark/measurement/network-links.js";
 
 let root: string;
 
@@ -30,24 +30,24 @@ describe("links of the machine", () => {
     addLink("virtual", "-1", [1, 2]);
     addLink("silent", undefined, [1, 2]);
     addLink("veth0", "10000", [1, 2], false);
-    expect(await readLinks(root)).toEqual([
+    expect(await readNetworkLinks(root)).toEqual([
       { name: "eth0", bits_per_second: 25e9, received_bytes: 1, sent_bytes: 2 },
       { name: "eth1", bits_per_second: 1e9, received_bytes: 5, sent_bytes: 7 },
     ]);
   });
 
   test("are none where the system tells of none", async () => {
-    expect(await readLinks(join(root, "nowhere"))).toEqual([]);
+    expect(await readNetworkLinks(join(root, "nowhere"))).toEqual([]);
   });
 
   test("carried what their counters grew by; one that was set up anew, or came later, says nothing", async () => {
     addLink("eth0", "1000", [100, 200]);
     addLink("eth1", "1000", [100, 200]);
-    const before = await readLinks(root);
+    const before = await readNetworkLinks(root);
     addLink("eth0", "1000", [150, 260]);
     addLink("eth1", "1000", [3, 4]);
     addLink("eth2", "1000", [3, 4]);
-    expect(carriedSince(before, await readLinks(root))).toEqual([
+    expect(bytesBetween(before, await readNetworkLinks(root))).toEqual([
       { name: "eth0", bits_per_second: 1e9, received_bytes: 50, sent_bytes: 60 },
     ]);
   });

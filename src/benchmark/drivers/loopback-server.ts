@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { OpenChannel } from "./channel.js";
 
-/** A stand-in for the server under test. */
-export interface Stand {
+/** A server in this process that takes the place of the one under test while the load loop is warmed up. */
+export interface LoopbackServer {
   connections: number;
   openChannel: OpenChannel;
   close(): Promise<void>;
@@ -24,16 +24,16 @@ const ANSWER = Buffer.from(
   ].join("\r\n"),
 );
 
-/** Answers each request with the same bytes, in this thread; requests are short enough to come in one read. */
-export async function httpStand(
+/** Answers each request with the same bytes, in this thread. Requests are short enough to arrive in one read. */
+export async function startLoopbackServer(
   openChannels: (address: URL) => OpenChannel,
   connections: number,
-): Promise<Stand> {
+): Promise<LoopbackServer> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("data", () => socket.write(ANSWER));
-    // The loop ends its connections without a farewell.
+    // The load loop destroys its connections.
     socket.on("error", () => {});
     socket.once("close", () => sockets.delete(socket));
   });

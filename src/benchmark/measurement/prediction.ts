@@ -1,17 +1,17 @@
-import type { GeneratorEnv } from "../contract/generator-env.js";
-import type { Counts, MeasuredResult } from "../contract/result.js";
-import { answered } from "../judge/counts.js";
-import { findProfile } from "../traffic/find.js";
-import { predictLimitedShare } from "../traffic/prediction.js";
-import type { ServerReadings } from "./server-under-test.js";
+import type { GeneratorEnv } from "../../contract/generator-env.js";
+import type { Counts, MeasuredResult } from "../../contract/result.js";
+import { answered } from "../../judge/counts.js";
+import { findProfile } from "../../traffic/find.js";
+import { predictLimitedShare } from "../../traffic/prediction.js";
+import type { ServerReadings } from "./server-readings.js";
 
 /** The share of limited answers may be off by this much (M10). */
 const TOLERANCE = 0.01;
 /** Sampling allows this many standard deviations more, where answers are few. */
 const DEVIATIONS = 4;
 
-/** Which share should be limited under the limits that the server tells; nothing where it has no limiter. */
-export function predict(
+/** The share of limited answers to expect under the server's limits; undefined without a limiter. */
+export function predictionFor(
   work: GeneratorEnv,
   { health, at_start, at_end }: ServerReadings,
   counts: Counts,
@@ -25,12 +25,12 @@ export function predict(
     requests_per_second: total / window_s,
   });
   const deviation = Math.sqrt((limited_share * (1 - limited_share)) / total);
-  const asked = at_end.requests - at_start.requests;
+  const requests = at_end.requests - at_start.requests;
   return {
     limited_share: Number(limited_share.toFixed(6)),
     seen_share: Number((counts.limited / total).toFixed(6)),
     tolerance: Number(Math.max(TOLERANCE, DEVIATIONS * deviation).toFixed(6)),
-    // No key can have used up its quota: the keys alone decided.
-    basis: health.limits.points >= asked ? "traffic" : "limits",
+    // Without a used-up quota the traffic alone decides the outcome.
+    basis: health.limits.points >= requests ? "traffic" : "limits",
   };
 }

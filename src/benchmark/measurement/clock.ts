@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 
-/** Milliseconds of the machine's monotonic clock: the same for all threads of all processes of this host. */
+/** Milliseconds of the machine's monotonic clock, which all threads and processes of this host share. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 const origin_ms = monotonicMs() - performance.now();
 
-/** The same clock for a tenth of the cost, for what is read several times a request; off by less than 10 µs. */
+/** The same clock at a tenth of the cost, for code that reads it several times per request; off by less than 10 µs. */
 export const steadyMs = (): number => origin_ms + performance.now();
 
 /**
- * Milliseconds that the calling thread was ready to run and had no CPU, since it started (Linux: the run delay of
- * /proc/thread-self/schedstat). To the event loop this time looks idle, so its utilisation cannot show starvation.
+ * Milliseconds since its start that the calling thread was ready to run but had no CPU (Linux: the run delay of
+ * /proc/thread-self/schedstat). The event loop takes this time for idle, so its utilisation cannot show starvation.
  */
 export function cpuWaitMs(): number | undefined {
   try {
@@ -21,5 +21,3 @@ export function cpuWaitMs(): number | undefined {
     return undefined;
   }
 }
-
-export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

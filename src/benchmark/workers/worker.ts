@@ -1,30 +1,30 @@
 import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
-import { BenchError, messageOf } from "../contract/errors.js";
-import { decodePlugins } from "../contract/plugins.js";
-import { addTraffic } from "../plugins/add-traffic.js";
-import { loadPlugins } from "../plugins/load.js";
-import { findProfile } from "../traffic/find.js";
-import { openTraffic } from "../traffic/streams.js";
-import { ClosedLoop } from "./autocannon.js";
-import { cpuWaitMs } from "./clock.js";
-import type { OpenChannel } from "./drivers/channel.js";
-import { requestSources } from "./drivers/http.js";
-import { httpChannels } from "./drivers/http-channel.js";
-import { httpStand } from "./drivers/stand.js";
-import type { Engine, Extent } from "./engine.js";
-import { OpenLoop } from "./open-loop/loop.js";
-import { streamOfShare } from "./open-loop/schedule.js";
+import { BenchError, messageOf } from "../../contract/errors.js";
+import { decodePlugins } from "../../contract/plugins.js";
+import { addTraffic } from "../../plugins/add-traffic.js";
+import { loadPlugins } from "../../plugins/load.js";
+import { findProfile } from "../../traffic/find.js";
+import { openTraffic } from "../../traffic/streams.js";
+import { ClosedLoop } from "../autocannon.js";
+import type { OpenChannel } from "../drivers/channel.js";
+import { requestSources } from "../drivers/http.js";
+import { httpChannels } from "../drivers/http-channel.js";
+import { startLoopbackServer } from "../drivers/loopback-server.js";
+import type { Extent, LoadLoop } from "../load-loop.js";
+import { cpuWaitMs } from "../measurement/clock.js";
+import type { WorkerSample } from "../measurement/recorder.js";
+import { OpenLoop } from "../open-loop/open-loop.js";
+import { streamOfShare } from "../open-loop/schedule.js";
 import type { Command, Measured, Reply, WorkerAssignment } from "./protocol.js";
-import type { WorkerSample } from "./recorder.js";
 
-/** A thread of the load generator: its share of the connections and, in an open loop, of the schedule. */
+/** A thread of the load generator. It drives its share of the connections and, in an open loop, of the schedule. */
 const assignment = workerData as WorkerAssignment;
 const port = parentPort;
 if (!port) throw new Error("worker.js runs in a worker thread only");
-const say = (reply: Reply): void => port.postMessage(reply);
+const post = (reply: Reply): void => port.postMessage(reply);
 
-function closedLoop({ url, traffic, seed, timeoutS, ...own }: WorkerAssignment): Engine {
+function closedLoop({ url, traffic, seed, timeoutS, ...own }: WorkerAssignment): LoadLoop {
   const endpoint = new URL(url);
   const share = { connections: own.allConnections, first: own.firstConnection, count: own.connections };
   const { requests, streams } = openTraffic(findProfile(traffic), seed, share);
@@ -32,17 +32,17 @@ function closedLoop({ url, traffic, seed, timeoutS, ...own }: WorkerAssignment):
   return new ClosedLoop({ url: endpoint, sources, timeoutS });
 }
 
-const STAND_CONNECTIONS = 8;
+const LOOPBACK_CONNECTIONS = 8;
 
 function openLoop(
   open: NonNullable<WorkerAssignment["open"]>,
   { url, traffic, seed, timeoutS, index, of, ...own }: WorkerAssignment,
-): Engine {
+): LoadLoop {
   const endpoint = new URL(url);
   const share = { ...open, seed, index, of };
   const channelsTo = (address: URL, connections: number): OpenChannel => {
     const whole = openTraffic(findProfile(traffic), seed, { connections: 1, first: 0, count: 1 });
-    // One stream for all connections: the schedule decides what is sent, not the connection that happens to be free.
+    // One stream for all connections: the schedule decides what is sent, not which connection happens to be free.
     const streams = whole.streams.map((stream) => streamOfShare(stream, share));
     const each = Array.from({ length: connections }, () => streams).flat();
     return httpChannels(address, requestSources(address, whole.requests, each, own.firstConnection));
@@ -51,17 +51,18 @@ function openLoop(
     share,
     connections: own.connections,
     openChannel: channelsTo(endpoint, own.connections),
-    openStand: () => httpStand((address) => channelsTo(address, STAND_CONNECTIONS), STAND_CONNECTIONS),
+    startLoopbackServer: () =>
+      startLoopbackServer((address) => channelsTo(address, LOOPBACK_CONNECTIONS), LOOPBACK_CONNECTIONS),
     timeoutS,
     host: endpoint.host,
   });
 }
 
-// A thread has modules of its own: what the main thread added is not there.
+// A thread loads its own modules, so it has to register the plugins again.
 addTraffic(await loadPlugins(decodePlugins(process.env)));
 const loop = assignment.open ? openLoop(assignment.open, assignment) : closedLoop(assignment);
 
-const share = (value: number): number => Math.min(1, Math.max(0, value));
+const clampShare = (value: number): number => Math.min(1, Math.max(0, value));
 
 /** How busy this thread was since the last call. */
 function utilisationMeter(): () => number {
@@ -70,7 +71,7 @@ function utilisationMeter(): () => number {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, last);
     last = now;
-    return share(utilization);
+    return clampShare(utilization);
   };
 }
 
@@ -82,7 +83,7 @@ async function measure(extent: Extent, opens_ms: number): Promise<Measured> {
   let waited = waitedBefore;
   const listener = {
     sample: (sample: WorkerSample) =>
-      say({ reply: "sample", sample: { ...sample, event_loop_utilisation: busySinceLast() } }),
+      post({ reply: "sample", sample: { ...sample, event_loop_utilisation: busySinceLast() } }),
     closed() {
       inWindow = performance.eventLoopUtilization(before);
       waited = cpuWaitMs();
@@ -91,14 +92,14 @@ async function measure(extent: Extent, opens_ms: number): Promise<Measured> {
   const window = await loop.measure(extent, listener, opens_ms);
   return {
     ...window,
-    event_loop_utilisation: share(inWindow.utilization),
+    event_loop_utilisation: clampShare(inWindow.utilization),
     ...(waited === undefined || waitedBefore === undefined
       ? {}
-      : { cpu_wait_share: share((waited - waitedBefore) / (window.closed_ms - window.opened_ms)) }),
+      : { cpu_wait_share: clampShare((waited - waitedBefore) / (window.closed_ms - window.opened_ms)) }),
   };
 }
 
-async function obey(command: Command): Promise<Reply> {
+async function execute(command: Command): Promise<Reply> {
   switch (command.command) {
     case "connect":
       await loop.connected();
@@ -116,10 +117,10 @@ async function obey(command: Command): Promise<Reply> {
 }
 
 port.on("message", (command: Command) => {
-  obey(command).then(
-    (reply) => say(reply),
+  execute(command).then(
+    (reply) => post(reply),
     (error: unknown) =>
-      say({
+      post({
         reply: "error",
         message: messageOf(error),
         ...(error instanceof BenchError ? { exitCode: error.exitCode } : {}),

@@ -1,26 +1,26 @@
-import type { GeneratorEnv } from "../contract/generator-env.js";
-import type { Extent, Window } from "./engine.js";
-import type { WorkerSample } from "./recorder.js";
+import type { GeneratorEnv } from "../../contract/generator-env.js";
+import type { Extent, Window } from "../load-loop.js";
+import type { WorkerSample } from "../measurement/recorder.js";
 
-/** What a worker thread is told at its start. */
+/** The `workerData` of a worker thread. */
 export interface WorkerAssignment {
   url: string;
   traffic: string;
   seed: number;
   /** The schedule of an open loop; without it the loop is closed. */
   open?: NonNullable<GeneratorEnv["open"]>;
-  /** Which worker it is, from 0, and of how many. */
+  /** This worker's index, from 0, and the number of workers. */
   index: number;
   of: number;
   /** Connections of all workers together. */
   allConnections: number;
-  /** Number of its first connection, over all workers. */
+  /** Number of this worker's first connection, counted over all workers. */
   firstConnection: number;
   connections: number;
   timeoutS: number;
 }
 
-/** What the main thread asks of a worker, one at a time; each is answered by one reply of the same name. */
+/** A message to a worker. They are sent one at a time; the worker answers each with one reply of the same name. */
 export type Command =
   | { command: "connect" }
   | { command: "warmUp"; durationS: number }

@@ -3,10 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { monotonicMs } from "../../../src/benchmark/clock.js";
-import { Monitor } from "../../../src/benchmark/monitor.js";
-import { readDrainedUsage } from "../../../src/benchmark/server-under-test.js";
-import { validEvidence } from "../../helpers/evidence.js";
+import { monotonicMs } from "../../../../src/benchmark/measurement/clock.js";
+import { ServerMonitor } from "../../../../src/benchmark/measurement/monitor.js";
+import { readDrainedUsage } from "../../../../src/benchmark/measurement/server-readings.js";
+import { validEvidence } from "../../../helpers/evidence.js";
 
 /** Answers with the counters of a server that is idle until it is told to be busy, and then busy all the time. */
 async function counters(): Promise<{ url: string; beBusy(): void }> {
@@ -43,7 +43,7 @@ test("the first second of a busy server is wholly busy: the pause for reading co
   const { url, beBusy } = await counters();
   await readDrainedUsage(url, 1000);
   await delay(400);
-  const monitor = new Monitor(url);
+  const monitor = new ServerMonitor(url);
   beBusy();
   await monitor.start();
   while (monitor.samples.length === 0) await delay(50);

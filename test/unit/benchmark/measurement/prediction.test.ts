@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { predict } from "../../../src/benchmark/prediction.js";
-import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
-import type { Health } from "../../../src/contract/server-api.js";
-import { configuration, validEvidence } from "../../helpers/evidence.js";
+import { predictionFor } from "../../../../src/benchmark/measurement/prediction.js";
+import { decodeGeneratorEnv } from "../../../../src/contract/generator-env.js";
+import type { Health } from "../../../../src/contract/server-api.js";
+import { configuration, validEvidence } from "../../../helpers/evidence.js";
 
 const work = decodeGeneratorEnv({ TARGET_URL: "http://127.0.0.1:1", TRAFFIC: "realistic", WARMUP: "1" });
 const { counts, server } = validEvidence();
@@ -20,7 +20,7 @@ const health = (limits: Health["limits"]): Health => ({
 const readings = (limits: Health["limits"]) => ({ ...server, health: health(limits) });
 
 test("a quota that nobody can use up: the keys alone decide", () => {
-  expect(predict(work, readings({ points: 1e9, window_s: 60, block_s: 0 }), counts, 5)).toEqual({
+  expect(predictionFor(work, readings({ points: 1e9, window_s: 60, block_s: 0 }), counts, 5)).toEqual({
     limited_share: 0.1,
     seen_share: 0.1,
     tolerance: 0.012,
@@ -31,21 +31,21 @@ test("a quota that nobody can use up: the keys alone decide", () => {
 test("a quota that the hottest key could use up is the user's choice: the basis is the limits", () => {
   const asked = server.at_end.requests;
   const basis = (points: number) =>
-    predict(work, readings({ points, window_s: 60, block_s: 0 }), counts, 5)?.basis;
+    predictionFor(work, readings({ points, window_s: 60, block_s: 0 }), counts, 5)?.basis;
   expect([basis(asked - 1), basis(asked)]).toEqual(["limits", "traffic"]);
 });
 
 test("few answers widen the tolerance to four standard deviations, many leave it at one percentage point", () => {
   const tolerance = (scale: number) => {
     const scaled = { ...counts, allowed: counts.allowed * scale, limited: counts.limited * scale };
-    return predict(work, readings({ points: 1e9, window_s: 60, block_s: 0 }), scaled, 5)?.tolerance;
+    return predictionFor(work, readings({ points: 1e9, window_s: 60, block_s: 0 }), scaled, 5)?.tolerance;
   };
   expect(tolerance(0.01)).toBeCloseTo(0.12, 6);
   expect(tolerance(100)).toBe(0.01);
 });
 
 test("without a limiter or without an answer nothing is predicted", () => {
-  expect(predict(work, readings(undefined), counts, 5)).toBeUndefined();
+  expect(predictionFor(work, readings(undefined), counts, 5)).toBeUndefined();
   const none = { ...counts, allowed: 0, limited: 0 };
-  expect(predict(work, readings({ points: 1, window_s: 1, block_s: 0 }), none, 5)).toBeUndefined();
+  expect(predictionFor(work, readings({ points: 1, window_s: 1, block_s: 0 }), none, 5)).toBeUndefined();
 });

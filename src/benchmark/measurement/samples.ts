@@ -1,4 +1,4 @@
-import type { Sample } from "../contract/result.js";
+import type { Sample } from "../../contract/result.js";
 import type { ServerSample } from "./monitor.js";
 import type { WorkerSample } from "./recorder.js";
 
@@ -15,13 +15,13 @@ function sorted(parts: readonly WorkerSample[]): Uint32Array {
   return all.sort();
 }
 
-/** The samples that several workers took of the same interval, as one. Percentiles are those of all their answers. */
+/** Merges the samples that several workers took of the same interval. Percentiles are over all their answers. */
 function mergeInterval(parts: readonly WorkerSample[], opened_ms: number, previous_s: number): Sample {
   const sum = (pick: (part: WorkerSample) => number) => parts.reduce((total, part) => total + pick(part), 0);
   const t_s = rounded((Math.max(...parts.map((part) => part.at_ms)) - opened_ms) / 1000, 3);
   const latencies_us = sorted(parts);
   const busy = parts.flatMap(({ event_loop_utilisation }) => event_loop_utilisation ?? []);
-  // The least value that so many percent do not exceed.
+  // The lowest value that this percentage of the answers does not exceed.
   const at = (percentile: number) =>
     (latencies_us[Math.ceil((latencies_us.length * percentile) / 100) - 1] ?? 0) / 1000;
   return {
@@ -35,31 +35,31 @@ function mergeInterval(parts: readonly WorkerSample[], opened_ms: number, previo
   };
 }
 
-/** Collects the samples of all workers; an interval is whole once each worker has reported it. */
-export class SampleSheet {
-  /** Of each worker, what belongs to intervals that are not whole yet. */
-  readonly #columns: WorkerSample[][];
-  /** What the last row was made of; that of the rows before is let go, it is large. */
+/** Collects the samples of all workers. An interval is complete once each worker has reported it. */
+export class SampleMerger {
+  /** Samples of incomplete intervals, by worker. */
+  readonly #pending: WorkerSample[][];
+  /** The samples of the last row. Those of earlier rows are dropped, because they are large. */
   #last: WorkerSample[] = [];
   readonly #rows: Sample[] = [];
 
   constructor(workers: number) {
-    this.#columns = Array.from({ length: workers }, () => []);
+    this.#pending = Array.from({ length: workers }, () => []);
   }
 
-  /** @returns the interval, when this report made it whole */
+  /** @returns the interval, if this sample completed it */
   add(worker: number, sample: WorkerSample, opened_ms: number): Sample | undefined {
-    this.#columns[worker]?.push(sample);
-    if (this.#columns.some((column) => column.length === 0)) return undefined;
-    this.#last = this.#columns.flatMap((column) => column.shift() ?? []);
+    this.#pending[worker]?.push(sample);
+    if (this.#pending.some((samples) => samples.length === 0)) return undefined;
+    this.#last = this.#pending.flatMap((samples) => samples.shift() ?? []);
     const row = mergeInterval(this.#last, opened_ms, this.#rows.at(-1)?.t_s ?? 0);
     this.#rows.push(row);
     return row;
   }
 
-  /** All intervals; what one worker told after the others had ended belongs to the last one. */
-  #whole(opened_ms: number): Sample[] {
-    const left = this.#columns.flat();
+  /** All intervals. Samples that one worker sent after the others had ended belong to the last interval. */
+  #intervals(opened_ms: number): Sample[] {
+    const left = this.#pending.flat();
     if (left.length === 0) return this.#rows;
     return [
       ...this.#rows.slice(0, -1),
@@ -67,9 +67,9 @@ export class SampleSheet {
     ];
   }
 
-  /** All intervals, each with the server's reading that falls nearest to it. */
+  /** All intervals, each with the server's reading at its end. */
   rows(server: readonly ServerSample[], opened_ms: number): Sample[] {
-    return this.#whole(opened_ms).map((row) => {
+    return this.#intervals(opened_ms).map((row) => {
       const seen = server.find(({ at_ms }) => Math.abs((at_ms - opened_ms) / 1000 - row.t_s) < 0.5);
       if (!seen) return row;
       return {

@@ -3,7 +3,7 @@ import {
   createArrivals,
   type ScheduleShare,
   streamOfShare,
-} from "../../../src/benchmark/open-loop/schedule.js";
+} from "../../../../src/benchmark/open-loop/schedule.js";
 
 const whole: ScheduleShare = { ratePerSecond: 5000, arrivals: "constant", seed: 1, index: 0, of: 1 };
 

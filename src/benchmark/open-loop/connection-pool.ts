@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { environmentError } from "../../contract/errors.js";
-import { monotonicMs, sleep, steadyMs } from "../clock.js";
 import type { Channel, OpenChannel } from "../drivers/channel.js";
+import { monotonicMs, steadyMs } from "../measurement/clock.js";
 
-/** What became of a request. Times are monotonic milliseconds. */
-export interface PoolListener {
+/** Events of the pool. Times are monotonic milliseconds. */
+export interface ConnectionPoolListener {
   answered(status: number, due_ms: number, sent_ms: number, now_ms: number): void;
   lost(): void;
   timedOut(): void;
@@ -11,34 +12,34 @@ export interface PoolListener {
   freed(): void;
 }
 
-/** How often requests under way are looked through for those that take too long. */
-const LOOK_MS = 50;
+/** How often requests in flight are checked for time-outs. */
+const TIMEOUT_CHECK_MS = 50;
 
-const AWAY = 0;
+const UNAVAILABLE = 0;
 const FREE = 1;
 const BUSY = 2;
 
 /**
- * The connections of one worker. The one that was free for longest is used next: so none is idle for so long that the
+ * The connections of one worker. The connection that was free for longest is used next, so that none is idle until the
  * server closes it.
  */
-export class Pool {
+export class ConnectionPool {
   readonly #channels: Channel[];
   readonly #state: Uint8Array;
   readonly #due_ms: Float64Array;
   readonly #sent_ms: Float64Array;
-  /** Numbers of channels in the order in which they became free; some may be away by the time that they are taken. */
+  /** Channel numbers in the order in which they became free. Some may be unavailable when they are taken. */
   readonly #queue: Int32Array;
   readonly #isQueued: Uint8Array;
   #head = 0;
   #queued = 0;
-  #underWay = 0;
+  #inFlight = 0;
   #whenIdle: (() => void) | undefined;
-  readonly #lookout: NodeJS.Timeout;
+  readonly #timeoutCheck: NodeJS.Timeout;
   readonly #timeoutMs: number;
-  readonly #listener: PoolListener;
+  readonly #listener: ConnectionPoolListener;
 
-  constructor(count: number, open: OpenChannel, timeoutS: number, listener: PoolListener) {
+  constructor(count: number, open: OpenChannel, timeoutS: number, listener: ConnectionPoolListener) {
     this.#timeoutMs = timeoutS * 1000;
     this.#listener = listener;
     this.#state = new Uint8Array(count);
@@ -53,13 +54,13 @@ export class Pool {
         lost: () => this.#lost(index),
       }),
     );
-    this.#lookout = setInterval(() => this.#giveUpOld(), LOOK_MS);
+    this.#timeoutCheck = setInterval(() => this.#abandonTimedOut(), TIMEOUT_CHECK_MS);
   }
 
-  /** @param where for the message @throws environmentError when not all are connected in time */
+  /** @param where named in the message @throws environmentError when not all are connected in time */
   async connected(withinS: number, where: string): Promise<void> {
     const deadline = monotonicMs() + withinS * 1000;
-    const missing = () => this.#state.reduce((total, state) => total + (state === AWAY ? 1 : 0), 0);
+    const missing = () => this.#state.reduce((total, state) => total + (state === UNAVAILABLE ? 1 : 0), 0);
     while (missing() > 0) {
       if (monotonicMs() > deadline) {
         const count = `${missing()} of ${this.#channels.length}`;
@@ -69,7 +70,7 @@ export class Pool {
     }
   }
 
-  /** Sends a request that is due since `due_ms`. @returns false when no channel is free */
+  /** Sends a request that was due at `due_ms`. @returns false when no channel is free */
   send(due_ms: number, now_ms: number): boolean {
     while (this.#queued > 0) {
       const index = this.#queue[this.#head] ?? 0;
@@ -80,23 +81,23 @@ export class Pool {
       this.#state[index] = BUSY;
       this.#due_ms[index] = due_ms;
       this.#sent_ms[index] = now_ms;
-      this.#underWay++;
+      this.#inFlight++;
       this.#channels[index]?.send();
       return true;
     }
     return false;
   }
 
-  /** Resolves when no request is under way; the time-out sees to it that this comes. */
+  /** Resolves when no request is in flight, at the latest after the time-out. */
   idle(): Promise<void> {
-    if (this.#underWay === 0) return Promise.resolve();
+    if (this.#inFlight === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#whenIdle = resolve;
     });
   }
 
   close(): void {
-    clearInterval(this.#lookout);
+    clearInterval(this.#timeoutCheck);
     for (const channel of this.#channels) channel.close();
   }
 
@@ -111,34 +112,34 @@ export class Pool {
   }
 
   #answered(index: number, status: number): void {
-    this.#state[index] = AWAY;
+    this.#state[index] = UNAVAILABLE;
     const now_ms = steadyMs();
     this.#listener.answered(status, this.#due_ms[index] ?? 0, this.#sent_ms[index] ?? 0, now_ms);
-    this.#landed();
+    this.#finished();
   }
 
   #lost(index: number): void {
     const wasBusy = this.#state[index] === BUSY;
-    this.#state[index] = AWAY;
+    this.#state[index] = UNAVAILABLE;
     if (!wasBusy) return;
     this.#listener.lost();
-    this.#landed();
+    this.#finished();
   }
 
-  #giveUpOld(): void {
+  #abandonTimedOut(): void {
     const oldest_ms = steadyMs() - this.#timeoutMs;
     this.#state.forEach((state, index) => {
       if (state !== BUSY || (this.#sent_ms[index] ?? 0) > oldest_ms) return;
-      this.#state[index] = AWAY;
+      this.#state[index] = UNAVAILABLE;
       this.#channels[index]?.abandon();
       this.#listener.timedOut();
-      this.#landed();
+      this.#finished();
     });
   }
 
-  #landed(): void {
-    this.#underWay--;
-    if (this.#underWay > 0) return;
+  #finished(): void {
+    this.#inFlight--;
+    if (this.#inFlight > 0) return;
     this.#whenIdle?.();
     this.#whenIdle = undefined;
   }

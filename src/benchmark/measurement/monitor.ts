@@ -1,6 +1,6 @@
-import type { Usage } from "../contract/server-api.js";
+import type { Usage } from "../../contract/server-api.js";
 import { monotonicMs } from "./clock.js";
-import { cpuUs, readUsage } from "./server-under-test.js";
+import { cpuUs, readUsage } from "./server-readings.js";
 
 const PERIOD_MS = 1000;
 
@@ -12,9 +12,9 @@ export interface ServerSample {
   resident_bytes: number;
 }
 
-/** What the server did between two readings of its cumulative counters. */
+/** The difference between two readings of the server's cumulative counters. */
 function difference(before: Reading, after: Reading): ServerSample {
-  // By the server's own clock: ours says when its answer came, which on a busy machine is later.
+  // By the server's own clock: ours has the time of the answer, which is later on a busy machine.
   const elapsed_us = (after.usage.uptime_s - before.usage.uptime_s) * 1e6;
   const active = after.usage.event_loop_active_ms - before.usage.event_loop_active_ms;
   const idle = after.usage.event_loop_idle_ms - before.usage.event_loop_idle_ms;
@@ -32,8 +32,8 @@ interface Reading {
   usage: Usage;
 }
 
-/** Reads the server's counters once a second while a window is open. A reading that fails is left out and told. */
-export class Monitor {
+/** Reads the server's counters once a second while a window is open. A failed reading is recorded in `failures`. */
+export class ServerMonitor {
   readonly samples: ServerSample[] = [];
   readonly failures: string[] = [];
   readonly #base: string;
@@ -45,13 +45,13 @@ export class Monitor {
     this.#base = base;
   }
 
-  /** The last reading, unless it is too old to tell of the second that ends now. */
+  /** The last reading, unless it is too old for the second that ends now. */
   recent(now_ms: number): ServerSample | undefined {
     const last = this.samples.at(-1);
     return last && now_ms - last.at_ms < 1.5 * PERIOD_MS ? last : undefined;
   }
 
-  /** To be called right before the window opens: what is read now is what the first second begins with. */
+  /** Call this right before the window opens: this reading is the start of the first second. */
   async start(): Promise<void> {
     await this.#read();
     this.#timer = setInterval(() => {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { Tally } from "../../../src/benchmark/tally.js";
-import { createHistogram, decodeHistogram, encodeHistogram } from "../../../src/judge/histogram.js";
+import { MicrosecondHistogram } from "../../../../src/benchmark/measurement/histograms.js";
+import { createHistogram, decodeHistogram, encodeHistogram } from "../../../../src/judge/histogram.js";
 
 test("a tally gives the histogram of all its values, short and long", () => {
   const values = [0, 1, 470, 470, 2_047, 2_048, 2_049, 65_535, 65_536, 65_537, 9_000_000, 120_000_000];
-  const tally = new Tally();
+  const tally = new MicrosecondHistogram();
   const histogram = createHistogram();
   for (const us of values) {
     tally.record(us);
@@ -19,5 +19,5 @@ test("a tally gives the histogram of all its values, short and long", () => {
 });
 
 test("an empty tally gives an empty histogram", () => {
-  expect(new Tally().encoded()).toEqual(encodeHistogram(createHistogram()));
+  expect(new MicrosecondHistogram().encoded()).toEqual(encodeHistogram(createHistogram()));
 });

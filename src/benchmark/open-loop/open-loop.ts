@@ -1,0 +1,202 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { OpenChannel } from "../drivers/channel.js";
+import type { LoopbackServer } from "../drivers/loopback-server.js";
+import type { Extent, LoadLoop, Window, WindowListener } from "../load-loop.js";
+import { steadyMs } from "../measurement/clock.js";
+import { prewarmSampling, SAMPLE_MS } from "../measurement/recorder.js";
+import { ConnectionPool } from "./connection-pool.js";
+import { OpenLoopRecorder } from "./recorder.js";
+import { createArrivals, type ScheduleShare } from "./schedule.js";
+import { Ticker } from "./ticker.js";
+
+/** Sends of each worker to the loopback server: fast enough to take little time, slow enough to wait sometimes. */
+const PREWARM_RATE_PER_SECOND = 20_000;
+const PREWARM_S = 0.6;
+
+export interface OpenLoopOptions {
+  share: ScheduleShare;
+  /** The most connections in use at once. */
+  connections: number;
+  openChannel: OpenChannel;
+  /** Starts the server to which `prewarmJit` sends. */
+  startLoopbackServer(): Promise<LoopbackServer>;
+  timeoutS: number;
+  /** Named in messages. */
+  host: string;
+}
+
+/** One run through the schedule: a warm-up or a window. */
+class ScheduleRun {
+  readonly opens_ms: number;
+  readonly closes_ms: number;
+  /** The next send; not below `closes_ms` once there is none. */
+  due_ms: number;
+  /** Number of sends that are done. */
+  reached = 0;
+  /** Sends wait for a free connection. */
+  isStarved = false;
+  readonly #next: () => number;
+
+  constructor(share: ScheduleShare, opens_ms: number, extent: Extent) {
+    this.opens_ms = opens_ms;
+    this.#next = createArrivals(share);
+    this.closes_ms = opens_ms + lengthMs(share, extent);
+    this.due_ms = opens_ms + this.#next();
+  }
+
+  advance(): void {
+    this.reached++;
+    this.due_ms = this.opens_ms + this.#next();
+  }
+}
+
+/** A window for so many requests closes when the one after them would be due. */
+function lengthMs(share: ScheduleShare, extent: Extent): number {
+  if ("durationS" in extent) return extent.durationS * 1000;
+  const next = createArrivals(share);
+  for (let request = 0; request < extent.requests; request++) next();
+  return next();
+}
+
+/**
+ * Sends requests when they are due, whether or not earlier ones were answered. A send that finds no free connection
+ * waits for one; its latency counts from when it was due (M3). Requests sent in the window are followed to their end,
+ * even after the window: those still in flight are the slow ones, and leaving them out would flatter the result.
+ */
+export class OpenLoop implements LoadLoop {
+  readonly #options: OpenLoopOptions;
+  #pool: ConnectionPool | undefined;
+  readonly #ticker: Ticker;
+  #run: ScheduleRun | undefined;
+  #recorder: OpenLoopRecorder | undefined;
+
+  constructor(options: OpenLoopOptions) {
+    this.#options = options;
+    this.#ticker = new Ticker(() => this.#sendDue());
+  }
+
+  async connected(): Promise<void> {
+    await this.#ticker.ready;
+    await this.#prewarmJit();
+    const { connections, openChannel, timeoutS, host } = this.#options;
+    this.#pool = this.#openPool(connections, openChannel);
+    await this.#pool.connected(Math.max(5, timeoutS), host);
+  }
+
+  #openPool(connections: number, openChannel: OpenChannel): ConnectionPool {
+    return new ConnectionPool(connections, openChannel, this.#options.timeoutS, {
+      answered: (status, due_ms, sent_ms, now_ms) =>
+        this.#recorder?.answer(status, now_ms - due_ms, now_ms - sent_ms),
+      lost: () => this.#recorder?.lost(),
+      timedOut: () => this.#recorder?.timedOut(),
+      freed: () => this.#sendDue(),
+    });
+  }
+
+  /**
+   * Sends to a loopback server, so that V8 has compiled the code that sends, reads and records before the window opens.
+   * A warm-up at the measured rate would need ten thousand requests for that. Compilation in the window, by threads on
+   * the same CPUs, makes sends late by some milliseconds.
+   */
+  async #prewarmJit(): Promise<void> {
+    const loopback = await this.#options.startLoopbackServer();
+    this.#pool = this.#openPool(loopback.connections, loopback.openChannel);
+    try {
+      await this.#pool.connected(5, "the loopback server");
+      this.#recorder = new OpenLoopRecorder();
+      const share = {
+        ...this.#options.share,
+        ratePerSecond: PREWARM_RATE_PER_SECOND * this.#options.share.of,
+      };
+      await this.#follow(share, { durationS: PREWARM_S }, steadyMs());
+      await this.#pool.idle();
+    } finally {
+      this.#recorder = undefined;
+      this.#pool.close();
+      await loopback.close();
+    }
+  }
+
+  async warmUp(durationS: number): Promise<void> {
+    const recorder = new OpenLoopRecorder();
+    this.#recorder = recorder;
+    const stopSampling = prewarmSampling(recorder);
+    await this.#follow(this.#options.share, { durationS }, steadyMs());
+    stopSampling();
+    await this.#pool?.idle();
+    this.#recorder = undefined;
+  }
+
+  async measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window> {
+    const recorder = new OpenLoopRecorder();
+    this.#recorder = recorder;
+    const opened_ms = Math.max(opens_ms, steadyMs());
+    let closes_ms = Number.POSITIVE_INFINITY;
+    const sampler = setInterval(() => {
+      // A short rest of the window belongs to the last interval.
+      const now = steadyMs();
+      if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
+    }, SAMPLE_MS);
+    const sending = this.#follow(this.#options.share, extent, opened_ms);
+    closes_ms = this.#run?.closes_ms ?? closes_ms;
+    await sending;
+    clearInterval(sampler);
+    listener.closed();
+    await this.#pool?.idle();
+    this.#recorder = undefined;
+    // Answers that came after the window belong to its last interval.
+    listener.sample(recorder.sample(closes_ms));
+    return { opened_ms, closed_ms: closes_ms, ...recorder.figures() };
+  }
+
+  async stop(): Promise<void> {
+    this.#pool?.close();
+    await this.#ticker.stop();
+  }
+
+  /** Sends by the schedule; resolves when its window closes. */
+  async #follow(share: ScheduleShare, extent: Extent, opens_ms: number): Promise<void> {
+    const run = new ScheduleRun(share, opens_ms, extent);
+    this.#run = run;
+    const { closes_ms } = run;
+    this.#ticker.start({ share, opens_ms, closes_ms });
+    while (steadyMs() < closes_ms) await sleep(Math.max(1, closes_ms - steadyMs()));
+    this.#sendDue();
+    this.#run = undefined;
+    for (; run.due_ms < closes_ms; run.advance()) this.#recorder?.unsent();
+    this.#ticker.progress(run.reached, steadyMs());
+  }
+
+  /** Sends all that is due, as long as connections are free. */
+  #sendDue(): void {
+    const run = this.#run;
+    const pool = this.#pool;
+    if (!run || !pool) return;
+    const timeoutMs = this.#options.timeoutS * 1000;
+    let now = steadyMs();
+    for (; run.due_ms < run.closes_ms; run.advance(), now = steadyMs()) {
+      if (run.due_ms > now) {
+        if (!run.isStarved) break;
+        this.#setStarved(run, false);
+        // The ticker did not wake the worker while it was starved, so time may have passed.
+        now = steadyMs();
+        if (run.due_ms > now) break;
+      }
+      if (now - run.due_ms > timeoutMs) {
+        this.#recorder?.dropped();
+      } else if (pool.send(run.due_ms, now)) {
+        this.#recorder?.sent(run.due_ms, now, run.isStarved);
+      } else {
+        this.#setStarved(run, true);
+        break;
+      }
+    }
+    this.#ticker.progress(run.reached, now);
+  }
+
+  #setStarved(run: ScheduleRun, isStarved: boolean): void {
+    if (run.isStarved === isStarved) return;
+    run.isStarved = isStarved;
+    this.#ticker.starved = isStarved;
+  }
+}
