@@ -37,6 +37,10 @@ export const targetSchema = z.strictObject({
 });
 export type Target = z.infer<typeof targetSchema>;
 
+/** Whether a store program keeps the counters. `memory` keeps them in the server, `none` has none. */
+export const usesStore = ({ store }: Pick<Target, "store">): boolean =>
+  store !== "memory" && store !== "none";
+
 const ID = "[a-z0-9][a-z0-9.-]{0,39}";
 /** Wider than a version: what stands there is refused in words of its own. */
 const TILDE = "~[^~@:+]{0,60}";

@@ -3,7 +3,7 @@ import { idSchema } from "../contract/target.js";
 import { clients } from "../targets/clients/index.js";
 import { groups } from "../targets/groups.js";
 import { limiters } from "../targets/limiters/index.js";
-import { options } from "../targets/options/index.js";
+import { options } from "../targets/options.js";
 import { findLimiter, findStore, findTopology } from "../targets/resolve.js";
 import type { ClientDescription, LimiterDescription, OptionDescription } from "../targets/types.js";
 import { add } from "./add.js";
@@ -58,6 +58,7 @@ const clientSchema = z.strictObject({
 const limiterSchema = z.strictObject({
   id: idSchema,
   package: z.string().optional(),
+  unsupportedReason: functionSchema.optional(),
   lacks: functionSchema.optional(),
   create: functionSchema,
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limitsSchema } from "../contract/configuration.js";
 import { idSchema } from "../contract/target.js";
-import { profiles } from "../traffic/profiles/index.js";
+import { profiles } from "../traffic/profiles.js";
 import type { TrafficProfile } from "../traffic/types.js";
 import { add } from "./add.js";
 import { checked, type LoadedPlugin } from "./load.js";

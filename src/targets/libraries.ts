@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { environmentError } from "../contract/errors.js";
 import { LOADER, type PackageVersion, versionFolderName } from "../contract/versions.js";
-import { packageVersion } from "./version.js";
+import { packageVersion } from "./package-version.js";
 
-/** Where a client or a limiter loads its library from: the project, or the folder of a version that was asked for. */
+/** Where a client or a limiter loads its library from: the project, or the folder of a requested version. */
 export interface Libraries {
-  /** @param own imports the project's: what is loaded elsewhere is taken to be of the same shape */
+  /** @param own imports the project's version; a library from elsewhere is assumed to have the same exports */
   load<Module>(name: string, own: () => Promise<Module>): Promise<Module>;
-  /** Version of what `load` gives, from its own package.json. */
+  /** Version of the library that `load` gives, from its package.json. */
   version(name: string): string;
 }
 
@@ -19,24 +19,24 @@ export const ownLibraries: Libraries = {
 };
 
 /**
- * Libraries of which one is loaded from its folder below `versions`, and by the way Node resolves an import there.
- * @throws environmentError when it was not installed
+ * The project's libraries, except one, which Node loads from its folder below `versions`.
+ * @throws environmentError when that version is not installed
  */
-export function librariesWith(versions: string, asked: PackageVersion): Libraries {
-  const loader = join(versions, versionFolderName(asked), LOADER.file);
+export function librariesWith(versions: string, requested: PackageVersion): Libraries {
+  const loader = join(versions, versionFolderName(requested), LOADER.file);
   if (!existsSync(loader)) {
     throw environmentError(
-      `${asked.name} ${asked.version} is not installed: a campaign that names it (--clients, --limiter) installs it`,
+      `${requested.name} ${requested.version} is not installed: a campaign that names it (--clients, --limiter) installs it`,
     );
   }
   return {
     async load<Module>(name: string, own: () => Promise<Module>): Promise<Module> {
-      if (name !== asked.name) return own();
+      if (name !== requested.name) return own();
       const { default: load } = (await import(pathToFileURL(loader).href)) as {
         default: (name: string) => Promise<Module>;
       };
       return load(name);
     },
-    version: (name) => packageVersion(name, name === asked.name ? loader : undefined),
+    version: (name) => packageVersion(name, name === requested.name ? loader : undefined),
   };
 }

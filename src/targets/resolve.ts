@@ -1,11 +1,19 @@
+import type { Limits } from "../contract/configuration.js";
 import { usageError } from "../contract/errors.js";
-import { type AskedPart, parseTargetText, partText, type Target } from "../contract/target.js";
+import {
+  type AskedPart,
+  formatTargetText,
+  parsePart,
+  parseTargetText,
+  partText,
+  type Target,
+} from "../contract/target.js";
 import { clients } from "./clients/index.js";
+import { requireKnown } from "./did-you-mean.js";
 import { limiters } from "./limiters/index.js";
-import { nearest } from "./nearest.js";
-import { options } from "./options/index.js";
+import { options } from "./options.js";
 import { stores } from "./stores/index.js";
-import { topologies } from "./topologies/index.js";
+import { topologies } from "./topologies.js";
 import type {
   ClientDescription,
   LimiterDescription,
@@ -14,21 +22,20 @@ import type {
   TopologyDescription,
 } from "./types.js";
 
-/** Whether there is such a store here: true, or why not (false: its program was not found). */
+/** Whether a store is available here: true, or the reason why not (false: its program was not found). */
 export type Availability = (store: string) => boolean | string;
 
-/** A target with every default filled in, or the reason why it cannot be measured here. */
+/** A target with all defaults filled in, or the reason why it cannot be measured here. */
 export type Resolution = { target: Target; note?: string } | { skip: string };
 
-function find<Thing extends { id: string }>(what: string, list: readonly Thing[], id: string): Thing {
-  const found = list.find((thing) => thing.id === id);
-  if (found) return found;
-  throw usageError(
-    `there is no ${what} ${JSON.stringify(id)}${nearest(
-      id,
-      list.map((thing) => thing.id),
-    )}`,
+/** @throws usageError with the didYouMean valid id */
+function find<Thing extends { id: string }>(kind: string, list: readonly Thing[], id: string): Thing {
+  requireKnown(
+    kind,
+    id,
+    list.map((thing) => thing.id),
   );
+  return list.find((thing) => thing.id === id) as Thing;
 }
 
 export const findClient = (id: string): ClientDescription => find("client", clients, id);
@@ -37,14 +44,13 @@ export const findTopology = (id: string): TopologyDescription => find("topology"
 export const findOption = (id: string): OptionDescription => find("option", options, id);
 export const findLimiter = (id: string): LimiterDescription => find("limiter", limiters, id);
 
-/** The client under all of these options in a topology, or the reason why it cannot have one of them. */
+/** The client with all of these options in a topology, or the reason why it does not support one of them. */
 function withOptions(
   client: ClientDescription,
   topology: string,
   ids: readonly string[],
 ): ClientDescription | { skip: string } {
   let varied = client;
-  // In the order of the list: one that replaces `open` comes before those that add to it.
   for (const option of options.filter(({ id }) => ids.includes(id))) {
     const result = option.apply(varied, topology);
     if ("skip" in result) return result;
@@ -54,8 +60,8 @@ function withOptions(
 }
 
 /**
- * The client of a resolved target, as the target's options make it.
- * @throws usageError for a target that names what does not exist, or an option that its client cannot have
+ * The client of a resolved target, with the target's options applied.
+ * @throws usageError for an unknown name, or an option that the client does not support
  */
 export function describeClient(
   target: Readonly<Pick<Target, "client" | "topology" | "options">>,
@@ -66,21 +72,25 @@ export function describeClient(
   return client;
 }
 
-/** Why the client cannot use that store, and the option that would let it. */
+/** Why the client cannot use that store, and the options with which it could. */
 function storeSkip(client: ClientDescription, store: string, topology: string): string {
-  const mends = options.filter(({ id }) => {
+  const fixes = options.filter(({ id }) => {
     const varied = withOptions(client, topology, [id]);
     return !("skip" in varied) && varied.stores.includes(store);
   });
   const why = `${client.id} cannot use ${store}: its limiter's script runs on ${client.stores.join(" or ")} only`;
-  return mends.length > 0 ? `${why}; ${mends.map(({ id }) => `+${id}`).join(" or ")} can` : why;
+  return fixes.length > 0 ? `${why}; ${fixes.map(({ id }) => `+${id}`).join(" or ")} can` : why;
 }
+
+/** Why a limiter cannot keep these limits; undefined when it can. */
+export const unsupportedReason = (limiter: LimiterDescription, limits: Limits): string | undefined =>
+  limiter.unsupportedReason ? limiter.unsupportedReason(limits) : limiter.lacks?.(limits);
 
 export const isLimiter = (id: string): boolean => limiters.some((limiter) => limiter.id === id);
 
 /**
- * The limiter that a target names by an option of its id, or why its client cannot have it.
- * @throws usageError for two of them, or a version of what is no limiter
+ * The limiter that a target names as an option, or the reason why its client does not support it.
+ * @throws usageError for two limiters, or a version of an option that is not a limiter
  */
 function limiterOf(
   text: string,
@@ -90,19 +100,19 @@ function limiterOf(
   const [named, second] = asked.filter(({ id }) => isLimiter(id));
   if (named && second) throw usageError(`${text} names two limiters: those are two targets`);
   const wrong = asked.find(({ id, version }) => version && !isLimiter(id));
-  if (wrong) throw usageError(`${text}: ${findOption(wrong.id).id} has no versions, it is no limiter`);
+  if (wrong) throw usageError(`${text}: ${findOption(wrong.id).id} has no versions: it is not a limiter`);
   if (named?.version && !findLimiter(named.id).package) {
-    return { skip: `${named.id} has no versions: no package belongs to it` };
+    return { skip: `${named.id} has no versions: it is not an npm package` };
   }
   if (!named || named.id === client.limiter || options.some(({ id }) => id === named.id)) return named;
-  return { skip: `${client.id} cannot have the limiter ${named.id}: its own is ${client.limiter}` };
+  return { skip: `${client.id} does not support the limiter ${named.id}: its own is ${client.limiter}` };
 }
 
 /**
- * Fills in what the text leaves open. A default store that is not available gives way to one that is, with a
- * note; a store that was asked for by name does not.
- * @param available whether the target could have that store
- * @throws usageError for a text that is not a target, or names what does not exist
+ * Fills in the defaults. When the default store is not available, an available one replaces it, with a note; a store
+ * that the text names is never replaced.
+ * @param available whether a store is available to the target
+ * @throws usageError for a text that is not a target, or that has an unknown name
  */
 export function resolveTarget(text: string, available: Availability = () => true): Resolution {
   const asked = parseTargetText(text);
@@ -111,19 +121,21 @@ export function resolveTarget(text: string, available: Availability = () => true
   if (asked.store) findStore(asked.store);
   const limiter = limiterOf(text, plain, asked.options);
   if (limiter && "skip" in limiter) return limiter;
-  // The client's own limiter is no option; naming it gives it a version at most.
+  // The client's own limiter is not an option; naming it can only give it a version.
   const others = asked.options.filter(({ id }) => id !== plain.limiter).map(({ id }) => id);
   others.forEach(findOption);
   const client = withOptions(plain, topology, others);
   if ("skip" in client) return client;
   if (asked.version && !plain.package) {
-    return { skip: `${plain.id} has no versions: no package of its own belongs to it` };
+    return { skip: `${plain.id} has no versions: it is not an npm package` };
   }
   if (asked.store && !client.stores.includes(asked.store)) {
     return { skip: storeSkip(client, asked.store, topology) };
   }
   if (!client.topologies.includes(topology)) {
-    return { skip: `${client.id} knows no ${topology}: it is ${client.topologies.join(" or ")} only` };
+    return {
+      skip: `${client.id} does not support ${topology}: it is ${client.topologies.join(" or ")} only`,
+    };
   }
   const missing = (id: string): string | undefined => {
     const { program } = findStore(id);
@@ -156,11 +168,32 @@ export function resolveTarget(text: string, available: Availability = () => true
     ...(limiter?.version ? { limiter_version: limiter.version } : {}),
     options: others,
   };
-  const gaveWay = !asked.store && store !== client.stores[0];
-  return gaveWay
+  const wasReplaced = !asked.store && store !== client.stores[0];
+  return wasReplaced
     ? {
         target,
         note: `${client.id} runs on ${store} here: ${missing(client.stores[0])}`,
       }
     : { target };
+}
+
+/** Limiters that can be named; one without a package decides nothing. */
+export const limiterNames = (): string[] => limiters.flatMap((each) => (each.package ? [each.id] : []));
+
+/** Reads `name[~version]`. @throws usageError for an unknown limiter */
+export function parseLimiterText(text: string): AskedPart {
+  const asked = parsePart("limiter", text);
+  requireKnown("limiter", asked.id, limiterNames());
+  return asked;
+}
+
+/**
+ * The target combined with each of these limiters. A target that names its limiter, or that has none, is kept as it is.
+ * @throws usageError when the text is not a target
+ */
+export function withLimiters(text: string, asked: readonly AskedPart[]): string[] {
+  const target = parseTargetText(text);
+  const isNamed = target.options.some(({ id }) => limiters.some((limiter) => limiter.id === id));
+  if (asked.length === 0 || isNamed || findClient(target.client).limiter === "none") return [text];
+  return asked.map((limiter) => formatTargetText({ ...target, options: [...target.options, limiter] }));
 }

@@ -6,71 +6,71 @@ import type { Libraries } from "./libraries.js";
 
 export type { Libraries } from "./libraries.js";
 
-/** Where a client shall connect: one node for standalone, any number of seeds for a cluster. */
+/** Where a client connects: one node for standalone, any number of seed nodes for a cluster. */
 export interface StorePlace {
   store: string;
   topology: string;
   nodes: readonly Node[];
-  /** How to get in, for a store that somebody else runs. */
+  /** Credentials and encryption of an external store. */
   access?: StoreAccess;
 }
 
-/** What a target asks of the connection itself; a client reads what it has a setting for. */
+/** Settings of the connection that a target asks for; a client reads those that it supports. */
 export interface Tuning {
-  /** Where the library is loaded from; absent for the project's own. */
+  /** Where the library is loaded from; absent for the project's own version. */
   libraries?: Libraries;
   /** Commands of one turn of the event loop are sent as one pipeline. */
   autoPipelining?: boolean;
 }
 
-/** A connected client. It is ready: the first consume does not wait for a connection. */
+/** A connected client that is ready for commands: the first consume does not wait for a connection. */
 export interface OpenClient {
-  /** The library's own object; the limiter knows what it is from `ClientDescription.flexible`. */
+  /** The library's own object; `ClientDescription.flexible` says what the limiter does with it. */
   handle: unknown;
   /** Version of the library as loaded, absent where there is none. */
   version?: string;
-  /** Settings that matter, with units in their names: what was really passed to the library. */
+  /** The settings that were passed to the library, with units in their names. */
   settings: ClientSettings;
   /**
-   * Version of the store as it answers now; absent where there is no store.
-   * @throws Error when the store does not answer, or is not the kind of store that was asked for
+   * Asks the store for its version; undefined where there is no store.
+   * @throws Error when the store does not answer, or is not the requested kind of store
    */
   storeVersion(): Promise<string | undefined>;
-  /** One key for each primary (hash-tagged): consumes on all of them reach every shard. */
+  /** One key for each primary (hash-tagged): consumes on all these keys reach every shard. */
   shardKeys(): Promise<readonly string[]>;
-  /** Ends all connections and leaves no handle behind; never rejects because the store is gone. */
+  /** Closes all connections and leaves no handle open; does not reject when the store is gone. */
   close(): Promise<void>;
 }
 
-/** A Node library that talks to the store: one file in `clients/`, one line in its list. */
+/** A Node library that talks to the store: one file in `clients/` and one line in its list. */
 export interface ClientDescription {
   id: string;
-  /** npm package, which a version can be asked of; absent for the controls. */
+  /** npm package, of which other versions can be requested; absent for the controls. */
   package?: string;
   /** Stores that its limiter's script runs on; the first is the default. */
   stores: readonly [string, ...string[]];
   topologies: readonly [string, ...string[]];
-  /** A control measures the harness rather than a client; it is reported beside the clients, never ranked. */
+  /** A control measures the harness, not a client; it is reported beside the clients and never ranked. */
   control: boolean;
-  /** Whether its limiter works again by itself once a store that restarted is back. */
+  /** Whether its limiter recovers by itself after the store has restarted. */
   survivesStoreRestart: boolean;
-  /** Whether its limiter goes on by itself after SCRIPT FLUSH and FUNCTION FLUSH. */
+  /** Whether its limiter recovers by itself after SCRIPT FLUSH and FUNCTION FLUSH. */
   survivesScriptFlush: boolean;
-  /** Id of the limiter that decides; `none` admits all. */
+  /** Id of its limiter; `none` admits all. */
   limiter: string;
   /** How rate-limiter-flexible works with this client; absent where it does not. */
   flexible?: FlexibleUse;
-  /** Whose methods `handle` has, for limiters that are handed a library's object; absent for its own alone. */
+  /** Set when `handle` has the methods of that library, for limiters that take such an object. */
   handleApi?: "ioredis";
-  /** What is different under `+same-script`; absent for a client that runs no script. */
+  /** The members that `+same-script` replaces; absent for a client that runs no script. */
   sameScript?: Partial<ClientDescription>;
-  /** Whether `+autopipelining` has something to switch on in a topology: true, or the reason why it has not. */
+  /** Whether `+autopipelining` can be switched on in a topology: true, or the reason why not. */
   autoPipelining(topology: string): true | string;
   /** Loads the library and connects. @throws Error when the store cannot be reached */
   open(place: StorePlace, tuning?: Tuning): Promise<OpenClient>;
 }
 
-/** A class of rate-limiter-flexible, and what it is given beside the client, the key prefix and the limits. */
+/** A class of rate-limiter-flexible, and its options beside the client, the key prefix and the limits. */
 export interface FlexibleUse {
   /** E.g. `RateLimiterValkey`. */
   className: string;
@@ -79,12 +79,12 @@ export interface FlexibleUse {
   script?: { kind: "eval" | "evalsha" } | { kind: "fcall"; function: string };
 }
 
-/** A variation of a client, `+id` in a target's text: one file in `options/`, one line in its list. */
+/** A variation of a client, `+id` in a target's text: one entry in `options.ts`. */
 export interface OptionDescription {
   id: string;
-  /** What it changes, in one line. */
+  /** One line that says what it changes. */
   summary: string;
-  /** The client under this option in a topology, or the reason why the client cannot have it there. */
+  /** The client with this option in a topology, or the reason why the client does not support it there. */
   apply(client: ClientDescription, topology: string): ClientDescription | { skip: string };
 }
 
@@ -93,7 +93,7 @@ export type Decision =
   | { outcome: "limited"; limit: number; remaining: number; msBeforeNext: number }
   | { outcome: "failed"; error: Error };
 
-/** Decides on one key. Never rejects: a store that fails is the outcome `failed`. */
+/** Decides on one key. Never rejects: when the store fails, the outcome is `failed`. */
 export interface Limiter {
   consume(key: string): Promise<Decision>;
 }
@@ -101,12 +101,14 @@ export interface Limiter {
 export interface LimiterDescription {
   id: string;
   package?: string;
-  /** Why it cannot keep these limits, as the reason of a skip; absent for one that can keep any. */
+  /** Why it cannot keep these limits, as the reason of a skip; absent for a limiter that can keep any. */
+  unsupportedReason?(limits: Limits): string | undefined;
+  /** @deprecated The former name of `unsupportedReason`. */
   lacks?(limits: Limits): string | undefined;
   /**
-   * Two limiters over one client: `standard` with the given limits, `exhausted` with 0 points, at the same
-   * cost for the store. Scripts are loaded when it resolves, and no key is left behind.
-   * @param libraries where the limiter's library is loaded from; the project's own unless given
+   * Makes two limiters on one client: `standard` with the given limits, and `exhausted` with 0 points at the same cost
+   * for the store. When it resolves, scripts are loaded and no key is left in the store.
+   * @param libraries where the limiter's library is loaded from; by default the project's own version
    */
   create(
     client: OpenClient,
@@ -118,34 +120,34 @@ export interface LimiterDescription {
 }
 
 export interface LimiterPair {
-  /** Of the limiter's library. */
+  /** Version of the limiter's library. */
   version?: string;
-  /** The script that both run; absent for a limiter without one. */
+  /** The script that both run; absent for a limiter without a script. */
   script?: LimiterScript;
   standard: Limiter;
   exhausted: Limiter;
 }
 
-/** How a store program is started and read: one file in `stores/`, one line in its list. */
+/** How a store program is started and read: one entry in `stores/index.ts`. */
 export interface StoreDescription {
   id: string;
-  /** Absent where the store lives in the server's process. */
+  /** Absent for a store in the server's process. */
   program?: string;
-  /** The image that holds the program, and the variable that names another one. */
+  /** The image with the program, and the environment variable that overrides it. */
   image?: { name: string; variable: string };
-  /** The version's field in `INFO server`. */
+  /** Field of `INFO server` that holds the version. */
   versionField: string;
-  /** The file in the project's folder with its settings; address and folder are the runtime's. */
+  /** Its configuration file in the project's folder, without address and working folder, which the runtime sets. */
   conf?: string;
-  /** Commands whose calls are the limiter's script calls, as `INFO commandstats` names them. */
+  /** Commands that carry the limiter's script calls, as `INFO commandstats` names them. */
   scriptCommands: readonly string[];
 }
 
-/** How many nodes, and how they are bound together. */
+/** Number of nodes, and how they are connected. */
 export interface TopologyDescription {
   id: string;
   primaries: number;
   replicas: number;
-  /** Arguments of one node that makes it fit for the topology. */
+  /** Arguments of the store program that the topology needs. */
   nodeArguments: readonly string[];
 }

@@ -1,13 +1,13 @@
 import { usageError } from "../contract/errors.js";
-import { profiles } from "./profiles/index.js";
+import { profiles } from "./profiles.js";
 import type { TrafficProfile } from "./types.js";
 import { type Workload, workloads } from "./workloads.js";
 
-function find<Thing extends { id: string }>(what: string, list: readonly Thing[], id: string): Thing {
+function find<Thing extends { id: string }>(kind: string, list: readonly Thing[], id: string): Thing {
   const found = list.find((thing) => thing.id === id);
   if (found) return found;
   const valid = list.map((thing) => thing.id).join(", ");
-  throw usageError(`there is no ${what} ${JSON.stringify(id.slice(0, 60))}; valid: ${valid}`);
+  throw usageError(`there is no ${kind} ${JSON.stringify(id.slice(0, 60))}; valid: ${valid}`);
 }
 
 /** @throws usageError listing the profiles that exist */

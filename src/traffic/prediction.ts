@@ -3,7 +3,7 @@ import { EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
 import { openTraffic } from "./streams.js";
 import { FRESH_KEY, type TrafficProfile } from "./types.js";
 
-/** The measured window on the time line of the keys, whose first requests came with the warm-up. */
+/** The measured window, in seconds since the first request of the warm-up. */
 export interface Observation {
   /** Seconds from the first request to the opening of the window: the warm-up. */
   opens_s: number;
@@ -13,18 +13,22 @@ export interface Observation {
   requests_per_second: number;
 }
 
-/** The two kinds of a request's keys: those with a quota, as slots of the play, and those that have none left. */
-interface Cast {
+/** The keys of a request: those with a quota, as slots of the simulation, and whether one has used up its quota. */
+interface RequestKeys {
   slots: readonly number[];
   exhausted: boolean;
 }
 
-function castOf(profile: TrafficProfile): { cast: Cast[]; slots: number; shares: Float64Array } {
+function requestKeysOf(profile: TrafficProfile): {
+  keys: RequestKeys[];
+  slots: number;
+  shares: Float64Array;
+} {
   const { requests, shares } = profile.population();
   const slotOf = new Map<string, number>();
-  const cast = requests.map((descriptors) => {
+  const keys = requests.map((descriptors) => {
     const ordinary = descriptors.filter((key) => !key.startsWith(EXHAUSTED_KEY_PREFIX));
-    // A key that is asked once needs no slot: every quota admits the first request.
+    // A fresh key needs no slot: every quota admits its only request.
     const counted = ordinary.filter((key) => key !== FRESH_KEY);
     const slots = counted.map((key) => {
       const slot = slotOf.get(key) ?? slotOf.size;
@@ -33,12 +37,12 @@ function castOf(profile: TrafficProfile): { cast: Cast[]; slots: number; shares:
     });
     return { slots, exhausted: ordinary.length < descriptors.length };
   });
-  return { cast, slots: slotOf.size, shares };
+  return { keys, slots: slotOf.size, shares };
 }
 
 /**
- * The fixed window of one limiter over all slots: a key's first request opens its window, `points` requests are
- * admitted, the rest limited until it ends; the first one too many sets the block, if there is one.
+ * Fixed windows for all slots: a key's first request opens its window, `points` requests are admitted, and the rest are
+ * limited until the window ends. The first limited request starts the block, if there is one.
  */
 function fixedWindows({ points, window_s, block_s }: Limits, slots: number) {
   const counts = new Float64Array(slots);
@@ -55,35 +59,35 @@ function fixedWindows({ points, window_s, block_s }: Limits, slots: number) {
   };
 }
 
-/** Some seconds of one core. A longer run is predicted from so many of its first requests. */
-const MOST_PLAYED = 20_000_000;
+/** Takes some seconds of one core. A longer run is predicted from this many first requests. */
+const MAX_SIMULATED = 20_000_000;
 const SEED = 1;
 
 /**
- * Predicts which share of the requests is limited, 0 to 1. Where the quota cannot be used up the profile decides,
- * exactly. Where explicit limits bind, the load is played request for request, evenly spaced in time: a formula
- * for the mean rate of each key would be off by several percentage points for keys that come near their quota.
+ * Predicts the share of limited requests, 0 to 1. If the quota cannot be used up, the profile gives the exact share. Under
+ * explicit limits the load is simulated request by request, evenly spaced in time: a formula for the mean rate of each
+ * key would be off by several percentage points for keys near their quota.
  * A request with several descriptors is limited when any of them is.
  */
 export function predictLimitedShare(profile: TrafficProfile, limits: Limits, seen: Observation): number {
-  const { cast, slots, shares } = castOf(profile);
-  const asked = Math.floor(seen.closes_s * seen.requests_per_second);
-  if (limits.points >= asked) {
-    return cast.reduce((total, { exhausted }, index) => total + (exhausted ? (shares[index] ?? 0) : 0), 0);
+  const { keys, slots, shares } = requestKeysOf(profile);
+  const requests = Math.floor(seen.closes_s * seen.requests_per_second);
+  if (limits.points >= requests) {
+    return keys.reduce((total, { exhausted }, index) => total + (exhausted ? (shares[index] ?? 0) : 0), 0);
   }
-  const played = Math.min(asked, MOST_PLAYED);
-  const opens = Math.min(Math.floor(seen.opens_s * seen.requests_per_second), Math.floor(played / 2));
+  const simulated = Math.min(requests, MAX_SIMULATED);
+  const opens = Math.min(Math.floor(seen.opens_s * seen.requests_per_second), Math.floor(simulated / 2));
   const admits = fixedWindows(limits, slots);
   const [stream] = openTraffic(profile, SEED, { connections: 1, first: 0, count: 1 }).streams;
   let limited = 0;
-  for (let n = 0; n < played; n++) {
-    const request = cast[stream?.next() ?? 0];
+  for (let n = 0; n < simulated; n++) {
+    const request = keys[stream?.next() ?? 0];
     let admitted = request?.exhausted !== true;
-    // Every descriptor consumes, whatever the others say.
+    // Every descriptor consumes, whatever the outcome of the others.
     for (const slot of request?.slots ?? []) {
       if (!admits(slot, n / seen.requests_per_second)) admitted = false;
     }
     if (n >= opens && !admitted) limited++;
   }
-  return limited / (played - opens);
+  return limited / (simulated - opens);
 }

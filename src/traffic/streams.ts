@@ -1,20 +1,104 @@
-import { AliasTable, createSequentialStreams, createStreams } from "./random.js";
+import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import type { Descriptors, RequestStream, TrafficProfile } from "./types.js";
 
-/** Which connections of a run are meant. */
-export interface Share {
-  /** Connections of the whole run. */
+const TWO_TO_32 = 4_294_967_296;
+
+/**
+ * Draws indexes with the given shares in constant time: Walker's alias method in Vose's form (M. D. Vose,
+ * "A linear algorithm for generating random numbers with a given distribution", IEEE TSE 17(9), 1991).
+ */
+export class AliasTable {
+  readonly #threshold: Float64Array;
+  readonly #alias: Uint32Array;
+
+  /** @param shares non-negative weights that add up to 1 */
+  constructor(shares: Float64Array) {
+    const size = shares.length;
+    this.#threshold = new Float64Array(size).fill(1);
+    this.#alias = Uint32Array.from({ length: size }, (_, index) => index);
+    const scaled = shares.map((share) => share * size);
+    const small: number[] = [];
+    const large: number[] = [];
+    scaled.forEach((share, index) => void (share < 1 ? small : large).push(index));
+    for (
+      let low = small.pop(), high = large.pop();
+      low !== undefined && high !== undefined;
+      low = small.pop()
+    ) {
+      this.#threshold[low] = scaled[low] ?? 1;
+      this.#alias[low] = high;
+      scaled[high] = (scaled[high] ?? 0) + (scaled[low] ?? 0) - 1;
+      if ((scaled[high] ?? 0) < 1) {
+        small.push(high);
+        high = large.pop();
+      }
+    }
+  }
+
+  /** @param column uniform in [0, 1) @param toss uniform in [0, 1) */
+  pick(column: number, toss: number): number {
+    const index = Math.floor(column * this.#threshold.length);
+    return toss < (this.#threshold[index] ?? 1) ? index : (this.#alias[index] ?? index);
+  }
+}
+
+/**
+ * Random requests for `count` connections, beginning with number `first`. All connections draw from one generator, each
+ * 2^64 steps after the one before, so that their sequences do not overlap and do not depend on how connections are
+ * spread over workers.
+ */
+export function createStreams(
+  table: AliasTable,
+  seed: number,
+  first: number,
+  count: number,
+): RequestStream[] {
+  const origin = xoroshiro128plus(seed);
+  for (let jump = 0; jump < first; jump++) origin.jump();
+  return Array.from({ length: count }, () => {
+    const generator = origin.clone();
+    origin.jump();
+    const uniform = () => (generator.next() >>> 0) / TWO_TO_32;
+    return { next: () => table.pick(uniform(), uniform()) };
+  });
+}
+
+/**
+ * Requests for `count` connections that go through the population in order. Their starting points are evenly spread, so
+ * that they use different keys at any time.
+ * @param connections number of connections of all workers
+ */
+export function createSequentialStreams(
+  size: number,
+  connections: number,
+  first: number,
+  count: number,
+): RequestStream[] {
+  return Array.from({ length: count }, (_, index) => {
+    let position = Math.floor(((first + index) * size) / connections) - 1;
+    return {
+      next: () => {
+        position = (position + 1) % size;
+        return position;
+      },
+    };
+  });
+}
+
+/** Some connections of a run. */
+export interface ConnectionRange {
+  /** Number of connections of the whole run. */
   connections: number;
-  /** The first one that is meant, and how many. */
+  /** The first connection of the range, from 0, and how many it has. */
   first: number;
   count: number;
 }
 
-/** The requests that a profile's connections send: what there is to send, and one stream a connection. */
+/** The distinct requests of a profile, and one stream of indexes into them per connection. */
 export function openTraffic(
   profile: TrafficProfile,
   seed: number,
-  { connections, first, count }: Share,
+  { connections, first, count }: ConnectionRange,
 ): { requests: readonly Descriptors[]; streams: RequestStream[] } {
   const { requests, shares } = profile.population();
   const streams =

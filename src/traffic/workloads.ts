@@ -1,4 +1,4 @@
-/** What the endpoint does once a request is admitted. */
+/** What the endpoint does for an admitted request. */
 export interface Workload {
   id: string;
   path: string;

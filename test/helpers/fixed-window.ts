@@ -1,6 +1,6 @@
 import type { Limits } from "../../src/contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../src/contract/server-api.js";
-import { AliasTable, createStreams } from "../../src/traffic/random.js";
+import { AliasTable, createStreams } from "../../src/traffic/streams.js";
 import type { TrafficProfile } from "../../src/traffic/types.js";
 
 interface Entry {

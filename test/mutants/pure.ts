@@ -34,22 +34,22 @@ export const pure: readonly Mutant[] = [
   // src/targets
   {
     what: "what was probably meant is the word that is farthest from it",
-    file: "src/targets/nearest.ts",
+    file: "src/targets/did-you-mean.ts",
     find: ".sort((a, b) => a.edits - b.edits)[0];",
     replace: ".sort((a, b) => b.edits - a.edits)[0];",
-    test: "test/unit/targets/nearest.test.ts",
+    test: "test/unit/targets/did-you-mean.test.ts",
   },
   // src/traffic
   {
     what: "all connections send the same sequence",
-    file: "src/traffic/random.ts",
+    file: "src/traffic/streams.ts",
     find: "    origin.jump();\n    const uniform",
     replace: "    const uniform",
     test: "test/unit/traffic/streams.test.ts",
   },
   {
     what: "the seed of the traffic has no effect",
-    file: "src/traffic/random.ts",
+    file: "src/traffic/streams.ts",
     find: "const origin = xoroshiro128plus(seed);",
     replace: "const origin = xoroshiro128plus(1);",
     test: "test/unit/traffic/streams.test.ts",

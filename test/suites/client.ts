@@ -4,7 +4,7 @@ import { RateLimiterRedis } from "rate-limiter-flexible";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Target } from "../../src/contract/target.js";
 import { common } from "../../src/targets/clients/settings.js";
-import { findLimiter } from "../../src/targets/resolve.js";
+import { findLimiter, unsupportedReason } from "../../src/targets/resolve.js";
 import { LONG, needs } from "../helpers/needs.js";
 import { type StoreKind, storeProgram, until } from "../helpers/store.js";
 import { Ground } from "./ground.js";
@@ -173,7 +173,9 @@ function onGround(kind: StoreKind, topology: string, targets: readonly Target[])
 
     test("a block lasts as long as it was told, under each limiter that has one", async () => {
       const limits = { points: 1, window_s: 60, block_s: 4_000 };
-      for (const target of targets.filter(({ limiter }) => !findLimiter(limiter).lacks?.(limits))) {
+      for (const target of targets.filter(
+        ({ limiter }) => !unsupportedReason(findLimiter(limiter), limits),
+      )) {
         await ground.call("FLUSHALL");
         const { client, standard } = await openSubject(target, ground.place, limits);
         try {

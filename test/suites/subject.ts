@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Target } from "../../src/contract/target.js";
-import { options } from "../../src/targets/options/index.js";
+import { options } from "../../src/targets/options.js";
 import { describeClient, findLimiter, resolveTarget } from "../../src/targets/resolve.js";
 import type {
   ClientDescription,

@@ -1,7 +1,8 @@
+import { usesStore } from "../../contract/target.js";
 import type { Evidence, Finding, Rule } from "../evidence.js";
 
 const hasStore = ({ configuration }: Evidence): boolean =>
-  configuration !== undefined && !["memory", "none"].includes(configuration.target.store);
+  configuration !== undefined && usesStore(configuration.target);
 
 function withStore(evidence: Evidence): Finding | undefined {
   if (evidence.store || !hasStore(evidence)) return undefined;

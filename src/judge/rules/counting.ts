@@ -1,4 +1,5 @@
 import type { StoreReading } from "../../contract/store.js";
+import { usesStore } from "../../contract/target.js";
 import { accounted, addCounts, answered, failed } from "../counts.js";
 import type { Evidence, Finding, Rule } from "../evidence.js";
 
@@ -26,8 +27,8 @@ function storeReconciles({ server, store, configuration }: Evidence): Finding | 
   const consumes = server?.at_end.consumes;
   const before = server?.at_start.consumes;
   if (!store || !consumes || !before) {
-    const what = configuration?.target.store;
-    const why = what === "memory" || what === "none" ? "the target has no store" : "no store counters";
+    const why =
+      configuration && !usesStore(configuration.target) ? "the target has no store" : "no store counters";
     return { severity: "not applicable", text: `store calls: ${why}` };
   }
   const sum = (reading: "at_start" | "at_end") =>

@@ -1,12 +1,10 @@
-import type { Target } from "../../contract/target.js";
+import { usesStore } from "../../contract/target.js";
 import type { Evidence, Finding, Rule } from "../evidence.js";
 
 const suspect = (text: string): Finding => ({ severity: "suspect", text });
 
 /** A connection that was lost and came back sends its script in full once: so much is no other way to run it. */
 const FEW = 0.001;
-
-const usesStore = (target: Target): boolean => !["memory", "none"].includes(target.store);
 
 /** Commands that carried limiter scripts in this run, with how many ran. */
 function scriptCommands({ store }: Evidence): Map<string, number> {

@@ -1,6 +1,6 @@
 import { Argument } from "commander";
 import { EXIT, usageError } from "../../contract/errors.js";
-import { nearest } from "../../targets/nearest.js";
+import { didYouMean } from "../../targets/did-you-mean.js";
 import { parsed, quietCommand } from "./parse.js";
 import type { CliCommand, CliContext } from "./types.js";
 
@@ -14,7 +14,7 @@ export function findCommand(name: string, commands: readonly CliCommand[]): CliC
   const found = commands.find((command) => command.name === name);
   if (found) return found;
   const names = commands.map((command) => command.name);
-  throw usageError(`there is no command ${JSON.stringify(name.slice(0, 60))}${nearest(name, names)}`);
+  throw usageError(`there is no command ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, names)}`);
 }
 
 /** The commands with one line each. */

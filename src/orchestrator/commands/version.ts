@@ -11,8 +11,8 @@ import { findProgram } from "../../runtimes/programs.js";
 import { findPythonEnvironment } from "../../runtimes/python.js";
 import { clients } from "../../targets/clients/index.js";
 import { limiters } from "../../targets/limiters/index.js";
+import { packageVersion } from "../../targets/package-version.js";
 import { stores } from "../../targets/stores/index.js";
-import { packageVersion } from "../../targets/version.js";
 import { parsed, quietCommand } from "./parse.js";
 import type { CliCommand, CliContext } from "./types.js";
 

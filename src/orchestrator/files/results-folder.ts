@@ -53,9 +53,9 @@ export async function createCampaignFolder(root: string, now: Date): Promise<str
 export async function requireResultsRoot(root: string): Promise<void> {
   const absolute = resolve(root);
   try {
-    const nearest = await nearestFolder(absolute);
-    await requireKeptFiles(nearest);
-    await access(nearest, constants.W_OK);
+    const didYouMean = await nearestFolder(absolute);
+    await requireKeptFiles(didYouMean);
+    await access(didYouMean, constants.W_OK);
   } catch (error) {
     throw unwritable(absolute, error);
   }

@@ -10,12 +10,18 @@ import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../../contract/plan
 import type { Discovery } from "../../contract/store.js";
 import { idSchema, type Target } from "../../contract/target.js";
 import { clients } from "../../targets/clients/index.js";
+import { requireKnown } from "../../targets/did-you-mean.js";
 import { groups } from "../../targets/groups.js";
-import { limiterNamed, withLimiters } from "../../targets/limiters/named.js";
-import { known } from "../../targets/nearest.js";
-import { type Availability, findLimiter, resolveTarget } from "../../targets/resolve.js";
+import {
+  type Availability,
+  findLimiter,
+  parseLimiterText,
+  resolveTarget,
+  unsupportedReason,
+  withLimiters,
+} from "../../targets/resolve.js";
 import { findProfile, findWorkload } from "../../traffic/find.js";
-import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles/index.js";
+import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
 import { looksOf } from "./looks.js";
@@ -55,8 +61,8 @@ function resolveAll(request: Request, available: Availability, external: Discove
   // A word without any further part may also be meant as a group.
   const words = [...clients.map(({ id }) => id), ...Object.keys(groups)];
   for (const word of request.clients)
-    if (idSchema.safeParse(word).success) known("client or group", word, words);
-  const limiters = request.limiters.map(limiterNamed);
+    if (idSchema.safeParse(word).success) requireKnown("client or group", word, words);
+  const limiters = request.limiters.map(parseLimiterText);
   const targets = new Map<string, Asked>();
   const skips: Plan["skips"] = [];
   for (const text of new Set(asked.flatMap((each) => withLimiters(each, limiters)))) {
@@ -98,16 +104,16 @@ function configurations(
   skips: Plan["skips"],
 ): Planned[] {
   const planned = new Map<string, Planned>();
-  const lacking = new Map<string, string>();
+  const unsupported = new Map<string, string>();
   for (const workloadId of request.workloads) {
     const workload = findWorkload(workloadId);
     for (const traffic of request.traffic) {
       const limits: Limits = { ...findProfile(traffic).limits, ...request.limits };
       for (const load of loadsOf(request)) {
         for (const target of targets) {
-          const lacks = findLimiter(target.limiter).lacks?.(limits);
-          if (lacks) {
-            lacking.set(target.label, lacks);
+          const reason = unsupportedReason(findLimiter(target.limiter), limits);
+          if (reason) {
+            unsupported.set(target.label, reason);
             continue;
           }
           const configuration: Configuration = {
@@ -128,7 +134,7 @@ function configurations(
       }
     }
   }
-  skips.push(...[...lacking].map(([asked, reason]) => ({ asked, reason })));
+  skips.push(...[...unsupported].map(([asked, reason]) => ({ asked, reason })));
   return [...planned.values()];
 }
 
@@ -158,13 +164,13 @@ const adaptivePlan = (most: number, { budgetS }: NonNullable<Request["adaptive"]
  */
 export function makePlan(request: Request, available: Availability, external?: Discovery): Plan {
   for (const id of request.workloads)
-    known(
+    requireKnown(
       "workload",
       id,
       workloads.map((workload) => workload.id),
     );
   for (const id of request.traffic)
-    known(
+    requireKnown(
       "traffic",
       id,
       profiles.map((profile) => profile.id),

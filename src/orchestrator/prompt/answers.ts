@@ -1,8 +1,8 @@
 import { clients } from "../../targets/clients/index.js";
 import { groups } from "../../targets/groups.js";
 import { stores } from "../../targets/stores/index.js";
-import { topologies } from "../../targets/topologies/index.js";
-import { DEFAULT_TRAFFIC } from "../../traffic/profiles/index.js";
+import { topologies } from "../../targets/topologies.js";
+import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
 import { settingOf } from "../request/settings.js";
 
 /** What the menu found out. Lists and numbers are texts, as flags have them. */

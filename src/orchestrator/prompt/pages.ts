@@ -1,6 +1,6 @@
 import { messageOf } from "../../contract/errors.js";
 import { runtimes } from "../../runtimes/index.js";
-import { profiles } from "../../traffic/profiles/index.js";
+import { profiles } from "../../traffic/profiles.js";
 import { durationMode, listOf, numberIn } from "../request/request.js";
 import { type Answers, clientGroups, startableStores, usesStore } from "./answers.js";
 import { BACK, type Back, type Choice, type Prompter } from "./prompter.js";

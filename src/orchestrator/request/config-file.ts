@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
 import { messageOf, usageError } from "../../contract/errors.js";
 import { MANIFEST_SCHEMA } from "../../contract/manifest.js";
-import { nearest } from "../../targets/nearest.js";
+import { didYouMean } from "../../targets/did-you-mean.js";
 import type { Layer, SettingValue } from "./setting-layers.js";
 import { FILE_SETTINGS } from "./settings.js";
 
@@ -59,7 +59,7 @@ class ConfigFile {
     if (!KEYS.includes(name))
       throw this.#refused(
         at,
-        `there is no setting ${JSON.stringify(name.slice(0, 60))}${nearest(name, KEYS)}`,
+        `there is no setting ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, KEYS)}`,
       );
     return [name, { source: `${this.#at(at)} ${name}`, value: this.#valueOf(name, at, value) }];
   }

@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { usageError } from "../../contract/errors.js";
-import { profiles } from "../../traffic/profiles/index.js";
+import { profiles } from "../../traffic/profiles.js";
 import { CAMPAIGN_NAME } from "../ui/command-text.js";
 import { PRESETS } from "./presets.js";
 import type { Layer, SettingValue } from "./setting-layers.js";

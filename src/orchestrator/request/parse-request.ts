@@ -5,7 +5,7 @@ import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
 import { pluginsIn } from "../../contract/plugins.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
-import { nearest } from "../../targets/nearest.js";
+import { didYouMean } from "../../targets/did-you-mean.js";
 import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
 import { canAsk } from "../ui/interactive.js";
 import { type OutputMode, progressModes } from "../ui/types.js";
@@ -110,7 +110,7 @@ function presetOf(places: readonly Layer[]): Preset | undefined {
   if (found) return found;
   const ids = PRESETS.map((preset) => preset.id);
   throw usageError(
-    `${named?.source}: there is no preset ${JSON.stringify(id.slice(0, 60))}${nearest(id, ids)}`,
+    `${named?.source}: there is no preset ${JSON.stringify(id.slice(0, 60))}${didYouMean(id, ids)}`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { type Arrivals, type Limits, RATE_RANGE } from "../../contract/configuration.js";
 import { usageError } from "../../contract/errors.js";
 import type { Threshold } from "../../contract/manifest.js";
-import { known } from "../../targets/nearest.js";
+import { requireKnown } from "../../targets/did-you-mean.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { RoleCaps } from "../host/caps.js";
 import type { OutputMode } from "../ui/types.js";
@@ -131,6 +131,6 @@ export function durationMode(text: string, source = "--duration-mode"): Duration
 /** The workloads that these words name; `both` is every one. @throws usageError with what was probably meant */
 export function workloadsOf(words: readonly string[]): string[] {
   const ids = workloads.map(({ id }) => id);
-  for (const word of words) known("workload", word, [...ids, "both"]);
+  for (const word of words) requireKnown("workload", word, [...ids, "both"]);
   return words.includes("both") ? ids : [...words];
 }

@@ -3,8 +3,8 @@ import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { runtimes } from "../../runtimes/index.js";
 import { clients } from "../../targets/clients/index.js";
 import { groups } from "../../targets/groups.js";
-import { namedLimiters } from "../../targets/limiters/named.js";
-import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles/index.js";
+import { limiterNames } from "../../targets/resolve.js";
+import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import { progressModes } from "../ui/types.js";
 import { PRESETS } from "./presets.js";
@@ -72,7 +72,7 @@ const target: SettingGroup = {
       value: "<list>",
       help: "limiters that decide, name[~version]: each target once with each; else the usual one",
       repeatable: true,
-      choices: namedLimiters,
+      choices: limiterNames,
     },
     {
       key: "workload",

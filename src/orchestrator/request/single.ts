@@ -11,7 +11,7 @@ import {
 } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
 import { formatTargetText, idSchema, parseTargetText } from "../../contract/target.js";
-import { profiles } from "../../traffic/profiles/index.js";
+import { profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import { assignments, INHERITED, requestOf } from "./parse-request.js";
 import { RANGES, type Request } from "./request.js";

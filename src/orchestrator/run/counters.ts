@@ -181,7 +181,9 @@ export class CounterWatch {
           ),
         ),
       ]);
-      const run_delays = new Map(delays.flatMap(([role, known]) => (known ? [[role, known]] : [])));
+      const run_delays = new Map(
+        delays.flatMap(([role, requireKnown]) => (requireKnown ? [[role, requireKnown]] : [])),
+      );
       this.#ends.push({ host, harness_us, cpu_us, run_delays });
     });
   }

@@ -2,7 +2,7 @@ import { BenchError, EXIT, messageOf, usageError } from "../../contract/errors.j
 import type { Discovery } from "../../contract/store.js";
 import { runtimes } from "../../runtimes/index.js";
 import type { Runtime, RuntimeDescription, RuntimeOptions } from "../../runtimes/types.js";
-import { nearest } from "../../targets/nearest.js";
+import { didYouMean } from "../../targets/did-you-mean.js";
 import { type Availability, findStore } from "../../targets/resolve.js";
 import { stores } from "../../targets/stores/index.js";
 import { requireGone } from "../host/leftovers.js";
@@ -78,7 +78,7 @@ async function asAsked(request: Request, open: Open): Promise<Chosen> {
 function runtimeOf(request: Request): RuntimeDescription {
   const description = runtimes.find(({ id }) => id === request.runtime);
   if (description) return description;
-  const near = nearest(request.runtime, ["auto", ...runtimes.map(({ id }) => id)]);
+  const near = didYouMean(request.runtime, ["auto", ...runtimes.map(({ id }) => id)]);
   throw usageError(`there is no runtime ${JSON.stringify(request.runtime.slice(0, 60))}${near}`);
 }
 
@@ -124,8 +124,8 @@ export async function expectedStores(
       return [id, answer] as const;
     }),
   );
-  const known = new Map(answers);
-  return (store) => known.get(store) ?? false;
+  const requireKnown = new Map(answers);
+  return (store) => requireKnown.get(store) ?? false;
 }
 
 /** Whether there is such a store: the one that already runs, or one that the runtime can start; or why not. */

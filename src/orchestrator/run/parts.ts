@@ -7,7 +7,7 @@ import { encodeServerEnv, type ServerAssignment } from "../../contract/server-en
 import { encodeVersions } from "../../contract/versions.js";
 import type { Caps, Part, Place } from "../../runtimes/types.js";
 import { findStore, findTopology } from "../../targets/resolve.js";
-import { confArguments } from "../../targets/stores/conf.js";
+import { confArguments } from "../../targets/stores/resp.js";
 
 const NONE: Readonly<Record<string, string>> = {};
 

@@ -1,6 +1,6 @@
 import { environmentError, messageOf, usageError } from "../../contract/errors.js";
 import { partText } from "../../contract/target.js";
-import { describeClient, findLimiter } from "../../targets/resolve.js";
+import { describeClient, findLimiter, unsupportedReason } from "../../targets/resolve.js";
 import type { LimiterPair, OpenClient } from "../../targets/types.js";
 import type { ServerConfig } from "../config/index.js";
 import { librariesFor, requireVersion } from "./libraries.js";
@@ -18,8 +18,8 @@ export async function createRateLimiters(
 ): Promise<RateLimiters | undefined> {
   const { target, limits } = config;
   const limiter = findLimiter(target.limiter);
-  const lacks = limiter.lacks?.(limits);
-  if (lacks) throw usageError(lacks);
+  const reason = unsupportedReason(limiter, limits);
+  if (reason) throw usageError(reason);
   const wanted = { package: limiter.package, version: target.limiter_version };
   const libraries = librariesFor(wanted, config.versionsFolder);
   try {

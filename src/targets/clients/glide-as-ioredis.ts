@@ -8,44 +8,44 @@ import type {
   TimeUnit,
 } from "@valkey/valkey-glide";
 
-/** An answer in a transaction, as ioredis gives it. */
-type Replied = [error: null, reply: unknown];
+/** A reply in a transaction, in the form of ioredis. */
+type TransactionReply = [error: null, reply: unknown];
 
-/** A transaction as RateLimiterRedis writes one: commands are chained, `exec` answers pairs of error and reply. */
+/** A transaction as RateLimiterRedis uses it: chained commands, and `exec` resolves with pairs of error and reply. */
 export interface Transaction {
   set(key: string, value: number, unit?: "EX", seconds?: number): Transaction;
   incrby(key: string, by: number): Transaction;
   get(key: string): Transaction;
   pttl(key: string): Transaction;
-  exec(): Promise<Replied[]>;
+  exec(): Promise<TransactionReply[]>;
 }
 
-/** All that RateLimiterRedis asks of an ioredis client, on a glide client. */
+/** The methods of an ioredis client that RateLimiterRedis calls, on a glide client. */
 export interface GlideAsIoredis {
-  /** Adds a method `name` that runs the script: EVALSHA, and SCRIPT LOAD where the store does not have it. */
+  /** Adds a method `name` that runs the script by EVALSHA, after a SCRIPT LOAD where the store does not have it. */
   defineCommand(name: string, definition: { numberOfKeys: number; lua: string }): void;
   multi(): Transaction;
-  /** @returns how many keys there were */
+  /** @returns the number of deleted keys */
   del(key: string): Promise<number>;
-  /** Gives the scripts back to the library. */
+  /** Releases the library's scripts. */
   release(): void;
 }
 
-/** What of the library is needed, as the client's own file loaded it. */
+/** Classes of the library, as the client's file loaded it. */
 export interface GlideClasses {
   Script: new (code: string) => Script;
-  /** An atomic batch of the kind that the client takes. */
+  /** Creates an atomic batch of the kind that the client takes. */
   batch(): Batch | ClusterBatch;
 }
 
-/** Both kinds of client, each with the batch of its kind. */
+/** Standalone or cluster client. */
 type Client = Pick<GlideClient | GlideClusterClient, "invokeScript" | "del"> & {
   exec(batch: Batch | ClusterBatch, raiseOnError: boolean): Promise<GlideReturnType[] | null>;
 };
 
 /**
- * Lets rate-limiter-flexible's RateLimiterRedis run on glide. It costs the client an object and an array for each
- * consume, which is less than glide's own class takes.
+ * Runs rate-limiter-flexible's RateLimiterRedis on glide. It costs an object and an array per consume, less than glide's
+ * own class does.
  */
 export function glideAsIoredis(client: Client, { Script, batch }: GlideClasses): GlideAsIoredis {
   const scripts = new Map<string, Script>();
@@ -89,7 +89,7 @@ function transaction(client: Client, batch: Batch | ClusterBatch): Transaction {
     async exec() {
       const replies = await client.exec(batch, true);
       if (!replies) throw new Error("the transaction was not executed");
-      return replies.map((reply): Replied => [null, reply]);
+      return replies.map((reply): TransactionReply => [null, reply]);
     },
   };
   return written;

@@ -1,12 +1,12 @@
 import type { Node } from "../../contract/env.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
-import { versionFromInfo } from "../stores/version.js";
+import { versionFromInfo } from "../stores/resp.js";
 import type { OpenClient, StorePlace, Tuning } from "../types.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
-/** What ioredis and its fork iovalkey have in common, as far as we use it. */
+/** The methods that we use of ioredis and its fork iovalkey. */
 interface Connection {
   status: string;
   on(event: "error" | "ready" | "node error", listener: (error: Error) => void): unknown;
@@ -22,15 +22,15 @@ interface ClusterConnection extends Connection {
   cluster(subcommand: "KEYSLOT", key: string): Promise<unknown>;
 }
 
-/** The library, as its own file loaded it. */
-export interface Family {
+/** ioredis or iovalkey, as the client's file loaded it. */
+export interface IoredisLibrary {
   version: string;
   standalone(options: StandaloneOptions): Connection;
   cluster(nodes: Node[], options: ClusterOptions): ClusterConnection;
 }
 
 /** How long `close` waits for replies. */
-const CLOSE_PATIENCE_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 1_000;
 
 const connectionOptions = {
   autoResendUnfulfilledCommands: false,
@@ -66,7 +66,7 @@ const clusterOptions = {
 } as const;
 export type ClusterOptions = typeof clusterOptions & { enableAutoPipelining: boolean };
 
-/** The settings in the terms of the result; both topologies are given the same. */
+/** The settings as the result reports them; the same for both topologies. */
 const settings = (autoPipelining: boolean): ClientSettings => ({
   protocol: "RESP2",
   auto_pipelining: autoPipelining,
@@ -83,22 +83,22 @@ const settings = (autoPipelining: boolean): ClientSettings => ({
   read_from: "primary",
 });
 
-/** What went wrong, with the first cause that the cluster client hides behind its own error. */
+/** The message of an error, or of the node's error behind an error of the cluster client. */
 function reason(error: Error): string {
   const { lastNodeError } = error as { lastNodeError?: Error };
   return (lastNodeError?.message ?? error.message) || String((error as NodeJS.ErrnoException).code);
 }
 
 /**
- * Resolves when the client is ready for commands: with the offline queue off nothing may be sent before.
- * @throws Error with the last thing that went wrong, when it is not ready by the deadline
+ * Resolves when the client is ready for commands: without an offline queue nothing may be sent earlier.
+ * @throws Error with the last failure, when it is not ready by the deadline
  */
 function ready(connection: Connection): Promise<void> {
   let last = "no answer";
   const note = (error: Error) => {
     last = reason(error);
   };
-  // These listeners stay for good: a store that is lost later is a failed consume, never an unhandled 'error'.
+  // These listeners stay: a store that is lost later must fail a consume, not raise an unhandled 'error'.
   connection.on("error", note);
   connection.on("node error", note);
   return new Promise((resolve, reject) => {
@@ -116,29 +116,29 @@ function ready(connection: Connection): Promise<void> {
   });
 }
 
-/** Waits for the replies still due, but not for a store that hangs or is gone: that connection is cut. */
+/** Waits for pending replies, but disconnects when the store hangs or is gone. */
 function close(connection: Connection): Promise<void> {
   return new Promise((resolve) => {
-    const cut = () => {
+    const disconnect = () => {
       connection.disconnect();
-      left();
+      finished();
     };
-    const patience = setTimeout(cut, CLOSE_PATIENCE_MS);
-    const left = () => {
-      clearTimeout(patience);
+    const timer = setTimeout(disconnect, CLOSE_TIMEOUT_MS);
+    const finished = () => {
+      clearTimeout(timer);
       resolve();
     };
-    connection.quit().then(left, cut);
+    connection.quit().then(finished, disconnect);
   });
 }
 
 async function openStandalone(
-  family: Family,
+  library: IoredisLibrary,
   place: StorePlace,
   node: Node,
   enableAutoPipelining: boolean,
 ): Promise<OpenClient> {
-  const client = family.standalone({
+  const client = library.standalone({
     ...standaloneOptions,
     ...place.access,
     ...node,
@@ -147,7 +147,7 @@ async function openStandalone(
   await ready(client);
   return {
     handle: client,
-    version: family.version,
+    version: library.version,
     settings: settings(enableAutoPipelining),
     storeVersion: async () => versionFromInfo(place.store, [await client.info("server")]),
     shardKeys: singleShardKeys,
@@ -156,11 +156,11 @@ async function openStandalone(
 }
 
 async function openCluster(
-  family: Family,
+  library: IoredisLibrary,
   place: StorePlace,
   enableAutoPipelining: boolean,
 ): Promise<OpenClient> {
-  const client = family.cluster([...place.nodes], {
+  const client = library.cluster([...place.nodes], {
     ...clusterOptions,
     redisOptions: { ...clusterOptions.redisOptions, ...place.access },
     enableAutoPipelining,
@@ -168,7 +168,7 @@ async function openCluster(
   await ready(client);
   return {
     handle: client,
-    version: family.version,
+    version: library.version,
     settings: settings(enableAutoPipelining),
     storeVersion: async () => {
       const primaries = client.nodes("master");
@@ -184,14 +184,14 @@ async function openCluster(
  * Connects with ioredis or iovalkey.
  * @throws Error when the store cannot be reached within the deadline
  */
-export async function openFamily(
-  family: Family,
+export async function openIoredis(
+  library: IoredisLibrary,
   place: StorePlace,
   { autoPipelining = false }: Tuning = {},
 ): Promise<OpenClient> {
   const [first] = place.nodes;
   if (!first) throw new Error("no node was given");
   return place.topology === "cluster"
-    ? openCluster(family, place, autoPipelining)
-    : openStandalone(family, place, first, autoPipelining);
+    ? openCluster(library, place, autoPipelining)
+    : openStandalone(library, place, first, autoPipelining);
 }

@@ -1,6 +1,6 @@
 import { ownLibraries } from "../libraries.js";
 import type { ClientDescription } from "../types.js";
-import { openFamily } from "./ioredis-family.js";
+import { openIoredis } from "./ioredis-family.js";
 
 const PACKAGE = "ioredis";
 
@@ -15,16 +15,16 @@ export const ioredis: ClientDescription = {
   limiter: "rate-limiter-flexible",
   handleApi: "ioredis",
   flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
-  // It is this client's own.
+  // Its class runs this script anyway.
   sameScript: {},
   autoPipelining: () => true,
   async open(place, tuning = {}) {
     const { libraries = ownLibraries } = tuning;
     const { Cluster, Redis } = await libraries.load(PACKAGE, () => import("ioredis"));
-    return openFamily(
+    return openIoredis(
       {
         version: libraries.version(PACKAGE),
-        // It speaks RESP3 unless told; iovalkey knows RESP2 alone, and a comparison needs one protocol.
+        // The default is RESP3, but iovalkey has only RESP2, and a comparison needs one protocol.
         standalone: (options) => new Redis({ ...options, protocol: 2 }),
         cluster: (nodes, options) =>
           new Cluster(nodes, { ...options, redisOptions: { ...options.redisOptions, protocol: 2 } }),

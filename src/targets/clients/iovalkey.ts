@@ -1,6 +1,6 @@
 import { ownLibraries } from "../libraries.js";
 import type { ClientDescription } from "../types.js";
-import { openFamily } from "./ioredis-family.js";
+import { openIoredis } from "./ioredis-family.js";
 
 const PACKAGE = "iovalkey";
 
@@ -23,9 +23,9 @@ export const iovalkey: ClientDescription = {
   async open(place, tuning = {}) {
     const { libraries = ownLibraries } = tuning;
     const { Cluster, Redis } = await libraries.load(PACKAGE, () => import("iovalkey"));
-    // Its fallback may ask a host name for the other address family on each reconnection, which only delays.
+    // The fallback may look up the other address family on each reconnection, which only causes a delay.
     const familyFallback = { enabled: false };
-    return openFamily(
+    return openIoredis(
       {
         version: libraries.version(PACKAGE),
         standalone: (options) => new Redis({ ...options, familyFallback }),

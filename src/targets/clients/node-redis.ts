@@ -2,22 +2,22 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { createClient, createCluster } from "redis";
 import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
-import { versionFromInfo } from "../stores/version.js";
+import { versionFromInfo } from "../stores/resp.js";
 import type { ClientDescription, OpenClient, StorePlace } from "../types.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "redis";
 
-/** A connection with nothing to say says PING, so that silence longer than the time-out means a store that hangs. */
+/** An idle connection sends PING, so that silence longer than the time-out means that the store hangs. */
 const PING_INTERVAL_MS = 1_000;
 
 /** How long `close` waits for replies. */
-const CLOSE_PATIENCE_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 1_000;
 
 const socket = {
   connectTimeout: common.connectTimeoutMs,
-  /** Its command time-out ends once a command is written; only this one bounds the wait for the reply. */
+  /** The command time-out of the library ends when a command is written; only this one limits the wait for a reply. */
   socketTimeout: common.requestTimeoutMs,
   reconnectStrategy: () => common.reconnectDelayMs,
   noDelay: true,
@@ -26,7 +26,7 @@ const socket = {
   family: 0,
 } as const;
 
-/** For a connection, of whatever topology. */
+/** Options of a connection in either topology. */
 const connection = {
   RESP: 2,
   disableOfflineQueue: true,
@@ -53,7 +53,7 @@ const settings: ClientSettings = {
   ping_interval_ms: connection.pingInterval,
 };
 
-/** A standalone client or a cluster's, as far as opening and closing care. */
+/** The methods of a standalone or cluster client that open and close it. */
 interface Client {
   on(event: "error" | "node-error", listener: (error: Error) => void): unknown;
   connect(): Promise<unknown>;
@@ -62,16 +62,16 @@ interface Client {
 }
 
 /**
- * Connects, again and again until the deadline: a cluster's client gives up when no seed answers, and a store may
- * still be starting.
- * @throws Error with the last thing that went wrong, when it is not connected by the deadline
+ * Tries to connect until the deadline: a cluster client gives up when no seed node answers, and a store may still be
+ * starting.
+ * @throws Error with the last failure, when it is not connected by the deadline
  */
 async function connect(client: Client): Promise<void> {
   let last = "no answer";
   const note = (error: Error) => {
     last = error.message || String((error as NodeJS.ErrnoException).code);
   };
-  // These listeners stay for good: a store that is lost later is a failed consume, never an unhandled 'error'.
+  // These listeners stay: a store that is lost later must fail a consume, not raise an unhandled 'error'.
   client.on("error", note);
   client.on("node-error", note);
   let late = false;
@@ -81,7 +81,7 @@ async function connect(client: Client): Promise<void> {
         () => true,
         () => false,
       );
-      // One that was destroyed while it was connecting comes alive all the same, and would never be closed.
+      // A client that is destroyed while it connects opens all the same, and would never be closed.
       if (connected && late) client.destroy();
       if (connected) return;
       await delay(common.reconnectDelayMs);
@@ -101,26 +101,26 @@ async function connect(client: Client): Promise<void> {
 }
 
 /**
- * Waits for the replies still due, but not for a store that hangs or is gone: those connections are cut.
- * @param connections all that may be open; a cluster's client forgets them as soon as it begins to close
+ * Waits for pending replies, but destroys the connections when the store hangs or is gone.
+ * @param connections all that may be open; a cluster client forgets them as soon as it begins to close
  */
 async function close(client: Client, connections: readonly Pick<Client, "destroy">[]): Promise<void> {
-  const patience = setTimeout(() => {
+  const timer = setTimeout(() => {
     for (const each of connections) each.destroy();
-  }, CLOSE_PATIENCE_MS);
-  // It rejects when it is closed already.
+  }, CLOSE_TIMEOUT_MS);
+  // It rejects when the client is closed already.
   await client.close().catch(() => undefined);
-  clearTimeout(patience);
+  clearTimeout(timer);
 }
 
-/** @throws Error for a version from before these were its methods: it would be told apart only when it ends */
+/** @throws Error for an old version without these methods, which would otherwise fail only when it is closed */
 function requireMethods(client: object): void {
   for (const method of ["close", "destroy"]) {
     if (!(method in client)) throw new Error(`this version's client has no ${method}()`);
   }
 }
 
-/** User and password of a store that somebody else runs. */
+/** User and password of an external store. */
 function credentials({ access }: StorePlace) {
   return {
     ...(access?.username ? { username: access.username } : {}),
@@ -194,7 +194,7 @@ export const nodeRedis: ClientDescription = {
   limiter: "rate-limiter-flexible",
   // Without `useRedisPackage` the class calls methods that this library does not have.
   flexible: { className: "RateLimiterRedis", options: { useRedisPackage: true }, script: { kind: "eval" } },
-  // It is this client's own.
+  // Its class runs this script anyway.
   sameScript: {},
   autoPipelining: () => "it has no such setting, it always sends the commands of one turn together",
   async open(place, { libraries = ownLibraries } = {}) {

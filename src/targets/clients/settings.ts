@@ -1,6 +1,6 @@
 /**
- * What every client is given, so that a difference between two of them is not a difference of settings. Why each
- * value, and what the libraries do by default, is in docs/clients.md.
+ * Settings that all clients share, so that a difference between two clients is not a difference of settings.
+ * docs/clients.md has the reason for each value, and the defaults of the libraries.
  */
 export const common = {
   requestTimeoutMs: 5_000,

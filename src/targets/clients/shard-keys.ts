@@ -1,5 +1,5 @@
-/** How a client asks a cluster, whatever it calls the methods. */
-export interface ClusterQuestions {
+/** Cluster commands on any client. */
+export interface ClusterCommands {
   /** The answer to CLUSTER SLOTS: `[first, last, …]` of each range. */
   slots(): Promise<unknown>;
   /** The answer to CLUSTER KEYSLOT. */
@@ -7,11 +7,11 @@ export interface ClusterQuestions {
 }
 
 /**
- * Finds one key for each primary, as the cluster itself counts slots. The hash tag keeps the slot whatever prefix
- * a limiter puts before the key.
+ * Finds one key for each primary by the cluster's own slots. The hash tag keeps the slot whatever prefix a limiter puts
+ * before the key.
  * @throws Error when the answers are not those of a cluster
  */
-export async function shardKeys(cluster: ClusterQuestions): Promise<string[]> {
+export async function shardKeys(cluster: ClusterCommands): Promise<string[]> {
   const ranges = (await cluster.slots()) as [number, number, unknown][];
   if (!Array.isArray(ranges) || ranges.length === 0) throw new Error("CLUSTER SLOTS names no slots");
   const primaryOf = (slot: number) => {
@@ -21,7 +21,7 @@ export async function shardKeys(cluster: ClusterQuestions): Promise<string[]> {
   const missing = new Set(ranges.map(([, , primary]) => JSON.stringify(primary)));
   const keys: string[] = [];
   for (let n = 0; missing.size > 0; n++) {
-    // 16384 tags would miss a primary of a single slot as well: such a cluster is not one that we measure.
+    // 16384 tags can only miss a primary with very few slots; such a cluster is not measured.
     if (n === 16_384) throw new Error(`no key found for ${missing.size} of the cluster's primaries`);
     const key = `preload-{${n}}`;
     const primary = primaryOf(Number(await cluster.keySlot(key)));
@@ -30,5 +30,5 @@ export async function shardKeys(cluster: ClusterQuestions): Promise<string[]> {
   return keys;
 }
 
-/** The keys of a store of one node. */
+/** The keys of a store with one node. */
 export const singleShardKeys = async (): Promise<readonly string[]> => ["preload"];

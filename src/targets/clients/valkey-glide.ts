@@ -4,7 +4,7 @@ import type { GlideClientConfiguration, GlideClusterClientConfiguration } from "
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
 import { ownLibraries } from "../libraries.js";
-import { versionFromInfo } from "../stores/version.js";
+import { versionFromInfo } from "../stores/resp.js";
 import type { ClientDescription, OpenClient, StorePlace, Tuning } from "../types.js";
 import { type GlideAsIoredis, glideAsIoredis } from "./glide-as-ioredis.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
@@ -12,7 +12,7 @@ import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "@valkey/valkey-glide";
 
-/** Far above any number of connections that we drive: the limit rejects at once, it does not queue. */
+/** Far more than the connections of any run: above the limit glide rejects at once, it does not queue. */
 const INFLIGHT_REQUESTS_LIMIT = 100_000;
 
 /** A fixed delay between attempts: `factor × base ^ n`, without jitter. */
@@ -34,19 +34,19 @@ const settings: ClientSettings = {
   read_from: "primary",
 };
 
-/** Both kinds of client, as far as `attempt` cares. */
+/** Standalone or cluster client. */
 type Closable = { close(): void };
 
 /**
- * Tries again until the deadline: glide gives up at the first refusal, while a store may still be starting.
- * @throws the last Error that names a cause, or that there was no answer in time
+ * Tries again until the deadline: glide gives up at the first refusal, but a store may still be starting.
+ * @throws the last Error with a cause, or an Error that there was no answer in time
  */
 async function attempt<Client extends Closable>(create: () => Promise<Client>): Promise<Client> {
   const deadline = performance.now() + OPEN_DEADLINE_MS;
   let last = new Error("no answer");
   for (;;) {
     const client = await inTime(create(), deadline - performance.now()).catch((error: Error) => {
-      // Its messages end with a line break in the middle of a sentence.
+      // Its messages contain line breaks.
       last = new Error(error.message.replaceAll(/\s+/g, " "), { cause: error });
     });
     if (client) return client;
@@ -55,7 +55,7 @@ async function attempt<Client extends Closable>(create: () => Promise<Client>): 
   }
 }
 
-/** The client, or undefined if it takes longer than `ms`; one that comes too late is closed. */
+/** The client, or undefined if it takes longer than `ms`; a client that comes too late is closed. */
 function inTime<Client extends Closable>(pending: Promise<Client>, ms: number): Promise<Client | undefined> {
   return new Promise((resolve, reject) => {
     let late = false;
@@ -78,8 +78,8 @@ function inTime<Client extends Closable>(pending: Promise<Client>, ms: number): 
 }
 
 /**
- * Glide talks to its core through a socket of the process in /tmp and leaves it behind, even after `close()`. It
- * serves every client of the process, so it can only go when the process ends; after a kill -9 its owner removes it.
+ * Glide talks to its core through a socket in /tmp and leaves it there, even after `close()`. All clients of the process
+ * share it, so it can only be removed when the process ends; after a kill -9 the harness removes it.
  */
 let removesSocket = false;
 function removeSocketAtExit(): void {
@@ -91,7 +91,7 @@ function removeSocketAtExit(): void {
   });
 }
 
-/** User, password and encryption of a store that somebody else runs. */
+/** User, password and encryption of an external store. */
 function accessOptions({ username, password, tls }: StoreAccess = {}) {
   return {
     ...(password ? { credentials: { ...(username ? { username } : {}), password } } : {}),
@@ -99,7 +99,7 @@ function accessOptions({ username, password, tls }: StoreAccess = {}) {
   };
 }
 
-/** @param asIoredis whether the handle is one for RateLimiterRedis instead of glide's own class */
+/** @param asIoredis whether the handle is for RateLimiterRedis instead of glide's own class */
 async function open(
   place: StorePlace,
   { libraries = ownLibraries }: Tuning = {},

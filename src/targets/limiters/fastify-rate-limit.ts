@@ -6,16 +6,16 @@ import type { ClientDescription, Decision, Limiter, LimiterDescription } from ".
 
 const PACKAGE = "@fastify/rate-limit";
 
-/** Keys that its store in memory keeps; beyond that it forgets the one that was asked least recently. */
+/** Capacity of its store in memory; beyond it the least recently used key is dropped. */
 const LOCAL_KEYS = 1_000_000;
 
-/** What the library reads of a request. */
-interface Asking {
+/** The members of a request that the library reads. */
+interface LimitedRequest {
   key: string;
   routeOptions: { config?: undefined };
 }
 
-/** What it decided; `isAllowed` only says that the key is on a list of exceptions. */
+/** Its decision. `isAllowed` only says that the key is on an allow list, so it is not read. */
 interface Answer {
   isExceeded: boolean;
   remaining: number;
@@ -23,24 +23,24 @@ interface Answer {
   ttl: number;
 }
 
-/** What it asks of the connection, and we to clear up. */
+/** The methods that the library calls on the connection, and `del` for our own clean-up. */
 interface Handle {
   defineCommand(name: string, definition: { numberOfKeys: number; lua: string }): void;
   del(key: string): Promise<number>;
 }
 
-type Decide = (request: Asking) => Promise<Answer>;
+type Decide = (request: LimitedRequest) => Promise<Answer>;
 type Settings = Readonly<Record<string, unknown>>;
 
 const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
-const ROUTE: Asking["routeOptions"] = Object.freeze({});
+const ROUTE: LimitedRequest["routeOptions"] = Object.freeze({});
 
 class FastifyLimiter implements Limiter {
   readonly #decide: Decide;
-  /** Made once: a consume makes no closure of its own. */
+  /** Created once, so that a consume creates no closure. */
   readonly #decided: (answer: Answer) => Decision;
 
-  /** @param limit the quota that a denied caller is told */
+  /** @param limit the quota reported to a denied caller */
   constructor(decide: Decide, limit: number) {
     this.#decide = decide;
     this.#decided = ({ isExceeded, remaining, ttl }) =>
@@ -58,10 +58,10 @@ const failed = (error: unknown): Decision => ({
 });
 
 /**
- * Registers the plugin on a Fastify of its own that never listens, and takes its `createRateLimit()`: what decides for
- * a request on every way to use the library. Without options, because those move all keys to another prefix.
+ * Registers the plugin on its own Fastify instance, which never listens, and returns `createRateLimit()`: the function
+ * that decides in every use of the library. It is called without options, because they would change the key prefix.
  */
-async function decider(libraries: Libraries, settings: Settings): Promise<Decide> {
+async function createDecide(libraries: Libraries, settings: Settings): Promise<Decide> {
   const [{ default: Fastify }, { default: plugin }] = await Promise.all([
     import("fastify"),
     libraries.load(PACKAGE, () => import("@fastify/rate-limit")),
@@ -75,24 +75,24 @@ const limiting = (max: number, { window_s }: Limits): Settings => ({
   global: false,
   max,
   timeWindow: window_s * 1_000,
-  keyGenerator: (request: Asking) => request.key,
-  // Its own default: a store that fails is an error, not a request that passes.
+  keyGenerator: (request: LimitedRequest) => request.key,
+  // The library's default: a failing store is an error, not an admitted request.
   skipOnError: false,
 });
 
-/** What the store calls the script that `incr` runs. Its text is nowhere exported, so it is taken where it is defined. */
+/** The sha1 of the script that `incr` runs. The library does not export its text, so a stub records the definition. */
 async function scriptSha1(libraries: Libraries): Promise<string> {
   const texts = new Map<string, string>();
   const recorder: Pick<Handle, "defineCommand"> = {
     defineCommand: (name, { lua }) => void texts.set(name, lua),
   };
-  await decider(libraries, { redis: recorder });
+  await createDecide(libraries, { redis: recorder });
   const text = texts.get("rateLimit");
   if (text === undefined) throw new Error(`${PACKAGE} defines no script rateLimit`);
   return createHash("sha1").update(text).digest("hex");
 }
 
-/** Makes each primary know the script, by one temporary key there, and removes the key again. */
+/** Loads the script on each primary by consuming one temporary key there, and deletes the key. */
 async function preload(
   limiters: readonly Limiter[],
   handle: Handle,
@@ -110,16 +110,16 @@ async function preload(
 
 const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
 
-/** Whether the library has a store for what this client opens. */
+/** Whether the library has a store for this client. */
 export const servesFastifyRateLimit = (client: ClientDescription): boolean =>
   client.handleApi === "ioredis" || inMemory(client);
 
 export const fastifyRateLimit: LimiterDescription = {
   id: "fastify-rate-limit",
   package: PACKAGE,
-  lacks: ({ block_s }) =>
+  unsupportedReason: ({ block_s }) =>
     block_s > 0
-      ? `${PACKAGE} cannot block a key for a time of its own (it was asked to, for ${block_s} s)`
+      ? `${PACKAGE} does not support a block duration of its own (${block_s} s was requested)`
       : undefined,
   async create(client, description, limits, prefix = DEFAULT_KEY_PREFIX, libraries = ownLibraries) {
     if (!servesFastifyRateLimit(description))
@@ -129,8 +129,11 @@ export const fastifyRateLimit: LimiterDescription = {
       ? { cache: LOCAL_KEYS }
       : { redis: client.handle, nameSpace: keyPrefix };
     const make = async (max: number): Promise<Limiter> =>
-      new FastifyLimiter(await decider(libraries, { ...store, ...limiting(max, limits) }), limits.points);
-    // 0 at most: exceeded by the first consume, which runs the same script with the same commands as any other.
+      new FastifyLimiter(
+        await createDecide(libraries, { ...store, ...limiting(max, limits) }),
+        limits.points,
+      );
+    // Limit 0: the first consume exceeds it, by the same script and commands as any other.
     const pair = { standard: await make(limits.points), exhausted: await make(0) };
     const version = libraries.version(PACKAGE);
     if (inMemory(description)) return { version, ...pair };

@@ -7,17 +7,17 @@ import type { Decision, FlexibleUse, Limiter, LimiterDescription } from "../type
 
 const PACKAGE = "rate-limiter-flexible";
 
-/** The library's answer, as far as we use it. */
+/** The members of the library's answer that we use. */
 interface Answer {
   msBeforeNext: number;
   remainingPoints: number;
 }
 
-/** What all its classes offer. `consume` rejects with an `Answer` when it denies, and with an Error when it cannot decide. */
+/** The methods of all its classes. `consume` rejects with an `Answer` when it denies, with an Error when it fails. */
 interface LibraryLimiter {
   consume(key: string): Promise<Answer>;
   delete(key: string): Promise<boolean>;
-  /** Text of the script, in the classes that send one. */
+  /** Text of the script, in classes that send one. */
   _incrTtlLuaScript?: string;
 }
 
@@ -36,10 +36,10 @@ const allowed = () => ALLOWED;
 
 class FlexibleLimiter implements Limiter {
   readonly #library: LibraryLimiter;
-  /** Made once: a consume makes no closure of its own. */
+  /** Created once, so that a consume creates no closure. */
   readonly #refused: (refusal: unknown) => Decision;
 
-  /** @param limit the quota that a denied caller is told */
+  /** @param limit the quota reported to a denied caller */
   constructor(library: LibraryLimiter, limit: number) {
     this.#library = library;
     this.#refused = (refusal) => {
@@ -65,12 +65,12 @@ function isAnswer(refusal: unknown): refusal is Answer {
 }
 
 /**
- * Makes each primary know the limiter's scripts, by consuming one temporary key there through the class's own path,
- * alone and one after the other, and removes the key again. So the measured load meets:
- * - ioredis and iovalkey: EVALSHA. They send the whole script on the first call of each connection, and a cluster's
- *   connections open with the first command to their node (whose commands fail while it is opening).
- * - valkey-glide: FCALL. Its class loads two function libraries at the first call without a lock, so that a cold
- *   start of 2000 requests would load 4000 times.
+ * Loads the limiter's scripts on each primary by consuming one temporary key there, one consume after the other, and
+ * deletes the key. Then the measured load runs:
+ * - on ioredis and iovalkey, EVALSHA. They send the whole script on the first call of each connection, and a cluster's
+ *   connections open with the first command to their node (commands fail while the connection opens).
+ * - on valkey-glide, FCALL. Its class loads two function libraries at the first call without a lock, so that a cold
+ *   start with 2000 requests would load 4000 times.
  * @throws the first Error of a consume
  */
 async function preload(libraries: readonly LibraryLimiter[], keys: readonly string[]): Promise<void> {
@@ -82,12 +82,12 @@ async function preload(libraries: readonly LibraryLimiter[], keys: readonly stri
         if (!isAnswer(refusal)) throw refusal;
       }
     }
-    // Both: in memory each has counters of its own.
+    // On both: in memory each has its own counters.
     for (const library of libraries) await library.delete(key);
   }
 }
 
-/** What the store calls the script: its own sha1 of the text that this limiter sends, or the function's name. */
+/** The name of the script in the store: the sha1 of the text that this limiter sends, or the name of the function. */
 function scriptOf(library: LibraryLimiter, { className, script }: FlexibleUse): LimiterScript | undefined {
   if (!script) return undefined;
   if (script.kind === "fcall") return { kind: script.kind, name_or_sha1: script.function };
@@ -117,7 +117,7 @@ export const rateLimiterFlexible: LimiterDescription = {
     const shared = {
       ...flexible.options,
       storeClient: client.handle,
-      // The same for both limiters: the key of a user has the same length and shard whichever of them decides.
+      // The same prefix for both limiters, so that a key has the same length and shard in both.
       keyPrefix,
       duration: limits.window_s,
     };
@@ -126,7 +126,7 @@ export const rateLimiterFlexible: LimiterDescription = {
       points: limits.points,
       blockDuration: limits.block_s,
     });
-    // 0 points: denied from the first consume, at the store cost of any other. No block: it would add a command.
+    // 0 points: denied from the first consume, at the same store cost. No block: it would add a command.
     const exhausted = new LibraryLimiterClass({ ...shared, points: 0, blockDuration: 0 });
     await preload([standard, exhausted], await client.shardKeys());
     const script = scriptOf(standard, flexible);

@@ -65,7 +65,7 @@ describe("a store of another kind", () => {
     try {
       const end = await TestServer.spawn({ MODE: "ioredis", REDIS_PORT: String(store.port) }).ended;
       expect(end).toMatchObject({ code: 3, stdout: "" });
-      expect(end.stderr).toMatch(/^[^\n]*it is valkey [\d.]+, but redis was asked for\n$/);
+      expect(end.stderr).toMatch(/^[^\n]*it is valkey [\d.]+, but redis was requested\n$/);
     } finally {
       await store.stop();
     }

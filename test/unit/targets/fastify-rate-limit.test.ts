@@ -96,6 +96,6 @@ test("a client that its store cannot use is a defect that is named; a block is w
   const { client } = scripted((_key, reply) => reply(null, [1, 1]));
   const glide = findClient("valkey-glide");
   await expect(fastifyRateLimit.create(client, glide, LIMITS)).rejects.toThrow("no store for valkey-glide");
-  expect(fastifyRateLimit.lacks?.(LIMITS)).toBeUndefined();
-  expect(fastifyRateLimit.lacks?.({ ...LIMITS, block_s: 7 })).toContain("7 s");
+  expect(fastifyRateLimit.unsupportedReason?.(LIMITS)).toBeUndefined();
+  expect(fastifyRateLimit.unsupportedReason?.({ ...LIMITS, block_s: 7 })).toContain("7 s");
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { clients } from "../../../src/targets/clients/index.js";
-import { options } from "../../../src/targets/options/index.js";
-import { describeClient, resolveTarget } from "../../../src/targets/resolve.js";
+import { options } from "../../../src/targets/options.js";
+import { describeClient, resolveTarget, unsupportedReason } from "../../../src/targets/resolve.js";
 import { expectFailure } from "../../helpers/errors.js";
 
 const target = (text: string, available?: (store: string) => boolean) => {
@@ -85,19 +85,19 @@ describe("what cannot be measured is a skip with its reason", () => {
   test.each([
     ["iovalkey@redis", "iovalkey cannot use redis", "valkey only", "+same-script can"],
     ["none~1.0.0", "none has no versions"],
-    ["none+rate-limiter-flexible~7.1.1", "none cannot have the limiter rate-limiter-flexible"],
-    ["valkey-glide+fastify-rate-limit~10.3.0", "valkey-glide cannot have +fastify-rate-limit"],
+    ["none+rate-limiter-flexible~7.1.1", "none does not support the limiter rate-limiter-flexible"],
+    ["valkey-glide+fastify-rate-limit~10.3.0", "valkey-glide does not support +fastify-rate-limit"],
     ["valkey-glide@redis:cluster", "valkey-glide cannot use redis", "+same-script can"],
     ["iovalkey@redis+autopipelining", "iovalkey cannot use redis", "+same-script can"],
-    ["valkey-glide+autopipelining", "valkey-glide cannot have +autopipelining", "no such setting"],
-    ["node-redis+autopipelining", "node-redis cannot have +autopipelining", "always"],
-    ["memory+same-script", "memory cannot have +same-script", "no script"],
-    ["none+same-script", "none cannot have +same-script", "no script"],
-    ["valkey-glide+fastify-rate-limit", "valkey-glide cannot have +fastify-rate-limit", "ioredis"],
-    ["node-redis+fastify-rate-limit", "node-redis cannot have +fastify-rate-limit", "ioredis"],
-    ["none+fastify-rate-limit", "none cannot have +fastify-rate-limit"],
-    ["ioredis+same-script+fastify-rate-limit", "cannot have +same-script", "limiter fastify-rate-limit"],
-    ["memory+autopipelining", "memory cannot have +autopipelining", "no connection"],
+    ["valkey-glide+autopipelining", "valkey-glide does not support +autopipelining", "no such setting"],
+    ["node-redis+autopipelining", "node-redis does not support +autopipelining", "always"],
+    ["memory+same-script", "memory does not support +same-script", "no script"],
+    ["none+same-script", "none does not support +same-script", "no script"],
+    ["valkey-glide+fastify-rate-limit", "valkey-glide does not support +fastify-rate-limit", "ioredis"],
+    ["node-redis+fastify-rate-limit", "node-redis does not support +fastify-rate-limit", "ioredis"],
+    ["none+fastify-rate-limit", "none does not support +fastify-rate-limit"],
+    ["ioredis+same-script+fastify-rate-limit", "does not support +same-script", "limiter fastify-rate-limit"],
+    ["memory+autopipelining", "memory does not support +autopipelining", "no connection"],
     ["memory@valkey", "memory cannot use valkey"],
   ])("%s", (text, ...parts) => {
     for (const part of parts) expect(skip(text)).toContain(part);
@@ -158,13 +158,18 @@ describe("the client that a target's options make", () => {
     expect(asked).toEqual([{ autoPipelining: true }]);
   });
 
-  test("cannot be made of an option that the client cannot have", async () => {
+  test("cannot be made of an option that the client does not support", async () => {
     const impossible = { client: "node-redis", topology: "standalone", options: ["autopipelining"] };
-    await expectFailure(() => describeClient(impossible), EXIT.usage, "cannot have +autopipelining");
+    await expectFailure(() => describeClient(impossible), EXIT.usage, "does not support +autopipelining");
   });
 });
 
 test("each option is listed once and says what it changes", () => {
   expect(options.map(({ id }) => id)).toEqual(["fastify-rate-limit", "same-script", "autopipelining"]);
   for (const { summary } of options) expect(summary.length).toBeGreaterThan(10);
+});
+
+test("a limiter of a plugin may give its reason under the former name, lacks", () => {
+  const limiter = { id: "own", create: async () => undefined, lacks: () => "no such window" };
+  expect(unsupportedReason(limiter, { points: 1, window_s: 1, block_s: 0 })).toBe("no such window");
 });

@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { Limits } from "../../../src/contract/configuration.js";
+import { findProfile } from "../../../src/traffic/find.js";
 import { predictLimitedShare } from "../../../src/traffic/prediction.js";
-import { allowed } from "../../../src/traffic/profiles/allowed.js";
-import { denied } from "../../../src/traffic/profiles/denied.js";
-import { fixed } from "../../../src/traffic/profiles/fixed.js";
-import { realistic } from "../../../src/traffic/profiles/realistic.js";
 import type { TrafficProfile } from "../../../src/traffic/types.js";
 import { FixedWindow, playedLimitedShare } from "../../helpers/fixed-window.js";
+
+const allowed = findProfile("allowed");
+const denied = findProfile("denied");
+const fixed = findProfile("fixed");
+const realistic = findProfile("realistic");
 
 describe("under limits that cannot be used up, the limited share is the traffic's", () => {
   const expected = { realistic: 0.1, fixed: 0, allowed: 0, denied: 1 };

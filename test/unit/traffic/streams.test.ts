@@ -2,11 +2,12 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../../src/contract/server-api.js";
 import { findProfile, findWorkload } from "../../../src/traffic/find.js";
-import { profiles } from "../../../src/traffic/profiles/index.js";
-import { realistic } from "../../../src/traffic/profiles/realistic.js";
-import { AliasTable, createStreams } from "../../../src/traffic/random.js";
+import { profiles } from "../../../src/traffic/profiles.js";
+import { AliasTable, createStreams } from "../../../src/traffic/streams.js";
 import type { RequestStream } from "../../../src/traffic/types.js";
 import { expectFailure } from "../../helpers/errors.js";
+
+const realistic = findProfile("realistic");
 
 const population = realistic.population();
 const table = new AliasTable(population.shares);

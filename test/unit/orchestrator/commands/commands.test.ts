@@ -9,7 +9,7 @@ import { parsed, quietCommand } from "../../../../src/orchestrator/commands/pars
 import type { CliCommand, CliContext } from "../../../../src/orchestrator/commands/types.js";
 import { SETTINGS } from "../../../../src/orchestrator/request/settings.js";
 import { clients } from "../../../../src/targets/clients/index.js";
-import { profiles } from "../../../../src/traffic/profiles/index.js";
+import { profiles } from "../../../../src/traffic/profiles.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { ROOT } from "../../../helpers/programs.js";
 

@@ -1,8 +1,8 @@
-import type { Limits } from "../../contract/configuration.js";
-import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
-import type { Descriptors } from "../types.js";
+import type { Limits } from "../contract/configuration.js";
+import { EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
+import type { Descriptors } from "./types.js";
 
-/** A quota that no run can use up: outcomes are decided by the keys, whatever the client's speed. */
+/** A quota that no run can use up, so that the keys alone decide the outcomes, whatever the client's speed. */
 export const GENEROUS: Limits = { points: 1_000_000_000, window_s: 60, block_s: 0 };
 
 export const user = (rank: number): Descriptors => [`user-${rank}`];
@@ -21,11 +21,11 @@ export function zipfShares(size: number, total: number): Float64Array {
   return weights.map((weight) => (weight / sum) * total);
 }
 
-/** The same share for each of `size`. @param total what the shares add up to */
+/** Equal shares. @param total what the shares add up to */
 export const evenShares = (size: number, total: number): Float64Array =>
   new Float64Array(size).fill(total / size);
 
-/** Ordinary users and users whose quota is used up, each set by Zipf's law. */
+/** Ordinary users and users whose quota is used up; the requests of each group follow Zipf's law. */
 export function zipfPopulation(ordinary: number, exhausted: number, exhaustedShare: number) {
   const requests = [
     ...Array.from({ length: ordinary }, (_, rank) => user(rank)),

@@ -1,4 +1,4 @@
-import type { TopologyDescription } from "../types.js";
+import type { TopologyDescription } from "./types.js";
 
 const standalone: TopologyDescription = { id: "standalone", primaries: 1, replicas: 0, nodeArguments: [] };
 
@@ -12,7 +12,7 @@ const cluster: TopologyDescription = {
     "yes",
     "--cluster-node-timeout",
     "5000",
-    // A replica asks its primary for a copy at once, so that forming takes a second and not six.
+    // A replica synchronises at once, so that forming the cluster takes one second instead of six.
     "--repl-diskless-sync-delay",
     "0",
   ],

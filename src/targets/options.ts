@@ -1,0 +1,62 @@
+import { fastifyRateLimit, servesFastifyRateLimit } from "./limiters/fastify-rate-limit.js";
+import type { OptionDescription } from "./types.js";
+
+/** Another limiter on the same client: the usual choice of Fastify users. */
+const fastifyRateLimitOption: OptionDescription = {
+  id: fastifyRateLimit.id,
+  summary: "the limiter is @fastify/rate-limit instead of rate-limiter-flexible",
+  apply(client) {
+    if (!servesFastifyRateLimit(client)) {
+      return {
+        skip: `${client.id} does not support +${fastifyRateLimit.id}: its store takes a client with the methods of ioredis`,
+      };
+    }
+    const { flexible: _flexible, sameScript: _sameScript, ...rest } = client;
+    const onStores = client.handleApi === "ioredis" ? { stores: bothStores(client.stores) } : {};
+    return {
+      ...rest,
+      ...onStores,
+      limiter: fastifyRateLimit.id,
+      survivesStoreRestart: true,
+      survivesScriptFlush: true,
+    };
+  },
+};
+
+/** Its script runs on both stores; the client's default store stays the first. */
+function bothStores([first]: readonly [string, ...string[]]): readonly [string, ...string[]] {
+  return first === "redis" ? ["redis", "valkey"] : ["valkey", "redis"];
+}
+
+/**
+ * The same script for all clients, which separates the cost of a client from the cost of its script: the script of
+ * rate-limiter-flexible for Redis, which runs on Valkey, too. For a client whose class sends it anyway nothing changes.
+ */
+const sameScript: OptionDescription = {
+  id: "same-script",
+  summary: "the script of RateLimiterRedis, whatever the client's own class is",
+  apply: (client) => {
+    if (client.sameScript) return { ...client, ...client.sameScript };
+    const other = client.limiter === "rate-limiter-flexible" ? "" : ` with the limiter ${client.limiter}`;
+    return {
+      skip: `${client.id} does not support +same-script${other}: it runs no script of rate-limiter-flexible`,
+    };
+  },
+};
+
+/** Sends the commands of one turn of the event loop as one pipeline, where the library has a switch for it. */
+const autopipelining: OptionDescription = {
+  id: "autopipelining",
+  summary: "commands of one turn of the event loop are sent as one pipeline",
+  apply(client, topology) {
+    const possible = client.autoPipelining(topology);
+    if (possible !== true) return { skip: `${client.id} does not support +autopipelining: ${possible}` };
+    return { ...client, open: (place, tuning) => client.open(place, { ...tuning, autoPipelining: true }) };
+  },
+};
+
+/**
+ * In the order in which they are applied: an option that replaces the limiter comes first, because others depend on the
+ * limiter; then one that replaces `open`, before those that extend it.
+ */
+export const options: readonly OptionDescription[] = [fastifyRateLimitOption, sameScript, autopipelining];
