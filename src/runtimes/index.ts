@@ -1,6 +1,6 @@
-import { docker } from "./docker.js";
-import { local } from "./local.js";
-import { podman } from "./podman.js";
+import { docker } from "./containers/docker.js";
+import { podman } from "./containers/podman.js";
+import { local } from "./local/runtime.js";
 import type { RuntimeDescription } from "./types.js";
 
 /** In the order in which `auto` tries them. */

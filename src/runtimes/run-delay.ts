@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** How long each thread was ready to run and had no CPU since it started, in microseconds, by thread id. */
+/** How long each thread was ready to run without a CPU since its start, in microseconds, by thread id. */
 export type RunDelays = ReadonlyMap<string, number>;
 
 /** @param text of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds of run delay, timeslices */
@@ -22,19 +22,19 @@ async function delaysOf(pid: number): Promise<[string, number][]> {
   return (await Promise.all(delays)).flat();
 }
 
-/** @returns the delays of all threads of these processes of this machine; undefined where the system does not tell */
+/** @returns the delays of all threads of these local processes; undefined where the system does not report them */
 export async function readRunDelays(pids: readonly number[]): Promise<RunDelays | undefined> {
   const delays = await Promise.all(pids.map((pid) => delaysOf(pid).catch(() => [])));
   const all = new Map(delays.flat());
   return all.size > 0 ? all : undefined;
 }
 
-/** The run delay of all threads from one reading to another. What a thread waited for that has ended since is not known. */
+/** The run delay of all threads between two readings. The delay of a thread that ended in between is not known. */
 export function runDelayBetween(from: RunDelays, to: RunDelays): number {
   let total_us = 0;
   for (const [thread, delay_us] of to) {
     const before_us = from.get(thread) ?? 0;
-    // Less than before: another thread has been given that id.
+    // Less than before: the id belongs to a new thread.
     total_us += delay_us >= before_us ? delay_us - before_us : delay_us;
   }
   return Math.round(total_us);

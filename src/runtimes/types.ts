@@ -3,20 +3,20 @@ import type { PluginFacts } from "../contract/plugins.js";
 import type { VersionFacts } from "../contract/versions.js";
 import type { RunDelays } from "./run-delay.js";
 
-/** What a part is given by the runtime: an address of its own and a folder that goes when it stops. */
+/** What the runtime gives a part: an address, and a folder that is removed when the part stops. */
 export interface Place extends Node {
   /** The address to listen on; the other parts reach it as `host`. */
   bind: string;
-  /** A second port, for parts that talk among each other beside their service. */
+  /** A second port, for parts that also talk to each other. */
   secondPort: number;
   folder: string;
-  /** Where it finds the plugins that the runtime was told of; absent without any. */
+  /** Paths of the plugins; absent without any. */
   plugins?: readonly string[];
-  /** The folder with the versions of libraries that the runtime was told of; absent without any. */
+  /** Folder of the library versions; absent without any. */
   versions?: string;
 }
 
-/** How much of the machine a part may use. A member that is absent is no limit. */
+/** How much of the machine a part may use. An absent member means no limit. */
 export interface Caps {
   /** Cores' worth of CPU time. */
   cpus?: number;
@@ -25,23 +25,23 @@ export interface Caps {
   cpuset?: string;
 }
 
-/** One thing a runtime starts. Runtimes know parts alone: they never say "server" or "store". */
+/** What a runtime starts for a role. Runtimes know only parts, not roles such as server or store. */
 export interface Part {
   /** Unique within a run, e.g. `server`, `store-1`. */
   role: string;
-  /** A program the runtime can find, e.g. `node`, `valkey-server`. */
+  /** A program that the runtime can find, e.g. `node`, `valkey-server`. */
   program: string;
-  /** Where containers find that program: one of the images that the runtime was told of. */
+  /** Id of the image that contains the program. */
   image: string;
   /** Applied where the runtime can. */
   caps?: Caps;
-  /** It answers lines of its standard input, ends when that ends, and nothing is measured of it. */
+  /** It answers lines of its standard input and ends when the input ends. It is not measured. */
   interactive?: boolean;
   arguments(place: Place): readonly string[];
   environment(place: Place): Readonly<Record<string, string>>;
-  /** Where relative paths start: the project's own package, or the part's folder. */
+  /** Working folder: the project's package, or the part's own folder. */
   workingFolder: "package" | "own";
-  /** A GET that answers with JSON which `accepts` takes; absent where readiness is somebody else's to judge. */
+  /** A GET request whose JSON answer `accepts` checks; absent where the runtime does not check readiness. */
   ready?: { path: string; accepts(body: unknown): boolean };
 }
 
@@ -54,12 +54,12 @@ export interface Exit {
 export interface PartCounters {
   cpu_us: number;
   resident_bytes: number;
-  /** How often and how long its CPU cap held it up, of so many scheduling periods; absent without a cap. */
+  /** How often and how long its CPU cap throttled it; absent without a cap. */
   throttling?: { periods: number; throttled_periods: number; throttled_us: number };
   network?: { received_bytes: number; sent_bytes: number };
 }
 
-/** A process of this host, told apart from all that ever have its id, and the folder that goes with it. */
+/** A process of this host, identified by id and start time, and its folder. */
 export interface ProcessIdentity {
   pid: number;
   /** See `startTimeOf`. */
@@ -71,35 +71,35 @@ export interface RunningPart {
   role: string;
   /** As the other parts of the same run reach it. */
   address: Node;
-  /** Goes into the lease, so that the next start can end it should we die; absent where a label tells whose it is. */
+  /** Recorded in the lease, so that the next start can end it after a crash; absent where a label names the owner. */
   process?: ProcessIdentity;
   exited: Promise<Exit>;
-  /** What was really applied, as the engine tells it; absent where nothing can be. */
+  /** The caps that the engine reports as applied; absent where none can be applied. */
   caps?: Caps;
   /** Calls `listener` for each line on standard error from now on. */
   onLine(listener: (line: string) => void): void;
   /** All of standard output; resolves when the part has ended. */
   output(): Promise<string>;
-  /** Writes a line and resolves with the line that answers it, or undefined when the part ends; of interactive parts. */
+  /** Interactive parts only: writes a line and resolves with the answer, or with undefined when the part ends. */
   ask?(line: string): Promise<string | undefined>;
   /** The last lines of both outputs, for messages and logs. */
   lastLines(): readonly string[];
-  /** Whether this machine's CPUs run it: not so where the engine has a virtual machine of its own or is elsewhere. */
+  /** Whether it runs on this machine's CPUs, not in a virtual machine or on another host. */
   onThisMachine: boolean;
   counters(): Promise<PartCounters>;
-  /** Of its threads; undefined where the system does not tell. */
+  /** Run delays of its threads; undefined where the system does not report them. */
   runDelays(): Promise<RunDelays | undefined>;
-  /** Ends the part, first politely, and removes all that was its own. */
+  /** Ends the part and removes what belongs to it. */
   stop(): Promise<void>;
 }
 
-/** A program that the runtime can start, as it was found. */
+/** A program that the runtime can start. */
 export interface ProgramFacts {
   path: string;
   version: string;
-  /** It came with the project's own packages. */
+  /** Whether it came with the project's Python packages. */
   embedded: boolean;
-  /** The image that holds it, where the path is an image's name. */
+  /** The image that contains it; then the path is the image's name. */
   image?: ImageFacts;
 }
 
@@ -107,7 +107,7 @@ export interface ProgramFacts {
 export interface ImageFacts {
   name: string;
   id: string;
-  /** Of the registry; absent for an image that was built here. */
+  /** Digest of the registry; absent for an image that was built here. */
   digest?: string;
 }
 
@@ -123,7 +123,7 @@ export interface EngineFacts {
   cgroup_version: string;
 }
 
-/** A place where parts run. One file each; the orchestrator knows no other door. */
+/** Where parts run. The orchestrator only knows this interface. */
 export interface Runtime {
   id: string;
   /** Whether CPU and memory caps are applied. */
@@ -133,28 +133,28 @@ export interface Runtime {
   /** What runs the containers, and from which images; absent where there are none. */
   engine?: EngineFacts;
   images?: Readonly<Record<string, ImageFacts>>;
-  /** Conditions of this place that bear on every run and that only it can see. */
+  /** Conditions that affect every run and that only the runtime knows. */
   conditions?: readonly string[];
-  /** Facts of a program, or why this runtime does not have it. */
+  /** Facts about a program, or the reason why this runtime does not have it. */
   program(name: string): ProgramFacts | string;
   /**
-   * Starts a part and waits until it is ready. When it does not become so, nothing of it is left.
-   * @param onBegun is told the part as soon as it exists, long before it is ready, so that it can be given back at
-   * any time; when it rejects, the part is stopped
+   * Starts a part and waits until it is ready. A part that does not become ready is removed.
+   * @param onBegun called with the part as soon as it exists, before it is ready, so that it can be stopped at any time;
+   * when it rejects, the part is stopped
    * @throws environmentError when the part does not become ready, with its last lines
    */
   start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart>;
-  /** Gives back what belongs to no single part, e.g. a network. @throws Error naming what is left */
+  /** Removes what belongs to no single part, e.g. a network. @throws Error that names what is left */
   close(): Promise<void>;
 }
 
-/** A plugin on this machine: its file or folder, absolute, and what names its bytes. */
+/** A plugin on this machine: the absolute path of its file or folder, and its facts. */
 export interface PluginPlace {
   path: string;
   facts: PluginFacts;
 }
 
-/** Versions of libraries on this machine, each in a folder of its own below one. */
+/** Library versions on this machine: subfolders of one folder. */
 export interface VersionPlace {
   folder: string;
   facts: readonly VersionFacts[];
@@ -167,51 +167,51 @@ export interface Owner {
   started: string;
 }
 
-/** Something of ours that nobody needs any more. */
+/** Something that the harness created and that is no longer used. */
 export interface Leftover {
-  /** In words: `container …`. */
+  /** Named in messages, e.g. `the container …`. */
   what: string;
-  /** @throws Error when it cannot go */
+  /** @throws Error when it cannot be removed */
   remove(): Promise<void>;
 }
 
 export interface RuntimeDescription {
   id: string;
-  /** What answers here, in words (`Docker 28.0`), or why this runtime cannot be used, with the mend. */
-  available(): Promise<{ what: string } | { lacks: string }>;
-  /** CPUs that its parts may run on; undefined where nothing answers that could say it. */
+  /** What answers here (`Docker 28.0 answers`), or the reason why this runtime cannot be used, with the fix. */
+  available(): Promise<{ what: string } | { unavailableReason: string }>;
+  /** Number of CPUs for its parts; undefined where the engine does not answer. */
   cpus(): Promise<number | undefined>;
-  /** Whether it could start a program, or why not; nothing is started or built to find that out. */
+  /** Whether it could start a program, or the reason why not. Does not start or build anything. */
   has(
     program: string,
     options: Pick<RuntimeOptions, "packageFolder" | "programPaths">,
   ): Promise<true | string>;
-  /** @throws environmentError when it cannot be made ready */
+  /** @throws environmentError when it cannot be used */
   open(options: RuntimeOptions): Promise<Runtime>;
-  /** What owners left behind who are dead and that no lease tells of, in the order in which it can go. */
+  /** Leftovers of dead owners that no lease names, in the order in which they can be removed. */
   leftovers(isAlive: (owner: Owner) => Promise<boolean>): Promise<Leftover[]>;
-  /** What was made for earlier states of the package and is of no use any more, e.g. images. */
+  /** Things that were made for earlier states of the package, e.g. images. */
   outdated(packageFolder: string): Promise<Leftover[]>;
 }
 
 export interface RuntimeOptions {
-  /** Folder of the project's own package, with `dist/` and `scripts/`. */
+  /** The project's package folder, with `dist/` and `scripts/`. */
   packageFolder: string;
-  /** Folder for the parts' own folders. */
+  /** Parent folder of the parts' folders. */
   workFolder: string;
-  /** Programs by name, with the path the user gave. */
+  /** Paths that the user gave, by program name. */
   programPaths: Readonly<Record<string, string>>;
-  /** Files and folders from outside the project that its parts may load; absent without any. */
+  /** Plugins that its parts may load; absent without any. */
   plugins?: readonly PluginPlace[];
-  /** Versions of libraries that its server may load; absent without any. */
+  /** Library versions that its server may load; absent without any. */
   versions?: VersionPlace | undefined;
-  /** Who will own what is started, and for which campaign. */
+  /** Owner and campaign of everything that is started. */
   owner: Owner;
   campaign: string;
-  /** Raised when nobody waits for the opening any more. */
+  /** Aborts the opening. */
   signal: AbortSignal;
-  /** Notes a helper process, so that the next start can end it should we die. */
+  /** Records a helper process, so that the next start can end it after a crash. */
   hold(pid: number): Promise<void>;
-  /** Called with what takes long, e.g. the first build of an image. */
+  /** Called with the name of a slow step, e.g. the first build of an image. */
   say(text: string): void;
 }

@@ -85,7 +85,7 @@ describe("while a run is measured", () => {
     const campaign = Campaign.run(newFolder(), "iovalkey", [...DOCKER, "--duration-mode", "custom:20"]);
     await campaign.reaches("measure");
     const roles = running();
-    expect([...roles.keys()].sort()).toEqual(["bench-server", "generator", "server", "store-1"]);
+    expect([...roles.keys()].sort()).toEqual(["generator", "helper-server", "server", "store-1"]);
     for (const [role, id] of roles) {
       const { Config, HostConfig, NetworkSettings, Mounts } = inspected(id);
       expect(Config.User, role).toBe("1000:1000");

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ownerText } from "../../src/runtimes/containers/labels.js";
-import { startTimeOf } from "../../src/runtimes/process-identity.js";
+import { startTimeOf } from "../../src/runtimes/processes.js";
 import { docker, tryDocker } from "../helpers/engine.js";
 import { ROOT } from "../helpers/programs.js";
 

@@ -11,8 +11,7 @@ import {
   resultSchema,
 } from "../../src/contract/result.js";
 import { leaseSchema } from "../../src/orchestrator/ownership/state-folder.js";
-import { endProcess } from "../../src/runtimes/local-part.js";
-import { startTimeOf } from "../../src/runtimes/process-identity.js";
+import { endProcess, startTimeOf } from "../../src/runtimes/processes.js";
 import { type Ended, ROOT } from "./programs.js";
 
 /** A process that the campaign started, as its lease names it. */

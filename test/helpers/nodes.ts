@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { freePort } from "../../src/runtimes/ports.js";
+import { freePort } from "../../src/runtimes/local/ports.js";
 import { runProgram } from "./programs.js";
 import { TestStore } from "./store.js";
 

@@ -50,17 +50,17 @@ export const programs: readonly Mutant[] = [
   // src/runtimes
   {
     what: "whoever waits for the answer of a part that ended waits for ever",
-    file: "src/runtimes/dialogue.ts",
+    file: "src/runtimes/line-client.ts",
     find: "for (const answer of this.#waiting.splice(0)) answer(undefined);",
     replace: "",
-    test: "test/unit/runtimes/dialogue.test.ts",
+    test: "test/unit/runtimes/line-client.test.ts",
   },
   {
     what: "containers keep their capabilities",
     file: "src/runtimes/containers/specification.ts",
     find: 'CapDrop: ["ALL"],',
     replace: "",
-    test: "test/unit/runtimes/containers.test.ts",
+    test: "test/unit/runtimes/containers/containers.test.ts",
   },
   // src/orchestrator
   {

@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
-import { ensurePythonEnvironment } from "../../runtimes/python.js";
+import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
 import type { VersionPlace } from "../../runtimes/types.js";
 import { roundDecider } from "../adaptive/round-decider.js";
 import { AdaptiveRounds } from "../adaptive/rounds.js";

@@ -7,8 +7,8 @@ import {
   VERSION_SCHEMA_VERSION,
   type VersionReport,
 } from "../../contract/version-report.js";
-import { findProgram } from "../../runtimes/programs.js";
-import { findPythonEnvironment } from "../../runtimes/python.js";
+import { findProgram } from "../../runtimes/local/programs.js";
+import { findPythonEnvironment } from "../../runtimes/local/python-environment.js";
 import { clients } from "../../targets/clients/index.js";
 import { limiters } from "../../targets/limiters/index.js";
 import { packageVersion } from "../../targets/package-version.js";

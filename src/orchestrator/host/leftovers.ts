@@ -2,8 +2,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { runtimes } from "../../runtimes/index.js";
-import { endProcess, removeSocketsOf } from "../../runtimes/local-part.js";
-import { startTimeOf } from "../../runtimes/process-identity.js";
+import { endProcess, removeSocketsOf, startTimeOf } from "../../runtimes/processes.js";
 import type { Leftover } from "../../runtimes/types.js";
 import { writerOf } from "../files/results-folder.js";
 import {

@@ -3,7 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
-import { startTimeOf } from "../../runtimes/process-identity.js";
+import { startTimeOf } from "../../runtimes/processes.js";
 import type { Part, ProcessIdentity, RunningPart, Runtime } from "../../runtimes/types.js";
 import { writeWhole } from "../files/results-folder.js";
 import { type LeaseFile, leasesFolder, makeStateFolder, thisOwner, WORK_FOLDER } from "./state-folder.js";

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { basename, isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import { startTimeOf } from "../../runtimes/process-identity.js";
+import { startTimeOf } from "../../runtimes/processes.js";
 import { makeFolder } from "../files/folders.js";
 import { temporaryName } from "../files/results-folder.js";
 

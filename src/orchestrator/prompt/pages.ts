@@ -160,7 +160,7 @@ export const pages: readonly Page[] = [
       const looking = runtimes.map(async ({ id, available }) => {
         const answer = await available();
         if ("what" in answer) return { value: id, hint: answer.what };
-        return { value: id, hint: `not here: ${answer.lacks}`, disabled: true };
+        return { value: id, hint: `not here: ${answer.unavailableReason}`, disabled: true };
       });
       const found = await prompter.during("looking for container engines", Promise.all(looking));
       const auto = { value: "auto", hint: "the first of these that works" };

@@ -55,7 +55,7 @@ export async function expectedRuntime(
     if (here && description.id !== "local") continue;
     const answer = await description.available();
     if ("what" in answer) return { description, choice: here ?? [...lacking, answer.what].join("; ") };
-    lacking.push(answer.lacks);
+    lacking.push(answer.unavailableReason);
   }
   throw new BenchError(lacking.join("; "), EXIT.environment);
 }
@@ -95,8 +95,8 @@ async function firstThatWorks(request: Request, open: Open): Promise<Chosen> {
   for (const description of runtimes) {
     if (here && description.id !== "local") continue;
     const answer = await description.available();
-    if ("lacks" in answer) {
-      lacking.push(answer.lacks);
+    if ("unavailableReason" in answer) {
+      lacking.push(answer.unavailableReason);
       continue;
     }
     try {

@@ -5,7 +5,7 @@ import type { PartCounters } from "../types.js";
 
 const ROOT = "/sys/fs/cgroup";
 
-/** `name value` lines, as the kernel's statistics have them. */
+/** The fields of a kernel statistic with lines `name value`. */
 const fieldsOf = (text: string): Map<string, number> =>
   new Map(
     text.split("\n").map((line) => {
@@ -71,23 +71,23 @@ function throttling(
   return { throttling: { periods, throttled_periods, throttled_us: Math.round(throttled_us) } };
 }
 
-/** A container's control group, as this machine sees it. */
+/** A container's control group on this machine. */
 export interface ControlGroup {
   counters(): Promise<PartCounters>;
-  /** Of all its threads; undefined where the system does not tell. */
+  /** Run delays of all its threads; undefined where the system does not report them. */
   runDelays(): Promise<RunDelays | undefined>;
 }
 
 /**
- * How to read a container's counters from this machine's own control groups: at once and at no cost to the engine,
- * some of which answer only when their next second begins.
- * @param id of the container @param pid its first process, as the engine tells it
- * @returns undefined where they cannot be seen, e.g. because the engine runs in a virtual machine
+ * Reads a container's counters from this machine's control groups: at once and at no cost to the engine. Some engines
+ * answer a request for counters only at the start of the next second.
+ * @param id of the container @param pid its first process, as the engine reports it
+ * @returns undefined where they cannot be read, e.g. because the engine runs in a virtual machine
  */
 export async function controlGroupOf(id: string, pid: number): Promise<ControlGroup | undefined> {
   try {
     const lines = (await readFile(`/proc/${pid}/cgroup`, "utf8")).trim().split("\n");
-    // In a virtual machine that number is another process, or none of this machine.
+    // If the engine runs in a virtual machine, this machine has another process with that id, or none.
     if (!lines.some((line) => line.includes(id))) return undefined;
     const folders = new Map<string, string>();
     for (const line of lines) {

@@ -4,13 +4,13 @@ import type { PartCounters } from "../types.js";
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /**
- * The engine's reading of a container's control group.
- * @throws Error when the container does not run any more
+ * Converts the engine's statistics of a container.
+ * @throws Error when the container is not running
  */
 export function countersOf(stats: Docker.ContainerStats): PartCounters {
   const { cpu_stats: cpu, memory_stats: memory, networks } = stats;
-  if (!memory.usage) throw new Error("it does not run");
-  // Version 1 and 2 of control groups name it differently. Files that could be dropped are not the part's need.
+  if (!memory.usage) throw new Error("it is not running");
+  // The name differs between versions 1 and 2 of control groups. Cached files that can be dropped do not count.
   const droppable = memory.stats?.total_inactive_file ?? memory.stats?.inactive_file ?? 0;
   const links = Object.values(networks ?? {});
   const { periods, throttled_periods, throttled_time } = cpu.throttling_data;

@@ -10,21 +10,21 @@ import { type Builder, build, lastLine } from "./images.js";
 
 type DerivedOptions = Pick<RuntimeOptions, "plugins" | "versions" | "workFolder" | "say" | "signal" | "hold">;
 
-/** A file or folder of this machine that a part in a container needs. */
-interface Cargo {
+/** A file or folder of this machine that is added to an image. */
+interface Addition {
   /** On this machine. */
   path: string;
   /** Below the project's folder in the image. */
   place: string;
-  /** In words. */
+  /** Named in messages. */
   what: string;
   sha256: string;
 }
 
-/** Below the project, whose packages a single file may import. */
+/** Below the project's folder, so that a plugin of one file can import the project's packages. */
 const pluginPlace = ({ facts }: PluginPlace, index: number): string => `plugins/${index}/${facts.name}`;
 
-const pluginCargo = (plugins: readonly PluginPlace[] = []): Cargo[] =>
+const pluginAdditions = (plugins: readonly PluginPlace[] = []): Addition[] =>
   plugins.map((plugin, index) => ({
     path: plugin.path,
     place: pluginPlace(plugin, index),
@@ -32,7 +32,7 @@ const pluginCargo = (plugins: readonly PluginPlace[] = []): Cargo[] =>
     sha256: plugin.facts.sha256,
   }));
 
-function versionCargo({ folder, facts }: VersionPlace = { folder: "", facts: [] }): Cargo[] {
+function versionAdditions({ folder, facts }: VersionPlace = { folder: "", facts: [] }): Addition[] {
   return facts.map((each) => ({
     path: join(folder, versionFolderName(each)),
     place: `versions/${versionFolderName(each)}`,
@@ -41,7 +41,7 @@ function versionCargo({ folder, facts }: VersionPlace = { folder: "", facts: [] 
   }));
 }
 
-/** Where parts in containers find all that. */
+/** Where parts in containers find plugins and library versions. */
 export function placesInImage({
   plugins = [],
   versions,
@@ -53,49 +53,49 @@ export function placesInImage({
 }
 
 /**
- * The same images with plugins, and the server's with versions of libraries, each an image of its own that is built
- * from ours: nothing of this machine is mounted. Tagged by what they were built from and by the bytes of all that.
+ * Builds images with plugins and, for the server, with library versions, on top of the project's images: nothing of this
+ * machine is mounted. Their tags depend on the base image and on the bytes of the additions.
  * @throws environmentError with the last line of a build that failed
  */
-export async function withCargo(
+export async function deriveImages(
   docker: Docker,
   builder: Builder,
   own: Readonly<Record<string, ImageFacts>>,
   options: DerivedOptions,
 ): Promise<Record<string, ImageFacts>> {
-  const plugins = pluginCargo(options.plugins);
-  const versions = versionCargo(options.versions);
+  const plugins = pluginAdditions(options.plugins);
+  const versions = versionAdditions(options.versions);
   const derived: Record<string, ImageFacts> = { ...own };
   for (const [id, base] of Object.entries(own)) {
-    const cargo = id === "server" ? [...plugins, ...versions] : plugins;
-    if (cargo.length === 0) continue;
+    const additions = id === "server" ? [...plugins, ...versions] : plugins;
+    if (additions.length === 0) continue;
     const suffix = versions.length > 0 && id === "server" ? "versions" : "plugins";
-    derived[id] = await laden(docker, builder, { id, base, cargo, suffix }, options);
+    derived[id] = await deriveImage(docker, builder, { id, base, additions, suffix }, options);
   }
   return derived;
 }
 
-interface Laden {
+interface DerivedImage {
   id: string;
   base: ImageFacts;
-  cargo: readonly Cargo[];
+  additions: readonly Addition[];
   suffix: string;
 }
 
-async function laden(
+async function deriveImage(
   docker: Docker,
   builder: Builder,
-  { id, base, cargo, suffix }: Laden,
+  { id, base, additions, suffix }: DerivedImage,
   options: DerivedOptions,
 ): Promise<ImageFacts> {
-  const bytes = cargo.map(({ place, sha256 }) => `${sha256} ${place}`).join("\n");
+  const bytes = additions.map(({ place, sha256 }) => `${sha256} ${place}`).join("\n");
   const inputs = createHash("sha256").update(`${base.id}\n${bytes}`).digest("hex").slice(0, 12);
   const name = `ratelimit-bench-${id}:${inputs}-${suffix}`;
-  const there = await imageFacts(docker, name);
-  if (there) return there;
-  options.say(`building the image ${name} with ${cargo.map(({ what }) => what).join(", ")}`);
+  const existing = await imageFacts(docker, name);
+  if (existing) return existing;
+  options.say(`building the image ${name} with ${additions.map(({ what }) => what).join(", ")}`);
   const context = await mkdtemp(join(options.workFolder, "image-"));
-  await lay(context, base.name, cargo);
+  await writeBuildContext(context, base.name, additions);
   const { failed, all } = await build(builder, ["--tag", name], context, options);
   const facts = failed ? undefined : await imageFacts(docker, name);
   await rm(context, { recursive: true, force: true });
@@ -103,12 +103,16 @@ async function laden(
   return facts;
 }
 
-/** Fills the folder that the image is built from; everybody may read what nobody can write in a container. */
-async function lay(context: string, base: string, cargo: readonly Cargo[]): Promise<void> {
-  for (const { path, place } of cargo) {
+/** Fills the folder from which the image is built. In the image everything is readable by all users. */
+async function writeBuildContext(
+  context: string,
+  base: string,
+  additions: readonly Addition[],
+): Promise<void> {
+  for (const { path, place } of additions) {
     await cp(path, join(context, place), { recursive: true, verbatimSymlinks: true });
   }
-  const folders = [...new Set(cargo.map(({ place }) => place.split("/")[0]))];
+  const folders = [...new Set(additions.map(({ place }) => place.split("/")[0]))];
   const steps = folders.flatMap((folder) => [
     `COPY ${folder} /app/${folder}`,
     `RUN chmod -R a+rX /app/${folder}`,

@@ -2,33 +2,36 @@ import type Docker from "dockerode";
 import { messageOf } from "../../contract/errors.js";
 import type { EngineFacts, ImageFacts } from "../types.js";
 
-const ANSWER_WITHIN_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 /** Whether the engine answered with this HTTP status. */
-export const is = (error: unknown, status: number): boolean =>
+export const hasStatus = (error: unknown, status: number): boolean =>
   (error as { statusCode?: number }).statusCode === status;
 
-/** An engine that is spoken to by the Docker API, whoever made it. */
+/** A client of an engine that has the Docker API. */
 export async function engineAt(endpoint: Docker.DockerOptions): Promise<Docker> {
-  // Two hundred files, for those who use an engine.
+  // The library has two hundred files, so it is loaded only when an engine is used.
   const { default: Engine } = await import("dockerode");
   return new Engine(endpoint);
 }
 
-/** @returns what answers there, or why nothing does, with the mend */
-export async function ask(docker: Docker, name: string): Promise<{ what: string } | { lacks: string }> {
+/** @returns what answers, or the reason why nothing does, with the fix */
+export async function checkEngine(
+  docker: Docker,
+  name: string,
+): Promise<{ what: string } | { unavailableReason: string }> {
   try {
     const late = new Promise<never>((_, reject) => {
-      setTimeout(() => reject(new Error("it hangs")), ANSWER_WITHIN_MS).unref();
+      setTimeout(() => reject(new Error("it hangs")), TIMEOUT_MS).unref();
     });
     const { Version } = await Promise.race([docker.version(), late]);
     return { what: `${name} ${Version} answers` };
   } catch (error) {
-    return { lacks: whyNot(error, name) };
+    return { unavailableReason: unavailableReason(error, name) };
   }
 }
 
-function whyNot(error: unknown, name: string): string {
+function unavailableReason(error: unknown, name: string): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === "EACCES")
     return `no permission to use ${name}: add yourself to its group (sudo usermod -aG docker $USER, then log in again)`;
@@ -36,7 +39,7 @@ function whyNot(error: unknown, name: string): string {
   return `${name} does not answer: ${messageOf(error)}`;
 }
 
-export async function factsOf(docker: Docker, name: string): Promise<EngineFacts> {
+export async function engineFacts(docker: Docker, name: string): Promise<EngineFacts> {
   const [version, info] = await Promise.all([docker.version(), docker.info()]);
   return {
     name,
@@ -50,14 +53,14 @@ export async function factsOf(docker: Docker, name: string): Promise<EngineFacts
   };
 }
 
-/** @returns undefined when the engine does not have it */
+/** @returns undefined when the engine does not have the image */
 export async function imageFacts(docker: Docker, name: string): Promise<ImageFacts | undefined> {
   try {
     const { Id, RepoDigests } = await docker.getImage(name).inspect();
     const digest = RepoDigests?.[0]?.split("@")[1];
     return { name, id: Id, ...(digest ? { digest } : {}) };
   } catch (error) {
-    if (is(error, 404)) return undefined;
+    if (hasStatus(error, 404)) return undefined;
     throw error;
   }
 }

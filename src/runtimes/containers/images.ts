@@ -5,7 +5,7 @@ import type Docker from "dockerode";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { stores } from "../../targets/stores/index.js";
-import { stopGroup } from "../local-part.js";
+import { stopGroup } from "../processes.js";
 import type { ImageFacts, RuntimeOptions } from "../types.js";
 import { imageFacts } from "./engine.js";
 
@@ -15,14 +15,14 @@ const INPUTS = [
   ".dockerignore",
   "package.json",
   "package-lock.json",
-  // Instead of it in a published package.
+  // Replaces package-lock.json in a published package.
   "npm-shrinkwrap.json",
   "tsconfig.json",
   "tsconfig.build.json",
 ];
 const INPUT_FOLDERS = ["docker", "src"];
 
-/** Every file below a folder, in a fixed order; none where there is no such folder. */
+/** Every file below a folder, sorted; an empty list where the folder is missing. */
 async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries
@@ -41,7 +41,7 @@ async function hashOf(dockerfile: string, nodeVersion: string, packageFolder: st
   return hash.digest("hex").slice(0, 12);
 }
 
-/** On an image: which copy of the project it was built for. A hash, as the path is nobody else's business. */
+/** Label of an image: the copy of the project for which it was built, as a hash because the path is private. */
 const PACKAGE_LABEL = "ratelimit-bench.package";
 const packageId = (packageFolder: string): string =>
   createHash("sha256").update(resolve(packageFolder)).digest("hex").slice(0, 16);
@@ -53,7 +53,7 @@ async function ownName(id: (typeof OWN_IMAGES)[number], packageFolder: string): 
   return `ratelimit-bench-${id}:${inputs}`;
 }
 
-/** Images that were built for earlier states of this copy of the project. Those of other copies are theirs. */
+/** Images that were built for earlier states of this copy of the project. */
 export async function outdatedImages(
   docker: Docker,
   packageFolder: string,
@@ -66,12 +66,12 @@ export async function outdatedImages(
     .filter((name) => !current.some((mine) => name.endsWith(mine)))
     .map((name) => ({
       what: `the image ${name} of an earlier state of this project`,
-      // Not by force: one that a container still needs stays.
+      // Not by force: an image that a container uses stays.
       remove: (engine: Docker) => engine.getImage(name).remove(),
     }));
 }
 
-/** What builds images: a command of Docker's form, and where it finds the engine. */
+/** A command that builds images like `docker build`, and the environment in which it finds the engine. */
 export interface Builder {
   binary: string;
   environment: Readonly<Record<string, string>>;
@@ -110,7 +110,7 @@ export async function ownImages(
   return built;
 }
 
-/** Builds one image from a folder. What is raised meanwhile ends the builder, and all that it started. */
+/** Builds one image from a folder. The signal ends the builder and all processes that it started. */
 export async function build(
   { binary, environment }: Builder,
   parameters: readonly string[],
@@ -137,13 +137,13 @@ export async function build(
   }
 }
 
-/** The line of a builder that says what went wrong. */
+/** The line of a build log that names the error. */
 export const lastLine = (text: string | undefined): string => {
   const lines = (text ?? "").split("\n").filter((line) => line.trim() !== "");
   return lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? "it printed nothing";
 };
 
-/** The stores' images, pulled where they are missing; a text says why one cannot be had. */
+/** The stores' images, pulled where they are missing; a text says why an image is not available. */
 export async function storeImages(
   docker: Docker,
   say: (text: string) => void,
@@ -158,8 +158,8 @@ export async function storeImages(
 }
 
 async function pulled(docker: Docker, name: string, say: (text: string) => void): Promise<ImageFacts> {
-  const there = await imageFacts(docker, name);
-  if (there) return there;
+  const existing = await imageFacts(docker, name);
+  if (existing) return existing;
   say(`pulling ${name}`);
   try {
     const progress = await docker.pull(name);

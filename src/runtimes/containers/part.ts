@@ -3,9 +3,9 @@ import type { RunDelays } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
 import { type ControlGroup, controlGroupOf } from "./control-group.js";
 import { countersOf } from "./counters.js";
-import { is } from "./engine.js";
+import { hasStatus } from "./engine.js";
+import { EngineOutput } from "./engine-output.js";
 import { appliedCaps } from "./specification.js";
-import { Outputs } from "./streams.js";
 
 /** One container. */
 export class ContainerPart implements RunningPart {
@@ -14,9 +14,9 @@ export class ContainerPart implements RunningPart {
   readonly exited: Promise<Exit>;
   readonly container: Docker.Container;
   caps: Caps = {};
-  outputs: Outputs | undefined;
+  engineOutput: EngineOutput | undefined;
   readonly #listeners: ((line: string) => void)[] = [];
-  /** Undefined where this machine does not see it. */
+  /** Undefined where this machine cannot read the control group. */
   #group: ControlGroup | undefined;
   #ended: (exit: Exit) => void = () => {};
 
@@ -29,42 +29,45 @@ export class ContainerPart implements RunningPart {
     });
   }
 
-  /** Runs it, and reads what it prints from the first word on. */
+  /** Attaches to the output, then starts the container, so that no output is lost. */
   async run(docker: Docker): Promise<void> {
     const stream = await this.container.attach({ stream: true, stdout: true, stderr: true });
-    this.outputs = new Outputs(docker, stream);
-    for (const listener of this.#listeners) this.outputs.onLine(listener);
+    this.engineOutput = new EngineOutput(docker, stream);
+    for (const listener of this.#listeners) this.engineOutput.onLine(listener);
     await this.container.start();
-    this.#follow().then(this.#ended);
+    this.#waitForExit().then(this.#ended);
     const { HostConfig, State } = await this.container.inspect();
     this.caps = appliedCaps(HostConfig);
     this.#group = await controlGroupOf(this.container.id, State.Pid);
   }
 
-  async #follow(): Promise<Exit> {
+  async #waitForExit(): Promise<Exit> {
     try {
       const { StatusCode } = (await this.container.wait()) as { StatusCode: number };
-      await this.outputs?.stdout();
+      await this.engineOutput?.completeStdout();
       const { State } = await this.container.inspect();
       return State.OOMKilled
         ? { code: null, signal: "out of memory: its cap is too small" }
         : { code: StatusCode, signal: null };
     } catch (error) {
-      return { code: null, signal: is(error, 404) ? "its removal" : `the loss of its engine (${error})` };
+      return {
+        code: null,
+        signal: hasStatus(error, 404) ? "its removal" : `the loss of its engine (${error})`,
+      };
     }
   }
 
   onLine(listener: (line: string) => void): void {
     this.#listeners.push(listener);
-    this.outputs?.onLine(listener);
+    this.engineOutput?.onLine(listener);
   }
 
   async output(): Promise<string> {
-    return (await this.outputs?.stdout()) ?? "";
+    return (await this.engineOutput?.completeStdout()) ?? "";
   }
 
   lastLines(): readonly string[] {
-    return this.outputs?.lastLines() ?? [];
+    return this.engineOutput?.lastLines() ?? [];
   }
 
   get onThisMachine(): boolean {
@@ -77,11 +80,11 @@ export class ContainerPart implements RunningPart {
 
   async counters(): Promise<PartCounters> {
     if (this.#group) return this.#group.counters();
-    // Without `one-shot` the engine would wait a second for a second reading.
+    // Without `one-shot` the engine takes a second reading after one second.
     return countersOf(await this.container.stats({ stream: false, "one-shot": true }));
   }
 
-  /** Nothing that it could still write is wanted: it is ended at once, and its volumes go with it. */
+  /** Kills the container at once and removes it with its volumes. */
   async stop(): Promise<void> {
     await removeContainer(this.container);
   }
@@ -93,9 +96,9 @@ export async function removeContainer(container: Docker.Container): Promise<bool
     await container.remove({ force: true, v: true });
     return true;
   } catch (error) {
-    if (is(error, 404)) return false;
-    // Somebody is removing it already.
-    if (!is(error, 409)) throw error;
+    if (hasStatus(error, 404)) return false;
+    // Something else is removing it already.
+    if (!hasStatus(error, 409)) throw error;
     await container.wait({ condition: "removed" }).catch(() => {});
     return true;
   }

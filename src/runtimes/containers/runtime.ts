@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
 import { stores } from "../../targets/stores/index.js";
@@ -12,13 +13,13 @@ import type {
   Runtime,
   RuntimeOptions,
 } from "../types.js";
-import { BriefPart } from "./brief.js";
-import { placesInImage, withCargo } from "./derived-images.js";
-import { factsOf } from "./engine.js";
+import { deriveImages, placesInImage } from "./derived-images.js";
+import { engineFacts } from "./engine.js";
+import { ExecPart } from "./exec-part.js";
 import { type Builder, ownImages, storeImages } from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText, ROLE_LABEL } from "./labels.js";
 import { ContainerPart } from "./part.js";
-import { ready } from "./ready.js";
+import { waitForAnswer } from "./readiness.js";
 import {
   CLUSTER_BUS_PORT,
   containerOptions,
@@ -32,11 +33,11 @@ import {
   type Ulimit,
 } from "./specification.js";
 
-/** An engine that refuses even so few has another trouble. */
-const LEAST_ULIMIT = 1_024;
+/** The engine's refusal of a lower limit has another cause. */
+const MIN_ULIMIT = 1_024;
 
-const SETTLE_MS = 1_000;
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+/** Pause before a network is removed that the engine still takes for used. */
+const NETWORK_RETRY_MS = 1_000;
 
 export interface EngineAccess {
   id: string;
@@ -44,11 +45,11 @@ export interface EngineAccess {
   name: string;
   docker: Docker;
   builder: Builder;
-  /** Ends what had to be started to reach the engine. */
+  /** Stops what was started to reach the engine. */
   close(): Promise<void>;
 }
 
-/** Each part in a container of its own, all on one network that is theirs alone. */
+/** Runs each part in its own container, on a network for this campaign alone. */
 export class ContainerRuntime implements Runtime {
   readonly capsApplied = true;
   readonly counterSource = "cgroup";
@@ -59,12 +60,12 @@ export class ContainerRuntime implements Runtime {
   readonly #programs: ReadonlyMap<string, ProgramFacts | string>;
   readonly #labels: Readonly<Record<string, string>>;
   readonly #name: string;
-  /** Where parts find what was brought into their images. */
-  readonly #cargo: Pick<Place, "plugins" | "versions">;
+  /** Where parts find the plugins and library versions in their images. */
+  readonly #addedPlaces: Pick<Place, "plugins" | "versions">;
   #ulimits = ULIMITS;
   #network: Promise<Docker.Network> | undefined;
-  /** Where interactive and brief parts run, by image. */
-  readonly #benches = new Map<string, Promise<ContainerPart>>();
+  /** Idle containers in which short and interactive processes are executed, by image. */
+  readonly #helpers = new Map<string, Promise<ContainerPart>>();
 
   private constructor(
     access: EngineAccess,
@@ -79,7 +80,7 @@ export class ContainerRuntime implements Runtime {
     this.#access = access;
     this.#programs = programs;
     this.#labels = { [OWNER_LABEL]: ownerText(options.owner), [CAMPAIGN_LABEL]: options.campaign };
-    this.#cargo = placesInImage(options);
+    this.#addedPlaces = placesInImage(options);
     this.#name = `ratelimit-bench-${options.campaign}-${randomBytes(3).toString("hex")}`;
   }
 
@@ -87,9 +88,9 @@ export class ContainerRuntime implements Runtime {
   static async open(access: EngineAccess, options: RuntimeOptions): Promise<ContainerRuntime> {
     const { docker } = access;
     const plain = await ownImages(docker, access.builder, options);
-    const own = await withCargo(docker, access.builder, plain, options);
+    const own = await deriveImages(docker, access.builder, plain, options);
     const others = await storeImages(docker, options.say);
-    const engine = await factsOf(docker, access.name);
+    const engine = await engineFacts(docker, access.name);
     const images: Record<string, ImageFacts> = { ...own };
     const programs = new Map<string, ProgramFacts | string>();
     for (const { id, program } of stores) {
@@ -103,7 +104,7 @@ export class ContainerRuntime implements Runtime {
     }
     const runtime = new ContainerRuntime(access, engine, images, programs, options);
     try {
-      await Promise.all([...programs].map(([program, facts]) => runtime.#tellVersion(program, facts)));
+      await Promise.all([...programs].map(([program, facts]) => runtime.#readVersion(program, facts)));
     } catch (error) {
       await runtime.close();
       throw error;
@@ -111,7 +112,7 @@ export class ContainerRuntime implements Runtime {
     return runtime;
   }
 
-  /** Conditions that only showed when containers were started. */
+  /** Conditions that are only known once containers were started. */
   get conditions(): readonly string[] {
     return Object.entries(this.#ulimits).flatMap(([kind, most]) =>
       most < ULIMITS[kind as Ulimit]
@@ -132,13 +133,13 @@ export class ContainerRuntime implements Runtime {
       port,
       secondPort: CLUSTER_BUS_PORT,
       folder: OWN_FOLDER,
-      ...this.#cargo,
+      ...this.#addedPlaces,
     };
     const command = [part.program, ...part.arguments(place)];
     const environment = { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(place) };
     if (part.interactive) {
-      const bench = await this.#bench(part.image);
-      const running = await BriefPart.run(this.#access.docker, bench.container, part, command, environment);
+      const helper = await this.#helper(part.image);
+      const running = await ExecPart.run(this.#access.docker, helper.container, part, command, environment);
       await onBegun(running);
       return running;
     }
@@ -167,17 +168,17 @@ export class ContainerRuntime implements Runtime {
     try {
       await onBegun(running);
       await running.run(this.#access.docker);
-      await ready(this.#access.docker, part, running);
+      await waitForAnswer(this.#access.docker, part, running);
       return running;
     } catch (error) {
       await running.stop();
       const refused = refusedUlimit(messageOf(error));
-      if (!refused || ulimits[refused] < LEAST_ULIMIT) {
+      if (!refused || ulimits[refused] < MIN_ULIMIT) {
         throw error instanceof BenchError
           ? error
           : environmentError(`${part.role} cannot be started: ${messageOf(error)}`, { cause: error });
       }
-      // An engine cannot grant more than it has itself. Parts that start side by side lower it once.
+      // An engine cannot grant more than its own limit. Parts that start at the same time lower it only once.
       if (this.#ulimits === ulimits)
         this.#ulimits = { ...ulimits, [refused]: Math.floor(ulimits[refused] / 4) };
     }
@@ -207,37 +208,37 @@ export class ContainerRuntime implements Runtime {
       })
       .catch((error) => {
         throw environmentError(
-          `no network can be made: ${messageOf(error)}; scripts/fix-network.sh finds networks of ours that are left`,
+          `no network can be made: ${messageOf(error)}; scripts/fix-network.sh finds leftover networks of this project`,
           { cause: error },
         );
       });
     return this.#network;
   }
 
-  /** A container of that image that waits for what is run inside it. */
-  #bench(image: string): Promise<ContainerPart> {
-    let bench = this.#benches.get(image);
-    if (!bench) {
+  /** A container of that image which is idle until processes are executed in it. */
+  #helper(image: string): Promise<ContainerPart> {
+    let helper = this.#helpers.get(image);
+    if (!helper) {
       const part: Part = {
-        role: `bench-${image}`,
+        role: `helper-${image}`,
         program: "sleep",
         image,
         arguments: () => [],
         environment: () => ({}),
         workingFolder: "package",
       };
-      bench = this.#run(part, ["sleep", "infinity"], {}, async () => {});
-      this.#benches.set(image, bench);
+      helper = this.#run(part, ["sleep", "infinity"], {}, async () => {});
+      this.#helpers.set(image, helper);
     }
-    return bench;
+    return helper;
   }
 
-  /** As the image's own program tells it. */
-  async #tellVersion(program: string, facts: ProgramFacts | string): Promise<void> {
+  /** Asks the program in the image for its version. */
+  async #readVersion(program: string, facts: ProgramFacts | string): Promise<void> {
     if (typeof facts === "string") return;
     const id = Object.entries(this.images).find(([, image]) => image === facts.image)?.[0] ?? "";
-    const bench = await this.#bench(id);
-    const asking: Part = {
+    const helper = await this.#helper(id);
+    const versionPart: Part = {
       role: "version",
       program,
       image: id,
@@ -245,28 +246,28 @@ export class ContainerRuntime implements Runtime {
       environment: () => ({}),
       workingFolder: "own",
     };
-    const asked = await BriefPart.run(
+    const printed = await ExecPart.run(
       this.#access.docker,
-      bench.container,
-      asking,
+      helper.container,
+      versionPart,
       [program, "--version"],
       {},
     );
-    facts.version = /\bv=?(\d+(?:\.\d+)+)/.exec(await asked.output())?.[1] ?? "unknown";
-    this.#benches.delete(id);
-    await bench.stop();
+    facts.version = /\bv=?(\d+(?:\.\d+)+)/.exec(await printed.output())?.[1] ?? "unknown";
+    this.#helpers.delete(id);
+    await helper.stop();
   }
 
   async close(): Promise<void> {
     const left: string[] = [];
-    for (const bench of this.#benches.values()) {
-      const part = await bench.catch(() => undefined);
+    for (const helper of this.#helpers.values()) {
+      const part = await helper.catch(() => undefined);
       await part?.stop().catch((error) => left.push(messageOf(error)));
     }
     const network = await this.#network?.catch(() => undefined);
     await network?.remove().catch(async () => {
-      // An engine may still be letting go of an endpoint whose container is gone.
-      await sleep(SETTLE_MS);
+      // The engine may not have released the endpoint of a removed container yet.
+      await sleep(NETWORK_RETRY_MS);
       await network.remove().catch((error) => left.push(`${this.#name}: ${messageOf(error)}`));
     });
     await this.#access.close();

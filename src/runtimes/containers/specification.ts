@@ -1,25 +1,25 @@
 import type Docker from "dockerode";
 import type { Caps, Part } from "../types.js";
 
-/** Where a part listens: it has an address of its own, so no port can be taken. */
+/** Fixed ports: each part has its own address, so no port is taken. */
 export const SERVICE_PORT = 3001;
 export const STORE_PORT = 6379;
 export const CLUSTER_BUS_PORT = 16_379;
 
-/** A folder in memory, for what a part writes; it goes with the container. */
+/** The part's writable folder, in memory. */
 export const OWN_FOLDER = "/tmp";
-/** Store images declare a volume here; memory in its place leaves none behind. */
+/** Store images declare a volume here; a folder in memory avoids leftover volumes. */
 const VOLUME = "/data";
-/** Nobody in particular, and not root; the same in every image, whatever users it knows. */
+/** An unprivileged user, the same in every image. */
 const USER = "1000:1000";
-/** Open files and processes that a part may have, where the engine itself may have as many. */
+/** Limits of open files and processes; the engine's own limits may be lower. */
 export const ULIMITS: Readonly<Record<Ulimit, number>> = { nofile: 65_535, nproc: 65_535 };
 const MOST_PROCESSES = 4_096;
 const GIGA = 1_000_000_000;
 
 export type Ulimit = "nofile" | "nproc";
 
-/** Which limit an engine could not grant because its own is lower; undefined when that was not the trouble. */
+/** The limit that an engine could not grant because its own is lower; undefined for another error. */
 export function refusedUlimit(message: string): Ulimit | undefined {
   if (/rlimit type 7|RLIMIT_NOFILE/.test(message)) return "nofile";
   return /rlimit type 6|RLIMIT_NPROC/.test(message) ? "nproc" : undefined;
@@ -33,13 +33,13 @@ export interface Specification {
   command: readonly string[];
   environment: Readonly<Record<string, string>>;
   labels: Readonly<Record<string, string>>;
-  /** What the engine can grant. */
+  /** Limits that the engine can grant. */
   ulimits: Readonly<Record<Ulimit, number>>;
 }
 
 /**
- * How every container runs: as nobody, without capabilities, on a root that cannot be written, with bounded
- * resources, reachable from its own network alone, and never started again by the engine.
+ * Every container runs as an unprivileged user, without capabilities, on a read-only root file system, with limited
+ * resources, reachable only from its own network, and is never restarted by the engine.
  */
 export function containerOptions({
   part,
@@ -74,7 +74,7 @@ export function containerOptions({
       Ulimits: Object.entries(ulimits).map(([kind, most]) => ({ Name: kind, Soft: most, Hard: most })),
       LogConfig: { Type: "json-file", Config: { "max-size": "10m" } },
       ...(cpus === undefined ? {} : { NanoCpus: Math.round(cpus * GIGA) }),
-      // No swap beyond it: a store that swaps would measure the disk.
+      // No swap: a run with a store that swaps would measure the disk.
       ...(memory_bytes === undefined ? {} : { Memory: memory_bytes, MemorySwap: memory_bytes }),
       ...(cpuset === undefined ? {} : { CpusetCpus: cpuset }),
     },
@@ -82,7 +82,7 @@ export function containerOptions({
   };
 }
 
-/** What the engine says that it applies. */
+/** The caps that the engine reports as applied. */
 export function appliedCaps({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig): Caps {
   return {
     ...(NanoCpus ? { cpus: NanoCpus / GIGA } : {}),
@@ -91,7 +91,7 @@ export function appliedCaps({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig)
   };
 }
 
-/** The caps as a machine with so many cores can apply them. */
+/** The caps, limited to the number of cores that the engine has. */
 export function fittingCaps(caps: Caps, cores: number): Caps {
   return caps.cpus !== undefined && caps.cpus > cores ? { ...caps, cpus: cores } : caps;
 }

@@ -6,8 +6,8 @@ import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type ProbeRequest, SERVE } from "../../../src/contract/probe-env.js";
 import { type ProbeReport, probeReportSchema } from "../../../src/contract/store.js";
-import { Dialogue } from "../../../src/runtimes/dialogue.js";
-import { freePort } from "../../../src/runtimes/ports.js";
+import { LineClient } from "../../../src/runtimes/line-client.js";
+import { freePort } from "../../../src/runtimes/local/ports.js";
 import { clusterNodes, placesOf, probe, standaloneNode } from "../../helpers/nodes.js";
 import { build, ROOT } from "../../helpers/programs.js";
 import { TestStore } from "../../helpers/store.js";
@@ -109,9 +109,9 @@ function served(): { ask(request: Partial<ProbeRequest>): Promise<string | undef
     stdio: ["pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
-  const dialogue = new Dialogue(child.stdin, child.stdout);
+  const client = new LineClient(child.stdin, child.stdout);
   const defaults = { store: "valkey", topology: "standalone", timeout_s: 5 };
-  return { ask: (request) => dialogue.ask(JSON.stringify({ ...defaults, ...request })), child };
+  return { ask: (request) => client.request(JSON.stringify({ ...defaults, ...request })), child };
 }
 
 describe("a probe that serves", () => {

@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { removeSocketsOf } from "../../../src/runtimes/local-part.js";
-import { freePort } from "../../../src/runtimes/ports.js";
-import { startTimeOf } from "../../../src/runtimes/process-identity.js";
+import { freePort } from "../../../src/runtimes/local/ports.js";
+import { removeSocketsOf, startTimeOf } from "../../../src/runtimes/processes.js";
 
 test("ports are free, none is given out twice, and none can be taken by an outgoing connection", async () => {
   const ports = await Promise.all(Array.from({ length: 50 }, freePort));

@@ -11,7 +11,7 @@ import {
   type VersionFacts,
   versionFolderName,
 } from "../../../contract/versions.js";
-import { stopGroup } from "../../../runtimes/local-part.js";
+import { stopGroup } from "../../../runtimes/processes.js";
 import { makeFolder } from "../../files/folders.js";
 import { FACTS_FILE, temporaryPrefix } from "./folder.js";
 

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { findLeftovers, removeAll, removeLeftovers } from "../../../../src/orchestrator/host/leftovers.js";
 import { leasesFolder, thisOwner } from "../../../../src/orchestrator/ownership/state-folder.js";
-import { startTimeOf } from "../../../../src/runtimes/process-identity.js";
+import { startTimeOf } from "../../../../src/runtimes/processes.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
 

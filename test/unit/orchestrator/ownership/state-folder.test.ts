@@ -10,7 +10,7 @@ import {
   takeLock,
   thisOwner,
 } from "../../../../src/orchestrator/ownership/state-folder.js";
-import { startTimeOf } from "../../../../src/runtimes/process-identity.js";
+import { startTimeOf } from "../../../../src/runtimes/processes.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
 

@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { EXIT } from "../../../src/contract/errors.js";
-import { findProgram } from "../../../src/runtimes/programs.js";
-import { expectFailure } from "../../helpers/errors.js";
-import { temporaryFolders } from "../../helpers/folders.js";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { findProgram } from "../../../../src/runtimes/local/programs.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
 
 const NAME = "some-server";
 const newFolder = temporaryFolders();

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { deadServices } from "../../../src/runtimes/podman.js";
-import { startTimeOf } from "../../../src/runtimes/process-identity.js";
-import { temporaryFolders } from "../../helpers/folders.js";
+import { orphanedServices } from "../../../../src/runtimes/containers/podman.js";
+import { startTimeOf } from "../../../../src/runtimes/processes.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 let folder: string;
@@ -34,7 +34,7 @@ const isAlive = async ({ started }: { started: string }) => started !== "1";
 
 test("a service whose owner is dead is shown, and ended with its folder", async () => {
   const pid = await service({ pid: process.pid, started: "1" });
-  const [left, ...more] = await deadServices(isAlive);
+  const [left, ...more] = await orphanedServices(isAlive);
   expect(more).toEqual([]);
   expect(left?.what).toContain(folder);
   expect(await startTimeOf(pid)).toBeDefined();
@@ -46,6 +46,6 @@ test("a service whose owner is dead is shown, and ended with its folder", async 
 test("a service whose owner lives is left alone, and so is a folder that says nothing", async () => {
   mkdirSync(join(folder, "..", "ratelimit-bench-podman-other"));
   const pid = await service({ pid: process.pid, started: "2" });
-  expect(await deadServices(isAlive)).toEqual([]);
+  expect(await orphanedServices(isAlive)).toEqual([]);
   expect(await startTimeOf(pid)).toBeDefined();
 });

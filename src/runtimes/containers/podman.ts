@@ -1,43 +1,42 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { execa } from "execa";
 import { z } from "zod";
-import { containersOn } from "./containers/describe.js";
-import { engineAt } from "./containers/engine.js";
-import { endProcess } from "./local-part.js";
-import { startTimeOf } from "./process-identity.js";
-import type { Leftover, Owner, RuntimeDescription } from "./types.js";
+import { parsedJson } from "../json.js";
+import { endProcess, startTimeOf } from "../processes.js";
+import type { Leftover, Owner, RuntimeDescription } from "../types.js";
+import { containerRuntime } from "./description.js";
+import { engineAt } from "./engine.js";
 
 const LISTENS_WITHIN_MS = 10_000;
-/** The service ends by itself once nobody has asked it anything for so long. */
+/** The service ends by itself after this time without a request. */
 const IDLE_S = 900;
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** How the names of its folders begin, and what in them says whose they are. */
-const FOLDER = "ratelimit-bench-podman-";
-const NOTE = "service.json";
+/** Prefix of the service's folders, and the file in them that names the owner. */
+const FOLDER_PREFIX = "ratelimit-bench-podman-";
+const OWNER_FILE = "service.json";
 const processSchema = z.strictObject({ pid: z.int(), started: z.string() });
-const noteSchema = z.strictObject({ owner: processSchema, service: processSchema });
+const ownerSchema = z.strictObject({ owner: processSchema, service: processSchema });
 
-async function noteOf(pid: number): Promise<z.infer<typeof processSchema>> {
+async function identityOf(pid: number): Promise<z.infer<typeof processSchema>> {
   return { pid, started: (await startTimeOf(pid)) ?? "" };
 }
 
-/** Services that owners who are dead have started, with their folders. */
-export async function deadServices(isAlive: (owner: Owner) => Promise<boolean>): Promise<Leftover[]> {
+/** Services whose owner is dead, with their folders. */
+export async function orphanedServices(isAlive: (owner: Owner) => Promise<boolean>): Promise<Leftover[]> {
   const found: Leftover[] = [];
   for (const name of await readdir(tmpdir()).catch(() => [])) {
-    if (!name.startsWith(FOLDER)) continue;
+    if (!name.startsWith(FOLDER_PREFIX)) continue;
     const folder = join(tmpdir(), name);
-    const text = await readFile(join(folder, NOTE), "utf8").catch(() => "{}");
-    const note = noteSchema.safeParse(parsed(text)).data;
-    if (!note || (await isAlive(note.owner))) continue;
+    const text = await readFile(join(folder, OWNER_FILE), "utf8").catch(() => "{}");
+    const record = ownerSchema.safeParse(parsedJson(text)).data;
+    if (!record || (await isAlive(record.owner))) continue;
     found.push({
       what: `the Podman service in ${folder} that was left behind`,
       async remove() {
-        const { pid, started } = note.service;
+        const { pid, started } = record.service;
         if ((await startTimeOf(pid)) === started) await endProcess(pid);
         await rm(folder, { recursive: true, force: true });
       },
@@ -46,37 +45,29 @@ export async function deadServices(isAlive: (owner: Owner) => Promise<boolean>):
   return found;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const onService = containersOn({
+const podmanService = containerRuntime({
   id: "podman",
   name: "Podman",
-  async reach() {
+  async connect() {
     const { failed } = await execa("podman", ["--version"], {
       reject: false,
       timeout: 10_000,
       stdin: "ignore",
     });
     if (failed) throw new Error("Podman is not installed");
-    const folder = await mkdtemp(join(tmpdir(), FOLDER));
+    const folder = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
     const socketPath = join(folder, "podman.sock");
     const service = execa("podman", ["system", "service", `--time=${IDLE_S}`, `unix://${socketPath}`], {
       reject: false,
       stdin: "ignore",
       stdout: "ignore",
-      // Ctrl-C on the terminal is for the orchestrator alone, which still needs the service to give things back.
+      // Ctrl-C in the terminal must only reach the orchestrator, which needs the service for the clean-up.
       detached: true,
       cleanup: true,
     });
     if (service.pid !== undefined) {
-      const note = { owner: await noteOf(process.pid), service: await noteOf(service.pid) };
-      await writeFile(join(folder, NOTE), JSON.stringify(note));
+      const record = { owner: await identityOf(process.pid), service: await identityOf(service.pid) };
+      await writeFile(join(folder, OWNER_FILE), JSON.stringify(record));
     }
     const close = async (): Promise<void> => {
       service.kill();
@@ -109,12 +100,12 @@ const onService = containersOn({
 });
 
 /**
- * Containers on Podman, with or without root, by its Docker-compatible API. A service of our own listens for as long
- * as it is needed, so that nothing has to be set up.
+ * Containers on Podman, with or without root, by its Docker-compatible API. The runtime starts the API service and stops
+ * it again, so that the user need not set it up.
  */
 export const podman: RuntimeDescription = {
-  ...onService,
+  ...podmanService,
   async leftovers(isAlive) {
-    return [...(await onService.leftovers(isAlive)), ...(await deadServices(isAlive))];
+    return [...(await podmanService.leftovers(isAlive)), ...(await orphanedServices(isAlive))];
   },
 };

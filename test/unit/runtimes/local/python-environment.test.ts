@@ -1,11 +1,14 @@
 import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { EXIT } from "../../../src/contract/errors.js";
-import { ensurePythonEnvironment, findPythonEnvironment } from "../../../src/runtimes/python.js";
-import { expectFailure } from "../../helpers/errors.js";
-import { temporaryFolders } from "../../helpers/folders.js";
-import { ROOT } from "../../helpers/programs.js";
+import { EXIT } from "../../../../src/contract/errors.js";
+import {
+  ensurePythonEnvironment,
+  findPythonEnvironment,
+} from "../../../../src/runtimes/local/python-environment.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
+import { ROOT } from "../../../helpers/programs.js";
 
 const newFolder = temporaryFolders();
 afterEach(() => {

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { placesInImage, withCargo } from "../../../src/runtimes/containers/derived-images.js";
-import { temporaryFolders } from "../../helpers/folders.js";
+import { deriveImages, placesInImage } from "../../../../src/runtimes/containers/derived-images.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 const facts = (name: string, version: string, digit: string) => ({
@@ -49,7 +49,7 @@ test("versions go into the server's image alone, plugins into both, each where i
     say: (text: string) => void said.push(text),
   };
   const own = { server: { name: "s:1", id: "1" }, loadtest: { name: "l:1", id: "2" } };
-  const derived = await withCargo(docker, builder, own, options);
+  const derived = await deriveImages(docker, builder, own, options);
 
   const [server = "", loadtest = ""] = [derived.server?.name, derived.loadtest?.name];
   const read = (image: string, path: string) => readFileSync(join(built, image, path), "utf8");
@@ -62,11 +62,11 @@ test("versions go into the server's image alone, plugins into both, each where i
   expect(read(server, join(versions, "ioredis-5.6.1", "load.mjs"))).toBe("ioredis-5.6.1");
   expect(readdirSync(join(built, server, versions))).toContain("@fastify+rate-limit-10.3.0");
 
-  expect(await withCargo(docker, builder, own, options)).toEqual(derived);
+  expect(await deriveImages(docker, builder, own, options)).toEqual(derived);
   expect(said).toHaveLength(2);
   const other = { ...options, versions: { folder, facts: [facts("ioredis", "5.6.1", "d")] } };
-  expect((await withCargo(docker, builder, own, other)).server?.name).not.toBe(server);
-  expect(await withCargo(docker, builder, own, { ...options, plugins: [], versions: undefined })).toEqual(
+  expect((await deriveImages(docker, builder, own, other)).server?.name).not.toBe(server);
+  expect(await deriveImages(docker, builder, own, { ...options, plugins: [], versions: undefined })).toEqual(
     own,
   );
 });

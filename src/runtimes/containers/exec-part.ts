@@ -1,26 +1,26 @@
 import type Docker from "dockerode";
-import { Dialogue } from "../dialogue.js";
+import { LineClient } from "../line-client.js";
 import type { RunDelays } from "../run-delay.js";
 import type { Exit, Part, PartCounters, RunningPart } from "../types.js";
-import { Outputs } from "./streams.js";
+import { EngineOutput } from "./engine-output.js";
 
-/** A process in a container that stays: for what does little and ends, a container of its own costs too much. */
-export class BriefPart implements RunningPart {
+/** A short process that the engine executes in a running container, which is cheaper than a container of its own. */
+export class ExecPart implements RunningPart {
   readonly role: string;
   readonly address = { host: "", port: 0 };
   readonly exited: Promise<Exit>;
   readonly onThisMachine = false;
   readonly ask?: (line: string) => Promise<string | undefined>;
-  readonly #outputs: Outputs;
-  readonly #dialogue: Dialogue | undefined;
+  readonly #output: EngineOutput;
+  readonly #client: LineClient | undefined;
 
-  private constructor(part: Part, exec: Docker.Exec, outputs: Outputs, dialogue: Dialogue | undefined) {
+  private constructor(part: Part, exec: Docker.Exec, output: EngineOutput, client: LineClient | undefined) {
     this.role = part.role;
-    this.#outputs = outputs;
-    this.#dialogue = dialogue;
-    if (dialogue) this.ask = (line) => dialogue.ask(line);
-    this.exited = outputs
-      .stdout()
+    this.#output = output;
+    this.#client = client;
+    if (client) this.ask = (line) => client.request(line);
+    this.exited = output
+      .completeStdout()
       .then(() => exec.inspect())
       .then(
         ({ ExitCode }) => ({ code: ExitCode, signal: null }),
@@ -34,7 +34,7 @@ export class BriefPart implements RunningPart {
     part: Part,
     command: readonly string[],
     environment: Readonly<Record<string, string>>,
-  ): Promise<BriefPart> {
+  ): Promise<ExecPart> {
     const interactive = part.interactive === true;
     const exec = await container.exec({
       Cmd: [...command],
@@ -43,39 +43,34 @@ export class BriefPart implements RunningPart {
       AttachStdout: true,
       AttachStderr: true,
     });
-    // Only a connection that is taken over carries input.
+    // Only a hijacked connection carries input.
     const stream = await exec.start(interactive ? { hijack: true, stdin: true } : {});
-    const outputs = new Outputs(docker, stream);
-    return new BriefPart(
-      part,
-      exec,
-      outputs,
-      interactive ? new Dialogue(stream, outputs.printed) : undefined,
-    );
+    const output = new EngineOutput(docker, stream);
+    return new ExecPart(part, exec, output, interactive ? new LineClient(stream, output.stdout) : undefined);
   }
 
   onLine(listener: (line: string) => void): void {
-    this.#outputs.onLine(listener);
+    this.#output.onLine(listener);
   }
 
   output(): Promise<string> {
-    return this.#outputs.stdout();
+    return this.#output.completeStdout();
   }
 
   lastLines(): readonly string[] {
-    return this.#outputs.lastLines();
+    return this.#output.lastLines();
   }
 
   counters(): Promise<PartCounters> {
-    throw new Error("a brief part has no counters of its own");
+    throw new Error("a process in another part's container has no counters");
   }
 
   async runDelays(): Promise<RunDelays | undefined> {
     return undefined;
   }
 
-  /** It ends by itself, with its input, or with its container: an engine cannot end a process inside one. */
+  /** It ends by itself, with its input, or with its container: the engine's API cannot end a process in a container. */
   async stop(): Promise<void> {
-    this.#dialogue?.end();
+    this.#client?.end();
   }
 }

@@ -1,9 +1,9 @@
 import { execa } from "execa";
-import { containersOn } from "./containers/describe.js";
-import { engineAt } from "./containers/engine.js";
+import { containerRuntime } from "./description.js";
+import { engineAt } from "./engine.js";
 
-/** The engine of the context that the user has chosen; the usual socket where there is no choice. */
-async function chosenHost(): Promise<string | undefined> {
+/** The host of the user's current Docker context; undefined for the default socket. */
+async function contextHost(): Promise<string | undefined> {
   if (process.env.DOCKER_HOST) return process.env.DOCKER_HOST;
   const { stdout, failed } = await execa(
     "docker",
@@ -13,17 +13,17 @@ async function chosenHost(): Promise<string | undefined> {
   return failed ? undefined : stdout.trim() || undefined;
 }
 
-/** Containers on a Docker engine, also one in a virtual machine. */
-export const docker = containersOn({
+/** Containers on a Docker engine, which may run in a virtual machine. */
+export const docker = containerRuntime({
   id: "docker",
   name: "Docker",
-  async reach() {
-    const host = await chosenHost();
+  async connect() {
+    const host = await contextHost();
     const socket = host?.startsWith("unix://") ? { socketPath: host.slice("unix://".length) } : {};
     return {
       id: "docker",
       name: "Docker",
-      // Without a socket the library reads DOCKER_HOST itself, with all that belongs to it.
+      // Without a socket path the library reads DOCKER_HOST and the variables that belong to it.
       docker: await engineAt(socket),
       builder: { binary: "docker", environment: {} },
       async close() {},

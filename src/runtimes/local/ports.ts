@@ -1,14 +1,14 @@
 import { createServer } from "node:net";
 
 /**
- * Below the range from which systems take the ports of outgoing connections (Linux: from 32768; others: from 49152).
- * A port of that range may be gone between its choice and its use: a load test opens thousands of connections.
+ * Below the range that systems use for outgoing connections (Linux: from 32768; others: from 49152). A port of that range
+ * may be taken before it is used, because a load test opens thousands of connections.
  */
 const LOWEST = 15_000;
 const HIGHEST = 32_000;
 const ATTEMPTS = 1_000;
 
-const given = new Set<number>();
+const issued = new Set<number>();
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -18,12 +18,12 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** A loopback port that nobody listens on, and that this process has not given out before. */
+/** A free loopback port that this process has not returned before. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
-    if (given.has(port)) continue;
-    given.add(port);
+    if (issued.has(port)) continue;
+    issued.add(port);
     if (await isFree(port)) return port;
   }
   throw new Error(`no free port from ${LOWEST} to ${HIGHEST}`);

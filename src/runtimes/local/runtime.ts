@@ -1,15 +1,11 @@
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
-import { environmentError } from "../contract/errors.js";
-import { stores } from "../targets/stores/index.js";
-import { LocalPart, spawnProgram } from "./local-part.js";
-import { freePort } from "./ports.js";
-import { startTimeOf } from "./process-identity.js";
-import { findProgram } from "./programs.js";
-import { ensurePythonEnvironment, findPythonEnvironment } from "./python.js";
+import { environmentError } from "../../contract/errors.js";
+import { stores } from "../../targets/stores/index.js";
+import { startTimeOf } from "../processes.js";
+import { waitUntilReady } from "../readiness.js";
 import type {
-  Exit,
   Part,
   Place,
   ProgramFacts,
@@ -17,11 +13,11 @@ import type {
   Runtime,
   RuntimeDescription,
   RuntimeOptions,
-} from "./types.js";
-
-const READY_WITHIN_MS = 30_000;
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+} from "../types.js";
+import { LocalPart, spawnProgram } from "./part.js";
+import { freePort } from "./ports.js";
+import { findProgram } from "./programs.js";
+import { ensurePythonEnvironment, findPythonEnvironment } from "./python-environment.js";
 
 async function isAnswered(part: Part, place: Place): Promise<boolean> {
   if (!part.ready) return true;
@@ -92,7 +88,7 @@ class LocalRuntime implements Runtime {
     const running = new LocalPart(part, place, child, identity);
     try {
       await onBegun(running);
-      await this.#ready(part, place, running);
+      await waitUntilReady(running, () => isAnswered(part, place));
     } catch (error) {
       await running.stop();
       throw error;
@@ -101,21 +97,6 @@ class LocalRuntime implements Runtime {
   }
 
   async close(): Promise<void> {}
-
-  async #ready(part: Part, place: Place, running: LocalPart): Promise<void> {
-    if (!part.ready) return;
-    let ended: Exit | undefined;
-    running.exited.then((exit) => {
-      ended = exit;
-    });
-    const deadline = Date.now() + READY_WITHIN_MS;
-    while (!(await isAnswered(part, place))) {
-      const last = running.lastLines().at(-1) ?? "it printed nothing";
-      if (ended) throw environmentError(`${part.role} ended with ${ended.code ?? ended.signal}: ${last}`);
-      if (Date.now() > deadline) throw environmentError(`${part.role} did not become ready: ${last}`);
-      await sleep(25);
-    }
-  }
 }
 
 /** Processes on loopback ports of this machine, without caps. */
@@ -137,15 +118,15 @@ export const local: RuntimeDescription = {
     const programs = new Map<string, ProgramFacts>([
       ["node", { path: process.execPath, version: process.versions.node, embedded: false }],
     ]);
-    let asked: Promise<string | undefined> | undefined;
-    const environment = () => (asked ??= ensurePythonEnvironment(packageFolder, say, signal));
+    let found: Promise<string | undefined> | undefined;
+    const environment = () => (found ??= ensurePythonEnvironment(packageFolder, say, signal));
     for (const { program } of stores) {
       const facts = program && (await findProgram(program, programPaths[program], environment));
       if (program && facts) programs.set(program, facts);
     }
     return new LocalRuntime(options, programs);
   },
-  /** Processes stand in leases before they do anything. */
+  /** Leases name the processes before they do anything. */
   async leftovers() {
     return [];
   },

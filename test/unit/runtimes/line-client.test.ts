@@ -1,11 +1,11 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { Dialogue } from "../../../src/runtimes/dialogue.js";
+import { LineClient } from "../../../src/runtimes/line-client.js";
 
 test("each line is answered by one line, in order, however the answers come", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const dialogue = new Dialogue(input, output);
-  const answers = [dialogue.ask("one"), dialogue.ask("two")];
+  const client = new LineClient(input, output);
+  const answers = [client.request("one"), client.request("two")];
   const written = String(input.read());
   output.write("fir");
   output.write("st\nsec");
@@ -16,17 +16,17 @@ test("each line is answered by one line, in order, however the answers come", as
 
 test("who ends without an answer gives none, now and later", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const dialogue = new Dialogue(input, output);
-  const answer = dialogue.ask("one");
+  const client = new LineClient(input, output);
+  const answer = client.request("one");
   output.end();
   expect(await answer).toBeUndefined();
-  expect(await dialogue.ask("two")).toBeUndefined();
+  expect(await client.request("two")).toBeUndefined();
 });
 
 test("input that nobody takes any more is no defect", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const dialogue = new Dialogue(input, output);
-  const answer = dialogue.ask("one");
+  const client = new LineClient(input, output);
+  const answer = client.request("one");
   input.destroy(new Error("EPIPE"));
   output.end();
   expect(await answer).toBeUndefined();

@@ -1,16 +1,16 @@
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
-import { countersOf } from "../../../src/runtimes/containers/counters.js";
-import { ask } from "../../../src/runtimes/containers/engine.js";
-import { ownerOf, ownerText } from "../../../src/runtimes/containers/labels.js";
+import { countersOf } from "../../../../src/runtimes/containers/counters.js";
+import { checkEngine } from "../../../../src/runtimes/containers/engine.js";
+import { ownerOf, ownerText } from "../../../../src/runtimes/containers/labels.js";
 import {
   appliedCaps,
   containerOptions,
   fittingCaps,
   refusedUlimit,
   ULIMITS,
-} from "../../../src/runtimes/containers/specification.js";
-import { partOf } from "../../helpers/fake-runtime.js";
+} from "../../../../src/runtimes/containers/specification.js";
+import { partOf } from "../../../helpers/fake-runtime.js";
 
 describe("an engine that cannot be used is told with its mend [R-no-engine-2]:", () => {
   test.each([
@@ -21,7 +21,9 @@ describe("an engine that cannot be used is told with its mend [R-no-engine-2]:",
   ])("%s", async (code, expected) => {
     // As the system refuses; a test that runs as root can be refused nothing.
     const version = () => Promise.reject(Object.assign(new Error("broken"), { code }));
-    expect(await ask({ version } as never, "Docker")).toEqual({ lacks: expect.stringMatching(expected) });
+    expect(await checkEngine({ version } as never, "Docker")).toEqual({
+      unavailableReason: expect.stringMatching(expected),
+    });
   });
 });
 

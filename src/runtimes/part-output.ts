@@ -1,0 +1,57 @@
+import type { Readable } from "node:stream";
+
+const KEPT_LINES = 40;
+
+/** The output of a part: all of its standard output, and the last lines of its standard error. */
+export class PartOutput {
+  readonly #stdout: Buffer[] = [];
+  readonly #lines: string[] = [];
+  readonly #listeners: ((line: string) => void)[] = [];
+  /** The unfinished last line of standard error. */
+  #rest = "";
+  #onFirstOutput: () => void = () => {};
+  /** Resolves with the first output on either stream. */
+  readonly firstOutput = new Promise<void>((resolve) => {
+    this.#onFirstOutput = resolve;
+  });
+
+  constructor(stdout: Readable, stderr: Readable) {
+    stdout.on("data", (chunk: Buffer) => {
+      this.#stdout.push(chunk);
+      this.#onFirstOutput();
+    });
+    stderr.on("data", (chunk: Buffer) => {
+      const lines = (this.#rest + chunk).split("\n");
+      this.#rest = lines.pop() ?? "";
+      for (const line of lines) this.#addLine(line);
+    });
+  }
+
+  /** Calls `listener` for each line of standard error from now on. */
+  onLine(listener: (line: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Standard output so far. */
+  stdoutText(): string {
+    return Buffer.concat(this.#stdout).toString("utf8");
+  }
+
+  /** The last lines of standard error or, where there are none, of standard output. */
+  lastLines(): readonly string[] {
+    return this.#lines.length > 0 ? this.#lines : this.stdoutText().trimEnd().split("\n").slice(-KEPT_LINES);
+  }
+
+  /** Both streams have ended: an unfinished last line counts as a line. */
+  finish(): void {
+    if (this.#rest) this.#addLine(this.#rest);
+    this.#rest = "";
+  }
+
+  #addLine(line: string): void {
+    this.#onFirstOutput();
+    this.#lines.push(line);
+    if (this.#lines.length > KEPT_LINES) this.#lines.shift();
+    for (const listener of this.#listeners) listener(line);
+  }
+}

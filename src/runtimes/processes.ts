@@ -1,0 +1,68 @@
+import { readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { execa } from "execa";
+
+const STOP_WITHIN_MS = 5_000;
+
+/**
+ * The start time of a process, as text. Together with the id it identifies a process, because ids are reused.
+ * @returns undefined when there is no such process
+ */
+export async function startTimeOf(pid: number): Promise<string | undefined> {
+  if (process.platform === "linux") {
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
+    // The name in parentheses may hold spaces; what follows it may not. Field 22 is the start, in clock ticks.
+    const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields?.[0] === "Z" ? undefined : fields?.[19];
+  }
+  const { stdout, failed } = await execa("ps", ["-o", "lstart=", "-p", String(pid)], { reject: false });
+  return failed ? undefined : stdout.trim() || undefined;
+}
+
+/** Removes the socket that valkey-glide leaves behind, in /tmp whatever TMPDIR says. */
+export async function removeSocketsOf(pid: number): Promise<void> {
+  for (const folder of new Set(["/tmp", tmpdir()])) {
+    const names = await readdir(folder).catch(() => []);
+    const left = names.filter((name) => name.startsWith(`glide-socket-${pid}-`));
+    await Promise.all(left.map((name) => rm(join(folder, name), { force: true })));
+  }
+}
+
+/** Signals a process and all that it started: each part leads its own process group. */
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+/** Ends a process group, first by SIGTERM, after a time-out by SIGKILL. Resolves when the process has `ended`. */
+export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<void> {
+  signalGroup(pid, "SIGTERM");
+  const inTime = await Promise.race([ended.then(() => true), sleep(STOP_WITHIN_MS).then(() => false)]);
+  if (!inTime) signalGroup(pid, "SIGKILL");
+  await ended;
+}
+
+/**
+ * Ends a leftover process of a campaign and all that it started. The caller has checked its identity.
+ * @throws Error when it cannot be ended
+ */
+export async function endProcess(pid: number): Promise<void> {
+  const started = await startTimeOf(pid);
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It does not lead a process group.
+    process.kill(pid, "SIGKILL");
+  }
+  const deadline = Date.now() + STOP_WITHIN_MS;
+  while ((await startTimeOf(pid)) === started && started !== undefined) {
+    if (Date.now() > deadline) throw new Error("it does not end");
+    await sleep(10);
+  }
+  await removeSocketsOf(pid);
+}

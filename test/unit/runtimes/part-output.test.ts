@@ -1,0 +1,28 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { PartOutput } from "../../../src/runtimes/part-output.js";
+
+function outputOfStreams() {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  return { stdout, stderr, output: new PartOutput(stdout, stderr) };
+}
+
+test("lines of standard error are whole however they arrive, and an unfinished last one counts", () => {
+  const { stderr, output } = outputOfStreams();
+  const heard: string[] = [];
+  output.onLine((line) => heard.push(line));
+  for (const chunk of ["fir", "st\nsecond\nth", "ird"]) stderr.emit("data", Buffer.from(chunk));
+  expect(heard).toEqual(["first", "second"]);
+  output.finish();
+  expect(heard).toEqual(["first", "second", "third"]);
+  expect(output.lastLines()).toEqual(heard);
+});
+
+test("without lines on standard error the last lines are those of standard output", async () => {
+  const { stdout, output } = outputOfStreams();
+  stdout.emit("data", Buffer.from(`${Array.from({ length: 50 }, (_, n) => n).join("\n")}\n`));
+  await output.firstOutput;
+  expect(output.lastLines()).toHaveLength(40);
+  expect(output.lastLines().at(-1)).toBe("49");
+});
