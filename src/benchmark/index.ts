@@ -3,8 +3,8 @@ import { EXIT, type ExitCode } from "../contract/errors.js";
 import { decodeGeneratorEnv } from "../contract/generator-env.js";
 import { decodePlugins } from "../contract/plugins.js";
 import { printDocument, runProgram } from "../contract/program.js";
-import { addTraffic } from "../plugins/add-traffic.js";
 import { loadPlugins } from "../plugins/load.js";
+import { registerTraffic } from "../plugins/register-traffic.js";
 import { createProgressWriter } from "./progress.js";
 import { run } from "./run.js";
 
@@ -15,7 +15,7 @@ import { run } from "./run.js";
 async function main(): Promise<ExitCode> {
   const work = decodeGeneratorEnv(process.env);
   const plugins = await loadPlugins(decodePlugins(process.env));
-  addTraffic(plugins);
+  registerTraffic(plugins);
   const loaded = plugins.length > 0 ? { plugins: plugins.map(({ facts }) => facts) } : {};
   const result = { ...(await run(work, createProgressWriter(work.progress))), ...loaded };
   if (work.outputFile) await writeFile(work.outputFile, `${JSON.stringify(result)}\n`);

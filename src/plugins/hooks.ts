@@ -1,21 +1,21 @@
 import { isBuiltin } from "node:module";
 
-/** Resolution of what plugins of one file import: as if they were files of this project, wherever they lie. */
+/** Resolves the imports of plugins of one file as if the file were in this project. */
 
 interface Context {
   parentURL?: string | undefined;
 }
 type Next<Resolved> = (specifier: string, context: Context) => Resolved;
 
-const alone = new Set<string>();
+const singleFiles = new Set<string>();
 
-/** @param urls of the plugins that are one file each */
+/** @param urls of plugins that consist of one file */
 export function initialize(urls: readonly string[]): void {
-  for (const url of urls) alone.add(url);
+  for (const url of urls) singleFiles.add(url);
 }
 
 export function resolve<Resolved>(specifier: string, context: Context, next: Next<Resolved>): Resolved {
-  if (!alone.has(context.parentURL ?? "") || isBuiltin(specifier)) return next(specifier, context);
+  if (!singleFiles.has(context.parentURL ?? "") || isBuiltin(specifier)) return next(specifier, context);
   if (/^\.{0,2}\/|^file:/.test(specifier)) {
     throw new Error(`it imports ${specifier}: a plugin of several files is a folder with a package.json`);
   }

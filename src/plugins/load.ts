@@ -3,11 +3,12 @@ import module from "node:module";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { messageOf, usageError } from "../contract/errors.js";
+import { errorLocation } from "./error-location.js";
 import { initialize, resolve } from "./hooks.js";
-import { placeIn } from "./place.js";
 import { type PluginSource, readPlugin } from "./source.js";
+import { checked } from "./validation.js";
 
-/** A plugin whose module was imported; what its members are is for those to check who know them. */
+/** A plugin whose module was imported. Its members are checked when they are registered. */
 export interface LoadedPlugin extends PluginSource {
   members: Members;
 }
@@ -31,8 +32,8 @@ const membersSchema = z
   .refine((members) => Object.values(members).some((list) => (list ?? []).length > 0), "adds nothing");
 export type Members = z.infer<typeof membersSchema>;
 
-/** In the thread of the program itself where Node can (22.15), otherwise in one of its own. */
-function resolveAlone(urls: readonly string[]): void {
+/** Installs the hooks in this thread where Node can (22.15), otherwise in a thread of their own. */
+function installHooks(urls: readonly string[]): void {
   if (urls.length === 0) return;
   if (typeof module.registerHooks === "function") {
     initialize(urls);
@@ -40,8 +41,11 @@ function resolveAlone(urls: readonly string[]): void {
   } else module.register("./hooks.js", import.meta.url, { data: urls });
 }
 
-/** Node names the line of a syntax error only as it ends a process. Until all of it is parsed, no module runs. */
-const printedBy = (url: string): string =>
+/**
+ * The output of Node for a module that it cannot parse: Node names the line of a syntax error only when it ends a
+ * process. No code of the module runs.
+ */
+const syntaxErrorOutput = (url: string): string =>
   spawnSync(process.execPath, ["--input-type=module", "--eval", "await import(process.argv[1])", url], {
     encoding: "utf8",
     timeout: 10_000,
@@ -53,49 +57,28 @@ async function membersOf({ entry, shown }: PluginSource): Promise<Members> {
   try {
     loaded = await import(url);
   } catch (error) {
-    // What a lone file imports is looked for from a file of ours, which it does not know.
+    // Without the importing file: for a plugin of one file it is one of ours.
     const why = messageOf(error)
       .split("\n")[0]
       ?.replace(/ imported from .*/, "");
     const stack = (error instanceof Error && error.stack) || "";
     const line =
-      placeIn(stack, [shown]) ??
-      (error instanceof SyntaxError ? placeIn(printedBy(url), [shown]) : undefined);
+      errorLocation(stack, [shown]) ??
+      (error instanceof SyntaxError ? errorLocation(syntaxErrorOutput(url), [shown]) : undefined);
     throw usageError(`plugin ${line ?? shown} cannot be loaded: ${why}`, { cause: error });
   }
   return checked(shown, membersSchema, loaded.default ?? loaded.plugin);
 }
 
 /**
- * Loads the plugins at these paths, in order. Their libraries are not loaded, if they keep to `ClientDescription`.
+ * Loads the plugins at these paths, in order. Their libraries are not loaded if they follow `ClientDescription`.
  * @throws usageError naming the plugin and what is wrong
  */
 export async function loadPlugins(paths: readonly string[]): Promise<LoadedPlugin[]> {
   const sources: PluginSource[] = [];
   for (const path of paths) sources.push(await readPlugin(path));
-  resolveAlone(sources.filter(({ alone }) => alone).map(({ entry }) => pathToFileURL(entry).href));
+  installHooks(sources.filter(({ alone }) => alone).map(({ entry }) => pathToFileURL(entry).href));
   const plugins: LoadedPlugin[] = [];
   for (const source of sources) plugins.push({ ...source, members: await membersOf(source) });
   return plugins;
-}
-
-/**
- * A value that passes the schema, itself and no copy: its methods keep their object.
- * @throws usageError naming the plugin and the member
- */
-export function checked<Value>(
-  plugin: string,
-  schema: z.ZodType<Value>,
-  value: unknown,
-  where: readonly PropertyKey[] = [],
-): Value {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return value as Value;
-  const issue = parsed.error.issues[0];
-  const member = [...where, ...(issue?.path ?? [])].reduce<string>(
-    (text, part) =>
-      typeof part === "number" ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part),
-    "",
-  );
-  throw usageError(`plugin ${plugin}: ${member ? `${member} ` : ""}${issue?.message ?? "is not valid"}`);
 }

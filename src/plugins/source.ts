@@ -3,24 +3,24 @@ import { lstat, readdir, readFile, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { messageOf, usageError } from "../contract/errors.js";
 import type { PluginFacts } from "../contract/plugins.js";
-import { userPath } from "./place.js";
+import { displayPath } from "./error-location.js";
 
 /** A plugin on this machine, before it is loaded. */
 export interface PluginSource {
-  /** Of the file or folder, absolute, without links. */
+  /** Absolute path of the file or folder, without symbolic links. */
   path: string;
-  /** As its user names it in what is said of it. */
+  /** The path as the user gave it, for messages. */
   shown: string;
   /** The module to import. */
   entry: string;
-  /** One file: it may import what the project has, and Node's own modules. */
+  /** Whether it is a single file, which may import the project's packages and Node's modules. */
   alone: boolean;
   facts: PluginFacts;
 }
 
 const sha256 = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");
 
-/** All files and links below a folder, in a fixed order, with what they hold. */
+/** All files and links below a folder, sorted, with checksum or link target. */
 async function contents(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
@@ -45,7 +45,7 @@ interface PackageFile {
   entry: string;
 }
 
-/** What a folder's package.json says of its module: `exports` as a text, or `main`; else index.js. */
+/** The version and the entry module of a folder by its package.json: `exports` as text, or `main`, else index.js. */
 async function packageOf(folder: string): Promise<PackageFile> {
   const text = await readFile(join(folder, "package.json"), "utf8").catch(() => {
     throw new Error("a folder needs a package.json");
@@ -56,13 +56,13 @@ async function packageOf(folder: string): Promise<PackageFile> {
 }
 
 /**
- * Reads the bytes of a plugin.
- * @throws usageError naming the path, when there is nothing that could be one
+ * Finds a plugin and computes its checksum.
+ * @throws usageError naming the path, when it is not a plugin
  */
 export async function readPlugin(asked: string): Promise<PluginSource> {
   try {
     const path = await realpath(asked);
-    const [name, shown] = [basename(path), userPath(asked)];
+    const [name, shown] = [basename(path), displayPath(asked)];
     if (!(await lstat(path)).isDirectory()) {
       return { path, shown, entry: path, alone: true, facts: { name, sha256: sha256(await readFile(path)) } };
     }

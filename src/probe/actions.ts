@@ -2,10 +2,10 @@ import type { ProbeAction, ProbeRequest } from "../contract/probe-env.js";
 import type { ProbeReport } from "../contract/store.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import { findStore, findTopology } from "../targets/resolve.js";
-import { clusterLacks, formCluster } from "./cluster.js";
+import { clusterProblem, formCluster } from "./cluster.js";
 import { discover } from "./discovery.js";
-import { type StoreNode, until, withNodes } from "./nodes.js";
-import { readNode, readSettings, resetStore } from "./statistics.js";
+import { readNode, readSettings, resetStore } from "./readings.js";
+import { type StoreNode, waitUntil, withNodes } from "./store-nodes.js";
 
 async function perform(
   action: ProbeAction,
@@ -22,9 +22,9 @@ async function perform(
       await formCluster(nodes, deadlineMs);
       return { formed_in_s: elapsed() };
     case "ready":
-      await until("store", deadlineMs, async () => {
+      await waitUntil("store", deadlineMs, async () => {
         for (const node of nodes) await node.call("PING");
-        return topology === "cluster" ? clusterLacks(nodes) : undefined;
+        return topology === "cluster" ? clusterProblem(nodes) : undefined;
       });
       return { ready_in_s: elapsed() };
     case "reset":
@@ -38,7 +38,7 @@ async function perform(
 }
 
 /**
- * Does what is asked, in the order given, over connections of its own: between two requests the store has none of ours.
+ * Performs the actions in order, on new connections: between two requests the probe has no connection to the store.
  * @throws usageError for an unknown store or topology; environmentError when the store does not answer in time
  */
 export async function performAll(request: ProbeRequest, access: StoreAccess): Promise<ProbeReport> {
@@ -46,7 +46,7 @@ export async function performAll(request: ProbeRequest, access: StoreAccess): Pr
   findTopology(request.topology);
   const deadlineMs = Date.now() + request.timeout_s * 1000;
   return withNodes(request.nodes, access, async (nodes) => {
-    await until("store", deadlineMs, async () => {
+    await waitUntil("store", deadlineMs, async () => {
       for (const node of nodes) await node.call("PING");
       return undefined;
     });

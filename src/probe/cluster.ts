@@ -1,12 +1,12 @@
 import { lookup } from "node:dns/promises";
 import { findTopology } from "../targets/resolve.js";
-import { parseFields, type StoreNode, until } from "./nodes.js";
+import { parseFields, type StoreNode, waitUntil } from "./store-nodes.js";
 
 const SLOTS = 16_384;
 
 const clusterInfo = async (node: StoreNode) => parseFields(String(await node.call("CLUSTER", "INFO")));
 
-/** Whoever MEETs must give an address: names are resolved, and the bus port need not be the default one. */
+/** Address, port and bus port for MEET, which takes no host names. */
 async function address(node: StoreNode): Promise<[string, number, number]> {
   const { address } = await lookup(node.place.host);
   const configured = (await node.call("CONFIG", "GET", "cluster-port")) as string[];
@@ -21,8 +21,8 @@ async function knownNodes(nodes: readonly StoreNode[]): Promise<string | undefin
   return undefined;
 }
 
-/** What keeps the cluster from being usable: state, slots, nodes, replica links, as every node sees them. */
-export async function clusterLacks(nodes: readonly StoreNode[]): Promise<string | undefined> {
+/** Why the cluster is not usable: state, slots, nodes and replica links, as every node reports them. */
+export async function clusterProblem(nodes: readonly StoreNode[]): Promise<string | undefined> {
   const { primaries, replicas } = findTopology("cluster");
   const few = await knownNodes(nodes);
   if (few) return few;
@@ -50,19 +50,19 @@ export async function clusterLacks(nodes: readonly StoreNode[]): Promise<string 
 }
 
 /**
- * Binds empty nodes into a cluster: the first half become primaries with equal shares of the slots, each of the
- * others the replica of one of them. The only code that forms clusters, for every runtime.
+ * Forms a cluster of empty nodes: the first half become primaries with equal shares of the slots, and each of the others
+ * becomes the replica of one primary. Every runtime uses this code.
  * @throws environmentError when the nodes do not agree before the deadline
  */
 export async function formCluster(nodes: readonly StoreNode[], deadlineMs: number): Promise<void> {
   const { primaries: count, replicas } = findTopology("cluster");
   if (nodes.length !== count + replicas) throw new Error(`a cluster needs ${count + replicas} nodes`);
-  await until("store nodes", deadlineMs, async () => {
+  await waitUntil("store nodes", deadlineMs, async () => {
     for (const node of nodes) await node.call("PING");
     return undefined;
   });
   const primaries = nodes.slice(0, count);
-  // Distinct epochs from the start: otherwise the nodes spend seconds on settling them.
+  // With distinct epochs the nodes need not resolve conflicts, which takes seconds.
   await Promise.all(nodes.map((node, index) => node.call("CLUSTER", "SET-CONFIG-EPOCH", index + 1)));
   await Promise.all(
     primaries.map((node, index) =>
@@ -74,22 +74,22 @@ export async function formCluster(nodes: readonly StoreNode[], deadlineMs: numbe
       ),
     ),
   );
-  // Everyone meets everyone: gossip alone would take seconds longer.
+  // Every node meets every other node, because gossip would take seconds longer.
   const addresses = await Promise.all(nodes.map(address));
   await Promise.all(
     nodes.flatMap((node, index) =>
       addresses.slice(index + 1).map((other) => node.call("CLUSTER", "MEET", ...other)),
     ),
   );
-  await until("cluster", deadlineMs, () => knownNodes(nodes));
+  await waitUntil("cluster", deadlineMs, () => knownNodes(nodes));
   const ids = await Promise.all(primaries.map((node) => node.call("CLUSTER", "MYID")));
   for (const [index, replica] of nodes.slice(count).entries()) {
     const primary = String(ids[index % count]);
-    // A replica can follow a primary only once it has seen that it is one.
-    await until("cluster", deadlineMs, async () => {
+    // A replica must know that a node is a primary before it can follow it.
+    await waitUntil("cluster", deadlineMs, async () => {
       await replica.call("CLUSTER", "REPLICATE", primary);
       return undefined;
     });
   }
-  await until("cluster", deadlineMs, () => clusterLacks(nodes));
+  await waitUntil("cluster", deadlineMs, () => clusterProblem(nodes));
 }

@@ -2,12 +2,12 @@ import type { Node } from "../contract/env.js";
 import { environmentError } from "../contract/errors.js";
 import type { Discovery } from "../contract/store.js";
 import { stores } from "../targets/stores/index.js";
-import type { StoreNode } from "./nodes.js";
+import type { StoreNode } from "./store-nodes.js";
 
 /** `id host:port@bus,name flags primary …` in a line of CLUSTER NODES. */
 const NODE_LINE = /^\S+ (?<host>\S+):(?<port>\d+)@\S+ (?<flags>\S+)/;
 
-/** All nodes of the cluster, primaries first, as they announce themselves. */
+/** All nodes of the cluster by their announced addresses, primaries first. */
 function clusterNodes(text: string): Node[] {
   const nodes = text.split("\n").flatMap((line) => {
     const { host, port, flags } = NODE_LINE.exec(line)?.groups ?? {};
@@ -19,15 +19,15 @@ function clusterNodes(text: string): Node[] {
 }
 
 /**
- * What store answers at the first node, and where all of its nodes are.
- * @throws environmentError when it is none of the stores that we know
+ * Detects the type, version and topology of the store at the first node, and the addresses of its nodes.
+ * @throws environmentError for an unknown type of store
  */
 export async function discover([first]: readonly StoreNode[]): Promise<Discovery> {
   if (!first) throw environmentError("no store was named");
   const server = await first.info("server");
-  // Valkey also tells the version of Redis that it is compatible with, so the order of the list matters.
+  // Valkey also reports the Redis version that it is compatible with, so the order of the list matters.
   const found = stores.find(({ versionField }) => versionField !== "" && server.has(versionField));
-  if (!found) throw environmentError(`${first.name} is no store that we know: INFO tells no version`);
+  if (!found) throw environmentError(`${first.name} is an unknown type of store: INFO reports no version`);
   const clustered = (await first.info("cluster")).get("cluster_enabled") === "1";
   return {
     store: found.id,

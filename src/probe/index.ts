@@ -12,8 +12,9 @@ import { storeAddressFrom } from "../contract/store-url.js";
 import { performAll } from "./actions.js";
 
 /**
- * The probe: looks after a store from wherever the store can be reached. What to do is told by its arguments, where by
- * the environment; or, with `serve`, both by each line of its standard input. It prints one JSON document a request.
+ * The probe: forms, empties and reads a store from a place where the store can be reached. Its arguments are the actions,
+ * its environment names the store; with `serve`, each line of standard input names both. It prints one JSON document per
+ * request.
  */
 async function main(): Promise<ExitCode> {
   const words = process.argv.slice(2);
@@ -30,7 +31,7 @@ async function main(): Promise<ExitCode> {
   return EXIT.done;
 }
 
-/** Answers one request after the other. It ends with the first that fails, and whatever it does when its input ends. */
+/** Answers requests in order. Ends with the first failed request, and at once when its input ends. */
 async function serve(): Promise<ExitCode> {
   const address = storeAddressFrom(process.env);
   const named = address ? [{ host: address.host, port: address.port }] : [];
@@ -46,7 +47,7 @@ async function serve(): Promise<ExitCode> {
       before = before.then(() => answered(line));
       before.catch(reject);
     });
-    // Whoever asked is gone: nobody waits for an answer any more.
+    // The caller has gone, so nobody waits for an answer.
     lines.once("close", () => resolve(EXIT.done));
   });
 }

@@ -1,21 +1,20 @@
 import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
+import type { AppDependencies } from "./lib/appDependencies.js";
 import { Counters } from "./lib/counters.js";
-import type { AppParts } from "./lib/parts.js";
 import { rateLimited } from "./middleware/rateLimit.js";
 import { healthz } from "./routes/healthz.js";
-import { heavy } from "./routes/heavy.js";
-import { light } from "./routes/light.js";
 import { metrics } from "./routes/metrics.js";
 import { usage } from "./routes/usage.js";
+import { heavy, light } from "./routes/workloads.js";
 
-/** Longer than any pause of a benchmark: a connection must not be closed between warm-up and measurement. */
+/** Longer than any pause of a benchmark, so that no connection is closed between warm-up and measurement. */
 const KEEP_ALIVE_MS = 120_000;
 
 /** Builds the server; it does not listen. */
-export function buildApp(parts: AppParts): FastifyInstance {
-  const { config, limiters } = parts;
+export function buildApp(dependencies: AppDependencies): FastifyInstance {
+  const { config, limiters } = dependencies;
   const app = Fastify({
-    // On standard error: standard output has one line, the address.
+    // To standard error: standard output contains one line, the address.
     logger: config.logLevel === "silent" ? false : { level: config.logLevel, stream: process.stderr },
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionTimeout: 0,
@@ -26,8 +25,8 @@ export function buildApp(parts: AppParts): FastifyInstance {
   const counters = new Counters();
   app.get("/light", rateLimited(counters, limiters, light));
   app.get("/heavy", rateLimited(counters, limiters, heavy(config.complexity)));
-  healthz(app, parts);
-  usage(app, parts, counters);
+  healthz(app, dependencies);
+  usage(app, dependencies, counters);
   metrics(app, counters);
   app.setNotFoundHandler((_request, reply) => {
     reply

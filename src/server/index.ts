@@ -1,27 +1,27 @@
 import type { FastifyInstance } from "fastify";
 import { BenchError, EXIT, environmentError, messageOf } from "../contract/errors.js";
 import { decodePlugins } from "../contract/plugins.js";
-import { addTargets } from "../plugins/add-targets.js";
+import { withErrorLocation } from "../plugins/error-location.js";
 import { loadPlugins } from "../plugins/load.js";
-import { withPlace } from "../plugins/place.js";
+import { registerTargets } from "../plugins/register-targets.js";
 import type { OpenClient } from "../targets/types.js";
 import { buildApp } from "./app.js";
 import { readConfig, type ServerConfig } from "./config/index.js";
 import { openClient } from "./lib/clientFactory.js";
 import { createRateLimiters } from "./lib/rateLimiterFactory.js";
 
-/** How long open requests may take to finish once we are asked to stop. */
+/** Time for open requests to finish after a signal. */
 const GRACE_MS = 3_000;
-/** How long a library may keep the process alive once its client is closed, e.g. with the timer of a lost command. */
+/** Time that a library may keep the process alive after its client is closed, e.g. by the timer of a lost command. */
 const LINGER_MS = 500;
 
 let pluginPaths: readonly string[] = [];
 
-/** Program 1: environment in; one JSON line with its address once it listens; ends on SIGTERM or SIGINT with 0. */
+/** Program 1. Reads its environment, prints one JSON line with its address once it listens, ends with 0 on a signal. */
 async function main(): Promise<void> {
   const plugins = await loadPlugins(decodePlugins(process.env));
   pluginPaths = plugins.map(({ path }) => path);
-  addTargets(plugins);
+  registerTargets(plugins);
   const config = readConfig(process.env);
   const client = await openClient(config);
   let app: FastifyInstance;
@@ -38,10 +38,10 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify({ event: "listening", url, pid: process.pid })}\n`);
 }
 
-/** @throws environmentError when the address cannot be had */
+/** @throws environmentError when the address is not available */
 async function listen(app: FastifyInstance, { host, port }: ServerConfig): Promise<string> {
   try {
-    // A benchmark opens all its connections at once: none may wait for a second attempt.
+    // A benchmark opens all its connections at once, and none should need a second attempt.
     return await app.listen({ host, port, backlog: 4_096 });
   } catch (error) {
     throw environmentError(`cannot listen on ${host}:${port}: ${messageOf(error)}`, { cause: error });
@@ -51,7 +51,7 @@ async function listen(app: FastifyInstance, { host, port }: ServerConfig): Promi
 function stopOnSignals(app: FastifyInstance, client: OpenClient): void {
   let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
-    // Asked twice: at once, with what a signal's end is called by convention.
+    // The second signal ends the process at once, with the conventional exit code.
     if (stopping) process.exit(signal === "SIGINT" ? EXIT.interrupted : EXIT.terminated);
     stopping = true;
     setTimeout(() => app.server.closeAllConnections(), GRACE_MS).unref();
@@ -64,33 +64,37 @@ function stopOnSignals(app: FastifyInstance, client: OpenClient): void {
   process.on("SIGINT", stop);
 }
 
-/** With the line of the plugin that it comes from. */
-const placed = (text: string, error: unknown): string => withPlace(text, error, pluginPaths);
+/** Adds the line of the plugin that caused the error. */
+const located = (text: string, error: unknown): string => withErrorLocation(text, error, pluginPaths);
 
-/** What nobody caught, as in a library that does not go with its client. Of a part's words the last line is told. */
+/** An uncaught error, e.g. of a library that fails in the background. The harness reports only the last stderr line. */
 function failUncaught(error: unknown): void {
   const frames =
     error instanceof Error ? (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)) : [];
   process.stderr.write(
-    [...frames, `ratelimit-bench server: not caught: ${placed(messageOf(error), error)}\n`].join("\n"),
+    [...frames, `ratelimit-bench server: not caught: ${located(messageOf(error), error)}\n`].join("\n"),
   );
   process.exit(EXIT.defect);
 }
 
-/** The message of an expected failure, the stack of an unexpected one. */
+/** Prints the message of an expected failure, or the stack of an unexpected one. */
 function fail(error: unknown): void {
   const expected = error instanceof BenchError;
-  const text = expected ? placed(error.message, error) : error instanceof Error ? error.stack : String(error);
+  const text = expected
+    ? located(error.message, error)
+    : error instanceof Error
+      ? error.stack
+      : String(error);
   process.stderr.write(`ratelimit-bench server: ${text}\n`);
   process.exitCode = expected ? error.exitCode : EXIT.defect;
   leave();
 }
 
-/** The process ends by itself when nothing is open; this is for what a library left. */
+/** The process ends by itself when nothing is open; this ends it when a library left something open. */
 function leave(): void {
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
-// Rejections that nobody handles come here, too.
+// This includes unhandled rejections.
 process.on("uncaughtException", failUncaught);
 main().catch(fail);

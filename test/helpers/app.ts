@@ -2,7 +2,7 @@ import type { LightMyRequestResponse } from "fastify";
 import { type Usage, usageSchema } from "../../src/contract/server-api.js";
 import { buildApp } from "../../src/server/app.js";
 import { readConfig } from "../../src/server/config/index.js";
-import type { AppParts } from "../../src/server/lib/parts.js";
+import type { AppDependencies } from "../../src/server/lib/appDependencies.js";
 import type { Decision, Limiter } from "../../src/targets/types.js";
 
 export const ALLOWED: Decision = { outcome: "allowed" };
@@ -26,7 +26,7 @@ class FakeLimiter implements Limiter {
 }
 
 /** The app over two fake limiters, or over none for the mode `none`; requests are injected. */
-export function fakeApp(mode = "memory", client: Partial<AppParts["client"]> = {}) {
+export function fakeApp(mode = "memory", client: Partial<AppDependencies["client"]> = {}) {
   const standard = new FakeLimiter();
   const exhausted = new FakeLimiter();
   const app = buildApp({

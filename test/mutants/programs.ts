@@ -28,17 +28,17 @@ export const programs: readonly Mutant[] = [
   // src/probe
   {
     what: "a field of INFO that holds a colon is cut",
-    file: "src/probe/nodes.ts",
+    file: "src/probe/store-nodes.ts",
     find: 'const colon = line.indexOf(":");',
     replace: 'const colon = line.lastIndexOf(":");',
-    test: "test/unit/probe/nodes.test.ts",
+    test: "test/unit/probe/store-nodes.test.ts",
   },
   {
     what: "a wait for a store has no end",
-    file: "src/probe/nodes.ts",
+    file: "src/probe/store-nodes.ts",
     find: "if (Date.now() > deadlineMs)",
     replace: "if (Date.now() < 0)",
-    test: "test/unit/probe/nodes.test.ts",
+    test: "test/unit/probe/store-nodes.test.ts",
   },
   {
     what: "a probe does not end with its owner",

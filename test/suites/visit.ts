@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { decodePlugins } from "../../src/contract/plugins.js";
 import type { Target } from "../../src/contract/target.js";
-import { addTargets } from "../../src/plugins/add-targets.js";
 import { loadPlugins } from "../../src/plugins/load.js";
+import { registerTargets } from "../../src/plugins/register-targets.js";
 import type { Decision, StorePlace } from "../../src/targets/types.js";
 import { openSubject } from "./subject.js";
 
@@ -13,7 +13,7 @@ const { targets, place, pauses } = JSON.parse(process.argv[2] ?? "") as {
   place: StorePlace;
   pauses: boolean;
 };
-addTargets(await loadPlugins(decodePlugins(process.env)));
+registerTargets(await loadPlugins(decodePlugins(process.env)));
 for (const target of targets) {
   try {
     const { client, standard } = await openSubject(target, place);

@@ -2,8 +2,8 @@ import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 import { BenchError, messageOf } from "../../contract/errors.js";
 import { decodePlugins } from "../../contract/plugins.js";
-import { addTraffic } from "../../plugins/add-traffic.js";
 import { loadPlugins } from "../../plugins/load.js";
+import { registerTraffic } from "../../plugins/register-traffic.js";
 import { findProfile } from "../../traffic/find.js";
 import { openTraffic } from "../../traffic/streams.js";
 import { ClosedLoop } from "../autocannon.js";
@@ -59,7 +59,7 @@ function openLoop(
 }
 
 // A thread loads its own modules, so it has to register the plugins again.
-addTraffic(await loadPlugins(decodePlugins(process.env)));
+registerTraffic(await loadPlugins(decodePlugins(process.env)));
 const loop = assignment.open ? openLoop(assignment.open, assignment) : closedLoop(assignment);
 
 const clampShare = (value: number): number => Math.min(1, Math.max(0, value));

@@ -2,8 +2,8 @@ import { usageError } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import type { MeasuredResult } from "../../contract/result.js";
-import { addTargets } from "../../plugins/add-targets.js";
-import { addTraffic } from "../../plugins/add-traffic.js";
+import { registerTargets } from "../../plugins/register-targets.js";
+import { registerTraffic } from "../../plugins/register-traffic.js";
 import { type LoadedPlugin, loadPlugins } from "../../plugins/load.js";
 import { PartFailed } from "./part-supervisor.js";
 
@@ -17,8 +17,8 @@ export async function usePlugins(paths: readonly string[]): Promise<LoadedPlugin
   const line = paths.find((path) => /[\n\r\0]/.test(path));
   if (line) throw usageError(`plugin ${JSON.stringify(line.slice(0, 60))}: a path has one line`);
   const plugins = await loadPlugins(paths);
-  addTargets(plugins);
-  addTraffic(plugins);
+  registerTargets(plugins);
+  registerTraffic(plugins);
   return plugins;
 }
 

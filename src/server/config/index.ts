@@ -6,7 +6,7 @@ import { formatTargetText, parseTargetText, type Target } from "../../contract/t
 import { findClient, resolveTarget } from "../../targets/resolve.js";
 import type { StorePlace } from "../../targets/types.js";
 
-/** All that the server was told, decided and checked. */
+/** The server's configuration, checked and with all defaults. */
 export interface ServerConfig {
   target: Target;
   place: StorePlace;
@@ -19,7 +19,7 @@ export interface ServerConfig {
   complexity: number;
   runNonce: string;
   keyPrefix: string;
-  /** Where versions of libraries are that a target asks for. */
+  /** Folder of the library versions that a target may request. */
   versionsFolder: string;
 }
 
@@ -28,62 +28,62 @@ const STORE_IDS = ["valkey", "redis"] as const satisfies readonly StoreId[];
 
 const switchName = (store: StoreId) => `USE_${store.toUpperCase()}_CLUSTER`;
 
-/** What the variables beside MODE ask for, each with the words to name it in a contradiction. */
-interface Wish {
+/** A value that a variable requests. `source` names the variable in messages. */
+interface RequestedValue {
   id: string;
-  words: string;
+  source: string;
 }
 
-/** The one value that all wishes name. @throws usageError naming two that differ */
-function agree(wishes: readonly (Wish | undefined)[]): string | undefined {
-  const given = wishes.filter((wish) => wish !== undefined);
+/** The value on which all variables agree. @throws usageError naming two that differ */
+function agreedValue(requested: readonly (RequestedValue | undefined)[]): string | undefined {
+  const given = requested.filter((value) => value !== undefined);
   const other = given.find(({ id }) => id !== given[0]?.id);
-  if (given[0] && other) throw usageError(`${given[0].words} contradicts ${other.words}`);
+  if (given[0] && other) throw usageError(`${given[0].source} contradicts ${other.source}`);
   return given[0]?.id;
 }
 
-function wish(id: string | undefined, words: string): Wish | undefined {
-  return id === undefined ? undefined : { id, words };
+function requestedValue(id: string | undefined, source: string): RequestedValue | undefined {
+  return id === undefined ? undefined : { id, source };
 }
 
-/** MODE with STORE and USE_…_CLUSTER folded in, resolved. */
+/** The target of MODE, STORE and USE_…_CLUSTER. */
 function decideTarget(env: ServerEnv): Target {
   const { mode } = env;
-  const words = `MODE=${mode}`;
-  // What is not even a target is quoted by the message itself: it may hold anything.
-  const asked = naming("MODE", () => parseTargetText(mode));
-  const client = naming(words, () => findClient(asked.client));
+  const modeSource = `MODE=${mode}`;
+  // An invalid text may contain anything, so only the message of the parser quotes it.
+  const asked = withSource("MODE", () => parseTargetText(mode));
+  const client = withSource(modeSource, () => findClient(asked.client));
   const clusters = STORE_IDS.filter((store) => env.useCluster[store]);
   const beside = env.store ? `STORE=${env.store}` : clusters[0] && `${switchName(clusters[0])}=true`;
   if (client.control && beside) {
-    throw usageError(`${words} contradicts ${beside}: ${client.id} uses no store`);
+    throw usageError(`${modeSource} contradicts ${beside}: ${client.id} uses no store`);
   }
-  const store = agree([
-    wish(asked.store, words),
-    wish(env.store, `STORE=${env.store}`),
-    ...clusters.map((id) => wish(id, `${switchName(id)}=true`)),
+  const store = agreedValue([
+    requestedValue(asked.store, modeSource),
+    requestedValue(env.store, `STORE=${env.store}`),
+    ...clusters.map((id) => requestedValue(id, `${switchName(id)}=true`)),
   ]);
-  const topology = agree([
-    wish(asked.topology, words),
-    ...clusters.map((id) => wish("cluster", `${switchName(id)}=true`)),
+  const topology = agreedValue([
+    requestedValue(asked.topology, modeSource),
+    ...clusters.map((id) => requestedValue("cluster", `${switchName(id)}=true`)),
   ]);
   const text = formatTargetText({ ...asked, ...(store ? { store } : {}), ...(topology ? { topology } : {}) });
-  const resolution = naming(words, () => resolveTarget(text));
+  const resolution = withSource(modeSource, () => resolveTarget(text));
   if ("target" in resolution) return resolution.target;
-  throw usageError(`${beside ? `${words} contradicts ${beside}` : words}: ${resolution.skip}`);
+  throw usageError(`${beside ? `${modeSource} contradicts ${beside}` : modeSource}: ${resolution.skip}`);
 }
 
-/** Runs `decide`; a usage error then says which variable it is about. */
-function naming<Result>(words: string, decide: () => Result): Result {
+/** Runs `decide` and puts the variable's name before the message of a usage error. */
+function withSource<Result>(source: string, decide: () => Result): Result {
   try {
     return decide();
   } catch (error) {
-    if (error instanceof BenchError) throw usageError(`${words}: ${error.message}`, { cause: error });
+    if (error instanceof BenchError) throw usageError(`${source}: ${error.message}`, { cause: error });
     throw error;
   }
 }
 
-/** Where the target's store is. @throws usageError for a port that no store can have */
+/** Addresses of the target's store. @throws usageError for an impossible port */
 function placeOf(target: Target, env: ServerEnv): StorePlace {
   const place = { store: target.store, topology: target.topology };
   const store = STORE_IDS.find((id) => id === target.store);
@@ -99,7 +99,7 @@ function placeOf(target: Target, env: ServerEnv): StorePlace {
 }
 
 /**
- * The server's environment, typed and decided.
+ * Reads the server's configuration from its environment.
  * @throws usageError naming the variable that is wrong, or the two that contradict each other
  */
 export function readConfig(environment: Environment): ServerConfig {

@@ -6,7 +6,7 @@ import type { OpenClient } from "../../targets/types.js";
 import type { ServerConfig } from "../config/index.js";
 import { librariesFor, requireVersion } from "./libraries.js";
 
-/** Names the store in an error: which one, where, through which client. */
+/** An error that names the client, the store and its address. */
 function storeError({ target, place }: ServerConfig, error: unknown): Error {
   const where = `${target.store} ${target.topology} at ${formatNodes(place.nodes)}`;
   const client = partText(target.client, target.client_version);
@@ -14,17 +14,17 @@ function storeError({ target, place }: ServerConfig, error: unknown): Error {
 }
 
 /**
- * Connects the target's client and makes sure that the store answers and is the one that was asked for.
+ * Connects the target's client and checks that the store answers and is the requested one.
  * @throws environmentError naming client, store and address
  */
 export async function openClient(config: ServerConfig): Promise<OpenClient> {
   const description = describeClient(config.target);
-  const wanted = { package: description.package, version: config.target.client_version };
-  const libraries = librariesFor(wanted, config.versionsFolder);
+  const requested = { package: description.package, version: config.target.client_version };
+  const libraries = librariesFor(requested, config.versionsFolder);
   let client: OpenClient | undefined;
   try {
     client = await description.open(config.place, { libraries });
-    requireVersion(wanted, client.version);
+    requireVersion(requested, client.version);
     await client.storeVersion();
     return client;
   } catch (error) {

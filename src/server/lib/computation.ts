@@ -1,16 +1,16 @@
-/** Steps of one round; a round takes 100 to 200 µs of a core of our time. */
+/** Steps of one round; a round takes 100 to 200 µs on a current core. */
 const STEPS_PER_ROUND = 50_000;
 
 export interface Computation {
-  /** Depends on every step, so that no compiler can drop one. */
+  /** Depends on every step, so that a compiler cannot remove one. */
   result: number;
-  /** Steps that were really done: `complexity` × a constant. */
+  /** Number of executed steps: `complexity` × a constant. */
   steps: number;
 }
 
 /**
- * Work for the processor alone: `complexity` rounds of an integer mix (xorshift and multiply), each step fed by the
- * one before it. It allocates nothing and its time grows linearly with `complexity`.
+ * Pure CPU work: `complexity` rounds of an integer mix (xorshift and multiply), in which each step depends on the one
+ * before. It allocates nothing, and its time grows linearly with `complexity`.
  * @param complexity rounds, a whole number ≥ 1
  * @param seed 32 bits; the same seed gives the same result
  */

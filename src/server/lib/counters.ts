@@ -1,11 +1,11 @@
 import type { Decision } from "../../targets/types.js";
 import { DurationHistogram } from "./durationHistogram.js";
 
-/** Plain numbers that the hot path adds to; `/usage` and `/metrics` read them. All since the server started. */
+/** Plain numbers since the start of the server. The hot path adds to them; `/usage` and `/metrics` read them. */
 export class Counters {
   /** Requests to limited routes that began. */
   requests = 0;
-  /** Those of them whose handler and consumes are finished, whether or not the client was still there. */
+  /** Requests whose handler and consumes are finished, whether or not the client is still connected. */
   finished = 0;
   /** Requests that were refused with 429. */
   hits = 0;
@@ -13,7 +13,7 @@ export class Counters {
   readonly consumes: Record<Decision["outcome"], number> = { allowed: 0, limited: 0, failed: 0 };
   /** Answers of limited routes by status. */
   readonly answers = { 200: 0, 400: 0, 429: 0, 500: 0, 503: 0 };
-  /** Of one request's consumes: from asking the limiter to its last decision. */
+  /** Duration of one request's consumes: from the first call of the limiter to its last decision. */
   readonly consumeDuration = new DurationHistogram();
 
   get inFlight(): number {

@@ -4,7 +4,7 @@ const BUCKETS = 18;
 
 /** Durations in buckets of powers of two: an observation is a few integer instructions and allocates nothing. */
 export class DurationHistogram {
-  /** One more than there are bounds: what is longer than the last. */
+  /** One more than there are bounds, for durations beyond the last bound. */
   readonly #counts = new Float64Array(BUCKETS + 1);
   #sumMs = 0;
 

@@ -5,11 +5,11 @@ import type { LimiterPair, OpenClient } from "../../targets/types.js";
 import type { ServerConfig } from "../config/index.js";
 import { librariesFor, requireVersion } from "./libraries.js";
 
-/** The two limiters of a server: one with the limits, one that has no points left for anyone. */
+/** The two limiters of a server: one with the limits, one with 0 points. */
 export type RateLimiters = LimiterPair;
 
 /**
- * Makes the target's limiters, with their scripts loaded in the store. Undefined for a target without a limiter.
+ * Creates the target's limiters and loads their scripts into the store. Undefined for a target without a limiter.
  * @throws environmentError when the store refuses the scripts
  */
 export async function createRateLimiters(
@@ -20,11 +20,11 @@ export async function createRateLimiters(
   const limiter = findLimiter(target.limiter);
   const reason = unsupportedReason(limiter, limits);
   if (reason) throw usageError(reason);
-  const wanted = { package: limiter.package, version: target.limiter_version };
-  const libraries = librariesFor(wanted, config.versionsFolder);
+  const requested = { package: limiter.package, version: target.limiter_version };
+  const libraries = librariesFor(requested, config.versionsFolder);
   try {
     const pair = await limiter.create(client, describeClient(target), limits, config.keyPrefix, libraries);
-    requireVersion(wanted, pair?.version);
+    requireVersion(requested, pair?.version);
     return pair;
   } catch (error) {
     const name = partText(target.limiter, target.limiter_version);

@@ -4,7 +4,7 @@ import type { Decision } from "../../targets/types.js";
 import type { Counters } from "../lib/counters.js";
 import type { RateLimiters } from "../lib/rateLimiterFactory.js";
 
-/** What a route does once admitted: gives the JSON of its answer. */
+/** The work of a route for an admitted request; returns the JSON of the answer. */
 export type Work = () => string;
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => void;
@@ -23,19 +23,19 @@ const isKey = (key: unknown): boolean =>
   typeof key === "string" && key.length > 0 && key.length <= MAX_KEY_LENGTH;
 
 /**
- * Turns a route's work into its handler, behind the limiters if there are any. It is a wrapper and no hook: hooks
- * would not run the handler once the client went away, and `in_flight` may fall only when a request's consumes and
- * handler are really finished, because that is when the store's counters are at rest.
+ * Makes a route's handler from its work, behind the limiters if there are any. It is a wrapper instead of a hook, because
+ * after a hook Fastify does not run the handler of a client that has gone, and `in_flight` must not decrease before a
+ * request's consumes and handler are finished: only then the store's counters are final.
  *
  * Answers: 200 with the work's JSON · 400 bad key · 429 limited, with the headers of the longest wait · 503 when the
  * store failed for any descriptor · 500 when the work throws.
  */
 export function rateLimited(counters: Counters, limiters: RateLimiters | undefined, work: Work): Handler {
-  return limiters ? limitedHandler(counters, limiters, work) : freeHandler(counters, work);
+  return limiters ? limitedHandler(counters, limiters, work) : unlimitedHandler(counters, work);
 }
 
-/** The control: counts, and does the work. */
-function freeHandler(counters: Counters, work: Work): Handler {
+/** Without limiters. */
+function unlimitedHandler(counters: Counters, work: Work): Handler {
   return (request, reply) => {
     counters.requests++;
     admit(counters, request, reply, work);
@@ -81,7 +81,7 @@ function limitedHandler(counters: Counters, limiters: RateLimiters, work: Work):
 
 const areKeys = (keys: readonly unknown[]): boolean => keys.length <= MAX_DESCRIPTORS && keys.every(isKey);
 
-/** All must admit: a failure outweighs a denial, since the answer to the whole is then unknown. */
+/** All descriptors must be admitted. A failure outweighs a denial, because then the overall decision is unknown. */
 function mostRestrictive(decisions: readonly Decision[]): Decision {
   let worst: Decision = { outcome: "allowed" };
   for (const decision of decisions) {
@@ -103,14 +103,14 @@ function admit(counters: Counters, request: FastifyRequest, reply: FastifyReply,
     return;
   }
   counters.answers[200]++;
-  // 200 is what a reply says by itself.
+  // The default status is 200.
   reply.header("content-type", JSON_TYPE).send(body);
 }
 
 function deny(counters: Counters, reply: FastifyReply, decision: Decision & { outcome: "limited" }): void {
   counters.hits++;
   counters.answers[429]++;
-  // Whole seconds, rounded up, so that a client that waits so long is admitted; a key without a window waits one.
+  // Whole seconds, rounded up, so that a client that waits this long is admitted; at least one.
   const seconds = Math.max(1, Math.ceil(decision.msBeforeNext / 1_000));
   reply.header("retry-after", seconds);
   reply.header("x-ratelimit-limit", decision.limit);

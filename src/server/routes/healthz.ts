@@ -1,10 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import { messageOf } from "../../contract/errors.js";
 import type { Health } from "../../contract/server-api.js";
-import type { AppParts } from "../lib/parts.js";
+import type { AppDependencies } from "../lib/appDependencies.js";
 
-/** `GET /healthz`: who answers, for which run, with which versions; 503 when the store does not answer now. */
-export function healthz(app: FastifyInstance, { config, client, limiters, plugins = [] }: AppParts): void {
+/** `GET /healthz`: identity, run and versions of this server; 503 when the store does not answer. */
+export function healthz(
+  app: FastifyInstance,
+  { config, client, limiters, plugins = [] }: AppDependencies,
+): void {
   const identity = {
     service: "ratelimit-bench-server",
     run_nonce: config.runNonce,

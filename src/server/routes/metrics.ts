@@ -3,9 +3,9 @@ import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from "pr
 import type { Counters } from "../lib/counters.js";
 
 /**
- * `GET /metrics` for Prometheus. The hot path only adds to plain numbers; they become metrics when someone asks.
- * The process metrics (event-loop lag, garbage collection) watch the process from the first request to this route,
- * so that a benchmark that never asks does not pay for them.
+ * `GET /metrics` for Prometheus. The hot path only adds to plain numbers, which become metrics on request. The process
+ * metrics (event-loop lag, garbage collection) start with the first request to this route, so that a benchmark without
+ * such requests does not pay for them.
  */
 export function metrics(app: FastifyInstance, counters: Counters): void {
   let registry: Registry | undefined;
@@ -66,8 +66,8 @@ function createRegistry(counters: Counters): Registry {
 }
 
 /**
- * The histogram in prom-client's form. Its own class would have to observe each consume (0.3 µs each); it has no way
- * to take over counts. A registry asks a metric for nothing but its name and `get`.
+ * The histogram in the form of prom-client. Its own class would have to observe each consume (0.3 µs each), because it
+ * cannot be set to given counts. A registry only uses a metric's name and `get`.
  */
 function consumeDuration(counters: Counters): Metric {
   const name = "ratelimit_consume_duration_seconds";

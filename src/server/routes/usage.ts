@@ -1,11 +1,11 @@
 import { getHeapStatistics } from "node:v8";
 import type { FastifyInstance } from "fastify";
 import type { Usage } from "../../contract/server-api.js";
+import type { AppDependencies } from "../lib/appDependencies.js";
 import type { Counters } from "../lib/counters.js";
-import type { AppParts } from "../lib/parts.js";
 
-/** `GET /usage`: cumulative counters of this process; differences over a window are the caller's. */
-export function usage(app: FastifyInstance, { config, limiters }: AppParts, counters: Counters): void {
+/** `GET /usage`: cumulative counters of this process; the caller computes differences over a window. */
+export function usage(app: FastifyInstance, { config, limiters }: AppDependencies, counters: Counters): void {
   app.get("/usage", (_request, reply) => {
     const cpu = process.cpuUsage();
     const loop = performance.eventLoopUtilization();

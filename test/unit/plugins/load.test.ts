@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { decodePlugins, encodePlugins } from "../../../src/contract/plugins.js";
-import { addTargets } from "../../../src/plugins/add-targets.js";
-import { addTraffic } from "../../../src/plugins/add-traffic.js";
-import { checked, type LoadedPlugin, loadPlugins, type Members } from "../../../src/plugins/load.js";
+import { type LoadedPlugin, loadPlugins, type Members } from "../../../src/plugins/load.js";
+import { registerTargets } from "../../../src/plugins/register-targets.js";
+import { registerTraffic } from "../../../src/plugins/register-traffic.js";
 import { readPlugin } from "../../../src/plugins/source.js";
+import { checked } from "../../../src/plugins/validation.js";
 import { describeClient, findClient, findLimiter, resolveTarget } from "../../../src/targets/resolve.js";
 import type { ClientDescription } from "../../../src/targets/types.js";
 import { findProfile } from "../../../src/traffic/find.js";
@@ -113,8 +114,8 @@ describe("a module that is no plugin is refused", () => {
 
 describe("what a plugin brings is refused with its name and the member", () => {
   test.each<[string, object, ...string[]]>([
-    ["an id that is taken", { clients: [client({ id: "ioredis" })] }, "client ioredis is there already"],
-    ["an id that is a group's", { clients: [client({ id: "all" })] }, "client all is there already"],
+    ["an id that is taken", { clients: [client({ id: "ioredis" })] }, "client ioredis exists already"],
+    ["an id that is a group's", { clients: [client({ id: "all" })] }, "client all exists already"],
     ["an id that is no id", { clients: [client({ id: "Mine" })] }, "clients[0].id"],
     ["a member that is missing", { clients: [client({ open: undefined })] }, "clients[0].open", "function"],
     ["a member that nobody knows", { clients: [client({ opne: () => {} })] }, "clients[0]", "opne"],
@@ -123,7 +124,7 @@ describe("what a plugin brings is refused with its name and the member", () => {
     ["a control", { clients: [client({ control: true })] }, "clients[0].control", "project's own"],
     ["a limiter without create", { limiters: [{ id: "l" }] }, "limiters[0].create", "function"],
     ["an option without a summary", { options: [{ id: "o", apply: () => {} }] }, "options[0].summary"],
-    ["a limiter's id", { limiters: [{ ...findLimiter("none") }] }, "limiter none is there already"],
+    ["a limiter's id", { limiters: [{ ...findLimiter("none") }] }, "limiter none exists already"],
     [
       "traffic's shares",
       { traffic: [traffic({ population: () => ({ requests: [["a"]], shares: [1] }) })] },
@@ -136,11 +137,11 @@ describe("what a plugin brings is refused with its name and the member", () => {
       "1 in all",
     ],
     ["traffic's limits", { traffic: [traffic({ limits: { points: 0 } })] }, "traffic[0].limits"],
-    ["traffic's id", { traffic: [traffic({ id: "realistic" })] }, "traffic realistic is there already"],
+    ["traffic's id", { traffic: [traffic({ id: "realistic" })] }, "traffic realistic exists already"],
   ])("%s", async (_what, members, ...parts) => {
     const refused = () => {
-      addTargets([plugin(members)]);
-      addTraffic([plugin(members)]);
+      registerTargets([plugin(members)]);
+      registerTraffic([plugin(members)]);
     };
     await expectFailure(refused, EXIT.usage, "plugin mine.js", ...parts);
   });
@@ -154,8 +155,8 @@ test("a client, its limiter, an option and traffic are found like the project's 
     apply: (each: ClientDescription) => ({ ...each, limiter: "my-limiter" }),
   };
   const members = { clients: [client()], limiters: [limiter], options: [option], traffic: [traffic()] };
-  addTargets([plugin(members)]);
-  addTraffic([plugin(members)]);
+  registerTargets([plugin(members)]);
+  registerTraffic([plugin(members)]);
   expect(resolveTarget("mine@valkey")).toMatchObject({
     target: { client: "mine", store: "valkey", limiter: "rate-limiter-flexible" },
   });
@@ -165,9 +166,9 @@ test("a client, its limiter, an option and traffic are found like the project's 
   expect(findProfile("my-traffic").summary).toBe("one key");
   // A second plugin cannot take what the first one has.
   return expectFailure(
-    () => addTargets([plugin({ clients: [client()] }, "other.js")]),
+    () => registerTargets([plugin({ clients: [client()] }, "other.js")]),
     EXIT.usage,
-    "plugin other.js: the client mine is there already",
+    "plugin other.js: the client mine exists already",
   );
 });
 

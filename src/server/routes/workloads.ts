@@ -1,9 +1,12 @@
 import { compute } from "../lib/computation.js";
 import type { Work } from "../middleware/rateLimit.js";
 
+/** The least work that an endpoint can do: a constant answer. */
+export const light: Work = () => '{"workload":"light"}';
+
 /**
- * Real work for the processor. Each request has a seed of its own, and the answer says seed and result, so that
- * anyone can do the work again and compare.
+ * Real CPU work. Each request has its own seed, and the answer contains seed and result, so that anyone can repeat the
+ * work and compare.
  * @param complexity rounds of work, see `compute`
  */
 export function heavy(complexity: number): Work {

@@ -2,9 +2,9 @@ import { environmentError } from "../contract/errors.js";
 import type { StoreReading } from "../contract/store.js";
 import { findStore } from "../targets/resolve.js";
 import { stores } from "../targets/stores/index.js";
-import { type StoreNode, until } from "./nodes.js";
+import { type StoreNode, waitUntil } from "./store-nodes.js";
 
-/** Settings that can change a figure; they stand in every result as the running store gives them. */
+/** Settings that can affect a figure; every result contains them as the running store reports them. */
 const SETTINGS = [
   "maxmemory",
   "maxmemory-policy",
@@ -38,7 +38,7 @@ export async function readNode(node: StoreNode, store: string): Promise<StoreRea
     if (Number.isFinite(value)) return value;
     throw environmentError(`${node.name}: INFO has no number ${name}`);
   };
-  // Valkey also prints a redis_version: a node is the first kind of store whose field it has.
+  // Valkey also reports a redis_version, so the first store in the list whose field exists is the kind.
   const kind = stores.find((each) => each.versionField && fields.has(each.versionField))?.id;
   const version = fields.get(versionField);
   if (!version || kind !== store)
@@ -63,10 +63,10 @@ export async function readNode(node: StoreNode, store: string): Promise<StoreRea
   };
 }
 
-/** Empties the store and resets its statistics. Only ever called for a store that the harness started itself. */
+/** Empties the store and resets its statistics. Only called for a store that the harness has started. */
 export async function resetStore(nodes: readonly StoreNode[], deadlineMs: number): Promise<void> {
   for (const node of nodes) if (await isPrimary(node)) await node.call("FLUSHALL");
-  await until("emptied store", deadlineMs, async () => {
+  await waitUntil("emptied store", deadlineMs, async () => {
     for (const node of nodes) {
       const keys = Number(await node.call("DBSIZE"));
       if (keys > 0) return `${node.name} still holds ${keys} keys`;
@@ -76,7 +76,7 @@ export async function resetStore(nodes: readonly StoreNode[], deadlineMs: number
   for (const node of nodes) await node.call("CONFIG", "RESETSTAT");
 }
 
-/** The settings of the first node, as it runs. Those it does not know are left out. */
+/** The settings of the first running node, without those that it does not know. */
 export async function readSettings(nodes: readonly StoreNode[]): Promise<Record<string, string>> {
   const first = nodes[0];
   if (!first) return {};

@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { placeIn, withPlace } from "../../../src/plugins/place.js";
+import { errorLocation, withErrorLocation } from "../../../src/plugins/error-location.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
@@ -15,10 +15,10 @@ test("the innermost line of a plugin is named by the path that its user gave", (
   symlinkSync(file, link);
   const url = pathToFileURL(file).href;
   const trace = `Error: no\n    at open (${url}:12:5)\n    at ${url}:3:1\n    at main (file:///elsewhere.js:1:1)`;
-  expect(placeIn(trace, [file])).toBe(`${file}:12:5`);
-  expect(placeIn(trace, [link])).toBe(`${link}:12:5`);
-  expect(placeIn(trace, [folder])).toBe(`${join(folder, "my client.js")}:12:5`);
-  expect(placeIn("Error: no\n    at main (file:///elsewhere.js:1:1)", [file])).toBeUndefined();
+  expect(errorLocation(trace, [file])).toBe(`${file}:12:5`);
+  expect(errorLocation(trace, [link])).toBe(`${link}:12:5`);
+  expect(errorLocation(trace, [folder])).toBe(`${join(folder, "my client.js")}:12:5`);
+  expect(errorLocation("Error: no\n    at main (file:///elsewhere.js:1:1)", [file])).toBeUndefined();
 });
 
 test("what Node prints of a syntax error has its column in the line below", () => {
@@ -27,7 +27,7 @@ test("what Node prints of a syntax error has its column in the line below", () =
   const file = join(folder, "lib", "x.js");
   writeFileSync(file, "");
   const trace = `${pathToFileURL(file).href}:2\nexport const x = {a: 1,, b: 2};\n                       ^\n\nSyntaxError: Unexpected token ','`;
-  expect(placeIn(trace, [folder])).toBe(`${file}:2:24`);
+  expect(errorLocation(trace, [folder])).toBe(`${file}:2:24`);
 });
 
 test("a failure that a plugin caused names its line, once", () => {
@@ -36,7 +36,7 @@ test("a failure that a plugin caused names its line, once", () => {
   const cause = new Error("broken");
   cause.stack = `Error: broken\n    at open (${pathToFileURL(file).href}:7:3)`;
   const failed = new Error("a cannot use the valkey", { cause });
-  expect(withPlace(failed.message, failed, [file])).toBe(`a cannot use the valkey (${file}:7:3)`);
-  expect(withPlace(`a at ${file}:7:3`, failed, [file])).toBe(`a at ${file}:7:3`);
-  expect(withPlace("other", new Error("other"), [file])).toBe("other");
+  expect(withErrorLocation(failed.message, failed, [file])).toBe(`a cannot use the valkey (${file}:7:3)`);
+  expect(withErrorLocation(`a at ${file}:7:3`, failed, [file])).toBe(`a at ${file}:7:3`);
+  expect(withErrorLocation("other", new Error("other"), [file])).toBe("other");
 });

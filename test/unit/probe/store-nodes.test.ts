@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
-import { parseFields, until } from "../../../src/probe/nodes.js";
+import { parseFields, waitUntil } from "../../../src/probe/store-nodes.js";
 import { expectFailure } from "../../helpers/errors.js";
 
 test("INFO's lines become fields; values keep their colons, headings are none", () => {
@@ -12,9 +12,9 @@ test("INFO's lines become fields; values keep their colons, headings are none", 
   ]);
 });
 
-test("waiting asks again until nothing is missing; an error counts as missing", async () => {
+test("a wait repeats its check until there is no problem; an error counts as a problem", async () => {
   let asked = 0;
-  await until("store", Date.now() + 60_000, async () => {
+  await waitUntil("store", Date.now() + 60_000, async () => {
     asked++;
     if (asked === 1) throw new Error("refused");
     return asked < 3 ? "loading" : undefined;
@@ -25,11 +25,11 @@ test("waiting asks again until nothing is missing; an error counts as missing", 
 test("waiting ends at the deadline with what was missing last", async () => {
   const past = Date.now() - 1;
   await expectFailure(
-    () => until("cluster", past, async () => "5 of 6 nodes"),
+    () => waitUntil("cluster", past, async () => "5 of 6 nodes"),
     EXIT.environment,
     "cluster",
     "5 of 6",
   );
-  const failing = () => until("store", past, () => Promise.reject(new Error("refused")));
+  const failing = () => waitUntil("store", past, () => Promise.reject(new Error("refused")));
   await expectFailure(failing, EXIT.environment, "the store took too long to be ready: refused");
 });

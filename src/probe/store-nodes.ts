@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import type { Node } from "../contract/env.js";
 import { environmentError, messageOf } from "../contract/errors.js";
 import type { StoreAccess } from "../contract/store-url.js";
 
-/** One store node, spoken to directly, whatever topology it is part of. */
+/** A direct connection to one store node, whatever the topology. */
 export interface StoreNode {
   place: Node;
   name: string;
@@ -24,22 +25,20 @@ export function parseFields(text: string): Map<string, string> {
   );
 }
 
-export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /**
- * Asks again until the condition holds.
- * @param lacking what is still missing, or undefined when all is well; an error counts as missing
- * @throws environmentError with what was missing last
+ * Repeats a check until it finds no problem.
+ * @param findProblem resolves with the problem, or with undefined when there is none; an error counts as a problem
+ * @throws environmentError with the last problem
  */
-export async function until(
-  what: string,
+export async function waitUntil(
+  name: string,
   deadlineMs: number,
-  lacking: () => Promise<string | undefined>,
+  findProblem: () => Promise<string | undefined>,
 ): Promise<void> {
   for (;;) {
-    const missing = await lacking().catch(messageOf);
-    if (missing === undefined) return;
-    if (Date.now() > deadlineMs) throw environmentError(`the ${what} took too long to be ready: ${missing}`);
+    const problem = await findProblem().catch(messageOf);
+    if (problem === undefined) return;
+    if (Date.now() > deadlineMs) throw environmentError(`the ${name} took too long to be ready: ${problem}`);
     await sleep(25);
   }
 }
@@ -59,11 +58,11 @@ export async function withNodes<Value>(
       ...access,
       protocol: 2,
       maxRetriesPerRequest: null,
-      // A store that hangs must not make the probe hang.
+      // The probe must not hang when the store hangs.
       commandTimeout: COMMAND_TIMEOUT_MS,
       retryStrategy: () => 50,
     });
-    // A node that is not up yet is what `until` waits for; the last refusal is news only when it never comes up.
+    // `waitUntil` waits for a node that is starting; the last refusal is only reported when it never answers.
     let refusal = "";
     connection.on("error", (error: Error) => {
       refusal = `: ${messageOf(error)}`;

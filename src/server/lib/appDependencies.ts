@@ -3,12 +3,12 @@ import type { OpenClient } from "../../targets/types.js";
 import type { ServerConfig } from "../config/index.js";
 import type { RateLimiters } from "./rateLimiterFactory.js";
 
-/** All that the app needs; tests give their own. */
-export interface AppParts {
+/** Everything that the app needs; tests pass their own. */
+export interface AppDependencies {
   config: Pick<ServerConfig, "target" | "limits" | "complexity" | "runNonce" | "logLevel">;
   client: Pick<OpenClient, "version" | "settings" | "storeVersion">;
   /** Undefined: nothing is limited. */
   limiters: RateLimiters | undefined;
-  /** What was loaded beside the project's own. */
+  /** Loaded plugins. */
   plugins?: readonly PluginFacts[];
 }

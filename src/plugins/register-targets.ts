@@ -6,14 +6,13 @@ import { limiters } from "../targets/limiters/index.js";
 import { options } from "../targets/options.js";
 import { findLimiter, findStore, findTopology } from "../targets/resolve.js";
 import type { ClientDescription, LimiterDescription, OptionDescription } from "../targets/types.js";
-import { add } from "./add.js";
-import { checked, type LoadedPlugin } from "./load.js";
-import { functionSchema, lineSchema } from "./members.js";
+import type { LoadedPlugin } from "./load.js";
+import { addToList, checked, functionSchema, lineSchema } from "./validation.js";
 
 const ids = z.array(idSchema, "must be a list of ids").min(1);
 
-/** An id that one of the project's own finders knows. */
-const known = (find: (id: string) => unknown) =>
+/** Ids for which `find` does not throw. */
+const knownIds = (find: (id: string) => unknown) =>
   ids.superRefine((all, context) => {
     for (const id of all) {
       try {
@@ -38,9 +37,8 @@ const flexibleSchema = z.strictObject({
 const clientShape = {
   id: idSchema,
   package: z.string().optional(),
-  stores: known(findStore),
-  topologies: known(findTopology),
-  // Controls measure the harness, and are the project's own.
+  stores: knownIds(findStore),
+  topologies: knownIds(findTopology),
   control: z.literal(false, "must be false: a control is the project's own"),
   survivesStoreRestart: z.boolean(),
   survivesScriptFlush: z.boolean(),
@@ -66,29 +64,31 @@ const limiterSchema = z.strictObject({
 const optionSchema = z.strictObject({ id: idSchema, summary: lineSchema, apply: functionSchema });
 
 /**
- * Adds clients, limiters and options; a client may name a limiter of any plugin.
+ * Registers clients, limiters and options. A client may name a limiter of any plugin.
  * @throws usageError naming the plugin and the member
  */
-export function addTargets(plugins: readonly LoadedPlugin[]): void {
+export function registerTargets(plugins: readonly LoadedPlugin[]): void {
   const each = (
     kind: "limiters" | "options" | "clients",
     schema: z.ZodType,
-    take: (name: string, member: unknown) => void,
+    register: (name: string, member: unknown) => void,
   ) => {
     for (const { shown, members } of plugins) {
       for (const [index, member] of (members[kind] ?? []).entries()) {
         checked(shown, schema, member, [kind, index]);
-        take(shown, member);
+        register(shown, member);
       }
     }
   };
   each("limiters", limiterSchema, (name, member) =>
-    add(name, "limiter", limiters, member as LimiterDescription),
+    addToList(name, "limiter", limiters, member as LimiterDescription),
   );
-  each("options", optionSchema, (name, member) => add(name, "option", options, member as OptionDescription));
+  each("options", optionSchema, (name, member) =>
+    addToList(name, "option", options, member as OptionDescription),
+  );
   each("clients", clientSchema, (name, member) => {
     const client = member as ClientDescription;
-    checked(name, known(findLimiter), [client.limiter], ["clients", client.id, "limiter"]);
-    add(name, "client", clients, client, Object.keys(groups));
+    checked(name, knownIds(findLimiter), [client.limiter], ["clients", client.id, "limiter"]);
+    addToList(name, "client", clients, client, Object.keys(groups));
   });
 }

@@ -3,9 +3,8 @@ import { limitsSchema } from "../contract/configuration.js";
 import { idSchema } from "../contract/target.js";
 import { profiles } from "../traffic/profiles.js";
 import type { TrafficProfile } from "../traffic/types.js";
-import { add } from "./add.js";
-import { checked, type LoadedPlugin } from "./load.js";
-import { functionSchema, lineSchema } from "./members.js";
+import type { LoadedPlugin } from "./load.js";
+import { addToList, checked, functionSchema, lineSchema } from "./validation.js";
 
 const schema = z.strictObject({
   id: idSchema,
@@ -15,14 +14,14 @@ const schema = z.strictObject({
   population: functionSchema,
 });
 
-/** What a profile's requests must be; they are made only where they are needed. */
+/** The result of a profile's `population`. */
 const populationSchema = z.object({
   requests: z.array(z.array(z.string().min(1).max(256)).min(1)).min(1),
   shares: z.instanceof(Float64Array),
 });
 
 /** @throws usageError naming the plugin and what is wrong with one of its profiles */
-export function addTraffic(plugins: readonly LoadedPlugin[]): void {
+export function registerTraffic(plugins: readonly LoadedPlugin[]): void {
   for (const { shown, members } of plugins) {
     for (const [index, member] of (members.traffic ?? []).entries()) {
       const where = ["traffic", index];
@@ -36,7 +35,7 @@ export function addTraffic(plugins: readonly LoadedPlugin[]): void {
         ...where,
         "population().shares",
       ]);
-      add(shown, "traffic", profiles, profile);
+      addToList(shown, "traffic", profiles, profile);
     }
   }
 }

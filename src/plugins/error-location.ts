@@ -1,0 +1,46 @@
+import { realpathSync } from "node:fs";
+import { relative } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** The path relative to the working folder, if it lies in it. */
+export function displayPath(path: string): string {
+  const below = relative(process.cwd(), path);
+  return below === "" || below.startsWith("..") ? path : below;
+}
+
+const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
+
+/** The column of the caret that Node prints below the line of a syntax error. */
+function caretColumn(trace: string): string | undefined {
+  const before = /^ *(?=\^)/m.exec(trace.split("\n")[2] ?? "");
+  return before ? String(before[0].length + 1) : undefined;
+}
+
+/**
+ * The location of an error in one of these plugins, e.g. `my-client.js:12:5`.
+ * @param trace the error's stack, or Node's output for it
+ * @param paths of files and folders, as the user gave them
+ * @returns undefined when the trace does not name one of them
+ */
+export function errorLocation(trace: string, paths: readonly string[]): string | undefined {
+  for (const path of paths) {
+    const real = realpathSync(path);
+    const url = pathToFileURL(real).href;
+    const found = new RegExp(`(?:${escaped(url)}|${escaped(real)})(/[^\\n]*?)?:(\\d+)(?::(\\d+))?`).exec(
+      trace,
+    );
+    if (!found) continue;
+    const [text, inside = "", line, column] = found;
+    const file = displayPath(path) + (text.startsWith(url) ? decodeURIComponent(inside) : inside);
+    return [file, line, column ?? caretColumn(trace)].filter(Boolean).join(":");
+  }
+  return undefined;
+}
+
+/** `text` with the location of the error, or of its cause, in one of these plugins. */
+export function withErrorLocation(text: string, error: unknown, paths: readonly string[]): string {
+  const location = [error, error instanceof Error ? error.cause : undefined]
+    .map((each) => (each instanceof Error ? errorLocation(each.stack ?? "", paths) : undefined))
+    .find((each) => each !== undefined);
+  return location && !text.includes(location) ? `${text} (${location})` : text;
+}

@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { usageError } from "../contract/errors.js";
+
+/** A function; its parameters cannot be checked. */
+export const functionSchema = z.custom<(...parameters: never[]) => unknown>(
+  (value) => typeof value === "function",
+  "must be a function",
+);
+
+export const lineSchema = z.string().regex(/^[^\n]{1,200}$/, "must be one line of at most 200 characters");
+
+/**
+ * Checks a value and returns it, not a copy, so that its methods keep their object.
+ * @throws usageError naming the plugin and the member
+ */
+export function checked<Value>(
+  plugin: string,
+  schema: z.ZodType<Value>,
+  value: unknown,
+  where: readonly PropertyKey[] = [],
+): Value {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return value as Value;
+  const issue = parsed.error.issues[0];
+  const member = [...where, ...(issue?.path ?? [])].reduce<string>(
+    (text, part) =>
+      typeof part === "number" ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part),
+    "",
+  );
+  throw usageError(`plugin ${plugin}: ${member ? `${member} ` : ""}${issue?.message ?? "is not valid"}`);
+}
+
+/**
+ * Adds a member of a plugin to one of the project's lists, which are read-only elsewhere: this only runs at the start of a
+ * program, before anything reads the lists.
+ * @param reserved other ids that would be ambiguous
+ * @throws usageError when the id is taken
+ */
+export function addToList<Thing extends { id: string }>(
+  plugin: string,
+  kind: string,
+  list: readonly Thing[],
+  thing: Thing,
+  reserved: readonly string[] = [],
+): void {
+  if ([...list.map(({ id }) => id), ...reserved].includes(thing.id)) {
+    throw usageError(`plugin ${plugin}: the ${kind} ${thing.id} exists already: give yours another id`);
+  }
+  (list as Thing[]).push(thing);
+}

@@ -1,2 +1,0 @@
-/** The least that an endpoint can do: a constant. */
-export const light = (): string => '{"workload":"light"}';
