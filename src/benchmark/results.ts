@@ -1,4 +1,5 @@
 import type { GeneratorEnv } from "../contract/generator-env.js";
+import { mean, rounded } from "../contract/numbers.js";
 import {
   type EncodedHistogram,
   type GeneratorPart,
@@ -38,11 +39,6 @@ export interface RunMeasurements {
   server?: ServerReadings;
   notes: string[];
 }
-
-const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
-
-const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
-const mean = (values: readonly number[]): number => total(values) / values.length;
 
 type Histograms = GeneratorPart["histograms"];
 

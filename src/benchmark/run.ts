@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GeneratorEnv } from "../contract/generator-env.js";
+import { rounded } from "../contract/numbers.js";
 import type { Progress } from "../contract/progress.js";
 import type { MeasuredResult, Sample } from "../contract/result.js";
 import { findProfile, findWorkload } from "../traffic/find.js";
@@ -105,8 +106,8 @@ export function secondEvent(sample: Sample, server: ServerSample | undefined): P
     ...(server === undefined
       ? {}
       : {
-          server_event_loop_utilisation: Number(server.event_loop_utilisation.toFixed(4)),
-          server_cpu_percent: Number(server.cpu_percent.toFixed(1)),
+          server_event_loop_utilisation: rounded(server.event_loop_utilisation, 4),
+          server_cpu_percent: rounded(server.cpu_percent, 1),
         }),
   };
 }

@@ -5,8 +5,8 @@ import type { Usage } from "../contract/server-api.js";
 export const answered = (counts: Counts): number => counts.allowed + counts.limited;
 
 /**
- * The requests that CPU time was spent on between the drained readings around a window: those that the server itself
- * answered, which is more than the answers in the window; where it tells no count, those that were sent.
+ * The requests that used CPU time between the drained readings around a window: those that the server answered, which
+ * are more than the answers in the window. Without the server's count, the requests that were sent.
  */
 export function served(
   server: { at_window_open: Usage; at_end: Usage } | undefined,
@@ -17,11 +17,11 @@ export function served(
   return Math.max(0, finished(server.at_end) - finished(server.at_window_open));
 }
 
-/** Requests that failed in any way. Those cut at the end are not failures: nobody waited for them. */
+/** Requests that failed in any way. Requests cut at the end of the window are not failures. */
 export const failed = (counts: Counts): number =>
   counts.failed_answers + counts.connection_errors + counts.timed_out;
 
-/** What became of all requests, one by one; equals `sent` when nothing was lost or counted twice (M8). */
+/** The number of requests with a known outcome; equals `sent` when none was lost or counted twice (M8). */
 export const accounted = (counts: Counts): number => answered(counts) + failed(counts) + counts.cut;
 
 export function addCounts(parts: readonly Counts[]): Counts {

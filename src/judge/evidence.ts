@@ -1,15 +1,15 @@
 import type { MeasuredResult } from "../contract/result.js";
 
-/** A result before its verdict: all evidence that was gathered so far. */
+/** A result without its verdict. */
 export type Evidence = Omit<MeasuredResult, "verdict">;
 
 /**
- * What a rule says of a run: `undefined`, it holds; a severity, it is broken; `not applicable`, the evidence it
- * needs does not exist for this run.
+ * The result of a broken rule, or of one that is `not applicable` because a run has no evidence for it. A rule that holds
+ * has no finding.
  */
 export type Finding = { severity: "invalid" | "suspect" | "not applicable"; text: string };
 
-/** A rule of docs/methodology.md; it looks at the evidence alone. */
+/** A rule of docs/methodology.md; it only uses the evidence. */
 export interface Rule {
   id: string;
   check(evidence: Evidence): Finding | undefined;

@@ -6,7 +6,7 @@ import {
 } from "hdr-histogram-js";
 import type { EncodedHistogram } from "../contract/result.js";
 
-/** Values in microseconds, 3 significant digits (error ≤ 0.1 %), from 1 µs up without an upper bound. */
+/** A histogram of microseconds from 1 up, without an upper limit, with 3 significant digits (error ≤ 0.1 %). */
 export function createHistogram(): Histogram {
   return build({
     lowestDiscernibleValue: 1,
@@ -27,16 +27,16 @@ export function encodeHistogram(histogram: Histogram): EncodedHistogram {
   };
 }
 
-/** @throws Error when the data is not a histogram, or does not hold as many values as it says */
+/** @throws Error when the data is not a histogram, or its number of values differs from `count` */
 export function decodeHistogram(encoded: EncodedHistogram): Histogram {
   const histogram = decodeFromCompressedBase64(encoded.data, 32, false);
   if (histogram.totalCount !== encoded.count) {
-    throw new Error(`histogram says ${encoded.count} values and holds ${histogram.totalCount}`);
+    throw new Error(`the histogram has ${histogram.totalCount} values instead of ${encoded.count}`);
   }
   return histogram;
 }
 
-/** One histogram of all values: the only way to have percentiles of several workers or machines (M18). */
+/** Merges histograms: the only correct way to percentiles over several workers or machines (M18). */
 export function mergeHistograms(encoded: readonly EncodedHistogram[]): Histogram {
   const merged = createHistogram();
   for (const part of encoded) if (part.count > 0) merged.add(decodeHistogram(part));

@@ -8,7 +8,8 @@ const toMs = (us: number): number => Math.round(us) / 1000;
 
 /**
  * The latency block of a result, in milliseconds with microsecond precision.
- * @param histogram microseconds; undefined is returned when it is empty, because no latency is not 0 ms
+ * @param histogram microseconds
+ * @returns undefined for an empty histogram, because a missing latency is not 0 ms
  */
 export function latencyBlock(histogram: Histogram): Latency | undefined {
   if (histogram.totalCount === 0) return undefined;
@@ -28,7 +29,7 @@ export function latencyBlock(histogram: Histogram): Latency | undefined {
   };
 }
 
-/** The percentiles that have too few samples behind them. @param samples answers in the histogram */
+/** The percentiles with too few samples. @param samples answers in the histogram */
 export function unsupportedPercentiles(samples: number): string[] {
   return Object.entries(MIN_SAMPLES).flatMap(([name, needed]) => (samples < needed ? [name] : []));
 }

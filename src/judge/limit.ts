@@ -4,11 +4,11 @@ import type { Evidence } from "./evidence.js";
 
 export type Limit = NonNullable<MeasuredResult["limited_by"]>;
 
-/** From here on a resource counts as used up: what is left cannot be told from waiting for the others. */
+/** From this share on a resource counts as used up: the rest may be time spent waiting for other resources. */
 const USED_UP = 0.9;
-/** So few admitted requests, and the figure is one of rejections. */
+/** With a smaller share of admitted requests the run measures rejections. */
 const ADMITTED_AT_LEAST = 0.01;
-/** A generator that waited so much of the window for a CPU had none to itself. */
+/** A generator that waited for a CPU for this share of the window was starved. */
 const STARVED = 0.5;
 
 interface Candidate {
@@ -39,8 +39,8 @@ function generator({ generators }: Evidence): Candidate[] {
 }
 
 /**
- * All CPUs of the machine together. It counts as wholly used where it is used up: a loop that was busy cannot be told then
- * from one that waited for a CPU.
+ * All CPUs of the machine together. When they are used up they count as fully used, because a busy event loop may then be
+ * one that waited for a CPU.
  */
 function hostCpu({ host_load }: Evidence): Candidate[] {
   if (!host_load) return [];
@@ -52,7 +52,7 @@ function hostCpu({ host_load }: Evidence): Candidate[] {
   return [{ resource: "host CPU", used: share >= USED_UP ? 1 : share, text }];
 }
 
-/** Between the drained readings the loop is active in the window alone: the pauses around it are idle. */
+/** Between the drained readings the loop is only active in the window: the pauses around it are idle. */
 function serverLoop({ server, duration }: Evidence): Candidate[] {
   if (!server) return [];
   const active_ms = server.at_end.event_loop_active_ms - server.at_window_open.event_loop_active_ms;
@@ -60,21 +60,25 @@ function serverLoop({ server, duration }: Evidence): Candidate[] {
   return [{ resource: "server loop", used, text: `the server's event loop was ${percent(used)} busy` }];
 }
 
-/** A role against its CPU cap. */
+/** A role compared with its CPU cap. */
 function capped(resource: Limit["resource"], role: string, { resources }: Evidence): Candidate[] {
   const own = resources[role];
   const cap = own?.caps?.cpus;
   if (!own || cap === undefined) return [];
   const used = own.cpu_percent / 100 / cap;
   const { periods = 0, throttled_periods = 0 } = own.throttling ?? {};
-  const held = periods > 0 ? throttled_periods / periods : 0;
+  const throttled = periods > 0 ? throttled_periods / periods : 0;
   return [
     { resource, used, text: `${role} used ${percent(used)} of its ${cap} CPUs` },
-    { resource, used: held, text: `${role} was held up by its CPU cap in ${percent(held)} of the periods` },
+    {
+      resource,
+      used: throttled,
+      text: `${role} was throttled by its CPU cap in ${percent(throttled)} of the periods`,
+    },
   ];
 }
 
-/** A store node executes commands on one thread, so one core is its bound whatever its cap. */
+/** A store node executes commands on one thread, so it can use one core at most, whatever its cap. */
 function storeNode(role: string, evidence: Evidence): Candidate[] {
   const own = evidence.resources[role];
   if (!own) return [];
@@ -83,7 +87,7 @@ function storeNode(role: string, evidence: Evidence): Candidate[] {
   return [oneCore, ...capped("store CPU", role, evidence)];
 }
 
-/** A link carries its rate each way. */
+/** A link has its full rate in each direction. */
 function network({ generators }: Evidence): Candidate[] {
   return generators.flatMap(({ window_s, links = [] }) =>
     links.map(({ name, bits_per_second, received_bytes, sent_bytes }) => {
@@ -102,9 +106,9 @@ function quota({ counts, prediction }: Evidence): Candidate[] {
 }
 
 /**
- * Which resource kept the run from more requests: the one that was used up, the most used one if there are several.
- * `none` where nothing was: an open loop below capacity, too few connections, or waiting for each other. The network is
- * judged where the generator's machine has links whose rate is told: loopback and bridges have none.
+ * The resource that limited the run: the one that was used up, or the most used one if there are several. `none` for an
+ * open loop below capacity, too few connections, or components that wait for each other. The network only counts if the
+ * links of the generator's machine state their rate: loopback and bridges do not.
  */
 export function limitOf(evidence: Evidence): Limit {
   const nodes = Object.keys(evidence.resources).filter((role) => /^store(-|$)/.test(role));

@@ -11,7 +11,7 @@ import { everyRoleRead, nothingThrottled } from "./rules/resources.js";
 import { scheduleKept } from "./rules/schedule.js";
 import { workloadAsAsked } from "./rules/workload.js";
 
-/** One line a rule. */
+/** All rules; one line each. */
 export const rules: readonly Rule[] = [
   throughputFollows,
   latencyIsReal,
@@ -33,8 +33,8 @@ export const rules: readonly Rule[] = [
 ];
 
 /**
- * Judges a run by all rules. Pure: the generator judges what it sees, the orchestrator judges again once it has
- * added the store's side.
+ * Judges a run by all rules. Pure: the generator judges its own evidence, and the orchestrator judges again after it has
+ * added the evidence of the store.
  */
 export function judge(evidence: Evidence): Verdict {
   const findings = rules.flatMap(({ id, check }) => {

@@ -1,11 +1,12 @@
 import type { Arrivals } from "../contract/configuration.js";
+import { rounded } from "../contract/numbers.js";
 import type { GeneratorPart } from "../contract/result.js";
 import type { Schedule } from "../contract/schedule.js";
 import { decodeHistogram, encodeHistogram, mergeHistograms } from "./histogram.js";
 
 type PartSchedule = NonNullable<GeneratorPart["schedule"]>;
 
-/** Several shares of one schedule as a whole. */
+/** Adds up several shares of one schedule. */
 export function addSchedules(parts: readonly PartSchedule[]): PartSchedule {
   const sum = (pick: (part: PartSchedule) => number) => parts.reduce((total, part) => total + pick(part), 0);
   return {
@@ -24,7 +25,7 @@ export function addSchedules(parts: readonly PartSchedule[]): PartSchedule {
  * @param window_s measured seconds
  */
 export function scheduleOf(
-  asked: { ratePerSecond: number; arrivals: Arrivals },
+  requested: { ratePerSecond: number; arrivals: Arrivals },
   { lateness, ...counts }: PartSchedule,
   window_s: number,
 ): Schedule {
@@ -32,10 +33,10 @@ export function scheduleOf(
   const ms = (us: number) => Math.round(us) / 1000;
   const at = (percentile: number) => ms(histogram.getValueAtPercentile(percentile));
   return {
-    rate_per_second: asked.ratePerSecond,
-    arrivals: asked.arrivals,
+    rate_per_second: requested.ratePerSecond,
+    arrivals: requested.arrivals,
     ...counts,
-    achieved_per_second: Number((counts.sent / window_s).toFixed(3)),
+    achieved_per_second: rounded(counts.sent / window_s, 3),
     ...(counts.sent > 0
       ? { lateness_ms: { p50: at(50), p90: at(90), p99: at(99), max: ms(histogram.maxValue) } }
       : {}),

@@ -1,4 +1,5 @@
 import type { GeneratorEnv } from "../../contract/generator-env.js";
+import { rounded } from "../../contract/numbers.js";
 import type { Counts, MeasuredResult } from "../../contract/result.js";
 import { answered } from "../../judge/counts.js";
 import { findProfile } from "../../traffic/find.js";
@@ -27,9 +28,9 @@ export function predictionFor(
   const deviation = Math.sqrt((limited_share * (1 - limited_share)) / total);
   const requests = at_end.requests - at_start.requests;
   return {
-    limited_share: Number(limited_share.toFixed(6)),
-    seen_share: Number((counts.limited / total).toFixed(6)),
-    tolerance: Number(Math.max(TOLERANCE, DEVIATIONS * deviation).toFixed(6)),
+    limited_share: rounded(limited_share, 6),
+    seen_share: rounded(counts.limited / total, 6),
+    tolerance: rounded(Math.max(TOLERANCE, DEVIATIONS * deviation), 6),
     // Without a used-up quota the traffic alone decides the outcome.
     basis: health.limits.points >= requests ? "traffic" : "limits",
   };

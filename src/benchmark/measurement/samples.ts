@@ -1,8 +1,7 @@
+import { rounded } from "../../contract/numbers.js";
 import type { Sample } from "../../contract/result.js";
 import type { ServerSample } from "./monitor.js";
 import type { WorkerSample } from "./recorder.js";
-
-const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
 
 /** All latencies of an interval in microseconds, in order. */
 function sorted(parts: readonly WorkerSample[]): Uint32Array {

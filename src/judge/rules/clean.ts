@@ -9,19 +9,19 @@ function withStore(evidence: Evidence): Finding | undefined {
   return { severity: "not applicable", text: "no reading of the store" };
 }
 
-/** M13: a fresh server process, an emptied store, statistics reset. */
+/** M13: a new server process, an empty store, and reset statistics. */
 export const cleanStart: Rule = {
   id: "M13",
   check(evidence) {
     const { server, store } = evidence;
-    if (!server) return { severity: "not applicable", text: "the server does not tell its age" };
+    if (!server) return { severity: "not applicable", text: "the server reports no uptime" };
     if (server.at_start.requests > 0) {
       return {
         severity: "invalid",
         text: `the server had served ${server.at_start.requests} requests before`,
       };
     }
-    // Somebody else's store is not ours to empty; the keys of this run have a prefix of their own.
+    // An external store is never emptied; the keys of this run have their own prefix.
     for (const { role, at_start } of store?.external ? [] : (store?.nodes ?? [])) {
       if (at_start.keys > 0)
         return { severity: "invalid", text: `${role} held ${at_start.keys} keys at the start` };
@@ -46,7 +46,7 @@ export const nothingEvicted: Rule = {
   },
 };
 
-/** M14: neither the store nor the server restarted while it was measured. */
+/** M14: neither the store nor the server restarted during the run. */
 export const noRestart: Rule = {
   id: "M14",
   check({ server, store, duration }) {
@@ -55,7 +55,7 @@ export const noRestart: Rule = {
         return { severity: "invalid", text: `${role} restarted during the run` };
       }
     }
-    // The window lies between these two readings: a process that is younger was not there all the time.
+    // The window lies between these two readings, so a younger process did not run for the whole window.
     const grown = server && server.at_end.uptime_s - server.at_window_open.uptime_s;
     if (grown !== undefined && grown < 0.99 * duration - 0.1) {
       return { severity: "invalid", text: "the server restarted during the run" };

@@ -10,17 +10,19 @@ export const throughputFollows: Rule = {
   id: "M1",
   check({ requests, duration, counts }) {
     if (requests.total !== answered(counts)) {
-      return invalid(`${requests.total} requests are said to be answered, ${answered(counts)} were counted`);
+      return invalid(
+        `the result has ${requests.total} answered requests, but ${answered(counts)} were counted`,
+      );
     }
     const implied = requests.average * duration;
-    // The printed rate is rounded to three decimals.
+    // The rate in the result is rounded to three decimals.
     if (Math.abs(implied - requests.total) <= 0.5 + duration * 0.001) return undefined;
     return invalid(`${requests.average}/s over ${duration} s are not ${requests.total} requests`);
   },
 };
 
-/** The calls that ran: a script that the node did not know yet is a failed call, followed by one that ran. */
-const ran = (reading: StoreReading): number =>
+/** Script calls that succeeded: a call of a script that the node does not know fails and is repeated. */
+const successfulCalls = (reading: StoreReading): number =>
   Object.values(reading.script_calls).reduce((total, { calls, failed }) => total + calls - failed, 0);
 
 function storeReconciles({ server, store, configuration }: Evidence): Finding | undefined {
@@ -32,19 +34,20 @@ function storeReconciles({ server, store, configuration }: Evidence): Finding | 
     return { severity: "not applicable", text: `store calls: ${why}` };
   }
   const sum = (reading: "at_start" | "at_end") =>
-    store.nodes.reduce((total, node) => total + ran(node[reading]), 0);
+    store.nodes.reduce((total, node) => total + successfulCalls(node[reading]), 0);
   const calls = sum("at_end") - sum("at_start");
   const decided = consumes.allowed + consumes.limited - before.allowed - before.limited;
-  const unsure = consumes.failed - before.failed;
-  // A consume that failed may have reached the store or not.
-  if (calls >= decided && calls <= decided + unsure) return undefined;
+  const uncertain = consumes.failed - before.failed;
+  // A failed consume may or may not have reached the store.
+  if (calls >= decided && calls <= decided + uncertain) return undefined;
   const text = `the server decided ${decided} consumes, the store ran ${calls} limiter scripts`;
-  // Others may use a store that is not ours: more calls than ours prove nothing.
-  if (store.external && calls > decided) return { severity: "suspect", text: `${text} (others use it too?)` };
+  // Others may use an external store, so additional calls prove nothing.
+  if (store.external && calls > decided)
+    return { severity: "suspect", text: `${text} (do others use it, too?)` };
   return invalid(text);
 }
 
-/** An open loop: every send of the schedule was sent, dropped, or still waited at the end. */
+/** In an open loop every send of the schedule was sent, dropped, or still waiting at the end. */
 function scheduleReconciles({ counts, schedule }: Evidence): Finding | undefined {
   if (!schedule) return undefined;
   const { offered, sent, dropped, unsent } = schedule;
@@ -71,7 +74,7 @@ export const countsReconcile: Rule = {
     if (parts.sent !== counts.sent || answered(parts) !== answered(counts)) {
       return invalid("the counts are not the sum of the generators' counts");
     }
-    if (!server) return { severity: "not applicable", text: "the server tells no counters" };
+    if (!server) return { severity: "not applicable", text: "the server reports no counters" };
     const received = server.at_end.requests - server.at_window_open.requests;
     const surelyReceived = answered(counts) + counts.failed_answers;
     if (received < surelyReceived || received > counts.sent) {
@@ -83,7 +86,7 @@ export const countsReconcile: Rule = {
   },
 };
 
-/** More failures than this and the run says nothing about a limiter at work (M9). */
+/** With a larger share of failures the run does not measure a working limiter (M9). */
 const FAILED_SHARE = 0.001;
 
 /** M9: errors are not throughput. */

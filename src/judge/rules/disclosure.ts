@@ -3,10 +3,10 @@ import type { Evidence, Finding, Rule } from "../evidence.js";
 
 const suspect = (text: string): Finding => ({ severity: "suspect", text });
 
-/** A connection that was lost and came back sends its script in full once: so much is no other way to run it. */
-const FEW = 0.001;
+/** A reconnected client sends its whole script once, so this share of other commands is allowed. */
+const OTHER_COMMANDS_SHARE = 0.001;
 
-/** Commands that carried limiter scripts in this run, with how many ran. */
+/** Successful script calls of this run, by command. */
 function scriptCommands({ store }: Evidence): Map<string, number> {
   const ran = new Map<string, number>();
   for (const { at_start, at_end } of store?.nodes ?? []) {
@@ -19,7 +19,7 @@ function scriptCommands({ store }: Evidence): Map<string, number> {
   return ran;
 }
 
-/** M12: what was measured is what is said, and what a comparison needs to know is disclosed. */
+/** M12: the configured target was measured, and the facts that a comparison needs are known. */
 export const disclosed: Rule = {
   id: "M12",
   check(evidence) {
@@ -32,17 +32,17 @@ export const disclosed: Rule = {
     if (!usesStore(target)) return undefined;
     if (server.client_settings.protocol === undefined) return suspect("the client's protocol is not known");
     const script = server.limiter_script;
-    if (!script) return suspect("the limiter's script is not known: client and script cannot be told apart");
+    if (!script) return suspect("the limiter's script is not known: client and script cannot be separated");
     const ran = scriptCommands(evidence);
     const total = [...ran.values()].reduce((sum, calls) => sum + calls, 0);
     const others = [...ran].filter(([command]) => command !== script.kind);
-    if (others.reduce((sum, [, calls]) => sum + calls, 0) <= FEW * total) return undefined;
+    if (others.reduce((sum, [, calls]) => sum + calls, 0) <= OTHER_COMMANDS_SHARE * total) return undefined;
     const seen = others.map(([command, calls]) => `${calls} ${command}`).join(", ");
-    return suspect(`the limiter is said to run by ${script.kind}, the store also ran ${seen}`);
+    return suspect(`the limiter runs by ${script.kind}, but the store also ran ${seen}`);
   },
 };
 
-/** M19: versions as they were seen at run time, and as asked where one was asked for. */
+/** M19: versions are known from run time, and they are the requested ones. */
 export const versionsSeen: Rule = {
   id: "M19",
   check({ configuration, versions }) {
@@ -52,18 +52,18 @@ export const versionsSeen: Rule = {
       ...(usesStore(target) ? (["client", "store"] as const) : []),
       ...(target.limiter === "none" ? [] : (["limiter"] as const)),
     ];
-    const asked = { client: target.client_version, limiter: target.limiter_version };
+    const requested = { client: target.client_version, limiter: target.limiter_version };
     const other = (["client", "limiter"] as const).find(
-      (name) => asked[name] !== undefined && asked[name] !== versions[name],
+      (name) => requested[name] !== undefined && requested[name] !== versions[name],
     );
     if (other) {
       const seen = versions[other] ?? "none";
       return {
         severity: "invalid",
-        text: `version ${asked[other]} of the ${other} was asked for, ${seen} seen`,
+        text: `version ${requested[other]} of the ${other} was requested, but ${seen} was loaded`,
       };
     }
     const missing = needed.filter((name) => !versions[name]);
-    return missing.length > 0 ? suspect(`the version of ${missing.join(" and ")} was not seen`) : undefined;
+    return missing.length > 0 ? suspect(`the version of ${missing.join(" and ")} is not known`) : undefined;
   },
 };

@@ -2,12 +2,12 @@ import type { MeasuredResult } from "../../contract/result.js";
 import { answered, failed } from "../counts.js";
 import type { Rule } from "../evidence.js";
 
-/** From here on the generator's loop, not the server, may set the pace (M6). */
+/** From this utilisation on the generator's event loop may be the bottleneck (M6). */
 const SATURATED = 0.9;
 
 /**
- * A generator that waited for a CPU through half of the window was starved. It is a reason only where it is not known
- * whom it waited for: M25 judges what other programs took, and what our own roles wait for each other is a result.
+ * A generator that waited for a CPU for half of the window was starved. This only counts when the host load is unknown:
+ * M25 judges the CPU time of other programs, and roles that wait for each other are a result.
  */
 const STARVED = 0.5;
 
@@ -40,7 +40,7 @@ const isOpenLoop = (request: MeasuredResult["request"]): boolean => request.rate
 /** Largest relative difference between connections and throughput × mean latency (M7). */
 const LITTLE_TOLERANCE = 0.05;
 
-/** M7: Little's law; in a closed loop every connection always has one request under way. */
+/** M7: Little's law; in a closed loop every connection always has one request in flight. */
 export const littlesLaw: Rule = {
   id: "M7",
   check({ request, requests, latency, counts }) {
@@ -49,12 +49,12 @@ export const littlesLaw: Rule = {
     if (!latency || answered(counts) < 20 * request.connections || failed(counts) > 0) {
       return { severity: "not applicable", text: "too few answers, or failures among them" };
     }
-    const underWay = (requests.average * latency.average) / 1000;
-    const off = underWay / request.connections - 1;
+    const inFlight = (requests.average * latency.average) / 1000;
+    const off = inFlight / request.connections - 1;
     if (Math.abs(off) <= LITTLE_TOLERANCE) return undefined;
     return {
       severity: "suspect",
-      text: `Little's law: throughput × mean latency is ${underWay.toFixed(1)} for ${request.connections} connections`,
+      text: `Little's law: throughput × mean latency is ${inFlight.toFixed(1)} for ${request.connections} connections`,
     };
   },
 };

@@ -2,8 +2,8 @@ import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
 import type { Rule } from "../evidence.js";
 
 /**
- * M25: nobody else took CPU from what was measured. What our own roles wait for each other is a result: it stands with
- * each role, and is no reason.
+ * M25: other programs did not use the CPU. The time that roles wait for each other is a result of the run, not a reason to
+ * reject it.
  */
 export const hostUndisturbed: Rule = {
   id: "M25",

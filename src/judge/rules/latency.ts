@@ -1,6 +1,6 @@
 import type { Rule } from "../evidence.js";
 
-/** M2: latency in microseconds, one histogram an outcome, every answer in one of them. */
+/** M2: latency in microseconds, one histogram per outcome, every answer in one of them. */
 export const latencyIsReal: Rule = {
   id: "M2",
   check({ generators, latency, counts }) {
@@ -9,7 +9,7 @@ export const latencyIsReal: Rule = {
       if (recorded !== counts[outcome]) {
         return {
           severity: "invalid",
-          text: `${counts[outcome]} ${outcome} answers, but ${recorded} latencies of them`,
+          text: `${counts[outcome]} ${outcome} answers have ${recorded} latencies`,
         };
       }
     }

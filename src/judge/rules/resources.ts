@@ -1,21 +1,21 @@
 import type { Rule } from "../evidence.js";
 
-/** M14: no CPU cap held a role up in the window. */
+/** M14: no role was throttled by its CPU cap in the window. */
 export const nothingThrottled: Rule = {
   id: "M14",
   check({ resources }) {
-    const held = Object.entries(resources).flatMap(([role, { throttling }]) => {
+    const throttled = Object.entries(resources).flatMap(([role, { throttling }]) => {
       if (!throttling || throttling.throttled_periods === 0) return [];
       const { periods, throttled_periods, throttled_us } = throttling;
       const ms = Math.round(throttled_us / 1000);
       return [`${role} in ${throttled_periods} of ${periods} periods, ${ms} ms`];
     });
-    if (held.length === 0) return undefined;
-    return { severity: "suspect", text: `throttled by its CPU cap: ${held.join("; ")}` };
+    if (throttled.length === 0) return undefined;
+    return { severity: "suspect", text: `throttled by its CPU cap: ${throttled.join("; ")}` };
   },
 };
 
-/** M15: CPU of every role, from counters at both ends of the window. */
+/** M15: the CPU time of every role is known from counters at both ends of the window. */
 export const everyRoleRead: Rule = {
   id: "M15",
   check({ configuration, server, store, resources }) {
@@ -23,7 +23,7 @@ export const everyRoleRead: Rule = {
     const roles = [
       "generator",
       ...(server ? ["server"] : []),
-      // The processes of a store that somebody else runs are out of reach.
+      // The processes of an external store cannot be read.
       ...(store?.external ? [] : (store?.nodes ?? [])).map(({ role }) => role),
     ];
     const missing = roles.filter((role) => !resources[role]);

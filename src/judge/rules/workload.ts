@@ -1,6 +1,6 @@
 import type { Rule } from "../evidence.js";
 
-/** M11: heavy means heavy: the server did as much work a request as was asked. That it grows linearly is tested. */
+/** M11: the server did the requested work per request. A test shows that the work grows linearly. */
 export const workloadAsAsked: Rule = {
   id: "M11",
   check({ configuration, server }) {
@@ -11,7 +11,7 @@ export const workloadAsAsked: Rule = {
     if (offered.complexity === complexity) return undefined;
     return {
       severity: "invalid",
-      text: `${id} ran with complexity ${offered.complexity ?? "unknown"}, ${complexity ?? "none"} was asked`,
+      text: `${id} ran with complexity ${offered.complexity ?? "unknown"}, ${complexity ?? "none"} was requested`,
     };
   },
 };

@@ -1,7 +1,6 @@
 import type Docker from "dockerode";
+import { sum } from "../../contract/numbers.js";
 import type { PartCounters } from "../types.js";
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /**
  * Converts the engine's statistics of a container.

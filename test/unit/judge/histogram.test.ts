@@ -92,8 +92,8 @@ describe("a histogram on its way", () => {
 
   test("is refused when it does not hold as many values as it says", () => {
     const encoded = encodeHistogram(histogramOf([100, 200]));
-    expect(() => decodeHistogram({ ...encoded, count: 3 })).toThrow(/says 3 values and holds 2/);
-    expect(() => mergeHistograms([encoded, { ...encoded, count: 1 }])).toThrow(/says 1 values/);
+    expect(() => decodeHistogram({ ...encoded, count: 3 })).toThrow(/has 2 values instead of 3/);
+    expect(() => mergeHistograms([encoded, { ...encoded, count: 1 }])).toThrow(/instead of 1/);
   });
 
   test("is refused when it is garbled", () => {

@@ -55,7 +55,7 @@ describe("M5 invalid:", () => {
     const run = openRun({ lateness_ms: { p50: 0.1, p90: 0.9, p99: 2.6, max: 9 } });
     expect(reasons(run)).toEqual(["M5 invalid"]);
     expect(text(run)).toContain("the generator could not keep up");
-    expect(text(run)).toContain("2.60 ms, 1.00 ms are admitted");
+    expect(text(run)).toContain("2.60 ms, 1.00 ms are allowed");
   });
 
   test("sends were late, because all connections were busy: that is not", () => {
