@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { idSchema, targetFileName, targetSchema } from "./target.js";
 
-/** The quota of each key: `points` in a fixed window; `block_s` more seconds once it is exceeded (0: none). */
+/** The quota of each key: `points` in a fixed window; a key that exceeds it is blocked for `block_s` (0: not at all). */
 export const limitsSchema = z.strictObject({
   points: z.int().min(1).max(1_000_000_000),
   window_s: z.int().min(1).max(86_400),
@@ -12,25 +12,25 @@ export type Limits = z.infer<typeof limitsSchema>;
 
 export const workloadSchema = z.strictObject({
   id: idSchema,
-  /** Rounds of CPU work a request; only for workloads that do any. */
+  /** Rounds of CPU work per request; only for workloads that compute. */
   complexity: z.int().min(1).optional(),
 });
 
-/** How the sends of an open loop are spread: evenly, or as many independent users would send (a Poisson process). */
+/** Distribution of the sends of an open loop: evenly spaced, or like independent users (a Poisson process). */
 export const arrivalsSchema = z.enum(["constant", "poisson"]);
 export type Arrivals = z.infer<typeof arrivalsSchema>;
 
-/** Offered requests a second that the generator can be asked for. */
+/** Range of the offered requests per second. */
 export const RATE_RANGE = { min: 0.1, max: 1_000_000 } as const;
 
-/** Connections that an open loop may use, unless told otherwise: those of 1000 requests/s at 200 ms. */
+/** Default limit of an open loop's connections: enough for 1000 requests/s at 200 ms. */
 export const DEFAULT_POOL = 200;
 
 /**
- * How hard: N connections that each wait for their answer (closed: what is measured is capacity), or R requests/s
- * whether answers come or not, over up to N connections (open: what is measured is latency at that rate).
+ * How hard. Closed: N connections that each wait for their answer, which measures capacity. Open: R requests/s whether or
+ * not answers come, on up to N connections, which measures latency at that rate.
  */
-export const loadSchema = z.discriminatedUnion("model", [
+const loadSchema = z.discriminatedUnion("model", [
   z.strictObject({ model: z.literal("closed"), connections: z.int().min(1) }),
   z.strictObject({
     model: z.literal("open"),
@@ -41,7 +41,7 @@ export const loadSchema = z.discriminatedUnion("model", [
 ]);
 export type Load = z.infer<typeof loadSchema>;
 
-/** A load in words: `50 connections`, or `5000/s constant, up to 200 connections`. */
+/** A load as text: `50 connections`, or `5000/s constant, up to 200 connections`. */
 export function loadText(load: Load): string {
   const connections = `${load.connections} connection${load.connections === 1 ? "" : "s"}`;
   if (load.model === "closed") return connections;
@@ -56,13 +56,13 @@ function loadFileName(load: Load): string {
   return [`${load.rate_per_second}rps`, ...poisson, connections].join("-");
 }
 
-/** When a run ends: after so many seconds, or after so many requests. */
-export const extentSchema = z.union([
+/** When a run ends: after a time, or after a number of requests. */
+const extentSchema = z.union([
   z.strictObject({ duration_s: z.number().positive() }),
   z.strictObject({ requests: z.int().min(1) }),
 ]);
 
-export const capsSchema = z.strictObject({
+const capsSchema = z.strictObject({
   cpus: z.number().positive().optional(),
   memory_bytes: z.int().positive().optional(),
 });
@@ -75,14 +75,14 @@ export const configurationSchema = z.strictObject({
   load: loadSchema,
   extent: extentSchema,
   limits: limitsSchema,
-  /** The store is one that the user already ran, not one of our own. */
+  /** The store is external: the user runs it, not the harness. */
   external_store: z.literal(true).optional(),
   /** Caps by role; empty where the runtime applies none. */
   caps: z.record(z.string(), capsSchema),
 });
 export type Configuration = z.infer<typeof configurationSchema>;
 
-/** JSON with sorted keys and without absent members: the same thing always has the same text. */
+/** JSON with sorted keys and without undefined members: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     inner !== null && typeof inner === "object" && !Array.isArray(inner)
@@ -92,8 +92,8 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * The identity of a configuration: 16 hex digits over what is measured and how hard. Versions, machine, run
- * count, order and warm-up do not enter, so that the same row can be followed over time and across machines.
+ * The identity of a configuration: 16 hex digits. Versions, machine, number of runs, order and warm-up are not part of it,
+ * so that a row can be followed over time and across machines.
  */
 export function configurationHash(configuration: Configuration): string {
   const { target, ...rest } = configuration;
@@ -101,7 +101,7 @@ export function configurationHash(configuration: Configuration): string {
   return createHash("sha256").update(canonicalJson(identity)).digest("hex").slice(0, 16);
 }
 
-/** `{target}_{workload}_{load}_{duration}s[_{traffic}]`: for people; identity is read from the JSON. */
+/** `{target}_{workload}_{load}_{duration}s[_{traffic}]`, for people; programs read the identity from the JSON. */
 export function configurationFileName(configuration: Configuration, defaultTraffic: string): string {
   const { target, workload, traffic, load, extent } = configuration;
   const length = "duration_s" in extent ? `${extent.duration_s}s` : `${extent.requests}r`;

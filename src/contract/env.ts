@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { usageError } from "./errors.js";
 
-/** An environment, as a program is given it. */
+/** The environment variables of a program. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A whole number in a range, from its decimal text. */
@@ -37,7 +37,7 @@ export interface Node {
   port: number;
 }
 
-/** @param text `host:port,host:port`, as `nodesText` admits it */
+/** @param text `host:port,host:port`, valid by `nodesText` */
 export function parseNodes(text: string): Node[] {
   return text.split(",").map((node) => {
     const colon = node.lastIndexOf(":");
@@ -52,7 +52,7 @@ export function formatNodes(nodes: readonly Node[]): string {
 export const isOn = (text: string | undefined): boolean => text === "true" || text === "1";
 
 /**
- * Validates the variables that `shape` names; an empty value counts as unset, others are left alone.
+ * Validates the variables in `shape` and ignores all others. An empty value counts as unset.
  * @throws usageError with one line that names the variable, its value and what is valid
  */
 export function readEnv<Shape extends z.ZodRawShape>(

@@ -17,7 +17,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** An expected failure: it is printed as one line, without a stack, and ends the program with `exitCode`. */
+/** An expected failure, which is printed as one line, without a stack, and ends the program with `exitCode`. */
 export class BenchError extends Error {
   readonly exitCode: ExitCode;
 
@@ -33,12 +33,12 @@ export function usageError(message: string, options?: ErrorOptions): BenchError 
   return new BenchError(message, EXIT.usage, options);
 }
 
-/** The machine cannot run what was asked: the message says what would mend it. Exit code 3. */
+/** The machine cannot run what the user requested: the message says how to fix it. Exit code 3. */
 export function environmentError(message: string, options?: ErrorOptions): BenchError {
   return new BenchError(message, EXIT.environment, options);
 }
 
-/** The message of anything that was thrown. */
+/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

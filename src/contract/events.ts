@@ -14,10 +14,10 @@ const seconds = z.number().min(0);
 const at = z.iso.datetime();
 /** Position of a run in the plan, from 1, and how many there are. */
 const place = { number: z.int().min(1), of: z.int().min(1) };
-/** Until the campaign is over, about: by the plan's estimate, corrected by what finished runs really took. */
+/** Time until the end of the campaign: the plan's estimate, corrected by the duration of finished runs. */
 const time_left_s = seconds;
 
-/** In the order in which a run passes them; then `cooldown` before the next run, and `report` after the last one. */
+/** In the order of a run; `cooldown` comes before the next run, `report` after the last one. */
 export const phases = [
   "starting",
   "store ready",
@@ -33,11 +33,11 @@ export const phases = [
 ] as const;
 export type Phase = (typeof phases)[number];
 
-/** What became of a run: its verdict; `failed` and `aborted` runs have no figures. */
-export const runStatuses = ["valid", "suspect", "invalid", "failed", "aborted"] as const;
+/** The verdict of a run; `failed` and `aborted` runs have no figures. */
+const runStatuses = ["valid", "suspect", "invalid", "failed", "aborted"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
-/** A line of `--json` on standard output: what happens in a campaign, in order. The last one is `ended`. */
+/** A line of `--json` on standard output: an event of a campaign, in order. The last one is `ended`. */
 export const eventSchema = z.discriminatedUnion("event", [
   /** The first line. */
   z.strictObject({
@@ -46,16 +46,16 @@ export const eventSchema = z.discriminatedUnion("event", [
     schema: z.literal(EVENT_SCHEMA),
     schema_version: z.literal(EVENT_SCHEMA_VERSION),
   }),
-  /** Something to know; a warning matters and stands on standard error, too; set-up takes more than a few seconds. */
+  /** A message. Warnings also go to standard error; `setup` announces a step of more than a few seconds. */
   z.strictObject({
     event: z.literal("notice"),
     at,
     level: z.enum(["info", "setup", "warning"]),
     text: z.string(),
   }),
-  /** A detail, e.g. a line of one of the programs; with `--verbose` alone. */
+  /** A detail, e.g. a line of one of the programs; only with `--verbose`. */
   z.strictObject({ event: z.literal("detail"), at, role: z.string().optional(), text: z.string() }),
-  /** The plan is made and the campaign's folder is there. */
+  /** The plan is made and the campaign's folder exists. */
   z.strictObject({
     event: z.literal("campaign"),
     at,
@@ -63,9 +63,9 @@ export const eventSchema = z.discriminatedUnion("event", [
     /** Absolute path of the results. */
     folder: z.string(),
     runtime: z.string(),
-    /** All runs of the plan: where they are adaptive, at most. */
+    /** Number of runs of the plan; the maximum if runs are adaptive. */
     runs: count,
-    /** What an adaptive campaign does in any case. */
+    /** The minimum of an adaptive campaign. */
     at_least: z.strictObject({ runs: count, estimate_s: seconds }).optional(),
     configurations: planSchema.shape.configurations,
     runs_per_configuration: z.int().min(1),
@@ -74,7 +74,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     estimate_s: seconds,
     skips: planSchema.shape.skips,
   }),
-  /** A run that was measured before this session and counts: it is not repeated. */
+  /** A run that was measured before this session, counts, and is not repeated. */
   z.strictObject({
     event: z.literal("run_kept"),
     at,
@@ -91,7 +91,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     /** Which repetition of the configuration, of how many. */
     run: z.int().min(1),
     runs_per_configuration: z.int().min(1),
-    /** It may have fewer: as many as it takes to tell it apart. */
+    /** The number of runs is a maximum: an adaptive campaign may need fewer. */
     at_most: z.literal(true).optional(),
     configuration_hash: z.string(),
     configuration: configurationSchema,
@@ -100,13 +100,13 @@ export const eventSchema = z.discriminatedUnion("event", [
   z.strictObject({
     event: z.literal("phase"),
     at,
-    /** Of the run; absent between runs. */
+    /** Number of the run; absent between runs. */
     number: z.int().min(1).optional(),
     phase: z.enum(phases),
-    /** How long it will last, where that is known. */
+    /** Expected duration, if known. */
     lasts_s: seconds.optional(),
   }),
-  /** Live figures of one second of the window, as the load generator sees it: never to be published. */
+  /** Live figures of one second of the window, as the load generator reports them; not for publication. */
   z.strictObject({
     event: z.literal("second"),
     at,
@@ -141,17 +141,17 @@ export const eventSchema = z.discriminatedUnion("event", [
     took_s: seconds,
     time_left_s,
   }),
-  /** An adaptive campaign has decided who goes on. */
+  /** An adaptive campaign has decided which configurations go on. */
   z.strictObject({
     event: z.literal("look"),
     at,
     /** After this round. */
     round: z.int().min(1),
-    /** Configurations that go on. */
+    /** Number of configurations that go on. */
     go_on: count,
-    /** Those that have just been found to need no more runs. */
+    /** Configurations that need no more runs since this look. */
     done: z.array(adaptiveRowSchema),
-    /** Runs of the plan that are not needed any more since the look before. */
+    /** Planned runs that this look makes unnecessary. */
     not_needed: count,
     time_left_s,
   }),
@@ -163,7 +163,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     path: z.string(),
     configurations: z.array(summaryRowSchema),
     thresholds: z.array(thresholdRowSchema),
-    /** With adaptive runs alone. */
+    /** Only with adaptive runs. */
     adaptive: adaptiveSummarySchema.optional(),
   }),
   /** The last line; the process ends with this code. */
@@ -171,11 +171,11 @@ export const eventSchema = z.discriminatedUnion("event", [
     event: z.literal("ended"),
     at,
     exit_code: z.int().min(0).max(255),
-    /** Why, where it did not come to its end. */
+    /** The reason, if the campaign did not finish. */
     reason: z.string().optional(),
-    /** Absolute path of the results, once there are any. */
+    /** Absolute path of the results, if there are any. */
     folder: z.string().optional(),
-    /** Runs of this session by what became of them, and how many of the plan were not begun. */
+    /** Runs of this session by status, and the number of planned runs that were not begun. */
     runs: z.strictObject({
       valid: count,
       suspect: count,

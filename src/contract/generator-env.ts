@@ -7,7 +7,7 @@ import { idSchema } from "./target.js";
 const shape = {
   TARGET_URL: z
     .url({ protocol: /^https?$/, message: "must be an http or https address, e.g. http://127.0.0.1:3001" })
-    // The workload's path and the keys are appended.
+    // The generator appends the workload's path and the keys.
     .regex(/^[^?#]*$/, "must be a base address, without ? and #")
     .optional(),
   DURATION: decimalNumber(0.1, 86_400).optional(),
@@ -21,20 +21,20 @@ const shape = {
   TRAFFIC: idSchema.optional(),
   WARMUP: decimalNumber(0, 3_600).optional(),
   SEED: wholeNumber(0, 4_294_967_295).optional(),
-  /** autocannon knows no shorter one than a second. */
+  /** autocannon's shortest time-out is one second. */
   TIMEOUT: decimalNumber(1, 600).optional(),
   OUTPUT_FILE: z.string().max(4096).optional(),
   RUN_NONCE: z.string().max(64).optional(),
   PROGRESS: z.enum(["text", "json"], "must be text or json").optional(),
 };
 
-/** What the load generator is told. `url` is a base: the workload's path is appended. */
+/** The settings of the load generator. `url` is a base address, to which the workload's path is appended. */
 export interface GeneratorEnv {
   url: string;
   label: string;
   workload: string;
   traffic: string;
-  /** In an open loop the most that it may use. */
+  /** In an open loop the maximum. */
   connections: number;
   /** The schedule of an open loop; without it the loop is closed. */
   open?: { ratePerSecond: number; arrivals: Arrivals };
@@ -46,7 +46,7 @@ export interface GeneratorEnv {
   requests?: number;
   timeoutS: number;
   outputFile?: string;
-  /** When set, the server must echo it. */
+  /** If set, the server must report the same. */
   runNonce?: string;
   progress: "text" | "json";
 }
@@ -91,7 +91,7 @@ export function decodeGeneratorEnv(env: Environment): GeneratorEnv {
   };
 }
 
-/** The environment that makes a generator do `work`; results go to its standard output. */
+/** Encodes the settings as environment variables. */
 export function encodeGeneratorEnv(work: GeneratorEnv): Record<string, string> {
   return {
     TARGET_URL: work.url,

@@ -1,14 +1,14 @@
 import { z } from "zod";
+import { versionFactsSchema } from "./library-versions.js";
 import { planSchema } from "./plan.js";
 import { pluginFactsSchema } from "./plugins.js";
 import { runtimeFactsSchema } from "./result.js";
-import { versionFactsSchema } from "./versions.js";
 
 export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
 export const MANIFEST_SCHEMA_VERSION = 1;
 
-/** The host, as far as it can matter to a number (M19). Absent members could not be read on this system. */
-export const machineSchema = z.strictObject({
+/** Facts about the host that can affect a figure (M19). Members that this system does not report are absent. */
+const machineSchema = z.strictObject({
   platform: z.string(),
   kernel: z.string(),
   cpu_model: z.string(),
@@ -20,16 +20,16 @@ export const machineSchema = z.strictObject({
 });
 export type Machine = z.infer<typeof machineSchema>;
 
-/** An image as the engine has it. */
-export const imageSchema = z.strictObject({
+/** A container image. */
+const imageSchema = z.strictObject({
   name: z.string(),
   id: z.string(),
-  /** Of the registry; absent for an image that was built here. */
+  /** Digest of the registry; absent for an image that was built here. */
   digest: z.string().optional(),
 });
 
 /** What runs the containers. */
-export const engineSchema = z.strictObject({
+const engineSchema = z.strictObject({
   name: z.string(),
   version: z.string(),
   api_version: z.string(),
@@ -40,22 +40,22 @@ export const engineSchema = z.strictObject({
   cgroup_version: z.string(),
 });
 
-export const storeBinarySchema = z.strictObject({
-  /** Of the program, or the image's name. */
+const storeBinarySchema = z.strictObject({
+  /** Path of the program, or name of the image. */
   path: z.string(),
   version: z.string(),
   embedded: z.boolean(),
 });
 
-/** What must hold for every client's configuration; the campaign fails where it does not. */
-export const thresholdSchema = z.strictObject({
-  /** As it was asked, e.g. `p99<10ms`. */
+/** A condition for every client's configuration; the campaign fails if one does not meet it. */
+const thresholdSchema = z.strictObject({
+  /** As the user wrote it, e.g. `p99<10ms`. */
   text: z.string(),
   metric: z.enum(["throughput", "p50", "p90", "p95", "p99", "p99_9", "errors", "limited_share", "cpu"]),
   op: z.enum(["<", "<=", ">", ">=", "="]),
   /** Requests/s, milliseconds, shares of 0 to 1, or CPU µs per request of the server. */
   value: z.number().min(0),
-  /** In the same unit; with `=` alone. */
+  /** In the same unit; only with `=`. */
   tolerance: z.number().min(0).optional(),
 });
 export type Threshold = z.infer<typeof thresholdSchema>;
@@ -66,27 +66,27 @@ const harnessSchema = z.strictObject({
   node: z.string(),
 });
 
-/** A stretch of time in which a campaign was worked on. One that was killed has no end. */
-export const sessionSchema = z.strictObject({
+/** A session in which a campaign was run. A killed session has no end. */
+const sessionSchema = z.strictObject({
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime().optional(),
   harness: harnessSchema,
 });
 
-/** How far a campaign has come that finds out how many runs it needs. */
-export const adaptiveStateSchema = z.strictObject({
-  /** Rounds that were asked for, by configuration: what lies beyond was not needed. */
+/** The progress of an adaptive campaign. */
+const adaptiveStateSchema = z.strictObject({
+  /** Number of rounds that each configuration needed, by hash. */
   rounds: z.record(z.string(), z.int().min(0)),
-  /** The last round after which it was decided who goes on; 0: none yet. */
+  /** The last round after which a look was taken; 0: none yet. */
   looked: z.int().min(0),
-  /** What its rounds took, pauses included. */
+  /** Duration of its rounds, including pauses. */
   spent_s: z.number().min(0),
   ended: z
     .strictObject({
       /** The last round. */
       round: z.int().min(0),
       why: z.enum(["decided", "max runs", "budget"]),
-      /** What is known now, a sentence each, and what is not. */
+      /** Sentences: what the campaign found, and what it could not find. */
       concluded: z.array(z.string()),
       not_concluded: z.array(z.string()),
     })
@@ -94,7 +94,7 @@ export const adaptiveStateSchema = z.strictObject({
 });
 export type AdaptiveState = z.infer<typeof adaptiveStateSchema>;
 
-/** One campaign: its plan, where it ran, and how it ended. */
+/** One campaign: its plan, its host and how it ended. */
 export const manifestSchema = z.strictObject({
   schema: z.literal(MANIFEST_SCHEMA),
   schema_version: z.literal(MANIFEST_SCHEMA_VERSION),
@@ -104,31 +104,31 @@ export const manifestSchema = z.strictObject({
   finished_at: z.iso.datetime().optional(),
   /** The command that repeats the campaign. */
   command: z.string(),
-  /** Every setting that bears on what is measured, by flag: `--config manifest.json` repeats the campaign. */
+  /** Every setting that affects the results, by flag: `--config manifest.json` repeats the campaign. */
   settings: z.record(z.string(), z.string()).optional(),
   thresholds: z.array(thresholdSchema).optional(),
-  /** In their order; more than one where the campaign was resumed. */
+  /** In order; more than one if the campaign was resumed. */
   sessions: z.array(sessionSchema).min(1).optional(),
   harness: harnessSchema,
-  /** Versions of the packages that decide and talk to the store, by name; those in containers are in the images. */
+  /** Versions of the clients' and limiters' packages, by name; in containers they are part of the images. */
   libraries: z.record(z.string(), z.string()).optional(),
   machine: machineSchema,
   runtime: runtimeFactsSchema,
-  /** Absent where nothing runs in containers, as `images`. */
+  /** Absent without containers, like `images`. */
   engine: engineSchema.optional(),
   /** By store id, and `server` and `loadtest`. */
   images: z.record(z.string(), imageSchema).optional(),
   /** Store programs by store id. */
   stores: z.record(z.string(), storeBinarySchema),
   generator: z.strictObject({ workers: z.int().min(1) }),
-  /** What was loaded from outside the project; absent without any. */
+  /** Loaded plugins; absent without any. */
   plugins: z.array(pluginFactsSchema).optional(),
-  /** What was installed for versions that targets ask for; absent without any. */
+  /** Installed versions that targets request; absent without any. */
   versions: z.array(versionFactsSchema).optional(),
-  /** Conditions of the host as a whole, said once. */
+  /** Conditions of the host. */
   conditions: z.array(z.string()),
   plan: planSchema,
-  /** With an adaptive plan alone. */
+  /** Only with an adaptive plan. */
   adaptive: adaptiveStateSchema.optional(),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

@@ -6,26 +6,26 @@ export const PLAN_SCHEMA_VERSION = 1;
 
 const configurationHashSchema = z.string().regex(/^[0-9a-f]{16}$/);
 
-/** The ordered list of runs of a campaign, with what was skipped and why. */
+/** The ordered list of runs of a campaign, and what was skipped and why. */
 export const planSchema = z.strictObject({
   schema: z.literal(PLAN_SCHEMA),
   schema_version: z.literal(PLAN_SCHEMA_VERSION),
   seed: z.int().min(0),
   order: z.enum(["interleaved", "consecutive"]),
-  /** Where runs are adaptive: at most. */
+  /** The maximum if runs are adaptive. */
   runs_per_configuration: z.int().min(1),
-  /** The campaign finds out how many runs each configuration needs; absent for a fixed number. */
+  /** The campaign decides how many runs each configuration needs; absent for a fixed number. */
   adaptive: z
     .strictObject({
-      /** Rounds after which it is decided who goes on, fixed before the first run; the last one is the most. */
+      /** Rounds after which the campaign decides which configurations go on; the last one is the maximum. */
       looks: z.array(z.int().min(1)).min(1),
-      /** No round is begun that would end after it. */
+      /** No round starts that would end later. */
       budget_s: z.number().positive().optional(),
     })
     .optional(),
   warmup_s: z.number().min(0),
   cooldown_s: z.number().min(0),
-  /** Between clients; applies to consecutive order alone. */
+  /** Between clients; only with consecutive order. */
   client_cooldown_s: z.number().min(0),
   configurations: z.array(
     z.strictObject({ hash: configurationHashSchema, configuration: configurationSchema }),
@@ -39,7 +39,7 @@ export const planSchema = z.strictObject({
     }),
   ),
   skips: z.array(z.strictObject({ asked: z.string(), reason: z.string() })),
-  /** What a reader must know before the first figure, e.g. that ioredis runs on Valkey here. */
+  /** Notes for the reader of the figures, e.g. that ioredis runs on Valkey. */
   notes: z.array(z.string()),
 });
 export type Plan = z.infer<typeof planSchema>;

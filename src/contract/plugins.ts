@@ -3,24 +3,25 @@ import { z } from "zod";
 import type { Environment } from "./env.js";
 import { usageError } from "./errors.js";
 
-/** What a plugin was, as it was loaded. */
+/** Identity of a loaded plugin. */
 export const pluginFactsSchema = z.strictObject({
-  /** Of its file or folder, without the way to it. */
+  /** Name of its file or folder, without the path. */
   name: z.string().min(1).max(255),
-  /** Of the file's bytes; of a folder, over the list of its files with the sha256 of each. */
+  /** Checksum of the file, or of the list of the folder's files with their checksums. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Of a folder's package.json; absent for a file. */
+  /** Version in a folder's package.json; absent for a file. */
   version: z.string().max(100).optional(),
 });
 export type PluginFacts = z.infer<typeof pluginFactsSchema>;
 
 const pathsSchema = z.array(z.string().min(1).max(4096));
 
-/** The paths in PLUGINS: a JSON list, or as in PATH. @throws usageError when it begins like a list and is none */
-export const decodePlugins = ({ PLUGINS: text = "" }: Environment): string[] => pluginsIn(text, delimiter);
+/** The paths in PLUGINS: a JSON list, or separated as in PATH. @throws usageError for an invalid JSON list */
+export const decodePlugins = ({ PLUGINS: text = "" }: Environment): string[] =>
+  parsePluginPaths(text, delimiter);
 
-/** @throws usageError when it begins like a list and is none */
-export function pluginsIn(text: string, separator: string): string[] {
+/** @throws usageError for an invalid JSON list */
+export function parsePluginPaths(text: string, separator: string): string[] {
   if (!text.startsWith("[")) return text.split(separator).filter(Boolean);
   try {
     return pathsSchema.parse(JSON.parse(text));
@@ -32,7 +33,7 @@ export function pluginsIn(text: string, separator: string): string[] {
   }
 }
 
-/** The environment that makes a program load these. */
+/** The environment variable with which a program loads these plugins. */
 export function encodePlugins(paths: readonly string[] = []): Record<string, string> {
   return paths.length > 0 ? { PLUGINS: JSON.stringify(paths) } : {};
 }

@@ -12,11 +12,11 @@ import { usageError } from "./errors.js";
 import { type StoreAccess, storeAddressFrom } from "./store-url.js";
 import { idSchema } from "./target.js";
 
-/** What the probe can be asked to do; several are done in the order given. */
+/** Actions of the probe; several are performed in the given order. */
 export const probeActions = ["discover", "form", "ready", "reset", "read", "settings"] as const;
 export type ProbeAction = (typeof probeActions)[number];
 
-/** The argument with which the probe takes its requests from standard input, until that ends. */
+/** The argument with which the probe reads requests from standard input until that ends. */
 export const SERVE = "serve";
 
 const shape = {
@@ -26,10 +26,10 @@ const shape = {
   PROBE_TIMEOUT: decimalNumber(0.1, 600).optional(),
 };
 
-/** One line on standard input of a probe that serves. It answers with one line, a `ProbeReport`, or ends. */
+/** One line on the standard input of a serving probe. It answers with one line, a `ProbeReport`, or ends. */
 const probeRequestSchema = z.strictObject({
   actions: z.array(z.enum(probeActions)).min(1),
-  /** In role order, primaries first; empty for the node that STORE_URL names. */
+  /** In the order of roles, primaries first; empty for the node in STORE_URL. */
   nodes: z.array(z.strictObject({ host: hostText, port: z.int().min(1).max(65_535) })),
   store: idSchema,
   topology: idSchema,
@@ -43,18 +43,18 @@ export function parseProbeRequest(line: string): ProbeRequest {
     return probeRequestSchema.parse(JSON.parse(line));
   } catch (error) {
     const issue = error instanceof z.ZodError ? error.issues[0] : undefined;
-    const reason = issue ? `${issue.path.join(".")}: ${issue.message}` : "it is no JSON";
+    const reason = issue ? `${issue.path.join(".")}: ${issue.message}` : "it is not JSON";
     throw usageError(`not a request to the probe: ${reason}`);
   }
 }
 
-/** Which store the probe looks at; nodes are in role order, primaries first. */
+/** The store of the probe; nodes are in the order of roles, primaries first. */
 export interface ProbeEnv {
   nodes: Node[];
   store: string;
   topology: string;
   timeoutS: number;
-  /** For a store that somebody else runs: STORE_URL, which also is the node where PROBE_NODES is not set. */
+  /** Credentials of an external store, from STORE_URL, which also names the node if PROBE_NODES is not set. */
   access: StoreAccess;
 }
 

@@ -1,8 +1,8 @@
 import { BenchError, EXIT, type ExitCode, messageOf } from "./errors.js";
 
 /**
- * Runs a program's main and ends the process with the right code: an expected failure as one line on standard
- * error, a defect of ours with its stack.
+ * Runs a program's main function and exits with its code. Prints an expected failure as one line on standard error, and
+ * a defect with its stack.
  */
 export async function runProgram(main: () => Promise<ExitCode>): Promise<never> {
   try {
@@ -14,7 +14,7 @@ export async function runProgram(main: () => Promise<ExitCode>): Promise<never> 
   }
 }
 
-/** Prints one JSON document on standard output and waits until it is out. */
+/** Prints one JSON document on standard output; resolves when it is written. */
 export function printDocument(document: unknown): Promise<void> {
   return new Promise((resolve) => process.stdout.write(`${JSON.stringify(document)}\n`, () => resolve()));
 }

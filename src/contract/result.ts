@@ -19,7 +19,7 @@ const count = z.int().min(0);
 const ms = z.number().min(0);
 
 /** HDR histogram V2, zlib-compressed, base64; values in microseconds, 3 significant digits. */
-export const histogramSchema = z.strictObject({
+const histogramSchema = z.strictObject({
   unit: z.literal("us"),
   encoding: z.literal("hdr-v2-compressed-base64"),
   count,
@@ -31,10 +31,10 @@ export const outcomes = ["allowed", "limited", "failed"] as const;
 export type Outcome = (typeof outcomes)[number];
 
 /**
- * Every request that was sent, by what became of it (M8):
+ * All sent requests by outcome (M8):
  * sent = allowed + limited + failed_answers + connection_errors + timed_out + cut.
  */
-export const countsSchema = z.strictObject({
+const countsSchema = z.strictObject({
   sent: count,
   allowed: count,
   limited: count,
@@ -43,7 +43,7 @@ export const countsSchema = z.strictObject({
   /** Requests whose connection ended before the answer. */
   connection_errors: count,
   timed_out: count,
-  /** In flight when the window closed, at most one a connection; answered later or never, in no figure. */
+  /** In flight when the window closed, at most one per connection; in no figure. */
   cut: count,
   /** Answers by HTTP status. */
   by_status: z.record(z.string().regex(/^\d{3}$/), count),
@@ -56,8 +56,8 @@ const outcomeHistogramsSchema = z.strictObject({
   failed: histogramSchema,
 });
 
-/** A physical link of the generator's machine whose rate the system tells, and what went over it in the window. */
-export const linkSchema = z.strictObject({
+/** A physical link of the generator's machine that states its rate, and the bytes on it in the window. */
+const linkSchema = z.strictObject({
   name: z.string(),
   bits_per_second: z.number().positive(),
   received_bytes: count,
@@ -65,37 +65,37 @@ export const linkSchema = z.strictObject({
 });
 export type NetworkLink = z.infer<typeof linkSchema>;
 
-export const generatorWorkerSchema = z.strictObject({
+const generatorWorkerSchema = z.strictObject({
   connections: z.int().min(1),
   counts: countsSchema,
   /** 0 to 1, of the worker's event loop, in the window. */
   event_loop_utilisation: z.number().min(0).max(1),
-  /** 0 to 1: how much of the window it was ready to run and had no CPU. Absent where the system does not tell. */
+  /** 0 to 1: share of the window in which it was ready to run but had no CPU. Absent if the system does not report it. */
   cpu_wait_share: z.number().min(0).max(1).optional(),
 });
 
-/** One load generator. A run has one or more; figures of the run come from their merged histograms. */
-export const generatorPartSchema = z.strictObject({
+/** One load generator. A run has one or more; the figures of the run come from their merged histograms. */
+const generatorPartSchema = z.strictObject({
   id: z.string(),
   workers: z.array(generatorWorkerSchema).min(1),
   counts: countsSchema,
   window_s: z.number().positive(),
-  /** Of the whole generator process, in the window. */
+  /** CPU time of the whole generator process in the window. */
   cpu_us: count,
   resident_bytes: count,
-  /** Absent where the system tells of none: in containers, on most virtual machines, elsewhere than on Linux. */
+  /** Absent where the system reports none: in containers, on most virtual machines, and outside Linux. */
   links: z.array(linkSchema).min(1).optional(),
-  /** In an open loop from the moment at which a request was to be sent, in a closed one from its send (M3). */
+  /** In an open loop from the intended send, in a closed loop from the send (M3). */
   histograms: outcomeHistogramsSchema,
-  /** Open loop alone: from the send. */
+  /** Open loop only: from the send. */
   service_histograms: outcomeHistogramsSchema.optional(),
-  /** Open loop alone; `lateness`: how long after it was due each request was sent. */
+  /** Open loop only; `lateness`: time from the intended to the actual send. */
   schedule: z.strictObject({ ...scheduleCountsSchema.shape, lateness: histogramSchema }).optional(),
 });
 export type GeneratorPart = z.infer<typeof generatorPartSchema>;
 
 /** One second of the measured window (the last one may be shorter). */
-export const sampleSchema = z.strictObject({
+const sampleSchema = z.strictObject({
   /** End of this interval, seconds since the window opened. */
   t_s: z.number().positive(),
   interval_s: z.number().positive(),
@@ -113,32 +113,32 @@ export const sampleSchema = z.strictObject({
 });
 export type Sample = z.infer<typeof sampleSchema>;
 
-/** How much of the machine a role may use, as the engine applies it. Absent members are no limit. */
-export const capsSchema = z.strictObject({
+/** How much of the machine a role may use, as the engine applies it. An absent member means no limit. */
+const appliedCapsSchema = z.strictObject({
   /** Cores' worth of CPU time. */
   cpus: z.number().positive().optional(),
   memory_bytes: count.optional(),
   cpuset: z.string().optional(),
 });
 
-/** What one role used in the window, from cumulative counters at both ends. */
-export const roleResourcesSchema = z.strictObject({
+/** The resources that one role used in the window, from cumulative counters at both ends. */
+const roleResourcesSchema = z.strictObject({
   /** How it was read, e.g. `process.cpuUsage`, `pidusage`, `cgroup`. */
   source: z.string(),
   cpu_us: count,
   /** Of one core: 100 is one core busy for the whole window. */
   cpu_percent: z.number().min(0),
   /**
-   * Per request that the server answered between the drained readings around the window; per request that was sent,
-   * where it tells no count. Absent when there was none.
+   * Per request that the server answered between the drained readings around the window or, without the server's count,
+   * per sent request. Absent without requests.
    */
   cpu_us_per_request: z.number().min(0).optional(),
-  /** How long its threads were ready to run and had no CPU. Absent where the system does not tell. */
+  /** How long its threads were ready to run but had no CPU. Absent if the system does not report it. */
   run_delay_us: count.optional(),
   resident_bytes_mean: count.optional(),
   resident_bytes_max: count.optional(),
-  caps: capsSchema.optional(),
-  /** What the CPU cap held up in the window, by the scheduler's periods. Absent without a cap. */
+  caps: appliedCapsSchema.optional(),
+  /** Throttling by the CPU cap in the window, in periods of the scheduler. Absent without a cap. */
   throttling: z.strictObject({ periods: count, throttled_periods: count, throttled_us: count }).optional(),
   network: z.strictObject({ received_bytes: count, sent_bytes: count }).optional(),
   samples: z.array(
@@ -154,31 +154,31 @@ export const roleResourcesSchema = z.strictObject({
 });
 export type RoleResources = z.infer<typeof roleResourcesSchema>;
 
-/** From so much of one CPU on, other programs disturb a run (M25). */
+/** From this percentage of one CPU on, other programs disturb a run (M25). */
 export const FOREIGN_CPU_PERCENT = 10;
 
 /** How busy the machine was in the window. Percentages are of one CPU: two busy CPUs are 200. */
-export const hostLoadSchema = z.strictObject({
+const hostLoadSchema = z.strictObject({
   cpus: z.int().min(1),
   busy_cpu_percent: z.number().min(0),
   /**
-   * What was busy beside all roles and the harness (M25). With a store that was there before it is the least that it
-   * can be: all that the store used since the run began is taken off, as it may be on this machine.
+   * CPU time of everything except the roles and the harness (M25). With an external store it is a lower bound: the whole
+   * CPU time of the store is subtracted, because the store may run on this machine.
    */
   foreign_cpu_percent: z.number().min(0),
 });
 export type HostLoad = z.infer<typeof hostLoadSchema>;
 
-/** What our own server told of itself; absent for a foreign URL. */
-export const serverEvidenceSchema = z.strictObject({
+/** What our server reports about itself; absent for a foreign URL. */
+const serverEvidenceSchema = z.strictObject({
   run_nonce: z.string(),
-  /** The target it says it is, in full. */
+  /** The full text of its target. */
   target: z.string(),
   workloads: z.array(workloadSchema),
-  /** The script that decides, so that client and script can be told apart; absent without a store. */
+  /** The limiter's script, which separates the client from its script; absent without a store. */
   limiter_script: limiterScriptSchema.optional(),
   client_settings: clientSettingsSchema,
-  /** As the server loaded them; absent without any. */
+  /** Plugins that the server loaded; absent without any. */
   plugins: z.array(pluginFactsSchema).optional(),
   /** Readings at drained moments: before any load, when the window opened, after the last answer. */
   at_start: usageSchema,
@@ -188,16 +188,16 @@ export const serverEvidenceSchema = z.strictObject({
   consumes: consumesSchema.optional(),
 });
 
-export const predictionSchema = z.strictObject({
+const predictionSchema = z.strictObject({
   limited_share: z.number().min(0).max(1),
   seen_share: z.number().min(0).max(1),
   tolerance: z.number().min(0),
-  /** `traffic`: fixed by the profile, whatever the client's speed. `limits`: explicit limits, so it follows the speed. */
+  /** `traffic`: fixed by the profile, whatever the client's speed. `limits`: by explicit limits, depends on the speed. */
   basis: z.enum(["traffic", "limits"]),
 });
 
-/** Which resource kept the run from more requests, and by what figures; `none` where nothing was used up. */
-export const limitedBySchema = z.strictObject({
+/** The resource that limited the run, with the figures; `none` if nothing was used up. */
+const limitedBySchema = z.strictObject({
   resource: z.enum([
     "server loop",
     "server CPU",
@@ -211,26 +211,28 @@ export const limitedBySchema = z.strictObject({
   text: z.string(),
 });
 
-export const severitySchema = z.enum(["invalid", "suspect"]);
-export const verdictSchema = z.strictObject({
+const severitySchema = z.enum(["invalid", "suspect"]);
+const verdictSchema = z.strictObject({
   status: z.enum(["valid", "suspect", "invalid"]),
   reasons: z.array(z.strictObject({ rule: z.string(), severity: severitySchema, text: z.string() })),
-  /** Rules that could not be applied to this run, each with why. */
+  /** Rules that could not be applied to this run, and why. */
   not_applicable: z.array(z.strictObject({ rule: z.string(), text: z.string() })),
 });
 export type Verdict = z.infer<typeof verdictSchema>;
 
 export const runtimeFactsSchema = z.strictObject({
   id: z.string(),
-  /** The store is the one that came with the project's Python packages. */
+  /** The store came with the project's Python packages. */
   embedded_store: z.boolean(),
   caps_applied: z.boolean(),
-  /** What was asked, by kind of part; what was applied stands with each role. Absent where none are applied. */
-  caps: z.strictObject({ store: capsSchema, server: capsSchema, generator: capsSchema }).optional(),
+  /** The requested caps by kind of part; the applied caps are with each role. Absent if none are applied. */
+  caps: z
+    .strictObject({ store: appliedCapsSchema, server: appliedCapsSchema, generator: appliedCapsSchema })
+    .optional(),
 });
 
 /** Milliseconds with microsecond precision. */
-export const latencySchema = z.strictObject({
+const latencySchema = z.strictObject({
   average: ms,
   p50: ms,
   p75: ms,
@@ -244,35 +246,35 @@ export const latencySchema = z.strictObject({
   stddev: ms,
 });
 
-/** What every result says, measured or not. */
+/** Members of every result, measured or not. */
 const identity = {
   schema: z.literal(RESULT_SCHEMA),
   schema_version: z.literal(RESULT_SCHEMA_VERSION),
   campaign: z.string().optional(),
   run: z.int().min(1),
-  /** Absent where the generator measured a foreign URL by hand. */
+  /** Absent if the generator was started by hand. */
   configuration: configurationSchema.optional(),
   configuration_hash: z
     .string()
     .regex(/^[0-9a-f]{16}$/)
     .optional(),
   runtime: runtimeFactsSchema.optional(),
-  /** As the campaign began with, or the generator alone; absent without any. */
+  /** Plugins of the campaign, or of a generator that was started by hand; absent without any. */
   plugins: z.array(pluginFactsSchema).optional(),
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime(),
   notes: z.array(z.string()),
 };
 
-/** What was asked of the generator; it stands in every measured result, also for a foreign URL. */
-export const requestSchema = z.strictObject({
+/** The generator's settings, in every measured result, also for a foreign URL. */
+const requestSchema = z.strictObject({
   url: z.string(),
   label: z.string(),
   workload: z.string(),
   traffic: z.string(),
-  /** In an open loop the most that it may use. */
+  /** In an open loop the maximum. */
   connections: z.int().min(1),
-  /** Open loop alone, as `arrivals`. */
+  /** Open loop only, like `arrivals`. */
   rate_per_second: z.number().positive().optional(),
   arrivals: arrivalsSchema.optional(),
   workers: z.int().min(1),
@@ -292,14 +294,14 @@ export const measuredResultSchema = z.strictObject({
   requests: z.strictObject({ average: z.number().min(0), total: count }),
   /** Over allowed and limited answers; absent when none came. In an open loop from the intended send (M3). */
   latency: latencySchema.optional(),
-  /** Open loop alone: the same answers, from the send. */
+  /** Open loop only: the same answers, from the send. */
   service_time: latencySchema.optional(),
-  /** Open loop alone. */
+  /** Open loop only. */
   schedule: scheduleSchema.optional(),
-  /** Percentiles with too few samples behind them (M18): the number stays, marked. */
+  /** Percentiles with too few samples (M18), which reports mark. */
   unsupported: z.array(z.string()),
   rate_limit_hits: count,
-  /** Server, mean % of one core in the window. Absent for a foreign URL, as `memory_usage`. */
+  /** Server, mean % of one core in the window. Absent for a foreign URL, like `memory_usage`. */
   cpu_usage: z.number().min(0).optional(),
   /** Server, mean heap used, bytes. */
   memory_usage: z.number().min(0).optional(),
@@ -315,16 +317,16 @@ export const measuredResultSchema = z.strictObject({
   server: serverEvidenceSchema.optional(),
   store: storeEvidenceSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
-  /** Absent where the system does not tell. */
+  /** Absent if the system does not report it. */
   host_load: hostLoadSchema.optional(),
   versions: versionsSchema,
-  /** By what could be seen of it: a generator alone sees no store. */
+  /** By the available evidence: a generator that was started by hand has none of the store. */
   limited_by: limitedBySchema.optional(),
   verdict: verdictSchema,
 });
 export type MeasuredResult = z.infer<typeof measuredResultSchema>;
 
-/** A run that gave no figures: recorded as failed, never as zeros. */
+/** A run without figures: it is recorded as failed, never as zeros. */
 export const failedResultSchema = z.strictObject({
   ...identity,
   status: z.enum(["failed", "aborted"]),

@@ -5,23 +5,23 @@ const count = z.int().min(0);
 const ms = z.number().min(0);
 
 /**
- * What an open loop did with its schedule (M5): offered = sent + dropped + unsent. A send is late from 1 ms on.
+ * The sends of an open loop (M5): offered = sent + dropped + unsent. A send is late from 1 ms on.
  */
 export const scheduleCountsSchema = z.strictObject({
   /** Sends that fell due in the window. */
   offered: count,
   sent: count,
   late: count,
-  /** Found no free connection when they fell due, and waited for one. */
+  /** Sends that waited for a free connection when they fell due. */
   blocked: count,
-  /** Waited for a free connection longer than the time-out of a request, and were given up. */
+  /** Sends that were given up because they waited for a connection longer than the time-out of a request. */
   dropped: count,
-  /** Still waited for a free connection when the window closed. */
+  /** Sends that were still waiting for a free connection when the window closed. */
   unsent: count,
 });
 export type ScheduleCounts = z.infer<typeof scheduleCountsSchema>;
 
-/** The schedule of an open loop, over all generators: what was asked, and how well it was kept. */
+/** The schedule of an open loop over all generators: what was requested, and how well it was kept. */
 export const scheduleSchema = z.strictObject({
   rate_per_second: z.number().positive(),
   arrivals: arrivalsSchema,

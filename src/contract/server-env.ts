@@ -12,9 +12,9 @@ import {
   switchText,
   wholeNumber,
 } from "./env.js";
+import { decodeVersions } from "./library-versions.js";
 import { type StoreAddress, storeAddressFrom } from "./store-url.js";
 import type { Target } from "./target.js";
-import { decodeVersions } from "./versions.js";
 
 const port = wholeNumber(0, 65_535);
 
@@ -52,33 +52,33 @@ const shape = {
     .optional(),
 };
 
-/** Quota of a server that is started by hand; the harness always passes the traffic profile's. */
-export const DEFAULT_LIMITS: Limits = { points: 100, window_s: 60, block_s: 0 };
+/** Quota of a server that is started by hand; the harness always passes the quota of the traffic profile. */
+const DEFAULT_LIMITS: Limits = { points: 100, window_s: 60, block_s: 0 };
 /** Rounds of CPU work of the heavy workload: a few milliseconds of one core. */
 export const DEFAULT_COMPLEXITY = 10;
 export const DEFAULT_KEY_PREFIX = "rl";
-export const DEFAULT_MODE = "valkey-glide";
+const DEFAULT_MODE = "valkey-glide";
 
-/** The server's environment, typed; which client, store and topology it means is decided by the targets. */
+/** The server's environment, typed. The target is resolved later. */
 export interface ServerEnv {
   mode: string;
   store?: "valkey" | "redis";
   host: string;
   port: number;
   logLevel: string;
-  /** Cluster asked by `USE_…_CLUSTER`, by store. */
+  /** Values of `USE_…_CLUSTER`, by store. */
   useCluster: Record<"valkey" | "redis", boolean>;
-  /** Where each store is: one node, or the cluster's. */
+  /** Addresses of each store: one node, or those of the cluster. */
   standalone: Record<"valkey" | "redis", Node>;
   clusterNodes: Record<"valkey" | "redis", Node[]>;
   limits: Limits;
   complexity: number;
   runNonce: string;
-  /** Before every key, so that runs on somebody else's store never meet each other's. */
+  /** Prefix of every key, so that runs on an external store do not share keys. */
   keyPrefix: string;
-  /** Where versions of libraries are that a target asks for. */
+  /** Folder of the library versions that a target may request. */
   versionsFolder: string;
-  /** STORE_URL: a store that somebody else runs. */
+  /** STORE_URL: an external store. */
   address?: StoreAddress;
 }
 
@@ -123,7 +123,7 @@ export interface ServerAssignment {
   keyPrefix?: string;
 }
 
-/** The environment that makes a server measure `target` on the store at `nodes`; HOST and PORT are the runtime's. */
+/** Environment variables for a server with `target` on the store at `nodes`; the runtime sets HOST and PORT. */
 export function encodeServerEnv(assignment: ServerAssignment): Record<string, string> {
   const { target, nodes, limits, complexity, runNonce, keyPrefix } = assignment;
   const prefix = target.store.toUpperCase();

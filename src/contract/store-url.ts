@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import type { Environment, Node } from "./env.js";
 import { messageOf, usageError } from "./errors.js";
 
-/** How to get into a store that somebody else runs. Secrets: never printed, never stored. */
+/** Credentials and encryption of an external store. They are secret: never printed, never stored. */
 export interface StoreAccess {
   username?: string;
   password?: string;
-  /** Encrypted; `ca` is a PEM text that vouches for the store, beside the system's own. */
+  /** TLS; `ca` is a PEM certificate, in addition to the system's. */
   tls?: { ca?: string };
 }
 
@@ -18,21 +18,21 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Without the cause: it may hold the text.
+    // Without the cause, which may contain the text.
     throw usageError("user or password of the store's redis:// URL has a % that is not an escape: write %25");
   }
 }
 
 /**
  * Reads `redis://[user[:password]@]host[:port]` and `rediss://…` (encrypted).
- * @throws usageError which never repeats the text, because it may hold a password
+ * @throws usageError that does not quote the text, because it may contain a password
  */
 export function parseStoreUrl(text: string, ca?: string): StoreAddress {
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    // Without the cause: it holds the text.
+    // Without the cause, which contains the text.
     throw usageError(
       "the store's URL is not an address: give redis://host:port or rediss://user:password@host:port",
     );
@@ -62,9 +62,9 @@ export function parseStoreUrl(text: string, ca?: string): StoreAddress {
 }
 
 /**
- * The store that `STORE_URL` names, with the certificate in the file `STORE_CA`; undefined where it is not set. An
- * environment can be read by its owner alone, so this is how the address travels between programs.
- * @throws usageError which never repeats the address
+ * The store in `STORE_URL`, with the certificate in the file `STORE_CA`; undefined if it is not set. Programs pass the
+ * address in the environment, because only its owner can read that.
+ * @throws usageError that does not quote the address
  */
 export function storeAddressFrom(env: Environment): StoreAddress | undefined {
   if (!env.STORE_URL) return undefined;

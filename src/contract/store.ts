@@ -2,11 +2,11 @@ import { z } from "zod";
 
 const count = z.int().min(0);
 
-/** Script calls of one node: `calls` that ran, less those that failed (a NOSCRIPT answer is a failed call). */
-export const scriptCallsSchema = z.record(z.string(), z.strictObject({ calls: count, failed: count }));
+/** Script calls of one node by command: all calls, and those of them that failed (e.g. with NOSCRIPT). */
+const scriptCallsSchema = z.record(z.string(), z.strictObject({ calls: count, failed: count }));
 
 /** One store node at a drained moment. */
-export const storeReadingSchema = z.strictObject({
+const storeReadingSchema = z.strictObject({
   run_id: z.string(),
   version: z.string(),
   uptime_s: count,
@@ -20,19 +20,19 @@ export const storeReadingSchema = z.strictObject({
 });
 export type StoreReading = z.infer<typeof storeReadingSchema>;
 
-/** The store over one run: each node before any load (emptied, statistics reset) and after the last answer. */
+/** The store in one run: each node before any load (emptied, with reset statistics) and after the last answer. */
 export const storeEvidenceSchema = z.strictObject({
   nodes: z.array(
     z.strictObject({ role: z.string(), at_start: storeReadingSchema, at_end: storeReadingSchema }),
   ),
   settings: z.record(z.string(), z.string()),
-  /** Somebody else's store: it is never emptied, its statistics are never reset, and others may use it too. */
+  /** The user runs the store: it is never emptied, its statistics are never reset, and others may use it. */
   external: z.boolean(),
 });
 export type StoreEvidence = z.infer<typeof storeEvidenceSchema>;
 
-/** What a store that somebody else runs turns out to be. */
-export const discoverySchema = z.strictObject({
+/** The detected type, version, topology and nodes of an external store. */
+const discoverySchema = z.strictObject({
   store: z.string(),
   version: z.string(),
   topology: z.string(),
@@ -40,7 +40,7 @@ export const discoverySchema = z.strictObject({
 });
 export type Discovery = z.infer<typeof discoverySchema>;
 
-/** What the probe prints for each action: one JSON document, nodes in the order in which they were given. */
+/** The probe's output: one JSON document with a member for each action, nodes in the given order. */
 export const probeReportSchema = z.strictObject({
   discovered: discoverySchema.optional(),
   formed_in_s: z.number().min(0).optional(),

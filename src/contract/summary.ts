@@ -4,8 +4,8 @@ const figure = z.number().min(0).nullable();
 const count = z.int().min(0);
 
 /**
- * One configuration over its runs, as the report's `--summary-json` tells it. Null means that there is no figure,
- * never zero. The report tells more than this: what is not named here is left out.
+ * One configuration over its runs, as in the report's `--summary-json`. Null means that there is no figure, never zero.
+ * Other members of the report's summary are ignored.
  */
 export const summaryRowSchema = z.object({
   /** Null for a URL that was measured by hand. */
@@ -19,23 +19,23 @@ export const summaryRowSchema = z.object({
   control: z.boolean(),
   /** Recorded runs. */
   runs: count,
-  /** Of them measured, verdict valid or suspect. */
+  /** Measured runs with the verdict valid or suspect. */
   valid_runs: count,
-  /** Planned, without a file. */
+  /** Planned runs without a file. */
   missing_runs: count,
-  /** Number of the run that the figures are from. */
+  /** Number of the run that gives the figures. */
   median_run: z.int().min(1).nullable(),
-  /** Over the valid runs: of the median run, the lowest and the highest. */
+  /** Of the median run, and the lowest and highest of the valid runs. */
   requests_per_second: z.object({ median: z.number(), min: z.number(), max: z.number() }).nullable(),
   /** Of the median run. */
   latency_p50_ms: figure,
   latency_p99_ms: figure,
-  /** Of the median run; null where none is valid. */
+  /** Of the median run; null if no run is valid. */
   verdict: z.string().nullable(),
 });
 export type SummaryRow = z.infer<typeof summaryRowSchema>;
 
-/** A configuration of an adaptive campaign: how many runs it took, and whether and why it was not run any more. */
+/** A configuration of an adaptive campaign: its number of runs, and why it goes on or stopped. */
 export const adaptiveRowSchema = z.object({
   configuration_hash: z.string().nullable(),
   label: z.string(),
@@ -45,9 +45,9 @@ export const adaptiveRowSchema = z.object({
   reason: z.string(),
 });
 
-/** What a campaign with adaptive runs found. */
+/** The conclusions of an adaptive campaign. */
 export const adaptiveSummarySchema = z.object({
-  /** `decided`, `max runs` or `budget`; null while it goes on, or when it was interrupted. */
+  /** `decided`, `max runs` or `budget`; null while it is running, or if it was interrupted. */
   ended: z.string().nullable(),
   sentence: z.string(),
   concluded: z.array(z.string()),
@@ -56,10 +56,10 @@ export const adaptiveSummarySchema = z.object({
 });
 export type AdaptiveSummary = z.infer<typeof adaptiveSummarySchema>;
 
-/** A threshold that was asked of every client, and how one configuration stands to it. */
+/** A threshold, and whether one configuration meets it. */
 export const thresholdRowSchema = z.object({
   label: z.string(),
-  /** As it was asked, e.g. `p99<10ms`. */
+  /** As the user wrote it, e.g. `p99<10ms`. */
   threshold: z.string(),
   value_text: z.string(),
   /** `held`, `missed`, or no figure. */

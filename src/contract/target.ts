@@ -4,34 +4,34 @@ import { usageError } from "./errors.js";
 /** An id of a client, store, topology, limiter, option, traffic or workload: safe in file names and in argv. */
 export const idSchema = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,39}$/);
 
-/** A name in a target's text, with the version of its library where one is asked for: `id[~version]`. */
-export interface AskedPart {
+/** An id in a target's text, with the version of its library if the text names one: `id[~version]`. */
+export interface VersionedId {
   id: string;
   /** Exact, e.g. `5.6.1`. */
   version?: string;
 }
 
-/** What the text `client[~version][@store][:topology][+option[~version]…]` says, before any default is filled in. */
+/** The parts of the text `client[~version][@store][:topology][+option[~version]…]`, without any defaults. */
 export interface TargetText {
   client: string;
   version?: string;
   store?: string;
   topology?: string;
   /** Sorted, each once. */
-  options: AskedPart[];
+  options: VersionedId[];
 }
 
-/** A target with every part decided. `text` is the full form and goes into the configuration's hash. */
+/** A target with all defaults filled in. `text` is the full form, which is part of the configuration's hash. */
 export const targetSchema = z.strictObject({
   text: z.string().max(200),
   label: z.string().max(200),
   client: idSchema,
-  /** As asked; absent for the project's own. */
+  /** As requested; absent for the project's own version. */
   client_version: z.string().max(40).optional(),
   store: idSchema,
   topology: idSchema,
   limiter: idSchema,
-  /** As `client_version`. */
+  /** Like `client_version`. */
   limiter_version: z.string().max(40).optional(),
   options: z.array(idSchema),
 });
@@ -42,17 +42,17 @@ export const usesStore = ({ store }: Pick<Target, "store">): boolean =>
   store !== "memory" && store !== "none";
 
 const ID = "[a-z0-9][a-z0-9.-]{0,39}";
-/** Wider than a version: what stands there is refused in words of its own. */
+/** Wider than a version, because an invalid version has its own error message. */
 const TILDE = "~[^~@:+]{0,60}";
 const TARGET = new RegExp(
   `^(?<client>${ID}(?:${TILDE})?)(?:@(?<store>${ID}))?(?::(?<topology>${ID}))?(?<options>(?:\\+${ID}(?:${TILDE})?)*)$`,
 );
 const PART = new RegExp(`^${ID}(?:${TILDE})?$`);
-/** Nothing but one version: a range or a tag would mean another one tomorrow. */
+/** Exactly one version: a range or a tag may mean another one tomorrow. */
 const VERSION = /^(?=.{5,40}$)\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
-/** @throws usageError for a version that is not exactly one */
-function partOf(text: string): AskedPart {
+/** @throws usageError for an invalid version */
+function partOf(text: string): VersionedId {
   const [id = "", version] = text.split("~");
   if (version === undefined) return { id };
   if (VERSION.test(version)) return { id, version };
@@ -65,16 +65,16 @@ export const partText = (id: string, version?: string): string => (version ? `${
 
 /**
  * Reads `id[~version]`.
- * @param what is named in the message
+ * @param what named in the message
  * @throws usageError when it is not of that form
  */
-export function parsePart(what: string, text: string): AskedPart {
+export function parsePart(what: string, text: string): VersionedId {
   if (PART.test(text)) return partOf(text);
   throw usageError(`${what} ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version]`);
 }
 
-/** @throws usageError when one option is asked for in two versions */
-function optionsOf(texts: readonly string[]): AskedPart[] {
+/** @throws usageError for an option in two versions */
+function optionsOf(texts: readonly string[]): VersionedId[] {
   const options = [...new Set(texts)].map(partOf).sort((a, b) => (a.id < b.id ? -1 : 1));
   const twice = options.find(({ id }, index) => options[index + 1]?.id === id);
   if (twice) throw usageError(`+${twice.id} is given in two versions: those are two targets`);
@@ -102,7 +102,7 @@ export function parseTargetText(text: string): TargetText {
   };
 }
 
-/** The text that says this. */
+/** The inverse of `parseTargetText`. */
 export function formatTargetText({ client, version, store, topology, options }: TargetText): string {
   return [
     partText(client, version),
@@ -112,7 +112,7 @@ export function formatTargetText({ client, version, store, topology, options }: 
   ].join("");
 }
 
-/** The target's label with `~ @ : + /` as dashes: how it stands in file names. */
+/** The target's label in file names: `~ @ : + /` become dashes. */
 export function targetFileName(label: string): string {
   return label.replaceAll(/[~@:+/]/g, "-");
 }

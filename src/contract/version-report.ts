@@ -9,7 +9,7 @@ const packageFacts = z.strictObject({ package: z.string(), version: z.string().o
 const packages = z.record(z.string(), packageFacts);
 
 const storeFacts = z.strictObject({
-  /** The program of the local runtime; absent where there is none. */
+  /** The program of the local runtime; absent if there is none. */
   program: z
     .strictObject({
       version: z.string(),
@@ -24,7 +24,7 @@ const storeFacts = z.strictObject({
   image: z.string().optional(),
 });
 
-/** What `ratelimit-bench version --json` prints; each part under the id by which targets name it. */
+/** The output of `ratelimit-bench version --json`; each part has the id that targets use. */
 export const versionReportSchema = z.strictObject({
   schema: z.literal(VERSION_SCHEMA),
   schema_version: z.literal(VERSION_SCHEMA_VERSION),

@@ -1,6 +1,6 @@
 import type { Node } from "../contract/env.js";
+import type { VersionFacts } from "../contract/library-versions.js";
 import type { PluginFacts } from "../contract/plugins.js";
-import type { VersionFacts } from "../contract/versions.js";
 import type { RunDelays } from "./run-delay.js";
 
 /** What the runtime gives a part: an address, and a folder that is removed when the part stops. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { environmentError } from "../contract/errors.js";
-import { LOADER, type PackageVersion, versionFolderName } from "../contract/versions.js";
+import { LOADER, type PackageVersion, versionFolderName } from "../contract/library-versions.js";
 import { packageVersion } from "./package-version.js";
 
 /** Where a client or a limiter loads its library from: the project, or the folder of a requested version. */

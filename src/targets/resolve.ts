@@ -1,12 +1,12 @@
 import type { Limits } from "../contract/configuration.js";
 import { usageError } from "../contract/errors.js";
 import {
-  type AskedPart,
   formatTargetText,
   parsePart,
   parseTargetText,
   partText,
   type Target,
+  type VersionedId,
 } from "../contract/target.js";
 import { clients } from "./clients/index.js";
 import { requireKnown } from "./did-you-mean.js";
@@ -41,7 +41,7 @@ function find<Thing extends { id: string }>(kind: string, list: readonly Thing[]
 export const findClient = (id: string): ClientDescription => find("client", clients, id);
 export const findStore = (id: string): StoreDescription => find("store", stores, id);
 export const findTopology = (id: string): TopologyDescription => find("topology", topologies, id);
-export const findOption = (id: string): OptionDescription => find("option", options, id);
+const findOption = (id: string): OptionDescription => find("option", options, id);
 export const findLimiter = (id: string): LimiterDescription => find("limiter", limiters, id);
 
 /** The client with all of these options in a topology, or the reason why it does not support one of them. */
@@ -86,7 +86,7 @@ function storeSkip(client: ClientDescription, store: string, topology: string): 
 export const unsupportedReason = (limiter: LimiterDescription, limits: Limits): string | undefined =>
   limiter.unsupportedReason ? limiter.unsupportedReason(limits) : limiter.lacks?.(limits);
 
-export const isLimiter = (id: string): boolean => limiters.some((limiter) => limiter.id === id);
+const isLimiter = (id: string): boolean => limiters.some((limiter) => limiter.id === id);
 
 /**
  * The limiter that a target names as an option, or the reason why its client does not support it.
@@ -95,8 +95,8 @@ export const isLimiter = (id: string): boolean => limiters.some((limiter) => lim
 function limiterOf(
   text: string,
   client: ClientDescription,
-  asked: readonly AskedPart[],
-): AskedPart | { skip: string } | undefined {
+  asked: readonly VersionedId[],
+): VersionedId | { skip: string } | undefined {
   const [named, second] = asked.filter(({ id }) => isLimiter(id));
   if (named && second) throw usageError(`${text} names two limiters: those are two targets`);
   const wrong = asked.find(({ id, version }) => version && !isLimiter(id));
@@ -181,7 +181,7 @@ export function resolveTarget(text: string, available: Availability = () => true
 export const limiterNames = (): string[] => limiters.flatMap((each) => (each.package ? [each.id] : []));
 
 /** Reads `name[~version]`. @throws usageError for an unknown limiter */
-export function parseLimiterText(text: string): AskedPart {
+export function parseLimiterText(text: string): VersionedId {
   const asked = parsePart("limiter", text);
   requireKnown("limiter", asked.id, limiterNames());
   return asked;
@@ -191,7 +191,7 @@ export function parseLimiterText(text: string): AskedPart {
  * The target combined with each of these limiters. A target that names its limiter, or that has none, is kept as it is.
  * @throws usageError when the text is not a target
  */
-export function withLimiters(text: string, asked: readonly AskedPart[]): string[] {
+export function withLimiters(text: string, asked: readonly VersionedId[]): string[] {
   const target = parseTargetText(text);
   const isNamed = target.options.some(({ id }) => limiters.some((limiter) => limiter.id === id));
   if (asked.length === 0 || isNamed || findClient(target.client).limiter === "none") return [text];

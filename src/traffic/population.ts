@@ -6,7 +6,7 @@ import type { Descriptors } from "./types.js";
 export const GENEROUS: Limits = { points: 1_000_000_000, window_s: 60, block_s: 0 };
 
 export const user = (rank: number): Descriptors => [`user-${rank}`];
-export const exhaustedUser = (rank: number): Descriptors => [`${EXHAUSTED_KEY_PREFIX}${rank}`];
+const exhaustedUser = (rank: number): Descriptors => [`${EXHAUSTED_KEY_PREFIX}${rank}`];
 
 /** The skew of YCSB's default request distribution (Cooper et al., SoCC 2010). */
 const ZIPF_EXPONENT = 0.99;
@@ -15,7 +15,7 @@ const ZIPF_EXPONENT = 0.99;
  * Zipf's law over ranks 1…size: the share of rank k is proportional to k^-0.99.
  * @param total what the shares add up to
  */
-export function zipfShares(size: number, total: number): Float64Array {
+function zipfShares(size: number, total: number): Float64Array {
   const weights = Float64Array.from({ length: size }, (_, rank) => (rank + 1) ** -ZIPF_EXPONENT);
   const sum = weights.reduce((all, weight) => all + weight, 0);
   return weights.map((weight) => (weight / sum) * total);

@@ -68,7 +68,7 @@ export function createStreams(
  * that they use different keys at any time.
  * @param connections number of connections of all workers
  */
-export function createSequentialStreams(
+function createSequentialStreams(
   size: number,
   connections: number,
   first: number,

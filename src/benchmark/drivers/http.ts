@@ -14,7 +14,7 @@ export function outcomeOf(status: number): Outcome {
 }
 
 /** The bytes of one request. */
-export interface PreparedRequest {
+interface PreparedRequest {
   requestBuffer: Buffer;
 }
 

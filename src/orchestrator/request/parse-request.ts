@@ -3,7 +3,7 @@ import { basename, delimiter, resolve } from "node:path";
 import type { Limits } from "../../contract/configuration.js";
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
-import { pluginsIn } from "../../contract/plugins.js";
+import { parsePluginPaths } from "../../contract/plugins.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
@@ -49,7 +49,7 @@ function programPaths(settings: Settings): Record<string, string> {
 function pluginPaths(settings: Settings): string[] {
   const said = settings.find("plugin");
   if (!said) return [];
-  const paths = pluginsIn(said.value, said.source === "PLUGINS" ? delimiter : ",");
+  const paths = parsePluginPaths(said.value, said.source === "PLUGINS" ? delimiter : ",");
   const missing = paths.find((path) => !existsSync(path));
   if (missing !== undefined) {
     const shown = JSON.stringify(missing.slice(0, 300));

@@ -1,10 +1,10 @@
 import type { Configuration } from "../../contract/configuration.js";
 import { encodeGeneratorEnv, type GeneratorEnv } from "../../contract/generator-env.js";
+import { encodeVersions } from "../../contract/library-versions.js";
 import { encodePlugins } from "../../contract/plugins.js";
 import { SERVE } from "../../contract/probe-env.js";
 import { healthSchema } from "../../contract/server-api.js";
 import { encodeServerEnv, type ServerAssignment } from "../../contract/server-env.js";
-import { encodeVersions } from "../../contract/versions.js";
 import type { Caps, Part, Place } from "../../runtimes/types.js";
 import { findStore, findTopology } from "../../targets/resolve.js";
 import { confArguments } from "../../targets/stores/resp.js";

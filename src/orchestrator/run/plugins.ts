@@ -2,9 +2,9 @@ import { usageError } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import type { MeasuredResult } from "../../contract/result.js";
+import { type LoadedPlugin, loadPlugins } from "../../plugins/load.js";
 import { registerTargets } from "../../plugins/register-targets.js";
 import { registerTraffic } from "../../plugins/register-traffic.js";
-import { type LoadedPlugin, loadPlugins } from "../../plugins/load.js";
 import { PartFailed } from "./part-supervisor.js";
 
 /**

@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
 import { environmentError } from "../../contract/errors.js";
-import { versionFolderName } from "../../contract/versions.js";
+import { versionFolderName } from "../../contract/library-versions.js";
 import type { ImageFacts, Place, PluginPlace, RuntimeOptions, VersionPlace } from "../types.js";
 import { imageFacts } from "./engine.js";
 import { type Builder, build, lastLine } from "./images.js";

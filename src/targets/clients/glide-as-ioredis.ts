@@ -12,7 +12,7 @@ import type {
 type TransactionReply = [error: null, reply: unknown];
 
 /** A transaction as RateLimiterRedis uses it: chained commands, and `exec` resolves with pairs of error and reply. */
-export interface Transaction {
+interface Transaction {
   set(key: string, value: number, unit?: "EX", seconds?: number): Transaction;
   incrby(key: string, by: number): Transaction;
   get(key: string): Transaction;

@@ -50,9 +50,7 @@ const standaloneOptions = {
   enableOfflineQueue: false,
   retryStrategy: reconnectDelay,
 } as const;
-export type StandaloneOptions = typeof standaloneOptions &
-  StoreAccess &
-  Node & { enableAutoPipelining: boolean };
+type StandaloneOptions = typeof standaloneOptions & StoreAccess & Node & { enableAutoPipelining: boolean };
 
 const clusterOptions = {
   redisOptions: connectionOptions,
@@ -64,7 +62,7 @@ const clusterOptions = {
   retryDelayOnFailover: 0,
   retryDelayOnClusterDown: 0,
 } as const;
-export type ClusterOptions = typeof clusterOptions & { enableAutoPipelining: boolean };
+type ClusterOptions = typeof clusterOptions & { enableAutoPipelining: boolean };
 
 /** The settings as the result reports them; the same for both topologies. */
 const settings = (autoPipelining: boolean): ClientSettings => ({

@@ -159,7 +159,7 @@ describe("a request to a probe that serves", () => {
   });
 
   test.each([
-    ["no JSON", "it is no JSON"],
+    ["no JSON", "it is not JSON"],
     [JSON.stringify({ ...request, actions: ["flush"] }), "actions.0"],
     [JSON.stringify({ ...request, nodes: [{ host: "-x", port: 1 }] }), "nodes.0.host"],
     [JSON.stringify({ ...request, timeout_s: 0 }), "timeout_s"],

@@ -8,7 +8,7 @@ import {
   versionFactsSchema,
   versionFolderName,
   versionsFolder,
-} from "../../../contract/versions.js";
+} from "../../../contract/library-versions.js";
 import type { Leftover } from "../../../runtimes/types.js";
 import { isAlive, thisOwner } from "../../ownership/state-folder.js";
 

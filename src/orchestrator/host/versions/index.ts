@@ -1,4 +1,8 @@
-import { type PackageVersion, type VersionFacts, versionsFolder } from "../../../contract/versions.js";
+import {
+  type PackageVersion,
+  type VersionFacts,
+  versionsFolder,
+} from "../../../contract/library-versions.js";
 import type { VersionPlace } from "../../../runtimes/types.js";
 import { installed } from "./folder.js";
 import { type Installing, install } from "./install.js";

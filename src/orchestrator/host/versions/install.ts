@@ -10,7 +10,7 @@ import {
   type PackageVersion,
   type VersionFacts,
   versionFolderName,
-} from "../../../contract/versions.js";
+} from "../../../contract/library-versions.js";
 import { stopGroup } from "../../../runtimes/processes.js";
 import { makeFolder } from "../../files/folders.js";
 import { FACTS_FILE, temporaryPrefix } from "./folder.js";

@@ -1,5 +1,5 @@
+import type { PackageVersion } from "../../../contract/library-versions.js";
 import type { Plan } from "../../../contract/plan.js";
-import type { PackageVersion } from "../../../contract/versions.js";
 import { findClient, findLimiter } from "../../../targets/resolve.js";
 
 /** The versions that the plan's targets ask for, each once. */
