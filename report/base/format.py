@@ -63,8 +63,3 @@ def plural(number: int, word: str) -> str:
 def joined(words: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])
-
-
-def percentile_name(name: str) -> str:
-    """`p99_9` → `p99.9`."""
-    return name.replace("_", ".")

@@ -26,7 +26,6 @@ class SideCell:
     range: str = ""
     marks: tuple[tuple[str, str], ...] = ()
     best: bool = False
-    bar_percent: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ class TableCell:
     """One printed value; `best` marks one that was shown to be better than all others of its ranking.
 
     `range` is that over the runs, `marks` are pairs of a mark and its meaning. `sort` is what a table is
-    sorted by, the text where it is None. `hint` is what hovering tells. `bar_percent` draws a bar of so much
-    of the cell's width.
+    sorted by, the text where it is None. `hint` is what hovering shows.
     """
 
     text: str
@@ -31,7 +30,6 @@ class TableCell:
     kind: str = ""
     sort: str | None = None
     hint: str = ""
-    bar_percent: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,11 +76,6 @@ class Comparison:
         return replace(self, status="inconclusive", reason=reason, blocked=True, runs_needed=None)
 
 
-def not_comparable(reason: str, floor: float = DEFAULT_FLOOR) -> Comparison:
-    """A comparison that would be of unlike things, or of nothing."""
-    return Comparison(status="not comparable", reason=reason, floor=floor, new_runs=0, base_runs=0)
-
-
 def compare_family(
     pairs: Sequence[tuple[Sequence[float], Sequence[float]]],
     floor: float = DEFAULT_FLOOR,
