@@ -51,11 +51,11 @@ class Judgement:
 
 
 def error_share(summary: Summary) -> float | None:
-    """Failed of all requests that came to an end, 0 to 1, over all measured runs, also the invalid ones."""
+    """Failed of all requests that were sent, 0 to 1 (M9), over all measured runs, also the invalid ones."""
     measured = [run.measured for run in summary.runs if run.measured]
     failed = sum(figures.errors_total for figures in measured)
-    ended = failed + sum(figures.requests_total for figures in measured)
-    return failed / ended if ended else None
+    sent = sum(figures.requests_sent for figures in measured)
+    return failed / sent if sent else None
 
 
 def _value(metric: str, summary: Summary) -> float | None:

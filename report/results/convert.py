@@ -234,6 +234,7 @@ def _measured(result: Document, series: bool) -> Measured:
     return Measured(
         duration_s=result["duration"],
         requests_per_second=result["requests"]["average"],
+        requests_sent=result["counts"]["sent"],
         requests_total=result["requests"]["total"],
         percentiles_ms=merged,
         service_ms=result.get("service_time", {}),

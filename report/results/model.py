@@ -204,7 +204,9 @@ class Measured:
 
     duration_s: float
     requests_per_second: float
+    requests_sent: int
     requests_total: int
+    """Answered requests."""
     percentiles_ms: Mapping[str, float]
     """In an open loop from the intended send (rule M3)."""
     service_ms: Mapping[str, float]

@@ -96,7 +96,7 @@ def _total(found: Sequence[tuple[Run, Measured]], read: Count) -> int | None:
 
 def _kind(found: Sequence[tuple[Run, Measured]], name: str, meaning: str, read: Count) -> KindRow:
     total = _total(found, read)
-    sent = sum(figures.requests_total + figures.errors_total for _, figures in found)
+    sent = sum(figures.requests_sent for _, figures in found)
     return KindRow(
         name,
         meaning,

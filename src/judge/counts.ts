@@ -21,6 +21,10 @@ export function served(
 export const failed = (counts: Counts): number =>
   counts.failed_answers + counts.connection_errors + counts.timed_out;
 
+/** Failed of all requests that were sent, 0 to 1 (M9); undefined where none was sent. */
+export const failedShare = (counts: Counts): number | undefined =>
+  counts.sent > 0 ? failed(counts) / counts.sent : undefined;
+
 /** The number of requests with a known outcome; equals `sent` when none was lost or counted twice (M8). */
 export const accounted = (counts: Counts): number => answered(counts) + failed(counts) + counts.cut;
 

@@ -1,6 +1,6 @@
 import type { StoreReading } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
-import { accounted, addCounts, answered, failed } from "../counts.js";
+import { accounted, addCounts, answered, failedShare } from "../counts.js";
 import type { Evidence, Finding, Rule } from "../evidence.js";
 
 const invalid = (text: string): Finding => ({ severity: "invalid", text });
@@ -87,22 +87,22 @@ export const countsReconcile: Rule = {
 };
 
 /** With a larger share of failures the run does not measure a working limiter (M9). */
-const FAILED_SHARE = 0.001;
+const MAX_FAILED_SHARE = 0.001;
 
 /** M9: errors are not throughput. */
 export const failuresAreFew: Rule = {
   id: "M9",
   check({ counts }) {
-    const bad = failed(counts);
-    if (counts.sent === 0) return invalid("no request was sent");
-    if (bad / counts.sent <= FAILED_SHARE) return undefined;
+    const share = failedShare(counts);
+    if (share === undefined) return invalid("no request was sent");
+    if (share <= MAX_FAILED_SHARE) return undefined;
     const kinds = [
       `${counts.failed_answers} failed answers`,
       `${counts.connection_errors} connection errors`,
       `${counts.timed_out} time-outs`,
     ].join(", ");
     return invalid(
-      `${((100 * bad) / counts.sent).toFixed(2)} % of ${counts.sent} requests failed, more than 0.1 % (${kinds})`,
+      `${(100 * share).toFixed(2)} % of ${counts.sent} requests failed, more than 0.1 % (${kinds})`,
     );
   },
 };

@@ -1,6 +1,6 @@
 import type { Threshold } from "../../contract/manifest.js";
 import type { MeasuredResult } from "../../contract/result.js";
-import { failed } from "../../judge/counts.js";
+import { failedShare } from "../../judge/counts.js";
 
 type Metric = Threshold["metric"];
 
@@ -12,10 +12,13 @@ const figures: Readonly<Record<Metric, (result: MeasuredResult) => number | unde
   p95: ({ latency }) => latency?.p95,
   p99: ({ latency }) => latency?.p99,
   p99_9: ({ latency }) => latency?.p99_9,
-  errors: ({ counts }) => (counts.sent > 0 ? failed(counts) / counts.sent : undefined),
+  errors: ({ counts }) => failedShare(counts),
   limited_share: ({ counts, requests }) => (requests.total > 0 ? counts.limited / requests.total : undefined),
   cpu: ({ resources }) => resources.server?.cpu_us_per_request,
 };
+
+/** Shares come out of divisions: a value on the edge of its tolerance is within it. */
+const SLACK = 1e-9;
 
 function isHeld({ op, value, tolerance = 0 }: Threshold, figure: number): boolean {
   switch (op) {
@@ -28,7 +31,7 @@ function isHeld({ op, value, tolerance = 0 }: Threshold, figure: number): boolea
     case ">=":
       return figure >= value;
     case "=":
-      return Math.abs(figure - value) <= tolerance;
+      return Math.abs(figure - value) <= tolerance + SLACK;
   }
 }
 

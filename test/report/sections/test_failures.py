@@ -15,6 +15,7 @@ def failing(run: int, requests_per_second: int = 2000, **counts: Any) -> Documen
     document["counts"] = {
         **document["counts"],
         **counts,
+        "sent": document["counts"]["sent"] + total,
         "failed_answers": sum(by_status.values()),
         "by_status": document["counts"]["by_status"] | by_status,
     }
