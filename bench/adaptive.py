@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from report.statistics.decision import Comparison, compare_runs  # noqa: E402
-from report.statistics.sequential import Schedule, family_in_looks  # noqa: E402
+from report.statistics.sequential import LookSchedule, compare_in_looks  # noqa: E402
 
 RECORD = Path(__file__).with_name("adaptive-recorded.json")
 #: As `--runs auto` has them by default; a record of fewer runs ends with those that it has.
@@ -35,8 +35,8 @@ def _side(campaign: dict[str, Any], label: str) -> dict[int, float]:
     return {run["run"]: run["requests_per_second"] for run in campaign["runs"][label]}
 
 
-def _looks(most: int) -> Schedule:
-    return Schedule(looks=(*(look for look in DEFAULT_LOOKS if look * 1.15 < most), most))
+def _looks(most: int) -> LookSchedule:
+    return LookSchedule(looks=(*(look for look in DEFAULT_LOOKS if look * 1.15 < most), most))
 
 
 def main() -> int:
@@ -54,7 +54,7 @@ def main() -> int:
         most = min(DEFAULT_LOOKS[-1], *(max(side) for side in sides))
         base, new = ([value for run, value in side.items() if run <= most] for side in sides)
         fixed = compare_runs(new, base)
-        family = family_in_looks(sides, _looks(most), most)
+        family = compare_in_looks(sides, _looks(most), most)
         fixed_runs[pair["kind"]].append(2 * most)
         auto = family.comparisons[0]
         runs = sum(stop[0] for stop in family.stops if stop)

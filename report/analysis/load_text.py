@@ -15,9 +15,9 @@ def load_name(identity: Identity) -> str:
     return f"{identity.rate_per_second:,g}/s {identity.arrivals}, up to {connections}"
 
 
-Part = tuple[str, Callable[[Identity], str]]
+LoadField = tuple[str, Callable[[Identity], str]]
 
-PARTS: tuple[Part, ...] = (
+LOAD_FIELDS: tuple[LoadField, ...] = (
     ("Workload", lambda identity: identity.workload_text),
     ("Traffic", lambda identity: identity.traffic),
     ("Load", lambda identity: load_name(identity)),
@@ -25,11 +25,13 @@ PARTS: tuple[Part, ...] = (
 )
 
 
-def varying_parts(summaries: Sequence[Summary]) -> tuple[Part, ...]:
+def varying_fields(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
     """The parts that are not the same in all rows."""
-    return tuple(part for part in PARTS if len({part[1](summary.identity) for summary in summaries}) > 1)
+    return tuple(
+        part for part in LOAD_FIELDS if len({part[1](summary.identity) for summary in summaries}) > 1
+    )
 
 
-def load_text(identity: Identity, parts: Iterable[Part] = PARTS) -> str:
+def load_text(identity: Identity, parts: Iterable[LoadField] = LOAD_FIELDS) -> str:
     """`light · realistic · 50 connections · 30 s`, or only the given parts of it."""
     return " · ".join(read(identity) for _, read in parts)

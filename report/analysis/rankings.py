@@ -15,7 +15,7 @@ from report.analysis.summary import Summary
 from report.statistics.decision import Comparison, Level, compare_family
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 from report.statistics.ratio import ALPHA
-from report.statistics.sequential import Family, family_in_looks
+from report.statistics.sequential import Family, compare_in_looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ def compare_rows(
     """
     known = [row for row in rows if row.values(read)]
     couples = list(combinations(known, 2))
-    looks = len(rows[0].schedule.looks) if rows and rows[0].schedule else 1
+    looks = len(rows[0].look_schedule.looks) if rows and rows[0].look_schedule else 1
     level = Level(interval=ALPHA / looks, test=ALPHA / looks)
     found = compare_family(
         [(new.values(read), base.values(read)) for base, new in couples],
@@ -232,10 +232,10 @@ def compare_rows(
 
 
 def _by_throughput(rows: Sequence[Summary], unsteady: str) -> tuple[tuple[Pair, ...], Family | None]:
-    schedule, looked = rows[0].schedule, rows[0].looked
+    schedule, looked = rows[0].look_schedule, rows[0].last_look
     if schedule is None:
         return compare_rows(rows, throughput, unsteady, higher_is_better=True), None
-    family = family_in_looks([row.by_round for row in rows], schedule, looked)
+    family = compare_in_looks([row.by_round for row in rows], schedule, looked)
     return _pairs(list(combinations(rows, 2)), family.comparisons, unsteady), family
 
 

@@ -7,7 +7,7 @@ from statistics import median, quantiles
 from report.analysis.warnings import warnings_of
 from report.results.model import Campaign, Identity, LimiterScript, Measured, Run
 from report.statistics.runs import Spread, select_median_run, spread
-from report.statistics.sequential import Schedule
+from report.statistics.sequential import LookSchedule
 
 #: Quartiles of fewer runs say nothing.
 MIN_RUNS_FOR_QUARTILES = 5
@@ -31,9 +31,9 @@ class Summary:
     """Requests per second over the eligible runs."""
     warnings: tuple[str, ...]
     """What its runs show that a median and an interval would hide, each a sentence."""
-    schedule: Schedule | None = None
+    look_schedule: LookSchedule | None = None
     """When runs were looked at, in a campaign that found out how many it needs (`--runs auto`)."""
-    looked: int = 0
+    last_look: int = 0
     """The last round that was looked at, in such a campaign."""
 
     @property
@@ -156,7 +156,7 @@ def row_order(identity: Identity) -> tuple[object, ...]:
     )
 
 
-def _schedule(campaign: Campaign) -> tuple[Schedule | None, int]:
+def _schedule(campaign: Campaign) -> tuple[LookSchedule | None, int]:
     """The looks of a campaign and the last one that took place; None for a fixed number of runs."""
     manifest = campaign.manifest
     plan = manifest["plan"].get("adaptive") if manifest else None
@@ -165,7 +165,7 @@ def _schedule(campaign: Campaign) -> tuple[Schedule | None, int]:
     far = manifest.get("adaptive", {})
     end = far.get("ended", {})
     ended = end.get("round") if end.get("why") == "budget" else None
-    return Schedule(looks=tuple(plan["looks"]), ended=ended), far.get("looked", 0)
+    return LookSchedule(looks=tuple(plan["looks"]), ended=ended), far.get("looked", 0)
 
 
 def _summary(
@@ -173,7 +173,7 @@ def _summary(
     identity: Identity,
     runs: Iterable[Run],
     planned: tuple[int, ...],
-    looks: tuple[Schedule | None, int],
+    looks: tuple[LookSchedule | None, int],
 ) -> Summary:
     ordered = tuple(sorted(runs, key=lambda run: run.run))
     throughputs = [
@@ -187,8 +187,8 @@ def _summary(
         median=select_median_run(ordered),
         spread=spread(throughputs),
         warnings=warnings_of(ordered),
-        schedule=looks[0],
-        looked=looks[1],
+        look_schedule=looks[0],
+        last_look=looks[1],
     )
 
 

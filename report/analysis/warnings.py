@@ -40,7 +40,7 @@ def warnings_of(runs: Sequence[Run]) -> tuple[str, ...]:
             f"Runs have two levels: {levels.low_runs} near {rate(levels.low)} and {levels.high_runs} near "
             f"{rate(levels.high)} requests/s. A median is of one of them."
         )
-    series = [run.measured.paces for run in ordered if run.measured]
+    series = [run.measured.answers_each_second for run in ordered if run.measured]
     ramp = warm_up_ramp(series)
     if ramp:
         said.append(_ramp_text(ramp, min(len(run) for run in series if run)))

@@ -10,7 +10,7 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def decimals(value: float | None, digits: int) -> str | None:
+def csv_number(value: float | None, digits: int) -> str | None:
     """`1.5, 2` → `1.50`."""
     return None if value is None else f"{value:.{digits}f}"
 

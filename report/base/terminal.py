@@ -8,20 +8,20 @@ from io import TextIOWrapper
 from report.base.errors import INTERRUPTED, WRITE_FAILED, ReportError
 
 
-def speak_utf8() -> None:
+def use_utf8() -> None:
     """Makes standard output and error write UTF-8; what cannot be written is escaped instead of raising."""
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors)
 
 
-def ended(program: str, run: Callable[[], int]) -> int:
+def run_program(program: str, run: Callable[[], int]) -> int:
     """Runs a program that may fail or be interrupted; a failure is told on standard error.
 
     Returns:
         Its exit code.
     """
-    speak_utf8()
+    use_utf8()
     try:
         code = run()
         sys.stdout.flush()

@@ -12,7 +12,7 @@ from report.campaigns.digest import Digest, DigestRow, Facts
 from report.statistics.decision import compare_runs
 
 #: What must be equal for two figures to stand side by side.
-ALIKE = ["group", "key", "versions"]
+COMPARABLE = ["group", "key", "versions"]
 #: What must be equal for two figures to be of one history: versions may change, and are marked.
 HISTORY = ["place", "key"]
 
@@ -85,7 +85,7 @@ def _record(digest: Digest, row: DigestRow, place: int, group: int) -> dict[str,
     }
 
 
-def frame_of(digests: Sequence[Digest], baseline: str | None) -> pd.DataFrame:
+def dataframe_of(digests: Sequence[Digest], baseline: str | None) -> pd.DataFrame:
     """One line a campaign and configuration, histories together and in order of time.
 
     Args:
@@ -102,26 +102,28 @@ def frame_of(digests: Sequence[Digest], baseline: str | None) -> pd.DataFrame:
         for digest in digests
         for row in digest.rows
     ]
-    frame = pd.DataFrame.from_records(records)
-    if frame.empty:
-        return frame
-    spreads = {key: _highest_to_lowest(rows) for key, rows in frame.groupby(ALIKE, sort=False)}
-    alike = [tuple(key) for key in frame[ALIKE].itertuples(index=False, name=None)]
-    frame["highest_to_lowest"] = pd.Series([spreads[key] for key in alike], dtype=float, index=frame.index)
-    frame["history"] = frame.groupby(HISTORY, sort=False).ngroup()
-    frame = frame.sort_values("history", kind="stable", ignore_index=True)
-    seen = frame["software"] + "; " + frame["versions"]
-    before = seen.groupby(frame["history"]).shift()
-    frame["versions_changed"] = before.notna() & (before != seen)
+    dataframe = pd.DataFrame.from_records(records)
+    if dataframe.empty:
+        return dataframe
+    spreads = {key: _highest_to_lowest(rows) for key, rows in dataframe.groupby(COMPARABLE, sort=False)}
+    alike = [tuple(key) for key in dataframe[COMPARABLE].itertuples(index=False, name=None)]
+    dataframe["highest_to_lowest"] = pd.Series(
+        [spreads[key] for key in alike], dtype=float, index=dataframe.index
+    )
+    dataframe["history"] = dataframe.groupby(HISTORY, sort=False).ngroup()
+    dataframe = dataframe.sort_values("history", kind="stable", ignore_index=True)
+    seen = dataframe["software"] + "; " + dataframe["versions"]
+    before = seen.groupby(dataframe["history"]).shift()
+    dataframe["versions_changed"] = before.notna() & (before != seen)
     if baseline is not None:
-        alike = [tuple(key) for key in frame[ALIKE].itertuples(index=False, name=None)]
+        alike = [tuple(key) for key in dataframe[COMPARABLE].itertuples(index=False, name=None)]
         for name in FIGURES:
-            runs = list(frame[_runs_of(name)])
-            rows = zip(alike, frame["campaign"], runs, strict=True)
+            runs = list(dataframe[_runs_of(name)])
+            rows = zip(alike, dataframe["campaign"], runs, strict=True)
             base = {key: values for key, campaign, values in rows if campaign == baseline}
             ratios = [_ratio(new, base.get(key, ())) for key, new in zip(alike, runs, strict=True)]
-            frame[f"{name}_to_baseline"] = pd.Series(ratios, dtype=float, index=frame.index)
-    return frame.drop(columns=[_runs_of(name) for name in FIGURES])
+            dataframe[f"{name}_to_baseline"] = pd.Series(ratios, dtype=float, index=dataframe.index)
+    return dataframe.drop(columns=[_runs_of(name) for name in FIGURES])
 
 
 _DIGITS = {
@@ -145,10 +147,10 @@ def _cell(name: str, value: Any) -> str | None:
     return f"{value:.{_DIGITS[name]}f}" if name in _DIGITS else str(value)
 
 
-def frame_csv(frame: pd.DataFrame) -> str:
-    """compare.csv: the frame, what is absent as an empty cell."""
-    names = [name for name in frame.columns if name not in ("key", "history")]
-    rows = frame[names].itertuples(index=False, name=None)
+def dataframe_csv(dataframe: pd.DataFrame) -> str:
+    """compare.csv: the dataframe, what is absent as an empty cell."""
+    names = [name for name in dataframe.columns if name not in ("key", "history")]
+    rows = dataframe[names].itertuples(index=False, name=None)
     return csv_text(
         names, ([_cell(name, value) for name, value in zip(names, row, strict=True)] for row in rows)
     )

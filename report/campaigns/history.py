@@ -96,13 +96,13 @@ def _line(points: Sequence[Point]) -> str:
     return "".join(parts)
 
 
-def _history(number: int, frame: pd.DataFrame, histories: int) -> History:
-    records: list[dict[Any, Any]] = frame.to_dict("records")
+def _history(number: int, dataframe: pd.DataFrame, histories: int) -> History:
+    records: list[dict[Any, Any]] = dataframe.to_dict("records")
     measured = [index for index, record in enumerate(records) if not pd.isna(record["requests_per_second"])]
     values = [float(records[index]["requests_per_second"]) for index in measured]
     found = change_points(values, histories)
     begins = {measured[change.index]: change for change in found}
-    highest = max((float(frame["requests_per_second_max"].max()) if values else 0.0), 0.0)
+    highest = max((float(dataframe["requests_per_second_max"].max()) if values else 0.0), 0.0)
     scale = _Scale(len(records), highest)
     points = tuple(
         Point(
@@ -146,14 +146,14 @@ def _history(number: int, frame: pd.DataFrame, histories: int) -> History:
     )
 
 
-def histories(frame: pd.DataFrame) -> tuple[tuple[History, ...], int]:
-    """Histories in the order of the frame, and how many are left out because there are too many.
+def histories(dataframe: pd.DataFrame) -> tuple[tuple[History, ...], int]:
+    """Histories in the order of the dataframe, and how many are left out because there are too many.
 
     Every one is searched for changes of the level as one of all, also of those that are left out.
     """
-    if frame.empty:
+    if dataframe.empty:
         return (), 0
-    groups = [group for _, group in frame.groupby("history", sort=True)]
+    groups = [group for _, group in dataframe.groupby("history", sort=True)]
     count = len(groups)
     shown = groups[:MAX_HISTORIES]
     return tuple(_history(number, group, count) for number, group in enumerate(shown, start=1)), count - len(

@@ -13,7 +13,7 @@ from report.campaigns.tables import Section, sections
 from report.html.template import render_template
 from report.results.model import Excluded
 
-STYLES = (STATIC / "several.css",)
+STYLES = (STATIC / "campaigns.css",)
 
 DRIFT = (
     "These campaigns ran one after the other, not interleaved. What changed on the machine between them "
@@ -33,7 +33,7 @@ def _links(digest: Digest) -> dict[str, str]:
 
 def compare_page(
     digests: Sequence[Digest],
-    frame: pd.DataFrame,
+    dataframe: pd.DataFrame,
     baseline: str | None,
     excluded: Sequence[tuple[str, Excluded]],
     trends: bool,
@@ -43,7 +43,7 @@ def compare_page(
     Raises:
         ReportError: exit code 3 when a script of the page is not installed.
     """
-    found: tuple[Section, ...] = sections(digests, frame, baseline)
+    found: tuple[Section, ...] = sections(digests, dataframe, baseline)
     return render_template(
         "compare.html.j2",
         styles=STYLES,
@@ -59,10 +59,10 @@ def compare_page(
 
 
 def trends_page(
-    digests: Sequence[Digest], frame: pd.DataFrame, excluded: Sequence[tuple[str, Excluded]]
+    digests: Sequence[Digest], dataframe: pd.DataFrame, excluded: Sequence[tuple[str, Excluded]]
 ) -> str:
     """trends.html: the history of each configuration, a machine and runtime after the other."""
-    found, left_out = histories(frame)
+    found, left_out = histories(dataframe)
     places = list(dict.fromkeys(digest.place for digest in digests))
     by_place: dict[int, list[History]] = {}
     for history in found:

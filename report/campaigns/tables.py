@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from report.base.format import ABSENT, microseconds, milliseconds, rate, ratio
-from report.campaigns.dataframe import ALIKE, group_numbers
+from report.campaigns.dataframe import COMPARABLE, group_numbers
 from report.campaigns.digest import Digest, Facts, differences
 from report.sections.spread_text import FEW_SAMPLES, FEW_SAMPLES_MARK
 
@@ -16,7 +16,7 @@ MAX_CAMPAIGNS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class SideCell:
+class CampaignCell:
     """One printed value, as the page's templates print those of a campaign's own tables."""
 
     text: str
@@ -45,13 +45,13 @@ _METRICS = (
 
 
 @dataclass(frozen=True, slots=True)
-class SideTable:
+class CampaignTable:
     """Rows of header cells and figures; `columns` are campaigns, each with a name and what is below it."""
 
     id: str
     title: str
     columns: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[tuple[str, ...], tuple[SideCell, ...]], ...]
+    rows: tuple[tuple[tuple[str, ...], tuple[CampaignCell, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +64,24 @@ class Section:
     campaigns: tuple[Digest, ...]
     left_out: int
     """Older campaigns without a column of their own."""
-    apart: tuple[str, ...]
+    differences: tuple[str, ...]
     """What tells it from the first section, which has the newest campaign."""
     no_ratio: str
     """Why nothing here relates to the baseline; empty where it does, or none is asked for."""
-    tables: tuple[SideTable, ...]
+    tables: tuple[CampaignTable, ...]
 
 
-def _figure(metric: _Metric, record: dict[str, Any] | None) -> SideCell:
+def _figure(metric: _Metric, record: dict[str, Any] | None) -> CampaignCell:
     if record is None:
-        return SideCell(ABSENT, hint="not measured in this campaign")
+        return CampaignCell(ABSENT, hint="not measured in this campaign")
     value = record[metric.column]
     if pd.isna(value):
-        return SideCell("no valid run", kind="hole", hint=str(record["hole"]))
+        return CampaignCell("no valid run", kind="hole", hint=str(record["hole"]))
     runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
     low, high = record["requests_per_second_min"], record["requests_per_second_max"]
     hint = f"{rate(low)}–{rate(high)} requests/s, {runs}" if metric.id == "throughput" else runs
     few = metric.id == "p99" and not record["latency_p99_supported"]
-    return SideCell(
+    return CampaignCell(
         metric.show(value),
         kind="number",
         sort=f"{value:.9g}",
@@ -90,26 +90,26 @@ def _figure(metric: _Metric, record: dict[str, Any] | None) -> SideCell:
     )
 
 
-def _ratio(metric: _Metric, record: dict[str, Any] | None) -> SideCell:
+def _ratio(metric: _Metric, record: dict[str, Any] | None) -> CampaignCell:
     value = record.get(f"{metric.column}_to_baseline") if record else None
     if value is None or pd.isna(value):
-        return SideCell(ABSENT)
-    return SideCell(ratio(value), sort=f"{value:.9g}")
+        return CampaignCell(ABSENT)
+    return CampaignCell(ratio(value), sort=f"{value:.9g}")
 
 
 def _table(
-    metric: _Metric, section: str, frame: pd.DataFrame, campaigns: Sequence[Digest], baseline: str | None
-) -> SideTable:
+    metric: _Metric, section: str, dataframe: pd.DataFrame, campaigns: Sequence[Digest], baseline: str | None
+) -> CampaignTable:
     columns: list[tuple[str, str]] = []
     for digest in campaigns:
         columns.append((digest.name, "baseline" if digest.name == baseline else digest.started_at[:10]))
         if baseline and digest.name != baseline:
             columns.append(("", "to baseline"))
     rows = []
-    for _, alike in frame.groupby(ALIKE, sort=False):
+    for _, alike in dataframe.groupby(COMPARABLE, sort=False):
         records: dict[Any, Any] = {record["campaign"]: record for record in alike.to_dict("records")}
         first = next(iter(records.values()))
-        cells: list[SideCell] = []
+        cells: list[CampaignCell] = []
         for digest in campaigns:
             cells.append(_figure(metric, records.get(digest.name)))
             if baseline and digest.name != baseline:
@@ -117,14 +117,14 @@ def _table(
         spread = first["highest_to_lowest"]
         if metric.id == "throughput":
             alone = pd.isna(spread) or alike["requests_per_second"].count() < 2
-            cells.append(SideCell(ABSENT) if alone else SideCell(ratio(spread), sort=f"{spread:.9g}"))
+            cells.append(CampaignCell(ABSENT) if alone else CampaignCell(ratio(spread), sort=f"{spread:.9g}"))
         label = f"{first['label']} (control)" if first["control"] else str(first["label"])
         topology = "" if first["control"] else str(first["topology"])
         rows.append(((label, topology, str(first["load"]), str(first["versions"])), tuple(cells)))
     if metric.id == "throughput":
         columns.append(("Highest ÷ lowest", "runs of two campaigns"))
     title = f"{metric.name}, {metric.unit}"
-    return SideTable(f"{section}-{metric.id}", title, tuple(columns), tuple(rows))
+    return CampaignTable(f"{section}-{metric.id}", title, tuple(columns), tuple(rows))
 
 
 def _title(digest: Digest) -> str:
@@ -139,12 +139,12 @@ def _shown(members: Sequence[Digest], baseline: str | None) -> list[Digest]:
     return [*kept, *newest[len(kept) :]]
 
 
-def sections(digests: Sequence[Digest], frame: pd.DataFrame, baseline: str | None) -> tuple[Section, ...]:
+def sections(digests: Sequence[Digest], dataframe: pd.DataFrame, baseline: str | None) -> tuple[Section, ...]:
     """What may share a table, the newest campaign's section first.
 
     Args:
         digests: in order of time.
-        frame: of `frame_of`, with the same baseline.
+        dataframe: of `dataframe_of`, with the same baseline.
     """
     numbers = group_numbers(digests)
     members: dict[int, list[Digest]] = {}
@@ -163,7 +163,7 @@ def sections(digests: Sequence[Digest], frame: pd.DataFrame, baseline: str | Non
             no_ratio = f"The baseline {base.name} was measured elsewhere: {'; '.join(other)}."
         shown = _shown(group, baseline)
         section = f"group{position}"
-        rows = frame[frame["group"] == number] if not frame.empty else frame
+        rows = dataframe[dataframe["group"] == number] if not dataframe.empty else dataframe
         relative = baseline if alike else None
         tables = [] if rows.empty else [_table(metric, section, rows, shown, relative) for metric in _METRICS]
         found.append(

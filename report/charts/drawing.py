@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from report.analysis.cells import Cell
-from report.analysis.load_text import PARTS, load_text, varying_parts
+from report.analysis.load_text import LOAD_FIELDS, load_text, varying_fields
 from report.analysis.summary import Summary
 from report.results.model import Identity, Measured
 
@@ -39,7 +39,7 @@ def literal(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A summary with figures; `text` is its label, which plotly prints as it is. One label, one look."""
+    """A summary with figures; `text` is its label, which plotly prints as it is. One label, one style."""
 
     summary: Summary
     text: str
@@ -105,7 +105,7 @@ def client_colours(summaries: Iterable[Summary]) -> dict[str, str]:
     return first | {client: rest[i % len(rest)] for i, client in enumerate(others)}
 
 
-def _looks(summaries: Iterable[Summary]) -> dict[str, int]:
+def _styles(summaries: Iterable[Summary]) -> dict[str, int]:
     """Which dash and symbol each label has among those of its client: plain labels the first ones."""
     labels: dict[str, set[str]] = {}
     for summary in summaries:
@@ -120,19 +120,19 @@ def _looks(summaries: Iterable[Summary]) -> dict[str, int]:
 
 
 def _rows(summaries: Sequence[Summary]) -> dict[str, Row]:
-    colours, looks = client_colours(summaries), _looks(summaries)
+    colours, styles = client_colours(summaries), _styles(summaries)
     rows = {}
     for summary in summaries:
         if summary.figures:
             identity = summary.identity
             label = literal(identity.short_label)
-            look = looks[identity.short_label]
+            style = styles[identity.short_label]
             rows[summary.id] = Row(
                 summary,
                 f"{label} (control)" if identity.control else label,
                 CONTROL_COLOUR if identity.control else colours[identity.client],
-                _DASHES[look % len(_DASHES)],
-                _SYMBOLS[look % len(_SYMBOLS)],
+                _DASHES[style % len(_DASHES)],
+                _SYMBOLS[style % len(_SYMBOLS)],
             )
     return rows
 
@@ -143,7 +143,7 @@ def _drawn(rows: Mapping[str, Row], summaries: Iterable[Summary]) -> tuple[Row, 
 
 def _text(first: str, identity: Identity, parts: Iterable[str], store: str = "") -> str:
     """`Standalone · heavy · 50 connections · on valkey`: what of the load tells rows apart, by its names."""
-    load = load_text(identity, [part for part in PARTS if part[0] in parts])
+    load = load_text(identity, [part for part in LOAD_FIELDS if part[0] in parts])
     return " · ".join(filter(None, (first, load, f"on {store}" if store else "")))
 
 
@@ -204,7 +204,7 @@ def drawing_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]) -
             and all its controls.
     """
     summaries = [s for _, cells, controls in parts for s in (*_clients(cells), *controls)]
-    names = [name for name, _ in varying_parts(summaries)] if summaries else []
+    names = [name for name, _ in varying_fields(summaries)] if summaries else []
     rows = _rows(summaries)
     found: list[tuple[str, View]] = []
     alone: list[tuple[str, View]] = []

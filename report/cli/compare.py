@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from report.base.errors import USAGE, ReportError, one_line
-from report.base.terminal import ended
+from report.base.terminal import run_program
 from report.compare.baselines import find_baseline, save_baseline
 from report.compare.comparability import KINDS
 from report.compare.matching import Outcome, compare_sides
 from report.compare.metrics import METRICS
 from report.compare.output_formats import as_json, as_markdown, as_table
-from report.compare.selection import Campaigns, Side, split_side
+from report.compare.selection import CampaignReader, Selection, parse_selection
 
 REGRESSION = 6
 INCONCLUSIVE = 7
@@ -70,33 +70,33 @@ def _allowed(text: str) -> frozenset[str]:
     return words
 
 
-def _sides(options: argparse.Namespace, campaigns: Campaigns) -> tuple[Side, Side]:
+def _sides(options: argparse.Namespace, campaigns: CampaignReader) -> tuple[Selection, Selection]:
     """Base and new, as the words and `--baseline` say."""
     root = Path(options.output)
     default = Path(options.campaign) if options.campaign else root / "latest"
-    words = [split_side(text, default) for text in options.sides]
+    words = [parse_selection(text, default) for text in options.sides]
     if options.baseline is not None:
         if len(words) > 1:
             raise ReportError("with --baseline give one side at most: it is compared with it", USAGE)
         new_folder, label = words[0] if words else (default, None)
         base_folder = find_baseline(root, options.baseline)
-        return campaigns.side(base_folder, label), campaigns.side(new_folder, label)
+        return campaigns.select(base_folder, label), campaigns.select(new_folder, label)
     if len(words) != 2:
         raise ReportError("give BASE and NEW, or --baseline NAME; see --help", USAGE)
     (base_folder, base_label), (new_folder, new_label) = words
     # `DIR` beside `DIR#TARGET` is the same target of the other campaign.
     return (
-        campaigns.side(base_folder, base_label or new_label),
-        campaigns.side(new_folder, new_label or base_label),
+        campaigns.select(base_folder, base_label or new_label),
+        campaigns.select(new_folder, new_label or base_label),
     )
 
 
-def _save(options: argparse.Namespace, campaigns: Campaigns) -> int:
+def _save(options: argparse.Namespace, campaigns: CampaignReader) -> int:
     root = Path(options.output)
     if len(options.sides) > 1 or options.baseline is not None:
         raise ReportError("--save-baseline saves one campaign: give its folder, or --campaign", USAGE)
     default = Path(options.campaign) if options.campaign else root / "latest"
-    folder, label = split_side(options.sides[0], default) if options.sides else (default, None)
+    folder, label = parse_selection(options.sides[0], default) if options.sides else (default, None)
     if label is not None:
         raise ReportError(f"a baseline is a whole campaign: give a folder, not {one_line(label)}", USAGE)
     campaign, _ = campaigns.read(folder)
@@ -106,7 +106,7 @@ def _save(options: argparse.Namespace, campaigns: Campaigns) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    campaigns = Campaigns()
+    campaigns = CampaignReader()
     allowed, floor = _allowed(options.allow), floor_share(options.floor)
     if options.save_baseline is not None:
         return _save(options, campaigns)
@@ -121,4 +121,4 @@ def _run(options: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program. Returns its exit code, see `--help`."""
-    return ended("compare", lambda: _run(_parser().parse_args(arguments)))
+    return run_program("compare", lambda: _run(_parser().parse_args(arguments)))

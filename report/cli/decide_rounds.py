@@ -9,7 +9,7 @@ from pathlib import Path
 from report.analysis.analysis import analysis_of
 from report.analysis.summary import summarize
 from report.base.errors import USAGE, ReportError
-from report.base.terminal import ended
+from report.base.terminal import run_program
 from report.results.load import load_campaign
 from report.sections.adaptive import adaptive_document, adaptive_of
 
@@ -27,8 +27,12 @@ def _run(options: argparse.Namespace) -> int:
     campaign = load_campaign(Path(options.campaign), keep_going=True, series=False)
     made = options.round
     summaries = tuple(
-        replace(row, looked=made, schedule=replace(row.schedule, ended=made if options.end else None))
-        if row.schedule
+        replace(
+            row,
+            last_look=made,
+            look_schedule=replace(row.look_schedule, ended=made if options.end else None),
+        )
+        if row.look_schedule
         else row
         for row in summarize(campaign)
     )
@@ -41,4 +45,4 @@ def _run(options: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program. Returns its exit code: 0, or that of the report."""
-    return ended("decide-rounds", lambda: _run(_parser().parse_args(arguments)))
+    return run_program("decide-rounds", lambda: _run(_parser().parse_args(arguments)))

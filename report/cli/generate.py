@@ -10,7 +10,7 @@ from pathlib import Path
 from report.analysis.analysis import analyse
 from report.base.errors import USAGE, one_line
 from report.base.files import write_all
-from report.base.terminal import ended
+from report.base.terminal import run_program
 from report.cli.report_files import FORMATS, PAGE, report_files
 from report.export.images import images
 from report.export.summary_json import summary_document
@@ -62,30 +62,30 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _say(text: str) -> None:
+def _print_error(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _tell(campaign: Campaign) -> None:
+def _print_notes(campaign: Campaign) -> None:
     for name in campaign.ignored:
-        _say(f"{one_line(name)}: ignored, an interrupted write left it behind")
+        _print_error(f"{one_line(name)}: ignored, an interrupted write left it behind")
     if campaign.manifest is None:
-        _say("manifest.json: there is none; the report cannot name the machine or the plan")
+        _print_error("manifest.json: there is none; the report cannot name the machine or the plan")
     for entry in campaign.excluded:
-        _say(f"generate_report: {entry}: excluded")
+        _print_error(f"generate_report: {entry}: excluded")
 
 
 def _report_campaign(options: argparse.Namespace) -> int:
     folder = Path(os.path.realpath(options.campaign))
     campaign = load_campaign(folder, keep_going=options.keep_going)
-    _tell(campaign)
+    _print_notes(campaign)
     analysis = analyse(campaign)
     files = report_files(analysis, options.output_format)
     write_all(folder / "report", files)
     if options.images:
         pictures, left_out = images(analysis)
         if left_out:
-            _say(f"images: {left_out} cells are left out, there are too many")
+            _print_error(f"images: {left_out} cells are left out, there are too many")
         write_all(folder / "report" / "images", pictures)
     page = str(folder / "report" / (PAGE if PAGE in files else next(iter(files))))
     if options.summary_json:
@@ -95,12 +95,12 @@ def _report_campaign(options: argparse.Namespace) -> int:
     return USAGE if campaign.excluded else 0
 
 
-def _report_several(options: argparse.Namespace) -> int:
+def _report_campaigns(options: argparse.Namespace) -> int:
     # It takes a second to load pandas, which a single campaign does not need.
-    from report.campaigns.report import Asked, report_campaigns
+    from report.campaigns.build import Options, build_report
 
-    return report_campaigns(
-        Asked(
+    return build_report(
+        Options(
             root=Path(options.compare_runs),
             trends=options.include_trends,
             baseline=options.baseline,
@@ -125,7 +125,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     _check(parser, options)
-    return _report_campaign(options) if options.campaign is not None else _report_several(options)
+    return _report_campaign(options) if options.campaign is not None else _report_campaigns(options)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -134,4 +134,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         Its exit code, see `--help`.
     """
-    return ended("generate_report", lambda: _run(arguments))
+    return run_program("generate_report", lambda: _run(arguments))

@@ -11,17 +11,17 @@ from report.analysis.load_text import load_text
 from report.analysis.summary import Summary
 from report.base.errors import ENVIRONMENT, USAGE, ReportError, one_line
 from report.base.files import write_all
-from report.base.terminal import ended
+from report.base.terminal import run_program
 from report.compare.comparability import machine_of, runtime_of
 from report.compare.metrics import METRICS, values_of
 from report.compare.noise_floor import (
+    MAX_NOISE,
     NOISE_FOLDER,
     NOISE_SCHEMA,
     NOISE_SCHEMA_VERSION,
-    UNSTEADY,
     percent_text,
 )
-from report.compare.selection import Campaigns, Side
+from report.compare.selection import CampaignReader, Selection
 from report.statistics.noise import MIN_RUNS_FOR_NOISE, Noise, noise_of
 
 _EPILOG = """exit codes: 0 done · 2 wrong usage, too few runs, or a file that is not what it should be ·
@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _configuration(side: Side) -> Summary:
+def _configuration(side: Selection) -> Summary:
     enough = [row for row in side.summaries if row.valid_runs >= MIN_RUNS_FOR_NOISE]
     if len(enough) == 1:
         return enough[0]
@@ -57,7 +57,7 @@ def _configuration(side: Side) -> Summary:
     raise ReportError(f"{one_line(side.text)} has several configurations ({names}): name one --target", USAGE)
 
 
-def noise_document(side: Side, summary: Summary) -> dict[str, Any]:
+def noise_document(side: Selection, summary: Summary) -> dict[str, Any]:
     """What is saved: by metric, where every run has it, with where and on what it was measured."""
     metrics = {}
     for metric in METRICS.values():
@@ -103,12 +103,12 @@ def _sentences(name: str, noise: Noise) -> list[str]:
         f"{percent_text(noise.drift)})",
         f"  difference that {noise.per_side} runs a side find: {detectable}; "
         f"a difference of 5 % takes {runs} runs a side",
-        *([unsteady] if noise.noise_floor >= UNSTEADY else []),
+        *([unsteady] if noise.noise_floor >= MAX_NOISE else []),
     ]
 
 
 def _run(options: argparse.Namespace) -> int:
-    side = Campaigns().side(Path(options.campaign), options.target)
+    side = CampaignReader().select(Path(options.campaign), options.target)
     summary = _configuration(side)
     found = noise_document(side, summary)
     text = json.dumps(found, ensure_ascii=False, indent=2)
@@ -132,4 +132,4 @@ def _run(options: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program. Returns its exit code, see `--help`."""
-    return ended("noise", lambda: _run(_parser().parse_args(arguments)))
+    return run_program("noise", lambda: _run(_parser().parse_args(arguments)))

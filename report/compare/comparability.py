@@ -8,7 +8,7 @@ from typing import Any
 from report.analysis.summary import Summary
 from report.base.errors import one_line
 from report.base.format import gibibytes, joined
-from report.compare.selection import Side
+from report.compare.selection import Selection
 from report.results.model import Campaign
 from report.sections.containers import caps_text
 from report.sections.script_text import script_names
@@ -29,7 +29,7 @@ KINDS = ("machine", "schema", "store", "script", "topology", "runtime")
 
 
 @dataclass(frozen=True, slots=True)
-class Unlike:
+class Difference:
     """What makes a comparison one of unlike things; `kinds` are words that `--allow` takes."""
 
     kinds: tuple[str, ...]
@@ -66,7 +66,7 @@ def _runtime_without_store(summary: Summary) -> str:
     )
 
 
-def _machine(base: Side, new: Side) -> str:
+def _machine(base: Selection, new: Selection) -> str:
     if base.folder == new.folder:
         return ""
     one, other = machine_of(base.campaign), machine_of(new.campaign)
@@ -153,24 +153,24 @@ def _place_text(rows: Sequence[Summary], kinds: Sequence[str], with_caps: bool) 
     return ", ".join(joined(list(dict.fromkeys(shown[kind]))) for kind in kinds)
 
 
-def unlike_sides(base: Side, new: Side) -> list[Unlike]:
+def campaign_differences(base: Selection, new: Selection) -> list[Difference]:
     """What differs between the campaigns as a whole."""
     found = []
     machine = _machine(base, new)
     if machine:
-        found.append(Unlike(("machine",), f"machine differs: {machine}"))
+        found.append(Difference(("machine",), f"machine differs: {machine}"))
     one, other = _schema(base), _schema(new)
     if one != other:
-        found.append(Unlike(("schema",), f"schema version differs: {one}, then {other}"))
+        found.append(Difference(("schema",), f"schema version differs: {one}, then {other}"))
     return found
 
 
-def _schema(side: Side) -> str:
+def _schema(side: Selection) -> str:
     manifest = side.campaign.manifest
     return "none on record" if manifest is None else str(manifest["schema_version"])
 
 
-def names_of(base: Side, new: Side, pair: tuple[Summary, Summary]) -> tuple[str, str]:
+def names_of(base: Selection, new: Selection, pair: tuple[Summary, Summary]) -> tuple[str, str]:
     """What tells two rows apart in a sentence: their targets, their campaigns, or both."""
     labels = [row.identity.label for row in pair]
     campaigns = [side.campaign.name for side in (base, new)]
@@ -181,7 +181,9 @@ def names_of(base: Side, new: Side, pair: tuple[Summary, Summary]) -> tuple[str,
     return f"{campaigns[0]}#{labels[0]}", f"{campaigns[1]}#{labels[1]}"
 
 
-def unlike_rows(pairs: Sequence[tuple[Summary, Summary]], names: tuple[str, str]) -> list[list[Unlike]]:
+def row_differences(
+    pairs: Sequence[tuple[Summary, Summary]], names: tuple[str, str]
+) -> list[list[Difference]]:
     """What makes configurations unlike, besides what the comparison is about, of each pair.
 
     Scripts of their own are no such thing, as in the report: client and script are compared together. Two
@@ -195,19 +197,19 @@ def unlike_rows(pairs: Sequence[tuple[Summary, Summary]], names: tuple[str, str]
     return [[*_of_pair(*pair, names), *(place if pair in placed else [])] for pair in pairs]
 
 
-def _of_pair(base: Summary, new: Summary, names: tuple[str, str]) -> list[Unlike]:
+def _of_pair(base: Summary, new: Summary, names: tuple[str, str]) -> list[Difference]:
     found = []
     if text := _control_text(base, new):
-        found.append(Unlike(tuple(_place_kinds(base, new)), text))
+        found.append(Difference(tuple(_place_kinds(base, new)), text))
     one_script = base.identity.same_script and new.identity.same_script
     if one_script and base.identity.label != new.identity.label and _script_differs(base, new):
         scripts = f"{_script_text(base)}; {_script_text(new)}"
         text = f"script differs: {names[0]} and {names[1]} were to run one script and did not ({scripts})"
-        found.append(Unlike(("script",), text))
+        found.append(Difference(("script",), text))
     return found
 
 
-def _places(pairs: Sequence[tuple[Summary, Summary]], names: tuple[str, str]) -> list[Unlike]:
+def _places(pairs: Sequence[tuple[Summary, Summary]], names: tuple[str, str]) -> list[Difference]:
     """Store, topology and runtime of both sides, in one sentence; none for no pairs."""
     kinds = [kind for kind in KINDS if any(kind in _place_kinds(*pair) for pair in pairs)]
     if not kinds:
@@ -216,7 +218,7 @@ def _places(pairs: Sequence[tuple[Summary, Summary]], names: tuple[str, str]) ->
     caps = "runtime" in kinds and any(base.runtime == new.runtime for base, new in pairs)
     one, other = (_place_text(rows, kinds, caps) for rows in zip(*pairs, strict=True))
     verb = "differ" if " and " in what else "differs"
-    return [Unlike(tuple(kinds), f"{what} {verb}: {names[0]} ran on {one}; {names[1]} on {other}")]
+    return [Difference(tuple(kinds), f"{what} {verb}: {names[0]} ran on {one}; {names[1]} on {other}")]
 
 
 def _script_text(summary: Summary) -> str:
@@ -258,7 +260,7 @@ def together_text(parts: Sequence[str]) -> str:
     return f"{joined(list(parts))} {'alone' if len(parts) == 1 else 'together'}" if parts else ""
 
 
-#: Parts that targets have in common, or one for one; the store's version is no note, see `unlike_rows`.
+#: Parts that targets have in common, or one for one; the store's version is no note, see `row_differences`.
 _NOTED = {
     "client": "{client}",
     "limiter": "limiter",

@@ -9,20 +9,20 @@ from report.analysis.load_text import load_text
 from report.analysis.summary import Summary
 from report.base.errors import USAGE, ReportError, one_line
 from report.compare.comparability import (
-    Unlike,
+    Difference,
+    campaign_differences,
     compared_parts,
     machine_of,
     names_of,
+    row_differences,
     runtime_of,
     script_note,
     together_text,
-    unlike_rows,
-    unlike_sides,
     version_notes,
 )
 from report.compare.metrics import Metric, meaning_of, notes_on, values_of
 from report.compare.noise_floor import Floor, floor_of, measured_noise
-from report.compare.selection import Side
+from report.compare.selection import Selection
 from report.statistics.decision import Comparison, compare_family
 
 
@@ -45,8 +45,8 @@ class Compared:
 class Outcome:
     """All of one call of `compare`."""
 
-    base: Side
-    new: Side
+    base: Selection
+    new: Selection
     metric: Metric
     floor: Floor
     drift_excluded: bool
@@ -71,7 +71,7 @@ def _load_texts(summaries: Sequence[Summary]) -> str:
     return ", ".join(dict.fromkeys(load_text(row.identity) for row in summaries))
 
 
-def match(base: Side, new: Side) -> tuple[list[tuple[Summary, Summary]], list[str]]:
+def match(base: Selection, new: Selection) -> tuple[list[tuple[Summary, Summary]], list[str]]:
     """Pairs under one load: of the targets that are meant, or of each target with itself; what has no pair.
 
     Raises ReportError when nothing matches, or both sides are the same rows.
@@ -97,7 +97,7 @@ def match(base: Side, new: Side) -> tuple[list[tuple[Summary, Summary]], list[st
     return pairs, alone
 
 
-def _refuse(found: Sequence[Unlike], allowed: frozenset[str]) -> None:
+def _refuse(found: Sequence[Difference], allowed: frozenset[str]) -> None:
     """Raises ReportError with one line for what is not comparable."""
     refused = list(dict.fromkeys(each for each in found if not allowed.issuperset(each.kinds)))
     if refused:
@@ -107,7 +107,7 @@ def _refuse(found: Sequence[Unlike], allowed: frozenset[str]) -> None:
 
 
 def _differences(
-    pair: tuple[Summary, Summary], unlike: Sequence[Unlike], names: tuple[str, str]
+    pair: tuple[Summary, Summary], unlike: Sequence[Difference], names: tuple[str, str]
 ) -> tuple[str, ...]:
     """Each in a sentence; of two targets the last one says what the comparison is of."""
     texts = [each.text for each in unlike]
@@ -127,7 +127,7 @@ def _without_verdict(found: Comparison) -> Comparison:
 
 
 def compare_sides(
-    base: Side, new: Side, metric: Metric, floor: float, allowed: frozenset[str], root: Path
+    base: Selection, new: Selection, metric: Metric, floor: float, allowed: frozenset[str], root: Path
 ) -> Outcome:
     """Compares what two sides have in common.
 
@@ -142,12 +142,12 @@ def compare_sides(
         ReportError: exit code 2, nothing to compare, or unlike things.
     """
     pairs, alone = match(base, new)
-    of_sides = unlike_sides(base, new)
+    of_sides = campaign_differences(base, new)
     names = {id(one): names_of(base, new, (one, other)) for one, other in pairs}
-    of_rows: dict[int, list[Unlike]] = {}
+    of_rows: dict[int, list[Difference]] = {}
     for both in dict.fromkeys(names.values()):
         alike = [pair for pair in pairs if names[id(pair[0])] == both]
-        of_rows.update(zip((id(one) for one, _ in alike), unlike_rows(alike, both), strict=True))
+        of_rows.update(zip((id(one) for one, _ in alike), row_differences(alike, both), strict=True))
     _refuse([*of_sides, *(each for found in of_rows.values() for each in found)], allowed)
     drift_excluded = base.folder == new.folder and _interleaved(base)
     values = [(values_of(other, metric), values_of(one, metric)) for one, other in pairs]
@@ -201,24 +201,24 @@ def compare_sides(
     )
 
 
-def _name(side: Side, row: Summary, with_campaign: bool) -> str:
+def _name(side: Selection, row: Summary, with_campaign: bool) -> str:
     return f"{side.campaign.name}#{row.identity.label}" if with_campaign else row.identity.label
 
 
-def _interleaved(side: Side) -> bool:
+def _interleaved(side: Selection) -> bool:
     manifest = side.campaign.manifest
     return manifest is not None and manifest["plan"]["order"] == "interleaved"
 
 
-def _look_notes(base: Side, new: Side, drift_excluded: bool) -> list[str]:
-    adaptive = any(row.schedule for side in (base, new) for row in side.summaries)
+def _look_notes(base: Selection, new: Selection, drift_excluded: bool) -> list[str]:
+    adaptive = any(row.look_schedule for side in (base, new) for row in side.summaries)
     if not adaptive:
         return []
     where = ": the verdict of the campaign’s report counts" if drift_excluded else ""
     return [f"--runs auto chose the number of runs by their figures, and this tests them once more{where}"]
 
 
-def _drift_notes(base: Side, new: Side, drift_excluded: bool) -> list[str]:
+def _drift_notes(base: Selection, new: Selection, drift_excluded: bool) -> list[str]:
     if drift_excluded:
         return []
     if base.folder != new.folder and base.campaign.name == new.campaign.name:

@@ -15,7 +15,7 @@ NOISE_SCHEMA_VERSION = 1
 
 #: Where chance alone reaches so far, a target that became half as fast could not be told from one that did
 #: not: such runs are not compared.
-UNSTEADY = 0.5
+MAX_NOISE = 0.5
 
 #: What a noise floor should be for a comparison across campaigns to be of use.
 _USEFUL = 0.1
@@ -91,7 +91,7 @@ def floor_of(
         share, source = by_spread, "by the spread of these runs, as no `noise` was measured here"
     else:
         return Floor(asked, f"±{percent_text(asked)} (noise of this host: not known)")
-    if share > asked and share >= UNSTEADY:
+    if share > asked and share >= MAX_NOISE:
         return Floor(share, "", _unsteady(noise, runs))
     larger = max(asked, share)
     if larger == asked:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from report.analysis.comparison_text import runs_text
-from report.analysis.load_text import load_text, varying_parts
+from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, decimals, plural
 from report.compare.comparability import together_text
@@ -64,8 +64,8 @@ def _cells(outcome: Outcome, row: Compared, load: str) -> tuple[str, ...]:
 
 
 def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
-    parts = varying_parts([row.new for row in outcome.rows])
-    return [_cells(outcome, row, load_text(row.new.identity, parts)) for row in outcome.rows]
+    fields = varying_fields([row.new for row in outcome.rows])
+    return [_cells(outcome, row, load_text(row.new.identity, fields)) for row in outcome.rows]
 
 
 def _undecided(row: Compared, unsteady: bool) -> str:

@@ -12,7 +12,7 @@ from report.results.model import MANIFEST, Campaign
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class Selection:
     """A campaign, and the target that is meant of it; None: each of its targets."""
 
     campaign: Campaign
@@ -26,7 +26,7 @@ class Side:
         return f"{self.campaign.name}#{self.label}" if self.label else self.campaign.name
 
 
-def split_side(text: str, default: Path) -> tuple[Path, str | None]:
+def parse_selection(text: str, default: Path) -> tuple[Path, str | None]:
     """`LABEL` is a target of the default campaign; what holds a `/`, and what stands before `#`, is a folder.
 
     Raises ReportError for an empty text or an empty folder before `#`.
@@ -41,7 +41,7 @@ def split_side(text: str, default: Path) -> tuple[Path, str | None]:
     return (Path(text), None) if "/" in text else (default, text)
 
 
-class Campaigns:
+class CampaignReader:
     """Reads each campaign once."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Campaigns:
             self._read[key] = (campaign, summarize(campaign))
         return self._read[key]
 
-    def side(self, folder: Path, label: str | None) -> Side:
+    def select(self, folder: Path, label: str | None) -> Selection:
         """Raises ReportError when the campaign has no such target, naming those that it has."""
         campaign, summaries = self.read(folder)
         chosen = summaries if label is None else tuple(row for row in summaries if _is_called(row, label))
@@ -68,7 +68,7 @@ class Campaigns:
                 f"(it has {', '.join(map(one_line, labels))}){_where_else(folder, label)}",
                 USAGE,
             )
-        return Side(campaign, folder.resolve(), label, chosen)
+        return Selection(campaign, folder.resolve(), label, chosen)
 
 
 def _where_else(folder: Path, label: str | None) -> str:

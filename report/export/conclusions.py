@@ -5,7 +5,7 @@ from typing import Any
 
 from report.analysis.cells import Cell
 from report.analysis.rankings import Pair
-from report.sections.first_screen import answers
+from report.sections.first_screen import decision_cells
 from report.statistics.decision import Comparison
 
 
@@ -43,7 +43,7 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """One a ranking: under which load, what it says, and each row compared with each, by throughput, and
     apart from that by p99 (open loop alone) and by the server's CPU per request."""
     found = []
-    for cell, answer in zip(cells, answers(cells), strict=True):
+    for cell, answer in zip(cells, decision_cells(cells), strict=True):
         for ranking, group in zip(cell.rankings, answer.groups, strict=True):
             found.append(
                 {

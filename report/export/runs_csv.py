@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from report.analysis.summary import Summary
-from report.base.csv_text import Cell, csv_text, decimals
+from report.base.csv_text import Cell, csv_number, csv_text
 from report.results.model import Measured, Run
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
 
@@ -11,7 +11,7 @@ Column = tuple[str, Callable[[Run], Cell]]
 
 
 def _figure(read: Callable[[Measured], float | None], digits: int = 0) -> Callable[[Run], Cell]:
-    return lambda run: decimals(read(run.measured), digits) if run.measured else None
+    return lambda run: csv_number(read(run.measured), digits) if run.measured else None
 
 
 def _percentile(name: str) -> Callable[[Run], Cell]:
@@ -105,7 +105,7 @@ def _first(summary: Summary, number: int, median: bool) -> list[Cell]:
         identity.complexity,
         identity.traffic,
         identity.connections,
-        decimals(identity.rate_per_second, 3),
+        csv_number(identity.rate_per_second, 3),
         identity.arrivals,
         None if identity.duration_s is None else f"{identity.duration_s:g}",
         identity.requests,

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from report.analysis.figures import FIGURES, Figure
 from report.analysis.summary import Summary
-from report.base.csv_text import Cell, csv_text, decimals
-from report.results.model import Measured, Role, Schedule
+from report.base.csv_text import Cell, csv_number, csv_text
+from report.results.model import Measured, Role, SendSchedule
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
 from report.statistics.median import median_interval
 
@@ -17,7 +17,7 @@ _INTERVAL_RUNS = 6
 
 def _figure(read: Callable[[Measured], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
     """A figure of the median run with so many decimals; empty without a valid run."""
-    return lambda summary: decimals(read(summary.figures), digits) if summary.figures else None
+    return lambda summary: csv_number(read(summary.figures), digits) if summary.figures else None
 
 
 def _percentile(name: str) -> Callable[[Summary], Cell]:
@@ -29,7 +29,7 @@ def _latency(name: str) -> Callable[[Summary], Cell]:
 
 
 def _spread(name: str, digits: int = 2) -> Callable[[Summary], Cell]:
-    return lambda summary: decimals(getattr(summary.spread, name, None), digits)
+    return lambda summary: csv_number(getattr(summary.spread, name, None), digits)
 
 
 def _end(read: Figure, index: int) -> Callable[[Summary], Cell]:
@@ -37,7 +37,7 @@ def _end(read: Figure, index: int) -> Callable[[Summary], Cell]:
 
     def end(summary: Summary) -> Cell:
         ends = summary.range_of(read)
-        return decimals(ends[index], 3) if ends else None
+        return csv_number(ends[index], 3) if ends else None
 
     return end
 
@@ -59,7 +59,7 @@ def _interval(end: str, digits: int = 2) -> Callable[[Summary], Cell]:
     def read(summary: Summary) -> Cell:
         found = [run.measured.requests_per_second for run in summary.runs if run.eligible and run.measured]
         return (
-            decimals(getattr(median_interval(found), end), digits) if len(found) >= _INTERVAL_RUNS else None
+            csv_number(getattr(median_interval(found), end), digits) if len(found) >= _INTERVAL_RUNS else None
         )
 
     return read
@@ -80,7 +80,7 @@ def _by_status(summary: Summary) -> Cell:
     return " ".join(f"{status}:{count}" for status, count in found.items()) or None
 
 
-def _schedule(read: Callable[[Schedule], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
+def _schedule(read: Callable[[SendSchedule], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
     """Of the median run's open loop; empty in a closed one."""
     return _figure(lambda figures: read(figures.schedule) if figures.schedule else None, digits)
 
@@ -147,7 +147,7 @@ COLUMNS: tuple[Column, ...] = (
     ("options", lambda summary: " ".join(summary.identity.options) or None),
     ("traffic", lambda summary: summary.identity.traffic),
     ("load_model", lambda summary: "open" if summary.identity.open_loop else "closed"),
-    ("rate_per_second", lambda summary: decimals(summary.identity.rate_per_second, 3)),
+    ("rate_per_second", lambda summary: csv_number(summary.identity.rate_per_second, 3)),
     ("arrivals", lambda summary: summary.identity.arrivals),
     ("complexity", lambda summary: summary.identity.complexity),
     ("limit_points", _limit(0)),

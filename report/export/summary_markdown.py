@@ -11,7 +11,7 @@ from report.analysis.thresholds import HELD, Judgement
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within
-from report.sections.first_screen import AnswerGroup, AnswerRow, answers, control_row
+from report.sections.first_screen import DecisionGroup, DecisionRow, control_row, decision_cells
 from report.sections.notices import campaign_notices
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.script_text import mode_text
@@ -33,7 +33,7 @@ _HEADERS = (
 _UNRANKED = "Rows are in the order of their medians, which ranks nothing."
 
 
-def _cells(row: AnswerRow, summary: Summary) -> list[str]:
+def _cells(row: DecisionRow, summary: Summary) -> list[str]:
     label = code(row.label)
     return [
         f"{row.rank}. {'**' if row.best else ''}{label}{'**' if row.best else ''}" if row.rank else label,
@@ -47,14 +47,14 @@ def _cells(row: AnswerRow, summary: Summary) -> list[str]:
     ]
 
 
-def _table(rows: Sequence[AnswerRow], summaries: Sequence[Summary]) -> list[str]:
+def _table(rows: Sequence[DecisionRow], summaries: Sequence[Summary]) -> list[str]:
     by_id = {summary.id: summary for summary in summaries}
     at_a_rate = any(summary.identity.open_loop for summary in summaries)
     headers = [name.replace("Throughput to", "p99 to") if at_a_rate else name for name in _HEADERS]
     return table(headers, [_cells(row, by_id[row.summary_id]) for row in rows], 1)
 
 
-def _ranking(ranking: Ranking, group: AnswerGroup) -> list[str]:
+def _ranking(ranking: Ranking, group: DecisionGroup) -> list[str]:
     store = "On a store that is not known" if ranking.store is None else f"On {code(ranking.store)}"
     already = " that already ran" if ranking.group.external else ""
     ranked = any(row.rank for row in group.rows)
@@ -65,7 +65,7 @@ def _ranking(ranking: Ranking, group: AnswerGroup) -> list[str]:
 
 def cell_blocks(cell: Cell) -> list[list[str]]:
     """Heading, what each ranking says with its table, and the controls, as blocks of lines."""
-    (answer,) = answers([cell])
+    (answer,) = decision_cells([cell])
     blocks = [
         [f"### {prose(answer.title)}"],
         *(_ranking(*both) for both in zip(cell.rankings, answer.groups, strict=True)),

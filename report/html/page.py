@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.analysis import Analysis
-from report.analysis.load_text import PARTS, load_text, varying_parts
+from report.analysis.load_text import LOAD_FIELDS, load_text, varying_fields
 from report.analysis.runtimes import Runtime
 from report.analysis.summary import Summary
 from report.analysis.thresholds import Judgement
@@ -19,7 +19,7 @@ from report.sections.environment import campaign_facts, external_notices, machin
 from report.sections.failures import COLUMNS as FAILURE_COLUMNS
 from report.sections.failures import failures
 from report.sections.filters import filter_values, row_values, rows_named
-from report.sections.first_screen import Answer, AnswerRow, answers, control_row
+from report.sections.first_screen import DecisionCell, DecisionRow, control_row, decision_cells
 from report.sections.latency_at_rate import COLUMNS as RATE_COLUMNS
 from report.sections.latency_at_rate import RateTable, rate_tables
 from report.sections.notices import campaign_notices
@@ -39,12 +39,12 @@ class Decision:
 
     id: str
     open_loop: bool
-    answers: tuple[Answer, ...]
-    controls: tuple[AnswerRow, ...]
+    answers: tuple[DecisionCell, ...]
+    controls: tuple[DecisionRow, ...]
     """Where there is no client: else they stand under their cells."""
 
     @property
-    def rows(self) -> list[AnswerRow]:
+    def rows(self) -> list[DecisionRow]:
         return [*(row for answer in self.answers for row in answer.rows), *self.controls]
 
     @property
@@ -61,14 +61,14 @@ class Section:
     name: str
     ids: str
     """Of its rows, with a space between."""
-    answers: tuple[Answer, ...]
+    answers: tuple[DecisionCell, ...]
     decisions: tuple[Decision, ...]
     """The tables of the first screen: capacity and latency at a rate apart (rule M4)."""
     rate_tables: tuple[RateTable, ...]
     tables: tuple[Table, ...]
 
 
-def _decisions(runtime: Runtime, found: Sequence[Answer]) -> tuple[Decision, ...]:
+def _decisions(runtime: Runtime, found: Sequence[DecisionCell]) -> tuple[Decision, ...]:
     if not found:
         controls = tuple(control_row(control) for control in runtime.controls)
         return (Decision(f"{runtime.id}decision", False, (), controls),)
@@ -81,7 +81,7 @@ def _decisions(runtime: Runtime, found: Sequence[Answer]) -> tuple[Decision, ...
 
 
 def _section(runtime: Runtime) -> Section:
-    found = answers(runtime.cells)
+    found = decision_cells(runtime.cells)
     return Section(
         id=runtime.id,
         name=runtime.name,
@@ -120,8 +120,8 @@ def _in_page_order(analysis: Analysis) -> list[Judgement]:
 
 def _common(summaries: Sequence[Summary]) -> str:
     """The load that all rows share, in words."""
-    varying = varying_parts(summaries)
-    return load_text(summaries[0].identity, [part for part in PARTS if part not in varying])
+    varying = varying_fields(summaries)
+    return load_text(summaries[0].identity, [part for part in LOAD_FIELDS if part not in varying])
 
 
 def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "runs.csv")) -> str:

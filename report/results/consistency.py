@@ -11,7 +11,7 @@ from report.results.validate import Document
 Value = TypeVar("Value")
 
 
-class Admission:
+class Consistency:
     """Admits runs one after the other: each once, of one campaign, each configuration under one hash and
     on one runtime. What equal runs say alike is kept once, so that ten thousand of them fit into memory.
     """
@@ -25,11 +25,11 @@ class Admission:
         }
         self._shared: dict[str, Any] = {}
 
-    def admit(self, run: Run) -> Run:
+    def check(self, run: Run) -> Run:
         """The run, to be kept.
 
         Raises:
-            FieldError: it contradicts what was admitted, or is there already.
+            FieldError: it contradicts what was checked, or is there already.
         """
         if self._campaign is not None and run.campaign not in (None, self._campaign):
             raise FieldError(
@@ -61,20 +61,20 @@ class Admission:
 
     def _slim(self, run: Run, identity: Identity) -> Run:
         measured = run.measured and replace(
-            run.measured, client_settings=self._once(run.measured.client_settings)
+            run.measured, client_settings=self._shared_value(run.measured.client_settings)
         )
         return replace(
             run,
             identity=identity,
-            campaign=self._once(run.campaign),
-            notes=self._once(run.notes),
-            not_applicable=self._once(run.not_applicable),
-            runtime=self._once(run.runtime),
-            versions=self._once(run.versions),
+            campaign=self._shared_value(run.campaign),
+            notes=self._shared_value(run.notes),
+            not_applicable=self._shared_value(run.not_applicable),
+            runtime=self._shared_value(run.runtime),
+            versions=self._shared_value(run.versions),
             measured=measured,
         )
 
-    def _once(self, value: Value) -> Value:
+    def _shared_value(self, value: Value) -> Value:
         """The first value that was equal to this one."""
         kept: Value = self._shared.setdefault(repr(value), value)
         return kept

@@ -18,8 +18,8 @@ from report.results.model import (
     Reason,
     Role,
     Run,
-    Schedule,
     Second,
+    SendSchedule,
 )
 from report.results.validate import Document
 from report.statistics.histograms import (
@@ -36,7 +36,7 @@ _AGREEMENT_SHARE = 0.005
 
 _ANSWERED = ("allowed", "limited")
 _WHOLE_SECOND = 0.9
-_MAX_PACES = 3600
+_MAX_SECONDS = 3600
 _ANSWERED_STATUS = ("200", "429")
 
 
@@ -68,7 +68,7 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
     )
 
 
-def _foreign_identity(request: Mapping[str, Any]) -> Identity:
+def _manual_identity(request: Mapping[str, Any]) -> Identity:
     """The identity of a run made by hand: what was asked of the generator."""
     asked = ["label", "url", "workload", "traffic", "connections", "duration_s", "requests"]
     if "rate_per_second" in request:
@@ -107,7 +107,7 @@ def _identity(result: Document) -> Identity:
         raise FieldError(f"$.{absent}", "is missing, though the other half of the identity is there")
     if "request" not in result:
         raise FieldError("$.configuration", "is missing")
-    return _foreign_identity(result["request"])
+    return _manual_identity(result["request"])
 
 
 def _merged_histogram(result: Document) -> HdrHistogram | None:
@@ -157,7 +157,7 @@ def _script_calls(result: Document) -> dict[str, int] | None:
     for node in nodes:
         start, end = node["at_start"]["script_calls"], node["at_end"]["script_calls"]
         for command in {*start, *end}:
-            calls = _that_ran(end.get(command)) - _that_ran(start.get(command))
+            calls = _successful_calls(end.get(command)) - _successful_calls(start.get(command))
             if calls < 0:
                 return None
             ran[command] = ran.get(command, 0) + calls
@@ -171,7 +171,7 @@ def _store_failures(result: Document) -> int | None:
     return max(0, int(ended["failed"]) - int(opened["failed"])) if opened and ended else None
 
 
-def _that_ran(counted: Mapping[str, int] | None) -> int:
+def _successful_calls(counted: Mapping[str, int] | None) -> int:
     return counted["calls"] - counted["failed"] if counted else 0
 
 
@@ -185,12 +185,12 @@ def _role(resources: Mapping[str, Any]) -> Role:
     )
 
 
-def _schedule(stated: Mapping[str, Any] | None) -> Schedule | None:
+def _schedule(stated: Mapping[str, Any] | None) -> SendSchedule | None:
     """From a validated result's `schedule`; None in a closed loop."""
     if stated is None:
         return None
     counts = {name: stated[name] for name in ("offered", "sent", "late", "dropped", "unsent")}
-    return Schedule(
+    return SendSchedule(
         **counts,
         achieved_per_second=stated["achieved_per_second"],
         lateness_p99_ms=stated.get("lateness_ms", {}).get("p99"),
@@ -212,13 +212,13 @@ def seconds_of(result: Document) -> tuple[Second, ...]:
     )
 
 
-def _paces(result: Document) -> "array[float]":
+def _answers_each_second(result: Document) -> "array[float]":
     """A second that the end of the window cut short is not compared with whole ones."""
     return array(
         "f",
         (
             (sample["allowed"] + sample["limited"]) / sample["interval_s"]
-            for sample in result["samples"][:_MAX_PACES]
+            for sample in result["samples"][:_MAX_SECONDS]
             if sample["interval_s"] >= _WHOLE_SECOND
         ),
     )
@@ -263,7 +263,7 @@ def _measured(result: Document, series: bool) -> Measured:
         roles={role: _role(resources) for role, resources in sorted(result["resources"].items())},
         foreign_cpu_percent=result.get("host_load", {}).get("foreign_cpu_percent"),
         seconds=seconds_of(result) if series else (),
-        paces=_paces(result),
+        answers_each_second=_answers_each_second(result),
         client_settings=result.get("server", {}).get("client_settings", {}),
         limited_by=Limit(**limit) if (limit := result.get("limited_by")) else None,
         limiter_script=_limiter_script(result),

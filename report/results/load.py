@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from report.base.errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_line
 from report.results.checksums import check_sum, read_checksums
-from report.results.consistency import Admission
+from report.results.consistency import Consistency
 from report.results.convert import planned_of, run_of, seconds_of
 from report.results.model import MANIFEST, Campaign, Excluded, Planned, Run, Second
 from report.results.validate import (
@@ -39,7 +39,7 @@ def _bytes(path: Path) -> bytes:
         return file.read(MAX_DOCUMENT_BYTES + 1)
 
 
-def _sort(folder: Path) -> tuple[list[Path], list[str]]:
+def _list_files(folder: Path) -> tuple[list[Path], list[str]]:
     """Result files, and names of what a crash left behind, both by name."""
     results, ignored = [], []
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
@@ -127,21 +127,21 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         raise ReportError(f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE)
     reader = _Reader()
     try:
-        files, ignored = _sort(folder)
+        files, ignored = _list_files(folder)
         sums = read_checksums(folder)
     except OSError as error:
         raise ReportError(f"{one_line(folder)} cannot be read: {error.strerror}", ENVIRONMENT) from error
     path = folder / MANIFEST
     manifest = reader.read(path, _read_manifest) if path.is_symlink() or path.exists() else None
     planned: tuple[Planned, ...] = planned_of(manifest) if manifest else ()
-    admission = Admission(manifest, planned)
+    consistency = Consistency(manifest, planned)
 
-    def admitted(path: Path) -> Run:
+    def checked(path: Path) -> Run:
         data = _bytes(path)
         check_sum(sums, path.name, data)
-        return admission.admit(run_of(validate_result(parse_json(data)), path.name, series=False))
+        return consistency.check(run_of(validate_result(parse_json(data)), path.name, series=False))
 
-    runs = [run for path in files if (run := reader.read(path, admitted)) is not None]
+    runs = [run for path in files if (run := reader.read(path, checked)) is not None]
     left_out = 0
     if series and (keep_going or not reader.excluded):
         runs, left_out = _with_series(folder, runs, reader)

@@ -184,7 +184,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
+class SendSchedule:
     """How well an open loop kept its schedule (rule M5): offered = sent + dropped + unsent."""
 
     offered: int
@@ -211,7 +211,7 @@ class Measured:
     """In an open loop from the intended send (rule M3)."""
     service_ms: Mapping[str, float]
     """Open loop alone: the same answers from the send, as the result states them; else empty."""
-    schedule: Schedule | None
+    schedule: SendSchedule | None
     latency_ms: Mapping[str, float]
     """average, min, max, stddev; empty when nothing was answered."""
     curve_ms: tuple[float, ...]
@@ -236,7 +236,7 @@ class Measured:
     """CPU that was busy beside all roles and the harness, in % of one CPU; None where it is not known."""
     seconds: tuple[Second, ...]
     """Of median runs alone, and of no more of them than a page can hold."""
-    paces: Sequence[float]
+    answers_each_second: Sequence[float]
     """Answers per second, of each whole second of the window's first hour; of every run, so kept small."""
     client_settings: Mapping[str, Any]
     limited_by: Limit | None

@@ -91,7 +91,7 @@ def _schema(name: str) -> Schema:
     return schema
 
 
-class _Gate:
+class _SchemaCheck:
     """Admits documents of one schema: compiled for the many that fit, in Python to name what does not."""
 
     def __init__(self, schema: Schema) -> None:
@@ -120,19 +120,19 @@ class _Gate:
 
 
 @cache
-def _result_gates() -> dict[str, _Gate]:
-    """One gate a status, so that an error names the field and not the alternative."""
-    gates = {}
+def _result_checks() -> dict[str, _SchemaCheck]:
+    """One check a status, so that an error names the field and not the alternative."""
+    checks = {}
     for alternative in _schema("result")["oneOf"]:
         status = alternative["properties"]["status"]
         for value in status.get("enum", [status.get("const")]):
-            gates[value] = _Gate(alternative)
-    return gates
+            checks[value] = _SchemaCheck(alternative)
+    return checks
 
 
 @cache
-def _manifest_gate() -> _Gate:
-    return _Gate(_schema("manifest"))
+def _manifest_check() -> _SchemaCheck:
+    return _SchemaCheck(_schema("manifest"))
 
 
 def _field_and_text(error: "ValidationError") -> tuple[str, str]:
@@ -178,12 +178,12 @@ def validate_result(document: object) -> Document:
         FieldError: the first field that the schema does not admit.
     """
     result = _check_format(document, "ratelimit-bench/result")
-    gates = _result_gates()
-    gate = gates.get(str(result.get("status")))
-    if gate is None:
+    checks = _result_checks()
+    check = checks.get(str(result.get("status")))
+    if check is None:
         found = one_line(json.dumps(result.get("status")), 40)
-        raise FieldError("$.status", f"is {found}, must be one of {', '.join(sorted(gates))}")
-    gate.check(result)
+        raise FieldError("$.status", f"is {found}, must be one of {', '.join(sorted(checks))}")
+    check.check(result)
     return result
 
 
@@ -194,5 +194,5 @@ def validate_manifest(document: object) -> Document:
         FieldError: the first field that the schema does not admit.
     """
     manifest = _check_format(document, "ratelimit-bench/manifest")
-    _manifest_gate().check(manifest)
+    _manifest_check().check(manifest)
     return manifest

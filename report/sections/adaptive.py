@@ -13,7 +13,7 @@ from report.base.format import plural, rate
 from report.sections.first_screen import cell_title
 from report.statistics.decision import DEFAULT_FLOOR
 from report.statistics.median import median_interval
-from report.statistics.sequential import Schedule, Stop, side_in_looks
+from report.statistics.sequential import LookSchedule, Stop, stop_of_side
 
 #: Why a configuration was not run any more.
 _STOPPED: dict[Stop, str] = {
@@ -104,15 +104,17 @@ def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
     return False, f"{new} and {base}: {why} ({between}){f'; {outlook}' if outlook else ''}"
 
 
-def _ranking_rows(ranking: Ranking, schedule: Schedule, looked: int) -> dict[str, tuple[int, Stop] | None]:
+def _ranking_rows(
+    ranking: Ranking, schedule: LookSchedule, looked: int
+) -> dict[str, tuple[int, Stop] | None]:
     """By the id of its summary, when each row was done."""
     stops = ranking.family.stops if ranking.family else ()
     found = {row.id: stop for row, stop in zip(ranking.compared, stops, strict=False)}
     return {row.id: found.get(row.id) or _alone(row, schedule, looked) for row in ranking.summaries} | found
 
 
-def _alone(row: Summary, schedule: Schedule, looked: int) -> tuple[int, Stop] | None:
-    return side_in_looks(row.by_round, schedule, looked)
+def _alone(row: Summary, schedule: LookSchedule, looked: int) -> tuple[int, Stop] | None:
+    return stop_of_side(row.by_round, schedule, looked)
 
 
 def _lone_text(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, str]:
@@ -143,10 +145,10 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
     A function of the results and the looks alone: asked again, it says the same.
     """
     campaign, summaries = analysis.campaign, analysis.summaries
-    schedule = next((row.schedule for row in summaries), None)
+    schedule = next((row.look_schedule for row in summaries), None)
     if schedule is None or campaign.manifest is None:
         return None
-    looked = summaries[0].looked
+    looked = summaries[0].last_look
     stops: dict[str, tuple[int, Stop] | None] = {}
     told: list[tuple[bool, Conclusion]] = []
     cells = analysis.cells

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from report.analysis.comparison_text import interval_of
-from report.analysis.load_text import load_text, varying_parts
+from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, milliseconds, plural, rate
 from report.results.model import Measured, Run
@@ -146,13 +146,13 @@ def failures(summaries: Sequence[Summary]) -> Failures:
         if troubled
         else f"No request failed in {over}."
     )
-    parts = varying_parts(summaries)
+    fields = varying_fields(summaries)
     return Failures(
         sentence,
         tuple(_kind(found, name, meaning, read) for name, meaning, read in (*KINDS, STORE)),
         tuple(
             FailureRow(
-                summary.id, summary.identity.label, load_text(summary.identity, parts), _cells(summary)
+                summary.id, summary.identity.label, load_text(summary.identity, fields), _cells(summary)
             )
             for summary in summaries
             if any(run.measured and _troubled(run.measured) for run in summary.runs)

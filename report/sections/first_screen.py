@@ -23,7 +23,7 @@ from report.statistics.decision import Comparison
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerRow:
+class DecisionRow:
     """A configuration: figures of its median run with their range over its runs, and what was shown."""
 
     summary_id: str
@@ -47,7 +47,7 @@ class AnswerRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
+class RowWarning:
     """A sign of unsteady runs of a row, as a sentence."""
 
     summary_id: str
@@ -56,7 +56,7 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerGroup:
+class DecisionGroup:
     """Rows on one store, under one script or each under its client's own."""
 
     heading: str
@@ -64,7 +64,7 @@ class AnswerGroup:
     """Which scripts ran, by which commands."""
     sentence: str
     indicative: bool
-    rows: tuple[AnswerRow, ...]
+    rows: tuple[DecisionRow, ...]
 
     @property
     def ids(self) -> str:
@@ -72,15 +72,15 @@ class AnswerGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DecisionCell:
     """One cell."""
 
     id: str
     title: str
     open_loop: bool
-    groups: tuple[AnswerGroup, ...]
-    controls: tuple[AnswerRow, ...]
-    warnings: tuple[Warned, ...]
+    groups: tuple[DecisionGroup, ...]
+    controls: tuple[DecisionRow, ...]
+    warnings: tuple[RowWarning, ...]
     ceiling: str
     difference: str
     """What tells the groups apart; empty where there is one."""
@@ -88,7 +88,7 @@ class Answer:
     client_vs_script_caption: str
 
     @property
-    def rows(self) -> tuple[AnswerRow, ...]:
+    def rows(self) -> tuple[DecisionRow, ...]:
         return (*(row for group in self.groups for row in group.rows), *self.controls)
 
 
@@ -111,9 +111,9 @@ def row_status(standing: Standing, ranking: Ranking) -> str:
     return _STATUS[found.status][ranking.open_loop] if found else ""
 
 
-def _row(summary: Summary, standing: Standing | None = None, ranking: Ranking | None = None) -> AnswerRow:
+def _row(summary: Summary, standing: Standing | None = None, ranking: Ranking | None = None) -> DecisionRow:
     compared = standing is not None and ranking is not None
-    return AnswerRow(
+    return DecisionRow(
         summary_id=summary.id,
         rank="" if standing is None or standing.rank is None else str(standing.rank),
         best=ranking is not None and ranking.winner is summary,
@@ -129,7 +129,7 @@ def _row(summary: Summary, standing: Standing | None = None, ranking: Ranking | 
     )
 
 
-def control_row(control: Summary) -> AnswerRow:
+def control_row(control: Summary) -> DecisionRow:
     """A row that nothing is compared with."""
     return _row(control)
 
@@ -187,12 +187,12 @@ def cell_title(cell: Cell) -> str:
     return " · ".join(parts)
 
 
-def answers(cells: Sequence[Cell]) -> tuple[Answer, ...]:
+def decision_cells(cells: Sequence[Cell]) -> tuple[DecisionCell, ...]:
     """One answer a cell, in their order."""
     found = []
     for cell in cells:
         groups = tuple(
-            AnswerGroup(
+            DecisionGroup(
                 heading=heading_of(ranking),
                 disclosure=disclosure(ranking),
                 sentence=sentence(ranking),
@@ -204,14 +204,14 @@ def answers(cells: Sequence[Cell]) -> tuple[Answer, ...]:
         tables = client_vs_script_tables(cell)
         controls = by_p99(cell.controls) if cell.identity.open_loop else cell.controls
         found.append(
-            Answer(
+            DecisionCell(
                 id=cell.id,
                 title=cell_title(cell),
                 open_loop=cell.identity.open_loop,
                 groups=groups,
                 controls=tuple(control_row(control) for control in controls),
                 warnings=tuple(
-                    Warned(row.id, row.identity.short_label, text)
+                    RowWarning(row.id, row.identity.short_label, text)
                     for row in (*cell.summaries, *cell.controls)
                     for text in row.warnings
                 ),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report.analysis.load_text import load_text, varying_parts
+from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import rate
 from report.results.model import Reason
@@ -41,12 +41,12 @@ class Problems:
 
 def problems(summaries: Sequence[Summary]) -> Problems:
     """Everything but suspect runs one by one, the worst first; suspect runs by rule."""
-    parts = varying_parts(summaries)
+    fields = varying_fields(summaries)
     rows: list[Problem] = []
     rules: dict[str, list[str]] = {}
     suspect_rows: list[str] = []
     for summary in summaries:
-        load = load_text(summary.identity, parts)
+        load = load_text(summary.identity, fields)
         for run in summary.runs:
             if run.eligible and run.verdict == "suspect":
                 suspect_rows.append(summary.id)
@@ -86,7 +86,7 @@ def problems(summaries: Sequence[Summary]) -> Problems:
         Problem(
             found.summary.id,
             found.summary.identity.label,
-            load_text(found.summary.identity, parts),
+            load_text(found.summary.identity, fields),
             f"{found.run.run}",
             "outlier",
             _throughput(found.run.requests_per_second),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from report.analysis.analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import name
-from report.analysis.load_text import load_text, varying_parts
+from report.analysis.load_text import load_text, varying_fields
 from report.analysis.rankings import Ranking
 from report.analysis.runtimes import Runtime
 from report.analysis.steadiness import unsteady_controls, unsteady_text
@@ -129,7 +129,7 @@ def _kind(ranking: Ranking) -> str:
 def _places(runtimes: Sequence[Runtime]) -> list[tuple[Runtime, Cell, Ranking, str]]:
     """Every ranking with what tells it from the others: runtime, topology, load, store."""
     cells = [cell for runtime in runtimes for cell in runtime.cells]
-    varying = varying_parts([cell.summaries[0] for cell in cells]) if cells else ()
+    varying = varying_fields([cell.summaries[0] for cell in cells]) if cells else ()
     topologies = {cell.identity.topology for cell in cells}
     found = []
     for runtime in runtimes:

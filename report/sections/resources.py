@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from report.analysis.load_text import load_text, varying_parts
+from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import percent
 from report.results.model import Measured
@@ -54,8 +54,8 @@ def resource_rows(summaries: Sequence[Summary]) -> tuple[ResourceRow, ...]:
         run_delay_us(figures.roles) or figures.foreign_cpu_percent is not None for _, figures in measured
     ):
         return ()
-    parts = varying_parts(summaries)
+    fields = varying_fields(summaries)
     return tuple(
-        ResourceRow(summary.id, summary.identity.label, load_text(summary.identity, parts), _cells(figures))
+        ResourceRow(summary.id, summary.identity.label, load_text(summary.identity, fields), _cells(figures))
         for summary, figures in measured
     )

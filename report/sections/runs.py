@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from report.analysis.load_text import Part, load_text, varying_parts
+from report.analysis.load_text import LoadField, load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, milliseconds, rate, share
 from report.results.model import Run
@@ -34,7 +34,7 @@ def run_link(file: str) -> str:
     return quote(f"../{file}")
 
 
-def _run_row(summary: Summary, run: Run, parts: Sequence[Part]) -> RunRow:
+def _run_row(summary: Summary, run: Run, fields: Sequence[LoadField]) -> RunRow:
     figures = run.measured
     percentiles = figures.percentiles_ms if figures else {}
     status = run.status if figures is None else run.verdict
@@ -42,7 +42,7 @@ def _run_row(summary: Summary, run: Run, parts: Sequence[Part]) -> RunRow:
         summary.id,
         summary.identity.label,
         figures.limiter_script.text if figures and figures.limiter_script else ABSENT,
-        load_text(summary.identity, parts),
+        load_text(summary.identity, fields),
         f"{run.run}",
         summary.median is run,
         (
@@ -69,11 +69,11 @@ def _number(value: float | None, show: Callable[[float | None], str], unit: str)
 
 def run_rows(summaries: Sequence[Summary]) -> tuple[RunRow, ...]:
     """Every recorded run, and every planned one that left no file, by row and run number."""
-    parts = varying_parts(summaries)
+    fields = varying_fields(summaries)
     absent = TableCell(ABSENT, kind="number", sort="")
     rows: list[RunRow] = []
     for summary in summaries:
-        found = [(run.run, _run_row(summary, run, parts)) for run in summary.runs]
+        found = [(run.run, _run_row(summary, run, fields)) for run in summary.runs]
         gaps = [
             (
                 number,
@@ -81,7 +81,7 @@ def run_rows(summaries: Sequence[Summary]) -> tuple[RunRow, ...]:
                     summary.id,
                     summary.identity.label,
                     ABSENT,
-                    load_text(summary.identity, parts),
+                    load_text(summary.identity, fields),
                     f"{number}",
                     False,
                     (*[absent] * 5, TableCell("missing", kind="verdict invalid")),

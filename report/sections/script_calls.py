@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report.analysis.load_text import load_text, varying_parts
+from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT
 from report.sections.script_text import calls_text
@@ -38,7 +38,7 @@ def calls_of(summary: Summary) -> tuple[dict[str, int], int]:
 
 def script_rows(summaries: Sequence[Summary]) -> tuple[ScriptRow, ...]:
     """A row for each configuration that named a script, or whose store counted one; others have no script."""
-    parts = varying_parts(summaries)
+    fields = varying_fields(summaries)
     rows = []
     for summary in summaries:
         calls, runs = calls_of(summary)
@@ -50,7 +50,7 @@ def script_rows(summaries: Sequence[Summary]) -> tuple[ScriptRow, ...]:
             ScriptRow(
                 summary.id,
                 summary.identity.label,
-                load_text(summary.identity, parts),
+                load_text(summary.identity, fields),
                 f"{runs} of {len(measured)}",
                 calls_text(calls) if runs else "not known: no counters, or they went back",
                 ", ".join(f"{script.kind.upper()} {script.name}" for script in named) or ABSENT,

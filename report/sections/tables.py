@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from report.analysis.cells import Cell
 from report.analysis.figures import Figure, percentile, server_cpu, store_cpu, throughput
-from report.analysis.load_text import PARTS, Part, load_text, varying_parts
+from report.analysis.load_text import LOAD_FIELDS, LoadField, load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, mebibytes, microseconds, milliseconds, percent, rate, share
 from report.results.model import Identity
@@ -171,11 +171,11 @@ _FIXED_COLUMNS = (
 )
 
 
-def _header(summary: Summary, parts: Sequence[Part]) -> list[str]:
+def _header(summary: Summary, fields: Sequence[LoadField]) -> list[str]:
     """What names a row: client, store, script, and what tells its load from that of others."""
     identity = summary.identity
     names = [identity.short_label, identity.store_text, script_names(summary)]
-    return [*names, *(_load_cell(identity, part) for part in parts)]
+    return [*names, *(_load_cell(identity, field) for field in fields)]
 
 
 def _load_name(name: str, summaries: Sequence[Summary]) -> str:
@@ -183,18 +183,18 @@ def _load_name(name: str, summaries: Sequence[Summary]) -> str:
     return "Connections" if name == "Load" and closed else name
 
 
-def _load_cell(identity: Identity, part: Part) -> str:
+def _load_cell(identity: Identity, field: LoadField) -> str:
     """The number of connections alone reads better in a column than with its word."""
-    name, read = part
+    name, read = field
     closed = name == "Load" and not identity.open_loop
     return f"{identity.connections:,}" if closed else read(identity)
 
 
-def _client_rows(cell: Cell, parts: Sequence[Part]) -> list[TableRow]:
+def _client_rows(cell: Cell, fields: Sequence[LoadField]) -> list[TableRow]:
     rows = []
     for ranking in cell.rankings:
         for standing in ranking.standings:
-            header = _header(standing.summary, parts)
+            header = _header(standing.summary, fields)
             versus_first = None if ranking.open_loop else standing.versus_first
             rows.append(_row(standing.summary, header, ranking.best, versus_first))
     return rows
@@ -216,15 +216,15 @@ def result_tables(
     Args:
         cells: in page order; ratios and best marks hold within one of their rankings.
         controls: rows of the controls in page order.
-        part_id, part: what the ids and the titles start with where a page has several parts.
+        part_id, part: what the ids and the titles start with where a page has several runtimes.
     """
     summaries = [*(summary for cell in cells for summary in cell.summaries), *controls]
     if not summaries:
         return ()
-    parts = varying_parts(summaries)
-    constant = [part for part in PARTS if part not in parts]
+    fields = varying_fields(summaries)
+    constant = [field for field in LOAD_FIELDS if field not in fields]
     common = f" All rows: {load_text(summaries[0].identity, constant)}." if constant else ""
-    headers = ("Client", "Store", "Script", *(_load_name(name, summaries) for name, _ in parts))
+    headers = ("Client", "Store", "Script", *(_load_name(name, summaries) for name, _ in fields))
 
     def table(table_id: str, title: str, caption: str, rows: Sequence[TableRow]) -> Table:
         named = f"{part}: {title}" if part else title
@@ -233,7 +233,7 @@ def result_tables(
     by_topology: dict[tuple[str | None, bool], list[TableRow]] = {}
     for cell in cells:
         kind = (cell.identity.topology, cell.identity.open_loop)
-        by_topology.setdefault(kind, []).extend(_client_rows(cell, parts))
+        by_topology.setdefault(kind, []).extend(_client_rows(cell, fields))
     caption = (
         "Figures of the median runs, each with its range over the runs that count. Rows are in the order of "
         "their medians, which ranks nothing: a figure is bold where it was shown to be better than that of "
@@ -244,7 +244,7 @@ def result_tables(
         for number, ((topology, is_open), rows) in enumerate(by_topology.items(), start=1)
     ]
     if controls:
-        rows = [_row(row, _header(row, parts), {}) for row in controls]
+        rows = [_row(row, _header(row, fields), {}) for row in controls]
         text = (
             "none: the server without a limiter. memory: counters in the server's own process. They show "
             "what the harness itself can do, and are not ranked with the clients."

@@ -54,7 +54,7 @@ def _grouped(pairs: Iterable[Pair]) -> list[tuple[Summary, list[Pair]]]:
     return list(found.values())
 
 
-def _told_pairs(pairs: Sequence[Pair], first: Summary) -> list[Pair]:
+def _pairs_to_name(pairs: Sequence[Pair], first: Summary) -> list[Pair]:
     """Pairs that show a difference: all with the first row, and others whose worse row was not told yet."""
     told = [pair for pair in pairs if pair.better and pair.base is first]
     worse = {pair.worse.id for pair in told if pair.worse}
@@ -68,7 +68,7 @@ def _told_pairs(pairs: Sequence[Pair], first: Summary) -> list[Pair]:
 def _differences(pairs: Sequence[Pair], words: _Words, first: Summary) -> list[str]:
     """`valkey-glide (0.77×, 0.68–0.84×) is slower than iovalkey`."""
     said = []
-    for base, members in _grouped(_told_pairs(pairs, first)):
+    for base, members in _grouped(_pairs_to_name(pairs, first)):
         for better, (one, several) in ((False, words.worse), (True, words.better)):
             rows = [pair for pair in members if (pair.better is pair.new) is better]
             if rows:
@@ -175,10 +175,10 @@ def scripts_differ(ranking: Ranking) -> bool:
 
 def as_sentences(clauses: Iterable[str]) -> str:
     """Clauses as sentences, in one line. The name of a target starts a sentence as it is written."""
-    return " ".join(f"{_started(text)}." for text in clauses if text)
+    return " ".join(f"{_capitalised(text)}." for text in clauses if text)
 
 
-def _started(text: str) -> str:
+def _capitalised(text: str) -> str:
     ours = text.startswith(("the ", "no ", "they ", "on "))
     return f"{text[0].upper()}{text[1:]}" if ours else text
 

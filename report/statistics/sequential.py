@@ -34,7 +34,7 @@ Stop = Literal["decided", "tight", "hopeless", "none counts", "last"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
+class LookSchedule:
     """The rounds after which runs are looked at, in their order, and the one after which the campaign was
     ended before its last look (None: it was not, or not yet)."""
 
@@ -70,9 +70,9 @@ class Family:
     """Of each side: the look after which it was not run any more, and why; None: it goes on."""
 
 
-def family_in_looks(
+def compare_in_looks(
     sides: Sequence[Side],
-    schedule: Schedule,
+    schedule: LookSchedule,
     rounds: int,
     floor: float = DEFAULT_FLOOR,
     higher_is_better: bool = True,
@@ -145,7 +145,7 @@ def _told(found: Comparison, couple: tuple[int, int], stops: Mapping[int, tuple[
     return replace(found, reason=text)
 
 
-def _is_hopeless(new: Sequence[float], base: Sequence[float], floor: float, schedule: Schedule) -> bool:
+def _is_hopeless(new: Sequence[float], base: Sequence[float], floor: float, schedule: LookSchedule) -> bool:
     """Whether the last look would decide with a probability below `HOPELESS`, by what the runs so far say.
 
     The predictive probability with a flat prior (D. J. Spiegelhalter, L. S. Freedman and P. R. Blackburn,
@@ -172,8 +172,8 @@ def _is_hopeless(new: Sequence[float], base: Sequence[float], floor: float, sche
     return same + apart < HOPELESS
 
 
-def side_in_looks(
-    side: Side, schedule: Schedule, rounds: int, floor: float = DEFAULT_FLOOR
+def stop_of_side(
+    side: Side, schedule: LookSchedule, rounds: int, floor: float = DEFAULT_FLOOR
 ) -> tuple[int, Stop] | None:
     """When a side that nothing is compared with was not run any more: once the interval of its median was
     tight, i.e. within ± `floor` of it; or if none of its runs counts by then. None: it goes on.

@@ -42,9 +42,9 @@ def test_seconds_stay_of_the_median_run_alone(campaign: Campaign) -> None:
 
 
 def test_warm_up_is_judged_from_all_runs(campaign: Campaign) -> None:
-    paces = [list(run.measured.paces) for run in campaign.runs if run.measured]
-    assert [len(each) for each in paces] == [20, 20, 20]
-    assert paces[0][0] == 501
+    answers_each_second = [list(run.measured.answers_each_second) for run in campaign.runs if run.measured]
+    assert [len(each) for each in answers_each_second] == [20, 20, 20]
+    assert answers_each_second[0][0] == 501
     (summary,) = summarize(campaign)
     assert any("The first 4 s" in text for text in summary.warnings)
 

@@ -12,7 +12,7 @@ from report.analysis.analysis import analyse
 from report.base.paths import PACKAGE
 from report.compare.matching import compare_sides
 from report.compare.metrics import METRICS
-from report.compare.selection import Campaigns
+from report.compare.selection import CampaignReader
 from report.results.load import load_campaign
 from report.sections.adaptive import adaptive_of
 
@@ -103,8 +103,8 @@ def test_runs_that_were_asked_for_and_are_not_there_are_missing(tmp_path: Path) 
 
 def test_a_comparison_within_it_says_that_it_looks_once_more(tmp_path: Path) -> None:
     folder = campaign(tmp_path / "c", {"valkey-glide": 5, "iovalkey": 5, "none": 7}, end(7))
-    side = Campaigns()
-    sides = side.side(folder, "iovalkey"), side.side(folder, "valkey-glide")
+    side = CampaignReader()
+    sides = side.select(folder, "iovalkey"), side.select(folder, "valkey-glide")
     outcome = compare_sides(*sides, METRICS["throughput"], 0.02, frozenset({"script"}), tmp_path)
     assert any("--runs auto" in note for note in outcome.notes)
 

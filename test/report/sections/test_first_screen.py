@@ -9,7 +9,7 @@ from conftest import summaries_of
 from evidence import VALKEY_SHA1
 from report.analysis.cells import cells
 from report.export.conclusions import conclusions
-from report.sections.first_screen import answers
+from report.sections.first_screen import decision_cells
 
 JITTER = (0.997, 0.999, 1.0, 1.001, 1.003)
 WIDE = (1.04, 0.90, 1.1, 1.0, 0.96)
@@ -25,7 +25,7 @@ def rows(**throughputs: tuple[float, tuple[float, ...]]) -> list[dict[str, objec
 
 
 def sentence_of(*results: dict[str, object]) -> str:
-    (answer,) = answers(cells(summaries_of(*results)))
+    (answer,) = decision_cells(cells(summaries_of(*results)))
     return answer.groups[0].sentence
 
 
@@ -57,7 +57,7 @@ def test_five_targets_of_five_runs_are_too_few_for_ten_comparisons() -> None:
         for place, label in enumerate(labels)
         for run, factor in enumerate(JITTER, start=1)
     ]
-    (answer,) = answers(cells(summaries_of(*results)))
+    (answer,) = decision_cells(cells(summaries_of(*results)))
     assert "5 runs a side are too few for 10 comparisons in one family" in answer.groups[0].sentence
     assert "about 6 runs a side would decide" in answer.groups[0].sentence
     assert "fastest" not in answer.groups[0].sentence
@@ -84,7 +84,7 @@ def test_own_scripts_are_said_where_somebody_is_called_fastest() -> None:
 
 def test_one_row_with_few_runs_leaves_the_others_tested() -> None:
     results = rows(iovalkey=(6000, JITTER), ioredis=(5000, JITTER), node_redis=(4000, JITTER[:3]))
-    (answer,) = answers(cells(summaries_of(*results)))
+    (answer,) = decision_cells(cells(summaries_of(*results)))
     (group,) = answer.groups
     assert "ioredis@valkey+same-script (0.83×, 0.83–0.84×) is slower than iovalkey" in group.sentence
     assert (
@@ -99,7 +99,7 @@ def test_one_row_with_few_runs_leaves_the_others_tested() -> None:
 
 
 def test_warnings_reach_the_row() -> None:
-    (answer,) = answers(cells(summaries_of(*rows(iovalkey=(6000, WIDE)))))
+    (answer,) = decision_cells(cells(summaries_of(*rows(iovalkey=(6000, WIDE)))))
     assert [(warned.label, warned.text) for warned in answer.warnings] == [
         (
             "iovalkey@valkey+same-script",
@@ -135,7 +135,7 @@ def test_in_an_open_loop_throughput_tells_nobody_apart() -> None:
         for client, typical in (("iovalkey", 3000), ("valkey-glide", 2500))
         for run, factor in enumerate(JITTER, start=1)
     ]
-    (answer,) = answers(cells(summaries_of(*results)))
+    (answer,) = decision_cells(cells(summaries_of(*results)))
     (group,) = answer.groups
     assert "iovalkey+same-script has the lowest p99." in group.sentence
     assert "throughput" not in group.sentence
@@ -150,6 +150,6 @@ def test_programs_are_told_the_same() -> None:
         *rows(iovalkey=(6000, JITTER), ioredis=(5000, JITTER), node_redis=(4000, JITTER))
     )
     (told,) = conclusions(cells(summaries))
-    assert told["sentence"] == answers(cells(summaries))[0].groups[0].sentence
+    assert told["sentence"] == decision_cells(cells(summaries))[0].groups[0].sentence
     assert [each["status"] for each in told["comparisons"]] == ["worse"] * 3
     assert {each["comparisons_in_family"] for each in told["comparisons"]} == {3}

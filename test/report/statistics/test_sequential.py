@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 
 from report.statistics.decision import compare_family, compare_runs
-from report.statistics.sequential import Schedule, family_in_looks, side_in_looks
+from report.statistics.sequential import LookSchedule, compare_in_looks, stop_of_side
 from simulation import sides
 
-LOOKS = Schedule(looks=(5, 7, 10, 14, 20))
+LOOKS = LookSchedule(looks=(5, 7, 10, 14, 20))
 
 
 def rounds(values: list[float]) -> dict[int, float]:
     return dict(enumerate(values, start=1))
 
 
-def study(count: int, cv: float, ratio: float, schedule: Schedule = LOOKS) -> tuple[Counter[str], float]:
+def study(count: int, cv: float, ratio: float, schedule: LookSchedule = LOOKS) -> tuple[Counter[str], float]:
     """Statuses of so many pairs of sides, and runs a side on average."""
     most = schedule.looks[-1]
     new, base = sides(np.random.default_rng(20260102), count, most, cv, ratio=ratio)
     found: Counter[str] = Counter()
     runs = 0
     for a, b in zip(new.tolist(), base.tolist(), strict=True):
-        family = family_in_looks([rounds(b), rounds(a)], schedule, most)
+        family = compare_in_looks([rounds(b), rounds(a)], schedule, most)
         found[family.comparisons[0].status] += 1
         (stop, _) = family.stops
         assert stop is not None
@@ -49,7 +49,7 @@ def test_looking_at_each_round_with_the_rule_of_one_look_would_flag_far_more() -
         for a, b in zip(new.tolist(), base.tolist(), strict=True)
     )
     in_looks = sum(
-        family_in_looks([rounds(b), rounds(a)], LOOKS, 20, 0.0).comparisons[0].status in ("better", "worse")
+        compare_in_looks([rounds(b), rounds(a)], LOOKS, 20, 0.0).comparisons[0].status in ("better", "worse")
         for a, b in zip(new.tolist(), base.tolist(), strict=True)
     )
     assert flagged > 0.1 * 300
@@ -88,7 +88,7 @@ def test_a_family_of_six_equal_sides_has_a_false_alarm_in_at_most_5_percent() ->
     alarms = 0
     for _ in range(120):
         runs = 1000 * np.exp(0.1 * rng.standard_normal((6, 20)))
-        family = family_in_looks([rounds(side) for side in runs.tolist()], LOOKS, 20)
+        family = compare_in_looks([rounds(side) for side in runs.tolist()], LOOKS, 20)
         alarms += any(each.status in ("better", "worse") for each in family.comparisons)
     assert alarms <= 0.05 * 120
 
@@ -99,7 +99,7 @@ RAGGED = [1000.0, 1300, 700, 1100, 900] * 4
 
 def test_who_is_told_apart_stops_and_the_others_go_on() -> None:
     twice = [2 * value for value in STEADY]
-    family = family_in_looks([rounds(RAGGED), rounds(RAGGED[::-1]), rounds(twice)], LOOKS, 7)
+    family = compare_in_looks([rounds(RAGGED), rounds(RAGGED[::-1]), rounds(twice)], LOOKS, 7)
     # Three pairs are too many for five runs: 3 · 2/252 is more than the first look may spend.
     assert family.stops[2] == (7, "decided")
     assert family.settled[0] is None
@@ -109,41 +109,41 @@ def test_who_is_told_apart_stops_and_the_others_go_on() -> None:
 
 def test_what_is_decided_stays_and_later_looks_and_runs_change_nothing_of_it() -> None:
     fast = [1.2 * value for value in STEADY]
-    early = family_in_looks([rounds(STEADY), rounds(fast)], LOOKS, 5)
+    early = compare_in_looks([rounds(STEADY), rounds(fast)], LOOKS, 5)
     assert early.comparisons[0].status == "better"
     assert early.stops == ((5, "decided"), (5, "decided"))
     slow_after = rounds(fast[:5] + [0.5 * value for value in STEADY[5:]])
-    assert family_in_looks([rounds(STEADY), slow_after], LOOKS, 20) == early
+    assert compare_in_looks([rounds(STEADY), slow_after], LOOKS, 20) == early
 
 
 def test_before_the_first_look_nothing_is_claimed() -> None:
-    family = family_in_looks([rounds(STEADY[:4]), rounds([2 * value for value in STEADY[:4]])], LOOKS, 4)
+    family = compare_in_looks([rounds(STEADY[:4]), rounds([2 * value for value in STEADY[:4]])], LOOKS, 4)
     assert family.stops == (None, None)
     assert family.comparisons[0].status == "indicative"
 
 
 def test_where_the_time_ends_is_the_last_look() -> None:
-    ended = Schedule(looks=LOOKS.looks, ended=6)
+    ended = LookSchedule(looks=LOOKS.looks, ended=6)
     assert [look for look, _ in ended.levels] == [5, 6]
     assert ended.levels[-1][1] == LOOKS.levels[-1][1]
-    family = family_in_looks([rounds(RAGGED), rounds(RAGGED[::-1])], ended, 6)
+    family = compare_in_looks([rounds(RAGGED), rounds(RAGGED[::-1])], ended, 6)
     assert family.stops == ((6, "last"), (6, "last"))
 
 
 @pytest.mark.parametrize("looks", [(5,), (5, 8), (5, 7, 10), (5, 7, 10, 14, 20), (5, 7, 10, 14, 20, 28, 40)])
 def test_all_looks_together_spend_5_percent(looks: tuple[int, ...]) -> None:
-    assert sum(share for _, share in Schedule(looks=looks).levels) == pytest.approx(0.05)
+    assert sum(share for _, share in LookSchedule(looks=looks).levels) == pytest.approx(0.05)
 
 
 def test_one_look_is_the_rule_of_fixed_runs() -> None:
     fast = [1.05 * value for value in STEADY]
-    family = family_in_looks([rounds(STEADY[:5]), rounds(fast[:5])], Schedule(looks=(5,)), 5)
+    family = compare_in_looks([rounds(STEADY[:5]), rounds(fast[:5])], LookSchedule(looks=(5,)), 5)
     assert family.comparisons == compare_family([(fast[:5], STEADY[:5])])
 
 
 def test_a_side_alone_stops_when_its_interval_is_tight() -> None:
-    assert side_in_looks(rounds(STEADY), LOOKS, 5) is None
-    assert side_in_looks(rounds(STEADY), LOOKS, 7) == (7, "tight")
-    assert side_in_looks(rounds(RAGGED), LOOKS, 14) is None
-    assert side_in_looks(rounds(RAGGED), LOOKS, 20) == (20, "last")
-    assert side_in_looks({}, LOOKS, 5) == (5, "none counts")
+    assert stop_of_side(rounds(STEADY), LOOKS, 5) is None
+    assert stop_of_side(rounds(STEADY), LOOKS, 7) == (7, "tight")
+    assert stop_of_side(rounds(RAGGED), LOOKS, 14) is None
+    assert stop_of_side(rounds(RAGGED), LOOKS, 20) == (20, "last")
+    assert stop_of_side({}, LOOKS, 5) == (5, "none counts")

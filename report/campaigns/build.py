@@ -9,9 +9,9 @@ from pathlib import Path
 from report.analysis.summary import summarize
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
-from report.campaigns.dataframe import frame_csv, frame_of
+from report.campaigns.dataframe import dataframe_csv, dataframe_of
 from report.campaigns.digest import Digest, digest
-from report.campaigns.documents import compare_json, compare_md
+from report.campaigns.exports import compare_json, compare_markdown
 from report.campaigns.find import REPORT, find_campaigns
 from report.campaigns.pages import compare_page, index_page, trends_page
 from report.results.load import load_campaign
@@ -21,7 +21,7 @@ _MAX_LINES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Options:
     """What the command line asks of several campaigns."""
 
     root: Path
@@ -32,7 +32,7 @@ class Asked:
     keep_going: bool
 
 
-class _Reading:
+class _Reader:
     """Campaigns that could be read, and what had to be left out, by campaign."""
 
     def __init__(self, keep_going: bool) -> None:
@@ -64,7 +64,7 @@ class _Reading:
         self.digests.append(digest(campaign, summarize(campaign), folder))
 
 
-def _find_baseline(asked: str, digests: list[Digest], reading: _Reading) -> str:
+def _find_baseline(asked: str, digests: list[Digest], reading: _Reader) -> str:
     """The baseline's name; a campaign outside of the folder is read and joins the others.
 
     Raises:
@@ -91,27 +91,27 @@ def _find_baseline(asked: str, digests: list[Digest], reading: _Reading) -> str:
     return reading.digests[-1].name
 
 
-def _files(asked: Asked, reading: _Reading, empty: tuple[Path, ...], baseline: str | None) -> dict[str, str]:
+def _files(asked: Options, reading: _Reader, empty: tuple[Path, ...], baseline: str | None) -> dict[str, str]:
     digests = sorted(reading.digests, key=lambda each: each.order)
-    frame, excluded = frame_of(digests, baseline), reading.excluded
+    dataframe, excluded = dataframe_of(digests, baseline), reading.excluded
     make: dict[str, dict[str, Callable[[], str]]] = {
         "html": {
             "index.html": lambda: index_page(digests, empty, excluded, asked.trends),
-            "compare.html": lambda: compare_page(digests, frame, baseline, excluded, asked.trends),
+            "compare.html": lambda: compare_page(digests, dataframe, baseline, excluded, asked.trends),
         },
-        "csv": {"compare.csv": lambda: frame_csv(frame)},
-        "md": {"compare.md": lambda: compare_md(digests, frame, baseline, excluded)},
-        "json": {"compare.json": lambda: compare_json(digests, frame, baseline, excluded)},
+        "csv": {"compare.csv": lambda: dataframe_csv(dataframe)},
+        "md": {"compare.md": lambda: compare_markdown(digests, dataframe, baseline, excluded)},
+        "json": {"compare.json": lambda: compare_json(digests, dataframe, baseline, excluded)},
     }
     if asked.trends:
-        make["html"]["trends.html"] = lambda: trends_page(digests, frame, excluded)
+        make["html"]["trends.html"] = lambda: trends_page(digests, dataframe, excluded)
     # The pages link to the table.
     make["html"].update(make["csv"])
     chosen = make.values() if asked.output_format == "all" else [make[asked.output_format]]
     return {name: write() for files in chosen for name, write in files.items()}
 
 
-def report_campaigns(asked: Asked) -> int:
+def build_report(asked: Options) -> int:
     """Writes `<root>/report/` and prints the path of its first page.
 
     Returns:
@@ -121,7 +121,7 @@ def report_campaigns(asked: Asked) -> int:
     """
     root = Path(os.path.realpath(asked.root))
     found = find_campaigns(root)
-    reading = _Reading(asked.keep_going)
+    reading = _Reader(asked.keep_going)
     for folder in found.campaigns:
         reading.add(folder)
     baseline = None

@@ -9,7 +9,7 @@ import pandas as pd
 from report.base.markdown import code, prose, table, within
 from report.campaigns.digest import Digest, store_notices
 from report.campaigns.pages import DRIFT
-from report.campaigns.tables import Section, SideTable, sections
+from report.campaigns.tables import CampaignTable, Section, sections
 from report.export.summary_markdown import MAX_BYTES
 from report.results.model import Excluded
 
@@ -23,14 +23,14 @@ def _plain(value: Any) -> Any:
 
 def compare_json(
     digests: Sequence[Digest],
-    frame: pd.DataFrame,
+    dataframe: pd.DataFrame,
     baseline: str | None,
     excluded: Sequence[tuple[str, Excluded]],
 ) -> str:
     """compare.json; its shape is `schemas/compare.schema.json`."""
     rows = [
         {str(name): _plain(value) for name, value in record.items() if name not in ("key", "history")}
-        for record in frame.to_dict("records")
+        for record in dataframe.to_dict("records")
     ]
     document = {
         "schema": "ratelimit-bench/compare",
@@ -57,7 +57,7 @@ def compare_json(
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def _table(side: SideTable) -> list[str]:
+def _table(side: CampaignTable) -> list[str]:
     columns = [f"{code(name) if name else ''} {prose(below)}".strip() for name, below in side.columns]
     rows = [
         [*(code(text) for text in headers), *(prose(cell.text) for cell in cells)]
@@ -76,9 +76,9 @@ def _blocks(section: Section) -> list[list[str]]:
     ]
 
 
-def compare_md(
+def compare_markdown(
     digests: Sequence[Digest],
-    frame: pd.DataFrame,
+    dataframe: pd.DataFrame,
     baseline: str | None,
     excluded: Sequence[tuple[str, Excluded]],
 ) -> str:
@@ -93,6 +93,6 @@ def compare_md(
             if excluded
             else []
         ),
-        *(block for section in sections(digests, frame, baseline) for block in _blocks(section)),
+        *(block for section in sections(digests, dataframe, baseline) for block in _blocks(section)),
     ]
     return within(blocks, MAX_BYTES, "More was left out here: compare.csv holds every row.")
