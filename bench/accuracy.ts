@@ -1,16 +1,16 @@
-import { interleaved, pairsAsked } from "./pairs.js";
+import { interleaved, pairsFromArguments } from "./pairs.js";
 import { MeasuredServer, runProgram, statistics } from "./processes.js";
 import { needWrk, runWrk } from "./wrk.js";
 
 /**
- * Our figures against those of wrk, an independent load generator, on servers that answer after a fixed time: closed
- * loop against closed loop, and the p50 of the open loop at half of that throughput.
+ * Compares our figures with those of wrk, an independent load generator, on servers that answer after a fixed time: the
+ * closed loop, and the p50 of the open loop at half of that throughput.
  */
 const DELAYS_MS = [2, 5, 20];
 const CONNECTIONS = 10;
 const SECONDS = 3;
 const THROUGHPUT_TOLERANCE = 0.05;
-/** Of the p50: a share of it, and milliseconds beside. */
+/** Allowed difference of the p50: a share of it, plus milliseconds. */
 const P50_TOLERANCE = { share: 0.1, ms: 0.1 };
 
 interface Figures {
@@ -70,7 +70,7 @@ async function compare(server: MeasuredServer, delay_ms: number, pairs: number):
 }
 
 await needWrk();
-const pairs = pairsAsked(6);
+const pairs = pairsFromArguments(6);
 for (const delay_ms of DELAYS_MS) {
   const env = { DELAY_MS: String(delay_ms) };
   const server = await MeasuredServer.start("bench/fixed-server.mjs", env, "/light");

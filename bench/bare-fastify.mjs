@@ -1,4 +1,4 @@
-// The least that a Fastify server can do for the same answer: what our server's `none` is compared with.
+// The minimal Fastify server with the same answer, the reference for our server with `none`.
 import Fastify from "fastify";
 
 const app = Fastify({ logger: false, keepAliveTimeout: 120_000 });

@@ -1,4 +1,4 @@
-// Preloaded into a server under comparison (`node --import`): tells its CPU time, and ends, when its parent asks.
+// Preloaded into a measured server (`node --import`): sends its CPU time to the parent on request.
 process.on("message", (question) => {
   if (question === "cpu") process.send?.(process.cpuUsage());
 });

@@ -5,29 +5,29 @@ import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 
 /**
- * What `compare` says on real stores where the truth is known by design: seven copies of one target, each against each
- * (21 comparisons, at most 3 may find a difference), in one interleaved campaign; and in another one target against
- * itself with 10 % more server CPU a request, which takes more and longer runs. `npm run bench:differences -- --runs 20
+ * Checks `compare` on real stores where the truth is known by design. One interleaved campaign compares seven copies of
+ * one target with each other (21 comparisons, of which at most 3 may find a difference). Another campaign, with more and
+ * longer runs, compares a target with itself plus 10 % server CPU per request. `npm run bench:differences -- --runs 20
  * --planted-runs 40` takes other numbers of runs than 10 and 60.
  */
 const COPIES = 7;
 const EXTRA = 0.1;
 const FLAGGED_AT_MOST = 3;
 
-function asked(flag: string, fallback: string): string {
+function flagValue(flag: string, fallback: string): string {
   const index = process.argv.indexOf(flag);
   return index < 0 ? fallback : (process.argv[index + 1] ?? "");
 }
 
-const runs = asked("--runs", "10");
-const plantedRuns = asked("--planted-runs", "60");
+const runs = flagValue("--runs", "10");
+const plantedRuns = flagValue("--planted-runs", "60");
 const cli = fileURLToPath(new URL("../dist/orchestrator/cli.js", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "ratelimit-bench-differences-"));
 const output = join(home, "results");
 const plugin = join(home, "same.js");
 
-/** @returns what it printed and its exit code; lines for people go to this terminal */
-async function call(words: readonly string[]) {
+/** @returns standard output and exit code; messages go to this terminal */
+async function runCli(words: readonly string[]) {
   const env = { XDG_STATE_HOME: join(home, "state") };
   const { stdout, exitCode = 1 } = await execa(process.execPath, [cli, ...words], {
     env,
@@ -49,29 +49,29 @@ async function campaign(clients: string, count: string, windowS: number): Promis
     "0",
   ];
   const flags = ["--clients", clients, "--plugin", plugin, "--runtime", "local", "--quiet", ...load];
-  const { exitCode } = await call(["run", ...flags, "--runs", count, "--seed", "1", "--output", output]);
+  const { exitCode } = await runCli(["run", ...flags, "--runs", count, "--seed", "1", "--output", output]);
   if (exitCode !== 0) throw new Error(`the campaign ended with ${exitCode}`);
 }
 
-/** Work that takes its share of the CPU whatever speed the host has at the moment: rounds, not a time. */
+/** Work in rounds instead of time, so that its share of CPU does not depend on the current speed of the host. */
 const WORK = `let state = 1;
 function work(rounds) {
   for (let round = 0; round < rounds; round++) state = (Math.imul(state, 1103515245) + 12345) | 0;
 }
 `;
 
-/** How many rounds of that work are a microsecond, in the middle of twenty looks. */
+/** The median number of rounds per microsecond of 20 measurements. */
 function roundsPerUs(): number {
   const work = new Function(`${WORK} return work;`)() as (rounds: number) => void;
-  const looks = Array.from({ length: 20 }, () => {
+  const measurements = Array.from({ length: 20 }, () => {
     const before = performance.now();
     work(1e7);
     return 1e4 / (performance.now() - before);
   });
-  return looks.sort((a, b) => a - b)[10] ?? 0;
+  return measurements.sort((a, b) => a - b)[10] ?? 0;
 }
 
-/** Options that change nothing, and one that does so many rounds of work with each command to the store. */
+/** Writes a plugin with options that change nothing, and one that adds rounds of work to each command. */
 function writePlugin(rounds: number): void {
   const same = Array.from({ length: COPIES }, (_, each) => `same${each + 1}`);
   writeFileSync(
@@ -98,7 +98,7 @@ export const plugin = {
   );
 }
 
-/** The median of the runs that are there: of the first campaign. */
+/** The median server CPU per request of the first campaign. */
 function cpuUsOfRuns(): number {
   const folder = join(output, readdirSync(output).find((name) => /^\d{8}_/.test(name)) ?? "");
   const files = readdirSync(folder).filter((name) => /_run\d+\.json$/.test(name));
@@ -119,7 +119,7 @@ interface Row {
 
 async function compared(base: string, against: string, metric: string): Promise<Row & { exitCode: number }> {
   const words = ["compare", base, against, "--metric", metric, "--format", "json", "--output", output];
-  const { stdout, exitCode } = await call(words);
+  const { stdout, exitCode } = await runCli(words);
   const [row] = (JSON.parse(stdout) as { comparisons: Row[] }).comparisons;
   if (!row) throw new Error(`compare found nothing to compare in ${base} and ${against}`);
   return { ...row, exitCode };
@@ -144,13 +144,13 @@ try {
   }
   const flagged = (found.worse ?? 0) + (found.better ?? 0);
   process.stdout.write(
-    `copies of one target, ${runs} runs a side: ${JSON.stringify(found)}; told apart ${flagged} of ${(COPIES * (COPIES - 1)) / 2}, at most ${FLAGGED_AT_MOST} may be\n`,
+    `copies of one target, ${runs} runs a side: ${JSON.stringify(found)}; differences found in ${flagged} of ${(COPIES * (COPIES - 1)) / 2}, at most ${FLAGGED_AT_MOST} allowed\n`,
   );
   await campaign("iovalkey+same1,iovalkey+busy", plantedRuns, 4);
   const busy = await compared("iovalkey+same1", "iovalkey+busy", "cpu");
-  const told = `${busy.status}, ratio ${busy.ratio?.toFixed(3)} (${busy.interval?.low.toFixed(3)} to ${busy.interval?.high.toFixed(3)})`;
+  const finding = `${busy.status}, ratio ${busy.ratio?.toFixed(3)} (${busy.interval?.low.toFixed(3)} to ${busy.interval?.high.toFixed(3)})`;
   process.stdout.write(
-    `${(EXTRA * base_us).toFixed(1)} µs more than ${base_us.toFixed(1)} µs of server CPU, ${plantedRuns} runs a side: ${told}, compare ended with ${busy.exitCode}, must be 6\n`,
+    `${(EXTRA * base_us).toFixed(1)} µs more than ${base_us.toFixed(1)} µs of server CPU, ${plantedRuns} runs a side: ${finding}, compare ended with ${busy.exitCode}, must be 6\n`,
   );
   if (flagged > FLAGGED_AT_MOST || busy.exitCode !== 6) process.exitCode = 1;
 } finally {

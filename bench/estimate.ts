@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 
 /**
- * How good the plan's estimate is: campaigns of 12 runs, the estimate before each against the time that it took. The
- * first one knows nothing of this machine, the others what those before them took. Flags are passed on, e.g.
+ * The accuracy of a plan's estimate: compares the estimate of campaigns with 12 runs with their duration. The first
+ * estimate knows nothing about this machine, the others use the durations of earlier campaigns. Flags are passed on, e.g.
  * `npm run bench:estimate -- --runtime docker`.
  */
 const CAMPAIGNS = 3;

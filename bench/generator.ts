@@ -1,8 +1,8 @@
 import { loadOnce } from "./load.js";
-import { interleaved, pairsAsked, printRatio } from "./pairs.js";
+import { interleaved, pairsFromArguments, printRatio } from "./pairs.js";
 import { MeasuredServer, runProgram } from "./processes.js";
 
-/** CPU per request of our closed loop with realistic keys against plain autocannon on one fixed URL. */
+/** CPU per request of our closed loop with realistic keys, compared with plain autocannon on one fixed URL. */
 const REQUESTS = 60_000;
 const CONNECTIONS = 50;
 
@@ -15,7 +15,7 @@ try {
   };
   const ours = (traffic: string) => async () =>
     (await loadOnce(server, traffic, REQUESTS, CONNECTIONS)).generatorUs;
-  const pairs = pairsAsked(15);
+  const pairs = pairsFromArguments(15);
   const against = await interleaved(pairs, ours("realistic"), plain);
   await printRatio("closed loop, realistic keys, against plain autocannon", "µs CPU a request", against, 1.1);
   for (const traffic of ["realistic", "variable"]) {

@@ -6,13 +6,13 @@ interface Figures {
 }
 
 export interface LoadFigures {
-  /** Of the server, per answered request in the window, read at the drained moments. */
+  /** CPU time of the server per answered request in the window, read at the drained moments. */
   serverUs: number;
-  /** Of the load generator, likewise. */
+  /** CPU time of the load generator per answered request. */
   generatorUs: number;
 }
 
-/** One run of our load generator, with what server and generator spent on a request. */
+/** One run of our load generator, with the CPU time of server and generator per request. */
 export async function loadOnce(
   server: MeasuredServer,
   traffic: string,
@@ -37,7 +37,8 @@ export async function loadOnce(
     },
   )) as Figures;
   const answered = result.counts.allowed + result.counts.limited;
-  if (opened === undefined || closed === undefined) throw new Error("the generator told no drained moment");
+  if (opened === undefined || closed === undefined)
+    throw new Error("the generator reported no drained moment");
   return {
     serverUs: ((await closed) - (await opened)) / answered,
     generatorUs: (result.generators[0]?.cpu_us ?? Number.NaN) / answered,

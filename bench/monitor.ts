@@ -1,9 +1,9 @@
-import { interleaved, pairsAsked, printDifference } from "./pairs.js";
+import { interleaved, pairsFromArguments, printDifference } from "./pairs.js";
 import { MeasuredServer, runProgram } from "./processes.js";
 
 /**
- * CPU of monitoring: a server without load, watched and not watched in turn. What both processes spend more when
- * watched is what monitoring costs, in percent of one core.
+ * The CPU cost of monitoring, in percent of one core: the additional CPU time of an idle server and of the monitoring
+ * process, measured alternately with and without monitoring.
  */
 const SECONDS = 10;
 
@@ -21,7 +21,7 @@ try {
     const server_us = (await server.cpuUs()) - before;
     return (watcher.cpu_us + server_us) / SECONDS / 10_000;
   };
-  const figures = await interleaved(pairsAsked(15), watch(true), watch(false));
+  const figures = await interleaved(pairsFromArguments(15), watch(true), watch(false));
   await printDifference("monitoring, both sides of it", "% of one core", figures, 1);
 } finally {
   await server.stop();

@@ -1,11 +1,11 @@
 import autocannon from "autocannon";
-import { interleavedSums, pairsAsked, printRatio } from "./pairs.js";
+import { interleavedSums, pairsFromArguments, printRatio } from "./pairs.js";
 import { MeasuredServer } from "./processes.js";
 
-/** CPU per request of our server with `none` against a bare Fastify route with the same payload and Node flags. */
+/** CPU per request of our server with `none`, compared with a bare Fastify route with the same payload and flags. */
 const WARM_UP_REQUESTS = 20_000;
 const SLICE_REQUESTS = 10_000;
-/** Slices of each side in a pair, in turn: slower drift of the machine than a second meets both alike. */
+/** Alternating slices of each side in a pair, so that drift over more than a second affects both sides equally. */
 const SLICES = 6;
 const BODY = '{"workload":"light"}';
 
@@ -18,7 +18,7 @@ async function sliceUs(server: MeasuredServer): Promise<number> {
   return ((await server.cpuUs()) - before) / SLICE_REQUESTS;
 }
 
-const figures = await interleavedSums(pairsAsked(15), SLICES, async () => {
+const figures = await interleavedSums(pairsFromArguments(15), SLICES, async () => {
   const ours = await MeasuredServer.start("dist/server/index.js", { MODE: "none" }, "/light");
   const bare = await MeasuredServer.start("bench/bare-fastify.mjs", { BODY }, "/light");
   for (const server of [ours, bare]) await load(server, WARM_UP_REQUESTS);

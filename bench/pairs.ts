@@ -1,20 +1,20 @@
 import { statistics } from "./processes.js";
 
-/** How many pairs: `--pairs N`. */
-export function pairsAsked(fallback: number): number {
+/** The number of pairs: `--pairs N`. */
+export function pairsFromArguments(fallback: number): number {
   const index = process.argv.indexOf("--pairs");
-  const asked = index < 0 ? fallback : Number(process.argv[index + 1]);
-  if (Number.isInteger(asked) && asked >= 6 && asked <= 1000) return asked;
+  const pairs = index < 0 ? fallback : Number(process.argv[index + 1]);
+  if (Number.isInteger(pairs) && pairs >= 6 && pairs <= 1000) return pairs;
   process.stderr.write("--pairs: give a whole number from 6 to 1000 (fewer cannot give an interval)\n");
   process.exit(2);
 }
 
-/** Measures two things in turn, A B, B A, A B …, so that drift of the machine meets both alike. */
+/** Measures two sides alternately, A B, B A, A B …, so that drift of the machine affects both equally. */
 export async function interleaved(
   count: number,
   a: () => Promise<number>,
   b: () => Promise<number>,
-  report: typeof tell = tell,
+  report: typeof reportPair = reportPair,
 ): Promise<{ a: number[]; b: number[] }> {
   const figures: { a: number[]; b: number[] } = { a: [], b: [] };
   for (let pair = 0; pair < count; pair++) {
@@ -25,7 +25,7 @@ export async function interleaved(
   return figures;
 }
 
-/** Two sides that live through one pair. */
+/** Two sides that exist for one pair. */
 export interface Sides {
   a(): Promise<number>;
   b(): Promise<number>;
@@ -33,7 +33,7 @@ export interface Sides {
 }
 
 /**
- * As `interleaved`, with fresh sides for each pair and several short slices of each in turn; a pair's figure is the
+ * Like `interleaved`, but with new sides for each pair, which are measured in several short slices. A pair's figure is the
  * mean over its slices.
  */
 export async function interleavedSums(
@@ -51,7 +51,7 @@ export async function interleavedSums(
     } finally {
       await sides.end();
     }
-    tell(pair, count, figures);
+    reportPair(pair, count, figures);
   }
   return figures;
 }
@@ -59,7 +59,7 @@ export async function interleavedSums(
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-function tell(pair: number, count: number, figures: { a: number[]; b: number[] }): void {
+function reportPair(pair: number, count: number, figures: { a: number[]; b: number[] }): void {
   const last = `${figures.a.at(-1)?.toFixed(2)} and ${figures.b.at(-1)?.toFixed(2)}`;
   process.stderr.write(`pair ${pair + 1}/${count}: ${last}\n`);
 }
@@ -70,7 +70,7 @@ interface Interval {
   high: number;
 }
 
-const ask = async (question: string, figures: { a: number[]; b: number[] }): Promise<Interval> =>
+const intervalOf = async (question: string, figures: { a: number[]; b: number[] }): Promise<Interval> =>
   (await statistics({ question, ...figures })) as unknown as Interval;
 
 const medianOf = async (values: readonly number[]): Promise<string> => {
@@ -85,7 +85,7 @@ async function print(
   kind: "ratio" | "difference",
   target: number | undefined,
 ): Promise<void> {
-  const { median, low, high } = await ask(`paired_${kind}`, figures);
+  const { median, low, high } = await intervalOf(`paired_${kind}`, figures);
   const sides = `${await medianOf(figures.a)} and ${await medianOf(figures.b)} ${unit}`;
   process.stdout.write(`${what}: medians ${sides}, ${figures.a.length} pairs\n`);
   const interval = `95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}`;
@@ -95,11 +95,11 @@ async function print(
 
 type Figures = { a: number[]; b: number[] };
 
-/** Prints the typical ratio A / B with its interval, and whether the target is met, if there is one. */
+/** Prints the median ratio A / B with its interval, and whether it meets the target, if there is one. */
 export const printRatio = (what: string, unit: string, figures: Figures, target?: number): Promise<void> =>
   print(what, unit, figures, "ratio", target);
 
-/** Prints the typical difference A − B with its interval, and whether the target is met. */
+/** Prints the median difference A − B with its interval, and whether it meets the target. */
 export const printDifference = (
   what: string,
   unit: string,

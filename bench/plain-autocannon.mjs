@@ -1,4 +1,4 @@
-// autocannon as it comes, on one fixed URL: what our loops are compared with. RATE: no more requests a second.
+// Plain autocannon on one fixed URL, the reference for our loops. RATE limits the requests per second.
 import autocannon from "autocannon";
 
 const pace = process.env.RATE ? { overallRate: Number(process.env.RATE) } : {};

@@ -1,21 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../src/runtimes/local/ports.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const reporter = fileURLToPath(new URL("./cpu-reporter.mjs", import.meta.url));
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
-}
-
-/** A server process that tells its CPU time; the same Node flags whatever it runs. */
+/** A server process that reports its CPU time; all scripts run with the same Node flags. */
 export class MeasuredServer {
   readonly url: string;
   readonly #child: ChildProcess;
@@ -25,7 +18,7 @@ export class MeasuredServer {
     this.url = `http://127.0.0.1:${port}`;
   }
 
-  /** @param script relative to the project's folder @param path that answers once it is up */
+  /** @param script relative to the project's folder @param path that answers when the server is ready */
   static async start(script: string, env: Record<string, string>, path: string): Promise<MeasuredServer> {
     const port = await freePort();
     const child = spawn(process.execPath, ["--import", reporter, script], {
@@ -41,13 +34,13 @@ export class MeasuredServer {
         () => false,
       );
       if (up) return server;
-      await new Promise((resolve) => setTimeout(resolve, 25));
+      await sleep(25);
     }
     child.kill();
-    throw new Error(`${script} did not come up`);
+    throw new Error(`${script} did not become ready`);
   }
 
-  /** Microseconds of CPU since it started. */
+  /** CPU time since its start, in microseconds. */
   async cpuUs(): Promise<number> {
     const answer = new Promise<NodeJS.CpuUsage>((resolve) => {
       const onMessage = (message: unknown) => {
@@ -70,7 +63,7 @@ export class MeasuredServer {
 }
 
 /**
- * Runs a program of the project's that prints one JSON document.
+ * Runs a program of the project that prints one JSON document.
  * @param onLine called for each line on standard error
  */
 export async function runProgram(
@@ -87,27 +80,26 @@ export async function runProgram(
   child.stdout.on("data", (chunk) => {
     output += chunk;
   });
-  let rest = "";
-  child.stderr.on("data", (chunk) => {
-    const lines = (rest + chunk).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) onLine(line);
+  let last = "";
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    last = line;
+    onLine(line);
   });
   const [code] = await once(child, "close");
-  if (code !== 0) throw new Error(`${script} ended with ${code}: ${rest}`);
+  if (code !== 0) throw new Error(`${script} ended with ${code}: ${last}`);
   return JSON.parse(output);
 }
 
-/** Asks the statistics of the report, which hold all of them once. */
-export async function statistics(question: unknown): Promise<Record<string, number>> {
-  const python = spawn(`${root}.venv/bin/python`, [`${root}report`, "statistics"], {
+/** Computes statistics with the code of the report. */
+export async function statistics(request: unknown): Promise<Record<string, number>> {
+  const python = spawn(`${root}.venv/bin/python`, [`${root}scripts/statistics_service.py`], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   let output = "";
   python.stdout.on("data", (chunk) => {
     output += chunk;
   });
-  python.stdin.end(JSON.stringify(question));
+  python.stdin.end(JSON.stringify(request));
   const [code] = await once(python, "close");
   if (code !== 0) throw new Error(`the statistics ended with ${code}`);
   return JSON.parse(output) as Record<string, number>;

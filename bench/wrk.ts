@@ -5,10 +5,10 @@ export interface WrkFigures {
   p50Ms: number;
 }
 
-/** wrk prints latencies with a unit of their own. */
+/** wrk prints each latency with its unit. */
 const UNITS_MS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 };
 
-/** Ends the process with 3 and the line that mends it where wrk is missing. */
+/** Exits with 3 and says how to install wrk, if it is missing. */
 export async function needWrk(): Promise<void> {
   try {
     await execa("wrk", ["-v"], { reject: false }).then(({ failed, code }) => {
@@ -22,7 +22,7 @@ export async function needWrk(): Promise<void> {
   }
 }
 
-/** One run of wrk with one thread. @throws Error when it printed no figures */
+/** Runs wrk with one thread. @throws Error when it prints no figures */
 export async function runWrk(url: string, connections: number, seconds: number): Promise<WrkFigures> {
   const { stdout } = await execa("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, "--latency", url]);
   const rate = /^Requests\/sec:\s+([\d.]+)$/m.exec(stdout)?.[1];

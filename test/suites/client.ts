@@ -7,21 +7,21 @@ import { common } from "../../src/targets/clients/settings.js";
 import { findLimiter, unsupportedReason } from "../../src/targets/resolve.js";
 import { LONG, needs } from "../helpers/needs.js";
 import { type StoreKind, storeProgram, until } from "../helpers/store.js";
-import { Ground } from "./ground.js";
-import { patienceContract } from "./patience.js";
-import { LossyProxy } from "./proxy.js";
 import {
-  everyWay,
+  allVariants,
+  countOutcomes,
   glideSockets,
   LIMITS,
-  openSubject,
+  type OpenTarget,
+  openTarget,
   removeGlideSockets,
-  type Subject,
-  tally,
   targetsOf,
-  visit,
-  withSubjects,
-} from "./subject.js";
+  useInChildProcess,
+  withOpenTargets,
+} from "./open-target.js";
+import { LossyProxy } from "./proxy.js";
+import { StoreSetup } from "./store-setup.js";
+import { unavailableStoreContract } from "./unavailable-store.js";
 
 const KINDS: readonly StoreKind[] = ["valkey", "redis"];
 const TOPOLOGIES = ["standalone", "cluster"];
@@ -44,61 +44,63 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => tota
 /**
  * What every client must do on every store, topology and option that it resolves for, against real stores. A client's
  * test file calls this and nothing else.
- * @param ways of it that are tried: plain (empty) and options (`+id`)
+ * @param variants to test: plain (empty) and options (`+id`)
  */
-export function clientContract(id: string, ways = everyWay()): void {
+export function clientContract(id: string, variants = allVariants()): void {
   for (const kind of KINDS) {
     for (const topology of TOPOLOGIES) {
-      const targets = targetsOf(id, kind, topology, ways);
-      if (targets.length > 0) onGround(kind, topology, targets);
+      const targets = targetsOf(id, kind, topology, variants);
+      if (targets.length > 0) onStore(kind, topology, targets);
     }
   }
-  const kind = KINDS.find((each) => storeProgram(each) && targetsOf(id, each, "standalone", ways).length > 0);
+  const kind = KINDS.find(
+    (each) => storeProgram(each) && targetsOf(id, each, "standalone", variants).length > 0,
+  );
   if (kind) {
-    const has = (topology: string) => targetsOf(id, kind, topology, ways).length > 0;
-    patienceContract(id, kind, TOPOLOGIES.filter(has), ways);
+    const has = (topology: string) => targetsOf(id, kind, topology, variants).length > 0;
+    unavailableStoreContract(id, kind, TOPOLOGIES.filter(has), variants);
   }
-  // The process of the tests does not end in the way on which the client clears up after glide.
+  // The process of the tests does not end in the way in which the client removes glide's sockets.
   afterAll(() => removeGlideSockets(process.pid));
 }
 
-function onGround(kind: StoreKind, topology: string, targets: readonly Target[]): void {
+function onStore(kind: StoreKind, topology: string, targets: readonly Target[]): void {
   const { tags, skip } = needs([kind]);
   // Clients meet the same protocol on both: `npm test` tries them on Valkey.
   const options = { tags: [...tags, ...(kind === "redis" ? LONG.tags : [])], skip };
   describe(`on ${kind} ${topology}`, options, () => {
-    let ground: Ground;
+    let setup: StoreSetup;
     beforeAll(async () => {
-      ground = await Ground.start(kind, topology);
+      setup = await StoreSetup.start(kind, topology);
     });
     beforeEach(async () => {
-      await ground.call("FLUSHALL");
-      await ground.call("CONFIG", "RESETSTAT");
+      await setup.call("FLUSHALL");
+      await setup.call("CONFIG", "RESETSTAT");
     });
-    afterAll(() => ground?.stop());
+    afterAll(() => setup?.stop());
 
     describe.each(targets.map((target) => ({ name: target.text, target })))("$name", ({ target }) => {
-      let subject: Subject;
+      let opened: OpenTarget;
       beforeEach(async () => {
-        subject = await openSubject(target, ground.place);
-        await ground.call("CONFIG", "RESETSTAT");
+        opened = await openTarget(target, setup.place);
+        await setup.call("CONFIG", "RESETSTAT");
       });
-      afterEach(() => subject?.client.close());
+      afterEach(() => opened?.client.close());
 
       test("leaves no key when it opens, its script is on every primary, and it says which", async () => {
-        expect([...(await ground.keys()).keys()]).toEqual([]);
-        const { kind, name_or_sha1: name } = subject.script ?? {};
+        expect([...(await setup.keys()).keys()]).toEqual([]);
+        const { kind, name_or_sha1: name } = opened.script ?? {};
         if (kind === "fcall") {
-          for (const list of await ground.call("FUNCTION", "LIST"))
+          for (const list of await setup.call("FUNCTION", "LIST"))
             expect(JSON.stringify(list)).toContain(name);
         } else {
-          expect(new Set((await ground.call("SCRIPT", "EXISTS", String(name))).flat())).toEqual(new Set([1]));
+          expect(new Set((await setup.call("SCRIPT", "EXISTS", String(name))).flat())).toEqual(new Set([1]));
         }
         if (target.options.includes("same-script")) expect(name).toBe(sameScript());
       });
 
       test("says the settings that all clients share, speaks RESP2, and names client and store", async () => {
-        expect(subject.client.settings).toMatchObject({
+        expect(opened.client.settings).toMatchObject({
           protocol: "RESP2",
           request_timeout_ms: common.requestTimeoutMs,
           connect_timeout_ms: common.connectTimeoutMs,
@@ -106,29 +108,33 @@ function onGround(kind: StoreKind, topology: string, targets: readonly Target[])
           read_from: "primary",
         });
         if (target.options.includes("autopipelining")) {
-          expect(subject.client.settings.auto_pipelining).toBe(true);
+          expect(opened.client.settings.auto_pipelining).toBe(true);
         }
-        for (const node of ground.primaries) {
+        for (const node of setup.primaries) {
           const list = await node.ask(async (store) => String(await store.client("LIST")));
           // The replicas' and our own connections are not the client's.
           const own = list.split("\n").filter((line) => /cmd=(?!client|replconf|psync)/.test(line));
           expect(own.length).toBeGreaterThan(0);
           for (const line of own) expect(line).toContain("resp=2");
         }
-        const info = await ground.nodes[0]?.ask((store) => store.info("server"));
-        expect(info).toContain(`${kind}_version:${await subject.client.storeVersion()}\r\n`);
-        expect(subject.client.version).toMatch(/^\d+\.\d+\.\d+/);
+        const info = await setup.nodes[0]?.ask((store) => store.info("server"));
+        expect(info).toContain(`${kind}_version:${await opened.client.storeVersion()}\r\n`);
+        expect(opened.client.version).toMatch(/^\d+\.\d+\.\d+/);
       });
 
       test("admits exactly the points of each key among consumes at once; each is one script call", async () => {
         const asked = turns(3 * LIMITS.points);
-        const decisions = await Promise.all(asked.map((key) => subject.standard.consume(key)));
+        const decisions = await Promise.all(asked.map((key) => opened.standard.consume(key)));
         for (const key of KEYS) {
           const own = decisions.filter((_, n) => asked[n] === key);
-          expect(tally(own)).toEqual({ allowed: LIMITS.points, limited: 2 * LIMITS.points, failed: 0 });
+          expect(countOutcomes(own)).toEqual({
+            allowed: LIMITS.points,
+            limited: 2 * LIMITS.points,
+            failed: 0,
+          });
         }
-        const calls = await ground.scriptCalls();
-        const own = subject.script?.kind ?? "eval";
+        const calls = await setup.scriptCalls();
+        const own = opened.script?.kind ?? "eval";
         expect(sum(calls.map((node) => node[own]))).toBe(asked.length);
         // No other command carried a script, and every shard took part.
         for (const node of calls) expect(node).toEqual({ eval: 0, evalsha: 0, fcall: 0, [own]: node[own] });
@@ -136,10 +142,10 @@ function onGround(kind: StoreKind, topology: string, targets: readonly Target[])
       });
 
       test("sets the window on every key, also on those that it denies from the first consume", async () => {
-        for (const key of [...KEYS, ...KEYS]) await subject.standard.consume(key);
-        const denied = await subject.exhausted.consume("zoe");
+        for (const key of [...KEYS, ...KEYS]) await opened.standard.consume(key);
+        const denied = await opened.exhausted.consume("zoe");
         expect(denied).toMatchObject({ outcome: "limited", limit: LIMITS.points, remaining: 0 });
-        const keys = await ground.keys();
+        const keys = await setup.keys();
         expect([...keys.keys()].sort()).toEqual([...KEYS, "zoe"].map((key) => `rl:${key}`));
         for (const [key, { value, ttl_ms }] of keys) {
           expect(value).toBe(key === "rl:zoe" ? 1 : 2);
@@ -149,23 +155,28 @@ function onGround(kind: StoreKind, topology: string, targets: readonly Target[])
       });
 
       test("takes 2000 consumes at once, also while the store stands still for a moment", async () => {
-        ground.pause();
-        const consumes = Array.from({ length: 2_000 }, (_, n) => subject.standard.consume(`many-${n}`));
+        setup.pause();
+        const consumes = Array.from({ length: 2_000 }, (_, n) => opened.standard.consume(`many-${n}`));
         // They are to pile up on the connections, not in this turn of the event loop.
         await delay(50);
-        ground.resume();
-        expect(tally(await Promise.all(consumes))).toEqual({ allowed: 2_000, limited: 0, failed: 0 });
+        setup.resume();
+        expect(countOutcomes(await Promise.all(consumes))).toEqual({ allowed: 2_000, limited: 0, failed: 0 });
       });
 
       test("goes on after its script is flushed and counts no consume twice, or declares that it fails", async () => {
-        await ground.call("SCRIPT", "FLUSH");
-        await ground.call("FUNCTION", "FLUSH");
+        await setup.call("SCRIPT", "FLUSH");
+        await setup.call("FUNCTION", "FLUSH");
         const asked = turns(5);
         for (const round of [1, 2]) {
-          const decisions = await Promise.all(asked.map((key) => subject.standard.consume(key)));
-          const expected = subject.description.survivesScriptFlush ? "allowed" : "failed";
-          expect(tally(decisions)).toEqual({ allowed: 0, limited: 0, failed: 0, [expected]: asked.length });
-          const values = [...(await ground.keys()).values()].map(({ value }) => value);
+          const decisions = await Promise.all(asked.map((key) => opened.standard.consume(key)));
+          const expected = opened.description.survivesScriptFlush ? "allowed" : "failed";
+          expect(countOutcomes(decisions)).toEqual({
+            allowed: 0,
+            limited: 0,
+            failed: 0,
+            [expected]: asked.length,
+          });
+          const values = [...(await setup.keys()).values()].map(({ value }) => value);
           expect(values).toEqual(expected === "allowed" ? KEYS.map(() => 5 * round) : []);
         }
       });
@@ -176,13 +187,13 @@ function onGround(kind: StoreKind, topology: string, targets: readonly Target[])
       for (const target of targets.filter(
         ({ limiter }) => !unsupportedReason(findLimiter(limiter), limits),
       )) {
-        await ground.call("FLUSHALL");
-        const { client, standard } = await openSubject(target, ground.place, limits);
+        await setup.call("FLUSHALL");
+        const { client, standard } = await openTarget(target, setup.place, limits);
         try {
           await standard.consume("ada");
           const denied = await standard.consume("ada");
           expect(denied, target.text).toMatchObject({ outcome: "limited", msBeforeNext: 4_000_000 });
-          expect((await ground.keys()).get("rl:ada")?.ttl_ms, target.text).toBeGreaterThan(60_000);
+          expect((await setup.keys()).get("rl:ada")?.ttl_ms, target.text).toBeGreaterThan(60_000);
         } finally {
           await client.close();
         }
@@ -192,18 +203,18 @@ function onGround(kind: StoreKind, topology: string, targets: readonly Target[])
     // The nodes of a cluster are named by itself: nothing can stand between.
     if (topology === "standalone") {
       test("a consume whose reply is lost fails and is not sent again", async () => {
-        const proxy = await LossyProxy.start(ground.nodes[0]?.port ?? 0);
-        const place = { ...ground.place, nodes: [{ host: "127.0.0.1", port: proxy.port }] };
+        const proxy = await LossyProxy.start(setup.nodes[0]?.port ?? 0);
+        const place = { ...setup.place, nodes: [{ host: "127.0.0.1", port: proxy.port }] };
         try {
           for (const target of targets) {
-            await ground.call("FLUSHALL");
-            await withSubjects([target], place, async ([subject]) => {
+            await setup.call("FLUSHALL");
+            await withOpenTargets([target], place, async ([opened]) => {
               proxy.loseNextReply();
-              expect((await subject?.standard.consume("ada"))?.outcome, target.text).toBe("failed");
+              expect((await opened?.standard.consume("ada"))?.outcome, target.text).toBe("failed");
               // On the new connection: what is sent again would have come first.
-              await until(async () => (await subject?.standard.consume("bob"))?.outcome === "allowed");
+              await until(async () => (await opened?.standard.consume("bob"))?.outcome === "allowed");
             });
-            expect((await ground.keys()).get("rl:ada")?.value, target.text).toBe(1);
+            expect((await setup.keys()).get("rl:ada")?.value, target.text).toBe(1);
           }
         } finally {
           proxy.stop();
@@ -212,12 +223,16 @@ function onGround(kind: StoreKind, topology: string, targets: readonly Target[])
     }
 
     test("a store that died is a failure and never a denial; back again, the client does what it declares", async () => {
-      await withSubjects(targets, ground.place, async (subjects) => {
-        await ground.kill();
-        const lost = subjects.flatMap(({ standard }) => KEYS.map((key) => standard.consume(key)));
-        expect(tally(await Promise.all(lost))).toEqual({ allowed: 0, limited: 0, failed: lost.length });
-        await ground.run();
-        for (const { client, standard, description, target } of subjects) {
+      await withOpenTargets(targets, setup.place, async (opened) => {
+        await setup.kill();
+        const lost = opened.flatMap(({ standard }) => KEYS.map((key) => standard.consume(key)));
+        expect(countOutcomes(await Promise.all(lost))).toEqual({
+          allowed: 0,
+          limited: 0,
+          failed: lost.length,
+        });
+        await setup.run();
+        for (const { client, standard, description, target } of opened) {
           await until(() => client.storeVersion().then(Boolean, () => false));
           const consume = async () => (await standard.consume("back")).outcome;
           if (description.survivesStoreRestart) await until(async () => (await consume()) !== "failed");
@@ -227,11 +242,11 @@ function onGround(kind: StoreKind, topology: string, targets: readonly Target[])
     });
 
     test("closes without a trace: no handle keeps the process alive, no connection and no socket is left", async () => {
-      const { code, output, pid } = await visit(targets, ground.place);
+      const { code, output, pid } = await useInChildProcess(targets, setup.place);
       expect(output).toBe(targets.map(({ text }) => `${text} allowed\n`).join(""));
       expect(code).toBe(0);
       expect(glideSockets(pid)).toEqual([]);
-      for (const node of ground.primaries) {
+      for (const node of setup.primaries) {
         await until(async () =>
           /connected_clients:1\r/.test(await node.ask((store) => store.info("clients"))),
         );

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { clients } from "../../../src/targets/clients/index.js";
 import { TestServer } from "../../helpers/server.js";
 import { TestStore, until } from "../../helpers/store.js";
-import { glideSockets } from "../../suites/subject.js";
+import { glideSockets } from "../../suites/open-target.js";
 
 const POINTS = 50;
 const count = (statuses: readonly number[], status: number) =>

@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Target } from "../../../src/contract/target.js";
 import { resolveTarget } from "../../../src/targets/resolve.js";
-import { Ground } from "../../suites/ground.js";
-import { withSubjects } from "../../suites/subject.js";
+import { withOpenTargets } from "../../suites/open-target.js";
+import { StoreSetup } from "../../suites/store-setup.js";
 
 const CONSUMES = 300;
 
@@ -20,15 +20,15 @@ function targetOf(text: string): Target {
 }
 
 describe.each(["standalone", "cluster"])("on a %s", (topology) => {
-  let ground: Ground;
+  let setup: StoreSetup;
   beforeAll(async () => {
-    ground = await Ground.start("valkey", topology);
+    setup = await StoreSetup.start("valkey", topology);
   });
-  afterAll(() => ground?.stop());
+  afterAll(() => setup?.stop());
 
   /** How often the client writes to its sockets for consumes of one turn of the event loop. */
   const writes = (text: string): Promise<number> =>
-    withSubjects([targetOf(text)], ground.place, async ([subject]) => {
+    withOpenTargets([targetOf(text)], setup.place, async ([subject]) => {
       const handle = subject?.client.handle as Handle;
       const streams = handle.nodes?.("master").map(({ stream }) => stream) ?? [handle.stream];
       const spies = streams.map((stream) => vi.spyOn(stream as Socket, "write"));
@@ -41,7 +41,7 @@ describe.each(["standalone", "cluster"])("on a %s", (topology) => {
     async (id) => {
       const base = `${id}@valkey:${topology}`;
       expect(await writes(base)).toBe(CONSUMES);
-      expect(await writes(`${base}+autopipelining`)).toBeLessThanOrEqual(ground.primaries.length);
+      expect(await writes(`${base}+autopipelining`)).toBeLessThanOrEqual(setup.primaries.length);
     },
   );
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestCluster } from "../../helpers/cluster.js";
 import { TestStore } from "../../helpers/store.js";
-import { removeGlideSockets } from "../../suites/subject.js";
+import { removeGlideSockets } from "../../suites/open-target.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 

@@ -5,9 +5,9 @@ import type { Target } from "../../src/contract/target.js";
 import { loadPlugins } from "../../src/plugins/load.js";
 import { registerTargets } from "../../src/plugins/register-targets.js";
 import type { Decision, StorePlace } from "../../src/targets/types.js";
-import { openSubject } from "./subject.js";
+import { openTarget } from "./open-target.js";
 
-/** A program for `visit`: opens, uses and closes each target, and does nothing to end. */
+/** The program of `useInChildProcess`: opens, uses and closes each target, and does not call `process.exit`. */
 const { targets, place, pauses } = JSON.parse(process.argv[2] ?? "") as {
   targets: Target[];
   place: StorePlace;
@@ -16,7 +16,7 @@ const { targets, place, pauses } = JSON.parse(process.argv[2] ?? "") as {
 registerTargets(await loadPlugins(decodePlugins(process.env)));
 for (const target of targets) {
   try {
-    const { client, standard } = await openSubject(target, place);
+    const { client, standard } = await openTarget(target, place);
     if (pauses) {
       process.send?.("open");
       await once(process, "message");
@@ -30,5 +30,5 @@ for (const target of targets) {
     process.stdout.write(`${target.text} refused: ${(error as Error).message}\n`);
   }
 }
-// The channel to the parent is not the clients'.
+// The channel to the parent would keep the process alive.
 process.disconnect();

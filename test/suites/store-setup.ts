@@ -2,11 +2,11 @@ import type { StorePlace } from "../../src/targets/types.js";
 import { TestCluster } from "../helpers/cluster.js";
 import { type StoreKind, TestStore } from "../helpers/store.js";
 
-/** A real store of a kind and topology that clients are tried on. */
-export class Ground {
+/** A real store of a kind and topology on which clients are tested. */
+export class StoreSetup {
   readonly place: StorePlace;
   readonly nodes: readonly TestStore[];
-  /** The nodes that take writes. */
+  /** The nodes that accept writes. */
   readonly primaries: readonly TestStore[];
   readonly #cluster: TestCluster | undefined;
 
@@ -17,11 +17,11 @@ export class Ground {
     this.#cluster = cluster;
   }
 
-  static async start(kind: StoreKind, topology: string): Promise<Ground> {
+  static async start(kind: StoreKind, topology: string): Promise<StoreSetup> {
     const cluster = topology === "cluster" ? await TestCluster.start(kind) : undefined;
     const nodes = cluster?.nodes ?? [await TestStore.start([], kind)];
     const addresses = nodes.map(({ port }) => ({ host: "127.0.0.1", port }));
-    return new Ground({ store: kind, topology, nodes: addresses }, nodes, cluster);
+    return new StoreSetup({ store: kind, topology, nodes: addresses }, nodes, cluster);
   }
 
   /** Runs a command on every primary. */
@@ -34,7 +34,7 @@ export class Ground {
     return Promise.all(this.primaries.map((node) => node.scriptCalls()));
   }
 
-  /** What is in the store: each key with its value and what is left of its time, in ms. */
+  /** All keys in the store, with value and remaining time to live in ms. */
   async keys(): Promise<Map<string, { value: number; ttl_ms: number }>> {
     const found = new Map<string, { value: number; ttl_ms: number }>();
     for (const node of this.primaries) {

@@ -14,25 +14,30 @@ import type {
 
 export const LIMITS = { points: 20, window_s: 600, block_s: 0 };
 
-/** A target as it runs: its client is connected, its script loaded. */
-export interface Subject extends LimiterPair {
+/** A target whose client is connected and whose script is loaded. */
+export interface OpenTarget extends LimiterPair {
   target: Target;
   description: ClientDescription;
   client: OpenClient;
 }
 
-/** What is tried of a client: plain, and under each option. */
-export const everyWay = (): string[] => ["", ...options.map(({ id }) => `+${id}`)];
+/** The variants of a client: plain, and with each option. */
+export const allVariants = (): string[] => ["", ...options.map(({ id }) => `+${id}`)];
 
-/** The client on that store, in each of the ways that it can have there. */
-export function targetsOf(client: string, store: string, topology: string, ways = everyWay()): Target[] {
-  return ways.flatMap((option) => {
+/** The targets of a client on a store, one for each variant that it supports there. */
+export function targetsOf(
+  client: string,
+  store: string,
+  topology: string,
+  variants = allVariants(),
+): Target[] {
+  return variants.flatMap((option) => {
     const resolution = resolveTarget(`${client}@${store}:${topology}${option}`);
     return "target" in resolution ? [resolution.target] : [];
   });
 }
 
-export async function openSubject(target: Target, place: StorePlace, limits = LIMITS): Promise<Subject> {
+export async function openTarget(target: Target, place: StorePlace, limits = LIMITS): Promise<OpenTarget> {
   const description = describeClient(target);
   const client = await description.open(place);
   try {
@@ -45,36 +50,36 @@ export async function openSubject(target: Target, place: StorePlace, limits = LI
   }
 }
 
-/** Opens all of them, does the work, and closes them whatever happens. */
-export async function withSubjects<Result>(
+/** Opens the targets, runs `work`, and always closes them. */
+export async function withOpenTargets<Result>(
   targets: readonly Target[],
   place: StorePlace,
-  work: (subjects: readonly Subject[]) => Promise<Result>,
+  work: (opened: readonly OpenTarget[]) => Promise<Result>,
 ): Promise<Result> {
-  const subjects: Subject[] = [];
+  const opened: OpenTarget[] = [];
   try {
-    for (const target of targets) subjects.push(await openSubject(target, place));
-    return await work(subjects);
+    for (const target of targets) opened.push(await openTarget(target, place));
+    return await work(opened);
   } finally {
-    for (const { client } of subjects) await client.close();
+    for (const { client } of opened) await client.close();
   }
 }
 
 /** How often each outcome is among the decisions. */
-export function tally(decisions: readonly Decision[]): Record<Decision["outcome"], number> {
+export function countOutcomes(decisions: readonly Decision[]): Record<Decision["outcome"], number> {
   const counts = { allowed: 0, limited: 0, failed: 0 };
   for (const { outcome } of decisions) counts[outcome]++;
   return counts;
 }
 
-/** What became of a process that opens and closes clients. */
-export interface Visit {
+/** The result of a child process that opens and closes clients. */
+export interface ChildResult {
   code: number | null;
   output: string;
   pid: number;
 }
 
-/** Names in /tmp of what glide has left of a process. */
+/** Names of the sockets in /tmp that glide has left for a process. */
 export const glideSockets = (pid: number): string[] =>
   readdirSync("/tmp").filter((name) => name.startsWith(`glide-socket-${pid}-`));
 
@@ -85,16 +90,20 @@ export function removeGlideSockets(pid: number): void {
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
- * Opens, uses and closes each target in a process of its own, one after the other: a line each with the outcome of a
- * consume, or the error. The process ends by itself only if nothing is left open.
- * @param interrupt is called between opening and using; the client is then closed over the consume under way
+ * Opens, uses and closes the targets one after the other in a child process, which prints a line for each with the
+ * outcome of a consume, or the error. The process only ends by itself if nothing is left open.
+ * @param interrupt called between opening and using; the client is then closed while the consume is in flight
  */
-export function visit(targets: readonly Target[], place: StorePlace, interrupt?: () => void): Promise<Visit> {
+export function useInChildProcess(
+  targets: readonly Target[],
+  place: StorePlace,
+  interrupt?: () => void,
+): Promise<ChildResult> {
   const task = JSON.stringify({ targets, place, pauses: interrupt !== undefined });
-  const child = spawn(process.execPath, ["--import", "tsx", "test/suites/visit.ts", task], {
+  const child = spawn(process.execPath, ["--import", "tsx", "test/suites/open-target-process.ts", task], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
-    // One that something keeps alive is a failure that is told, and not left running.
+    // A process that something keeps alive is a failure and must not stay.
     timeout: 60_000,
     killSignal: "SIGKILL",
   });
@@ -111,7 +120,7 @@ export function visit(targets: readonly Target[], place: StorePlace, interrupt?:
   return new Promise((resolve) => {
     child.once("close", (code, signal) => {
       const pid = child.pid ?? 0;
-      // What was killed could not clear up after itself.
+      // A killed process could not remove its sockets.
       if (signal) removeGlideSockets(pid);
       resolve({ code, output, pid });
     });
