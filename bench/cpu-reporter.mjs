@@ -1,4 +1,5 @@
-// Preloaded into a measured server (`node --import`): sends its CPU time to the parent on request.
+// Preloaded into a measured server (`node --import`): sends its CPU time to the parent on
+// request, and exits when the parent disconnects.
 process.on("message", (question) => {
   if (question === "cpu") process.send?.(process.cpuUsage());
 });

@@ -1,6 +1,5 @@
-// Answers every request after a fixed time: what two load generators must agree on. It speaks just enough HTTP for
-// requests without a body: what a request costs it makes answers that fall due together wait for each other, the more
-// the closer together a generator sends.
+// Answers every request after a fixed time, on which two load generators must agree. It only supports requests without a
+// body: a cheap request matters, because answers that fall due together wait for each other.
 import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
 
@@ -10,8 +9,8 @@ const answer = Buffer.from(
 );
 const REQUEST_END = "\r\n\r\n";
 
-// Timers of the event loop have whole milliseconds, which is half of the shortest time: a thread sleeps exactly, and
-// says when the time is over. All wait equally long, so the first that came is the first to be answered.
+// Timers of the event loop have whole milliseconds, half of the shortest delay. So a thread sleeps for the exact time and
+// sends a message. All requests wait equally long, so they are answered in the order of arrival.
 const shared = new Int32Array(new SharedArrayBuffer(8));
 const sleeper = new Worker(
   `const { parentPort, workerData: shared } = require("node:worker_threads");
@@ -34,7 +33,7 @@ sleeper.on("message", () => {
 
 const server = createServer({ noDelay: true }, (socket) => {
   let begun = "";
-  // A client that goes away is nothing to tell.
+  // A client may disconnect at any time.
   socket.on("error", () => {});
   socket.on("data", (bytes) => {
     const requests = (begun + bytes.toString("latin1")).split(REQUEST_END);

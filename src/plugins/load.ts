@@ -51,7 +51,7 @@ const syntaxErrorOutput = (url: string): string =>
     timeout: 10_000,
   }).stderr;
 
-async function membersOf({ entry, shown }: PluginSource): Promise<Members> {
+async function membersOf({ entry, displayName }: PluginSource): Promise<Members> {
   const url = pathToFileURL(entry).href;
   let loaded: { default?: unknown; plugin?: unknown };
   try {
@@ -63,11 +63,11 @@ async function membersOf({ entry, shown }: PluginSource): Promise<Members> {
       ?.replace(/ imported from .*/, "");
     const stack = (error instanceof Error && error.stack) || "";
     const line =
-      errorLocation(stack, [shown]) ??
-      (error instanceof SyntaxError ? errorLocation(syntaxErrorOutput(url), [shown]) : undefined);
-    throw usageError(`plugin ${line ?? shown} cannot be loaded: ${why}`, { cause: error });
+      errorLocation(stack, [displayName]) ??
+      (error instanceof SyntaxError ? errorLocation(syntaxErrorOutput(url), [displayName]) : undefined);
+    throw usageError(`plugin ${line ?? displayName} cannot be loaded: ${why}`, { cause: error });
   }
-  return checked(shown, membersSchema, loaded.default ?? loaded.plugin);
+  return checked(displayName, membersSchema, loaded.default ?? loaded.plugin);
 }
 
 /**
@@ -77,7 +77,9 @@ async function membersOf({ entry, shown }: PluginSource): Promise<Members> {
 export async function loadPlugins(paths: readonly string[]): Promise<LoadedPlugin[]> {
   const sources: PluginSource[] = [];
   for (const path of paths) sources.push(await readPlugin(path));
-  installHooks(sources.filter(({ alone }) => alone).map(({ entry }) => pathToFileURL(entry).href));
+  installHooks(
+    sources.filter(({ isSingleFile }) => isSingleFile).map(({ entry }) => pathToFileURL(entry).href),
+  );
   const plugins: LoadedPlugin[] = [];
   for (const source of sources) plugins.push({ ...source, members: await membersOf(source) });
   return plugins;

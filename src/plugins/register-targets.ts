@@ -73,10 +73,10 @@ export function registerTargets(plugins: readonly LoadedPlugin[]): void {
     schema: z.ZodType,
     register: (name: string, member: unknown) => void,
   ) => {
-    for (const { shown, members } of plugins) {
+    for (const { displayName, members } of plugins) {
       for (const [index, member] of (members[kind] ?? []).entries()) {
-        checked(shown, schema, member, [kind, index]);
-        register(shown, member);
+        checked(displayName, schema, member, [kind, index]);
+        register(displayName, member);
       }
     }
   };

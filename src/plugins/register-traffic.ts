@@ -22,20 +22,20 @@ const populationSchema = z.object({
 
 /** @throws usageError naming the plugin and what is wrong with one of its profiles */
 export function registerTraffic(plugins: readonly LoadedPlugin[]): void {
-  for (const { shown, members } of plugins) {
+  for (const { displayName, members } of plugins) {
     for (const [index, member] of (members.traffic ?? []).entries()) {
       const where = ["traffic", index];
-      checked(shown, schema, member, where);
+      checked(displayName, schema, member, where);
       const profile = member as unknown as TrafficProfile;
       const population = profile.population();
-      checked(shown, populationSchema, population, [...where, "population()"]);
+      checked(displayName, populationSchema, population, [...where, "population()"]);
       const total = population.shares.reduce((sum, share) => sum + share, 0);
       const whole = population.shares.length === population.requests.length && Math.abs(total - 1) < 1e-6;
-      checked(shown, z.literal(true, "must have a share for each request, 1 in all"), whole, [
+      checked(displayName, z.literal(true, "must have a share for each request, 1 in all"), whole, [
         ...where,
         "population().shares",
       ]);
-      addToList(shown, "traffic", profiles, profile);
+      addToList(displayName, "traffic", profiles, profile);
     }
   }
 }

@@ -10,11 +10,11 @@ export interface PluginSource {
   /** Absolute path of the file or folder, without symbolic links. */
   path: string;
   /** The path as the user gave it, for messages. */
-  shown: string;
+  displayName: string;
   /** The module to import. */
   entry: string;
   /** Whether it is a single file, which may import the project's packages and Node's modules. */
-  alone: boolean;
+  isSingleFile: boolean;
   facts: PluginFacts;
 }
 
@@ -59,12 +59,18 @@ async function packageOf(folder: string): Promise<PackageFile> {
  * Finds a plugin and computes its checksum.
  * @throws usageError naming the path, when it is not a plugin
  */
-export async function readPlugin(asked: string): Promise<PluginSource> {
+export async function readPlugin(pluginPath: string): Promise<PluginSource> {
   try {
-    const path = await realpath(asked);
-    const [name, shown] = [basename(path), displayPath(asked)];
+    const path = await realpath(pluginPath);
+    const [name, displayName] = [basename(path), displayPath(pluginPath)];
     if (!(await lstat(path)).isDirectory()) {
-      return { path, shown, entry: path, alone: true, facts: { name, sha256: sha256(await readFile(path)) } };
+      return {
+        path,
+        displayName,
+        entry: path,
+        isSingleFile: true,
+        facts: { name, sha256: sha256(await readFile(path)) },
+      };
     }
     const { entry, version } = await packageOf(path);
     const facts = {
@@ -72,10 +78,10 @@ export async function readPlugin(asked: string): Promise<PluginSource> {
       sha256: sha256((await contents(path)).join("\n")),
       ...(version ? { version } : {}),
     };
-    return { path, shown, entry, alone: false, facts };
+    return { path, displayName, entry, isSingleFile: false, facts };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = code === "ENOENT" ? "there is no such file or folder" : messageOf(error);
-    throw usageError(`plugin ${JSON.stringify(asked.slice(0, 300))}: ${why}`, { cause: error });
+    throw usageError(`plugin ${JSON.stringify(pluginPath.slice(0, 300))}: ${why}`, { cause: error });
   }
 }

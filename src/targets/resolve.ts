@@ -95,11 +95,11 @@ const isLimiter = (id: string): boolean => limiters.some((limiter) => limiter.id
 function limiterOf(
   text: string,
   client: ClientDescription,
-  asked: readonly VersionedId[],
+  requested: readonly VersionedId[],
 ): VersionedId | { skip: string } | undefined {
-  const [named, second] = asked.filter(({ id }) => isLimiter(id));
+  const [named, second] = requested.filter(({ id }) => isLimiter(id));
   if (named && second) throw usageError(`${text} names two limiters: those are two targets`);
-  const wrong = asked.find(({ id, version }) => version && !isLimiter(id));
+  const wrong = requested.find(({ id, version }) => version && !isLimiter(id));
   if (wrong) throw usageError(`${text}: ${findOption(wrong.id).id} has no versions: it is not a limiter`);
   if (named?.version && !findLimiter(named.id).package) {
     return { skip: `${named.id} has no versions: it is not an npm package` };
@@ -115,22 +115,22 @@ function limiterOf(
  * @throws usageError for a text that is not a target, or that has an unknown name
  */
 export function resolveTarget(text: string, available: Availability = () => true): Resolution {
-  const asked = parseTargetText(text);
-  const plain = findClient(asked.client);
-  const topology = findTopology(asked.topology ?? plain.topologies[0]).id;
-  if (asked.store) findStore(asked.store);
-  const limiter = limiterOf(text, plain, asked.options);
+  const requested = parseTargetText(text);
+  const plain = findClient(requested.client);
+  const topology = findTopology(requested.topology ?? plain.topologies[0]).id;
+  if (requested.store) findStore(requested.store);
+  const limiter = limiterOf(text, plain, requested.options);
   if (limiter && "skip" in limiter) return limiter;
   // The client's own limiter is not an option; naming it can only give it a version.
-  const others = asked.options.filter(({ id }) => id !== plain.limiter).map(({ id }) => id);
+  const others = requested.options.filter(({ id }) => id !== plain.limiter).map(({ id }) => id);
   others.forEach(findOption);
   const client = withOptions(plain, topology, others);
   if ("skip" in client) return client;
-  if (asked.version && !plain.package) {
+  if (requested.version && !plain.package) {
     return { skip: `${plain.id} has no versions: it is not an npm package` };
   }
-  if (asked.store && !client.stores.includes(asked.store)) {
-    return { skip: storeSkip(client, asked.store, topology) };
+  if (requested.store && !client.stores.includes(requested.store)) {
+    return { skip: storeSkip(client, requested.store, topology) };
   }
   if (!client.topologies.includes(topology)) {
     return {
@@ -143,14 +143,14 @@ export function resolveTarget(text: string, available: Availability = () => true
     if (here === true) return undefined;
     return here || `no ${program} was found on this machine`;
   };
-  const store = asked.store ?? client.stores.find((id) => !missing(id)) ?? client.stores[0];
+  const store = requested.store ?? client.stores.find((id) => !missing(id)) ?? client.stores[0];
   const without = missing(store);
   if (without) return { skip: without };
-  const suffix = asked.options
+  const suffix = requested.options
     .filter(({ id, version }) => version || id !== plain.limiter)
     .map(({ id, version }) => `+${partText(id, version)}`)
     .join("");
-  const name = partText(client.id, asked.version);
+  const name = partText(client.id, requested.version);
   const label = [
     name,
     store === client.stores[0] ? "" : `@${store}`,
@@ -161,14 +161,14 @@ export function resolveTarget(text: string, available: Availability = () => true
     text: client.control ? `${name}${suffix}` : `${name}@${store}:${topology}${suffix}`,
     label,
     client: client.id,
-    ...(asked.version ? { client_version: asked.version } : {}),
+    ...(requested.version ? { client_version: requested.version } : {}),
     store,
     topology,
     limiter: client.limiter,
     ...(limiter?.version ? { limiter_version: limiter.version } : {}),
     options: others,
   };
-  const wasReplaced = !asked.store && store !== client.stores[0];
+  const wasReplaced = !requested.store && store !== client.stores[0];
   return wasReplaced
     ? {
         target,
@@ -182,18 +182,18 @@ export const limiterNames = (): string[] => limiters.flatMap((each) => (each.pac
 
 /** Reads `name[~version]`. @throws usageError for an unknown limiter */
 export function parseLimiterText(text: string): VersionedId {
-  const asked = parsePart("limiter", text);
-  requireKnown("limiter", asked.id, limiterNames());
-  return asked;
+  const requested = parsePart("limiter", text);
+  requireKnown("limiter", requested.id, limiterNames());
+  return requested;
 }
 
 /**
  * The target combined with each of these limiters. A target that names its limiter, or that has none, is kept as it is.
  * @throws usageError when the text is not a target
  */
-export function withLimiters(text: string, asked: readonly VersionedId[]): string[] {
+export function withLimiters(text: string, requested: readonly VersionedId[]): string[] {
   const target = parseTargetText(text);
   const isNamed = target.options.some(({ id }) => limiters.some((limiter) => limiter.id === id));
-  if (asked.length === 0 || isNamed || findClient(target.client).limiter === "none") return [text];
-  return asked.map((limiter) => formatTargetText({ ...target, options: [...target.options, limiter] }));
+  if (requested.length === 0 || isNamed || findClient(target.client).limiter === "none") return [text];
+  return requested.map((limiter) => formatTargetText({ ...target, options: [...target.options, limiter] }));
 }

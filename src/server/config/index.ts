@@ -51,23 +51,27 @@ function decideTarget(env: ServerEnv): Target {
   const { mode } = env;
   const modeSource = `MODE=${mode}`;
   // An invalid text may contain anything, so only the message of the parser quotes it.
-  const asked = withSource("MODE", () => parseTargetText(mode));
-  const client = withSource(modeSource, () => findClient(asked.client));
+  const parsed = withSource("MODE", () => parseTargetText(mode));
+  const client = withSource(modeSource, () => findClient(parsed.client));
   const clusters = STORE_IDS.filter((store) => env.useCluster[store]);
   const beside = env.store ? `STORE=${env.store}` : clusters[0] && `${switchName(clusters[0])}=true`;
   if (client.control && beside) {
     throw usageError(`${modeSource} contradicts ${beside}: ${client.id} uses no store`);
   }
   const store = agreedValue([
-    requestedValue(asked.store, modeSource),
+    requestedValue(parsed.store, modeSource),
     requestedValue(env.store, `STORE=${env.store}`),
     ...clusters.map((id) => requestedValue(id, `${switchName(id)}=true`)),
   ]);
   const topology = agreedValue([
-    requestedValue(asked.topology, modeSource),
+    requestedValue(parsed.topology, modeSource),
     ...clusters.map((id) => requestedValue("cluster", `${switchName(id)}=true`)),
   ]);
-  const text = formatTargetText({ ...asked, ...(store ? { store } : {}), ...(topology ? { topology } : {}) });
+  const text = formatTargetText({
+    ...parsed,
+    ...(store ? { store } : {}),
+    ...(topology ? { topology } : {}),
+  });
   const resolution = withSource(modeSource, () => resolveTarget(text));
   if ("target" in resolution) return resolution.target;
   throw usageError(`${beside ? `${modeSource} contradicts ${beside}` : modeSource}: ${resolution.skip}`);

@@ -20,9 +20,9 @@ const SHA = "0".repeat(64);
 /** A plugin as it is once its module was imported. */
 const plugin = (members: object, name = "mine.js"): LoadedPlugin => ({
   path: `/somewhere/${name}`,
-  shown: name,
+  displayName: name,
   entry: `/somewhere/${name}`,
-  alone: true,
+  isSingleFile: true,
   facts: { name, sha256: SHA },
   members: members as Members,
 });
@@ -61,12 +61,12 @@ describe("the bytes of a plugin", () => {
   test("of a file are named by their sha256, as sha256sum prints it", async () => {
     const path = join(newFolder(), "a.js");
     writeFileSync(path, "abc");
-    const { facts, alone, entry } = await readPlugin(path);
+    const { facts, isSingleFile, entry } = await readPlugin(path);
     expect(facts).toEqual({
       name: "a.js",
       sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
     });
-    expect({ alone, entry }).toEqual({ alone: true, entry: path });
+    expect({ isSingleFile, entry }).toEqual({ isSingleFile: true, entry: path });
   });
 
   test("of a folder change with every file in it and with every name, and it has the package's version", async () => {
