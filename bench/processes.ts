@@ -92,7 +92,7 @@ export async function runProgram(
 
 /** Computes statistics with the code of the report. */
 export async function statistics(request: unknown): Promise<Record<string, number>> {
-  const python = spawn(`${root}.venv/bin/python`, [`${root}scripts/statistics_service.py`], {
+  const python = spawn(`${root}.venv/bin/python`, [`${root}report`, "statistics"], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   let output = "";

@@ -1,4 +1,4 @@
-"""Writes what README.md says of the example campaign: findings, tables and pictures, from its results.
+"""Writes README.md's example: one picture and one table, from the results of the example campaign.
 
 `.venv/bin/python report readme` writes; with `--check` it compares instead, and exits 1 on a
 difference.
@@ -8,35 +8,30 @@ import re
 import sys
 from collections.abc import Sequence
 
-from report.analysis.analysis import analyse
-from report.analysis.cells import Cell
-from report.base.markdown import prose
+from report.analysis.analysis import Analysis, analyse
+from report.base.markdown import code, prose, table
 from report.base.paths import ROOT
-from report.export.summary_markdown import cell_blocks
 from report.results.load import load_campaign
 from report.results.model import Campaign
+from report.sections.first_screen import decision_cells
 from report.sections.recommendation import recommend
 
 EXAMPLE = "results/example"
 BEGIN, END = "<!-- example: begin (python report readme) -->", "<!-- example: end -->"
 
 
-def _where(campaign: Campaign) -> list[list[str]]:
-    """What was measured on, how, and where all of it is."""
+def _where(campaign: Campaign) -> str:
+    """The machine and the date, and where the rest of the campaign is."""
     manifest = campaign.manifest
     if manifest is None:
         raise SystemExit(f"{EXAMPLE} has no manifest.json")
     machine = manifest["machine"]
-    return [
-        [
-            f"Measured on {prose(manifest['started_at'][:10])}: {prose(machine['cpu_model'])}, "
-            f"{machine['cpus']} CPUs, runtime {prose(manifest['runtime']['id'])}. Store, server and load "
-            "generator shared these CPUs: this shows what a report says, and recommends nothing. Every run "
-            f"with its verdict is in [{EXAMPLE}]({EXAMPLE}), the page is "
-            f"[{EXAMPLE}/report/index.html]({EXAMPLE}/report/index.html)."
-        ],
-        ["```bash", manifest["command"], "```"],
-    ]
+    return (
+        f"Measured on {prose(manifest['started_at'][:10])}, runtime {prose(manifest['runtime']['id'])}, "
+        f"{prose(machine['cpu_model'])}: store, server and load generator shared {machine['cpus']} CPUs. "
+        f"This shows what a report says; it recommends nothing. [The report]({EXAMPLE}/report/summary.md) "
+        f"has all tables, [the campaign's folder]({EXAMPLE}) every run and the command."
+    )
 
 
 def plain(text: str) -> str:
@@ -44,14 +39,17 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"-{3,}", "---", text))
 
 
-def _blocks(cell: Cell) -> list[list[str]]:
-    heading, *rest = cell_blocks(cell)
-    title = heading[0].lstrip("# ")
-    folder = f"{EXAMPLE}/report/images"
-    pictures = [
-        f"![{name}: {title}]({folder}/{name.lower()}-{cell.id}.svg)" for name in ("Throughput", "Latency")
+def _result(analysis: Analysis) -> list[list[str]]:
+    """The throughput chart of the first cell, and the table of its first ranking."""
+    cell = analysis.cells[0]
+    (first,) = decision_cells([cell])
+    rows = [
+        [code(row.label), row.throughput.plain, row.p99.plain, row.cpu.plain, row.ratio, row.status or "–"]
+        for row in first.groups[0].rows
     ]
-    return [heading, pictures, *rest]
+    headers = ("Client", "Requests/s", "p99, ms", "Server CPU, µs/request", "To the first row", "Shown")
+    picture = f"![Throughput: {first.title}]({EXAMPLE}/report/images/throughput-{cell.id}.svg)"
+    return [[picture], table(headers, rows, 1)]
 
 
 def readme(text: str) -> str:
@@ -67,9 +65,7 @@ def readme(text: str) -> str:
     campaign = load_campaign(ROOT / EXAMPLE)
     analysis = analyse(campaign)
     recommended = recommend(analysis)
-    blocks = [*_where(campaign), [f"**{prose(recommended.lead)}**"]]
-    for cell in analysis.cells:
-        blocks += _blocks(cell)
+    blocks = [*_result(analysis), [f"**{prose(recommended.lead)}**"], [_where(campaign)]]
     section = "\n\n".join("\n".join(block) for block in blocks)
     return f"{before}{BEGIN}\n\n{section}\n\n{END}{after}"
 
