@@ -7,10 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from report.base.errors import ENVIRONMENT, USAGE, WRITE_FAILED, ReportError, one_line
+from report.results.checksums import CHECKSUMS
 from report.results.model import MANIFEST, Campaign
 
 BASELINES = "baselines"
-CHECKSUMS = "SHA256SUMS"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from report.analysis.figures import percentile, server_cpu, throughput
 from report.analysis.summary import Summary
 from report.base.format import microseconds, milliseconds, rate
 from report.results.model import Measured
-from report.results.roles import cpu_us_per_request
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +20,19 @@ class Metric:
 
 
 def _percentile(name: str) -> Metric:
-    return Metric(
-        name, f"latency {name} in ms", lambda run: run.percentiles_ms.get(name), milliseconds, False
-    )
+    return Metric(name, f"latency {name} in ms", percentile(name), milliseconds, False)
 
 
 METRICS: dict[str, Metric] = {
     metric.id: metric
     for metric in (
-        Metric("throughput", "throughput in requests/s", lambda run: run.requests_per_second, rate, True),
+        Metric("throughput", "throughput in requests/s", throughput, rate, True),
         _percentile("p50"),
         _percentile("p99"),
         Metric(
             "cpu",
             "CPU time of the server in µs per request",
-            lambda run: cpu_us_per_request(run.roles).get("server"),
+            server_cpu,
             microseconds,
             False,
         ),

@@ -43,11 +43,11 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """One a ranking: under which load, what it says, and each row compared with each, by throughput, and
     apart from that by p99 (open loop alone) and by the server's CPU per request."""
     found = []
-    for cell, answer in zip(cells, decision_cells(cells), strict=True):
-        for ranking, group in zip(cell.rankings, answer.groups, strict=True):
+    for cell, shown in zip(cells, decision_cells(cells), strict=True):
+        for ranking, group in zip(cell.rankings, shown.groups, strict=True):
             found.append(
                 {
-                    "title": answer.title,
+                    "title": shown.title,
                     "heading": group.heading,
                     "sentence": group.sentence,
                     "indicative": group.indicative,

@@ -7,12 +7,9 @@ from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
 from report.results.model import Measured, Role, SendSchedule
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
-from report.statistics.median import median_interval
+from report.statistics.median import MIN_FIGURES, median_interval
 
 Column = tuple[str, Callable[[Summary], Cell]]
-
-#: Below it no distribution-free interval of 95 % exists.
-_INTERVAL_RUNS = 6
 
 
 def _figure(read: Callable[[Measured], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
@@ -58,9 +55,7 @@ def _interval(end: str, digits: int = 2) -> Callable[[Summary], Cell]:
 
     def read(summary: Summary) -> Cell:
         found = [run.measured.requests_per_second for run in summary.runs if run.eligible and run.measured]
-        return (
-            csv_number(getattr(median_interval(found), end), digits) if len(found) >= _INTERVAL_RUNS else None
-        )
+        return csv_number(getattr(median_interval(found), end), digits) if len(found) >= MIN_FIGURES else None
 
     return read
 

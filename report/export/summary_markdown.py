@@ -65,14 +65,14 @@ def _ranking(ranking: Ranking, group: DecisionGroup) -> list[str]:
 
 def cell_blocks(cell: Cell) -> list[list[str]]:
     """Heading, what each ranking says with its table, and the controls, as blocks of lines."""
-    (answer,) = decision_cells([cell])
+    (shown,) = decision_cells([cell])
     blocks = [
-        [f"### {prose(answer.title)}"],
-        *(_ranking(*both) for both in zip(cell.rankings, answer.groups, strict=True)),
+        [f"### {prose(shown.title)}"],
+        *(_ranking(*both) for both in zip(cell.rankings, shown.groups, strict=True)),
     ]
     if cell.controls:
-        blocks.append(["Controls, not ranked:", "", *_table(answer.controls, cell.controls)])
-    marks = marks_note([figure for row in answer.rows for figure in (row.throughput, row.p99, row.cpu)])
+        blocks.append(["Controls, not ranked:", "", *_table(shown.controls, cell.controls)])
+    marks = marks_note([figure for row in shown.rows for figure in (row.throughput, row.p99, row.cpu)])
     return [*blocks, [f"Figures of the median run, in brackets the range of its runs. {marks}".strip()]]
 
 

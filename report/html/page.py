@@ -34,18 +34,18 @@ from report.sections.tables import Table, result_tables
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class DecisionTable:
     """A table of the first screen."""
 
     id: str
     open_loop: bool
-    answers: tuple[DecisionCell, ...]
+    cells: tuple[DecisionCell, ...]
     controls: tuple[DecisionRow, ...]
     """Where there is no client: else they stand under their cells."""
 
     @property
     def rows(self) -> list[DecisionRow]:
-        return [*(row for answer in self.answers for row in answer.rows), *self.controls]
+        return [*(row for cell in self.cells for row in cell.rows), *self.controls]
 
     @property
     def marks(self) -> str:
@@ -61,20 +61,20 @@ class Section:
     name: str
     ids: str
     """Of its rows, with a space between."""
-    answers: tuple[DecisionCell, ...]
-    decisions: tuple[Decision, ...]
+    cells: tuple[DecisionCell, ...]
+    decision_tables: tuple[DecisionTable, ...]
     """The tables of the first screen: capacity and latency at a rate apart (rule M4)."""
     rate_tables: tuple[RateTable, ...]
     tables: tuple[Table, ...]
 
 
-def _decisions(runtime: Runtime, found: Sequence[DecisionCell]) -> tuple[Decision, ...]:
+def _decision_tables(runtime: Runtime, found: Sequence[DecisionCell]) -> tuple[DecisionTable, ...]:
     if not found:
         controls = tuple(control_row(control) for control in runtime.controls)
-        return (Decision(f"{runtime.id}decision", False, (), controls),)
+        return (DecisionTable(f"{runtime.id}decision", False, (), controls),)
     kinds = [(loop, tuple(each for each in found if each.open_loop is loop)) for loop in (False, True)]
     return tuple(
-        Decision(f"{runtime.id}decision{'-at-rate' if loop else ''}", loop, members, ())
+        DecisionTable(f"{runtime.id}decision{'-at-rate' if loop else ''}", loop, members, ())
         for loop, members in kinds
         if members
     )
@@ -86,8 +86,8 @@ def _section(runtime: Runtime) -> Section:
         id=runtime.id,
         name=runtime.name,
         ids=" ".join(summary.id for summary in runtime.ordered),
-        answers=found,
-        decisions=_decisions(runtime, found),
+        cells=found,
+        decision_tables=_decision_tables(runtime, found),
         rate_tables=rate_tables(runtime.cells),
         tables=result_tables(runtime.cells, runtime.controls, runtime.id, runtime.name),
     )

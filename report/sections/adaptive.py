@@ -150,7 +150,7 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
         return None
     looked = summaries[0].last_look
     stops: dict[str, tuple[int, Stop] | None] = {}
-    told: list[tuple[bool, Conclusion]] = []
+    conclusions: list[tuple[bool, Conclusion]] = []
     cells = analysis.cells
     for cell in cells:
         for ranking in cell.rankings:
@@ -159,17 +159,17 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
             place = _place(cell, len(cells) > 1)
             for pair, at in zip(ranking.pairs, settled, strict=True):
                 done, text = _pair_text(pair, at)
-                told.append((done, Conclusion(place + text, f"{pair.base.id} {pair.new.id}")))
+                conclusions.append((done, Conclusion(place + text, f"{pair.base.id} {pair.new.id}")))
             if not ranking.pairs:
-                told += [_lone(row, stops[row.id]) for row in ranking.summaries]
+                conclusions += [_lone(row, stops[row.id]) for row in ranking.summaries]
     for runtime in analysis.runtimes:
         for row in runtime.controls:
             stops[row.id] = _alone(row, schedule, looked)
-            told.append(_lone(row, stops[row.id]))
+            conclusions.append(_lone(row, stops[row.id]))
     return Adaptive(
         rows=tuple(Row(row, stops.get(row.id)) for row in summaries),
-        concluded=tuple(each for done, each in told if done),
-        unsettled=tuple(each for done, each in told if not done),
+        concluded=tuple(each for done, each in conclusions if done),
+        unsettled=tuple(each for done, each in conclusions if not done),
         ended=campaign.manifest.get("adaptive", {}).get("ended", {}).get("why"),
         most=schedule.looks[-1],
         fewest=schedule.looks[0],
@@ -177,7 +177,7 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
 
 
 def adaptive_document(found: Adaptive) -> dict[str, Any]:
-    """As plain data: what programs and last screens are told."""
+    """As plain data: what programs and last screens are conclusions."""
     return {
         "ended": found.ended,
         "sentence": found.sentence,

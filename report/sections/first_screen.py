@@ -188,7 +188,7 @@ def cell_title(cell: Cell) -> str:
 
 
 def decision_cells(cells: Sequence[Cell]) -> tuple[DecisionCell, ...]:
-    """One answer a cell, in their order."""
+    """The same cells, in their order, as the first screen shows them."""
     found = []
     for cell in cells:
         groups = tuple(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from report.analysis.cells import Cell
 from report.analysis.load_text import load_text
+from report.analysis.rankings import by_p99
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, milliseconds, rate
 
@@ -61,16 +62,6 @@ def _row(summary: Summary) -> RateRow:
     )
 
 
-def _by_p99(summaries: Sequence[Summary]) -> list[Summary]:
-    """Lowest p99 first, rows without a valid run last, ties by label."""
-
-    def order(summary: Summary) -> tuple[float, str]:
-        p99 = summary.figures.percentiles_ms.get("p99") if summary.figures else None
-        return (float("inf") if p99 is None else p99, summary.identity.label)
-
-    return sorted(summaries, key=order)
-
-
 def rate_tables(cells: Sequence[Cell]) -> tuple[RateTable, ...]:
     """A table for each cell of an open loop, rows by p99 and controls last; empty without one."""
     return tuple(
@@ -79,7 +70,7 @@ def rate_tables(cells: Sequence[Cell]) -> tuple[RateTable, ...]:
             " · ".join(
                 [(cell.identity.topology or "other addresses").capitalize(), load_text(cell.identity)]
             ),
-            tuple(_row(summary) for summary in (*_by_p99(cell.summaries), *_by_p99(cell.controls))),
+            tuple(_row(summary) for summary in (*by_p99(cell.summaries), *by_p99(cell.controls))),
         )
         for cell in cells
         if cell.identity.open_loop

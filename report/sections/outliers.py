@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import quantiles
 
-from report.analysis.summary import Summary
+from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
 from report.base.format import percent, rate
 from report.results.model import Run
 
-#: Quartiles of fewer runs say nothing.
-MIN_RUNS = 5
 #: Nearer to the fence's middle than this share it is no finding, however alike the others are.
 MIN_DISTANCE = 0.05
 
@@ -40,7 +38,7 @@ def outliers(summaries: Sequence[Summary]) -> tuple[Outlier, ...]:
         figures = summary.figures
         runs = [(run, run.requests_per_second) for run in summary.runs if run.eligible]
         values = [value for _, value in runs if value is not None]
-        if figures is None or len(values) < MIN_RUNS:
+        if figures is None or len(values) < MIN_RUNS_FOR_QUARTILES:
             continue
         low, high = fences(values)
         middle = figures.requests_per_second

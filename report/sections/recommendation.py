@@ -28,11 +28,11 @@ from report.sections.verdict_text import (
 )
 from report.statistics.power import MAX_RUNS
 
-#: More comparisons are told by number, and each in the details.
+#: Beyond this number comparisons are counted, and listed one by one in the details.
 MAX_LINES = 6
 
-#: Runs of each that are asked for at least, and beyond which more of them are no advice.
-FEWEST_RUNS, MOST_RUNS = 10, 100
+#: The advice asks for at least the first number of runs of each, and for no more than the second.
+MIN_ADVISED_RUNS, MAX_ADVISED_RUNS = 10, 100
 
 TOO_FEW = "there are too few runs"
 
@@ -88,10 +88,10 @@ def _open_text(ranking: Ranking) -> str:
     """Which rows are open, e.g. `no difference in throughput is shown between iovalkey and ioredis`."""
     pairs, figure = undecided(ranking), _figure(ranking)
     blocked = [pair for pair in pairs if pair.comparison.blocked]
-    told = bool(differences(ranking) or equal_text(ranking))
+    others_decided = bool(differences(ranking) or equal_text(ranking))
     if not pairs:
         return ""
-    if told:
+    if others_decided:
         between = f" between {name(pairs[0].base)} and {name(pairs[0].new)}" if len(pairs) == 1 else ""
         text = f"no difference in {figure} is shown{between or ' between the others'}"
     else:
@@ -241,13 +241,13 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
         return (f"To decide: {_steadier(campaign)}." if blocked else "", "")
     few = any(found.status == "indicative" for found in open_pairs)
     needed = [found.runs_needed for found in open_pairs if found.runs_needed is not None]
-    affordable = [runs for runs in needed if runs <= MOST_RUNS]
+    affordable = [runs for runs in needed if runs <= MAX_ADVISED_RUNS]
     if not affordable and not few:
         most = (
             f"about {max(needed)} runs of each like these" if needed else f"more than {MAX_RUNS} runs of each"
         )
         return (f"To decide the rest would take {most}. What helps more: {_steadier(campaign)}.", "")
-    runs = max([FEWEST_RUNS, *affordable])
+    runs = max([MIN_ADVISED_RUNS, *affordable])
     command = (campaign.manifest or {}).get("command", "")
     shown = any(pair.comparison.shown for each in findings for pair in each.ranking.ranked_by)
     what = "To decide the rest" if shown else "To decide"
@@ -261,7 +261,7 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
 
 
 def recommend(analysis: Analysis) -> Recommendation:
-    """What a reader who must decide is told first."""
+    """The recommendation on top of the page."""
     campaign, runtimes = analysis.campaign, analysis.runtimes
     findings = _findings(runtimes)
     limits = limits_of(analysis)
@@ -271,10 +271,10 @@ def recommend(analysis: Analysis) -> Recommendation:
             f"This machine was too unsteady to rank anything: {unsteady_text(controls)}, "
             "which involve no client.",
             (),
-            f"What helps: {_steadier(campaign)}; then repeat with at least {FEWEST_RUNS} runs of each:",
-            command_again(command, FEWEST_RUNS, _longer(campaign))
+            f"What helps: {_steadier(campaign)}; then repeat with at least {MIN_ADVISED_RUNS} runs of each:",
+            command_again(command, MIN_ADVISED_RUNS, _longer(campaign))
             if (command := (campaign.manifest or {}).get("command", ""))
-            else f"--runs {FEWEST_RUNS}",
+            else f"--runs {MIN_ADVISED_RUNS}",
             limits,
         )
     if not findings:

@@ -49,7 +49,7 @@ def _commands(ranking: Ranking) -> str:
 
 
 def mode_text(ranking: Ranking) -> str:
-    """What was asked of the rows of a ranking; empty at an address of which nothing is known."""
+    """Which script the rows of a ranking should run; empty for an address whose store is not known."""
     if ranking.store is None:
         return ""
     if ranking.group.limiter not in (None, USUAL_LIMITER):
@@ -88,24 +88,24 @@ def _store_name(ranking: Ranking) -> str:
 
 
 def difference(cell: Cell) -> str:
-    """What tells the groups of a cell apart, so that nobody compares across them; empty for one group."""
+    """How the groups of a cell differ, so that nobody compares across them; empty for one group."""
     if len(cell.rankings) < 2:
         return ""
-    said = []
+    texts = []
     if cell.stores_differ:
         stores = list(dict.fromkeys(_store_name(ranking) for ranking in cell.rankings))
-        said.append(f"The stores differ: {joined(stores)}.")
+        texts.append(f"The stores differ: {joined(stores)}.")
     if cell.limiters_differ:
         limiters = dict.fromkeys(ranking.group.limiter or "an unknown one" for ranking in cell.rankings)
-        said.append(f"The limiters differ: {joined(list(limiters))}.")
+        texts.append(f"The limiters differ: {joined(list(limiters))}.")
     if cell.scripts_differ:
         modes = list(dict.fromkeys(mode_text(ranking) for ranking in cell.rankings))
         named = [mode for mode in modes if mode]
-        said.append(
+        texts.append(
             f"The scripts differ: {joined(named)}."
             if len(named) > 1
             else "The scripts differ: each group names its own."
         )
-    if not said:
-        said.append("All ran the same script, as their own or because of +same-script.")
-    return " ".join([*said, "Rows are compared within a group only."])
+    if not texts:
+        texts.append("All ran the same script, as their own or because of +same-script.")
+    return " ".join([*texts, "Rows are compared within a group only."])
