@@ -22,26 +22,26 @@ def warnings_of(runs: Sequence[Run]) -> tuple[str, ...]:
     counted = [run for run in runs if run.eligible and run.measured is not None]
     ordered = sorted(counted, key=lambda run: (run.started_at, run.run))
     values = [run.measured.requests_per_second for run in ordered if run.measured]
-    said: list[str] = []
+    texts: list[str] = []
     found = spread(values)
     if found and found.count >= 3 and found.cv_percent is not None and found.cv_percent > MAX_CV_PERCENT:
-        said.append(
+        texts.append(
             f"Runs lie far apart: CV {percent(found.cv_percent)}, "
             f"from {rate(found.min)} to {rate(found.max)} requests/s."
         )
     drift = trend(values)
     if drift:
-        said.append(
+        texts.append(
             f"Runs drift: {100 * drift.change:+.1f} % from the first to the last in time (p = {drift.p:.2g})."
         )
     levels = two_levels(values)
     if levels:
-        said.append(
+        texts.append(
             f"Runs have two levels: {levels.low_runs} near {rate(levels.low)} and {levels.high_runs} near "
             f"{rate(levels.high)} requests/s. A median is of one of them."
         )
     series = [run.measured.answers_each_second for run in ordered if run.measured]
     ramp = warm_up_ramp(series)
     if ramp:
-        said.append(_ramp_text(ramp, min(len(run) for run in series if run)))
-    return tuple(said)
+        texts.append(_ramp_text(ramp, min(len(run) for run in series if run)))
+    return tuple(texts)

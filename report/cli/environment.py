@@ -78,10 +78,12 @@ def _is_whole(folder: Path) -> bool:
 
 def _version_of(python: Path) -> "str | None":
     """`3.11`; None for one that does not start or is too old."""
-    ask = "import sys; print('%d.%d' % sys.version_info[:2]); sys.exit(sys.version_info < " + f"{MIN_PYTHON})"
+    code = (
+        "import sys; print('%d.%d' % sys.version_info[:2]); sys.exit(sys.version_info < " + f"{MIN_PYTHON})"
+    )
     try:
         done = subprocess.run(  # noqa: S603
-            [str(python), "-c", ask], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+            [str(python), "-c", code], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
     except OSError:
         return None
@@ -149,10 +151,10 @@ def _step(command: "list[str]", mend: str) -> None:
     )
     if done.returncode != 0:
         lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        told = next(
+        detail = next(
             (line for line in lines if "ERROR" in line or "Error" in line), lines[-1] if lines else ""
         )
-        raise EnvironmentUnfit(f"{mend} ({told.strip()})" if told else mend)
+        raise EnvironmentUnfit(f"{mend} ({detail.strip()})" if detail else mend)
 
 
 def main(arguments: "list[str]") -> int:

@@ -16,25 +16,25 @@ from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_family
 from report.statistics.median import median_interval, paired_difference, paired_ratio
 
 
-def compared(asked: dict[str, Any]) -> tuple[Comparison, ...]:
-    pairs = [(pair["new"], pair["base"]) for pair in asked["pairs"]]
-    return compare_family(pairs, asked.get("floor", DEFAULT_FLOOR), asked.get("higher_is_better", True))
+def compared(request: dict[str, Any]) -> tuple[Comparison, ...]:
+    pairs = [(pair["new"], pair["base"]) for pair in request["pairs"]]
+    return compare_family(pairs, request.get("floor", DEFAULT_FLOOR), request.get("higher_is_better", True))
 
 
 def main(arguments: Sequence[str]) -> int:
     """Answers the question on standard input; there are no arguments."""
-    asked = json.load(sys.stdin)
+    request = json.load(sys.stdin)
     answer: object
     try:
-        match asked.get("question"):
+        match request.get("question"):
             case "median_interval":
-                answer = asdict(median_interval(asked["values"]))
+                answer = asdict(median_interval(request["values"]))
             case "paired_ratio":
-                answer = asdict(paired_ratio(asked["a"], asked["b"]))
+                answer = asdict(paired_ratio(request["a"], request["b"]))
             case "paired_difference":
-                answer = asdict(paired_difference(asked["a"], asked["b"]))
+                answer = asdict(paired_difference(request["a"], request["b"]))
             case "compare":
-                answer = [asdict(each) for each in compared(asked)]
+                answer = [asdict(each) for each in compared(request)]
             case other:
                 raise ValueError(f"there is no question {other!r}")
     except ValueError as error:

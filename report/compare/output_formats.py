@@ -101,15 +101,15 @@ def explained(rows: Sequence[Compared], unsteady: bool) -> list[str]:
     Args:
         unsteady: the heading says that they cannot be compared.
     """
-    said = [text for row in rows for text in row.differs]
+    texts = [text for row in rows for text in row.differs]
     if any({"client", "script"} <= set(row.parts) for row in rows):
-        said.append("to compare the clients alone, measure both with +same-script")
+        texts.append("to compare the clients alone, measure both with +same-script")
     by_text: dict[str, list[str]] = {}
     for row in rows:
         for text in filter(None, (_undecided(row, unsteady), _found_by_so_many_runs(row))):
             by_text.setdefault(text, []).append(row.new.identity.label)
-    said += [f"{', '.join(dict.fromkeys(labels))}: {text}" for text, labels in by_text.items()]
-    return list(dict.fromkeys(said))
+    texts += [f"{', '.join(dict.fromkeys(labels))}: {text}" for text, labels in by_text.items()]
+    return list(dict.fromkeys(texts))
 
 
 def _head(outcome: Outcome) -> list[str]:

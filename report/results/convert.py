@@ -274,10 +274,10 @@ def _measured(result: Document, series: bool) -> Measured:
 def _check_store(result: Document, identity: Identity) -> None:
     external = result.get("store", {}).get("external")
     if identity.configuration_hash is not None and external not in (None, identity.external_store):
-        said = "is" if identity.external_store else "is not"
+        verb = "is" if identity.external_store else "is not"
         raise FieldError(
             "$.store.external",
-            f"is {str(external).lower()}, but by its configuration the store {said} one that already ran",
+            f"is {str(external).lower()}, but by its configuration the store {verb} one that already ran",
         )
 
 

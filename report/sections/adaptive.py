@@ -1,4 +1,4 @@
-"""A campaign that finds out how many runs it needs: what it concluded, what it could not, who goes on."""
+"""A campaign that chooses its number of runs: what it concluded, what is open, and which rows need runs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -142,7 +142,7 @@ def _lone(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, Conclusion
 def adaptive_of(analysis: Analysis) -> Adaptive | None:
     """What such a campaign found, by the looks that its manifest says took place; None for a fixed number.
 
-    A function of the results and the looks alone: asked again, it says the same.
+    It depends only on the results and the looks, so that it gives the same whenever it is called.
     """
     campaign, summaries = analysis.campaign, analysis.summaries
     schedule = next((row.look_schedule for row in summaries), None)
@@ -177,7 +177,7 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
 
 
 def adaptive_document(found: Adaptive) -> dict[str, Any]:
-    """As plain data: what programs and last screens are conclusions."""
+    """As plain data, for programs and the last screen."""
     return {
         "ended": found.ended,
         "sentence": found.sentence,

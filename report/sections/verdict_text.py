@@ -55,26 +55,26 @@ def _grouped(pairs: Iterable[Pair]) -> list[tuple[Summary, list[Pair]]]:
 
 
 def _pairs_to_name(pairs: Sequence[Pair], first: Summary) -> list[Pair]:
-    """Pairs that show a difference: all with the first row, and others whose worse row was not told yet."""
-    told = [pair for pair in pairs if pair.better and pair.base is first]
-    worse = {pair.worse.id for pair in told if pair.worse}
+    """Pairs that show a difference: all with the first row, and others whose worse row was not named yet."""
+    named = [pair for pair in pairs if pair.better and pair.base is first]
+    worse = {pair.worse.id for pair in named if pair.worse}
     for pair in pairs:
         if pair.worse and pair.base is not first and pair.worse.id not in worse:
             worse.add(pair.worse.id)
-            told.append(pair)
-    return told
+            named.append(pair)
+    return named
 
 
 def _differences(pairs: Sequence[Pair], words: _Words, first: Summary) -> list[str]:
     """`valkey-glide (0.77×, 0.68–0.84×) is slower than iovalkey`."""
-    said = []
+    clauses = []
     for base, members in _grouped(_pairs_to_name(pairs, first)):
         for better, (one, several) in ((False, words.worse), (True, words.better)):
             rows = [pair for pair in members if (pair.better is pair.new) is better]
             if rows:
                 texts = [_with_ratio(pair.new, pair.comparison) for pair in rows]
-                said.append(f"{joined(texts)} {one if len(rows) == 1 else several} {name(base)}")
-    return said
+                clauses.append(f"{joined(texts)} {one if len(rows) == 1 else several} {name(base)}")
+    return clauses
 
 
 def winner_text(ranking: Ranking) -> str:
@@ -119,13 +119,13 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
             reason = pair.comparison.reason
             reasons.setdefault(f"{reason}; {outlook}" if outlook else reason, []).append(pair)
     figure = _words(ranking).figure
-    said = []
+    texts = []
     for reason, pairs in reasons.items():
         others = joined([_with_ratio(pair.new, pair.comparison) for pair in pairs])
         each = "each of " if len(pairs) > 1 else ""
         between = f"{name(pairs[0].base)} and {each}{others}"
-        said.append(f"no difference in {figure} is shown between {between}, because {reason}")
-    return said
+        texts.append(f"no difference in {figure} is shown between {between}, because {reason}")
+    return texts
 
 
 def few_runs_text(ranking: Ranking) -> str:

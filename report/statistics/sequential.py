@@ -121,7 +121,7 @@ def compare_in_looks(
                 stops[index] = (look, "decided" if not own else "last" if look == last else "hopeless")
     return Family(
         comparisons=tuple(
-            _told(found[couple], couple, stops)
+            _with_reason(found[couple], couple, stops)
             if couple in found
             # Interrupted before the first look: this one is in its place.
             else compare_family(
@@ -137,7 +137,9 @@ def compare_in_looks(
     )
 
 
-def _told(found: Comparison, couple: tuple[int, int], stops: Mapping[int, tuple[int, Stop]]) -> Comparison:
+def _with_reason(
+    found: Comparison, couple: tuple[int, int], stops: Mapping[int, tuple[int, Stop]]
+) -> Comparison:
     reasons = [stop[1] for index in couple if (stop := stops.get(index))]
     if found.decided or "hopeless" not in reasons:
         return found
