@@ -1,4 +1,5 @@
-import { freePort, type StoreKind, TestStore, until } from "./store.js";
+import { freePort } from "../../src/runtimes/local/ports.js";
+import { type StoreKind, TestStore, until } from "./store.js";
 
 const PRIMARIES = 3;
 const SLOTS = 16_384;

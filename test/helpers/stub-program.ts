@@ -2,27 +2,27 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * A server that is none of ours, as a process of its own. Its one argument is JSON: what to do with which requests.
- * It answers /count with what it did, and anything that it does not know with 404.
+ * A foreign server as a process of its own. Its argument is a `StubBehaviour` as JSON. It answers /count with the number
+ * of requests by outcome, and unknown paths with 404.
  */
-interface Behaviour {
-  /** Microseconds until the answer, kept exactly by spinning. */
+export interface StubBehaviour {
+  /** Microseconds until the answer, exactly, by a busy loop. */
   delay_us?: number;
-  /** Every so-manieth request is answered with 503 / cut in the middle of its answer / never answered / 429. */
+  /** Every n-th request gets 503 / is cut in the middle of its answer / gets no answer / gets 429. */
   fail?: number;
   cut?: number;
   hang?: number;
   limit?: number;
-  /** Milliseconds until the answer, by a timer: many may wait at once. */
+  /** Milliseconds until the answer, by a timer, so that many requests can wait at once. */
   delay_ms?: number;
-  /** Once a second it does nothing at all for so many milliseconds. */
+  /** Once a second the server does nothing for this many milliseconds. */
   stall_ms?: number;
-  /** So many requests are served at once, each for `slot_ms`; others wait in line: its capacity is known. */
+  /** Number of requests that are served at once, each for `slot_ms`; 20 slots of 20 ms are 1000/s. */
   slots?: number;
   slot_ms?: number;
 }
 
-const behaviour = JSON.parse(process.argv[2] ?? "{}") as Behaviour;
+const behaviour = JSON.parse(process.argv[2] ?? "{}") as StubBehaviour;
 const done = { asked: 0, answered: 0, failed: 0, cut: 0, hung: 0, limited: 0 };
 const BODY = JSON.stringify({ text: "x".repeat(100) });
 

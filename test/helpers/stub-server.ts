@@ -4,22 +4,7 @@ import { createConnection } from "node:net";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import { ROOT } from "./programs.js";
-
-/** Every so-manieth request fails, is cut, hangs or is limited; all are answered after `delay_us`. */
-export interface StubBehaviour {
-  delay_us?: number;
-  fail?: number;
-  cut?: number;
-  hang?: number;
-  limit?: number;
-  /** Milliseconds until the answer, by a timer: many may wait at once. */
-  delay_ms?: number;
-  /** Once a second it does nothing at all for so many milliseconds. */
-  stall_ms?: number;
-  /** So many requests are served at once, each for `slot_ms`: 20 slots of 20 ms are 1000/s. */
-  slots?: number;
-  slot_ms?: number;
-}
+import type { StubBehaviour } from "./stub-program.js";
 
 export type StubCounts = Record<"asked" | "answered" | "failed" | "cut" | "hung" | "limited", number>;
 

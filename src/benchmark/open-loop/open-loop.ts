@@ -32,7 +32,7 @@ class ScheduleRun {
   /** The next send; not below `closes_ms` once there is none. */
   due_ms: number;
   /** Number of sends that are done. */
-  reached = 0;
+  done = 0;
   /** Sends wait for a free connection. */
   isStarved = false;
   readonly #next: () => number;
@@ -45,7 +45,7 @@ class ScheduleRun {
   }
 
   advance(): void {
-    this.reached++;
+    this.done++;
     this.due_ms = this.opens_ms + this.#next();
   }
 }
@@ -108,7 +108,7 @@ export class OpenLoop implements LoadLoop {
         ...this.#options.share,
         ratePerSecond: PREWARM_RATE_PER_SECOND * this.#options.share.of,
       };
-      await this.#follow(share, { durationS: PREWARM_S }, steadyMs());
+      await this.#runSchedule(share, { durationS: PREWARM_S }, steadyMs());
       await this.#pool.idle();
     } finally {
       this.#recorder = undefined;
@@ -121,7 +121,7 @@ export class OpenLoop implements LoadLoop {
     const recorder = new OpenLoopRecorder();
     this.#recorder = recorder;
     const stopSampling = prewarmSampling(recorder);
-    await this.#follow(this.#options.share, { durationS }, steadyMs());
+    await this.#runSchedule(this.#options.share, { durationS }, steadyMs());
     stopSampling();
     await this.#pool?.idle();
     this.#recorder = undefined;
@@ -137,7 +137,7 @@ export class OpenLoop implements LoadLoop {
       const now = steadyMs();
       if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
     }, SAMPLE_MS);
-    const sending = this.#follow(this.#options.share, extent, opened_ms);
+    const sending = this.#runSchedule(this.#options.share, extent, opened_ms);
     closes_ms = this.#run?.closes_ms ?? closes_ms;
     await sending;
     clearInterval(sampler);
@@ -155,7 +155,7 @@ export class OpenLoop implements LoadLoop {
   }
 
   /** Sends by the schedule; resolves when its window closes. */
-  async #follow(share: ScheduleShare, extent: Extent, opens_ms: number): Promise<void> {
+  async #runSchedule(share: ScheduleShare, extent: Extent, opens_ms: number): Promise<void> {
     const run = new ScheduleRun(share, opens_ms, extent);
     this.#run = run;
     const { closes_ms } = run;
@@ -164,7 +164,7 @@ export class OpenLoop implements LoadLoop {
     this.#sendDue();
     this.#run = undefined;
     for (; run.due_ms < closes_ms; run.advance()) this.#recorder?.unsent();
-    this.#ticker.progress(run.reached, steadyMs());
+    this.#ticker.progress(run.done, steadyMs());
   }
 
   /** Sends all that is due, as long as connections are free. */
@@ -191,7 +191,7 @@ export class OpenLoop implements LoadLoop {
         break;
       }
     }
-    this.#ticker.progress(run.reached, now);
+    this.#ticker.progress(run.done, now);
   }
 
   #setStarved(run: ScheduleRun, isStarved: boolean): void {

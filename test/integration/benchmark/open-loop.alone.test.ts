@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { MeasuredResult } from "../../../src/contract/result.js";
 import { expectScheduleReconciled } from "../../helpers/consistent.js";
 import { build, measured } from "../../helpers/programs.js";
-import { type StubBehaviour, StubServer } from "../../helpers/stub-server.js";
+import type { StubBehaviour } from "../../helpers/stub-program.js";
+import { StubServer } from "../../helpers/stub-server.js";
 
 beforeAll(build);
 

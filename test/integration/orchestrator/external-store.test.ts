@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "../../../src/runtimes/local/ports.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { LONG, needs } from "../../helpers/needs.js";
 import { build, ROOT } from "../../helpers/programs.js";
-import { freePort, TestStore } from "../../helpers/store.js";
+import { TestStore } from "../../helpers/store.js";
 
 beforeAll(build);
 const newFolder = temporaryFolders();
