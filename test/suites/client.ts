@@ -87,7 +87,7 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
       });
       afterEach(() => opened?.client.close());
 
-      test("leaves no key when it opens, its script is on every primary, and it says which", async () => {
+      test("leaves no key when it opens, and its script is on every primary under the reported name", async () => {
         expect([...(await setup.keys()).keys()]).toEqual([]);
         const { kind, name_or_sha1: name } = opened.script ?? {};
         if (kind === "fcall") {
@@ -99,7 +99,7 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
         if (target.options.includes("same-script")) expect(name).toBe(sameScript());
       });
 
-      test("says the settings that all clients share, speaks RESP2, and names client and store", async () => {
+      test("has the settings that all clients share, uses RESP2, and reports client and store version", async () => {
         expect(opened.client.settings).toMatchObject({
           protocol: "RESP2",
           request_timeout_ms: common.requestTimeoutMs,
@@ -122,7 +122,7 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
         expect(opened.client.version).toMatch(/^\d+\.\d+\.\d+/);
       });
 
-      test("admits exactly the points of each key among consumes at once; each is one script call", async () => {
+      test("admits exactly the points of each key among concurrent consumes; each consume is one script call", async () => {
         const asked = turns(3 * LIMITS.points);
         const decisions = await Promise.all(asked.map((key) => opened.standard.consume(key)));
         for (const key of KEYS) {
@@ -141,7 +141,7 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
         expect(Math.min(...calls.map((node) => node[own]))).toBeGreaterThan(0);
       });
 
-      test("sets the window on every key, also on those that it denies from the first consume", async () => {
+      test("sets the window on every key, including exhausted ones", async () => {
         for (const key of [...KEYS, ...KEYS]) await opened.standard.consume(key);
         const denied = await opened.exhausted.consume("zoe");
         expect(denied).toMatchObject({ outcome: "limited", limit: LIMITS.points, remaining: 0 });
@@ -154,7 +154,7 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
         }
       });
 
-      test("takes 2000 consumes at once, also while the store stands still for a moment", async () => {
+      test("handles 2000 concurrent consumes while the store pauses for a moment", async () => {
         setup.pause();
         const consumes = Array.from({ length: 2_000 }, (_, n) => opened.standard.consume(`many-${n}`));
         // They are to pile up on the connections, not in this turn of the event loop.
@@ -163,7 +163,7 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
         expect(countOutcomes(await Promise.all(consumes))).toEqual({ allowed: 2_000, limited: 0, failed: 0 });
       });
 
-      test("goes on after its script is flushed and counts no consume twice, or declares that it fails", async () => {
+      test("continues after its script is flushed without counting a consume twice, or declares that it fails", async () => {
         await setup.call("SCRIPT", "FLUSH");
         await setup.call("FUNCTION", "FLUSH");
         const asked = turns(5);
@@ -182,7 +182,7 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
       });
     });
 
-    test("a block lasts as long as it was told, under each limiter that has one", async () => {
+    test("a block has the given length, with each limiter that supports blocks", async () => {
       const limits = { points: 1, window_s: 60, block_s: 4_000 };
       for (const target of targets.filter(
         ({ limiter }) => !unsupportedReason(findLimiter(limiter), limits),
@@ -222,7 +222,7 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
       });
     }
 
-    test("a store that died is a failure and never a denial; back again, the client does what it declares", async () => {
+    test("a dead store is a failure, not a denial; after a restart the client behaves as declared", async () => {
       await withOpenTargets(targets, setup.place, async (opened) => {
         await setup.kill();
         const lost = opened.flatMap(({ standard }) => KEYS.map((key) => standard.consume(key)));
@@ -241,7 +241,7 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
       });
     });
 
-    test("closes without a trace: no handle keeps the process alive, no connection and no socket is left", async () => {
+    test("leaves nothing open when it closes: no handle, no connection and no socket", async () => {
       const { code, output, pid } = await useInChildProcess(targets, setup.place);
       expect(output).toBe(targets.map(({ text }) => `${text} allowed\n`).join(""));
       expect(code).toBe(0);

@@ -12,7 +12,7 @@ const TOLERANCE = 0.01;
 export function trafficContract(id: string): void {
   const all = { connections: 2, first: 0, count: 2 };
 
-  test("is the same for the same seed, and stays within its own requests", () => {
+  test("is the same for the same seed, and only has indexes of its requests", () => {
     const [one, other] = [1, 1].map((seed) => openTraffic(findProfile(id), seed, all));
     expect(one?.requests).toEqual(other?.requests);
     for (const [index, stream] of (one?.streams ?? []).entries()) {
@@ -24,7 +24,7 @@ export function trafficContract(id: string): void {
     }
   });
 
-  test("meets the share of denials that it predicts", () => {
+  test("has the predicted share of denials", () => {
     const profile = findProfile(id);
     const { requests, streams } = openTraffic(profile, 7, all);
     let denied = 0;

@@ -29,14 +29,14 @@ export function unavailableStoreContract(
       return setup;
     };
 
-    test("for nobody: it is refused and leaves nothing behind", async () => {
+    test("for an address without a store: opening fails and leaves nothing open", async () => {
       const nobody = { store: kind, topology: "standalone", nodes: [{ host: "127.0.0.1", port: 1 }] };
       const { code, output } = await useInChildProcess([plain("standalone")], nobody);
       expect(output).toMatch(/^\S+ refused: [^\n]*refused[^\n]*\n$/i);
       expect(code).toBe(0);
     });
 
-    test("for a store that is still starting: it gets it", async (context) => {
+    test("for a store that is starting: opening succeeds", async (context) => {
       const setup = await ownSetup("standalone", context);
       await setup.kill();
       const opening = useInChildProcess([plain("standalone")], setup.place);
@@ -45,7 +45,7 @@ export function unavailableStoreContract(
     });
 
     test.for(topologies)(
-      "for a %s that hangs: opening is given up, closing ends, consumes fail and none is a denial; then it goes on",
+      "for a %s store that hangs: opening fails, closing ends, consumes fail without a denial; then the client recovers",
       async (topology, context) => {
         const setup = await ownSetup(topology, context);
         await withOpenTargets(targetsOf(id, kind, topology, variants), setup.place, async (opened) => {

@@ -42,7 +42,7 @@ describe("a second of the load generator's progress", () => {
     });
   });
 
-  test("without answers has no share and no latency, never a zero of them", () => {
+  test("without answers has no share and no latency, instead of zeros", () => {
     const silent = second([0.1], []);
     expect(silent).toEqual({
       event: "second",

@@ -36,7 +36,7 @@ describe("the hash of a configuration", () => {
     expect(configurationHash(reversed)).toBe(configurationHash(configuration));
   });
 
-  test("does not depend on the label, which says less on a machine with other stores", () => {
+  test("does not depend on the label, which depends on the available stores", () => {
     const target = { ...configuration.target, label: "iovalkey@valkey:cluster" };
     expect(configurationHash({ ...configuration, target })).toBe(configurationHash(configuration));
   });
@@ -69,7 +69,7 @@ test.each([
   expect(configurationHash({ ...configuration, load: { ...open, ...change } })).not.toBe(hash);
 });
 
-test("the same thing has the same JSON, absent members or not", () => {
+test("equal values have equal JSON, with or without undefined members", () => {
   expect(canonicalJson({ b: [{ d: 1, c: undefined }], a: null })).toBe('{"a":null,"b":[{"d":1}]}');
   expect(canonicalJson({ a: null, b: [{ d: 1 }] })).toBe('{"a":null,"b":[{"d":1}]}');
 });

@@ -5,10 +5,10 @@ import { decodeGeneratorEnv, encodeGeneratorEnv } from "../../../src/contract/ge
 import { decodeProbeEnv, parseProbeRequest } from "../../../src/contract/probe-env.js";
 import { expectFailure } from "../../helpers/errors.js";
 
-describe("an environment that is read", () => {
+describe("reading an environment", () => {
   const shape = { COUNT: wholeNumber(1, 10).optional(), SECONDS: decimalNumber(0, 5).optional() };
 
-  test("takes an empty value as unset and leaves other variables alone", () => {
+  test("takes an empty value as unset and ignores other variables", () => {
     expect(readEnv(shape, { COUNT: "", SECONDS: "1.5", OTHER: "x" })).toEqual({ SECONDS: "1.5" });
   });
 
@@ -34,7 +34,7 @@ describe("an environment that is read", () => {
   });
 });
 
-test("nodes survive the way through text", () => {
+test("nodes are the same after formatting and parsing", () => {
   const nodes = [
     { host: "127.0.0.1", port: 7001 },
     { host: "store-2", port: 6379 },
@@ -118,7 +118,7 @@ describe("the load generator's environment", () => {
 });
 
 describe("the probe's environment", () => {
-  test("names the store's nodes and what they are", () => {
+  test("names the store's nodes, type and topology", () => {
     const env = {
       PROBE_NODES: "127.0.0.1:7001",
       PROBE_STORE: "redis",
@@ -145,7 +145,7 @@ describe("the probe's environment", () => {
   });
 });
 
-describe("a request to a probe that serves", () => {
+describe("a request to a serving probe", () => {
   const request = {
     actions: ["read"],
     nodes: [{ host: "127.0.0.1", port: 7001 }],

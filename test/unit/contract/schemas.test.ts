@@ -46,7 +46,7 @@ async function endOf(main: string): Promise<{ code: number; stderr: string }> {
   );
 }
 
-test("a program ends an expected failure with its code and one line, a defect with 1 and its stack", async () => {
+test("a program exits after an expected failure with its code and one line, after a defect with 1 and its stack", async () => {
   expect(await endOf("return 5;")).toEqual({ code: 5, stderr: "" });
   expect(await endOf('throw environmentError("no store");')).toEqual({ code: 3, stderr: "no store\n" });
   const defect = await endOf('throw new Error("oops");');

@@ -19,7 +19,7 @@ describe("the address of a store that already runs", () => {
     expect(parseStoreUrl(text)).toEqual(address);
   });
 
-  test("carries the certificate that vouches for it", () => {
+  test("has the store's certificate", () => {
     expect(parseStoreUrl("rediss://cache", "PEM").access).toEqual({ tls: { ca: "PEM" } });
   });
 
@@ -43,12 +43,12 @@ describe("the address of a store that already runs", () => {
     await expectFailure(() => parseStoreUrl("redis://cache", "PEM"), EXIT.usage, "rediss://");
   });
 
-  test("a certificate that cannot be read is told by name", async () => {
+  test("an unreadable certificate is an error that names the variable", async () => {
     const env = { STORE_URL: "rediss://cache", STORE_CA: "/nowhere/ca.pem" };
     await expectFailure(() => storeAddressFrom(env), EXIT.usage, "STORE_CA");
   });
 
-  test("is absent where nobody set it", () => {
+  test("is absent if it is not set", () => {
     expect(storeAddressFrom({ STORE_CA: "/nowhere/ca.pem" })).toBeUndefined();
   });
 });

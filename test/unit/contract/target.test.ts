@@ -27,7 +27,7 @@ describe("the text of a target", () => {
     expect(parseTargetText(formatTargetText(parseTargetText(text)))).toEqual(parts);
   });
 
-  test("means the same whatever the order of its options", () => {
+  test("has the same meaning whatever the order of its options", () => {
     expect(parseTargetText("ioredis+b+a")).toEqual(parseTargetText("ioredis+a+b"));
   });
 
@@ -80,7 +80,7 @@ describe("the text of a target", () => {
     },
   );
 
-  test("one option in two versions is refused: those are two targets", async () => {
+  test("one option in two versions is rejected, because those are two targets", async () => {
     await expectFailure(() => parseTargetText("ioredis+a~1.0.0+a~2.0.0"), EXIT.usage, "two versions");
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { answered, served } from "../../../src/judge/counts.js";
 import { validEvidence } from "../../helpers/evidence.js";
 
-test("CPU is divided by what the server answered between the readings of it, also after the window", () => {
+test("CPU time is divided by the requests that the server answered between its readings", () => {
   const { server, counts } = validEvidence();
   expect(served(server, counts)).toBe(server.at_end.requests - server.at_window_open.requests);
   expect(served(server, counts)).toBeGreaterThan(answered(counts));
@@ -12,7 +12,7 @@ test("CPU is divided by what the server answered between the readings of it, als
   expect(served(server, counts)).toBe(counts.sent - 3);
 });
 
-test("where the server tells no count, CPU is divided by what was sent", () => {
+test("without the server's count CPU time is divided by the sent requests", () => {
   const { counts } = validEvidence();
   expect(served(undefined, counts)).toBe(counts.sent);
 });

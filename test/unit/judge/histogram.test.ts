@@ -51,7 +51,7 @@ describe("percentiles of several workers", () => {
   });
 });
 
-test("each figure of a latency block is the one that it is called by, in milliseconds", () => {
+test("each figure of a latency block is the named percentile, in milliseconds", () => {
   const block = latencyBlock(histogramOf(Array.from({ length: 1_000 }, (_, index) => (index + 1) * 1_000)));
   const figures = {
     p50: 500,
@@ -68,7 +68,7 @@ test("each figure of a latency block is the one that it is called by, in millise
     expect((block?.[name as keyof typeof figures] ?? 0) / ms, name).toBeCloseTo(1, 2);
 });
 
-test("percentiles are within 0.1 % of the exact ones, also beyond a minute", () => {
+test("percentiles are within 0.1 % of the exact ones, even beyond a minute", () => {
   const values = [...latencies(seededRandom(11), 20_000), 61_000_000, 599_000_000].sort((a, b) => a - b);
   const histogram = decodeHistogram(encodeHistogram(histogramOf(values)));
   for (const percentile of [50, 75, 90, 95, 97.5, 99, 99.9, 100]) {
@@ -78,8 +78,8 @@ test("percentiles are within 0.1 % of the exact ones, also beyond a minute", () 
   }
 });
 
-describe("a histogram on its way", () => {
-  test("comes back whole", () => {
+describe("an encoded histogram", () => {
+  test("decodes to the same histogram", () => {
     const values = latencies(seededRandom(5), 1_000);
     const encoded = encodeHistogram(histogramOf(values));
     expect(encoded).toMatchObject({ unit: "us", encoding: "hdr-v2-compressed-base64", count: 1_000 });
@@ -90,13 +90,13 @@ describe("a histogram on its way", () => {
     expect(Math.abs((back?.max ?? 0) / max - 1)).toBeLessThan(0.001);
   });
 
-  test("is refused when it does not hold as many values as it says", () => {
+  test("is rejected if its number of values differs from its count", () => {
     const encoded = encodeHistogram(histogramOf([100, 200]));
     expect(() => decodeHistogram({ ...encoded, count: 3 })).toThrow(/has 2 values instead of 3/);
     expect(() => mergeHistograms([encoded, { ...encoded, count: 1 }])).toThrow(/instead of 1/);
   });
 
-  test("is refused when it is garbled", () => {
+  test("is rejected if it is corrupted", () => {
     const encoded = encodeHistogram(histogramOf([100, 200]));
     expect(() => decodeHistogram({ ...encoded, data: "bm90IGEgaGlzdG9ncmFt" })).toThrow();
     expect(() => decodeHistogram({ ...encoded, data: encoded.data.slice(0, 20) })).toThrow();
@@ -113,7 +113,7 @@ describe("the latency block", () => {
     });
   });
 
-  test("does not exist without an answer: no latency is not 0 ms", () => {
+  test("does not exist without an answer, instead of being 0 ms", () => {
     expect(latencyBlock(createHistogram())).toBeUndefined();
   });
 });

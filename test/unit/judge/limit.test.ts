@@ -22,7 +22,7 @@ function run(loop: number, resources: Record<string, Role>, changes: Partial<Evi
   return { ...plain, resources, ...changes };
 }
 
-describe("what kept a run from more requests", () => {
+describe("the resource that limited a run", () => {
   test("is the resource that was used up, with the figure", () => {
     const busy = limitOf(run(0.97, { server: role(90), "store-1": role(40) }));
     expect(busy).toEqual({ resource: "server loop", text: "the server's event loop was 97 % busy" });
@@ -32,13 +32,13 @@ describe("what kept a run from more requests", () => {
     });
   });
 
-  test("is the most used one of several, which are all named", () => {
+  test("is the most used one of several, all of which are named", () => {
     const { resource, text } = limitOf(run(0.92, { "store-1": role(99) }));
     expect(resource).toBe("store CPU");
     expect(text).toContain("event loop was 92 % busy");
   });
 
-  test("is a CPU cap where that is what binds", () => {
+  test("is a CPU cap if that is the limit", () => {
     const caps = { cpus: 0.5 };
     const throttling = { periods: 10, throttled_periods: 10, throttled_us: 1 };
     expect(limitOf(run(0.4, { server: role(48, { caps }) })).resource).toBe("server CPU");
@@ -65,7 +65,7 @@ describe("what kept a run from more requests", () => {
     });
   });
 
-  test("is the server's loop by its active time in the window, not in the pauses around it, nor by what was sampled", () => {
+  test("is the server's loop by its active time in the window, not by the pauses around it or by samples", () => {
     const sampled = { t_s: 1, interval_s: 1, allowed: 1, limited: 0, failed: 0 };
     const samples = [{ ...sampled, server_event_loop_utilisation: 0.8 }];
     expect(limitOf(run(0.96, {}, { samples }))).toEqual({
@@ -77,7 +77,7 @@ describe("what kept a run from more requests", () => {
     expect(limitOf(run(0.5, {}, { server: undefined })).text).toContain("the generator's event loop");
   });
 
-  test("is the host's CPU, before any loop that may have waited for it, and what others took is named", () => {
+  test("is the host's CPU, rather than a loop that may have waited for it, and other programs are named", () => {
     const load = (busy_cpu_percent: number, foreign_cpu_percent = 0) => ({
       host_load: { cpus: 2, busy_cpu_percent, foreign_cpu_percent },
     });
@@ -95,7 +95,7 @@ describe("what kept a run from more requests", () => {
     );
   });
 
-  test("is the network, when a link of the generator's machine was full one way", () => {
+  test("is the network if a link of the generator's machine was full in one direction", () => {
     const over = (received_bytes: number, sent_bytes: number) => {
       const { generators } = validEvidence();
       const link = { name: "eth0", bits_per_second: 1e9, received_bytes, sent_bytes };
@@ -111,7 +111,7 @@ describe("what kept a run from more requests", () => {
     expect(over(0.7e9, 0.7e9).resource).toBe("none");
   });
 
-  test("is the quota, where nearly nothing was admitted under explicit limits", () => {
+  test("is the quota if almost nothing was admitted under explicit limits", () => {
     const prediction = { limited_share: 1, seen_share: 1, tolerance: 0.01, basis: "limits" as const };
     const { counts } = validEvidence();
     const denied = { ...counts, allowed: 10, limited: 9_990 };
@@ -121,7 +121,7 @@ describe("what kept a run from more requests", () => {
     ).toBe("none");
   });
 
-  test("is nothing where nothing was used up, and the nearest is named", () => {
+  test("is none if nothing was used up, and the most used one is named", () => {
     expect(limitOf(run(0.6, { "store-1": role(20) }))).toEqual({
       resource: "none",
       text: "nothing was used up; most of all, the server's event loop was 60 % busy",

@@ -199,7 +199,7 @@ const starve = (run: ValidRun): void => {
   for (const worker of generatorOf(run).workers) worker.cpu_wait_share = 0.8;
 };
 
-describe("M25, what other programs take,", () => {
+describe("M25, CPU time of other programs,", () => {
   const judged = (foreign_cpu_percent: number, spoil: Spoil = () => {}) => {
     const run = validEvidence();
     run.host_load = { cpus: 2, busy_cpu_percent: 190, foreign_cpu_percent };
@@ -219,12 +219,12 @@ describe("M25, what other programs take,", () => {
     ]);
   });
 
-  test("is the one reason for a generator that waited for a CPU: what our own roles wait for each other is none", () => {
+  test("is the only reason for a generator that waited for a CPU; roles that wait for each other are not a reason", () => {
     expect(judged(3, starve)).toMatchObject({ status: "valid", reasons: [] });
     expect(judged(120, starve).reasons.map(({ rule }) => rule)).toEqual(["M25"]);
   });
 
-  test("is not known where the system does not tell", () => {
+  test("is unknown if the system does not report it", () => {
     const run = validEvidence();
     delete run.host_load;
     expect(judge(run)).toMatchObject({

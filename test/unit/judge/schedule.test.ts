@@ -51,19 +51,19 @@ describe("M5 invalid:", () => {
     expect(text(run)).toMatch(/1\.5 % of 10\d+ requests were never sent \(100 dropped, \d+ waiting/);
   });
 
-  test("sends were late, though connections were free: that is the generator's fault", () => {
+  test("sends were late although connections were free: the generator is the cause", () => {
     const run = openRun({ lateness_ms: { p50: 0.1, p90: 0.9, p99: 2.6, max: 9 } });
     expect(reasons(run)).toEqual(["M5 invalid"]);
     expect(text(run)).toContain("the generator could not keep up");
     expect(text(run)).toContain("2.60 ms, 1.00 ms are allowed");
   });
 
-  test("sends were late, because all connections were busy: that is not", () => {
+  test("sends were late because all connections were busy: the generator is not the cause", () => {
     const run = openRun({ lateness_ms: { p50: 0.1, p90: 0.9, p99: 30, max: 90 }, blocked: 500 });
     expect(text(run)).toContain("all 200 connections were busy for 5.0 % of the sends");
   });
 
-  test("no send fell due, or the schedule is not on record", () => {
+  test("no send fell due, or the schedule was not recorded", () => {
     expect(reasons(openRun({ offered: 0, sent: 0 }))).toContain("M5 invalid");
     const run = openRun();
     delete run.schedule;
@@ -71,7 +71,7 @@ describe("M5 invalid:", () => {
   });
 });
 
-test("a tenth of the p99 latency is admitted, and 1 ms where that is less", () => {
+test("a lateness of a tenth of the p99 latency, and at least 1 ms, is allowed", () => {
   const fast = openRun({ lateness_ms: { p50: 0.1, p90: 0.5, p99: 0.99, max: 3 } });
   if (fast.latency) fast.latency.p99 = 2;
   expect(reasons(fast)).toEqual([]);
@@ -80,7 +80,7 @@ test("a tenth of the p99 latency is admitted, and 1 ms where that is less", () =
   expect(reasons(slow)).toEqual([]);
 });
 
-test("M8 invalid: sends that are in no count", () => {
+test("M8 invalid: sends that no count includes", () => {
   expect(reasons(openRun({ offered: 10_006 }))).toEqual(["M8 invalid"]);
 });
 

@@ -44,7 +44,7 @@ test.each(Object.entries(harmless))("%s: no rule objects", (_what, change) => {
   expect(judge(run)).toMatchObject({ status: "valid", reasons: [] });
 });
 
-test("invalid outweighs suspect, and both reasons are told", () => {
+test("invalid outweighs suspect, and both reasons are reported", () => {
   const run = validEvidence();
   storeOf(run).at_end.evicted_keys = 1;
   storeOf(run).at_start.keys = 1;
@@ -74,7 +74,7 @@ describe("a rule that cannot be applied says why, and neither passes nor fails t
     expect(not_applicable.map(({ rule }) => rule)).toEqual(["M8", "M10", "M11", "M12", "M13", "M15", "M19"]);
   });
 
-  test("for a store that nobody read", () => {
+  test("for a store without readings", () => {
     const { store: _store, ...run } = validEvidence();
     expect(judge(run).not_applicable.map(({ rule, text }) => `${rule} ${text}`)).toEqual([
       "M8 store calls: no store counters",

@@ -7,7 +7,7 @@ import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 
-test("the innermost line of a plugin is named by the path that its user gave", () => {
+test("the innermost line of a plugin is named with the user's path", () => {
   const folder = realpathSync(newFolder());
   const file = join(folder, "my client.js");
   writeFileSync(file, "");
@@ -21,7 +21,7 @@ test("the innermost line of a plugin is named by the path that its user gave", (
   expect(errorLocation("Error: no\n    at main (file:///elsewhere.js:1:1)", [file])).toBeUndefined();
 });
 
-test("what Node prints of a syntax error has its column in the line below", () => {
+test("Node's output for a syntax error has the column in the line below", () => {
   const folder = realpathSync(newFolder());
   mkdirSync(join(folder, "lib"));
   const file = join(folder, "lib", "x.js");

@@ -43,7 +43,7 @@ const traffic = (changes: object = {}) => ({
 });
 
 describe("PLUGINS", () => {
-  test("is a JSON list or as in PATH; encoded and decoded it is the same, also with odd characters", () => {
+  test("is a JSON list or separated as in PATH; encoding and decoding keeps unusual characters", () => {
     const paths = ["/a b/c:d.js", "/é,\"'.js"];
     expect(decodePlugins(encodePlugins(paths))).toEqual(paths);
     expect(decodePlugins({ PLUGINS: "/a.js:/b" })).toEqual(["/a.js", "/b"]);
@@ -51,14 +51,14 @@ describe("PLUGINS", () => {
     expect(encodePlugins([])).toEqual({});
   });
 
-  test("that begins like a list and is none is bad usage", async () => {
+  test("with an invalid JSON list is a usage error", async () => {
     await expectFailure(() => decodePlugins({ PLUGINS: '["/a' }), EXIT.usage, "PLUGINS=", "JSON list");
     await expectFailure(() => decodePlugins({ PLUGINS: "[1]" }), EXIT.usage, "PLUGINS=");
   });
 });
 
 describe("the bytes of a plugin", () => {
-  test("of a file are named by their sha256, as sha256sum prints it", async () => {
+  test("of a file have the sha256 that sha256sum prints", async () => {
     const path = join(newFolder(), "a.js");
     writeFileSync(path, "abc");
     const { facts, isSingleFile, entry } = await readPlugin(path);
@@ -69,7 +69,7 @@ describe("the bytes of a plugin", () => {
     expect({ isSingleFile, entry }).toEqual({ isSingleFile: true, entry: path });
   });
 
-  test("of a folder change with every file in it and with every name, and it has the package's version", async () => {
+  test("of a folder have a checksum over all files and names, and the package's version", async () => {
     const folder = newFolder();
     writeFileSync(join(folder, "package.json"), '{"version":"1.2.3","main":"lib/main.js"}');
     mkdirSync(join(folder, "node_modules", "dep"), { recursive: true });
@@ -87,7 +87,7 @@ describe("the bytes of a plugin", () => {
     expect(new Set([before, changed, added, renamed].map(({ facts }) => facts.sha256)).size).toBe(4);
   });
 
-  test("that cannot be read, or cannot go into a container, are bad usage", async () => {
+  test("that cannot be read or copied into a container are a usage error", async () => {
     const folder = newFolder();
     await expectFailure(() => readPlugin(join(folder, "no.js")), EXIT.usage, "no.js", "no such file");
     await expectFailure(() => readPlugin(folder), EXIT.usage, "needs a package.json");
@@ -97,7 +97,7 @@ describe("the bytes of a plugin", () => {
   });
 });
 
-describe("a module that is no plugin is refused", () => {
+describe("a module that is not a plugin is rejected", () => {
   test.each([
     ["exports no object", "export default 5;", "must export an object"],
     ["exports something else", "export const other = 1;", "must export an object"],
@@ -112,7 +112,7 @@ describe("a module that is no plugin is refused", () => {
   });
 });
 
-describe("what a plugin brings is refused with its name and the member", () => {
+describe("an invalid member of a plugin is rejected with plugin and member named", () => {
   test.each<[string, object, ...string[]]>([
     ["an id that is taken", { clients: [client({ id: "ioredis" })] }, "client ioredis exists already"],
     ["an id that is a group's", { clients: [client({ id: "all" })] }, "client all exists already"],
@@ -172,7 +172,7 @@ test("a client, its limiter, an option and traffic are found like the project's 
   );
 });
 
-test("a value that passes is itself and no copy", async () => {
+test("a valid value is returned itself, not a copy", async () => {
   const { z } = await import("zod");
   const value = { id: "a" };
   expect(checked("mine.js", z.strictObject({ id: z.string() }), value)).toBe(value);

@@ -22,7 +22,7 @@ test("a wait repeats its check until there is no problem; an error counts as a p
   expect(asked).toBe(3);
 });
 
-test("waiting ends at the deadline with what was missing last", async () => {
+test("waiting ends at the deadline with the last problem", async () => {
   const past = Date.now() - 1;
   await expectFailure(
     () => waitUntil("cluster", past, async () => "5 of 6 nodes"),

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { LineClient } from "../../../src/runtimes/line-client.js";
 
-test("each line is answered by one line, in order, however the answers come", async () => {
+test("each line gets one line as its answer, in order, however the answers are split", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const client = new LineClient(input, output);
   const answers = [client.request("one"), client.request("two")];
@@ -14,7 +14,7 @@ test("each line is answered by one line, in order, however the answers come", as
   expect(written).toBe("one\ntwo\n");
 });
 
-test("who ends without an answer gives none, now and later", async () => {
+test("a process that ends without an answer resolves this and later requests with undefined", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const client = new LineClient(input, output);
   const answer = client.request("one");
@@ -23,7 +23,7 @@ test("who ends without an answer gives none, now and later", async () => {
   expect(await client.request("two")).toBeUndefined();
 });
 
-test("input that nobody takes any more is no defect", async () => {
+test("writing to a process that has ended is not a defect", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const client = new LineClient(input, output);
   const answer = client.request("one");

@@ -8,7 +8,7 @@ function outputOfStreams() {
   return { stdout, stderr, output: new PartOutput(stdout, stderr) };
 }
 
-test("lines of standard error are whole however they arrive, and an unfinished last one counts", () => {
+test("lines of standard error are complete however they arrive, and an unfinished last line counts", () => {
   const { stderr, output } = outputOfStreams();
   const heard: string[] = [];
   output.onLine((line) => heard.push(line));

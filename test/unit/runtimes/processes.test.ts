@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { freePort } from "../../../src/runtimes/local/ports.js";
 import { removeSocketsOf, startTimeOf } from "../../../src/runtimes/processes.js";
 
-test("ports are free, none is given out twice, and none can be taken by an outgoing connection", async () => {
+test("ports are free, unique, and outside the range of outgoing connections", async () => {
   const ports = await Promise.all(Array.from({ length: 50 }, freePort));
   expect(new Set(ports).size).toBe(50);
   // Outgoing connections take theirs from there: such a port may be gone before it is used.
@@ -16,7 +16,7 @@ test("ports are free, none is given out twice, and none can be taken by an outgo
   server.close();
 });
 
-test("a process's start tells it from all others of its id; one that ended has none", async () => {
+test("the start time distinguishes processes with the same id; a process that ended has none", async () => {
   const started = await startTimeOf(process.pid);
   expect(started).toMatch(/\S/);
   expect(await startTimeOf(process.pid)).toBe(started);

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { readRunDelays, runDelayBetween, runDelayUs } from "../../../src/runtimes/run-delay.js";
 
 describe("the run delay of threads", () => {
-  test("is the second figure of the kernel's three, nanoseconds there", () => {
+  test("is the second of the kernel's three figures, in nanoseconds", () => {
     expect(runDelayUs("7102231 291094 12\n")).toBe(291.094);
   });
 
@@ -12,17 +12,17 @@ describe("the run delay of threads", () => {
     expect(runDelayUs(text)).toBeUndefined();
   });
 
-  test("grows by what each thread waited, by all of a new one, and never shrinks for one that ended", () => {
+  test("grows by the waiting time of each thread, including new ones, and does not shrink when one ends", () => {
     const before = new Map(Object.entries({ main: 1_000, pool: 90_000, ends: 500_000 }));
     const after = new Map(Object.entries({ main: 4_000, pool: 90_000, begins: 700 }));
     expect(runDelayBetween(before, after)).toBe(3_700);
   });
 
-  test("is that of the new thread where an id was given again", () => {
+  test("is that of the new thread if an id was reused", () => {
     expect(runDelayBetween(new Map([["7", 500_000]]), new Map([["7", 40]]))).toBe(40);
   });
 
-  test("of processes that are gone is not known", async () => {
+  test("of processes that have ended is unknown", async () => {
     const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
     await once(child, "exit");
     expect(await readRunDelays([child.pid ?? 0])).toBeUndefined();

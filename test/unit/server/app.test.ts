@@ -3,20 +3,20 @@ import type { Decision } from "../../../src/targets/types.js";
 import { ALLOWED, FAILED, fakeApp, limited } from "../../helpers/app.js";
 
 describe("keys", () => {
-  test("a request without userId is on the client's address", async () => {
+  test("a request without userId uses the client's address", async () => {
     const { get, standard } = fakeApp();
     await get("/light");
     expect(standard.keys).toEqual(["10.1.2.3"]);
   });
 
-  test("each userId is a descriptor of its own, also twice the same", async () => {
+  test("each userId is a descriptor, even if it is repeated", async () => {
     const { get, standard, usage } = fakeApp();
     expect((await get("/light?userId=a&other=x&userId=b%20c&userId=a")).statusCode).toBe(200);
     expect(standard.keys).toEqual(["a", "b c", "a"]);
     expect((await usage()).consumes).toEqual({ allowed: 3, limited: 0, failed: 0 });
   });
 
-  test("a key marked exhausted meets the limiter without points", async () => {
+  test("a key with the exhausted prefix goes to the limiter with 0 points", async () => {
     const { get, standard, exhausted } = fakeApp();
     await get("/light?userId=exhausted-7&userId=plain&userId=not-exhausted-8");
     expect(exhausted.keys).toEqual(["exhausted-7"]);
@@ -49,7 +49,7 @@ describe("keys", () => {
 });
 
 describe("answers", () => {
-  test("an admitted request gets the constant, and nothing about limits", async () => {
+  test("an admitted request gets the constant answer, without limit headers", async () => {
     const answer = await fakeApp().get("/light");
     expect(answer.json()).toEqual({ workload: "light" });
     expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
@@ -88,7 +88,7 @@ describe("answers", () => {
     expect((await usage()).consumes).toEqual({ allowed: 1, limited: 3, failed: 0 });
   });
 
-  test("a store failure is 503, counted apart, and outweighs a denial", async () => {
+  test("a store failure is 503, is counted separately, and outweighs a denial", async () => {
     const { get, standard, usage } = fakeApp();
     standard.answer = (key) => (key === "bad" ? FAILED : limited(1_000));
     const answer = await get("/light?userId=a&userId=bad");
@@ -138,7 +138,7 @@ describe("answers", () => {
     expect(answer.json()).toHaveProperty("error");
   });
 
-  test("heavy does the work that it was told, and shows it", async () => {
+  test("heavy does the configured work and reports it", async () => {
     const { get } = fakeApp();
     const [one, two] = [(await get("/heavy")).json(), (await get("/heavy")).json()];
     expect(one).toMatchObject({ workload: "heavy", complexity: 2, seed: 1 });

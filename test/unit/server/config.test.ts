@@ -6,7 +6,7 @@ import { resolveTarget } from "../../../src/targets/resolve.js";
 
 const target = (environment: Record<string, string>) => readConfig(environment).target.text;
 
-describe("what MODE and the variables beside it mean", () => {
+describe("the target of MODE and the other variables", () => {
   test.each([
     [{}, "valkey-glide@valkey:standalone"],
     [{ MODE: "" }, "valkey-glide@valkey:standalone"],
@@ -63,7 +63,7 @@ describe("what MODE and the variables beside it mean", () => {
   });
 });
 
-describe("what is refused, in one line that names the variable", () => {
+describe("errors in one line that names the variable", () => {
   test.each([
     [{ MODE: "nope" }, ["MODE=nope", "valid: valkey-glide, iovalkey, ioredis"]],
     [{ MODE: "ioredi" }, ["MODE=ioredi", "did you mean ioredis?"]],

@@ -22,7 +22,7 @@ test.each([
   expect(boundOf(us)).toBe(bound);
 });
 
-test("what is longer than the last bound is in the count alone", () => {
+test("durations beyond the last bound only count in the total", () => {
   const histogram = new DurationHistogram();
   histogram.observe(9_000);
   histogram.observe(3_600_000);

@@ -32,7 +32,7 @@ describe("/usage", () => {
     expect(after.resident_bytes).toBeGreaterThan(after.heap_used_bytes);
   });
 
-  test("without a limiter there are no consumes to count, and requests are", async () => {
+  test("without a limiter requests are counted, but no consumes", async () => {
     const { get, usage } = fakeApp("none");
     expect((await get("/light?userId=")).statusCode).toBe(200);
     const reading = await usage();
@@ -42,7 +42,7 @@ describe("/usage", () => {
 });
 
 describe("/healthz", () => {
-  test("says who answers, with the versions that run", async () => {
+  test("has identity and versions of the server", async () => {
     const { get } = fakeApp("memory", { version: "1.2.3", storeVersion: async () => "9.1.2" });
     const health = healthSchema.parse((await get("/healthz")).json());
     expect(health).toMatchObject({
@@ -57,7 +57,7 @@ describe("/healthz", () => {
     expect(health.versions.fastify).toMatch(/^5\./);
   });
 
-  test("the control without a limiter says no limits and no such versions", async () => {
+  test("the control without a limiter reports no limits and no limiter version", async () => {
     const health = healthSchema.parse((await fakeApp("none").get("/healthz")).json());
     expect(health).not.toHaveProperty("limits");
     expect(Object.keys(health.versions).sort()).toEqual(["fastify", "node"]);

@@ -16,7 +16,7 @@ vi.mock("rate-limiter-flexible", refuse("rate-limiter-flexible"));
 vi.mock("@fastify/rate-limit", refuse("@fastify/rate-limit"));
 vi.mock("fastify", refuse("fastify"));
 
-test("the list names each client once, and what it refers to exists", () => {
+test("each client is listed once, and everything that it refers to exists", () => {
   const ids = clients.map(({ id }) => id);
   expect(ids).toEqual([...new Set(ids)]);
   expect(ids).toEqual(
@@ -30,7 +30,7 @@ test("the list names each client once, and what it refers to exists", () => {
   }
 });
 
-test("each default store is the one that the client was made for", () => {
+test("each default store is the store for which the client was made", () => {
   const defaults = Object.fromEntries(clients.map(({ id, stores }) => [id, stores[0]]));
   expect(defaults).toMatchObject({
     "valkey-glide": "valkey",
@@ -42,7 +42,7 @@ test("each default store is the one that the client was made for", () => {
   });
 });
 
-test("a package's version is the one that is installed, also where it does not export its package.json", () => {
+test("a package's version is the installed one, even if the package does not export its package.json", () => {
   for (const name of [
     "ioredis",
     "iovalkey",
@@ -57,7 +57,7 @@ test("a package's version is the one that is installed, also where it does not e
   expect(() => packageVersion("no-such-package")).toThrow("no-such-package");
 });
 
-test("the controls open without a store and have nothing to say about one", async () => {
+test("the controls open without a store", async () => {
   for (const client of clients.filter(({ control }) => control)) {
     const open = await client.open({ store: client.stores[0], topology: "none", nodes: [] });
     expect(await open.storeVersion()).toBeUndefined();

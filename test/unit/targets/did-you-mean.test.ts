@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { didYouMean } from "../../../src/targets/did-you-mean.js";
 
-test("of several words that are close the closest is meant; of none that is close, none", () => {
+test("the closest of several similar words is suggested, and none if no word is similar", () => {
   expect(didYouMean("heav", ["heaven", "heavy", "light"])).toBe(
     " (did you mean heavy?); valid: heaven, heavy, light",
   );

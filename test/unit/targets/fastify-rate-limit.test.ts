@@ -38,7 +38,7 @@ function scripted(answer: (key: string, reply: Reply) => void) {
   return { client, handle, asked };
 }
 
-test("admits the points of each key, then denies with what is left of the window", async () => {
+test("admits the points of each key, then denies with the rest of the window", async () => {
   const { standard, version, script } = await inMemory();
   expect(version).toMatch(/^\d+\./);
   expect(script).toBeUndefined();
@@ -51,12 +51,12 @@ test("admits the points of each key, then denies with what is left of the window
   expect((await standard.consume("b")).outcome).toBe("allowed");
 });
 
-test("an exhausted key is denied at its first consume, and is told the same limit as others", async () => {
+test("an exhausted key is denied at its first consume, and reports the same limit as other keys", async () => {
   const { exhausted } = await inMemory();
   expect(await exhausted.consume("fresh")).toMatchObject({ outcome: "limited", limit: 3, remaining: 0 });
 });
 
-test("more keys than the library keeps by itself are all counted in memory", async () => {
+test("more keys than the library's default capacity are counted in memory", async () => {
   const { standard } = await inMemory();
   for (let round = 0; round < LIMITS.points; round++) {
     for (let n = 0; n < 6_000; n++) await standard.consume(`user-${n}`);
@@ -80,7 +80,7 @@ test("both limiters run one script on the same key; it is loaded on every shard 
   });
 });
 
-test("a store that fails is an error at the start, and the outcome failed later, never a denial", async () => {
+test("a failing store is an error at the start, and later the outcome failed, never a denial", async () => {
   const failure = new Error("connection lost");
   const broken = scripted((_key, reply) => reply(failure));
   await expect(fastifyRateLimit.create(broken.client, ioredis, LIMITS)).rejects.toThrow("connection lost");
@@ -92,7 +92,7 @@ test("a store that fails is an error at the start, and the outcome failed later,
   expect(await created?.exhausted.consume("a")).toEqual({ outcome: "failed", error: failure });
 });
 
-test("a client that its store cannot use is a defect that is named; a block is what it lacks", async () => {
+test("an unsupported client is a named defect, and a block is unsupported", async () => {
   const { client } = scripted((_key, reply) => reply(null, [1, 1]));
   const glide = findClient("valkey-glide");
   await expect(fastifyRateLimit.create(client, glide, LIMITS)).rejects.toThrow("no store for valkey-glide");

@@ -39,7 +39,7 @@ function fake(answers: { script?: unknown; exec?: unknown[] | null } = {}) {
   return { client, shim, written, limiter };
 }
 
-test("a consume is one invocation of RateLimiterRedis's script, its key apart from its arguments", async () => {
+test("a consume is one call of RateLimiterRedis's script, with key and arguments separate", async () => {
   const { client, limiter, written } = fake();
   expect(await limiter(5).consume("ada")).toMatchObject({ consumedPoints: 1, msBeforeNext: 60_000 });
   expect(client.invokeScript).toHaveBeenCalledExactlyOnceWith(
@@ -49,7 +49,7 @@ test("a consume is one invocation of RateLimiterRedis's script, its key apart fr
   expect(written).toEqual([]);
 });
 
-test("a block, a read, a delete and a key without an end go through in the order of the class", async () => {
+test("a block, a read, a delete and a key without expiry keep the order of the class", async () => {
   const { client, limiter, written } = fake({ script: [2, 60_000] });
   await expect(limiter(1, 4_000).consume("ada")).rejects.toMatchObject({ msBeforeNext: 4_000_000 });
   expect(written).toEqual([
@@ -61,7 +61,7 @@ test("a block, a read, a delete and a key without an end go through in the order
   expect(client.del).toHaveBeenCalledExactlyOnceWith(["rl:ada"]);
 });
 
-test("a read gives what is stored, or nothing", async () => {
+test("a read gives the stored value, or nothing", async () => {
   const { limiter, written } = fake({ exec: ["3", 5_000] });
   expect(await limiter(5).get("ada")).toMatchObject({ consumedPoints: 3, msBeforeNext: 5_000 });
   expect(written.map(([name]) => name)).toEqual(["get", "pttl"]);
@@ -72,12 +72,12 @@ test("a read gives what is stored, or nothing", async () => {
   ).toBeNull();
 });
 
-test("a transaction that was not executed is an error, never an answer", async () => {
+test("a transaction that was not executed is an error, not an answer", async () => {
   const { limiter } = fake({ script: [2, 60_000], exec: null });
   await expect(limiter(1, 10).consume("ada")).rejects.toThrow("not executed");
 });
 
-test("the library gets every script back, also one that was defined twice", () => {
+test("every script is released, even one that was defined twice", () => {
   const { shim, limiter } = fake();
   FakeScript.live.clear();
   limiter(1);

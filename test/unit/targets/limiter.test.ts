@@ -41,7 +41,7 @@ function scripted(answer: (key: string) => Promise<[number, number]>) {
   return { client, handle, asked };
 }
 
-test("admits the points of each key, then denies with what is left of the window", async () => {
+test("admits the points of each key, then denies with the rest of the window", async () => {
   const { standard, version } = await inMemory();
   expect(version).toMatch(/^\d+\./);
   const outcomes = [];
@@ -53,12 +53,12 @@ test("admits the points of each key, then denies with what is left of the window
   expect((await standard.consume("b")).outcome).toBe("allowed");
 });
 
-test("an exhausted key is denied at its first consume, and is told the same limit as others", async () => {
+test("an exhausted key is denied at its first consume, and reports the same limit as other keys", async () => {
   const { exhausted } = await inMemory();
   expect(await exhausted.consume("fresh")).toMatchObject({ outcome: "limited", limit: 3, remaining: 0 });
 });
 
-test("a block lasts as long as it was told, and exhausted keys have none", async () => {
+test("a block has the given length, and exhausted keys have no block", async () => {
   const { standard, exhausted } = await inMemory({ points: 1, window_s: 10, block_s: 500 });
   await standard.consume("a");
   const blocked = await standard.consume("a");
@@ -66,7 +66,7 @@ test("a block lasts as long as it was told, and exhausted keys have none", async
   expect(await exhausted.consume("a")).toMatchObject({ msBeforeNext: 10_000 });
 });
 
-test("the scripts are loaded on every shard, alone and one after the other, and the keys are removed", async () => {
+test("the scripts are loaded on every shard, one after the other, and the keys are removed", async () => {
   let open = 0;
   let most = 0;
   const { client, handle, asked } = scripted(async () => {
@@ -101,7 +101,7 @@ test.each(["iovalkey", "ioredis"])(
   },
 );
 
-test("a rejection that is neither answer nor error is a failure, never a denial", async () => {
+test("a rejection that is neither an answer nor an error is a failure, not a denial", async () => {
   let broken = false;
   const { client } = scripted(() => (broken ? Promise.reject("odd") : Promise.resolve([1, 60_000])));
   const created = await rateLimiterFlexible.create(client, findClient("iovalkey"), LIMITS);
@@ -109,14 +109,14 @@ test("a rejection that is neither answer nor error is a failure, never a denial"
   expect(await created?.standard.consume("a")).toMatchObject({ outcome: "failed" });
 });
 
-test("a client without a class, and a class that the library does not have, are defects that are named", async () => {
+test("a client without a class, and a class that the library does not have, are named defects", async () => {
   const { client } = scripted(async () => [1, 1]);
   await expect(rateLimiterFlexible.create(client, findClient("none"), LIMITS)).rejects.toThrow("no class");
   const wrong = { ...findClient("ioredis"), flexible: { className: "RateLimiterRedi" } };
   await expect(rateLimiterFlexible.create(client, wrong, LIMITS)).rejects.toThrow("no class RateLimiterRedi");
 });
 
-test("the script that decides is named as the store names it, and only where there is one", async () => {
+test("the limiter's script has its name in the store, if there is a script", async () => {
   const { client } = scripted(() => Promise.resolve([1, 60_000]));
   const scriptOf = async (description: ClientDescription) =>
     (await rateLimiterFlexible.create(client, description, LIMITS))?.script;
@@ -129,7 +129,7 @@ test("the script that decides is named as the store names it, and only where the
   expect((await inMemory()).script).toBeUndefined();
 });
 
-test("a class that hides its script is a defect, not a limiter whose script nobody knows", async () => {
+test("a class that hides its script is a defect, not a limiter with an unknown script", async () => {
   const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
   const hidden = {
     ...memory,

@@ -53,7 +53,7 @@ const socket = {
   family: 0,
 };
 
-test("a standalone client is made with every setting said", async () => {
+test("a standalone client has every setting explicitly", async () => {
   const { settings } = await nodeRedis.open(STANDALONE);
   expect(made.options).toEqual([
     {
@@ -80,7 +80,7 @@ test("a standalone client is made with every setting said", async () => {
   });
 });
 
-test("the connections of a cluster are made with the same, and the delay between attempts is fixed", async () => {
+test("the connections of a cluster have the same settings, and a fixed delay between attempts", async () => {
   const { settings } = await nodeRedis.open(CLUSTER);
   expect(made.options).toEqual([
     {
@@ -110,7 +110,7 @@ test("a client that does not connect by the deadline is destroyed, with the last
   expect(client.destroy).toHaveBeenCalledOnce();
 });
 
-test("a cluster whose seeds do not answer yet is asked again", async () => {
+test("a cluster whose seed nodes do not answer yet is tried again", async () => {
   vi.useFakeTimers();
   client.connect.mockRejectedValueOnce(new Error("no seed")).mockRejectedValueOnce(new Error("no seed"));
   const opening = nodeRedis.open(CLUSTER);
@@ -119,7 +119,7 @@ test("a cluster whose seeds do not answer yet is asked again", async () => {
   expect(client.connect).toHaveBeenCalledTimes(3);
 });
 
-test("a client that comes alive after it was destroyed is destroyed again", async () => {
+test("a client that connects after it was destroyed is destroyed again", async () => {
   vi.useFakeTimers();
   let alive: (client: unknown) => void = () => undefined;
   client.connect.mockImplementation(
@@ -136,12 +136,12 @@ test("a client that comes alive after it was destroyed is destroyed again", asyn
   expect(client.destroy).toHaveBeenCalledTimes(2);
 });
 
-test("a store that is lost later is no unhandled error", async () => {
+test("a store that is lost later causes no unhandled error", async () => {
   await nodeRedis.open(STANDALONE);
   expect(() => client.emit("error", new Error("lost"))).not.toThrow();
 });
 
-test("closing waits for replies, but cuts every connection of a store that hangs", async () => {
+test("closing waits for replies, but destroys every connection to a store that hangs", async () => {
   vi.useFakeTimers();
   const nodes = [{ client: { destroy: vi.fn() } }, { client: undefined }, { client: { destroy: vi.fn() } }];
   Object.assign(client, { masters: nodes });
@@ -161,7 +161,7 @@ test("closing waits for replies, but cuts every connection of a store that hangs
   await closing;
 });
 
-test("closing what is closed already is no error", async () => {
+test("closing a closed client is not an error", async () => {
   const open = await nodeRedis.open(STANDALONE);
   client.close.mockRejectedValue(new Error("The client is closed"));
   await open.close();

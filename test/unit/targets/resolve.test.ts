@@ -50,13 +50,13 @@ describe("a target with options", () => {
     expect(target(text)).toEqual(target(asked));
   });
 
-  test("has each option once, sorted, in whatever order and how often it was asked", () => {
+  test("has each option once, sorted, whatever the order and number in the text", () => {
     const asked = target("ioredis+same-script+autopipelining+same-script");
     expect(asked.options).toEqual(["autopipelining", "same-script"]);
     expect(asked).toEqual(target("ioredis+autopipelining+same-script"));
   });
 
-  test("knows which version of which library is asked for; naming the usual limiter asks for nothing", () => {
+  test("has the requested versions; naming the client's own limiter changes nothing", () => {
     expect(target("ioredis~5.6.1+rate-limiter-flexible~7.1.1")).toMatchObject({
       client_version: "5.6.1",
       limiter: "rate-limiter-flexible",
@@ -71,7 +71,7 @@ describe("a target with options", () => {
     expect(target("ioredis+rate-limiter-flexible")).toEqual(target("ioredis"));
   });
 
-  test("keeps its client's default store, and gives way only to one that its script runs on", () => {
+  test("keeps its client's default store, which only a store that runs the script replaces", () => {
     const noValkey = (store: string) => store !== "valkey";
     expect(target("valkey-glide+same-script").store).toBe("valkey");
     expect(target("valkey-glide+same-script", noValkey).store).toBe("redis");
@@ -81,7 +81,7 @@ describe("a target with options", () => {
   });
 });
 
-describe("what cannot be measured is a skip with its reason", () => {
+describe("an impossible target is a skip with its reason", () => {
   test.each([
     ["iovalkey@redis", "iovalkey cannot use redis", "valkey only", "+same-script can"],
     ["none~1.0.0", "none has no versions"],
@@ -103,12 +103,12 @@ describe("what cannot be measured is a skip with its reason", () => {
     for (const part of parts) expect(skip(text)).toContain(part);
   });
 
-  test("no option is offered that would not help", () => {
+  test("only options that would help are suggested", () => {
     expect(skip("memory@valkey")).not.toContain("+");
   });
 });
 
-test("an option that does not exist is bad usage, with the nearest that does", async () => {
+test("an unknown option is a usage error that suggests the nearest one", async () => {
   await expectFailure(() => resolveTarget("ioredis+same-scrpt"), EXIT.usage, "did you mean same-script?");
   await expectFailure(() => resolveTarget("ioredis+x"), EXIT.usage, "valid: fastify-rate-limit, same-script");
   // Also where the client could not be measured anyway.
@@ -131,7 +131,7 @@ test("+fastify-rate-limit is another limiter, on either store, also for the cont
 });
 
 describe("the client that a target's options make", () => {
-  test("runs the class of the one script, from its own description", () => {
+  test("runs the class with the same script, from its own description", () => {
     for (const { id } of clients.filter(({ sameScript }) => sameScript)) {
       const { flexible, stores } = describeClient(target(`${id}@redis+same-script`));
       expect(flexible?.className).toBe("RateLimiterRedis");
@@ -140,7 +140,7 @@ describe("the client that a target's options make", () => {
     expect(describeClient(target("iovalkey")).flexible?.className).toBe("RateLimiterValkey");
   });
 
-  test("is opened with what the options ask, and with nothing where there are none", async () => {
+  test("is opened with the settings of its options, and with none without options", async () => {
     const found = clients.find(({ id }) => id === "ioredis");
     const option = options.find(({ id }) => id === "autopipelining");
     if (!found || !option) throw new Error("they are in their lists");
@@ -158,7 +158,7 @@ describe("the client that a target's options make", () => {
     expect(asked).toEqual([{ autoPipelining: true }]);
   });
 
-  test("cannot be made of an option that the client does not support", async () => {
+  test("cannot have an option that the client does not support", async () => {
     const impossible = { client: "node-redis", topology: "standalone", options: ["autopipelining"] };
     await expectFailure(() => describeClient(impossible), EXIT.usage, "does not support +autopipelining");
   });

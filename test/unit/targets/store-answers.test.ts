@@ -5,23 +5,23 @@ import { versionFromInfo } from "../../../src/targets/stores/resp.js";
 const VALKEY = "# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.1.2\r\n";
 const REDIS = "# Server\r\nredis_version:8.0.2\r\nredis_mode:standalone\r\n";
 
-test("the version is the store's own, not the Redis that it is compatible with", () => {
+test("the version is the store's own, not the compatible Redis version", () => {
   expect(versionFromInfo("valkey", [VALKEY])).toBe("9.1.2");
   expect(versionFromInfo("redis", [REDIS])).toBe("8.0.2");
 });
 
-test("nodes of one version are one version, of two are both", () => {
+test("nodes with one version give one version, with two versions both", () => {
   expect(versionFromInfo("valkey", [VALKEY, VALKEY])).toBe("9.1.2");
   expect(versionFromInfo("valkey", [VALKEY, VALKEY.replace("9.1.2", "9.1.3")])).toBe("9.1.2, 9.1.3");
 });
 
-test("another store than the one that was asked for is an error that names both [R-other-store-3]", () => {
+test("a store other than the requested one is an error that names both [R-other-store-3]", () => {
   expect(() => versionFromInfo("redis", [VALKEY])).toThrow("valkey 9.1.2, but redis");
   expect(() => versionFromInfo("valkey", [VALKEY, REDIS])).toThrow("redis 8.0.2, but valkey");
   expect(() => versionFromInfo("valkey", ["ERR"])).toThrow("no version");
 });
 
-test("one key is found for each primary, also where its slots are in pieces", async () => {
+test("one key is found for each primary, even if its slots are fragmented", async () => {
   const [a, b, c] = ["a", "b", "c"].map((id) => ["127.0.0.1", 1, id]);
   const ranges = [
     [0, 99, a],

@@ -24,7 +24,7 @@ describe("under limits that cannot be used up, the limited share is the traffic'
   });
 });
 
-test("the played window counts, denies, blocks and opens again as the library's does", () => {
+test("the simulated window counts, denies, blocks and reopens like the library's", () => {
   const plain = new FixedWindow({ points: 2, window_s: 10, block_s: 0 });
   const at = (limiter: FixedWindow, times: number[]) => times.map((time) => limiter.consume("k", time));
   expect(at(plain, [0, 1, 2, 9.9, 10, 11, 12, 20])).toEqual([
@@ -84,7 +84,7 @@ test("a request with two descriptors is limited when either of them is", () => {
   expect(predictLimitedShare(profile, { points: 1, window_s: 60, block_s: 0 }, seen)).toBeGreaterThan(0.999);
 });
 
-describe("under explicit limits the prediction is within one percentage point of playing them", () => {
+describe("under explicit limits the prediction is within one percentage point of the simulation", () => {
   const window = (opens_s: number, closes_s: number, requests_per_second: number) => ({
     opens_s,
     closes_s,

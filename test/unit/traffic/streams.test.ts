@@ -16,13 +16,13 @@ const draw = (stream: RequestStream | undefined, count: number): number[] =>
 
 describe.each(profiles)("the profile $id", (profile) => {
   const { requests, shares } = profile.population();
-  test("has one share for each request, together 1", () => {
+  test("has one share for each request; the shares add up to 1", () => {
     expect(shares).toHaveLength(requests.length);
     expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
     expect(Math.min(...shares)).toBeGreaterThan(0);
   });
 
-  test("has no request twice, and none whose key the server would refuse", () => {
+  test("has distinct requests with keys that the server accepts", () => {
     const keys = requests.map((descriptors) => descriptors.join(" "));
     expect(new Set(keys).size).toBe(keys.length);
     expect(requests.flat().every((key) => /^[a-z]+-\d+$/.test(key))).toBe(true);
@@ -64,20 +64,20 @@ describe("over many requests", () => {
   }
   const isExhausted = (index: number) => population.requests[index]?.[0].startsWith(EXHAUSTED_KEY_PREFIX);
 
-  test("realistic traffic asks for exhausted keys in 10 % of the requests", () => {
+  test("realistic traffic uses exhausted keys in 10 % of the requests", () => {
     const limited = counts.reduce((sum, count, index) => sum + (isExhausted(index) ? count : 0), 0);
     const deviation = Math.sqrt(0.1 * 0.9 * DRAWS);
     expect(Math.abs(limited - 0.1 * DRAWS)).toBeLessThan(4 * deviation);
   });
 
-  test("each of the hottest keys is asked for by its share", () => {
+  test("each of the hottest keys has its share of the requests", () => {
     for (const index of [0, 1, 10, 100, 9_000, 9_001]) {
       const expected = (population.shares[index] ?? 0) * DRAWS;
       expect(Math.abs((counts[index] ?? 0) - expected)).toBeLessThan(5 * Math.sqrt(expected));
     }
   });
 
-  test("keys follow Zipf's law: rank 1 is asked for 10^0.99 times as often as rank 10", () => {
+  test("keys follow Zipf's law: rank 1 is used 10^0.99 times as often as rank 10", () => {
     const { shares } = population;
     expect((shares[0] ?? 0) / (shares[9] ?? 1)).toBeCloseTo(10 ** 0.99, 9);
     const ratio = (counts[0] ?? 0) / (counts[9] ?? 1);
@@ -103,7 +103,7 @@ test("an alias table draws exactly the shares it was given", () => {
   expect(hits[2]).toBe(0);
 });
 
-test("unknown traffic and workloads are bad usage that lists what there is", async () => {
+test("unknown traffic and workloads are usage errors that list the valid names", async () => {
   await expectFailure(() => findProfile("real"), EXIT.usage, '"real"', "realistic, fixed, allowed, denied");
   await expectFailure(() => findWorkload("x".repeat(300)), EXIT.usage, "light, heavy");
 });

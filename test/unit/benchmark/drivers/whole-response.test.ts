@@ -42,7 +42,7 @@ describe("an answer in one piece", () => {
   });
 });
 
-describe("is left to the parser:", () => {
+describe("is read by the parser:", () => {
   test.each([
     ["an answer in chunks", answer("HTTP/1.1 200 OK\nTransfer-Encoding: chunked", "2\r\n{}\r\n0\r\n\r\n")],
     ["chunks and a length", answer("HTTP/1.1 200 OK\ncontent-length: 2\ntransfer-encoding: chunked", "{}")],
@@ -66,7 +66,7 @@ describe("is left to the parser:", () => {
   });
 });
 
-test("wherever an answer is cut, and whatever byte of it is spoilt, the quick way never says other than the parser", () => {
+test("for truncated and corrupted answers the fast path never disagrees with the parser", () => {
   const whole = answer(
     "HTTP/1.1 200 OK\nContent-Length: 12\nConnection: keep-alive\nDate: today",
     "hello, world",

@@ -39,7 +39,7 @@ async function counters(): Promise<{ url: string; beBusy(): void }> {
   };
 }
 
-test("the first second of a busy server is wholly busy: the pause for reading counters before it is not in it", async () => {
+test("the first second of a busy server is fully busy: the pause before it does not count", async () => {
   const { url, beBusy } = await counters();
   await readDrainedUsage(url, 1000);
   await delay(400);

@@ -24,7 +24,7 @@ function addLink(name: string, speed: string | undefined, bytes: readonly [numbe
 }
 
 describe("links of the machine", () => {
-  test("are those of a device that tells its rate", async () => {
+  test("are those of devices that state their rate", async () => {
     addLink("eth1", "1000", [5, 7]);
     addLink("eth0", "25000", [1, 2]);
     addLink("virtual", "-1", [1, 2]);
@@ -36,11 +36,11 @@ describe("links of the machine", () => {
     ]);
   });
 
-  test("are none where the system tells of none", async () => {
+  test("are none if the system reports none", async () => {
     expect(await readNetworkLinks(join(root, "nowhere"))).toEqual([]);
   });
 
-  test("carried what their counters grew by; one that was set up anew, or came later, says nothing", async () => {
+  test("carried the growth of their counters; a link that is new or was set up anew is left out", async () => {
     addLink("eth0", "1000", [100, 200]);
     addLink("eth1", "1000", [100, 200]);
     const before = await readNetworkLinks(root);

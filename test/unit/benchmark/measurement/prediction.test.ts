@@ -19,7 +19,7 @@ const health = (limits: Health["limits"]): Health => ({
 });
 const readings = (limits: Health["limits"]) => ({ ...server, health: health(limits) });
 
-test("a quota that nobody can use up: the keys alone decide", () => {
+test("with a quota that cannot be used up, the keys alone decide", () => {
   expect(predictionFor(work, readings({ points: 1e9, window_s: 60, block_s: 0 }), counts, 5)).toEqual({
     limited_share: 0.1,
     seen_share: 0.1,
@@ -28,14 +28,14 @@ test("a quota that nobody can use up: the keys alone decide", () => {
   });
 });
 
-test("a quota that the hottest key could use up is the user's choice: the basis is the limits", () => {
+test("with a quota that the hottest key could use up, the basis is the limits", () => {
   const asked = server.at_end.requests;
   const basis = (points: number) =>
     predictionFor(work, readings({ points, window_s: 60, block_s: 0 }), counts, 5)?.basis;
   expect([basis(asked - 1), basis(asked)]).toEqual(["limits", "traffic"]);
 });
 
-test("few answers widen the tolerance to four standard deviations, many leave it at one percentage point", () => {
+test("the tolerance is four standard deviations for few answers, one percentage point for many", () => {
   const tolerance = (scale: number) => {
     const scaled = { ...counts, allowed: counts.allowed * scale, limited: counts.limited * scale };
     return predictionFor(work, readings({ points: 1e9, window_s: 60, block_s: 0 }), scaled, 5)?.tolerance;

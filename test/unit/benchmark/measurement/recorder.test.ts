@@ -5,7 +5,7 @@ import { SampleMerger } from "../../../../src/benchmark/measurement/samples.js";
 import { decodeHistogram, mergeHistograms } from "../../../../src/judge/histogram.js";
 import { latencyBlock } from "../../../../src/judge/latency.js";
 
-describe("what a status means", () => {
+describe("the outcome of a status", () => {
   test.each([
     [200, "allowed"],
     [204, "allowed"],
@@ -49,14 +49,14 @@ describe("the recorder of a window", () => {
     });
   });
 
-  test("keeps latencies in microseconds, apart by outcome", () => {
+  test("keeps latencies in microseconds, separately by outcome", () => {
     const { allowed, limited, failed } = record().histograms();
     expect([allowed.count, limited.count, failed.count]).toEqual([2, 1, 1]);
     expect(decodeHistogram(allowed).getValueAtPercentile(50)).toBe(470);
     expect(latencyBlock(mergeHistograms([allowed, limited]))?.p99).toBeCloseTo(2, 2);
   });
 
-  test("keeps failures out of the latency of each second, too", () => {
+  test("excludes failures from the latency of each second", () => {
     const recorder = record();
     recorder.loss(2);
     const sample = recorder.sample(1_000);
@@ -70,7 +70,7 @@ describe("the recorder of a window", () => {
     });
   });
 
-  test("keeps every latency of a second, however many there are", () => {
+  test("keeps every latency of a second", () => {
     const recorder = new ResponseRecorder();
     const many = Array.from({ length: 50_000 }, (_, n) => n + 1);
     for (const us of many) recorder.answer(200, us / 1000);
@@ -79,7 +79,7 @@ describe("the recorder of a window", () => {
     expect([...recorder.sample(2_000).latencies_us]).toEqual([7]);
   });
 
-  test("an answer within less than a microsecond is an answer, not a missing latency", () => {
+  test("records an answer within less than a microsecond as 1 µs", () => {
     const recorder = new ResponseRecorder();
     recorder.answer(200, 0.0002);
     expect(latencyBlock(decodeHistogram(recorder.histograms().allowed))).toMatchObject({ min: 0.001 });
@@ -94,7 +94,7 @@ const second = (at_s: number, count: number, ms = 1) => {
 };
 
 describe("the samples of several workers", () => {
-  test("become one row an interval, once each worker has told; percentiles come from all answers", () => {
+  test("become one row per interval when each worker has reported; percentiles are over all answers", () => {
     const sheet = new SampleMerger(2);
     expect(sheet.add(0, second(1, 99, 1), 0)).toBeUndefined();
     expect(sheet.add(0, second(2, 10, 1), 0)).toBeUndefined();
@@ -104,7 +104,7 @@ describe("the samples of several workers", () => {
     expect(sheet.rows([], 0)).toHaveLength(2);
   });
 
-  test("hold every answer, also when a worker told once more than another", () => {
+  test("contain every answer, even if one worker reported more often than another", () => {
     const sheet = new SampleMerger(2);
     for (const sample of [second(1, 10), second(2, 10), second(2.5, 5)]) sheet.add(0, sample, 0);
     for (const sample of [second(1, 10), second(2.5, 15)]) sheet.add(1, sample, 0);
@@ -114,7 +114,7 @@ describe("the samples of several workers", () => {
     expect(rows.at(-1)?.t_s).toBe(2.5);
   });
 
-  test("carry the server's reading that falls nearest, and none where there is none", () => {
+  test("have the nearest reading of the server, if there is one", () => {
     const sheet = new SampleMerger(1);
     for (const at_s of [1, 2]) sheet.add(0, second(at_s, 1), 0);
     const reading = {

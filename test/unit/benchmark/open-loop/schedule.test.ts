@@ -29,7 +29,7 @@ describe("Poisson arrivals", () => {
     expect(Math.abs(mean / 0.2 - 1)).toBeLessThan(5 / Math.sqrt(gaps.length));
   });
 
-  test("have exponential gaps: their deviation is their mean, and e^-2 of them are longer than twice the mean", () => {
+  test("have exponential gaps: the deviation equals the mean, and a share of e^-2 is longer than twice the mean", () => {
     const variance = gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / gaps.length;
     expect(Math.sqrt(variance) / mean).toBeCloseTo(1, 1);
     const long = gaps.filter((gap) => gap > 2 * mean).length / gaps.length;
@@ -51,7 +51,7 @@ test.each(["constant", "poisson"] as const)(
   },
 );
 
-test("the requests of the shares are those of the whole, each at its place in the schedule", () => {
+test("the shares together have the requests of the whole schedule, in its order", () => {
   const counting = () => {
     let next = 0;
     return { next: () => next++ };

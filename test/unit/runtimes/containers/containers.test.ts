@@ -12,7 +12,7 @@ import {
 } from "../../../../src/runtimes/containers/specification.js";
 import { partOf } from "../../../helpers/fake-runtime.js";
 
-describe("an engine that cannot be used is told with its mend [R-no-engine-2]:", () => {
+describe("the message for an engine that cannot be used has the fix [R-no-engine-2]:", () => {
   test.each([
     ["EACCES", /^no permission to use Docker: .*usermod -aG docker/],
     ["ENOENT", /^Docker is not running$/],
@@ -28,7 +28,7 @@ describe("an engine that cannot be used is told with its mend [R-no-engine-2]:",
 });
 
 describe("the owner of a container", () => {
-  test("is found again on the same host", () => {
+  test("is recognised on the same host", () => {
     expect(ownerOf(ownerText({ pid: 17, started: "123456" }))).toEqual({ pid: 17, started: "123456" });
   });
 
@@ -42,7 +42,7 @@ describe("the owner of a container", () => {
   });
 });
 
-test("every container runs as nobody, without capabilities, on a root that cannot be written", () => {
+test("every container runs unprivileged, without capabilities, on a read-only root file system", () => {
   const caps = { cpus: 0.5, memory_bytes: 2 ** 31, cpuset: "0-1" };
   const options = containerOptions({
     part: { ...partOf("store-1"), caps },
@@ -76,7 +76,7 @@ test("every container runs as nobody, without capabilities, on a root that canno
   expect(appliedCaps(options.HostConfig ?? {})).toEqual(caps);
 });
 
-test("a cap beyond the engine's cores is lowered to them, and others are kept", () => {
+test("a cap above the engine's number of cores is lowered to it", () => {
   expect(fittingCaps({ cpus: 8, cpuset: "0" }, 2)).toEqual({ cpus: 2, cpuset: "0" });
   expect(fittingCaps({ cpus: 1.5 }, 2)).toEqual({ cpus: 1.5 });
   expect(fittingCaps({}, 2)).toEqual({});
@@ -90,7 +90,7 @@ test.each([
   expect(refusedUlimit(message)).toBe(limit);
 });
 
-describe("the engine's reading", () => {
+describe("the engine's statistics", () => {
   const stats = {
     cpu_stats: {
       cpu_usage: { total_usage: 1_234_567_890 },
@@ -100,7 +100,7 @@ describe("the engine's reading", () => {
     networks: { eth0: { rx_bytes: 5, tx_bytes: 6 }, eth1: { rx_bytes: 1, tx_bytes: 1 } },
   };
 
-  test("is told in our units", () => {
+  test("are converted to our units", () => {
     expect(countersOf(stats as never)).toEqual({
       cpu_us: 1_234_568,
       resident_bytes: 700,
@@ -109,7 +109,7 @@ describe("the engine's reading", () => {
     });
   });
 
-  test("of a container that has ended is an error, never zeros", () => {
+  test("of a container that has ended are an error, not zeros", () => {
     expect(() => countersOf({ ...stats, memory_stats: {} } as never)).toThrow();
   });
 });

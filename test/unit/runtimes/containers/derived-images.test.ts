@@ -27,7 +27,7 @@ function ground(home: string) {
   return { built, docker: docker as never, builder: { binary, environment: {} } };
 }
 
-test("versions go into the server's image alone, plugins into both, each where its part looks for it", async () => {
+test("library versions go into the server's image only, plugins into both images, at the paths that the parts use", async () => {
   const home = newFolder();
   const { built, docker, builder } = ground(home);
   const folder = join(home, "versions");

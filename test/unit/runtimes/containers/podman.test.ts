@@ -32,7 +32,7 @@ async function service(owner: { pid: number; started: string }): Promise<number>
 
 const isAlive = async ({ started }: { started: string }) => started !== "1";
 
-test("a service whose owner is dead is shown, and ended with its folder", async () => {
+test("a service with a dead owner is listed, and removed with its folder", async () => {
   const pid = await service({ pid: process.pid, started: "1" });
   const [left, ...more] = await orphanedServices(isAlive);
   expect(more).toEqual([]);
@@ -43,7 +43,7 @@ test("a service whose owner is dead is shown, and ended with its folder", async 
   expect(existsSync(folder)).toBe(false);
 });
 
-test("a service whose owner lives is left alone, and so is a folder that says nothing", async () => {
+test("a service with a living owner is not touched, nor a folder without an owner", async () => {
   mkdirSync(join(folder, "..", "ratelimit-bench-podman-other"));
   const pid = await service({ pid: process.pid, started: "2" });
   expect(await orphanedServices(isAlive)).toEqual([]);

@@ -30,7 +30,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test("the path that was given comes before PATH, PATH before the embedded program", async () => {
+test("the given path comes before PATH, and PATH before the embedded program", async () => {
   const inPackages = program(embedded(), "3.0.0");
   expect(await findProgram(NAME, undefined, environment)).toEqual({
     path: inPackages,
@@ -51,22 +51,22 @@ test("the path that was given comes before PATH, PATH before the embedded progra
   });
 });
 
-test("a relative path is made absolute: parts run in folders of their own", async () => {
+test("a relative path becomes absolute, because parts run in their own folders", async () => {
   const given = program(join(newFolder(), "mine"), "1.2.3");
   expect((await findProgram(NAME, relative(process.cwd(), given), environment))?.path).toBe(given);
 });
 
-test("the Python environment is not asked for, and so not made, where it is not needed", async () => {
+test("the Python environment is not set up if it is not needed", async () => {
   program(join(onPath, NAME), "2.0.0");
   await findProgram(NAME, undefined, () => Promise.reject(new Error("it was asked for")));
 });
 
-test("a program that is nowhere is no error: its targets are skipped", async () => {
+test("a missing program is not an error, because its targets are skipped", async () => {
   expect(await findProgram(NAME, undefined, environment)).toBeUndefined();
   expect(await findProgram(NAME, undefined, async () => undefined)).toBeUndefined();
 });
 
-test("a given path that is no program, or does not run, is an unfit environment that names it", async () => {
+test("a given path that is not a program, or does not run, is an environment error that names it", async () => {
   const missing = join(root, "missing");
   await expectFailure(() => findProgram(NAME, missing, environment), EXIT.environment, missing, NAME);
   const broken = program(join(root, "broken"), "1.0.0", 7);

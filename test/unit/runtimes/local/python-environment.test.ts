@@ -25,7 +25,7 @@ function checkout(): string {
   return root;
 }
 
-test("it is the checkout's own, where that has one", async () => {
+test("a checkout uses its own Python environment, if it has one", async () => {
   const root = checkout();
   expect(await findPythonEnvironment(root)).toBeUndefined();
   const python = join(root, ".venv/bin/python");
@@ -36,11 +36,11 @@ test("it is the checkout's own, where that has one", async () => {
   expect(await ensure(root)).toBe(join(root, ".venv"));
 });
 
-test("one that cannot be had is an unfit environment with the script's own mend", async () => {
+test("a failed set-up is an environment error with the script's message", async () => {
   await expectFailure(() => ensure(checkout()), EXIT.environment, "run ./scripts/setup.sh");
 });
 
-test("a machine without Python is an unfit environment", async () => {
+test("a machine without Python is an environment error", async () => {
   vi.stubEnv("PATH", newFolder());
   await expectFailure(() => ensure(checkout()), EXIT.environment, "Python is missing");
 });
