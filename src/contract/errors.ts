@@ -1,6 +1,6 @@
 /**
- * Exit codes of every program of the project. They are part of the interface: CI jobs branch on them.
- * `robustness` in docs/methodology.md gives the meaning of each.
+ * Exit codes of all programs of the project. They are part of the interface: CI jobs branch on them.
+ * docs/robustness.md gives the meaning of each.
  */
 export const EXIT = {
   done: 0,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { RateLimiterRedis } from "rate-limiter-flexible";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { sum } from "../../src/contract/numbers.js";
 import type { Target } from "../../src/contract/target.js";
 import { common } from "../../src/targets/clients/settings.js";
 import { findLimiter, unsupportedReason } from "../../src/targets/resolve.js";
@@ -38,8 +39,6 @@ const sameScript = (): string => {
   const { _incrTtlLuaScript: text } = library as { _incrTtlLuaScript: string };
   return createHash("sha1").update(text).digest("hex");
 };
-
-const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
 /**
  * What every client must do on every store, topology and option that it resolves for, against real stores. A client's
