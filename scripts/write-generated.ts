@@ -8,12 +8,13 @@ import { planSchema } from "../src/contract/plan.js";
 import { resultSchema } from "../src/contract/result.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
 import { campaignFileSchema } from "../src/orchestrator/request/config-schema.js";
+import { groups } from "../src/targets/groups.js";
 import { biomeImports, importsText } from "./imports.js";
 
 /**
  * Writes what is generated and committed:
  * - JSON Schemas of the files that programs exchange, which Python validates against, and of campaign files, for editors;
- * - the numbers of M18, which the report reads, too;
+ * - what the report shares: the numbers of M18, the controls;
  * - the rules for imports, from imports.json: Biome's, and the lists in docs/architecture.md.
  * `--check` compares instead and exits 1 on a difference.
  */
@@ -41,6 +42,7 @@ const generated: Readonly<Record<string, string>> = {
     ]),
   ),
   "src/contract/schemas/min-samples.json": json(MIN_SAMPLES),
+  "src/contract/schemas/controls.json": json(groups.controls),
   "biome.imports.json": json(biomeImports()),
   [architecture]: read(architecture).replace(
     /(?<=<!-- imports -->\n).*?(?=<!-- \/imports -->)/s,
