@@ -78,7 +78,7 @@ def _comparisons(pairs: Mapping[str, _Rows], unsteady: str) -> dict[str, list[Co
 
 
 def _ordered(pairs: Mapping[str, _Rows]) -> list[str]:
-    """By the throughput under the one script, the highest first; then those without it, likewise."""
+    """By the throughput under the one script, the highest first; then those without it, in the same order."""
     rows = [by_throughput(row for row in side if row) for side in zip(*pairs.values(), strict=True)]
     place = {row.id: number for number, row in enumerate([*rows[1], *rows[0]])}
     return sorted(pairs, key=lambda name: min(place[row.id] for row in pairs[name] if row))

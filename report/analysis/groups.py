@@ -1,4 +1,4 @@
-"""What rows must share to be ranked: store, whose it is, limiter, which script is asked for (rule M12)."""
+"""What rows must share to be ranked: the store and who started it, the limiter, and the script mode (M12)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ class Group:
     """The key of a ranking."""
 
     store: str | None
-    """None at an address that does not tell it."""
+    """None for an address whose store is not known."""
     external: bool
     """The store is one that the user already ran."""
     same_script: bool
     """True: one script for all. False: each client's own, whatever that is."""
     limiter: str | None = None
-    """The library that decides; None at an address that does not tell it."""
+    """The library that decides; None for an address whose limiter is not known."""
     scripts: tuple[str, ...] = ()
     """With `same_script`: sha1s, or names of functions, of what its rows really ran; empty if unknown."""
 
     @property
     def rankable(self) -> bool:
-        """The store is known, and where one script is said to have run, just one was recorded."""
+        """The store is known, and if all rows were to run one script, exactly one was recorded."""
         return self.store is not None and (not self.same_script or len(self.scripts) == 1)
 
 

@@ -1,4 +1,4 @@
-"""The load of a row in words, and which parts of it tell rows apart."""
+"""The load of a row in words, and which parts of it differ between rows."""
 
 from collections.abc import Callable, Iterable, Sequence
 

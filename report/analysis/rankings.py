@@ -1,7 +1,7 @@
 """Rankings: only rows of one topology, workload, traffic, load, limits, store and script mode are ranked.
 
-The rows of a ranking are compared each with each, by the decision rule of `stats`: one family (rule M17) a
-figure. Ranks follow from what was shown, never from medians alone.
+Each row of a ranking is compared with every other, by the rule of `statistics.decision`. The comparisons by
+one figure are a family (rule M17). Ranks follow from differences that were shown, never from medians alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ class Standing:
     """What the ranking is by, with its first row as the base; None for that row, and where nothing is
     compared."""
     cpu_versus_first: Comparison | None = None
-    """The server's CPU per request, likewise."""
+    """The same for the server's CPU per request."""
 
 
 @dataclass(frozen=True, slots=True)

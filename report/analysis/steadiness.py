@@ -1,4 +1,4 @@
-"""Whether this machine was steady enough to rank anything: what the controls and other programs say."""
+"""Whether this machine was steady enough to rank anything, judged by the controls and by other programs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from report.base.format import joined, percent
 from report.statistics.decision import Comparison
 from report.statistics.instability import range_of_five
 
-#: Controls whose runs spread by more than this name no winner in their campaign, in % of their median.
+#: If the runs of a control spread by more than this, in % of their median, their campaign has no winner.
 MAX_CONTROL_SPREAD_PERCENT = 10.0
 
 #: Rows are not compared where other programs used so many more % of one CPU beside the one than beside the

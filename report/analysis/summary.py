@@ -9,7 +9,7 @@ from report.results.model import Campaign, Identity, LimiterScript, Measured, Ru
 from report.statistics.runs import Spread, select_median_run, spread
 from report.statistics.sequential import LookSchedule
 
-#: Quartiles of fewer runs say nothing.
+#: Quartiles of fewer runs mean nothing.
 MIN_RUNS_FOR_QUARTILES = 5
 
 _WORST_LAST = ("valid", "suspect", "invalid")
@@ -43,7 +43,7 @@ class Summary:
 
     @property
     def median_first(self) -> tuple[Run, ...]:
-        """The median run, then all; where a fact is asked for that any run may tell."""
+        """The median run, then all: for facts that any run may have."""
         return (*([self.median] if self.median else []), *self.runs)
 
     @property
@@ -63,7 +63,7 @@ class Summary:
 
     def is_untypical(self, read: Callable[[Measured], float | None]) -> bool:
         """The median run's figure lies outside the middle half of the runs (rule M28): below the first or
-        above the third quartile. With fewer than five runs nothing is said."""
+        above the third quartile. False below five runs."""
         values = self.values(read)
         value = read(self.figures) if self.figures else None
         if value is None or len(values) < MIN_RUNS_FOR_QUARTILES:
@@ -93,7 +93,7 @@ class Summary:
 
     @property
     def runtime(self) -> str:
-        """Where its runs took place, e.g. `local`; empty when none says it."""
+        """Where its runs took place, e.g. `local`; empty if no run has it on record."""
         return " and ".join(sorted({str(run.runtime["id"]) for run in self.runs if run.runtime}))
 
     @property
@@ -122,7 +122,7 @@ class Summary:
 
     @property
     def hole(self) -> str:
-        """Why there are no figures, in a few words; empty where there are some."""
+        """Why there are no figures, in a few words; empty if there are some."""
         if self.median:
             return ""
         if not self.runs:

@@ -1,4 +1,4 @@
-"""Warnings of a configuration: what its runs show that a median and an interval would hide."""
+"""Warnings about a configuration: what a median and an interval would hide."""
 
 from collections.abc import Sequence
 

@@ -18,7 +18,7 @@ class ReportError(Exception):
 
 
 class FieldError(Exception):
-    """A document is not what the contract says: `field` is a JSON path such as `$.latency.p50`."""
+    """A document breaks the contract: `field` is a JSON path such as `$.latency.p50`."""
 
     def __init__(self, field: str, text: str) -> None:
         self.field = field

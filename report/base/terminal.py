@@ -1,4 +1,4 @@
-"""How the programs speak and end: in any locale, with one line a failure and its exit code."""
+"""How the programs write and end: UTF-8 in any locale, one line per failure, and its exit code."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ def use_utf8() -> None:
 
 
 def run_program(program: str, run: Callable[[], int]) -> int:
-    """Runs a program that may fail or be interrupted; a failure is told on standard error.
+    """Runs a program that may fail or be interrupted; a failure is printed on standard error.
 
     Returns:
         Its exit code.

@@ -43,7 +43,7 @@ class _Reader:
         self.excluded: list[tuple[str, Excluded]] = []
 
     def add(self, folder: Path) -> None:
-        """Reads a campaign; what is wrong with it is kept, for all to be told at once."""
+        """Reads a campaign; its problems are collected and reported together."""
         name = one_line(folder.name)
         try:
             campaign = load_campaign(folder, keep_going=self._keep_going, series=False)

@@ -1,4 +1,4 @@
-"""All rows of all campaigns as one long table, with what only several campaigns can tell."""
+"""All rows of all campaigns as one long table, with the columns that only several campaigns can have."""
 
 from collections.abc import Sequence
 from typing import Any

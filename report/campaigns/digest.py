@@ -24,7 +24,7 @@ _SHARED_VERSIONS = {
 }
 _ROW_VERSIONS = ("client", "limiter", "store")
 
-#: Facts of a machine's list that say what was measured, not where: rows and versions tell it better.
+#: Facts about a machine that describe what was measured, not where. Rows and versions have them already.
 _NOT_A_PLACE = ("Store ", "Image ")
 
 
@@ -178,7 +178,7 @@ def _where(runtime: str, names: Sequence[str]) -> str:
 
 
 def differences(ours: Facts, theirs: Facts) -> list[str]:
-    """What tells two environments apart: `CPU: A, there B`."""
+    """How two environments differ: `CPU: A, there B`."""
     one, other = dict(ours), dict(theirs)
     return [
         f"{name}: {one.get(name, 'not said')}, there {other.get(name, 'not said')}"

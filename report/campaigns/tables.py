@@ -11,7 +11,7 @@ from report.campaigns.dataframe import COMPARABLE, group_numbers
 from report.campaigns.digest import Digest, Facts, differences
 from report.sections.spread_text import FEW_SAMPLES, FEW_SAMPLES_MARK
 
-#: More columns nobody can read; the newest stay, and the baseline.
+#: More columns are not readable. The newest campaigns and the baseline stay.
 MAX_CAMPAIGNS = 12
 
 
@@ -65,7 +65,7 @@ class Section:
     left_out: int
     """Older campaigns without a column of their own."""
     differences: tuple[str, ...]
-    """What tells it from the first section, which has the newest campaign."""
+    """How it differs from the first section, which has the newest campaign."""
     no_ratio: str
     """Why nothing here relates to the baseline; empty where it does, or none is asked for."""
     tables: tuple[CampaignTable, ...]

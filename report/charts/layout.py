@@ -25,7 +25,7 @@ ROLE_COLOURS = {SERVER: "#9db2d0", SERVER_LIGHT: "#5a6d8a", STORE: "#e3bd3f"}
 GREYS = {INK: "#e8e9eb", MUTED: "#a3a9b1", RULE: "#33373d", CONTROL_COLOUR: "#8d949d"}
 DARK = {**CATEGORICAL, **ROLE_COLOURS, **GREYS}
 
-#: Rows of a chart with a line a row, and lines of any other, that can still be told apart.
+#: The most rows of a chart with one line per row, and the most lines of any other, that are still readable.
 MAX_BARS, MAX_LINES = 30, 16
 
 

@@ -16,7 +16,7 @@ Show = Callable[[float | None], str]
 def bars(
     name: str, rows: Sequence[Row], values: Sequence[float | None], texts: Sequence[str], **more: Any
 ) -> go.Bar:
-    """One bar a row; `texts` are what is said of each, after its label."""
+    """One bar per row; `texts` stand after the labels."""
     return go.Bar(
         **{
             "name": name,

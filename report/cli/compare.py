@@ -1,4 +1,4 @@
-"""`ratelimit-bench compare`: reads campaigns, says what differs, and ends with a code for jobs."""
+"""`ratelimit-bench compare`: compares campaigns, and exits with a code for CI jobs."""
 
 import argparse
 import re
@@ -71,7 +71,7 @@ def _allowed(text: str) -> frozenset[str]:
 
 
 def _sides(options: argparse.Namespace, campaigns: CampaignReader) -> tuple[Selection, Selection]:
-    """Base and new, as the words and `--baseline` say."""
+    """Base and new, from the arguments and `--baseline`."""
     root = Path(options.output)
     default = Path(options.campaign) if options.campaign else root / "latest"
     words = [parse_selection(text, default) for text in options.sides]

@@ -1,4 +1,4 @@
-"""Which configurations of a campaign go on after a round: JSON on standard output, for the orchestrator."""
+"""Decides which configurations need more runs after a round: JSON for the orchestrator."""
 
 import argparse
 import json

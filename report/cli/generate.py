@@ -1,4 +1,4 @@
-"""The command line: which campaign, or which of several, and what to say about it."""
+"""Builds the report of one campaign, or of several."""
 
 import argparse
 import json

@@ -80,7 +80,7 @@ def noise_document(side: Selection, summary: Summary) -> dict[str, Any]:
 
 
 def _sentences(name: str, noise: Noise) -> list[str]:
-    """What the runs of one metric say; the last line where they say that nothing can be compared here."""
+    """What the runs show by one metric. The last line warns where nothing can be compared here."""
     runs = "more than 1000" if noise.runs_for_5_percent is None else f"about {noise.runs_for_5_percent}"
     detectable = (
         "none"

@@ -53,7 +53,7 @@ def _result(analysis: Analysis) -> list[list[str]]:
 
 
 def readme(text: str) -> str:
-    """README.md with the part between its two marks written anew from the example campaign.
+    """README.md with the part between its two marks made again from the example campaign.
 
     Raises:
         SystemExit: a mark is missing, or the campaign has no manifest.

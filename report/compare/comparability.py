@@ -1,4 +1,4 @@
-"""What two sides must have in common before a comparison means anything (rules M12 and M19)."""
+"""What two sides must have in common to be comparable (rules M12 and M19)."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -30,14 +30,14 @@ KINDS = ("machine", "schema", "store", "script", "topology", "runtime")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What makes a comparison one of unlike things; `kinds` are words that `--allow` takes."""
+    """A difference that makes two sides not comparable; `kinds` are words that `--allow` takes."""
 
     kinds: tuple[str, ...]
     text: str
 
 
 def machine_of(campaign: Campaign) -> dict[str, Any] | None:
-    """What tells machines apart; None where the campaign has no manifest."""
+    """The facts by which machines are compared; None if the campaign has no manifest."""
     if campaign.manifest is None:
         return None
     machine: Mapping[str, Any] = campaign.manifest["machine"]
@@ -171,7 +171,7 @@ def _schema(side: Selection) -> str:
 
 
 def names_of(base: Selection, new: Selection, pair: tuple[Summary, Summary]) -> tuple[str, str]:
-    """What tells two rows apart in a sentence: their targets, their campaigns, or both."""
+    """The names of two rows in a sentence: their targets, their campaigns, or both."""
     labels = [row.identity.label for row in pair]
     campaigns = [side.campaign.name for side in (base, new)]
     if base.folder == new.folder:
@@ -272,7 +272,7 @@ _NOTED = {
 
 
 def version_notes(base: Summary, new: Summary, names: tuple[str, str]) -> list[str]:
-    """Versions that differ and are nobody's business to refuse: often they are what is compared."""
+    """Versions that differ. They are notes and no reason to refuse: often they are what is compared."""
     notes = []
     for part, name in _NOTED.items():
         one, other = _versions(base, part), _versions(new, part)

@@ -1,4 +1,4 @@
-"""Configurations of two sides, matched, checked for likeness and compared."""
+"""Matches the configurations of two sides, checks that they are comparable, and compares them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -109,7 +109,7 @@ def _refuse(found: Sequence[Difference], allowed: frozenset[str]) -> None:
 def _differences(
     pair: tuple[Summary, Summary], unlike: Sequence[Difference], names: tuple[str, str]
 ) -> tuple[str, ...]:
-    """Each in a sentence; of two targets the last one says what the comparison is of."""
+    """One sentence each. For two targets the last one names what is compared."""
     texts = [each.text for each in unlike]
     if not any("script" in each.kinds for each in unlike):
         texts += filter(None, [script_note(*pair, names)])
@@ -119,7 +119,7 @@ def _differences(
 
 
 def _without_verdict(found: Comparison) -> Comparison:
-    """Of runs that are too unsteady to compare; what too few runs cannot do is said of them already."""
+    """The comparison of runs that are too unsteady. If there are too few runs, that reason stays."""
     if found.status in ("indicative", "not comparable"):
         return replace(found, runs_needed=None, detectable=None)
     reason = "these runs are too unsteady to compare"

@@ -1,4 +1,4 @@
-"""The floor of a comparison: what a difference has to lie beyond."""
+"""The floor of a comparison: a difference counts only beyond it."""
 
 import json
 from collections.abc import Sequence
@@ -13,20 +13,20 @@ NOISE_SCHEMA = "ratelimit-bench/noise"
 NOISE_SCHEMA_VERSION = 1
 
 
-#: Where chance alone reaches so far, a target that became half as fast could not be told from one that did
-#: not: such runs are not compared.
+#: If chance alone moves a figure by this share, a target that became half as fast would not be noticed: such
+#: runs are not compared.
 MAX_NOISE = 0.5
 
 #: What a noise floor should be for a comparison across campaigns to be of use.
 _USEFUL = 0.1
 
-#: More runs a side than this nobody makes to steady a comparison.
+#: More runs a side than this are no useful advice.
 _MAX_RUNS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """`share` of the base, 0.02 is ± 2 %; `text` says where it comes from."""
+    """`share` of the base, 0.02 is ± 2 %; `text` names its source."""
 
     share: float
     text: str

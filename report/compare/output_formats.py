@@ -69,7 +69,7 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
 
 
 def _undecided(row: Compared, unsteady: bool) -> str:
-    """Why a row is not decided, and what that would take; empty where it is, or the heading says it."""
+    """Why a row is not decided, and what would decide it; empty if it is, or if the heading explains it."""
     comparison = row.comparison
     if comparison.decided or (unsteady and comparison.status == "inconclusive"):
         return ""

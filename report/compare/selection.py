@@ -1,4 +1,4 @@
-"""What is compared: `LABEL`, `DIR#LABEL` or `DIR`, read from campaigns."""
+"""Selects what is compared: `LABEL`, `DIR#LABEL` or `DIR`, read from campaigns."""
 
 import difflib
 import json
@@ -76,7 +76,7 @@ def _where_else(folder: Path, label: str | None) -> str:
     here = folder.resolve()
 
     def by_age(manifest: Path) -> tuple[bool, str]:
-        # Names that begin with the start sort by it; others, such as `example`, tell no time and come last.
+        # Names that start with a time sort by it; others, such as `example`, come last.
         name = manifest.parent.name
         return name[:8].isdigit(), name
 

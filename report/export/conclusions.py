@@ -1,4 +1,4 @@
-"""What a campaign says of its targets, ranking by ranking, as plain data: for programs and last screens."""
+"""What a campaign shows, ranking by ranking, as plain data: for programs and the last screen."""
 
 from collections.abc import Sequence
 from typing import Any

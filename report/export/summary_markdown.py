@@ -64,7 +64,7 @@ def _ranking(ranking: Ranking, group: DecisionGroup) -> list[str]:
 
 
 def cell_blocks(cell: Cell) -> list[list[str]]:
-    """Heading, what each ranking says with its table, and the controls, as blocks of lines."""
+    """The heading, each ranking's sentence and table, and the controls, as blocks of lines."""
     (shown,) = decision_cells([cell])
     blocks = [
         [f"### {prose(shown.title)}"],
@@ -77,7 +77,7 @@ def cell_blocks(cell: Cell) -> list[list[str]]:
 
 
 def recommendation_blocks(recommended: Recommendation) -> list[list[str]]:
-    """What the first screen says, as blocks of lines."""
+    """The text of the first screen, as blocks of lines."""
     return [
         [f"**{prose(recommended.lead)}**"],
         *([[f"- {prose(line.text)}" for line in recommended.lines]] if recommended.lines else []),
@@ -133,7 +133,7 @@ def _thresholds(thresholds: Sequence[Judgement]) -> list[str]:
 
 
 def summary_markdown(analysis: Analysis) -> str:
-    """The whole text, at most 60 kB: what is too much is left out from the end, and said."""
+    """The whole text, at most 60 kB. If it is longer, its end is left out, with a note."""
     campaign, summaries = analysis.campaign, analysis.summaries
     manifest = campaign.manifest
     where = ""

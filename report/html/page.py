@@ -55,7 +55,7 @@ class DecisionTable:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What the page says of one runtime."""
+    """The part of the page about one runtime."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""What runs of one campaign must share, and what no two of them may."""
+"""Checks that the runs of one campaign fit together."""
 
 from collections.abc import Iterable
 from dataclasses import replace

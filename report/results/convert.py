@@ -1,4 +1,4 @@
-"""From validated documents to the model. What a schema cannot say about a result is checked here."""
+"""Converts validated documents to the model, and checks what a schema cannot express."""
 
 import json
 from array import array

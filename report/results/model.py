@@ -1,4 +1,4 @@
-"""What the report knows of a run: typed, reduced to what it prints, independent of the JSON's shape."""
+"""A run as the report knows it: typed, reduced to what is printed, independent of the JSON's shape."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,13 +13,13 @@ MANIFEST = "manifest.json"
 #: Clients that measure the harness: the server without a limiter, and counters in its own process.
 CONTROL_CLIENTS = frozenset(json.loads((CONTRACT_SCHEMAS / "controls.json").read_text("utf-8")))
 
-#: The option under which every client runs one script, so that client and script can be told apart.
+#: The option under which every client runs one script, so that client and script can be separated.
 SAME_SCRIPT = "same-script"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """A configuration: one row. What a foreign URL cannot tell (store, topology, limits) is None there."""
+    """A configuration: one row. What is not known of a foreign URL (store, topology, limits) is None."""
 
     key: str
     configuration_hash: str | None
@@ -116,7 +116,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The resource that held a run up, `none` where nothing was used up, and by which counter."""
+    """The resource that limited a run (`none` if none was used up), and the counter that shows it."""
 
     resource: str
     text: str
@@ -146,7 +146,7 @@ class LimiterScript:
 
     @property
     def sha1(self) -> str | None:
-        """None for a function: a name does not tell what it holds."""
+        """None for a function: its name does not identify its text."""
         return None if self.kind == "fcall" else self.name
 
     @property
@@ -230,7 +230,7 @@ class Measured:
     errors_total: int
     failed_answers: int
     failed_by_status: Mapping[str, int]
-    """Answers by HTTP status, without those that say allowed or limited."""
+    """Answers by HTTP status, without allowed and limited ones."""
     store_failures: int | None
     """Decisions that the store failed to make in the window, as the server counted; None without a count."""
     prediction: Prediction | None
@@ -243,7 +243,7 @@ class Measured:
     """Answers per second, of each whole second of the window's first hour; of every run, so kept small."""
     client_settings: Mapping[str, Any]
     limited_by: Limit | None
-    """None in results of versions that did not say it."""
+    """None in results of versions that did not record it."""
     limiter_script: LimiterScript | None
     """None where no script decides, or the server named none."""
     script_calls: Mapping[str, int] | None
@@ -258,7 +258,7 @@ class Measured:
 
     @property
     def limiting_resource(self) -> str | None:
-        """The name of what held the run up; None where the result does not say."""
+        """The name of the resource that limited the run; None if the result has none."""
         return self.limited_by.resource if self.limited_by else None
 
 

@@ -31,7 +31,7 @@ def _reject_constant(name: str) -> NoReturn:
     raise FieldError("$", f"holds {name}, which is not a number in JSON")
 
 
-#: No figure of ours has so many digits; a double cannot tell it from its neighbours.
+#: No figure has more digits: a double could not represent it.
 _MAX_DIGITS = 16
 _LONG_NUMBER = re.compile(rb"\d{%d}" % (_MAX_DIGITS + 1))
 

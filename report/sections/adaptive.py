@@ -140,7 +140,7 @@ def _lone(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, Conclusion
 
 
 def adaptive_of(analysis: Analysis) -> Adaptive | None:
-    """What such a campaign found, by the looks that its manifest says took place; None for a fixed number.
+    """What such a campaign found, by the looks in its manifest; None for a fixed number of runs.
 
     It depends only on the results and the looks, so that it gives the same whenever it is called.
     """

@@ -52,7 +52,7 @@ def row_values(summary: Summary) -> dict[str, str]:
 
 
 def counts_by_row(ids: Iterable[str]) -> str:
-    """`row1:5 row2:3`: things that the filters count anew, each given by the id of its row."""
+    """`row1:5 row2:3`: how many things each row has, for the filters to count."""
     return " ".join(f"{row}:{number}" for row, number in Counter(ids).items())
 
 

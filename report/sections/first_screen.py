@@ -1,4 +1,4 @@
-"""The rows of the first screen: per cell and ranking, the figures that decide and what was shown of them."""
+"""The rows of the first screen: for each cell and ranking the figures that decide, and what they show."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -83,7 +83,7 @@ class DecisionCell:
     warnings: tuple[RowWarning, ...]
     ceiling: str
     difference: str
-    """What tells the groups apart; empty where there is one."""
+    """How the groups differ; empty if there is one."""
     client_vs_script: tuple[ClientVsScriptTable, ...]
     client_vs_script_caption: str
 

@@ -1,4 +1,4 @@
-"""What the figures of a campaign do not tell: only what holds for this one, a sentence each."""
+"""What the figures of this campaign do not show, one sentence each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from report.sections.script_text import what_varies
 from report.sections.verdict_text import scripts_differ
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
-#: From so much of the control without a limiter on, a client's throughput says more about the harness.
+#: Above this share of the control without a limiter, a client's throughput shows the harness, not the client.
 NEAR_CEILING = 0.9
 
 

@@ -1,4 +1,4 @@
-"""The first thing on the page: what these figures show, and what would decide the rest."""
+"""The recommendation: what these figures show, and what would decide the rest."""
 
 import re
 from collections import Counter
@@ -55,7 +55,7 @@ class Recommendation:
     command: str
     """The command of it, which ends the sentence; empty without one."""
     limits: tuple[Line, ...]
-    """What the figures do not tell."""
+    """What the figures do not show."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class _Finding:
 
     ranking: Ranking
     place: str
-    """What tells it from the others."""
+    """How it differs from the others."""
     text: str
     kind: str
     """For counting: `iovalkey is the fastest`, `no difference is shown`, …"""
@@ -127,7 +127,7 @@ def _kind(ranking: Ranking) -> str:
 
 
 def _places(runtimes: Sequence[Runtime]) -> list[tuple[Runtime, Cell, Ranking, str]]:
-    """Every ranking with what tells it from the others: runtime, topology, load, store."""
+    """Every ranking with its place among the others: runtime, topology, load, store."""
     cells = [cell for runtime in runtimes for cell in runtime.cells]
     varying = varying_fields([cell.summaries[0] for cell in cells]) if cells else ()
     topologies = {cell.identity.topology for cell in cells}

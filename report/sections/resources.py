@@ -25,7 +25,7 @@ class ResourceRow:
     summary_id: str
     configuration: str
     load: str
-    """What tells its load from that of other rows; empty where all have the same."""
+    """The part of its load that differs from other rows; empty if all have the same."""
     cells: tuple[TableCell, ...]
 
 
@@ -48,7 +48,7 @@ def _cells(figures: Measured) -> tuple[TableCell, ...]:
 
 
 def resource_rows(summaries: Sequence[Summary]) -> tuple[ResourceRow, ...]:
-    """A row for each configuration with figures; none where no run tells of waiting or other programs."""
+    """A row for each configuration with figures; none if no run recorded waiting or other programs."""
     measured = [(summary, summary.figures) for summary in summaries if summary.figures]
     if not any(
         run_delay_us(figures.roles) or figures.foreign_cpu_percent is not None for _, figures in measured

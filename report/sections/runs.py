@@ -20,7 +20,7 @@ class RunRow:
     script: str
     """`EVALSHA a1de965f`, as the server of this run named it."""
     load: str
-    """What tells its load from that of other rows; empty where all have the same."""
+    """The part of its load that differs from other rows; empty if all have the same."""
     run: str
     median: bool
     cells: tuple[TableCell, ...]

@@ -17,7 +17,7 @@ class ScriptRow:
     summary_id: str
     configuration: str
     load: str
-    """What tells its load from that of other rows; empty where all have the same."""
+    """The part of its load that differs from other rows; empty if all have the same."""
     runs: str
     """How many runs the calls are from."""
     calls: str

@@ -75,7 +75,7 @@ def disclosure(ranking: Ranking) -> str:
 
 
 def what_varies(ranking: Ranking) -> str:
-    """`client`, `limiter version` or both: what beside the script tells the rows apart."""
+    """`client`, `limiter version` or both: what differs between the rows besides the script."""
     rows = [row.identity for row in ranking.summaries if row.scripts]
     clients = {(row.client, row.client_version) for row in rows}
     limiters = {row.limiter_version for row in rows}

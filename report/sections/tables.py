@@ -112,7 +112,7 @@ def _verdict_cell(verdict: str | None) -> TableCell:
 
 
 def _limit_cell(summary: Summary) -> TableCell:
-    """What held the median run up; hovering tells by which counter."""
+    """The resource that limited the median run; hovering shows the counter."""
     limit = summary.figures.limited_by if summary.figures else None
     return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
 
@@ -172,7 +172,7 @@ _FIXED_COLUMNS = (
 
 
 def _header(summary: Summary, fields: Sequence[LoadField]) -> list[str]:
-    """What names a row: client, store, script, and what tells its load from that of others."""
+    """The cells that name a row: client, store, script, and the part of its load that differs from others."""
     identity = summary.identity
     names = [identity.short_label, identity.store_text, script_names(summary)]
     return [*names, *(_load_cell(identity, field) for field in fields)]

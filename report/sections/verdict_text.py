@@ -1,4 +1,4 @@
-"""What the comparisons of a ranking show, in words, and nothing beyond."""
+"""What the comparisons of a ranking show, in words."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ def _differences(pairs: Sequence[Pair], words: _Words, first: Summary) -> list[s
 
 
 def winner_text(ranking: Ranking) -> str:
-    """`iovalkey is the fastest`; empty where nobody was shown to be."""
+    """`iovalkey is the fastest`; empty if none was shown to be."""
     winner = ranking.winner
     return f"{name(winner)} {_words(ranking).winner}" if winner else ""
 

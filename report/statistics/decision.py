@@ -20,7 +20,7 @@ MIN_RUNS_FOR_A_RATIO = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """How often a claim may be wrong, as shares. Unless told otherwise: the runs are looked at once."""
+    """How often a claim may be wrong, as shares. The defaults are for runs that are looked at once."""
 
     interval: float = ALPHA
     """What the interval of the ratio leaves out, on both sides together."""

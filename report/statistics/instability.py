@@ -1,4 +1,4 @@
-"""Signs that runs are not draws of one steady population: a reader shall know before he believes a median."""
+"""Signs that runs are not samples of one steady population, which a median would hide."""
 
 import math
 import statistics
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from report.statistics.rank_test import mann_whitney_p
 
-#: Runs whose standard deviation is more than so much of their mean, in percent, are said to lie far apart.
+#: Above this standard deviation, in percent of the mean, runs are reported as lying far apart.
 MAX_CV_PERCENT = 5.0
 
 #: A sign counts only if it moves the figure by more than this share, as a difference does.
@@ -34,7 +34,7 @@ def range_of_five(values: Sequence[float]) -> float:
     """How far five of the figures lie apart on average, highest less lowest, in their unit.
 
     The mean over all choices of five, by the order statistics; of five figures or fewer it is their range.
-    Unlike the range it does not grow with their number: more runs shall not make a machine look less steady.
+    Unlike the range it does not grow with their number: more runs must not make a machine look less steady.
 
     Args:
         values: at least one.

@@ -29,7 +29,7 @@ class Noise:
     per_side: int
     comparisons: int
     flagged_share: float
-    """Of the comparisons, by the whole rule: told apart though nothing differs."""
+    """Of the comparisons, by the whole rule: reported as different though nothing differs."""
     rejected_share: float
     """Of the comparisons, by the test alone: about 5 % at most if the runs are sound."""
     separate: int

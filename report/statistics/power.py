@@ -11,7 +11,7 @@ from report.statistics.ratio import ALPHA
 #: give an exact Mann-Whitney p below 2/70, too much at 5 % once it is corrected for three comparisons.
 MIN_RUNS_FOR_A_CLAIM = 5
 
-#: How often a difference shall be found that is there.
+#: How often a true difference has to be found.
 POWER = 0.8
 
 #: More runs a side than this are not an answer to anybody.

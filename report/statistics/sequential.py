@@ -1,4 +1,4 @@
-"""Runs that are looked at more than once: when a side has enough of them, and what may be said then.
+"""Runs that are looked at more than once: when a side has enough of them, and what may be concluded then.
 
 Whoever looks again after each round sees a difference sooner or later where there is none. So the looks are
 few and fixed before the first run, and they share the 5 % of one look (Bonferroni; K. K. G. Lan and D. L.
@@ -24,7 +24,7 @@ _LAST = 0.022
 
 #: A difference is not run after that the runs which are left would decide with less than this probability.
 HOPELESS = 0.1
-#: Runs a side below which nobody can say so.
+#: Fewer runs a side are too few to give up.
 _RUNS_TO_GIVE_UP = 7
 
 #: Runs by their round; those that do not count are absent.
@@ -148,7 +148,7 @@ def _with_reason(
 
 
 def _is_hopeless(new: Sequence[float], base: Sequence[float], floor: float, schedule: LookSchedule) -> bool:
-    """Whether the last look would decide with a probability below `HOPELESS`, by what the runs so far say.
+    """Whether the last look would decide with a probability below `HOPELESS`, judged by the runs so far.
 
     The predictive probability with a flat prior (D. J. Spiegelhalter, L. S. Freedman and P. R. Blackburn,
     1986), by the t approximation of the rank interval. It only ever stops without a claim, so it cannot raise
@@ -159,7 +159,7 @@ def _is_hopeless(new: Sequence[float], base: Sequence[float], floor: float, sche
     most = schedule.looks[-1]
     if runs < _RUNS_TO_GIVE_UP or not deviation:
         return False
-    # Takes half a second to load, and many a report has nobody to give up.
+    # It takes half a second to load, and most reports never give up on a side.
     from scipy.special import stdtrit
 
     variance = math.pi / 3 * 2 * deviation**2
