@@ -7,7 +7,7 @@ import { MIN_SAMPLES } from "../src/contract/min-samples.js";
 import { planSchema } from "../src/contract/plan.js";
 import { resultSchema } from "../src/contract/result.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
-import { campaignFileSchema } from "../src/orchestrator/request/config-schema.js";
+import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
 import { groups } from "../src/targets/groups.js";
 import { biomeImports, importsText } from "./imports.js";
 

@@ -2,8 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../contract/errors.js";
 import { runProgram } from "../contract/program.js";
-import type { CampaignEnd } from "./campaign/campaign.js";
-import { runCampaign } from "./campaign/campaign.js";
+import { type CampaignEnd, runCampaign } from "./campaign/campaign.js";
 import { endAsStart, preview, previewLines } from "./campaign/dry-run.js";
 import { findCommand } from "./commands/help.js";
 import { commands } from "./commands/index.js";
@@ -12,8 +11,8 @@ import { StartCheck } from "./host/start-check.js";
 import { Aborted } from "./ownership/abort.js";
 import type { Request } from "./request/request.js";
 import { EventLog } from "./ui/event-log.js";
-import { openScreen } from "./ui/screens.js";
-import { assumeSize } from "./ui/size.js";
+import { openScreen } from "./ui/open-screen.js";
+import { assumeSize } from "./ui/tty.js";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 /** Flags that stand for a command. */

@@ -2,12 +2,12 @@ import { createInterface } from "node:readline/promises";
 import { EXIT, usageError } from "../../contract/errors.js";
 import { runtimes } from "../../runtimes/index.js";
 import { findLeftovers, removeAll } from "../host/leftovers.js";
-import { canAsk } from "../ui/interactive.js";
-import { parsed, quietCommand } from "./parse.js";
+import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { canAsk } from "../ui/tty.js";
 import type { CliCommand } from "./types.js";
 
 const definition = () =>
-  quietCommand("clean")
+  createCommand("ratelimit-bench clean")
     .description("Removes what campaigns that were killed left behind, after showing it.")
     .addHelpText(
       "after",
@@ -21,7 +21,7 @@ export const clean: CliCommand = {
   name: "clean",
   definition,
   async run(argv, { packageFolder, print }) {
-    const command = parsed(definition(), argv);
+    const command = parseCommandLine(definition(), argv);
     if (!command) return EXIT.done;
     const things = await findLeftovers(true);
     for (const runtime of runtimes) things.push(...(await runtime.outdated(packageFolder)));

@@ -1,6 +1,6 @@
 import { Argument, Option } from "commander";
 import { EXIT } from "../../contract/errors.js";
-import { parsed, quietCommand } from "./parse.js";
+import { createCommand, parseCommandLine } from "../request/command-line.js";
 import { runPython } from "./python.js";
 import type { CliCommand } from "./types.js";
 
@@ -27,7 +27,7 @@ Exit codes: 0 no regression, 2 bad usage or unlike things, 3 environment not fit
             7 inconclusive: a regression was neither shown nor excluded`;
 
 const definition = () =>
-  quietCommand("compare")
+  createCommand("ratelimit-bench compare")
     .description("Compares targets of a campaign, campaigns, or a campaign with a saved baseline.")
     .addArgument(new Argument("[base]", "what it is compared with: TARGET, DIR#TARGET or DIR"))
     .addArgument(new Argument("[new]", "what is compared, likewise"))
@@ -59,5 +59,5 @@ export const compare: CliCommand = {
   name: "compare",
   definition,
   run: async (argv, { packageFolder }) =>
-    parsed(definition(), argv) ? runPython(packageFolder, "compare", argv) : EXIT.done,
+    parseCommandLine(definition(), argv) ? runPython(packageFolder, "compare", argv) : EXIT.done,
 };

@@ -1,11 +1,11 @@
 import { Argument } from "commander";
 import { EXIT, usageError } from "../../contract/errors.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
-import { parsed, quietCommand } from "./parse.js";
+import { createCommand, parseCommandLine } from "../request/command-line.js";
 import type { CliCommand, CliContext } from "./types.js";
 
 const definition = ({ commands }: Pick<CliContext, "commands">) =>
-  quietCommand("help")
+  createCommand("ratelimit-bench help")
     .description("Lists the commands, or explains one.")
     .addArgument(new Argument("[command]").choices(commands.map(({ name }) => name)));
 
@@ -40,7 +40,7 @@ export const help: CliCommand = {
   async run(argv, context) {
     const [name, ...more] = argv;
     if (name === undefined) context.print(overview(context));
-    else if (name.startsWith("-") || more.length > 0) parsed(definition(context), argv);
+    else if (name.startsWith("-") || more.length > 0) parseCommandLine(definition(context), argv);
     else {
       const command = findCommand(name, context.commands).definition(context);
       command.name(`ratelimit-bench ${name}`).outputHelp();

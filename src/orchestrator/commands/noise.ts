@@ -1,10 +1,10 @@
 import { Argument, Option } from "commander";
 import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import { groups } from "../../targets/groups.js";
+import { createCommand, parseCommandLine } from "../request/command-line.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
 import { settingOf } from "../request/settings.js";
-import { parsed, quietCommand } from "./parse.js";
 import { runPython } from "./python.js";
 import type { CliCommand } from "./types.js";
 
@@ -30,7 +30,7 @@ of this host), and how many runs a difference of 5 % takes.
 Exit codes: those of run; 2 too where fewer than ten runs count`;
 
 function definition() {
-  const command = quietCommand("noise")
+  const command = createCommand("ratelimit-bench noise")
     .description("Measures a target against itself: what comparisons on this host are worth.")
     .addArgument(new Argument("[target]", `default: ${TARGET}`))
     .addOption(new Option("--from <dir>", "measure nothing, use the runs of this campaign"))
@@ -47,7 +47,7 @@ export const noise: CliCommand = {
   name: "noise",
   definition,
   async run(argv, { env, campaign, packageFolder }): Promise<ExitCode> {
-    const command = parsed(definition(), argv);
+    const command = parseCommandLine(definition(), argv);
     if (!command) return EXIT.done;
     const [target] = command.args;
     const { from, format } = command.opts<{ from?: string; format?: string }>();

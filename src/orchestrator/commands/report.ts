@@ -1,7 +1,7 @@
 import { Argument, Option } from "commander";
 import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
+import { createCommand, parseCommandLine } from "../request/command-line.js";
 import { settingOf } from "../request/settings.js";
-import { parsed, quietCommand } from "./parse.js";
 import { runPython } from "./python.js";
 import type { CliCommand } from "./types.js";
 
@@ -23,7 +23,7 @@ const SEVERAL = ["includeTrends", "baseline"] as const;
 const RESULTS = settingOf("output").fallback ?? "";
 
 const definition = () =>
-  quietCommand("report")
+  createCommand("ratelimit-bench report")
     .description("Builds the report of a campaign again, or one that compares all campaigns of a folder.")
     .addArgument(new Argument("[dir...]", `campaigns' folders (default: ${RESULTS}/latest)`))
     .addOption(new Option("--compare-runs", "each DIR holds campaigns: show them side by side"))
@@ -50,7 +50,7 @@ export const report: CliCommand = {
   name: "report",
   definition,
   async run(argv, { packageFolder }): Promise<ExitCode> {
-    const command = parsed(definition(), argv);
+    const command = parseCommandLine(definition(), argv);
     if (!command) return EXIT.done;
     const said = command.opts<Record<string, string | true>>();
     const { compareRuns } = said;

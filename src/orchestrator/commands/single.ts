@@ -1,7 +1,7 @@
 import { EXIT, usageError } from "../../contract/errors.js";
+import { createCommand, parseCommandLine } from "../request/command-line.js";
 import { parseSingle, SINGLE_VARIABLES } from "../request/single.js";
-import { wrap } from "../ui/layout.js";
-import { parsed, quietCommand } from "./parse.js";
+import { wrap } from "../ui/text.js";
 import type { CliCommand } from "./types.js";
 
 const COLUMNS = 80;
@@ -16,7 +16,7 @@ function variableLines(): string[] {
 }
 
 const definition = () =>
-  quietCommand("single")
+  createCommand("ratelimit-bench single")
     .description("Measures one configuration, set by environment variables.")
     .addHelpText("after", () => ["", "Variables:", ...variableLines()].join("\n"));
 
@@ -26,6 +26,6 @@ export const single: CliCommand = {
   async run(argv, { env, campaign }) {
     const word = argv.find((given) => given !== "--help" && given !== "-h");
     if (word) throw usageError(`unexpected ${word}: a single run is set by environment variables`);
-    return parsed(definition(), argv) ? (await campaign(parseSingle(env))).exitCode : EXIT.done;
+    return parseCommandLine(definition(), argv) ? (await campaign(parseSingle(env))).exitCode : EXIT.done;
   },
 };

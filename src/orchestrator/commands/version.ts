@@ -13,13 +13,13 @@ import { clients } from "../../targets/clients/index.js";
 import { limiters } from "../../targets/limiters/index.js";
 import { packageVersion } from "../../targets/package-version.js";
 import { stores } from "../../targets/stores/index.js";
-import { parsed, quietCommand } from "./parse.js";
+import { createCommand, parseCommandLine } from "../request/command-line.js";
 import type { CliCommand, CliContext } from "./types.js";
 
 type Packages = VersionReport["clients"];
 
 const definition = () =>
-  quietCommand("version")
+  createCommand("ratelimit-bench version")
     .description("Names the versions of all that measures and is measured (also --version).")
     .option("--json", "as one JSON document, by src/contract/schemas/version.schema.json");
 
@@ -114,7 +114,7 @@ export const version: CliCommand = {
   name: "version",
   definition,
   async run(argv, context) {
-    const command = parsed(definition(), argv);
+    const command = parseCommandLine(definition(), argv);
     if (!command) return EXIT.done;
     const report = await versionReport(context);
     context.print(command.opts().json ? JSON.stringify(report, null, 2) : versionText(report));

@@ -2,8 +2,8 @@ import type { Key } from "node:readline";
 import type { Readable } from "node:stream";
 import { CANCEL_SYMBOL, groupMultiselect, log, multiselect, select, text } from "@clack/prompts";
 import ansi from "ansi-escapes";
-import { wrap } from "../ui/layout.js";
-import { continued } from "./continued-lines.js";
+import { continued } from "../ui/command-text.js";
+import { wrap } from "../ui/text.js";
 import type { Keyboard } from "./keyboard.js";
 import { BACK, type Back, Cancelled, type Choice, type Prompter } from "./prompter.js";
 

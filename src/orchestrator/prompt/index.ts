@@ -1,7 +1,7 @@
 import type { Environment } from "../../contract/env.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
-import { canAsk } from "../ui/interactive.js";
+import { canAsk } from "../ui/tty.js";
 import { plainPrompts, requireTerminal } from "./legacy.js";
 
 /**
@@ -20,9 +20,8 @@ export async function requestFrom(
   }
   if (argv.length > 0 || !canAsk()) return parseCampaign(argv, env);
   // Loaded only here: a campaign by flags does not need it.
-  const [{ menu }, { requireReady }, { ClackPrompter }, { Keyboard }, { intro, outro }] = await Promise.all([
+  const [{ menu, requireReady }, { ClackPrompter }, { Keyboard }, { intro, outro }] = await Promise.all([
     import("./menu.js"),
-    import("./ready.js"),
     import("./clack-prompter.js"),
     import("./keyboard.js"),
     import("@clack/prompts"),

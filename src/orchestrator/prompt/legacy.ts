@@ -3,7 +3,7 @@ import type { Environment } from "../../contract/env.js";
 import { messageOf, usageError } from "../../contract/errors.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
-import { canAsk } from "../ui/interactive.js";
+import { canAsk } from "../ui/tty.js";
 import { Cancelled } from "./prompter.js";
 
 const QUESTIONS = [

@@ -8,8 +8,7 @@ import {
   subjectCells,
   totalsText,
 } from "../campaign/dry-run.js";
-import { flow, widthOf } from "../ui/layout.js";
-import { counted, textTable } from "../ui/text.js";
+import { counted, flow, textTable, widthOf } from "../ui/text.js";
 
 /** What differs between the configurations as a table, after what all have in common. */
 function matrix(plan: Plan, columns: number): string[] {

@@ -1,7 +1,6 @@
 import { cpus, totalmem } from "node:os";
 import { environmentError, usageError } from "../../contract/errors.js";
-import type { RoleCaps } from "../host/caps.js";
-import { coresOf } from "../host/caps.js";
+import { coresOf, type RoleCaps } from "../host/caps.js";
 import type { Settings } from "./setting-layers.js";
 
 const MIB = 1024 ** 2;

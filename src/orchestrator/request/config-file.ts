@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
+import { z } from "zod";
 import { messageOf, usageError } from "../../contract/errors.js";
 import { MANIFEST_SCHEMA } from "../../contract/manifest.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
@@ -84,4 +85,15 @@ class ConfigFile {
   #refused(offset: number, text: string) {
     return usageError(`${this.#at(offset)}: ${text}`);
   }
+}
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+
+/** What a campaign file may hold: the flags' names as keys, a value or a list of values each. */
+export function campaignFileSchema() {
+  const members = FILE_SETTINGS.map(({ key, value, help }) => {
+    const type = value ? z.union([scalar, z.array(scalar)]) : z.boolean();
+    return [key, type.optional().describe(help)] as const;
+  });
+  return z.strictObject(Object.fromEntries(members)).meta({ title: "A campaign of ratelimit-bench" });
 }

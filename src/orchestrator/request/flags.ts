@@ -1,14 +1,13 @@
-import { Command, CommanderError, Option } from "commander";
-import { usageError } from "../../contract/errors.js";
+import { type Command, Option } from "commander";
 import { profiles } from "../../traffic/profiles.js";
 import { CAMPAIGN_NAME } from "../ui/command-text.js";
+import { createCommand, parseCommandLine } from "./command-line.js";
 import { PRESETS } from "./presets.js";
 import type { Layer, SettingValue } from "./setting-layers.js";
-import type { Setting } from "./settings.js";
-import { GROUPS } from "./settings.js";
+import { GROUPS, type Setting } from "./settings.js";
 
-/** A table in the help: names on the left, what they are on the right. */
-function listed(title: string, things: readonly { id: string; summary: string }[]): string {
+/** A table in the help: names on the left, summaries on the right. */
+function summaryTable(title: string, things: readonly { id: string; summary: string }[]): string {
   const width = Math.max(...things.map(({ id }) => id.length));
   return [title, ...things.map(({ id, summary }) => `  ${id.padEnd(width)}  ${summary}`)].join("\n");
 }
@@ -17,9 +16,9 @@ const AFTER = `
 Targets:  client[~version][@store][:topology][+option…], e.g. ioredis, ioredis@valkey, iovalkey:cluster, ioredis~5.6.1
 Groups:   all, standalone, cluster (valkey-glide, iovalkey, ioredis), controls (none, memory)
 
-${listed("Presets:", PRESETS)}
+${summaryTable("Presets:", PRESETS)}
 
-${listed("Traffic:", profiles)}
+${summaryTable("Traffic:", profiles)}
 
 Examples:
   ${CAMPAIGN_NAME} --quick                                    a first report in four minutes
@@ -28,7 +27,7 @@ Examples:
   ${CAMPAIGN_NAME} --clients standalone --workload both --complexity 20
   ${CAMPAIGN_NAME} --clients ioredis --traffic fixed --points 100 --window 60
   ${CAMPAIGN_NAME} --clients ioredis --limiter rate-limiter-flexible~7.1.1,rate-limiter-flexible~11.4.0
-  ${CAMPAIGN_NAME} --config campaign.yaml --dry-run           what a file asks for, and how long it takes
+  ${CAMPAIGN_NAME} --config campaign.yaml --dry-run           the plan of a file, and how long it takes
 
 Exit codes: 0 done, 2 bad usage, 3 environment not fit, 4 a configuration failed, 5 some runs are invalid,
             6 a threshold was missed, 130 interrupted`;
@@ -47,38 +46,26 @@ function optionOf({ key, value, help, variable, fallback, repeatable }: Setting)
   return option;
 }
 
-/** The flags of a campaign, as commander knows them: made of the list of settings. */
+/** The flags of a campaign for commander, generated from the list of settings. */
 export function campaignCommand(): Command {
-  const command = new Command(CAMPAIGN_NAME).description(
+  const command = createCommand(CAMPAIGN_NAME).description(
     "Measures rate limiters: every configuration several times, interleaved, with a report.",
   );
   for (const { title, settings } of GROUPS) {
     command.optionsGroup(title);
     for (const setting of settings) command.addOption(optionOf(setting));
   }
-  return command
-    .addHelpText("after", AFTER)
-    .allowExcessArguments(false)
-    .showSuggestionAfterError(true)
-    .exitOverride()
-    .configureOutput({ writeErr: () => {} });
+  return command.addHelpText("after", AFTER);
 }
 
 /**
- * What the flags say, by setting.
- * @returns undefined when help was asked for and has been printed
+ * The settings that the flags give.
+ * @returns undefined if the flags asked for help, which has been printed
  * @throws usageError in one line
  */
 export function flagLayer(argv: readonly string[]): Layer | undefined {
-  const command = campaignCommand();
-  try {
-    command.parse([...argv], { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return undefined;
-    const line = error.message.replace(/^error: /, "").replaceAll("\n", " ");
-    throw usageError(`${line}; see --help`, { cause: error });
-  }
+  const command = parseCommandLine(campaignCommand(), argv);
+  if (!command) return undefined;
   const layer = new Map<string, SettingValue>();
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName());

@@ -7,7 +7,7 @@ import { parsePluginPaths } from "../../contract/plugins.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
-import { canAsk } from "../ui/interactive.js";
+import { canAsk } from "../ui/tty.js";
 import { type OutputMode, progressModes } from "../ui/types.js";
 import { runsOf } from "./adaptive-runs.js";
 import { capsFrom, pinnedToOwnCores } from "./caps.js";

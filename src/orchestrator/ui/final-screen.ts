@@ -6,9 +6,7 @@ import type { SummaryRow } from "../../contract/summary.js";
 import type { CampaignState } from "./campaign-state.js";
 import { quoted, REPORT_COMMAND } from "./command-text.js";
 import { adaptiveLines, configurationText, msText, rateText } from "./event-text.js";
-import { flow, widthOf, wrap } from "./layout.js";
-import { plain } from "./plain.js";
-import { are, counted, textTable } from "./text.js";
+import { are, counted, flow, plain, textTable, widthOf, wrap } from "./text.js";
 
 /** So many of the runs that went wrong are told one by one. */
 const SHOWN = 5;

@@ -1,6 +1,6 @@
 import { Argument } from "commander";
 import { EXIT, type ExitCode } from "../../../contract/errors.js";
-import { parsed, quietCommand } from "../parse.js";
+import { createCommand, parseCommandLine } from "../../request/command-line.js";
 import type { CliCommand } from "../types.js";
 import { bashScript } from "./bash.js";
 import { completionOf } from "./words.js";
@@ -14,7 +14,7 @@ const EXAMPLES = `
   source <(ratelimit-bench completion zsh)       in ~/.zshrc, after compinit`;
 
 const definition = () =>
-  quietCommand("completion")
+  createCommand("ratelimit-bench completion")
     .description("Prints a script that completes commands, flags and values in bash or zsh.")
     .addArgument(new Argument("<shell>").choices(Object.keys(shells)))
     .addHelpText("after", EXAMPLES);
@@ -23,7 +23,7 @@ export const completion: CliCommand = {
   name: "completion",
   definition,
   async run(argv, { commands, print }): Promise<ExitCode> {
-    const command = parsed(definition(), argv);
+    const command = parseCommandLine(definition(), argv);
     if (command) print(shells[command.args[0] as Shell](completionOf(commands)));
     return EXIT.done;
   },

@@ -5,8 +5,8 @@ import { versionReportSchema } from "../../../../src/contract/version-report.js"
 import { completionOf, VALUES } from "../../../../src/orchestrator/commands/completion/words.js";
 import { findCommand, overview } from "../../../../src/orchestrator/commands/help.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
-import { parsed, quietCommand } from "../../../../src/orchestrator/commands/parse.js";
 import type { CliCommand, CliContext } from "../../../../src/orchestrator/commands/types.js";
+import { createCommand, parseCommandLine } from "../../../../src/orchestrator/request/command-line.js";
 import { SETTINGS } from "../../../../src/orchestrator/request/settings.js";
 import { clients } from "../../../../src/targets/clients/index.js";
 import { profiles } from "../../../../src/traffic/profiles.js";
@@ -34,15 +34,17 @@ describe("commands", () => {
   });
 
   test("refuse in one line what they do not know, naming their help", async () => {
-    const command = quietCommand("thing").addArgument(new Argument("<kind>").choices(["a", "b"]));
+    const command = createCommand("ratelimit-bench thing").addArgument(
+      new Argument("<kind>").choices(["a", "b"]),
+    );
     await expectFailure(
-      () => parsed(command, ["c"]),
+      () => parseCommandLine(command, ["c"]),
       EXIT.usage,
       "Allowed choices are a, b;",
       "thing --help",
     );
-    await expectFailure(() => parsed(command, ["a", "b"]), EXIT.usage, "too many arguments");
-    await expectFailure(() => parsed(command, ["--no\nsuch"]), EXIT.usage, "unknown option");
+    await expectFailure(() => parseCommandLine(command, ["a", "b"]), EXIT.usage, "too many arguments");
+    await expectFailure(() => parseCommandLine(command, ["--no\nsuch"]), EXIT.usage, "unknown option");
   });
 });
 
@@ -124,7 +126,7 @@ describe("completion", () => {
     const thing: CliCommand = {
       name: "thing",
       definition: () =>
-        quietCommand("thing")
+        createCommand("ratelimit-bench thing")
           .addOption(new Option("--order <order>", "").choices(["up", "down"]))
           .addOption(new Option("--secret").hideHelp()),
       run: async () => EXIT.done,

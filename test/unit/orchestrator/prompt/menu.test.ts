@@ -8,11 +8,11 @@ import {
   FIRST_ANSWERS,
   wordsOf,
 } from "../../../../src/orchestrator/prompt/answers.js";
-import { continued } from "../../../../src/orchestrator/prompt/continued-lines.js";
 import { pages } from "../../../../src/orchestrator/prompt/pages.js";
 import { planLines } from "../../../../src/orchestrator/prompt/plan-lines.js";
 import { BACK, Cancelled, type Prompter } from "../../../../src/orchestrator/prompt/prompter.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
+import { continued } from "../../../../src/orchestrator/ui/command-text.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
 const words = (answers: Partial<Answers>) => wordsOf({ ...FIRST_ANSWERS, ...answers }).join(" ");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { CampaignEvent } from "../../../../src/contract/events.js";
 import { CampaignState } from "../../../../src/orchestrator/ui/campaign-state.js";
 import { lastScreen, troubles } from "../../../../src/orchestrator/ui/final-screen.js";
-import { widthOf } from "../../../../src/orchestrator/ui/layout.js";
+import { widthOf } from "../../../../src/orchestrator/ui/text.js";
 import { planOf, Telling } from "../../../helpers/events.js";
 
 const WIDE = Number.POSITIVE_INFINITY;

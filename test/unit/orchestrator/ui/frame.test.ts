@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Frame } from "../../../../src/orchestrator/ui/frame.js";
-import { bar, cut, flow, wrap } from "../../../../src/orchestrator/ui/layout.js";
+import { bar, cut, flow, wrap } from "../../../../src/orchestrator/ui/text.js";
 import { Kept } from "../../../helpers/events.js";
 
 describe("the frame", () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { type CampaignEvent, eventSchema } from "../../../../src/contract/events.js";
-import { JsonScreen } from "../../../../src/orchestrator/ui/json.js";
-import { type LineDetail, LinesScreen } from "../../../../src/orchestrator/ui/lines.js";
-import { QuietScreen } from "../../../../src/orchestrator/ui/quiet.js";
-import { openScreen } from "../../../../src/orchestrator/ui/screens.js";
-import { assumeSize } from "../../../../src/orchestrator/ui/size.js";
-import { TerminalScreen } from "../../../../src/orchestrator/ui/terminal.js";
+import { JsonScreen } from "../../../../src/orchestrator/ui/json-screen.js";
+import { type LineDetail, LinesScreen } from "../../../../src/orchestrator/ui/line-screen.js";
+import { TerminalScreen } from "../../../../src/orchestrator/ui/live-screen.js";
+import { openScreen } from "../../../../src/orchestrator/ui/open-screen.js";
+import { QuietScreen } from "../../../../src/orchestrator/ui/quiet-screen.js";
+import { assumeSize } from "../../../../src/orchestrator/ui/tty.js";
 import type { Detail } from "../../../../src/orchestrator/ui/types.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { Kept, planOf, shown, Telling } from "../../../helpers/events.js";

@@ -1,7 +1,7 @@
 import type { CampaignEvent } from "../../contract/events.js";
 import { CampaignState } from "./campaign-state.js";
 import { troubles } from "./final-screen.js";
-import { plain } from "./plain.js";
+import { plain } from "./text.js";
 import type { Outputs, Screen } from "./types.js";
 
 /** Set-up, warnings and what went wrong on standard error, and the report's path on standard output; nothing else. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { CampaignEvent } from "../../../../src/contract/events.js";
 import { CampaignState } from "../../../../src/orchestrator/ui/campaign-state.js";
-import { widthOf } from "../../../../src/orchestrator/ui/layout.js";
-import { liveLines, type Size } from "../../../../src/orchestrator/ui/live.js";
+import { liveLines, type Size } from "../../../../src/orchestrator/ui/live-lines.js";
+import { widthOf } from "../../../../src/orchestrator/ui/text.js";
 import { BEGAN_MS, planOf, Telling } from "../../../helpers/events.js";
 
 const tell = new Telling();

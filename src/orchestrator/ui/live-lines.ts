@@ -1,9 +1,7 @@
 import type { EventOf } from "../../contract/events.js";
 import type { CampaignState } from "./campaign-state.js";
 import { phaseText, runText, secondPieces } from "./event-text.js";
-import { bar, cut, flow, wrap } from "./layout.js";
-import { plain } from "./plain.js";
-import { durationText } from "./text.js";
+import { bar, cut, durationText, flow, plain, wrap } from "./text.js";
 
 export interface Size {
   columns: number;

@@ -10,8 +10,7 @@ import {
   secondPieces,
 } from "./event-text.js";
 import { lastScreen, troubles } from "./final-screen.js";
-import { plain, plainLines } from "./plain.js";
-import { durationText } from "./text.js";
+import { durationText, plain, plainLines } from "./text.js";
 import type { Outputs, Screen } from "./types.js";
 
 /** `14:03:27`, local time. */

@@ -4,10 +4,8 @@ import { CampaignState } from "./campaign-state.js";
 import { campaignText, configurationText, finishedText, lookText, phaseText } from "./event-text.js";
 import { lastScreen, troubles } from "./final-screen.js";
 import { Frame } from "./frame.js";
-import { wrap } from "./layout.js";
-import { liveLines, type Tone } from "./live.js";
-import { plain, plainLines } from "./plain.js";
-import { durationText } from "./text.js";
+import { liveLines, type Tone } from "./live-lines.js";
+import { durationText, plain, plainLines, wrap } from "./text.js";
 import type { Detail, Outputs, Screen } from "./types.js";
 
 type Style = Parameters<typeof styleText>[0];

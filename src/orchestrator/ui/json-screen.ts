@@ -1,7 +1,7 @@
 import type { CampaignEvent } from "../../contract/events.js";
 import { CampaignState } from "./campaign-state.js";
 import { troubles } from "./final-screen.js";
-import { plain, plainJson } from "./plain.js";
+import { plain, plainJson } from "./text.js";
 import type { Detail, Outputs, Screen } from "./types.js";
 
 /** What `--json --quiet` leaves out. */

@@ -1,9 +1,9 @@
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
-import { JsonScreen } from "./json.js";
-import { LinesScreen } from "./lines.js";
-import { QuietScreen } from "./quiet.js";
-import { TerminalScreen } from "./terminal.js";
+import { JsonScreen } from "./json-screen.js";
+import { LinesScreen } from "./line-screen.js";
+import { TerminalScreen } from "./live-screen.js";
+import { QuietScreen } from "./quiet-screen.js";
 import type { OutputMode, Outputs, Screen } from "./types.js";
 
 /** Whether there is a terminal that can move its cursor. */

@@ -1,20 +1,20 @@
 import { Command, CommanderError } from "commander";
 import { usageError } from "../../contract/errors.js";
 
-/** A command that prints nothing by itself but help, and never ends the process. */
-export const quietCommand = (name: string): Command =>
-  new Command(`ratelimit-bench ${name}`)
+/** A command that prints nothing by itself except its help, and never exits the process. */
+export const createCommand = (name: string): Command =>
+  new Command(name)
     .allowExcessArguments(false)
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
 
 /**
- * Reads the words after a command.
- * @returns undefined when help was asked for and has been printed
+ * Parses the arguments of a command.
+ * @returns undefined if the arguments asked for help, which has been printed
  * @throws usageError in one line
  */
-export function parsed(command: Command, argv: readonly string[]): Command | undefined {
+export function parseCommandLine(command: Command, argv: readonly string[]): Command | undefined {
   try {
     return command.parse([...argv], { from: "user" });
   } catch (error) {
