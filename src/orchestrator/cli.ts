@@ -12,7 +12,7 @@ import { Aborted } from "./ownership/abort.js";
 import type { Request } from "./request/request.js";
 import { EventLog } from "./ui/event-log.js";
 import { openScreen } from "./ui/open-screen.js";
-import { assumeSize } from "./ui/tty.js";
+import { ensureSize } from "./ui/tty.js";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 /** Flags that stand for a command. */
@@ -118,7 +118,7 @@ async function main(): Promise<ExitCode> {
 // Whoever reads may go away (`run-all.sh … | head`): that must not leave a store and a server behind.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", () => {});
-  assumeSize(stream);
+  ensureSize(stream);
 }
 // A file that may not become larger is a write that fails, not the end of everything: once a library has listened to this
 // signal and left, the system's way would be to end us.

@@ -189,7 +189,7 @@ def test_keys_pressed_while_nothing_is_asked_are_not_shown_and_answer_nothing(tm
 # [R-menu-2]
 def test_ctrl_c_gives_up_also_while_nothing_is_asked(tmp_path: Path) -> None:
     with Terminal(tmp_path, "run", env=SlowEngine(tmp_path).env) as menu:
-        menu.wait_for("looking at this machine")
+        menu.wait_for("checking this machine")
         menu.send(CTRL_C)
         assert menu.exit_code() == 130
         assert menu.text.strip() == "cancelled: nothing was started"
@@ -286,7 +286,7 @@ def test_legacy_asks_three_plain_questions_until_the_answers_are_good(tmp_path: 
         prompts.send("soon", ENTER)
         prompts.wait_for("give dynamic, fixed30, fixed120 or custom:N")
         prompts.send("7", ENTER)
-        prompts.wait_for("Concurrency (connections, with spaces between) [50 100]:")
+        prompts.wait_for("Concurrency (connections, separated by spaces) [50 100]:")
         prompts.send("5 6", ENTER)
         prompts.wait_for("Workload (light, heavy or both) [light]:")
         prompts.send("huge", ENTER)

@@ -3,7 +3,7 @@ import { EXIT, usageError } from "../../contract/errors.js";
 import { runtimes } from "../../runtimes/index.js";
 import { findLeftovers, removeAll } from "../host/leftovers.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
-import { canAsk } from "../ui/tty.js";
+import { isInteractive } from "../ui/tty.js";
 import type { CliCommand } from "./types.js";
 
 const definition = () =>
@@ -44,7 +44,7 @@ export const clean: CliCommand = {
 
 /** @throws usageError without a terminal to ask on */
 async function agreed(): Promise<boolean> {
-  if (!canAsk()) throw usageError("there is no terminal to ask on: remove all of this with --yes");
+  if (!isInteractive()) throw usageError("there is no terminal to ask on: remove all of this with --yes");
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
     // Ctrl-C and Ctrl-D close it without an answer.

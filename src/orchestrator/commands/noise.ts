@@ -4,7 +4,7 @@ import { groups } from "../../targets/groups.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
-import { settingOf } from "../request/settings.js";
+import { defaultOf, settingOf } from "../request/settings.js";
 import { runPython } from "./python.js";
 import type { CliCommand } from "./types.js";
 
@@ -37,8 +37,10 @@ function definition() {
     .addOption(new Option("--format <format>", "default: table").choices(["table", "json"]));
   for (const key of [...Object.keys(DEFAULTS), ...MORE]) {
     const { value, help } = settingOf(key);
-    const fallback = DEFAULTS[key];
-    command.addOption(new Option(`--${key} ${value}`, fallback ? `${help} (default: ${fallback})` : help));
+    const defaultValue = DEFAULTS[key];
+    command.addOption(
+      new Option(`--${key} ${value}`, defaultValue ? `${help} (default: ${defaultValue})` : help),
+    );
   }
   return command.addHelpText("after", AFTER);
 }
@@ -57,7 +59,7 @@ export const noise: CliCommand = {
       return text === undefined ? [] : [`--${key}`, String(text)];
     });
     if (from !== undefined) {
-      const root = String(command.getOptionValue("output") ?? settingOf("output").fallback);
+      const root = String(command.getOptionValue("output") ?? defaultOf("output"));
       const others = said.filter((word, index) => index % 2 === 0 && word !== "--output");
       if (others.length > 0) throw usageError(`${others[0]} is of no use with --from: nothing is measured`);
       const chosen = target ? ["--target", target] : [];

@@ -1,7 +1,7 @@
 import { Argument, Option } from "commander";
 import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
-import { settingOf } from "../request/settings.js";
+import { defaultOf } from "../request/settings.js";
 import { runPython } from "./python.js";
 import type { CliCommand } from "./types.js";
 
@@ -20,7 +20,7 @@ Exit codes: 0 done, 2 bad usage or a file that is not what it should be, 3 envir
 const SINGLE = ["images", "summaryJson"] as const;
 const SEVERAL = ["includeTrends", "baseline"] as const;
 
-const RESULTS = settingOf("output").fallback ?? "";
+const RESULTS = defaultOf("output");
 
 const definition = () =>
   createCommand("ratelimit-bench report")

@@ -2,14 +2,16 @@ import { clients } from "../../targets/clients/index.js";
 import { groups } from "../../targets/groups.js";
 import { stores } from "../../targets/stores/index.js";
 import { topologies } from "../../targets/topologies.js";
-import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
-import { settingOf } from "../request/settings.js";
+import { defaultOf, settingOf } from "../request/settings.js";
 
-/** What the menu found out. Lists and numbers are texts, as flags have them. */
-export interface Answers {
-  /** Clients with their topology where it is not the default: `iovalkey`, `iovalkey:cluster`. */
+/** The store that each client uses by default. */
+export const OWN_STORE = "own";
+
+/** The answers of the menu. Numbers are texts, as in flags. */
+export interface MenuAnswers {
+  /** Clients, with their topology if it is not the default: `iovalkey`, `iovalkey:cluster`. */
   clients: string[];
-  /** `own` is each client's default store. */
+  /** `own` stands for each client's default store. */
   stores: string[];
   workload: string;
   complexity: string;
@@ -20,21 +22,19 @@ export interface Answers {
   runtime: string;
 }
 
-const fallback = (key: string): string => settingOf(key).fallback ?? "";
-
-export const FIRST_ANSWERS: Answers = {
+export const DEFAULT_ANSWERS: MenuAnswers = {
   clients: [...(groups.standalone ?? []), ...(groups.controls ?? [])],
-  stores: ["own"],
-  workload: fallback("workload"),
-  complexity: fallback("complexity"),
-  traffic: [DEFAULT_TRAFFIC],
-  duration: fallback("duration-mode"),
-  concurrency: fallback("concurrency"),
-  runs: fallback("runs"),
-  runtime: fallback("runtime"),
+  stores: [OWN_STORE],
+  workload: defaultOf("workload"),
+  complexity: defaultOf("complexity"),
+  traffic: [defaultOf("traffic")],
+  duration: defaultOf("duration-mode"),
+  concurrency: defaultOf("concurrency"),
+  runs: defaultOf("runs"),
+  runtime: defaultOf("runtime"),
 };
 
-/** Clients that talk to a store, by topology, and the controls; every one that there is. */
+/** All clients: those that use a store, by topology, and the controls. */
 export function clientGroups(): Record<string, string[]> {
   const measured = clients.filter(({ control }) => !control);
   const byTopology = topologies.flatMap(({ id }, index) => {
@@ -50,35 +50,35 @@ export function clientGroups(): Record<string, string[]> {
   };
 }
 
-/** Stores that parts can be started for. */
+/** Stores that the harness can start. */
 export const startableStores = (): string[] => stores.flatMap(({ id, program }) => (program ? [id] : []));
 
-export const usesStore = ({ clients: asked }: Answers): boolean =>
-  asked.some((text) => !clients.find(({ id }) => id === text.split(":")[0])?.control);
+export const usesStore = ({ clients: selected }: MenuAnswers): boolean =>
+  selected.some((text) => !clients.find(({ id }) => id === text.split(":")[0])?.control);
 
 /** `iovalkey:cluster` on `redis` is `iovalkey@redis:cluster`; controls have no store. */
 function onStore(text: string, store: string): string {
   const [client = "", topology] = text.split(":");
-  if (store === "own" || clients.find(({ id }) => id === client)?.control) return text;
+  if (store === OWN_STORE || clients.find(({ id }) => id === client)?.control) return text;
   return `${client}@${store}${topology ? `:${topology}` : ""}`;
 }
 
-/** The targets in words, with a group's name for a group that is whole. */
-function targets({ clients: asked, stores: chosen }: Answers): string {
-  let left = [...new Set(chosen.flatMap((store) => asked.map((text) => onStore(text, store))))];
-  const words: string[] = [];
+/** The value of `--clients`: a group's name replaces its members if all of them are selected. */
+function clientsValue({ clients: selected, stores: selectedStores }: MenuAnswers): string {
+  let left = [...new Set(selectedStores.flatMap((store) => selected.map((text) => onStore(text, store))))];
+  const names: string[] = [];
   for (const [name, members] of Object.entries(groups)) {
     if (!members.every((member) => left.includes(member))) continue;
-    words.push(name);
+    names.push(name);
     left = left.filter((text) => !members.includes(text));
   }
-  return [...words, ...left].join(",");
+  return [...names, ...left].join(",");
 }
 
-/** The words of the command line that ask for the same, without those that say what is said anyway. */
-export function wordsOf(answers: Answers): string[] {
-  const said: [string, string][] = [
-    ["clients", targets(answers)],
+/** The command line of the answers, without flags that only repeat a default. */
+export function argvOf(answers: MenuAnswers): string[] {
+  const values: [string, string][] = [
+    ["clients", clientsValue(answers)],
     ["workload", answers.workload],
     ...(answers.workload === "light" ? [] : [["complexity", answers.complexity] as [string, string]]),
     ["traffic", answers.traffic.join(",")],
@@ -87,5 +87,5 @@ export function wordsOf(answers: Answers): string[] {
     ["runs", answers.runs],
     ["runtime", answers.runtime],
   ];
-  return said.flatMap(([key, value]) => (value === settingOf(key).fallback ? [] : [`--${key}`, value]));
+  return values.flatMap(([key, value]) => (value === settingOf(key).defaultValue ? [] : [`--${key}`, value]));
 }

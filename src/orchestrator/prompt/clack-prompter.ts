@@ -2,17 +2,17 @@ import type { Key } from "node:readline";
 import type { Readable } from "node:stream";
 import { CANCEL_SYMBOL, groupMultiselect, log, multiselect, select, text } from "@clack/prompts";
 import ansi from "ansi-escapes";
-import { continued } from "../ui/command-text.js";
+import { wrapCommand } from "../ui/command-text.js";
 import { wrap } from "../ui/text.js";
 import type { Keyboard } from "./keyboard.js";
-import { BACK, type Back, Cancelled, type Choice, type Prompter } from "./prompter.js";
+import { BACK, Cancelled, type MenuOption, type Prompter } from "./prompter.js";
 
-/** What the library writes before a line. */
+/** The library writes this before each line. */
 const MARGIN = "│  ";
 
 /**
- * Questions on the terminal. The library knows one way out of a question; here Esc goes back and Ctrl-C gives up,
- * so the last key decides.
+ * Asks with the library @clack/prompts. The library has one way to leave a question. Here Esc goes back and Ctrl-C
+ * cancels, so the last key decides.
  */
 export class ClackPrompter implements Prompter {
   readonly #keyboard: Keyboard;
@@ -21,15 +21,15 @@ export class ClackPrompter implements Prompter {
     this.#keyboard = keyboard;
   }
 
-  one(message: string, choices: readonly Choice[], initial: string): Promise<string | Back> {
-    return this.#ask((input) => select({ input, message, options: [...choices], initialValue: initial }));
+  selectOne(message: string, options: readonly MenuOption[], initial: string): Promise<string | typeof BACK> {
+    return this.#ask((input) => select({ input, message, options: [...options], initialValue: initial }));
   }
 
-  many(
+  selectMany(
     message: string,
-    groups: Readonly<Record<string, readonly Choice[]>>,
+    groups: Readonly<Record<string, readonly MenuOption[]>>,
     initial: readonly string[],
-  ): Promise<string[] | Back> {
+  ): Promise<string[] | typeof BACK> {
     const shared = { message, initialValues: [...initial], required: true };
     const [only, ...more] = Object.values(groups);
     if (only && more.length === 0)
@@ -41,9 +41,9 @@ export class ClackPrompter implements Prompter {
   async text(
     message: string,
     initial: string,
-    wrong: (given: string) => string | undefined,
-  ): Promise<string | Back> {
-    const validate = (given: string | undefined) => wrong(given?.trim() || initial);
+    problemOf: (text: string) => string | undefined,
+  ): Promise<string | typeof BACK> {
+    const validate = (typed: string | undefined) => problemOf(typed?.trim() || initial);
     const answer = await this.#ask((input) =>
       text({ input, message, placeholder: initial, defaultValue: initial, validate }),
     );
@@ -51,7 +51,7 @@ export class ClackPrompter implements Prompter {
   }
 
   get columns(): number {
-    // The last column stays free: a character in it makes some terminals break the line.
+    // Some terminals break a line whose last column holds a character.
     return process.stdout.columns - MARGIN.length - 1;
   }
 
@@ -59,14 +59,14 @@ export class ClackPrompter implements Prompter {
     log.message([title, ...lines.flatMap((line) => wrap(line, this.columns))]);
   }
 
-  command(title: string, command: string): void {
+  showCommand(title: string, command: string): void {
     log.message(title);
-    // Without a margin, which would be copied with it.
-    process.stdout.write(`${continued(command, process.stdout.columns - 1).join("\n")}\n`);
+    // Without the margin, which would be copied too.
+    process.stdout.write(`${wrapCommand(command, process.stdout.columns - 1).join("\n")}\n`);
   }
 
-  async during<Value>(what: string, work: Promise<Value>): Promise<Value> {
-    process.stdout.write(`${MARGIN}${what} …`);
+  async showWhile<Value>(activity: string, work: Promise<Value>): Promise<Value> {
+    process.stdout.write(`${MARGIN}${activity} …`);
     try {
       return await work;
     } finally {
@@ -76,7 +76,7 @@ export class ClackPrompter implements Prompter {
 
   async #ask<Value>(
     question: (input: Readable) => Promise<Value | typeof CANCEL_SYMBOL>,
-  ): Promise<Value | Back> {
+  ): Promise<Value | typeof BACK> {
     let last: Key | undefined;
     const answer = await this.#keyboard.ask((input) => {
       input.on("keypress", (_text: string, key: Key) => {

@@ -1,13 +1,13 @@
 import type { Environment } from "../../contract/env.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
-import { canAsk } from "../ui/tty.js";
+import { isInteractive } from "../ui/tty.js";
 import { plainPrompts, requireTerminal } from "./legacy.js";
 
 /**
- * What the user wants: from the flags, or asked for on a terminal where there are none.
- * @returns undefined when help was asked for and has been printed
- * @throws usageError; environmentError where no answer would lead to a campaign; Cancelled
+ * The request from the flags, or from the menu if there are no flags and a terminal to ask on.
+ * @returns undefined if the flags asked for help, which has been printed
+ * @throws usageError; environmentError if this machine cannot run any campaign; Cancelled
  */
 export async function requestFrom(
   argv: readonly string[],
@@ -18,8 +18,8 @@ export async function requestFrom(
     requireTerminal();
     return plainPrompts(argv, env);
   }
-  if (argv.length > 0 || !canAsk()) return parseCampaign(argv, env);
-  // Loaded only here: a campaign by flags does not need it.
+  if (argv.length > 0 || !isInteractive()) return parseCampaign(argv, env);
+  // Imported here because a campaign from flags does not need the menu.
   const [{ menu, requireReady }, { ClackPrompter }, { Keyboard }, { intro, outro }] = await Promise.all([
     import("./menu.js"),
     import("./clack-prompter.js"),
@@ -30,9 +30,9 @@ export async function requestFrom(
   try {
     const prompter = new ClackPrompter(keyboard);
     await keyboard.unlessCancelled(
-      prompter.during("looking at this machine", requireReady(env, packageFolder)),
+      prompter.showWhile("checking this machine", requireReady(env, packageFolder)),
     );
-    intro("ratelimit-bench – Enter takes what is marked, Esc goes back, Ctrl-C cancels");
+    intro("ratelimit-bench – Enter accepts the marked answer, Esc goes back, Ctrl-C cancels");
     const request = await keyboard.unlessCancelled(menu(prompter, env, packageFolder));
     outro("starting");
     return request;

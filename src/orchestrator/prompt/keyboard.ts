@@ -7,8 +7,8 @@ const CTRL_C = 0x03;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * The terminal while the menu has it. Nothing that is typed is echoed. Keys reach the question that is open; those that
- * are pressed while there is none are dropped, so that an impatient Enter answers nothing unseen.
+ * Reads the terminal for the menu, without echo. Keys go to the open question. Keys pressed while no question is open are
+ * dropped, so an impatient Enter never answers a question that is not shown yet.
  */
 export class Keyboard {
   readonly #stdin = process.stdin;
@@ -28,7 +28,7 @@ export class Keyboard {
     process.once("exit", this.close);
   }
 
-  /** Asks with the keys that are pressed from now on. */
+  /** Asks a question that gets the keys pressed from now on. */
   async ask<Value>(question: (input: Readable) => Promise<Value>): Promise<Value> {
     this.#question = new PassThrough();
     try {
@@ -38,12 +38,12 @@ export class Keyboard {
     }
   }
 
-  /** @throws Cancelled as soon as the user gives up, whether a question is open or not */
+  /** @throws Cancelled as soon as the user cancels, even while no question is open */
   unlessCancelled<Value>(work: Promise<Value>): Promise<Value> {
     return Promise.race([work, this.#cancelled]);
   }
 
-  /** Leaves the terminal as it was found; also when the process ends by surprise. */
+  /** Restores the terminal, also when the process exits unexpectedly. */
   readonly close = (): void => {
     if (this.#closed) return;
     this.#closed = true;
@@ -52,7 +52,7 @@ export class Keyboard {
     this.#stdin.off("data", this.#take).off("end", this.#end).pause();
     try {
       this.#stdin.setRawMode(false);
-      // What was being waited for may still stand on the line.
+      // The line may still show what the menu waited for.
       process.stdout.write(`\r${ansi.eraseLine}${ansi.cursorShow}`);
     } catch {
       // The terminal is gone.
@@ -60,7 +60,7 @@ export class Keyboard {
   };
 
   readonly #take = (keys: Buffer): void => {
-    // Open questions know Ctrl-C themselves.
+    // An open question handles Ctrl-C itself.
     if (this.#question) this.#question.write(keys);
     else if (keys.includes(CTRL_C)) this.#cancel(new Cancelled());
   };

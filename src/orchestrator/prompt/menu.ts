@@ -6,47 +6,53 @@ import { checkText, examine } from "../host/doctor.js";
 import { refuseIfLocked } from "../ownership/state-folder.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
-import { type Answers, FIRST_ANSWERS, wordsOf } from "./answers.js";
+import { argvOf, DEFAULT_ANSWERS, type MenuAnswers } from "./answers.js";
 import { pages } from "./pages.js";
 import { planLines } from "./plan-lines.js";
-import { BACK, type Back, Cancelled, type Prompter } from "./prompter.js";
+import { BACK, Cancelled, type Prompter } from "./prompter.js";
 
-/** More than this is said as a warning, seconds. */
-const LONG_S = 3600;
+/** A longer campaign gets a warning. */
+const LONG_CAMPAIGN_S = 3600;
 
-/** Walks through the pages to a campaign that the user has seen and wants. @throws Cancelled */
+/** Asks all pages and shows the plan, until the user starts it. @throws Cancelled */
 export async function menu(prompter: Prompter, env: Environment, packageFolder: string): Promise<Request> {
-  let answers = FIRST_ANSWERS;
-  let first = 0;
+  let answers = DEFAULT_ANSWERS;
+  let firstPage = 0;
   for (;;) {
-    answers = await walk(prompter, answers, first);
-    const words = wordsOf(answers);
-    // The seed is drawn once, so that the plan that is shown is the one that runs.
-    const drawn = parseCampaign(words, env);
-    if (!drawn) throw new Error("the answers ask for help");
-    const request = parseCampaign([...words, "--seed", String(drawn.seed)], env);
-    if (!request) throw new Error("the answers ask for help");
-    const next = await decide(prompter, answers, await show(prompter, request, packageFolder));
+    answers = await askPages(prompter, answers, firstPage);
+    const argv = argvOf(answers);
+    // The seed is drawn once, so the plan that is shown is the one that runs.
+    const { seed } = requestOf(argv, env);
+    const request = requestOf([...argv, "--seed", String(seed)], env);
+    const duration = await showPlan(prompter, request, packageFolder);
+    const next = await askNext(prompter, answers, duration);
     if (next === "start") return request;
-    first = next === BACK ? pages.length - 1 : next;
-    if (next !== BACK) {
-      answers = await one(prompter, answers, first);
-      first = pages.length;
+    if (next === BACK) {
+      firstPage = pages.length - 1;
+    } else {
+      answers = await askAgain(prompter, answers, next);
+      firstPage = pages.length;
     }
   }
 }
 
+function requestOf(argv: readonly string[], env: Environment): Request {
+  const request = parseCampaign(argv, env);
+  if (!request) throw new Error("the menu's answers ask for help");
+  return request;
+}
+
 /**
- * What becomes of the plan that was shown.
- * @param takes how long it takes, where it can be started
- * @returns the page to ask again, by its number
+ * Asks what to do with the plan that was shown.
+ * @param duration how long the campaign takes; undefined if it cannot be started
+ * @returns the index of the page to ask again, unless the user starts the campaign or goes back
  * @throws Cancelled
  */
-async function decide(
+async function askNext(
   prompter: Prompter,
-  answers: Answers,
-  takes?: string,
-): Promise<"start" | number | Back> {
+  answers: MenuAnswers,
+  duration: string | undefined,
+): Promise<"start" | number | typeof BACK> {
   const changes = pages
     .map(({ title, applies }, index) => ({
       value: String(index),
@@ -58,34 +64,34 @@ async function decide(
   const cancel = { value: "cancel", label: "Cancel" };
   for (;;) {
     const next =
-      takes === undefined
-        ? await prompter.one("What now?", [...changes, cancel], "0")
-        : await prompter.one(
-            `Start it? It takes ${takes}`,
+      duration === undefined
+        ? await prompter.selectOne("What now?", [...changes, cancel], "0")
+        : await prompter.selectOne(
+            `Start it? It takes ${duration}`,
             [{ value: "start", label: "Start" }, { value: "change", label: "Change an answer" }, cancel],
             "start",
           );
     if (next === "start" || next === BACK) return next;
     if (next === "cancel") throw new Cancelled();
-    const page = next === "change" ? await prompter.one("Which one?", changes, "0") : next;
+    const page = next === "change" ? await prompter.selectOne("Which one?", changes, "0") : next;
     if (page !== BACK) return Number(page);
   }
 }
 
-/** Asks one page again; going back leaves the answers as they were. */
-async function one(prompter: Prompter, answers: Answers, index: number): Promise<Answers> {
+/** Asks one page again. Going back keeps the answers. */
+async function askAgain(prompter: Prompter, answers: MenuAnswers, index: number): Promise<MenuAnswers> {
   const answer = await pages[index]?.ask(prompter, answers);
   if (answer === undefined || answer === BACK) return answers;
   const changed = { ...answers, ...answer };
-  // A heavy workload that was not asked for before has a complexity to ask for.
-  const opened = pages.findIndex(({ applies }) => applies?.(changed) && !applies(answers));
-  return opened < 0 ? changed : one(prompter, changed, opened);
+  // An answer can make another page apply: a heavy workload has a complexity.
+  const newPage = pages.findIndex(({ applies }) => applies?.(changed) && !applies(answers));
+  return newPage < 0 ? changed : askAgain(prompter, changed, newPage);
 }
 
-/** Asks the pages from `first` on; back leads to the page before that applies, and stays on the first one. */
-async function walk(prompter: Prompter, start: Answers, first: number): Promise<Answers> {
-  let answers = start;
-  let index = first;
+/** Asks the pages from `firstPage` on. Going back leads to the previous page that applies; the first page stays. */
+async function askPages(prompter: Prompter, initial: MenuAnswers, firstPage: number): Promise<MenuAnswers> {
+  let answers = initial;
+  let index = firstPage;
   let step = 1;
   while (index < pages.length) {
     const page = pages[index];
@@ -103,8 +109,8 @@ async function walk(prompter: Prompter, start: Answers, first: number): Promise<
   return answers;
 }
 
-/** The last page. @returns how long the campaign takes; undefined where it cannot be started */
-async function show(
+/** Shows the plan. @returns how long the campaign takes; undefined if it cannot be started */
+async function showPlan(
   prompter: Prompter,
   request: Request,
   packageFolder: string,
@@ -115,15 +121,15 @@ async function show(
     refuseIfLocked(),
   ]);
   try {
-    const [found, checks] = await prompter.during("making the plan", checking);
+    const [found, checks] = await prompter.showWhile("making the plan", checking);
     const failed = checks.filter(({ status }) => status === "fail");
     if (failed.length > 0) throw environmentError(failed.map(checkText).join("\n"));
     const warnings = checks.filter(({ status }) => status === "warn").map(checkText);
-    if (found.estimate.seconds > LONG_S)
-      warnings.push("this takes long: fewer runs or a shorter duration would do");
+    if (found.estimate.seconds > LONG_CAMPAIGN_S)
+      warnings.push("this takes long: consider fewer runs or a shorter duration");
     prompter.show("The plan", planLines(found, prompter.columns));
     if (warnings.length > 0) prompter.show("Warnings", warnings);
-    prompter.command("The same without the menu", request.command);
+    prompter.showCommand("The same without the menu", request.command);
     return timesText(found);
   } catch (error) {
     prompter.show("This cannot be run", messageOf(error).split("\n"));
@@ -132,12 +138,11 @@ async function show(
 }
 
 /**
- * What would refuse every campaign, whatever is answered, is said before anything is asked.
- * @throws usageError for a wrong variable; environmentError for another campaign, or a machine that is not fit
+ * Checks before the first question whether this machine can run any campaign.
+ * @throws usageError for a wrong variable; environmentError if another campaign runs or the machine is not fit
  */
 export async function requireReady(env: Environment, packageFolder: string): Promise<void> {
-  const request = parseCampaign(wordsOf(FIRST_ANSWERS), env);
-  if (!request) throw new Error("the first answers ask for help");
+  const request = requestOf(argvOf(DEFAULT_ANSWERS), env);
   await refuseIfLocked();
   await requireResultsRoot(request.output);
   const failed = (await examine("auto", packageFolder)).filter(({ status }) => status === "fail");

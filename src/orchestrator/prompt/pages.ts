@@ -1,20 +1,20 @@
 import { messageOf } from "../../contract/errors.js";
 import { runtimes } from "../../runtimes/index.js";
-import { profiles } from "../../traffic/profiles.js";
 import { durationMode, listOf, numberIn } from "../request/request.js";
-import { type Answers, clientGroups, startableStores, usesStore } from "./answers.js";
-import { BACK, type Back, type Choice, type Prompter } from "./prompter.js";
+import { CUSTOM_DURATION, type SettingChoice, settingOf } from "../request/settings.js";
+import { clientGroups, type MenuAnswers, OWN_STORE, startableStores, usesStore } from "./answers.js";
+import { BACK, type MenuOption, type Prompter } from "./prompter.js";
 
 /** One question of the menu. */
-export interface Page {
+interface Page {
   title: string;
-  /** Whether there is anything to ask, after the answers so far. */
-  applies?(answers: Answers): boolean;
-  ask(prompter: Prompter, answers: Answers): Promise<Partial<Answers> | Back>;
+  /** Whether the question applies, given the answers so far; it always applies if absent. */
+  applies?(answers: MenuAnswers): boolean;
+  ask(prompter: Prompter, answers: MenuAnswers): Promise<Partial<MenuAnswers> | typeof BACK>;
 }
 
-/** What is wrong with a text, by the parser that will read it in the end. */
-const wrongBy =
+/** Reports the error of the parser that reads the text in the end. */
+const problemFrom =
   (parse: (text: string) => unknown) =>
   (text: string): string | undefined => {
     try {
@@ -25,37 +25,36 @@ const wrongBy =
     }
   };
 
-async function answered<Key extends keyof Answers>(
+async function answerTo<Key extends keyof MenuAnswers>(
   key: Key,
-  asking: Promise<Answers[Key] | Back>,
-): Promise<Partial<Answers> | Back> {
-  const answer = await asking;
-  return answer === BACK ? BACK : ({ [key]: answer } as Partial<Answers>);
+  question: Promise<MenuAnswers[Key] | typeof BACK>,
+): Promise<Partial<MenuAnswers> | typeof BACK> {
+  const answer = await question;
+  return answer === BACK ? BACK : ({ [key]: answer } as Partial<MenuAnswers>);
 }
 
-const CUSTOM = "custom";
+const OTHER = "other";
 
-/** A choice among some texts, or one that is typed; going back from typing returns to the choice. */
-async function oneOrTyped(
+/** Asks for one of the options or a typed text. Going back from the text returns to the options. */
+async function selectOrType(
   prompter: Prompter,
   message: string,
-  choices: readonly Choice[],
+  options: readonly MenuOption[],
   current: string,
-  typed: { message: string; initial: string; wrong: (text: string) => string | undefined },
-): Promise<string | Back> {
+  typed: { message: string; initial: string; problemOf: (text: string) => string | undefined },
+): Promise<string | typeof BACK> {
   for (;;) {
-    const initial = choices.some(({ value }) => value === current) ? current : CUSTOM;
-    const other = { value: CUSTOM, label: "other" };
-    const choice = await prompter.one(message, [...choices, other], initial);
-    if (choice !== CUSTOM) return choice;
-    const text = await prompter.text(typed.message, typed.initial, typed.wrong);
+    const initial = options.some(({ value }) => value === current) ? current : OTHER;
+    const selected = await prompter.selectOne(message, [...options, { value: OTHER }], initial);
+    if (selected !== OTHER) return selected;
+    const text = await prompter.text(typed.message, typed.initial, typed.problemOf);
     if (text !== BACK) return text;
   }
 }
 
-const choices = (ids: readonly string[]): Choice[] => ids.map((value) => ({ value }));
+const choicesOf = (key: string): readonly SettingChoice[] => settingOf(key).choices?.() ?? [];
 
-const connections = wrongBy((text) =>
+const connectionsProblem = problemFrom((text) =>
   listOf("concurrency", text, []).map((each) => numberIn("connections", "concurrency", each)),
 );
 
@@ -63,10 +62,16 @@ export const pages: readonly Page[] = [
   {
     title: "Clients",
     ask(prompter, { clients }) {
-      const groups = Object.entries(clientGroups()).map(([name, ids]) => [name, choices(ids)] as const);
-      return answered(
+      const groups = Object.entries(clientGroups()).map(
+        ([name, clients]) => [name, clients.map((value) => ({ value }))] as const,
+      );
+      return answerTo(
         "clients",
-        prompter.many("Which clients? (Space takes one or a group)", Object.fromEntries(groups), clients),
+        prompter.selectMany(
+          "Which clients? (Space selects one or a group)",
+          Object.fromEntries(groups),
+          clients,
+        ),
       );
     },
   },
@@ -74,57 +79,51 @@ export const pages: readonly Page[] = [
     title: "Stores",
     applies: usesStore,
     ask(prompter, { stores }) {
-      const own = { value: "own", label: "each client's own", hint: "ioredis: Redis, the others: Valkey" };
+      const own = {
+        value: OWN_STORE,
+        label: "each client's own",
+        hint: "ioredis: Redis, the others: Valkey",
+      };
       const all = startableStores().map((value) => ({ value, hint: `every client on ${value}` }));
-      return answered("stores", prompter.many("On which store?", { stores: [own, ...all] }, stores));
+      return answerTo("stores", prompter.selectMany("On which store?", { stores: [own, ...all] }, stores));
     },
   },
   {
     title: "Workload",
     ask(prompter, { workload }) {
-      const all = [
-        { value: "light", hint: "a minimal answer: the limiter is most of the work" },
-        { value: "heavy", hint: "CPU work in each request" },
-        { value: "both" },
-      ];
-      return answered("workload", prompter.one("Which workload?", all, workload));
+      return answerTo("workload", prompter.selectOne("Which workload?", choicesOf("workload"), workload));
     },
   },
   {
     title: "Complexity",
     applies: ({ workload }) => workload !== "light",
     ask(prompter, { complexity }) {
-      const wrong = wrongBy((text) => numberIn("complexity", "complexity", text));
-      return answered(
+      const problemOf = problemFrom((text) => numberIn("complexity", "complexity", text));
+      return answerTo(
         "complexity",
-        prompter.text("Rounds of CPU work of a heavy request?", complexity, wrong),
+        prompter.text("Rounds of CPU work of a heavy request?", complexity, problemOf),
       );
     },
   },
   {
     title: "Traffic",
     ask(prompter, { traffic }) {
-      const all = profiles.map(({ id, summary }) => ({ value: id, hint: summary }));
-      return answered("traffic", prompter.many("Which traffic?", { traffic: all }, traffic));
+      return answerTo(
+        "traffic",
+        prompter.selectMany("Which traffic?", { traffic: choicesOf("traffic") }, traffic),
+      );
     },
   },
   {
     title: "Duration",
     ask(prompter, { duration }) {
-      const all = [
-        { value: "dynamic", hint: "120 s, 180 s above 100 connections, 30 s more for clusters" },
-        { value: "fixed30", label: "30 s" },
-        { value: "fixed120", label: "120 s" },
-      ];
-      const asked = oneOrTyped(prompter, "How long is each run measured?", all, duration, {
+      const modes = choicesOf("duration-mode").filter(({ value }) => value !== CUSTOM_DURATION);
+      const mode = selectOrType(prompter, "How long is each run measured?", modes, duration, {
         message: "How many seconds?",
         initial: "10",
-        wrong: wrongBy((text) => durationMode(`custom:${text}`, "duration")),
-      });
-      const asMode = asked.then((answer) =>
-        answer !== BACK && /^\d+$/.test(answer) ? `custom:${answer}` : answer,
-      );
-      return answered("duration", asMode);
+        problemOf: problemFrom((text) => durationMode(`${CUSTOM_DURATION}${text}`, "duration")),
+      }).then((answer) => (answer !== BACK && /^\d+$/.test(answer) ? `${CUSTOM_DURATION}${answer}` : answer));
+      return answerTo("duration", mode);
     },
   },
   {
@@ -136,12 +135,12 @@ export const pages: readonly Page[] = [
         { value: "50 100 500 1000", label: "heavy: 50 100 500 1000" },
         { value: "100 500 1000 2000", label: "extreme: 100 500 1000 2000" },
       ];
-      return answered(
+      return answerTo(
         "concurrency",
-        oneOrTyped(prompter, "How many connections?", all, concurrency, {
-          message: "Numbers of connections, with spaces between?",
+        selectOrType(prompter, "How many connections?", all, concurrency, {
+          message: "Numbers of connections, separated by spaces?",
           initial: "50",
-          wrong: connections,
+          problemOf: connectionsProblem,
         }),
       );
     },
@@ -149,22 +148,22 @@ export const pages: readonly Page[] = [
   {
     title: "Runs",
     ask(prompter, { runs }) {
-      const wrong = wrongBy((text) => text === "auto" || numberIn("runs", "runs", text));
+      const problemOf = problemFrom((text) => text === "auto" || numberIn("runs", "runs", text));
       const message = "How many runs each? (5 or more name a winner; auto: as many as it takes)";
-      return answered("runs", prompter.text(message, runs, wrong));
+      return answerTo("runs", prompter.text(message, runs, problemOf));
     },
   },
   {
     title: "Runtime",
     async ask(prompter, { runtime }) {
-      const looking = runtimes.map(async ({ id, available }) => {
-        const answer = await available();
-        if ("what" in answer) return { value: id, hint: answer.what };
-        return { value: id, hint: `not here: ${answer.unavailableReason}`, disabled: true };
+      const options = choicesOf("runtime").map(async (choice): Promise<MenuOption> => {
+        const availability = await runtimes.find(({ id }) => id === choice.value)?.available();
+        if (!availability) return choice;
+        if ("what" in availability) return { ...choice, hint: availability.what };
+        return { ...choice, hint: `not here: ${availability.unavailableReason}`, disabled: true };
       });
-      const found = await prompter.during("looking for container engines", Promise.all(looking));
-      const auto = { value: "auto", hint: "the first of these that works" };
-      return answered("runtime", prompter.one("Where does it run?", [auto, ...found], runtime));
+      const found = await prompter.showWhile("looking for container engines", Promise.all(options));
+      return answerTo("runtime", prompter.selectOne("Where does it run?", found, runtime));
     },
   },
 ];

@@ -10,8 +10,8 @@ import {
 } from "../campaign/dry-run.js";
 import { counted, flow, textTable, widthOf } from "../ui/text.js";
 
-/** What differs between the configurations as a table, after what all have in common. */
-function matrix(plan: Plan, columns: number): string[] {
+/** What all configurations have in common, then a table of what differs. */
+function configurationLines(plan: Plan, columns: number): string[] {
   const rows = plan.configurations.map(({ configuration }) => {
     const { load } = configuration;
     return [...subjectCells(configuration), loadText(load), `${extentText(configuration)} measured`];
@@ -21,10 +21,10 @@ function matrix(plan: Plan, columns: number): string[] {
   const different = rows.map((row) => row.filter((_, column) => !isCommon(column)));
   const table = textTable(different).map((line) => `  ${line}`);
   const isWide = table.some((line) => widthOf(line) > columns);
-  const many = counted(rows.length, "configuration");
+  const count = counted(rows.length, "configuration");
   const runs = `${runsText(plan)} run${plan.runs_per_configuration === 1 ? "" : "s"}`;
   return [
-    rows.length === 1 ? `${many}, ${runs}` : `${many}, ${runs} each, ${plan.order}`,
+    rows.length === 1 ? `${count}, ${runs}` : `${count}, ${runs} each, ${plan.order}`,
     ...(common.length > 0 ? [`${rows.length === 1 ? "" : "all: "}${common.join(", ")}`] : []),
     ...(isWide
       ? different.flatMap(([label = "", ...rest]) => [`  ${label}`, ...flow(rest, columns, "    ")])
@@ -32,12 +32,12 @@ function matrix(plan: Plan, columns: number): string[] {
   ];
 }
 
-/** The plan as the menu shows it: a line fits into so many columns, unless a name is longer. */
+/** The plan for the menu. Lines are at most `columns` wide, unless a name is longer. */
 export function planLines(found: Preview, columns: number): string[] {
   const { runtime, plan, notices } = found;
   return [
     `runtime: ${runtime.id} (${runtime.choice})`,
-    ...matrix(plan, columns),
+    ...configurationLines(plan, columns),
     ...adaptiveText(plan),
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
     ...[...plan.notes, ...notices].map((note) => `note: ${note}`),

@@ -1,40 +1,41 @@
 import { BenchError, EXIT, type ExitCode } from "../../contract/errors.js";
+import type { SettingChoice } from "../request/settings.js";
 
-/** The user wants to see the page before. */
+/** The answer with which the user returns to the previous page. */
 export const BACK = Symbol("back");
-export type Back = typeof BACK;
 
-/** The user gave up, or the system did: nothing was started. */
+/** The user cancelled the menu, or a signal did. Nothing was started. */
 export class Cancelled extends BenchError {
   constructor(exitCode: ExitCode = EXIT.interrupted) {
     super("cancelled: nothing was started", exitCode);
   }
 }
 
-export interface Choice {
-  value: string;
-  label?: string;
-  hint?: string;
-  /** It is there to be seen, but cannot be taken. */
+export interface MenuOption extends SettingChoice {
+  /** Shown, but cannot be selected. */
   disabled?: boolean;
 }
 
-/** How questions are asked. Each throws `Cancelled` when the user gives up. */
+/** Asks questions on the terminal. Each question throws `Cancelled` if the user cancels. */
 export interface Prompter {
-  one(message: string, choices: readonly Choice[], initial: string): Promise<string | Back>;
-  /** At least one of the choices, which stand in groups that can be taken whole. */
-  many(
+  selectOne(message: string, options: readonly MenuOption[], initial: string): Promise<string | typeof BACK>;
+  /** Asks for at least one of the options. A group can be selected as a whole. */
+  selectMany(
     message: string,
-    groups: Readonly<Record<string, readonly Choice[]>>,
+    groups: Readonly<Record<string, readonly MenuOption[]>>,
     initial: readonly string[],
-  ): Promise<string[] | Back>;
-  /** @param wrong what is wrong with a text, or undefined */
-  text(message: string, initial: string, wrong: (text: string) => string | undefined): Promise<string | Back>;
-  /** Columns that a line to show may take. */
+  ): Promise<string[] | typeof BACK>;
+  /** @param problemOf says what is wrong with a text; undefined if it is valid */
+  text(
+    message: string,
+    initial: string,
+    problemOf: (text: string) => string | undefined,
+  ): Promise<string | typeof BACK>;
+  /** Width that a shown line can have. */
   readonly columns: number;
   show(title: string, lines: readonly string[]): void;
-  /** A command line to copy. */
-  command(title: string, command: string): void;
-  /** Says what is being waited for, and takes it back when that is over. */
-  during<Value>(what: string, work: Promise<Value>): Promise<Value>;
+  /** Shows a command line to copy. */
+  showCommand(title: string, command: string): void;
+  /** Shows what the menu waits for until the work is done. */
+  showWhile<Value>(activity: string, work: Promise<Value>): Promise<Value>;
 }

@@ -2,7 +2,6 @@ import { usageError } from "../../contract/errors.js";
 import { numberIn, RANGES, type Request } from "./request.js";
 import type { Settings, SettingValue } from "./setting-layers.js";
 
-/** What `--runs` says when the campaign shall find out. */
 const AUTO = "auto";
 const MAX_RUNS = "20";
 
@@ -19,7 +18,7 @@ export function budgetS({ source, value }: SettingValue): number {
   );
 }
 
-/** @throws usageError that also tells of `auto` */
+/** @throws usageError that mentions `auto` too */
 function fixedRuns({ source, value }: SettingValue): number {
   if (/^\d/.test(value)) return numberIn("runs", source, value);
   const { min, max } = RANGES.runs;
@@ -29,27 +28,29 @@ function fixedRuns({ source, value }: SettingValue): number {
 
 /**
  * Reads `runs`, `max-runs` and `budget`.
- * @throws usageError also for what adaptive runs cannot go with
+ * @throws usageError also for settings that contradict adaptive runs
  */
 export function runsOf(settings: Settings): Pick<Request, "runs" | "adaptive"> {
   const runs = settings.get("runs");
-  const most = settings.find("max-runs");
+  const maxRuns = settings.find("max-runs");
   const budget = settings.find("budget");
   if (runs.value !== AUTO) {
-    const idle = most ?? budget;
-    if (idle) throw usageError(`${idle.source} ${idle.value.slice(0, 60)} is of no use without --runs auto`);
+    const unused = maxRuns ?? budget;
+    if (unused) throw usageError(`${unused.source} ${unused.value.slice(0, 60)} needs --runs auto`);
     return { runs: fixedRuns(runs) };
   }
   const order = settings.get("order");
   if (order.value === "consecutive")
-    throw usageError(`${runs.source} auto and ${order.source} consecutive: it is decided after each round`);
+    throw usageError(
+      `${runs.source} auto and ${order.source} consecutive: adaptive runs need interleaved rounds`,
+    );
   const open = settings.find("rate") ?? settings.find("rate-sweep") ?? settings.find("slo");
   if (open)
     throw usageError(
-      `${runs.source} auto and ${open.source}: throughput decides, and in an open loop that is what was offered`,
+      `${runs.source} auto and ${open.source}: throughput decides, and an open loop fixes the throughput`,
     );
   return {
-    runs: numberIn("max-runs", most?.source ?? "--max-runs", most?.value ?? MAX_RUNS),
+    runs: numberIn("max-runs", maxRuns?.source ?? "--max-runs", maxRuns?.value ?? MAX_RUNS),
     adaptive: budget ? { budgetS: budgetS(budget) } : {},
   };
 }

@@ -6,11 +6,11 @@ import type { Settings } from "./setting-layers.js";
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1024, m: MIB, g: GIB };
-/** Less, and no store or Node.js program comes up. */
+/** With less, no store or Node.js program starts. */
 const LEAST_MEMORY = 64 * MIB;
 const MOST_CPUS = 1024;
 
-/** Store nodes as the specification has them; the others may use what the machine has, but no more memory. */
+/** Store nodes have the caps of the specification. Server and generator have no CPU cap. */
 const DEFAULT_CAPS: RoleCaps = {
   store: { cpus: 2, memory_bytes: 2 * GIB },
   server: { memory_bytes: 2 * GIB },
@@ -52,36 +52,38 @@ const parsers = {
   },
 } as const;
 
-/** The caps that were asked for; what nobody said is the default. */
+/** The caps that the settings give; the default for those that are not set. */
 export function capsFrom(settings: Settings): RoleCaps {
   const caps = structuredClone(DEFAULT_CAPS);
   for (const { kind, member, key } of CAPS) {
-    const said = settings.find(key);
-    if (said) Object.assign(caps[kind], { [member]: parsers[member](said.source, said.value) });
+    const cap = settings.find(key);
+    if (cap) Object.assign(caps[kind], { [member]: parsers[member](cap.source, cap.value) });
   }
   return caps;
 }
 
-/** @param there numbers of the CPUs that roles can have @throws environmentError naming one that is not there */
-export function requireCpus(caps: RoleCaps, there: readonly number[]): void {
+/** @param available numbers of the CPUs that roles can use @throws environmentError naming one that does not exist */
+export function requireCpus(caps: RoleCaps, available: readonly number[]): void {
   for (const { kind, member, key } of CAPS) {
     const text = member === "cpuset" ? caps[kind].cpuset : undefined;
-    const missing = text === undefined ? undefined : coresOf(text).find((cpu) => !there.includes(cpu));
+    const missing = text === undefined ? undefined : coresOf(text).find((cpu) => !available.includes(cpu));
     if (missing !== undefined)
       throw environmentError(
-        `--${key} ${text}: there is no CPU ${missing} here: give some of ${there.join(",")}`,
+        `--${key} ${text}: there is no CPU ${missing} here: give some of ${available.join(",")}`,
       );
   }
 }
 
-/** Cores that give store, server and load generator two each. */
+/** Two cores each for store, server and load generator. */
 const ENOUGH_CPUS = 6;
 
-/** Caps with a set of cores for each role, where nobody chose any and the machine has enough. */
+/** Caps that pin each role to its own cores, if no cpuset is set and the machine has enough cores. */
 export function pinnedToOwnCores(caps: RoleCaps, notices: string[], available = cpus().length): RoleCaps {
   if (Object.values(caps).some(({ cpuset }) => cpuset !== undefined)) return caps;
   if (available < ENOUGH_CPUS) {
-    notices.push(`roles are not pinned: ${available} CPUs, ${ENOUGH_CPUS} would give each role its own`);
+    notices.push(
+      `roles are not pinned: ${available} CPUs, ${ENOUGH_CPUS} are needed to give each role its own`,
+    );
     return caps;
   }
   return {

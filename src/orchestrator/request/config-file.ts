@@ -13,8 +13,8 @@ const MAX_BYTES = 16 * 1024 ** 2;
 const KEYS = FILE_SETTINGS.map(({ key }) => key);
 
 /**
- * What a campaign file says: YAML with the flags' names as keys, or the manifest of a campaign to repeat.
- * @throws usageError that names file, line and key
+ * Reads a campaign file: YAML with the flags' names as keys, or the manifest of a campaign to repeat.
+ * @throws usageError naming file, line and key
  */
 export function configLayer(path: string): Layer {
   return new ConfigFile(path).layer();
@@ -50,7 +50,7 @@ class ConfigFile {
     const isManifest = (root.get("schema") as unknown) === MANIFEST_SCHEMA;
     const settings = isManifest ? root.get("settings", true) : root;
     if (!isMap(settings))
-      throw this.#refused(0, "this manifest holds no settings: an older version wrote it");
+      throw this.#refused(0, "this manifest holds no settings: it is from an older version");
     return new Map((settings.items as Pair<Node, Node | null>[]).map((pair) => this.#setting(pair)));
   }
 
@@ -65,15 +65,15 @@ class ConfigFile {
     return [name, { source: `${this.#at(at)} ${name}`, value: this.#valueOf(name, at, value) }];
   }
 
-  /** A scalar, or a list of them, as a flag would have it. */
+  /** A scalar, or a list of scalars joined by commas, as a flag has it. */
   #valueOf(name: string, at: number, value: Node | null): string {
     const items = isSeq(value) ? (value.items as Node[]) : [value];
     const texts = items.map((item) => {
       const scalar = isScalar(item) ? item.value : undefined;
       if (["string", "number", "boolean"].includes(typeof scalar))
-        // As it was written: 1_000 or 0x10 is not for us to interpret.
+        // The source text: YAML would turn 0x10 into 16.
         return typeof scalar === "string" ? scalar : (isScalar(item) && item.source) || String(scalar);
-      throw this.#refused(at, `${name} wants a value or a list of values`);
+      throw this.#refused(at, `${name} needs a value or a list of values`);
     });
     return texts.join(",");
   }
@@ -89,7 +89,7 @@ class ConfigFile {
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
-/** What a campaign file may hold: the flags' names as keys, a value or a list of values each. */
+/** The schema of a campaign file: each key is a flag's name and holds a value or a list of values. */
 export function campaignFileSchema() {
   const members = FILE_SETTINGS.map(({ key, value, help }) => {
     const type = value ? z.union([scalar, z.array(scalar)]) : z.boolean();

@@ -6,9 +6,9 @@ import type { Request } from "./request.js";
 import type { Layer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting } from "./settings.js";
 
-/** A campaign that has begun. */
+/** A campaign that was started before. */
 export interface ExistingCampaign {
-  /** Absolute, and no link. */
+  /** Absolute path without symbolic links. */
   folder: string;
   manifest: Manifest;
 }
@@ -18,17 +18,18 @@ const keysOnResume = (kind: Setting["onResume"]): string[] =>
 
 const isStamp = (name: string): boolean => /^\d{8}_\d{6}$/.test(name);
 
-/** What `--resume` stands for without a name. */
+/** The value of `--resume` without a name. */
 const NEWEST = "true";
 
 /**
  * Finds the campaign to resume.
- * @param root results root @param asked its folder's name, or nothing in particular for the newest
- * @throws usageError when there is none, or what there is is none; environmentError when it lies elsewhere
+ * @param root results root
+ * @param given name of the campaign's folder, or `true` for the newest
+ * @throws usageError if there is no such campaign; environmentError if its folder leads out of the results root
  */
-export function findCampaign(root: string, asked: string): ExistingCampaign {
+export function findCampaign(root: string, given: string): ExistingCampaign {
   const absolute = resolve(root);
-  const name = asked === NEWEST ? newest(absolute) : asked;
+  const name = given === NEWEST ? newest(absolute) : given;
   if (name !== basename(name) || [".", ".."].includes(name) || name.startsWith("-"))
     throw usageError(
       `--resume ${shown(name)}: give the name of a campaign below --output, e.g. 20260102_030405`,
@@ -66,10 +67,10 @@ function names(folder: string): string[] {
   }
 }
 
-/** A campaign makes no links. One in its folder would have us write wherever it leads. */
+/** A campaign creates no links in its folder. Writing through one could overwrite files elsewhere. */
 function refuseLinks(folder: string): void {
   const link = readdirSync(folder, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
-  if (link) throw environmentError(`${join(folder, link.name)} is a link: put what it leads to in its place`);
+  if (link) throw environmentError(`${join(folder, link.name)} is a link: replace it by what it points to`);
 }
 
 function manifestOf(folder: string): Manifest {
@@ -81,69 +82,73 @@ function manifestOf(folder: string): Manifest {
       return data;
     }
     const [issue] = error.issues;
-    throw new Error(`${issue?.path.join(".") || "all of it"}: ${issue?.message}`);
+    throw new Error(`${issue?.path.join(".") || "the document"}: ${issue?.message}`);
   } catch (error) {
-    throw usageError(`${path} is no manifest of a campaign: ${messageOf(error).slice(0, 200)}`, {
+    throw usageError(`${path} is not the manifest of a campaign: ${messageOf(error).slice(0, 200)}`, {
       cause: error,
     });
   }
 }
 
-/** What a manifest names is written to: none of it may lead elsewhere. @throws Error naming the field */
+/** The campaign writes to files that its manifest names: they must lie in its folder. @throws Error naming the field */
 function requirePlainNames({ campaign, plan }: Manifest): void {
   const isPlain = (name: string) => /^[\w][\w.+-]*$/.test(name);
-  if (!isPlain(campaign)) throw new Error(`campaign: ${shown(campaign)} is no name`);
+  if (!isPlain(campaign)) throw new Error(`campaign: ${shown(campaign)} is not a name`);
   const wrong = plan.runs.find(({ file }) => !isPlain(file));
-  if (wrong) throw new Error(`plan.runs: the file ${shown(wrong.file)} is no plain name`);
+  if (wrong) throw new Error(`plan.runs: the file ${shown(wrong.file)} is not a plain name`);
 }
 
 /**
- * What was said about a campaign that is resumed: its own settings, and the few that may be said again.
- * @throws usageError naming what contradicts it
+ * The settings of a resumed campaign: those of its manifest, and the few that environment and flags may still set.
+ * @throws usageError naming the flags that contradict its plan
  */
-export function resumedPlaces(
+export function resumedLayers(
   { manifest }: ExistingCampaign,
   environment: Layer,
   flags: Layer,
   notices: string[],
 ): Layer[] {
   const { campaign, settings, runtime } = manifest;
-  const anew = keysOnResume("anew");
-  const allowed = [...keysOnResume("flag"), ...anew];
+  const fromEnvironment = keysOnResume("flag or variable");
+  const allowed = [...keysOnResume("flag"), ...fromEnvironment];
   const wrong = [...flags].filter(([key]) => !allowed.includes(key)).map(([, value]) => value);
   if (wrong.length > 0) {
-    const told = wrong.map(({ source }) => source).join(", ");
+    const sources = wrong.map(({ source }) => source).join(", ");
     throw usageError(
-      `--resume goes on with the plan of ${campaign}: leave out ${told}, or start a new campaign`,
+      `--resume continues the plan of ${campaign}: leave out ${sources}, or start a new campaign`,
     );
   }
-  const asked = flags.get("runtime")?.value ?? "auto";
-  if (asked !== "auto" && asked !== runtime.id)
+  const given = flags.get("runtime")?.value ?? "auto";
+  if (given !== "auto" && given !== runtime.id)
     throw usageError(
-      `--runtime ${asked}: campaign ${campaign} runs on ${runtime.id}, and so does the rest of it`,
+      `--runtime ${given}: campaign ${campaign} runs on ${runtime.id} and must continue there`,
     );
-  if (!settings) throw usageError(`the manifest of ${campaign} holds no settings: an older version wrote it`);
-  const own = new Map<string, SettingValue>(
+  if (!settings)
+    throw usageError(`the manifest of ${campaign} holds no settings: it is from an older version`);
+  const recorded = new Map<string, SettingValue>(
     Object.entries(settings).map(([key, value]) => [key, { source: `campaign ${campaign}: ${key}`, value }]),
   );
-  const stores = new Map([...environment].filter(([key]) => anew.includes(key)));
+  const stores = new Map([...environment].filter(([key]) => fromEnvironment.includes(key)));
   for (const [key, { source, value }] of environment) {
-    if (!anew.includes(key) && value !== settings[key])
-      notices.push(`${source} is not read: ${campaign} goes on as it began`);
+    if (!fromEnvironment.includes(key) && value !== settings[key])
+      notices.push(`${source} is ignored: ${campaign} keeps its settings`);
   }
-  // What `auto` found then is what it goes on with.
-  own.set("runtime", { source: `campaign ${campaign}: runtime`, value: runtime.id });
-  return [own, stores, new Map([...flags].filter(([key]) => key !== "runtime"))];
+  // `auto` stays what it was resolved to.
+  recorded.set("runtime", { source: `campaign ${campaign}: runtime`, value: runtime.id });
+  return [recorded, stores, new Map([...flags].filter(([key]) => key !== "runtime"))];
 }
 
-/** The request as the campaign began: what the machine made of it counts. @throws usageError */
-export function asBegun(request: Request, { manifest }: ExistingCampaign): Request {
+/**
+ * The request with the workers and caps that the campaign recorded.
+ * @throws usageError if the campaign uses an external store and the request does not, or the other way round
+ */
+export function resumedRequest(request: Request, { manifest }: ExistingCampaign): Request {
   const { plan, runtime, generator, campaign } = manifest;
   const external = plan.configurations.some(({ configuration }) => configuration.external_store);
   if (external && !request.storeAccess.STORE_URL)
-    throw usageError(`campaign ${campaign} measures a store that already runs: name it again by STORE_URL`);
+    throw usageError(`campaign ${campaign} measures a store that already runs: set STORE_URL again`);
   if (!external && request.storeAccess.STORE_URL)
-    throw usageError(`STORE_URL: campaign ${campaign} starts its stores itself, and so does the rest of it`);
+    throw usageError(`STORE_URL: campaign ${campaign} starts its stores itself and must continue so`);
   const caps = runtime.caps as Request["caps"] | undefined;
   return { ...request, workers: generator.workers, caps: caps ?? request.caps };
 }

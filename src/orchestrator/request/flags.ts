@@ -32,11 +32,11 @@ Examples:
 Exit codes: 0 done, 2 bad usage, 3 environment not fit, 4 a configuration failed, 5 some runs are invalid,
             6 a threshold was missed, 130 interrupted`;
 
-function optionOf({ key, value, help, variable, fallback, repeatable }: Setting): Option {
+function optionOf({ key, value, help, variable, defaultValue, repeatable }: Setting): Option {
   const notes = [
-    ...(fallback === undefined
+    ...(defaultValue === undefined
       ? []
-      : [`default: ${/\s/.test(fallback) ? JSON.stringify(fallback) : fallback}`]),
+      : [`default: ${/\s/.test(defaultValue) ? JSON.stringify(defaultValue) : defaultValue}`]),
     ...(variable ? [`also ${variable}`] : []),
   ];
   const words = notes.length > 0 ? `${help} (${notes.join("; ")})` : help;

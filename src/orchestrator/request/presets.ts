@@ -1,13 +1,13 @@
-/** A campaign's settings under one name: every flag, variable and line of a file wins over them. */
+/** A named set of settings. Flags, variables and campaign files override them. */
 export interface Preset {
   id: string;
   summary: string;
   settings: Readonly<Record<string, string>>;
-  /** Refuses a machine that the doctor warns of, and pins roles to cores of their own where there are enough. */
+  /** Refuses a machine that the doctor warns about, and pins each role to its own cores if there are enough. */
   strict?: true;
 }
 
-/** Each client on its own store, and `ioredis` on both stores: what another store changes can be read from it. */
+/** Each client on its default store, and `ioredis` on both stores, which shows the effect of the store. */
 const CLIENTS_AND_STORES = "standalone,ioredis@valkey,controls";
 
 export const PRESETS: readonly Preset[] = [

@@ -7,7 +7,7 @@ import { parseThresholds } from "./thresholds.js";
 
 const rateIn = (source: string, text: string): number => numberIn("rate", source, text, false);
 
-/** Three digits are enough of a rate, and read better. */
+/** Three significant digits are enough for a rate. */
 const rounded = (rate: number): number => Number(rate.toPrecision(3));
 
 /** Rates from `from:to:steps`, each the same factor above the last. */
@@ -32,38 +32,38 @@ function ratesOf(settings: Settings, notices: string[]): number[] {
   return rate ? listOf(rate.source, rate.value, notices).map((text) => rateIn(rate.source, text)) : [];
 }
 
-/** Where a search begins that was given no rate. */
+/** Rate at which a search begins if none is given. */
 const SEARCH_FROM = 1000;
 
-/** What a search for the highest rate shall keep; undefined where none was asked for. */
+/** The objectives of a search for the highest rate; undefined without --find-max-rate. */
 function objectivesOf(settings: Settings): Threshold[] | undefined {
   const slo = settings.find("slo");
   if (!settings.isOn("find-max-rate")) {
-    if (slo) throw usageError(`${slo.source} is of no use without --find-max-rate`);
+    if (slo) throw usageError(`${slo.source} needs --find-max-rate`);
     return undefined;
   }
-  if (!slo) throw usageError('--find-max-rate: say what to keep, e.g. --slo "p99<10ms,errors<0.1%"');
+  if (!slo) throw usageError('--find-max-rate needs an objective, e.g. --slo "p99<10ms,errors<0.1%"');
   return parseThresholds(slo.source, slo.value);
 }
 
-/** The open loops that were asked for. */
+/** The open loops of a request. */
 export interface OpenLoops {
-  /** None for closed loops. */
+  /** Requests/s; empty for closed loops. */
   rates: number[];
   arrivals: Arrivals;
   objectives?: Threshold[];
-  /** What stands for the number of connections when nobody said any; a preset's is meant for closed loops. */
+  /** Replaces the number of connections of a preset or the default, which is meant for closed loops. */
   concurrency?: SettingValue;
 }
 
 /**
  * Reads `rate`, `rate-sweep`, `arrivals`, `find-max-rate` and `slo`.
- * @param isSaid whether somebody said it, and no preset or default
+ * @param isGiven whether a layer sets the key; presets and defaults do not count
  * @throws usageError that names the range
  */
 export function openLoopsOf(
   settings: Settings,
-  isSaid: (key: string) => boolean,
+  isGiven: (key: string) => boolean,
   notices: string[],
 ): OpenLoops {
   const objectives = objectivesOf(settings);
@@ -71,15 +71,15 @@ export function openLoopsOf(
   if (objectives && given.length > 1)
     throw usageError("--find-max-rate: give one --rate to begin at, not several");
   const rates = objectives && given.length === 0 ? [SEARCH_FROM] : given;
-  const said = settings.find("arrivals");
-  if (said && rates.length === 0)
-    throw usageError(`${said.source} ${said.value.slice(0, 60)} is of no use without a rate: give --rate`);
-  const arrivals = arrivalsSchema.safeParse(said?.value ?? "constant");
+  const spread = settings.find("arrivals");
+  if (spread && rates.length === 0)
+    throw usageError(`${spread.source} ${spread.value.slice(0, 60)} needs a rate: give --rate`);
+  const arrivals = arrivalsSchema.safeParse(spread?.value ?? "constant");
   if (!arrivals.success) {
-    const text = JSON.stringify(said?.value.slice(0, 60));
-    throw usageError(`${said?.source} ${text}: give one of ${arrivalsSchema.options.join(", ")}`);
+    const text = JSON.stringify(spread?.value.slice(0, 60));
+    throw usageError(`${spread?.source} ${text}: give one of ${arrivalsSchema.options.join(", ")}`);
   }
-  const isDefault = rates.length > 0 && !isSaid("concurrency");
+  const isDefault = rates.length > 0 && !isGiven("concurrency");
   const concurrency = { source: "--concurrency", value: String(DEFAULT_POOL) };
   const search = objectives ? { objectives } : {};
   return { rates, arrivals: arrivals.data, ...search, ...(isDefault ? { concurrency } : {}) };

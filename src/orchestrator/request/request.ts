@@ -6,38 +6,38 @@ import { workloads } from "../../traffic/workloads.js";
 import type { RoleCaps } from "../host/caps.js";
 import type { OutputMode } from "../ui/types.js";
 
-/** How long a run measures: a fixed time, or by the size of what is measured. */
+/** How long a run measures: a fixed time, or by topology and number of connections. */
 export type DurationMode = { mode: "dynamic" } | { mode: "fixed"; seconds: number };
 
-/** What a campaign shall do, whoever asked: flags, environment, later the menu and a file. */
+/** What a campaign does, wherever its settings come from: flags, environment, file, preset or menu. */
 export interface Request {
-  /** Target texts and group names, as asked. */
+  /** Target texts and group names, as given. */
   clients: string[];
-  /** Limiters that each target is measured with, `name[~version]`; none for the one that it has anyway. */
+  /** Limiters that each target is measured with, `name[~version]`; empty for each target's default. */
   limiters: string[];
   workloads: string[];
   duration: DurationMode;
-  /** Of a closed loop; in an open one the most that it may use. */
+  /** Connections of a closed loop; the maximum for an open one. */
   connections: number[];
-  /** Requests/s of open loops; none for closed loops. */
+  /** Requests/s of open loops; empty for closed loops. */
   rates: number[];
-  /** How the sends of open loops are spread. */
+  /** Spacing of the sends of open loops. */
   arrivals: Arrivals;
-  /** What the highest rate is searched for that keeps it; absent where rates are measured as they are given. */
+  /** Objectives of a search for the highest rate; absent if the given rates are measured. */
   objectives?: Threshold[];
   complexity: number;
-  /** Explicit limits win over the traffic profile's. */
+  /** Override the traffic profile's limits. */
   limits: Partial<Limits>;
-  /** Of each configuration; at most, where they are adaptive. */
+  /** Runs of each configuration; the maximum if they are adaptive. */
   runs: number;
-  /** The campaign finds out how many runs it needs; absent for a fixed number. */
+  /** The campaign decides how many runs it needs; absent for a fixed number. */
   adaptive?: { budgetS?: number };
   warmupS: number;
   cooldownS: number;
   clientCooldownS: number;
   traffic: string[];
   runtime: string;
-  /** Of each store node, the server and the load generator, where the runtime can apply them. */
+  /** Caps of each store node, the server and the load generator, if the runtime can apply them. */
   caps: RoleCaps;
   order: "interleaved" | "consecutive";
   seed: number;
@@ -47,29 +47,29 @@ export interface Request {
   programPaths: Record<string, string>;
   /** Absolute paths of files and folders that add clients, limiters, options or traffic. */
   plugins: string[];
-  /** Variables that name a store which the user already runs (STORE_URL, STORE_CA); secrets, never printed. */
+  /** STORE_URL and STORE_CA of a store that the user already runs. Secret: never printed. */
   storeAccess: Record<string, string>;
-  /** Where a single run's result is copied to. */
+  /** File to which a single run's result is copied. */
   outputFile?: string;
   /** The command line that repeats it. */
   command: string;
-  /** Every setting that bears on what is measured, as text: what repeats the campaign. */
+  /** Every setting that affects what is measured, as text. They repeat the campaign. */
   settings: Record<string, string>;
   thresholds: Threshold[];
   outputMode: OutputMode;
-  /** One of the many campaigns of a search: nobody looks for it, so `latest` does not point to it. */
+  /** One of the many campaigns of a search: `latest` does not point to it. */
   trial?: true;
   /** Prints the plan and starts nothing. */
   dryRun: boolean;
-  /** Refuses to start on a machine that the doctor warns of. */
+  /** Refuses to start on a machine that the doctor warns about. */
   strict: boolean;
-  /** Goes on with the campaign of this name below `output`, instead of beginning one. */
+  /** Continues the campaign of this name below `output` instead of starting a new one. */
   resume?: string;
-  /** Things to say before the first run. */
+  /** Notices to show before the first run. */
   notices: string[];
 }
 
-/** Valid ranges; each message names its own. */
+/** Valid ranges of numbers. */
 export const RANGES = {
   duration: { min: 1, max: 86_400, unit: " seconds" },
   connections: { min: 1, max: 10_000, unit: "" },
@@ -87,12 +87,14 @@ export const RANGES = {
   workers: { min: 1, max: 64, unit: "" },
 } as const;
 
+export type NumberName = keyof typeof RANGES;
+
 /**
  * A number from its text, within the range of its name.
  * @param whole whether fractions are refused
- * @throws usageError that names what was given and the range
+ * @throws usageError naming the given text and the range
  */
-export function numberIn(name: keyof typeof RANGES, flag: string, text: string, whole = true): number {
+export function numberIn(name: NumberName, flag: string, text: string, whole = true): number {
   const { min, max, unit } = RANGES[name];
   const value = (whole ? /^\d{1,12}$/ : /^\d{1,9}(\.\d{1,3})?$/).test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
@@ -101,8 +103,8 @@ export function numberIn(name: keyof typeof RANGES, flag: string, text: string, 
 }
 
 /**
- * Words of a list that is separated by commas or spaces, each once.
- * @throws usageError when it holds nothing
+ * The words of a list separated by commas or spaces, without duplicates.
+ * @throws usageError if the list is empty
  */
 export function listOf(flag: string, text: string, notices: string[]): string[] {
   const words = text.split(/[,\s]+/).filter(Boolean);
@@ -128,7 +130,7 @@ export function durationMode(text: string, source = "--duration-mode"): Duration
   );
 }
 
-/** The workloads that these words name; `both` is every one. @throws usageError with what was probably meant */
+/** The workloads of these names; `both` stands for all. @throws usageError that suggests the nearest name */
 export function workloadsOf(words: readonly string[]): string[] {
   const ids = workloads.map(({ id }) => id);
   for (const word of words) requireKnown("workload", word, [...ids, "both"]);

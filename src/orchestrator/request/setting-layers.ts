@@ -2,22 +2,22 @@ import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
 import { SETTINGS, settingOf } from "./settings.js";
 
-/** What was said, and where: messages name the flag, the variable or the line of the file. */
+/** The text of a setting and its source. Messages name the source: the flag, the variable, or the line of the file. */
 export interface SettingValue {
   source: string;
   value: string;
 }
 
-/** What one place says: settings by their key. A switch says `true` or `false`. */
+/** Settings from one source, by key. The value of a switch is `true` or `false`. */
 export type Layer = ReadonlyMap<string, SettingValue>;
 
-/** Longest text of a value; lists of targets are long, file names are not. */
+/** Long enough for lists of targets. */
 const MAX_LENGTH = 4096;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
-/** What the environment says, of all settings that have a variable. An empty one is unset. */
+/** The settings that the environment gives. An empty variable counts as unset. */
 export function environmentLayer(env: Environment): Layer {
   return new Map(
     SETTINGS.flatMap(({ key, variable }) => {
@@ -27,55 +27,57 @@ export function environmentLayer(env: Environment): Layer {
   );
 }
 
-/** What was said about a campaign, of all places together. */
+/** The settings of a campaign: all layers merged, with defaults. */
 export class Settings {
-  readonly #said = new Map<string, SettingValue>();
+  readonly #values = new Map<string, SettingValue>();
 
   /**
-   * @param places each wins over those before it
-   * @param notices told where one wins over another that says something else
-   * @param preset gives way without a word
+   * @param layers later layers override earlier ones
+   * @param notices receives a line for each value that is overridden by a different one
+   * @param preset overridden by every layer, without a notice
    * @throws usageError for a text that no setting can have
    */
-  constructor(places: readonly Layer[], notices: string[], preset: Layer = new Map()) {
-    for (const [key, said] of preset) this.#said.set(key, said);
+  constructor(layers: readonly Layer[], notices: string[], preset: Layer = new Map()) {
+    for (const [key, value] of preset) this.#values.set(key, value);
     for (const { key, secret } of SETTINGS) {
-      const voices = places.flatMap((place) => place.get(key) ?? []);
-      for (const voice of voices) checkText(voice, secret === true);
-      const winner = voices.pop();
+      const candidates = layers.flatMap((layer) => layer.get(key) ?? []);
+      for (const candidate of candidates) checkText(candidate, secret === true);
+      const winner = candidates.pop();
       if (!winner) continue;
-      this.#said.set(key, winner);
-      for (const loser of voices.filter(({ value }) => value !== winner.value))
+      this.#values.set(key, winner);
+      for (const loser of candidates.filter(({ value }) => value !== winner.value))
         notices.push(secret ? `${winner.source} wins over ${loser.source}` : wins(winner, loser));
     }
   }
 
-  /** What was said, or else the default; undefined where there is none. */
+  /** The value that was given, or the default; undefined if there is neither. */
   find(key: string): SettingValue | undefined {
-    const { fallback } = settingOf(key);
-    return (
-      this.#said.get(key) ?? (fallback === undefined ? undefined : { source: `--${key}`, value: fallback })
-    );
+    const given = this.#values.get(key);
+    if (given) return given;
+    const { defaultValue } = settingOf(key);
+    return defaultValue === undefined ? undefined : { source: `--${key}`, value: defaultValue };
   }
 
-  /** For a setting with a default. */
+  /** The value of a setting that has a default. */
   get(key: string): SettingValue {
-    const said = this.find(key);
-    if (!said) throw new Error(`nobody said --${key}, and it has no default`);
-    return said;
+    const found = this.find(key);
+    if (!found) throw new Error(`--${key} is not set and has no default`);
+    return found;
   }
 
   isOn(key: string): boolean {
     return this.find(key)?.value === "true";
   }
 
-  /** Everything that bears on what is measured, by key: defaults too, because a later version may have others. */
+  /** Every setting that affects what is measured, by key. Defaults are included: a later version may have others. */
   record(): Record<string, string> {
-    const kept = SETTINGS.filter(({ incidental, secret, flagOnly }) => !(incidental || secret || flagOnly));
+    const recorded = SETTINGS.filter(
+      ({ key, incidental, secret, flagOnly }) => !(key === "preset" || incidental || secret || flagOnly),
+    );
     return Object.fromEntries(
-      kept.flatMap(({ key }) => {
-        const said = key === "preset" ? undefined : this.find(key);
-        return said ? [[key, said.value] as const] : [];
+      recorded.flatMap(({ key }) => {
+        const found = this.find(key);
+        return found ? [[key, found.value] as const] : [];
       }),
     );
   }

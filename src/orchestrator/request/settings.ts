@@ -1,5 +1,9 @@
-import { arrivalsSchema } from "../../contract/configuration.js";
+import { delimiter } from "node:path";
+import { z } from "zod";
+import { arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
+import { decimalNumber, wholeNumber } from "../../contract/env.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
+import { idSchema } from "../../contract/target.js";
 import { runtimes } from "../../runtimes/index.js";
 import { clients } from "../../targets/clients/index.js";
 import { groups } from "../../targets/groups.js";
@@ -8,54 +12,90 @@ import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import { progressModes } from "../ui/types.js";
 import { PRESETS } from "./presets.js";
+import { type NumberName, RANGES } from "./request.js";
+
+/** A value that a setting can have. The shells complete `value`; the menu shows `label` (else `value`) and `hint`. */
+export interface SettingChoice {
+  value: string;
+  label?: string;
+  hint?: string;
+}
+
+/** The environment variable that sets a setting for single runs alone. Campaigns do not read it. */
+export interface SingleRunVariable {
+  name: string;
+  schema: z.ZodType<string>;
+  /** Help, if it differs from the setting's. */
+  help?: string;
+  /** The variable's default, if it differs from the setting's. */
+  defaultValue?: string;
+  /** How the help shows the default. */
+  defaultText?: string;
+  /** The setting's value for a variable of another form. */
+  toValue?: (text: string) => string;
+}
 
 /**
- * One thing that a user can set for a campaign: as flag `--key`, as `key:` in a campaign file, and by a variable where
- * it has one. A new setting is one entry in a group of this file.
+ * One setting of a campaign: a flag `--key`, `key:` in a campaign file, and sometimes a variable. Flags, help, campaign
+ * files and their schema, environment, completion, the menu, single runs and resume all read this list. To add a setting,
+ * add one entry to a group of this file.
  */
 export interface Setting {
   /** E.g. `duration-mode`: the flag without its dashes, and the key in a campaign file. */
   key: string;
-  /** What a value looks like in the help, e.g. `<n>`; absent for a switch. */
+  /** Placeholder of the value in the help, e.g. `<n>`; absent for a switch. */
   value?: string;
   help: string;
-  /** The value when nobody sets one. */
-  fallback?: string;
-  /** Variable of the environment that sets it too. */
+  defaultValue?: string;
+  /** Environment variable that sets it too, for campaigns and single runs. */
   variable?: string;
-  /** It may be given several times; the values are joined by commas. */
+  /** Help of the variable, if it differs from the flag's. */
+  variableHelp?: string;
+  singleRun?: SingleRunVariable;
+  /** It can be given several times; the values are joined by commas. */
   repeatable?: true;
-  /** Values that a shell offers for completion. */
-  choices?: () => readonly string[];
-  /** It does not change what is measured: no campaign that repeats this one needs it. */
+  /** Values to offer in completion and in the menu; others may be valid too. */
+  choices?: () => readonly SettingChoice[];
+  /** It does not affect what is measured, so the manifest does not record it. */
   incidental?: true;
   /**
-   * A resumed campaign takes it: `flag` from the command line, `anew` from command line and environment, because the
-   * campaign does not keep it (it may hold a password). Every other flag would contradict the plan.
+   * What a resumed campaign accepts: `flag` from the command line; `flag or variable` also from the environment, because
+   * the manifest does not record it (it may hold a password). Any other flag would contradict the plan.
    */
-  onResume?: "flag" | "anew";
-  /** Its value is never printed, stored or taken from a file. */
+  onResume?: "flag" | "flag or variable";
+  /** Its value is never printed, stored or read from a file. */
   secret?: true;
   /** Only the command line can set it. */
   flagOnly?: true;
 }
 
-/** Settings that stand together in the help. */
+/** Settings under one title of the help. */
 export interface SettingGroup {
   title: string;
   settings: readonly Setting[];
 }
 
-const ids = (list: readonly { id: string }[]): string[] => list.map(({ id }) => id);
-const workloadIds = ids(workloads);
+const wholeText = (name: NumberName) => wholeNumber(RANGES[name].min, RANGES[name].max);
+const decimalText = (name: NumberName) => decimalNumber(RANGES[name].min, RANGES[name].max);
 
-/** Each client as a target: alone, on its other stores, in its other topologies. */
+const ids = (list: readonly { id: string }[]): string[] => list.map(({ id }) => id);
+const valuesOnly = (values: readonly string[]): SettingChoice[] => values.map((value) => ({ value }));
+const workloadIds = ids(workloads);
+const workloadHints: Readonly<Record<string, string>> = {
+  light: "a minimal answer: the limiter is most of the work",
+  heavy: "CPU work in each request",
+};
+
+/** Each client on each of its stores, in each of its topologies. */
 const targetTexts = clients.flatMap(({ id, stores, topologies }) =>
   [id, ...stores.slice(1).map((store) => `${id}@${store}`)].flatMap((text) => [
     text,
     ...topologies.slice(1).map((topology) => `${text}:${topology}`),
   ]),
 );
+
+/** Prefix of a duration in seconds, as in `custom:45`. */
+export const CUSTOM_DURATION = "custom:";
 
 const target: SettingGroup = {
   title: "What is measured:",
@@ -65,36 +105,47 @@ const target: SettingGroup = {
       value: "<list>",
       help: "targets and groups, comma or space separated",
       repeatable: true,
-      choices: () => [...Object.keys(groups), ...targetTexts],
+      choices: () => valuesOnly([...Object.keys(groups), ...targetTexts]),
     },
     {
       key: "limiter",
       value: "<list>",
       help: "limiters that decide, name[~version]: each target once with each; else the usual one",
       repeatable: true,
-      choices: limiterNames,
+      choices: () => valuesOnly(limiterNames()),
     },
     {
       key: "workload",
       value: "<list>",
       help: `${workloadIds.join("|")}|both`,
-      fallback: "light",
+      defaultValue: "light",
       repeatable: true,
-      choices: () => [...workloadIds, "both"],
+      choices: () =>
+        [...workloadIds, "both"].map((value) => ({
+          value,
+          ...(workloadHints[value] ? { hint: workloadHints[value] } : {}),
+        })),
+      singleRun: { name: "REQUEST_TYPE", schema: idSchema, help: workloadIds.join(" or ") },
     },
     {
       key: "complexity",
       value: "<n>",
       help: "rounds of CPU work of the heavy workload",
-      fallback: String(DEFAULT_COMPLEXITY),
+      defaultValue: String(DEFAULT_COMPLEXITY),
+      singleRun: { name: "COMPUTATION_COMPLEXITY", schema: wholeText("complexity") },
     },
     {
       key: "traffic",
       value: "<list>",
       help: "which keys the requests carry, see below",
-      fallback: DEFAULT_TRAFFIC,
+      defaultValue: DEFAULT_TRAFFIC,
       repeatable: true,
-      choices: () => ids(profiles),
+      choices: () => profiles.map(({ id, summary }) => ({ value: id, hint: summary })),
+      singleRun: {
+        name: "TRAFFIC",
+        schema: idSchema,
+        help: `keys of the requests: ${ids(profiles).join(", ")}`,
+      },
     },
     {
       key: "points",
@@ -124,22 +175,47 @@ const method: SettingGroup = {
       key: "preset",
       value: "<name>",
       help: `${ids(PRESETS).join("|")}, see below; every other flag wins over it`,
-      choices: () => ids(PRESETS),
+      choices: () => valuesOnly(ids(PRESETS)),
     },
     { key: "quick", help: "the preset of that name", flagOnly: true },
     {
       key: "duration-mode",
       value: "<mode>",
       help: "dynamic|fixed30|fixed120|custom:N",
-      fallback: "dynamic",
-      choices: () => ["dynamic", "fixed30", "fixed120", "custom:"],
+      defaultValue: "dynamic",
+      choices: () => [
+        { value: "dynamic", hint: "120 s, 180 s above 100 connections, 30 s more for clusters" },
+        { value: "fixed30", label: "30 s" },
+        { value: "fixed120", label: "120 s" },
+        { value: CUSTOM_DURATION },
+      ],
+      singleRun: {
+        name: "DURATION",
+        schema: wholeText("duration"),
+        help: "measured seconds of a run",
+        defaultValue: "30",
+        toValue: (text) => `${CUSTOM_DURATION}${text}`,
+      },
     },
-    { key: "concurrency", value: "<list>", help: "connections", fallback: "50 100", repeatable: true },
+    {
+      key: "concurrency",
+      value: "<list>",
+      help: "connections",
+      defaultValue: "50 100",
+      repeatable: true,
+      singleRun: {
+        name: "CONNECTIONS",
+        schema: wholeText("connections"),
+        defaultValue: "10",
+        defaultText: `10; with RATE at most ${DEFAULT_POOL}`,
+      },
+    },
     {
       key: "rate",
       value: "<list>",
       help: "open loop: requests/s, over up to --concurrency connections (200)",
       repeatable: true,
+      singleRun: { name: "RATE", schema: decimalText("rate"), help: "open loop: requests/s" },
     },
     {
       key: "rate-sweep",
@@ -150,7 +226,11 @@ const method: SettingGroup = {
       key: "arrivals",
       value: "<spread>",
       help: "sends of an open loop: constant (default) or poisson",
-      choices: () => arrivalsSchema.options,
+      choices: () => valuesOnly(arrivalsSchema.options),
+      singleRun: {
+        name: "ARRIVALS",
+        schema: z.enum(arrivalsSchema.options, "must be constant or poisson"),
+      },
     },
     {
       key: "find-max-rate",
@@ -168,27 +248,57 @@ const method: SettingGroup = {
       key: "runs",
       value: "<n>",
       help: "runs of each configuration; auto: as many as it takes to tell them apart",
-      fallback: "3",
-      choices: () => ["auto"],
+      defaultValue: "3",
+      choices: () => valuesOnly(["auto"]),
+      singleRun: { name: "RUNS", schema: wholeText("runs"), help: "number of runs", defaultValue: "1" },
     },
     { key: "max-runs", value: "<n>", help: "with --runs auto: of each configuration; else 20" },
     { key: "budget", value: "<time>", help: "with --runs auto: for the whole campaign, e.g. 90s, 20m, 1.5h" },
-    { key: "warmup", value: "<s>", help: "seconds of load before each run, discarded", fallback: "10" },
+    {
+      key: "warmup",
+      value: "<s>",
+      help: "seconds of load before each run, discarded",
+      defaultValue: "10",
+      singleRun: { name: "WARMUP", schema: decimalText("warmup") },
+    },
     {
       key: "cooldown",
       value: "<a[,b]>",
       help: "seconds between runs, and between clients in consecutive order",
-      fallback: "5,10",
+      defaultValue: "5,10",
+      singleRun: {
+        name: "COOLDOWN",
+        schema: decimalText("cooldown"),
+        help: "seconds between runs",
+        defaultValue: "5",
+        toValue: (text) => `${text},0`,
+      },
     },
     {
       key: "order",
       value: "<order>",
       help: "interleaved|consecutive",
-      fallback: "interleaved",
-      choices: () => ["interleaved", "consecutive"],
+      defaultValue: "interleaved",
+      choices: () => valuesOnly(["interleaved", "consecutive"]),
     },
-    { key: "seed", value: "<n>", help: "of order and traffic; random if not given" },
-    { key: "workers", value: "<n>", help: "threads of the load generator", fallback: "1" },
+    {
+      key: "seed",
+      value: "<n>",
+      help: "of order and traffic; random if not given",
+      singleRun: {
+        name: "SEED",
+        schema: wholeText("seed"),
+        help: "seed of order and traffic",
+        defaultValue: "1",
+      },
+    },
+    {
+      key: "workers",
+      value: "<n>",
+      help: "threads of the load generator",
+      defaultValue: "1",
+      singleRun: { name: "WORKERS", schema: wholeText("workers") },
+    },
     {
       key: "threshold",
       value: "<list>",
@@ -205,8 +315,13 @@ const placement: SettingGroup = {
       key: "runtime",
       value: "<runtime>",
       help: `auto|${ids(runtimes).join("|")}`,
-      fallback: "auto",
-      choices: () => ["auto", ...ids(runtimes)],
+      defaultValue: "auto",
+      choices: () => [{ value: "auto", hint: "the first of these that works" }, ...valuesOnly(ids(runtimes))],
+      singleRun: {
+        name: "RUNTIME",
+        schema: z.string().max(40),
+        help: ["auto", ...ids(runtimes)].join(", "),
+      },
       onResume: "flag",
     },
     {
@@ -214,6 +329,7 @@ const placement: SettingGroup = {
       value: "<path>",
       help: "a file or folder that adds clients, limiters, options or traffic; several times for several",
       variable: "PLUGINS",
+      variableHelp: `files and folders that add clients, limiters, options or traffic, separated by "${delimiter}"`,
       repeatable: true,
     },
     {
@@ -227,6 +343,7 @@ const placement: SettingGroup = {
       value: "<size>",
       help: "its memory cap, e.g. 512m; else 2g",
       variable: "STORE_MEMORY",
+      variableHelp: "memory cap of a store node, e.g. 512m; else 2g",
     },
     {
       key: "server-cpus",
@@ -258,35 +375,37 @@ const placement: SettingGroup = {
       value: "<path>",
       help: "store program; else PATH, else embedded",
       variable: "VALKEY_SERVER",
-      onResume: "anew",
+      onResume: "flag or variable",
     },
     {
       key: "redis-server",
       value: "<path>",
       help: "store program; else PATH",
       variable: "REDIS_SERVER",
-      onResume: "anew",
+      onResume: "flag or variable",
     },
     {
       key: "store-url",
       value: "<url>",
       help: "measure a store that you already run: redis[s]://[user:password@]host[:port]; better as STORE_URL, which no process list shows",
       variable: "STORE_URL",
+      variableHelp: "measure a store that you already run: redis[s]://[user:password@]host[:port]",
       secret: true,
-      onResume: "anew",
+      onResume: "flag or variable",
     },
     {
       key: "store-ca",
       value: "<file>",
       help: "certificate (PEM) that vouches for rediss://",
       variable: "STORE_CA",
-      onResume: "anew",
+      onResume: "flag or variable",
     },
     {
       key: "output",
       value: "<dir>",
       help: "results root",
-      fallback: "results",
+      defaultValue: "results",
+      singleRun: { name: "OUTPUT_DIR", schema: z.string().max(4096) },
       incidental: true,
       onResume: "flag",
     },
@@ -337,7 +456,7 @@ const output: SettingGroup = {
       value: "<mode>",
       help: "live|run|phase (redrawn in place, a line a run, a line a phase); else live on a terminal, run elsewhere",
       flagOnly: true,
-      choices: () => progressModes,
+      choices: () => valuesOnly(progressModes),
       onResume: "flag",
     },
     {
@@ -362,7 +481,14 @@ export function settingOf(key: string): Setting {
   return found;
 }
 
-/** Those that a campaign file may hold. */
+/** The default of a setting that has one. @throws Error if it has none, which is a defect */
+export function defaultOf(key: string): string {
+  const { defaultValue } = settingOf(key);
+  if (defaultValue === undefined) throw new Error(`--${key} has no default`);
+  return defaultValue;
+}
+
+/** Settings that a campaign file can hold. */
 export const FILE_SETTINGS: readonly Setting[] = SETTINGS.filter(
   ({ secret, flagOnly }) => !(secret || flagOnly),
 );

@@ -4,7 +4,7 @@ import type { Threshold } from "../../contract/manifest.js";
 type Metric = Threshold["metric"];
 
 interface Unit {
-  /** Factor to the unit in which the figure is kept. */
+  /** Factors to the unit of the result. */
   factors: Readonly<Record<string, number>>;
   max: number;
 }
@@ -12,7 +12,7 @@ interface Unit {
 const MILLISECONDS: Unit = { factors: { ms: 1, us: 0.001, µs: 0.001, s: 1000, "": 1 }, max: 3_600_000 };
 const SHARE: Unit = { factors: { "": 1, "%": 0.01 }, max: 1 };
 
-/** Figures that a threshold can be set on, with the units they may be written in. */
+/** Figures that can have a threshold, with their units. */
 const METRICS: Readonly<Record<Metric, Unit>> = {
   throughput: { factors: { "": 1, "/s": 1 }, max: 1e9 },
   p50: MILLISECONDS,
@@ -32,7 +32,7 @@ const NAMES = Object.keys(METRICS).join(", ");
 
 /**
  * Reads `p99<10ms,errors<0.1%,limited_share=0.1±0.01` (also `+-` for `±`).
- * @throws usageError that names what was given and what is valid
+ * @throws usageError naming the given text and what is valid
  */
 export function parseThresholds(source: string, text: string): Threshold[] {
   const parts = text.split(",").map((part) => part.trim());
@@ -50,7 +50,7 @@ function parseThreshold(source: string, text: string): Threshold {
     const factor = unit.factors[name];
     if (factor === undefined) {
       const valid = Object.keys(unit.factors).filter(Boolean).join(", ");
-      throw refused(`${name} is no unit of ${metric}: give ${valid}`);
+      throw refused(`${name} is not a unit of ${metric}: give ${valid}`);
     }
     const value = Number(amount) * factor;
     if (value > unit.max) throw refused(`give at most ${unit.max}`);
@@ -59,7 +59,7 @@ function parseThreshold(source: string, text: string): Threshold {
   const op = found.op as Threshold["op"];
   const exact = op === "=";
   if (exact !== (found.tolerance !== undefined))
-    throw refused(exact ? "= needs a tolerance, e.g. =0.1±0.01" : "a tolerance goes with = alone");
+    throw refused(exact ? "= needs a tolerance, e.g. =0.1±0.01" : "only = takes a tolerance");
   return {
     text,
     metric,

@@ -4,23 +4,23 @@ import { widthOf } from "./text.js";
 
 const isCheckout = existsSync(fileURLToPath(new URL("../../../scripts/run-all.sh", import.meta.url)));
 
-/** How a campaign is called: by the script of a checkout, or by the command of a package, which has no such script. */
+/** The command that starts a campaign: the script in a checkout; the installed package has no scripts. */
 export const CAMPAIGN_COMMAND = isCheckout ? "./scripts/run-all.sh" : "ratelimit-bench run";
-/** How a report is built again, likewise. */
+/** The command that builds a report again. */
 export const REPORT_COMMAND = isCheckout ? "./scripts/generate_report.py" : "ratelimit-bench report";
-/** A campaign in help texts. */
+/** The campaign command in help texts. */
 export const CAMPAIGN_NAME = isCheckout ? "run-all.sh" : CAMPAIGN_COMMAND;
 
-/** A word as a shell takes it. */
+/** A word, quoted for a shell if it needs to be. */
 export const quoted = (word: string): string =>
   /^[\w@:+.,/=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** A word of a command line, its quoted parts whole, and a flag with its value. */
+/** A word with its quoted parts whole. A flag and its value are one piece. */
 const WORD = String.raw`(?:'[^']*'|\\.|[^\s'\\])+`;
 const PIECE = new RegExp(`--${WORD}(?: (?!--)${WORD})?|${WORD}`, "g");
 
-/** A command line over as many lines as it needs, as a shell reads it; what is wider than a line stays whole. */
-export function continued(command: string, columns: number): string[] {
+/** Breaks a command line into lines that a shell joins again. A piece that is wider than a line stays whole. */
+export function wrapCommand(command: string, columns: number): string[] {
   const lines: string[] = [];
   for (const piece of command.match(PIECE) ?? []) {
     const last = lines.at(-1);

@@ -28,7 +28,9 @@ export interface CompletionCommand {
 
 /** What may follow flags whose commander option does not list its choices. */
 export const VALUES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  SETTINGS.flatMap(({ key, choices }) => (choices ? [[`--${key}`, choices()]] : [])),
+  SETTINGS.flatMap(({ key, choices }) =>
+    choices ? [[`--${key}`, choices().map(({ value }) => value)]] : [],
+  ),
 );
 
 const PATHS = /^(dir|file|path|folder|campaign)/i;

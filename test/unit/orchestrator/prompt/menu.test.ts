@@ -3,19 +3,19 @@ import { describe, expect, test } from "vitest";
 import type { Preview } from "../../../../src/orchestrator/campaign/dry-run.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import {
-  type Answers,
+  argvOf,
   clientGroups,
-  FIRST_ANSWERS,
-  wordsOf,
+  DEFAULT_ANSWERS,
+  type MenuAnswers,
 } from "../../../../src/orchestrator/prompt/answers.js";
 import { pages } from "../../../../src/orchestrator/prompt/pages.js";
 import { planLines } from "../../../../src/orchestrator/prompt/plan-lines.js";
 import { BACK, Cancelled, type Prompter } from "../../../../src/orchestrator/prompt/prompter.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
-import { continued } from "../../../../src/orchestrator/ui/command-text.js";
+import { wrapCommand } from "../../../../src/orchestrator/ui/command-text.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
-const words = (answers: Partial<Answers>) => wordsOf({ ...FIRST_ANSWERS, ...answers }).join(" ");
+const words = (answers: Partial<MenuAnswers>) => argvOf({ ...DEFAULT_ANSWERS, ...answers }).join(" ");
 
 describe("the command line of the menu's answers", () => {
   test("names what differs from the defaults, and a group that is whole by its name", () => {
@@ -35,8 +35,8 @@ describe("the command line of the menu's answers", () => {
   });
 
   test("is one that the parser takes, for every client, store and traffic that there is", () => {
-    const answers: Answers = {
-      ...FIRST_ANSWERS,
+    const answers: MenuAnswers = {
+      ...DEFAULT_ANSWERS,
       clients: Object.values(clientGroups()).flat(),
       stores: ["own", "valkey", "redis"],
       workload: "both",
@@ -44,7 +44,7 @@ describe("the command line of the menu's answers", () => {
       traffic: ["hot", "fixed"],
       duration: "custom:7",
     };
-    const request = parseCampaign(wordsOf(answers), {});
+    const request = parseCampaign(argvOf(answers), {});
     if (!request) throw new Error("help was printed");
     expect(makePlan(request, everything).skips.map(({ asked }) => asked)).toEqual([
       "valkey-glide@redis",
@@ -55,7 +55,7 @@ describe("the command line of the menu's answers", () => {
   });
 });
 
-/** Answers from a list; a question that has none left gives up. */
+/** Answers from a list; cancels when the list is empty. */
 function answering(...answers: (string | string[] | typeof BACK)[]): Prompter {
   const next = async () => {
     const answer = answers.shift();
@@ -64,19 +64,19 @@ function answering(...answers: (string | string[] | typeof BACK)[]): Prompter {
   };
   const nothing = () => {};
   return {
-    one: next,
-    many: next,
+    selectOne: next,
+    selectMany: next,
     text: next,
     columns: 76,
     show: nothing,
-    command: nothing,
-    during: (_what, work) => work,
+    showCommand: nothing,
+    showWhile: (_activity, work) => work,
   };
 }
 
 test("going back from a text that is typed leads to the choice before it", async () => {
   const page = pages.find(({ title }) => title === "Duration");
-  const answer = await page?.ask(answering("custom", BACK, "custom", "45"), FIRST_ANSWERS);
+  const answer = await page?.ask(answering("other", BACK, "other", "45"), DEFAULT_ANSWERS);
   expect(answer).toEqual({ duration: "custom:45" });
 });
 
@@ -150,16 +150,16 @@ describe("a command line over several lines", () => {
 
   test("is the same to a shell", () => {
     for (const columns of [20, 40, 79]) {
-      const told = (text: string) =>
+      const argumentsOf = (text: string) =>
         spawnSync("sh", ["-c", `set -- ${text}\nprintf '<%s>' "$@"`], { encoding: "utf8" }).stdout;
-      expect(told(continued(command, columns).join("\n"))).toBe(told(command));
+      expect(argumentsOf(wrapCommand(command, columns).join("\n"))).toBe(argumentsOf(command));
     }
     expect(spawnSync("sh", ["-c", `set -- ${command}; echo $#`], { encoding: "utf8" }).stdout).toBe("10\n");
   });
 
   test("fits, with each value beside its flag, but for what is longer", () => {
-    expect(Math.max(...continued(command, 40).map((line) => line.length))).toBeLessThanOrEqual(40);
-    expect(continued("a", 79)).toEqual(["a"]);
-    expect(continued("./run.sh --runs 3 --seed 7", 19)).toEqual(["./run.sh --runs 3 \\", "  --seed 7"]);
+    expect(Math.max(...wrapCommand(command, 40).map((line) => line.length))).toBeLessThanOrEqual(40);
+    expect(wrapCommand("a", 79)).toEqual(["a"]);
+    expect(wrapCommand("./run.sh --runs 3 --seed 7", 19)).toEqual(["./run.sh --runs 3 \\", "  --seed 7"]);
   });
 });

@@ -31,13 +31,13 @@ test("--runs auto plans 20 runs at most, --max-runs and --budget others, and a m
 
 describe("refused in one line:", () => {
   test.each([
-    [["--runs", "3", "--max-runs", "8"], "--max-runs 8 is of no use without --runs auto"],
-    [["--preset", "standard", "--budget", "20m"], "--budget 20m is of no use without --runs auto"],
+    [["--runs", "3", "--max-runs", "8"], "--max-runs 8 needs --runs auto"],
+    [["--preset", "standard", "--budget", "20m"], "--budget 20m needs --runs auto"],
     [["--runs", "auto", "--order", "consecutive"], "--order consecutive"],
     [["--runs", "auto", "--max-runs", "4"], "from 5 to 1000"],
     [["--runs", "auto", "--budget", "20"], "with its unit"],
     [["--runs", "auto", "--budget", "0s"], "with its unit"],
-    [["--runs", "auto", "--rate", "100"], "in an open loop"],
+    [["--runs", "auto", "--rate", "100"], "an open loop fixes"],
     [["--runs", "automatic"], "or auto"],
   ])("%j", async (flags, text) => {
     await expectFailure(() => requestOf(...none, ...flags), EXIT.usage, text);

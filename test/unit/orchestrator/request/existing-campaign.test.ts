@@ -58,8 +58,8 @@ describe("--resume", () => {
     const request = resume(root, [], { RATE_LIMIT_POINTS: "7", RATE_LIMIT_DURATION: "9" });
     expect(request?.limits).toEqual({ points: 5 });
     expect(request?.notices).toEqual([
-      "RATE_LIMIT_POINTS is not read: 20260101_000000 goes on as it began",
-      "RATE_LIMIT_DURATION is not read: 20260101_000000 goes on as it began",
+      "RATE_LIMIT_POINTS is ignored: 20260101_000000 keeps its settings",
+      "RATE_LIMIT_DURATION is ignored: 20260101_000000 keeps its settings",
     ]);
   });
 

@@ -31,10 +31,10 @@ test.each<[string, ...string[]]>([
   ["p99<NaN", "give e.g."],
   ["p98<1ms", "there is no figure p98", "limited_share"],
   ["constructor<1", "there is no figure"],
-  ["p99<10%", "no unit of p99", "ms"],
+  ["p99<10%", "not a unit of p99", "ms"],
   ["errors<200%", "at most 1"],
   ["limited_share=0.1", "needs a tolerance"],
-  ["p99<1ms±1", "= alone"],
+  ["p99<1ms±1", "only = takes"],
   ["$(touch x)", "give e.g."],
 ])("%j is refused with what is valid", async (text, ...parts) => {
   await expectFailure(() => parseThresholds("--threshold", text), EXIT.usage, "--threshold", ...parts);

@@ -6,7 +6,7 @@ import { type LineDetail, LinesScreen } from "../../../../src/orchestrator/ui/li
 import { TerminalScreen } from "../../../../src/orchestrator/ui/live-screen.js";
 import { openScreen } from "../../../../src/orchestrator/ui/open-screen.js";
 import { QuietScreen } from "../../../../src/orchestrator/ui/quiet-screen.js";
-import { assumeSize } from "../../../../src/orchestrator/ui/tty.js";
+import { ensureSize } from "../../../../src/orchestrator/ui/tty.js";
 import type { Detail } from "../../../../src/orchestrator/ui/types.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { Kept, planOf, shown, Telling } from "../../../helpers/events.js";
@@ -237,7 +237,7 @@ describe("on a terminal", () => {
     const out = new Resized();
     out.columns = 0;
     out.rows = 0;
-    assumeSize(out);
+    ensureSize(out);
     expect([out.columns, out.rows]).toEqual([80, 24]);
     const { text } = shown((outputs) => new TerminalScreen(outputs, "normal"), state, out).out;
     expect(text).toMatch(/^ {2}5000 requests\/s, p50 1\.50 ms, p99 12\.25 ms, 10\.0 % limited — valid$/m);
@@ -251,7 +251,7 @@ describe("on a terminal", () => {
 
   test("a pipe is given no size", () => {
     const pipe: { write(): void; columns?: number } = { write: () => {} };
-    assumeSize(pipe);
+    ensureSize(pipe);
     expect(pipe.columns).toBeUndefined();
   });
 
