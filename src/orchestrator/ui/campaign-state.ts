@@ -1,30 +1,30 @@
 import type { CampaignEvent, EventOf } from "../../contract/events.js";
 
-/** What has happened so far: what the live screen and the last one are made of. */
+/** What has happened in a campaign so far. The live and the final screen show it. */
 export class CampaignState {
   campaign: EventOf<"campaign"> | undefined;
-  /** The run under way. */
+  /** The current run. */
   run: EventOf<"run_started"> | undefined;
   phase: EventOf<"phase"> | undefined;
-  /** The newest second of the run under way, while it measures. */
+  /** The latest second of the current run, while it measures. */
   second: EventOf<"second"> | undefined;
-  /** The newest word on the time that is left. */
-  left: { time_left_s: number; at: string } | undefined;
+  /** The latest estimate of the time left. */
+  timeLeft: { time_left_s: number; at: string } | undefined;
   report: EventOf<"report"> | undefined;
   ended: EventOf<"ended"> | undefined;
-  /** Runs of the plan that turned out not to be needed. */
+  /** Planned runs that adaptive rounds do not need. */
   #notNeeded = 0;
   readonly finished: EventOf<"run_finished">[] = [];
   readonly kept: EventOf<"run_kept">[] = [];
-  /** Every run that was begun, by its file. */
+  /** Every run that was started, by its file. */
   readonly started = new Map<string, EventOf<"run_started">>();
 
   add(event: CampaignEvent): void {
-    if ("time_left_s" in event) this.left = { time_left_s: event.time_left_s, at: event.at };
+    if ("time_left_s" in event) this.timeLeft = { time_left_s: event.time_left_s, at: event.at };
     switch (event.event) {
       case "campaign":
         this.campaign = event;
-        this.left = { time_left_s: event.estimate_s, at: event.at };
+        this.timeLeft = { time_left_s: event.estimate_s, at: event.at };
         break;
       case "run_kept":
         this.kept.push(event);
@@ -59,12 +59,12 @@ export class CampaignState {
     }
   }
 
-  /** Runs that there will be, at most. */
+  /** Maximum number of runs of the campaign. */
   get total(): number {
     return (this.campaign?.runs ?? 0) - this.#notNeeded;
   }
 
-  /** Runs that need not be looked at again. */
+  /** Number of runs that are finished or kept from an earlier session. */
   get done(): number {
     return this.finished.length + this.kept.length;
   }

@@ -8,27 +8,27 @@ import {
   type RunStatus,
 } from "../../contract/events.js";
 import { adaptiveLines, campaignText, finishedText, lookText, runText } from "./event-text.js";
-import { durationText, plain, plainLines } from "./text.js";
+import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
 import type { Screen } from "./types.js";
 
-/** Appends lines to a file. A failure to write is reported once and ends nothing: it is only a log. */
+/** Appends lines to a file. A write error is reported once and stops nothing but the log. */
 export function lineLog(
   path: string,
   report = (text: string): unknown => process.stderr.write(`${text}\n`),
 ): (line: string) => void {
-  let broken = false;
+  let hasFailed = false;
   return (line) => {
-    if (broken) return;
+    if (hasFailed) return;
     try {
       appendFileSync(path, `${line}\n`);
     } catch (error) {
-      broken = true;
+      hasFailed = true;
       report(`${path} cannot be written: ${messageOf(error)}`);
     }
   };
 }
 
-/** An event without its time, which the log adds. */
+/** An event without its time; `EventLog` adds it. */
 export type NewEvent = CampaignEvent extends infer Each
   ? Each extends CampaignEvent
     ? Omit<Each, "at">
@@ -53,14 +53,14 @@ export class EventLog {
     this.emit({ event: "opened", schema: EVENT_SCHEMA, schema_version: EVENT_SCHEMA_VERSION });
   }
 
-  /** Appends all further lines to this file, after those that came before it was known. */
+  /** Writes all lines to this file, including those from before this call. */
   writeTo(path: string): void {
     this.#append = lineLog(path, (text) => this.warn(text));
     for (const line of this.#held) this.#append(line);
     this.#held = [];
   }
 
-  /** Ignored after the end. */
+  /** Does nothing after `end`. */
   emit(newEvent: NewEvent): void {
     if (this.#ended) return;
     const { event: kind, ...rest } = newEvent;
@@ -75,27 +75,27 @@ export class EventLog {
     this.emit({ event: "notice", level: "info", text });
   }
 
-  /** Set-up that takes more than a few seconds: shown with `--quiet` too, so that it does not look like a hang. */
+  /** Set-up that takes more than a few seconds. `--quiet` shows it too, so that it does not look like a hang. */
   setUp(text: string): void {
     this.emit({ event: "notice", level: "setup", text });
   }
 
-  /** Something that matters and may have gone wrong: to standard error. */
+  /** A warning, on standard error. */
   warn(text: string): void {
     this.emit({ event: "notice", level: "warning", text });
   }
 
-  /** A detail for the log and for `--verbose`. */
+  /** A detail for the log and `--verbose`. */
   detail(text: string): void {
     this.emit({ event: "detail", text });
   }
 
-  /** A line of one of the run's programs; the run has a log of its own, so that the campaign's stays readable. */
+  /** A line of one of the run's programs. It goes to the run's log, so that the campaign's stays readable. */
   programLine(role: string, text: string): void {
     this.emit({ event: "detail", role, text });
   }
 
-  /** The last event; releases the screen. @param reason why the campaign ended early */
+  /** Emits the last event and releases the screen. @param reason why the campaign ended early */
   end(exitCode: number, reason?: string): void {
     this.emit({
       event: "ended",
@@ -108,7 +108,7 @@ export class EventLog {
     this.close();
   }
 
-  /** The campaign's folder, once there is one. */
+  /** The campaign's folder; undefined before it exists. */
   get folder(): string | undefined {
     return this.#folder;
   }
@@ -119,7 +119,7 @@ export class EventLog {
     return valid + suspect + invalid + kept;
   }
 
-  /** Releases the terminal, also without a last event. */
+  /** Releases the terminal. */
   close(): void {
     this.#screen.close();
   }
@@ -146,32 +146,32 @@ export class EventLog {
   }
 }
 
-/** What benchmark.log keeps of an event. Live figures are not kept: the result has them, better. */
+/** The lines of benchmark.log for an event. Live figures are left out: the results hold better ones. */
 export function logLines(event: CampaignEvent): string[] {
   switch (event.event) {
     case "opened":
     case "second":
       return [];
     case "report":
-      return event.adaptive ? adaptiveLines(event.adaptive).map(plain) : [];
+      return event.adaptive ? adaptiveLines(event.adaptive).map(escapeControls) : [];
     case "look":
-      return [plain(lookText(event))];
+      return [escapeControls(lookText(event))];
     case "notice":
-      return [plain(event.text)];
+      return [escapeControls(event.text)];
     case "detail":
-      // The lines of a run's programs have a log of their own.
-      return event.role ? [] : [plainLines(event.text)];
+      // The run's log has the lines of its programs.
+      return event.role ? [] : [escapeControlsInLines(event.text)];
     case "campaign":
-      return [plain(campaignText(event, durationText(event.estimate_s)))];
+      return [escapeControls(campaignText(event, durationText(event.estimate_s)))];
     case "run_kept":
-      return [`[${event.number}/${event.of}] ${plain(event.file)} is kept`];
+      return [`[${event.number}/${event.of}] ${escapeControls(event.file)} is kept`];
     case "run_started":
-      return [plain(`[${event.number}/${event.of}] ${runText(event)}`)];
+      return [escapeControls(`[${event.number}/${event.of}] ${runText(event)}`)];
     case "phase":
       return [event.phase === "report" ? "building the report" : `  ${event.phase}`];
     case "run_finished":
-      return [plain(`  ${finishedText(event)}`)];
+      return [escapeControls(`  ${finishedText(event)}`)];
     case "ended":
-      return [plain(`ended with ${event.exit_code}${event.reason ? `: ${event.reason}` : ""}`)];
+      return [escapeControls(`ended with ${event.exit_code}${event.reason ? `: ${event.reason}` : ""}`)];
   }
 }

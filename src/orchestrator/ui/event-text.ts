@@ -1,8 +1,9 @@
 import { type Configuration, loadText } from "../../contract/configuration.js";
 import type { EventOf, Phase } from "../../contract/events.js";
 import type { AdaptiveSummary } from "../../contract/summary.js";
-import { durationText } from "./text.js";
+import { counted, durationText } from "./text.js";
 
+const throughputText = (perSecond: number): string => `${Math.round(perSecond)} requests/s`;
 export const rateText = (perSecond: number): string => `${Math.round(perSecond)}/s`;
 export const msText = (ms: number): string => `${ms.toFixed(2)} ms`;
 const shareText = (share: number, digits = 0): string => `${(100 * share).toFixed(digits)} %`;
@@ -19,8 +20,8 @@ export function runText({
   runs_per_configuration,
   at_most,
 }: EventOf<"run_started">): string {
-  const of = `${at_most ? "at most " : ""}${runs_per_configuration}`;
-  return `${configurationText(configuration)}, run ${run} of ${of}`;
+  const total = `${at_most ? "at most " : ""}${runs_per_configuration}`;
+  return `${configurationText(configuration)}, run ${run} of ${total}`;
 }
 
 const PHASES: Partial<Record<Phase, string>> = {
@@ -35,15 +36,15 @@ const PHASES: Partial<Record<Phase, string>> = {
   report: "building the report",
 };
 
-/** What a phase means to a person. */
+/** A phase in words for the user. */
 export const phaseText = (phase: Phase): string => PHASES[phase] ?? phase;
 
-/** The live figures of a second, each as one piece; what was not seen has none. */
+/** The live figures of a second. Figures that were not measured are left out. */
 export function secondPieces(second: EventOf<"second">): string[] {
   const { limited_share, p99_ms, generator_event_loop_utilisation: generator } = second;
   const { server_event_loop_utilisation: server, server_cpu_percent: cpu } = second;
   return [
-    [`${Math.round(second.requests_per_second)} requests/s`],
+    [throughputText(second.requests_per_second)],
     p99_ms === undefined ? [] : [`p99 ${msText(p99_ms)}`],
     limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
     generator === undefined ? [] : [`generator ${shareText(generator)} busy`],
@@ -56,17 +57,17 @@ export function secondPieces(second: EventOf<"second">): string[] {
 const reasonsText = ({ reasons }: EventOf<"run_finished">): string =>
   reasons.map(({ rule, text }) => `${rule} ${text}`).join("; ");
 
-/** What became of a run: its figures, its verdict and why. */
+/** The outcome of a run: figures, verdict and reasons. */
 export function finishedText(finished: EventOf<"run_finished">): string {
   const { figures, status } = finished;
   if (!figures) return finished.reasons.map(({ text }) => text).join("; ") || status;
   const { p50_ms, p99_ms, limited_share, server_cpu_us_per_request: cpu } = figures;
   const pieces = [
-    [`${Math.round(figures.requests_per_second)} requests/s`],
+    [throughputText(figures.requests_per_second)],
     p50_ms === undefined ? [] : [`p50 ${msText(p50_ms)}`],
     p99_ms === undefined ? [] : [`p99 ${msText(p99_ms)}`],
     limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
-    cpu === undefined ? [] : [`server ${cpu.toFixed(0)} µs CPU a request`],
+    cpu === undefined ? [] : [`server ${cpu.toFixed(0)} µs CPU per request`],
   ];
   const reasons = reasonsText(finished);
   return `${pieces.flat().join(", ")} — ${status}${reasons ? ` (${reasons})` : ""}`;
@@ -79,7 +80,7 @@ export function runLine(finished: EventOf<"run_finished">, configuration: Config
   const rules = [...new Set(reasons.map(({ rule }) => rule))].join(", ");
   const outcome = figures
     ? [
-        `${Math.round(figures.requests_per_second)} requests/s`,
+        throughputText(figures.requests_per_second),
         ...(figures.p99_ms === undefined ? [] : [`p99 ${msText(figures.p99_ms)}`]),
         rules ? `${status} (${rules})` : status,
       ].join(", ")
@@ -89,28 +90,28 @@ export function runLine(finished: EventOf<"run_finished">, configuration: Config
 
 /** What an adaptive campaign decided after a round. */
 export function lookText({ round, go_on, done }: EventOf<"look">): string {
-  const names = done.map(({ label, load, reason }) => `${label}, ${load} (${reason})`).join("; ");
-  const on =
-    go_on === 0 ? "none goes on" : `${counted(go_on, "configuration")} ${go_on === 1 ? "goes" : "go"} on`;
-  return `after round ${round}: ${on}${names ? `; done: ${names}` : ""}`;
+  const finished = done.map(({ label, load, reason }) => `${label}, ${load} (${reason})`).join("; ");
+  const remaining =
+    go_on === 0
+      ? "all are done"
+      : `${counted(go_on, "configuration")} ${go_on === 1 ? "continues" : "continue"}`;
+  return `after round ${round}: ${remaining}${finished ? `; done: ${finished}` : ""}`;
 }
 
-/** What adaptive runs have led to, a line each. */
+/** What adaptive runs concluded, one line each. */
 export function adaptiveLines({ sentence, concluded, not_concluded }: AdaptiveSummary): string[] {
   return [
     sentence,
     ...concluded.map((text) => `concluded: ${text}`),
-    ...not_concluded.map((text) => `not concluded: ${text}`),
+    ...not_concluded.map((text) => `inconclusive: ${text}`),
   ];
 }
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** `3 runs of 1 configuration, interleaved, about 12 s; seed 1; results in …`. */
 export function campaignText(event: EventOf<"campaign">, length: string): string {
   const { at_least, configurations } = event;
-  const many = counted(event.runs, "run");
-  const runs = at_least && at_least.runs < event.runs ? `${at_least.runs} to ${many}` : many;
+  const most = counted(event.runs, "run");
+  const runs = at_least && at_least.runs < event.runs ? `${at_least.runs} to ${most}` : most;
   const counts = `${runs} of ${counted(configurations.length, "configuration")}`;
   const times =
     at_least && durationText(at_least.estimate_s) !== length

@@ -2,48 +2,48 @@ import ansi from "ansi-escapes";
 import type { Output } from "./types.js";
 
 /**
- * Lines at the bottom of the terminal that are drawn over again and again. The cursor, hidden, rests at the start of
- * the first of them: after a resize, whether the terminal breaks long lines anew or not, that is still where the
- * frame begins, and all below it is ours.
+ * Lines at the bottom of the terminal that are redrawn in place. The hidden cursor stays at the start of the first line.
+ * After a resize the frame still begins there, whether or not the terminal rewraps long lines, and everything below
+ * belongs to the frame.
  */
 export class Frame {
   readonly #output: Output;
   #shown: readonly string[] = [];
-  #hidden = false;
+  #isDrawn = false;
 
   constructor(output: Output) {
     this.#output = output;
   }
 
-  /** @param lines each fits into one row; all together into the screen */
+  /** @param lines each fits into one row, all of them into the screen */
   draw(lines: readonly string[]): void {
     this.#shown = lines;
-    this.#output.write(this.#hide() + this.#drawn());
+    this.#output.write(this.#hideCursorText() + this.#redrawText());
   }
 
-  /** Writes lines that stay, above the frame. @param write where they go, if not to this terminal's own stream */
+  /** Writes permanent lines above the frame. @param write for another stream than the frame's */
   print(lines: readonly string[], write = (text: string) => this.#output.write(text)): void {
     if (lines.length === 0) return;
     this.#output.write(`\r${ansi.eraseDown}`);
     write(`${lines.join("\n")}\n`);
-    if (this.#hidden) this.#output.write(this.#drawn());
+    if (this.#isDrawn) this.#output.write(this.#redrawText());
   }
 
-  /** Removes the frame and gives the cursor back; it can be drawn again. */
+  /** Removes the frame and shows the cursor. `draw` brings the frame back. */
   remove(): void {
-    if (!this.#hidden) return;
-    this.#hidden = false;
+    if (!this.#isDrawn) return;
+    this.#isDrawn = false;
     this.#output.write(`\r${ansi.eraseDown}${ansi.cursorShow}`);
   }
 
-  #hide(): string {
-    if (this.#hidden) return "";
-    this.#hidden = true;
+  #hideCursorText(): string {
+    if (this.#isDrawn) return "";
+    this.#isDrawn = true;
     return ansi.cursorHide;
   }
 
-  #drawn(): string {
-    // Each line over the old one, and only then what is left below: nothing is blank in between, so nothing flickers.
+  #redrawText(): string {
+    // Overwrites each line and erases the rest last: no row is ever blank, so nothing flickers.
     const text = this.#shown.map((line) => `${line}${ansi.eraseEndLine}`).join("\n");
     const up = this.#shown.length > 1 ? ansi.cursorUp(this.#shown.length - 1) : "";
     return `\r${text}${this.#shown.length > 0 ? "" : ansi.eraseEndLine}${ansi.eraseDown}${up}\r`;

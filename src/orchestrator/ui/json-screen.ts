@@ -1,13 +1,13 @@
 import type { CampaignEvent } from "../../contract/events.js";
 import { CampaignState } from "./campaign-state.js";
-import { troubles } from "./final-screen.js";
-import { plain, plainJson } from "./text.js";
+import { problemLines } from "./final-screen.js";
+import { escapeControls, escapedJson } from "./text.js";
 import type { Detail, Outputs, Screen } from "./types.js";
 
-/** What `--json --quiet` leaves out. */
-const DETAILS: readonly string[] = ["second", "phase", "run_started"];
+/** Events that `--json --quiet` leaves out. */
+const QUIET_EVENTS: readonly string[] = ["second", "phase", "run_started"];
 
-/** Events as lines on standard output; warnings also as text on standard error. */
+/** Writes events as JSON lines to standard output, and warnings also as text to standard error. */
 export class JsonScreen implements Screen {
   readonly #outputs: Outputs;
   readonly #detail: Detail;
@@ -21,12 +21,12 @@ export class JsonScreen implements Screen {
   show(event: CampaignEvent): void {
     this.#state.add(event);
     if (event.event === "detail" && this.#detail !== "verbose") return;
-    if (this.#detail === "quiet" && DETAILS.includes(event.event)) return;
-    this.#outputs.out.write(`${plainJson(event)}\n`);
+    if (this.#detail === "quiet" && QUIET_EVENTS.includes(event.event)) return;
+    this.#outputs.out.write(`${escapedJson(event)}\n`);
     if (event.event === "notice" && event.level === "warning")
-      this.#outputs.err.write(`${plain(event.text)}\n`);
+      this.#outputs.err.write(`${escapeControls(event.text)}\n`);
     if (event.event === "ended")
-      for (const line of troubles(this.#state)) this.#outputs.err.write(`${line}\n`);
+      for (const line of problemLines(this.#state)) this.#outputs.err.write(`${line}\n`);
   }
 
   close(): void {}

@@ -9,18 +9,18 @@ import {
   runText,
   secondPieces,
 } from "./event-text.js";
-import { lastScreen, troubles } from "./final-screen.js";
-import { durationText, plain, plainLines } from "./text.js";
+import { finalLines, problemLines } from "./final-screen.js";
+import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
 import type { Outputs, Screen } from "./types.js";
 
 /** `14:03:27`, local time. */
 const clock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
 
-/** A line a run, a line a phase, or each second and the programs' own lines too. */
+/** One line per run, one line per phase, or also each second and the programs' lines. */
 export type LineDetail = "run" | "phase" | "verbose";
 
-/** For a pipe, a file or a CI job: lines with the time of day, and no escape sequence ever. */
-export class LinesScreen implements Screen {
+/** For a pipe, a file or a CI job: lines with the time of day, without escape sequences. */
+export class LineScreen implements Screen {
   readonly #outputs: Outputs;
   readonly #detail: LineDetail;
   readonly #state = new CampaignState();
@@ -34,24 +34,24 @@ export class LinesScreen implements Screen {
     this.#state.add(event);
     const { out, err } = this.#outputs;
     if (event.event === "notice" && event.level === "warning") {
-      err.write(`${plain(event.text)}\n`);
+      err.write(`${escapeControls(event.text)}\n`);
       return;
     }
     for (const line of this.#linesOf(event)) out.write(`${line}\n`);
     if (event.event !== "ended") return;
-    for (const line of lastScreen(this.#state, Number.POSITIVE_INFINITY)) out.write(`${line}\n`);
-    for (const line of troubles(this.#state)) err.write(`${line}\n`);
+    for (const line of finalLines(this.#state, Number.POSITIVE_INFINITY)) out.write(`${line}\n`);
+    for (const line of problemLines(this.#state)) err.write(`${line}\n`);
   }
 
   close(): void {}
 
   #linesOf(event: CampaignEvent): string[] {
-    const stamped = (text: string) => [`${clock(event.at)} ${plain(text)}`];
+    const stamped = (text: string) => [`${clock(event.at)} ${escapeControls(text)}`];
     switch (event.event) {
       case "notice":
-        return [plain(event.text)];
+        return [escapeControls(event.text)];
       case "campaign":
-        return [plain(campaignText(event, durationText(event.estimate_s)))];
+        return [escapeControls(campaignText(event, durationText(event.estimate_s)))];
       case "run_kept":
         return stamped(`[${event.number}/${event.of}] ${event.file} is kept`);
       case "run_started":
@@ -74,7 +74,7 @@ export class LinesScreen implements Screen {
       case "detail": {
         if (this.#detail !== "verbose") return [];
         const text = event.role ? `${event.role}: ${event.text}` : event.text;
-        return plainLines(text)
+        return escapeControlsInLines(text)
           .split("\n")
           .map((line) => `${clock(event.at)}     ${line}`);
       }

@@ -2,10 +2,10 @@ import { styleText } from "node:util";
 import type { CampaignEvent } from "../../contract/events.js";
 import { CampaignState } from "./campaign-state.js";
 import { campaignText, configurationText, finishedText, lookText, phaseText } from "./event-text.js";
-import { lastScreen, troubles } from "./final-screen.js";
+import { finalLines, problemLines } from "./final-screen.js";
 import { Frame } from "./frame.js";
 import { liveLines, type Tone } from "./live-lines.js";
-import { durationText, plain, plainLines, wrap } from "./text.js";
+import { durationText, escapeControls, escapeControlsInLines, wrap } from "./text.js";
 import type { Detail, Outputs, Screen } from "./types.js";
 
 type Style = Parameters<typeof styleText>[0];
@@ -15,26 +15,26 @@ const TONES: Record<Tone, Style | undefined> = {
   strong: "bold",
   normal: undefined,
   dim: "dim",
-  bad: "yellow",
+  problem: "yellow",
 };
 
 /**
- * The screen is drawn at most so often: once a second for the clock, at once for what happens. This process shares its
- * cores with what is measured: a redraw takes 0.03 to 0.13 ms of CPU (warm and cold, on a 2.5 GHz core, the terminal's
- * own work aside), so that four a second are about 0.05 % of one core.
+ * Shortest time between two redraws. The screen is redrawn every second for the clock, and at once for an event. This
+ * process shares its cores with the measured programs: a redraw takes 0.03 to 0.13 ms of CPU (warm and cold, on a 2.5 GHz
+ * core, without the terminal's own work), so four per second take about 0.05 % of one core.
  */
 const REDRAW_MS = 250;
 const CLOCK_MS = 1000;
 
-/** A person watches: finished runs scroll by, and below them stands what is under way, redrawn in place. */
-export class TerminalScreen implements Screen {
+/** For a terminal: finished runs scroll by; below them, the current run is redrawn in place. */
+export class LiveScreen implements Screen {
   readonly #outputs: Outputs;
   readonly #detail: Detail;
   readonly #state = new CampaignState();
   readonly #frame: Frame;
   readonly #hasColors: boolean;
   readonly #clock: NodeJS.Timeout;
-  #drawn_ms = 0;
+  #drawnAtMs = 0;
   #pending: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -57,12 +57,12 @@ export class TerminalScreen implements Screen {
     }
     if (event.event === "notice" && event.level === "warning") {
       const { err } = this.#outputs;
-      const lines = wrap(plain(event.text), this.#columns);
+      const lines = wrap(escapeControls(event.text), this.#columns);
       this.#frame.print(
         lines.map((line) => this.#styled("yellow", line)),
         (text) => err.write(text),
       );
-    } else this.#frame.print(this.#keptLines(event));
+    } else this.#frame.print(this.#permanentLines(event));
     this.#draw();
   }
 
@@ -77,14 +77,14 @@ export class TerminalScreen implements Screen {
     this.#frame.remove();
   }
 
-  /** Ctrl-Z: the shell gets its cursor back; the frame returns when the campaign goes on. */
+  /** Ctrl-Z: the shell gets its cursor back. The frame returns when the campaign continues. */
   readonly #suspend = (): void => {
     this.#frame.remove();
     process.kill(process.pid, "SIGSTOP");
   };
 
   readonly #redraw = (): void => {
-    this.#drawn_ms = 0;
+    this.#drawnAtMs = 0;
     this.#draw();
   };
 
@@ -92,11 +92,11 @@ export class TerminalScreen implements Screen {
     this.close();
     const columns = this.#columns;
     const { out, err } = this.#outputs;
-    for (const line of lastScreen(this.#state, columns)) out.write(`${line}\n`);
-    for (const line of troubles(this.#state, columns)) err.write(`${this.#styled("yellow", line)}\n`);
+    for (const line of finalLines(this.#state, columns)) out.write(`${line}\n`);
+    for (const line of problemLines(this.#state, columns)) err.write(`${this.#styled("yellow", line)}\n`);
   }
 
-  /** For lines that stay. The last column stays free: a character in it makes some terminals break the line. */
+  /** Width of permanent lines. Some terminals break a line whose last column holds a character. */
   get #columns(): number {
     return Math.max(20, (this.#outputs.out.columns ?? 80) - 1);
   }
@@ -106,34 +106,34 @@ export class TerminalScreen implements Screen {
     return styleText(style, text, { validateStream: false });
   }
 
-  /** What stays on the screen above the frame. */
-  #keptLines(event: CampaignEvent): string[] {
+  /** Lines of an event that stay on the screen above the frame. */
+  #permanentLines(event: CampaignEvent): string[] {
     const verbose = this.#detail === "verbose";
     switch (event.event) {
       case "notice":
-        return wrap(plain(event.text), this.#columns);
+        return wrap(escapeControls(event.text), this.#columns);
       case "campaign":
-        return wrap(plain(campaignText(event, durationText(event.estimate_s))), this.#columns);
+        return wrap(escapeControls(campaignText(event, durationText(event.estimate_s))), this.#columns);
       case "run_kept":
-        return [this.#styled("dim", plain(`[${event.number}/${event.of}] ${event.file} is kept`))];
+        return [this.#styled("dim", escapeControls(`[${event.number}/${event.of}] ${event.file} is kept`))];
       case "run_finished": {
         const started = this.#state.started.get(event.file);
         const what = started ? `${configurationText(started.configuration)}, run ${event.run}` : event.file;
         const style = event.status === "valid" ? "green" : event.status === "suspect" ? "yellow" : "red";
-        const head = wrap(plain(`[${event.number}/${event.of}] ${what}`), this.#columns);
-        const figures = wrap(plain(`  ${finishedText(event)}`), this.#columns);
+        const head = wrap(escapeControls(`[${event.number}/${event.of}] ${what}`), this.#columns);
+        const figures = wrap(escapeControls(`  ${finishedText(event)}`), this.#columns);
         return [
           ...head.map((line) => this.#styled("bold", line)),
           ...figures.map((line) => this.#styled(style, line)),
         ];
       }
       case "look":
-        return wrap(plain(lookText(event)), this.#columns);
+        return wrap(escapeControls(lookText(event)), this.#columns);
       case "phase":
         return verbose ? [this.#styled("dim", `  ${phaseText(event.phase)}`)] : [];
       case "detail": {
         const text = event.role ? `${event.role}: ${event.text}` : event.text;
-        return verbose ? [this.#styled("dim", plainLines(`    ${text}`))] : [];
+        return verbose ? [this.#styled("dim", escapeControlsInLines(`    ${text}`))] : [];
       }
       default:
         return [];
@@ -143,7 +143,7 @@ export class TerminalScreen implements Screen {
   #draw(): void {
     if (this.#closed || !this.#state.campaign) return;
     const now = Date.now();
-    const wait = this.#drawn_ms + REDRAW_MS - now;
+    const wait = this.#drawnAtMs + REDRAW_MS - now;
     if (wait > 0) {
       this.#pending ??= setTimeout(() => {
         this.#pending = undefined;
@@ -151,7 +151,7 @@ export class TerminalScreen implements Screen {
       }, wait).unref();
       return;
     }
-    this.#drawn_ms = now;
+    this.#drawnAtMs = now;
     const { columns = 80, rows = 24 } = this.#outputs.out;
     const lines = liveLines(this.#state, now, { columns, rows });
     this.#frame.draw(lines.map(({ tone, text }) => this.#styled(TONES[tone], text)));

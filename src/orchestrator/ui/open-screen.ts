@@ -1,23 +1,23 @@
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
 import { JsonScreen } from "./json-screen.js";
-import { LinesScreen } from "./line-screen.js";
-import { TerminalScreen } from "./live-screen.js";
+import { LineScreen } from "./line-screen.js";
+import { LiveScreen } from "./live-screen.js";
 import { QuietScreen } from "./quiet-screen.js";
 import type { OutputMode, Outputs, Screen } from "./types.js";
 
-/** Whether there is a terminal that can move its cursor. */
+/** Whether the output is a terminal that can move its cursor. */
 const canRedraw = ({ out }: Outputs, env: Environment): boolean => out.isTTY === true && env.TERM !== "dumb";
 
-/** Whether somebody watches: such a terminal, and no CI job, whose log is read later. */
+/** Whether somebody watches the output now. The log of a CI job is read later. */
 function isWatched(outputs: Outputs, env: Environment): boolean {
   const isCi = env.CI !== undefined && env.CI !== "" && env.CI !== "0" && env.CI !== "false";
   return canRedraw(outputs, env) && !isCi;
 }
 
 /**
- * The screen for what was asked and where it is shown.
- * @throws usageError for a live screen where there is no terminal
+ * Opens the screen that fits the output mode and the terminal.
+ * @throws usageError for a live screen without a terminal
  */
 export function openScreen(
   { format, detail, progress }: OutputMode,
@@ -29,6 +29,6 @@ export function openScreen(
   if (progress === "live" && !canRedraw(outputs, env))
     throw usageError("--progress live needs a terminal: give --progress run or phase");
   if (progress === "live" || (progress === undefined && isWatched(outputs, env)))
-    return new TerminalScreen(outputs, detail);
-  return new LinesScreen(outputs, detail === "verbose" ? "verbose" : (progress ?? "run"));
+    return new LiveScreen(outputs, detail);
+  return new LineScreen(outputs, detail === "verbose" ? "verbose" : (progress ?? "run"));
 }

@@ -1,14 +1,14 @@
 import type { Output } from "./types.js";
-/** Whether somebody can be asked: what is typed and what is shown are both a terminal's. */
+/** Whether the user can be asked: standard input and output are both terminals. */
 export const isInteractive = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true;
 
-/** A terminal that nobody told its size says 0, as under some container engines: it counts as 80 by 24. */
+/** A terminal of unknown size reports 0 by 0, as under some container engines. It gets 80 by 24. */
 export function ensureSize(output: Output): void {
-  const assume = () => {
+  const setMissing = () => {
     if (!output.isTTY) return;
     output.columns ||= 80;
     output.rows ||= 24;
   };
-  assume();
-  output.on?.("resize", assume);
+  setMissing();
+  output.on?.("resize", setMissing);
 }

@@ -1,26 +1,26 @@
 import type { CampaignEvent } from "../../contract/events.js";
 
-/** Shows what happens in a campaign. One file each; none of them ever throws because of where it writes. */
+/** Shows the events of a campaign. A screen never throws because of its output. */
 export interface Screen {
   show(event: CampaignEvent): void;
-  /** Leaves the terminal as it was found. Called once, also when the process ends by surprise. */
+  /** Restores the terminal. Called once, also if the process exits unexpectedly. */
   close(): void;
 }
 
-/** What a screen needs of a stream; `process.stdout` is one. */
+/** The part of a stream that a screen uses, e.g. of `process.stdout`. */
 export interface Output {
   write(text: string): unknown;
   isTTY?: boolean;
   columns?: number;
   rows?: number;
-  /** Whether colours are welcome: knows NO_COLOR, FORCE_COLOR and TERM. */
+  /** Whether to use colours; considers NO_COLOR, FORCE_COLOR and TERM. */
   hasColors?(): boolean;
   on?(event: "resize", listener: () => void): unknown;
   off?(event: "resize", listener: () => void): unknown;
 }
 
 export interface Outputs {
-  /** What was asked for. */
+  /** Results. */
   out: Output;
   /** Diagnostics. */
   err: Output;
@@ -35,6 +35,6 @@ export const progressModes = ["live", "run", "phase"] as const;
 export interface OutputMode {
   format: "text" | "json";
   detail: Detail;
-  /** Absent where nobody chose: live on a terminal, a line a run elsewhere. */
+  /** Absent by default: live on a terminal, one line per run elsewhere. */
   progress?: (typeof progressModes)[number];
 }

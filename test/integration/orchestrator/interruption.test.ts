@@ -82,7 +82,7 @@ describe("an interruption ends the campaign in order:", () => {
     expect(await campaign.traces()).toEqual([]);
     const page = join(campaign.folder, "report", "index.html");
     expect(existsSync(page)).toBe(false);
-    const [, command = ""] = /build the report of what was measured with\n {2}(.*)\n/.exec(stderr) ?? [];
+    const [, command = ""] = /build the report of the measured runs with\n {2}(.*)\n/.exec(stderr) ?? [];
     const built = spawnSync("bash", ["-c", command], { cwd: ROOT, encoding: "utf8" });
     expect({ ...built, stdout: built.stdout.trim() }).toMatchObject({ status: 0, stdout: page });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CampaignEvent } from "../../../../src/contract/events.js";
 import { CampaignState } from "../../../../src/orchestrator/ui/campaign-state.js";
-import { lastScreen, troubles } from "../../../../src/orchestrator/ui/final-screen.js";
+import { finalLines, problemLines } from "../../../../src/orchestrator/ui/final-screen.js";
 import { widthOf } from "../../../../src/orchestrator/ui/text.js";
 import { planOf, Telling } from "../../../helpers/events.js";
 
@@ -25,7 +25,7 @@ describe("the last screen", () => {
 
   test("has medians with their spread, and where report and log are", () => {
     const tell = new Telling();
-    const lines = lastScreen(storyOf([tell.campaign(), tell.report(), tell.ended()]), WIDE);
+    const lines = finalLines(storyOf([tell.campaign(), tell.report(), tell.ended()]), WIDE);
     expect(lines.join("\n")).toContain(
       "standalone · valkey · light · realistic · 8 connections · 10 s\n" +
         "  iovalkey  5000/s (4900–5100)  p50 1.50 ms  p99 12.25 ms  2 of 2 usable\n",
@@ -37,7 +37,7 @@ describe("the last screen", () => {
   });
 
   test("ranks what is alike, and never puts unlike things into one ranking", () => {
-    const lines = lastScreen(storyOf([many.campaign(), many.report(isControl), many.ended()]), WIDE);
+    const lines = finalLines(storyOf([many.campaign(), many.report(isControl), many.ended()]), WIDE);
     const titles = lines.filter((line) => line.includes(" · "));
     expect(titles.sort()).toEqual([
       "cluster · valkey · light · realistic · 16 connections · 10 s",
@@ -65,7 +65,7 @@ describe("the last screen", () => {
       verdict: null,
     };
     const text = (change: object) =>
-      lastScreen(storyOf([tell.campaign(), tell.report([{ ...none, ...change }]), tell.ended()]), WIDE).join(
+      finalLines(storyOf([tell.campaign(), tell.report([{ ...none, ...change }]), tell.ended()]), WIDE).join(
         "\n",
       );
     expect(text({})).toMatch(/iovalkey {2}no valid run {2}.*0 of 2 usable/);
@@ -74,7 +74,7 @@ describe("the last screen", () => {
   });
 
   test("fits into 40 columns, but for paths, which stay whole", () => {
-    const lines = lastScreen(storyOf([many.campaign(), many.report(isControl), many.ended()]), 40);
+    const lines = finalLines(storyOf([many.campaign(), many.report(isControl), many.ended()]), 40);
     const wide = lines.filter((line) => widthOf(line) > 40);
     expect(wide.every((line) => line.includes("/results/"))).toBe(true);
     expect(lines.join("\n")).toContain("p99 12.25 ms");
@@ -98,20 +98,20 @@ describe("what went wrong", () => {
       tell.ended({ exit_code: 4, runs: { valid: 1, invalid: 6, failed: 2 } }),
     ];
     const what = "  iovalkey, light, realistic, 8 connections";
-    expect(troubles(storyOf(events))).toEqual([
+    expect(problemLines(storyOf(events))).toEqual([
       "2 of 9 runs failed",
       "6 of 9 runs are invalid",
       `${what}, runs 1, 2: failed: server: gone`,
       ...[3, 4, 5, 6].map((n) => `${what}, run ${n}: invalid: M9 ${n} failed answers`),
-      "  and 2 more: the report and benchmark.log have them all",
-      "measure what failed once more with --resume",
+      "  and 2 more: see the report and benchmark.log",
+      "measure the failed runs again with --resume",
     ]);
   });
 
   test("of suspect runs is their number and the rules", () => {
     const reasons = [{ rule: "M6", severity: "suspect" as const, text: "generator saturated" }];
     const events = [tell.campaign(), tell.finished(1, { status: "suspect", reasons }), tell.finished(2)];
-    const lines = troubles(
+    const lines = problemLines(
       storyOf([...events, tell.report(), tell.ended({ runs: { valid: 1, suspect: 1 } })]),
     );
     expect(lines).toEqual(["1 of 2 runs is suspect (M6): the report says why"]);
@@ -120,7 +120,7 @@ describe("what went wrong", () => {
   test("counts runs that an earlier session measured", () => {
     const events = [tell.campaign(), tell.kept(1, "invalid"), tell.kept(2), tell.finished(3), tell.report()];
     const ended = tell.ended({ exit_code: 5, runs: { valid: 1, kept: 2 } });
-    expect(troubles(storyOf([...events, ended]))).toEqual(["1 of 3 runs is invalid"]);
+    expect(problemLines(storyOf([...events, ended]))).toEqual(["1 of 3 runs is invalid"]);
   });
 
   describe("after an interruption says what is kept:", () => {
@@ -130,16 +130,16 @@ describe("what went wrong", () => {
       tell.ended({ exit_code: 130, folder, runs: { valid: 1, aborted: 1, not_begun: 7 } });
 
     test("a report of the runs that were measured", () => {
-      expect(troubles(storyOf([...runs, aborted, tell.report(), ended()]))).toEqual([
+      expect(problemLines(storyOf([...runs, aborted, tell.report(), ended()]))).toEqual([
         "the report is partial: 1 of 9 runs is measured and kept in /results/20260101_120000",
       ]);
     });
 
     test("without one the command that builds it, as a shell takes it, and never broken", () => {
-      const lines = troubles(storyOf([...runs, aborted, ended("/my results/20260101_120000")]), 40);
+      const lines = problemLines(storyOf([...runs, aborted, ended("/my results/20260101_120000")]), 40);
       expect(lines.slice(0, 2).join(" ")).toContain("1 of 9 runs is measured and kept in");
       expect(lines.slice(-2)).toEqual([
-        "build the report of what was measured with",
+        "build the report of the measured runs with",
         "  ./scripts/generate_report.py '/my results/20260101_120000'",
       ]);
     });
@@ -147,12 +147,14 @@ describe("what went wrong", () => {
     test("that there is none where nothing was measured", () => {
       const events = [tell.campaign(), tell.finished(1, { status: "aborted", figures: undefined })];
       const end = tell.ended({ exit_code: 130, runs: { aborted: 1, not_begun: 8 } });
-      expect(troubles(storyOf([...events, end]))).toEqual(["no run was measured: there is no report"]);
+      expect(problemLines(storyOf([...events, end]))).toEqual(["no run was measured: there is no report"]);
     });
   });
 
   test("is nothing where all went well, or nothing was begun", () => {
-    expect(troubles(storyOf([tell.campaign(), tell.finished(1), tell.report(), tell.ended()]))).toEqual([]);
-    expect(troubles(storyOf([tell.ended({ exit_code: 3, folder: undefined })]))).toEqual([]);
+    expect(problemLines(storyOf([tell.campaign(), tell.finished(1), tell.report(), tell.ended()]))).toEqual(
+      [],
+    );
+    expect(problemLines(storyOf([tell.ended({ exit_code: 3, folder: undefined })]))).toEqual([]);
   });
 });

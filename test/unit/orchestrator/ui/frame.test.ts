@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Frame } from "../../../../src/orchestrator/ui/frame.js";
-import { bar, cut, flow, wrap } from "../../../../src/orchestrator/ui/text.js";
+import { bar, flow, truncate, wrap } from "../../../../src/orchestrator/ui/text.js";
 import { Kept } from "../../../helpers/events.js";
 
 describe("the frame", () => {
@@ -44,9 +44,9 @@ test("a text breaks between words and keeps its margin; a path stays whole", () 
 });
 
 test("what is cut says so, wide characters count twice", () => {
-  expect(cut("abcdef", 4)).toBe("abc…");
-  expect(cut("漢字漢字", 5)).toBe("漢字…");
-  expect(cut("abc", 3)).toBe("abc");
+  expect(truncate("abcdef", 4)).toBe("abc…");
+  expect(truncate("漢字漢字", 5)).toBe("漢字…");
+  expect(truncate("abc", 3)).toBe("abc");
 });
 
 test("a bar is never longer than asked, whatever the share", () => {

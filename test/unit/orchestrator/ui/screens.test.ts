@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { type CampaignEvent, eventSchema } from "../../../../src/contract/events.js";
 import { JsonScreen } from "../../../../src/orchestrator/ui/json-screen.js";
-import { type LineDetail, LinesScreen } from "../../../../src/orchestrator/ui/line-screen.js";
-import { TerminalScreen } from "../../../../src/orchestrator/ui/live-screen.js";
+import { type LineDetail, LineScreen } from "../../../../src/orchestrator/ui/line-screen.js";
+import { LiveScreen } from "../../../../src/orchestrator/ui/live-screen.js";
 import { openScreen } from "../../../../src/orchestrator/ui/open-screen.js";
 import { QuietScreen } from "../../../../src/orchestrator/ui/quiet-screen.js";
 import { ensureSize } from "../../../../src/orchestrator/ui/tty.js";
@@ -50,7 +50,7 @@ const state: CampaignEvent[] = [
   tell.ended({ exit_code: 4, runs: { valid: 1, failed: 1 } }),
 ];
 const lines = (detail: LineDetail, events = state) =>
-  shown((outputs) => new LinesScreen(outputs, detail), events);
+  shown((outputs) => new LineScreen(outputs, detail), events);
 const json = (detail: Detail, events = state) => shown((outputs) => new JsonScreen(outputs, detail), events);
 
 describe("a line a run", () => {
@@ -113,7 +113,7 @@ describe("a line a phase", () => {
       "a warning",
       "1 of 2 runs failed",
       "  iovalkey, light, realistic, 8 connections, run 2: failed: server: ended with SIGKILL",
-      "measure what failed once more with --resume",
+      "measure the failed runs again with --resume",
     ]);
     expect(out.text).toContain("report: /results/20260101_120000/report/index.html\n");
     expect(out.text).toContain("log: /results/20260101_120000/benchmark.log\n");
@@ -176,7 +176,7 @@ describe("a name with control characters", () => {
   });
 
   test("is shown, not obeyed, on a terminal", () => {
-    const { out, err } = shown((outputs) => new TerminalScreen(outputs, "verbose"), events, new Kept(true));
+    const { out, err } = shown((outputs) => new LiveScreen(outputs, "verbose"), events, new Kept(true));
     // What the screen itself writes: cursor and erase sequences, and returns to the first column.
     const own = (out.text + err.text)
       .replaceAll(new RegExp(`${ESC}\\[(\\?25[lh]|\\d*[AJK])`, "g"), "")
@@ -195,12 +195,12 @@ describe("the screen that is taken", () => {
   };
   const taken = (...given: Parameters<typeof opened>) => opened(...given).constructor;
   test.each([
-    ["a terminal", {}, true, TerminalScreen],
-    ["no terminal", {}, false, LinesScreen],
-    ["a dumb terminal", { TERM: "dumb" }, true, LinesScreen],
-    ["a CI job", { CI: "true" }, true, LinesScreen],
-    ["CI=false", { CI: "false" }, true, TerminalScreen],
-    ["NO_COLOR", { NO_COLOR: "1" }, true, TerminalScreen],
+    ["a terminal", {}, true, LiveScreen],
+    ["no terminal", {}, false, LineScreen],
+    ["a dumb terminal", { TERM: "dumb" }, true, LineScreen],
+    ["a CI job", { CI: "true" }, true, LineScreen],
+    ["CI=false", { CI: "false" }, true, LiveScreen],
+    ["NO_COLOR", { NO_COLOR: "1" }, true, LiveScreen],
   ])("on %s", (_where, env, isTerminal, expected) => {
     expect(taken(env, new Kept(isTerminal))).toBe(expected);
   });
@@ -209,8 +209,8 @@ describe("the screen that is taken", () => {
     expect(taken({}, new Kept(true), { format: "json" })).toBe(JsonScreen);
     expect(taken({}, new Kept(true), { detail: "quiet" })).toBe(QuietScreen);
     expect(taken({}, new Kept(true), { format: "json", detail: "quiet" })).toBe(JsonScreen);
-    expect(taken({}, new Kept(true), { progress: "run" })).toBe(LinesScreen);
-    expect(taken({ CI: "true" }, new Kept(true), { progress: "live" })).toBe(TerminalScreen);
+    expect(taken({}, new Kept(true), { progress: "run" })).toBe(LineScreen);
+    expect(taken({ CI: "true" }, new Kept(true), { progress: "live" })).toBe(LiveScreen);
   });
 
   test.each([
@@ -239,7 +239,7 @@ describe("on a terminal", () => {
     out.rows = 0;
     ensureSize(out);
     expect([out.columns, out.rows]).toEqual([80, 24]);
-    const { text } = shown((outputs) => new TerminalScreen(outputs, "normal"), state, out).out;
+    const { text } = shown((outputs) => new LiveScreen(outputs, "normal"), state, out).out;
     expect(text).toMatch(/^ {2}5000 requests\/s, p50 1\.50 ms, p99 12\.25 ms, 10\.0 % limited — valid$/m);
     out.columns = 0;
     out.resized();
@@ -256,7 +256,7 @@ describe("on a terminal", () => {
   });
 
   const onTerminal = (events: readonly CampaignEvent[], colors: boolean) =>
-    shown((outputs) => new TerminalScreen(outputs, "normal"), events, new Kept(true, colors)).out.text;
+    shown((outputs) => new LiveScreen(outputs, "normal"), events, new Kept(true, colors)).out.text;
   const COLOUR = new RegExp(`${ESC}\\[[\\d;]*m`);
 
   test("colours are written where they are welcome, and none where they are not", () => {
