@@ -22,7 +22,7 @@ import { Aborted, unlessAborted } from "../ownership/abort.js";
 import { Lease } from "../ownership/lease.js";
 import { takeLock } from "../ownership/state-folder.js";
 import { learnOverheads, overheadsOf } from "../plan/estimate.js";
-import { makePlan } from "../plan/plan.js";
+import { makePlan, type Selection, selectConfigurations } from "../plan/plan.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
 import type { Request } from "../request/request.js";
 import { discoverStore } from "../run/external-store.js";
@@ -65,10 +65,8 @@ export async function runCampaign(request: Request, context: CampaignContext): P
   const plugins = await usePlugins(request.plugins);
   // What is wrong with the request itself is said before anything is looked for, built or started.
   const existing = request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
-  if (!existing) {
-    makePlan(request, () => true);
-    await unlessAborted(context.signal, requireResultsRoot(request.output));
-  }
+  const requested = existing?.manifest.plan ?? selectConfigurations(request);
+  if (!existing) await unlessAborted(context.signal, requireResultsRoot(request.output));
   await requireAskedCpus(request);
   if (request.strict) await requireFitMachine(request.runtime, packageFolder);
   for (const notice of request.notices) eventLog.warn(notice);
@@ -84,10 +82,12 @@ export async function runCampaign(request: Request, context: CampaignContext): P
       const campaign =
         existing && isComplete(existing, stock)
           ? await finishCompleteCampaign(existing, stock, eventLog)
-          : await measure(request, existing, stock, lease, { ...context, plugins }).catch(async (error) => {
-              if (error instanceof Aborted) await reportMeasured(error, lease, context);
-              throw error;
-            });
+          : await measure(request, requested, existing, stock, lease, { ...context, plugins }).catch(
+              async (error) => {
+                if (error instanceof Aborted) await reportMeasured(error, lease, context);
+                throw error;
+              },
+            );
       return await conclude(campaign, lease, context);
     } finally {
       await lease.close();
@@ -100,6 +100,7 @@ export async function runCampaign(request: Request, context: CampaignContext): P
 /** Opens the runtime, works through what the plan still lacks, and gives back what was started. */
 async function measure(
   request: Request,
+  requested: Pick<Selection, "configurations">,
   existing: ExistingCampaign | undefined,
   { there }: CompletedRuns,
   lease: Lease,
@@ -108,8 +109,7 @@ async function measure(
   const { packageFolder, eventLog, signal, startCheck } = context;
   const plugins = context.plugins.map(({ facts }) => facts);
   const now = new Date();
-  const wanted = wantedVersions(existing?.manifest.plan ?? makePlan(request, () => true));
-  const versions = await ensureVersions(wanted, {
+  const versions = await ensureVersions(wantedVersions(requested), {
     signal,
     hold: (pid) => lease.hold(pid),
     say: (text) => eventLog.setUp(text),

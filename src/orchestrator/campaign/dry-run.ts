@@ -7,7 +7,7 @@ import { whyUnfit } from "../host/doctor.js";
 import { installationNotes } from "../host/versions/index.js";
 import { wantedVersions } from "../host/versions/wanted.js";
 import { diskBytes, type Overheads, overheadsOf } from "../plan/estimate.js";
-import { makePlan } from "../plan/plan.js";
+import { makePlan, selectConfigurations } from "../plan/plan.js";
 import type { Request } from "../request/request.js";
 import { expectedRuntime, expectedStores, requireAskedCpus } from "../run/open-runtime.js";
 import { usePlugins, withNotes } from "../run/plugins.js";
@@ -27,7 +27,7 @@ export interface Preview {
 /** @throws BenchError as the campaign itself would, before its first run */
 export async function preview(request: Request, packageFolder: string): Promise<Preview> {
   const plugins = await usePlugins(request.plugins);
-  makePlan(request, () => true);
+  selectConfigurations(request);
   await requireResultsRoot(request.output);
   await requireAskedCpus(request);
   const { description, choice } = await expectedRuntime(request);

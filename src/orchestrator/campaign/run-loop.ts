@@ -114,7 +114,6 @@ export class RunLoop {
       executeRun(
         {
           configuration: identity.planned.configuration,
-          run: planned.run,
           seed: (plan.seed + planned.run) % 4_294_967_296,
           warmupS: plan.warmup_s,
           workers: request.workers,

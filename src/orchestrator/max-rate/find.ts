@@ -8,7 +8,7 @@ import { planSchema } from "../../contract/plan.js";
 import { type MeasuredResult, resultSchema } from "../../contract/result.js";
 import type { CampaignEnd } from "../campaign/campaign.js";
 import { writeWhole } from "../files/results-folder.js";
-import { makePlan } from "../plan/plan.js";
+import { selectConfigurations } from "../plan/plan.js";
 import type { Request } from "../request/request.js";
 import { missedBy } from "./objective.js";
 import { type MaxRate, RateSearch, type SearchRange, type Trial } from "./search.js";
@@ -181,7 +181,7 @@ export async function findMaxRates(
 ): Promise<ExitCode> {
   const isJson = request.outputMode.format === "json";
   const say = isJson ? () => {} : print;
-  const { configurations } = makePlan(request, () => true);
+  const { configurations } = selectConfigurations(request);
   const all: Found[] = [];
   let cause: unknown;
   for (const { configuration } of configurations) {

@@ -96,13 +96,12 @@ function loadsOf({ connections, rates, arrivals }: Request): Load[] {
   );
 }
 
-/** @param skips gets those whose limiter cannot keep the limits */
-function configurations(
+/** Every target with every workload, traffic and load; `unsupported` has those whose limiter cannot keep the limits. */
+function combine(
   request: Request,
   targets: readonly Target[],
   isExternal: boolean,
-  skips: Plan["skips"],
-): Planned[] {
+): { configurations: Planned[]; unsupported: Plan["skips"] } {
   const planned = new Map<string, Planned>();
   const unsupported = new Map<string, string>();
   for (const workloadId of request.workloads) {
@@ -134,8 +133,10 @@ function configurations(
       }
     }
   }
-  skips.push(...[...unsupported].map(([asked, reason]) => ({ asked, reason })));
-  return [...planned.values()];
+  return {
+    configurations: [...planned.values()],
+    unsupported: [...unsupported].map(([asked, reason]) => ({ asked, reason })),
+  };
 }
 
 /** Interleaved: every round has each configuration once, in a seeded random order, so that drift hits all alike. */
@@ -156,13 +157,21 @@ const adaptivePlan = (most: number, { budgetS }: NonNullable<Request["adaptive"]
   ...(budgetS === undefined ? {} : { budget_s: budgetS }),
 });
 
+/** The configurations that a request selects, and what it skips. */
+export type Selection = Pick<Plan, "configurations" | "skips" | "notes">;
+
 /**
- * The plan of a campaign. Pure: the same request on a machine with the same stores gives the same plan.
+ * What a request selects. Without `available` every store counts as available: this checks a request before anything
+ * is started.
  * @param available whether there is such a store: the runtime can start it, or it already runs
  * @param external the store that already runs, where one was named
  * @throws usageError for what does not exist, and when nothing is left to measure
  */
-export function makePlan(request: Request, available: Availability, external?: Discovery): Plan {
+export function selectConfigurations(
+  request: Request,
+  available: Availability = () => true,
+  external?: Discovery,
+): Selection {
   for (const id of request.workloads)
     requireKnown(
       "workload",
@@ -176,11 +185,21 @@ export function makePlan(request: Request, available: Availability, external?: D
       profiles.map((profile) => profile.id),
     );
   const { targets, skips, notes } = resolveAll(request, available, external);
-  const planned = configurations(request, targets, external !== undefined, skips);
-  if (planned.length === 0) {
-    const reasons = skips.map(({ asked, reason }) => `${asked}: ${reason}`).join("; ");
+  const { configurations, unsupported } = combine(request, targets, external !== undefined);
+  const allSkips = [...skips, ...unsupported];
+  if (configurations.length === 0) {
+    const reasons = allSkips.map(({ asked, reason }) => `${asked}: ${reason}`).join("; ");
     throw usageError(`nothing is left to measure (${reasons})`);
   }
+  return { configurations, skips: allSkips, notes };
+}
+
+/**
+ * The plan of a campaign. Pure: the same request on a machine with the same stores gives the same plan.
+ * The parameters and errors are those of `selectConfigurations`.
+ */
+export function makePlan(request: Request, available: Availability, external?: Discovery): Plan {
+  const { configurations, skips, notes } = selectConfigurations(request, available, external);
   return {
     schema: PLAN_SCHEMA,
     schema_version: PLAN_SCHEMA_VERSION,
@@ -191,14 +210,14 @@ export function makePlan(request: Request, available: Availability, external?: D
     warmup_s: request.warmupS,
     cooldown_s: request.cooldownS,
     client_cooldown_s: request.clientCooldownS,
-    configurations: planned,
-    runs: runsInOrder(request, planned),
+    configurations,
+    runs: runsInOrder(request, configurations),
     skips,
     notes: [
       ...notes,
       ...(external ? [`the store is one that already ran: ${external.store} ${external.version}`] : []),
       // M16: said once for the campaign.
-      ...(request.order === "consecutive" && planned.length > 1
+      ...(request.order === "consecutive" && configurations.length > 1
         ? ["runs of a configuration follow each other: drift of the machine is not excluded from comparisons"]
         : []),
     ],

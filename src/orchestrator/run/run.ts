@@ -17,7 +17,6 @@ import { type ExternalStore, type RunStore, storeOf } from "./store.js";
 /** What one run needs to know beside its configuration. */
 export interface RunSettings {
   configuration: Configuration;
-  run: number;
   /** Of the traffic; the same for all configurations of a round, so that they meet the same requests. */
   seed: number;
   warmupS: number;
