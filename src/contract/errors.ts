@@ -42,3 +42,8 @@ export function environmentError(message: string, options?: ErrorOptions): Bench
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The last line that a program printed, which says why it failed; undefined where it printed nothing. */
+export function lastLine(text: string): string | undefined {
+  return text.trim().split("\n").at(-1) || undefined;
+}

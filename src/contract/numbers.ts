@@ -5,3 +5,6 @@ export const sum = (values: readonly number[]): number => values.reduce((total, 
 
 /** The arithmetic mean; NaN without values. */
 export const mean = (values: readonly number[]): number => sum(values) / values.length;
+
+/** A number with at most three significant digits. */
+export const toThreeDigits = (value: number): number => Number(value.toPrecision(3));

@@ -3,11 +3,11 @@ import { fileURLToPath } from "node:url";
 import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../contract/errors.js";
 import { runProgram } from "../contract/program.js";
 import { type CampaignEnd, runCampaign } from "./campaign/campaign.js";
-import { endAsStart, preview, previewLines } from "./campaign/dry-run.js";
+import { dryRunExitCode, previewCampaign, previewLines } from "./campaign/dry-run.js";
 import { findCommand } from "./commands/help.js";
 import { commands } from "./commands/index.js";
 import type { CliContext } from "./commands/types.js";
-import { StartCheck } from "./host/start-check.js";
+import { ForeignLoadCheck } from "./host/foreign-load.js";
 import { Aborted } from "./ownership/abort.js";
 import type { Request } from "./request/request.js";
 import { EventLog } from "./ui/event-log.js";
@@ -23,7 +23,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   "-V": "version",
 };
 
-const startCheck = new StartCheck();
+const foreignLoad = new ForeignLoadCheck();
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -55,10 +55,10 @@ function interruption(eventLog: EventLog): { signal: AbortSignal; stop: () => vo
 
 async function campaign(request: Request): Promise<CampaignEnd> {
   if (request.dryRun) {
-    const found = await preview(request, packageFolder);
+    const found = await previewCampaign(request, packageFolder);
     const isJson = request.outputMode.format === "json";
     print(isJson ? JSON.stringify(found, null, 2) : previewLines(found).join("\n"));
-    return { exitCode: endAsStart(found) };
+    return { exitCode: dryRunExitCode(found) };
   }
   // What a search prints is its own: no report of a trial is announced among it.
   const outputs = { out: request.trial ? { write: () => true } : process.stdout, err: process.stderr };
@@ -68,7 +68,7 @@ async function campaign(request: Request): Promise<CampaignEnd> {
   process.once("exit", close);
   const { signal, stop } = interruption(eventLog);
   try {
-    const exitCode = await runCampaign(request, { packageFolder, eventLog, signal, startCheck });
+    const exitCode = await runCampaign(request, { packageFolder, eventLog, signal, foreignLoad });
     eventLog.end(exitCode);
     return endOf(exitCode, eventLog);
   } catch (error) {

@@ -6,7 +6,7 @@ import type { MeasuredResult, Result } from "../../src/contract/result.js";
 import { judge } from "../../src/judge/rules.js";
 import { startManifest } from "../../src/orchestrator/campaign/manifest.js";
 import { makePlan } from "../../src/orchestrator/plan/plan.js";
-import { failureOf } from "../../src/orchestrator/run/result-documents.js";
+import { failureDocument } from "../../src/orchestrator/run/result-documents.js";
 import { validEvidence } from "./evidence.js";
 import { FakeRuntime } from "./fake-runtime.js";
 import { ROOT } from "./programs.js";
@@ -68,5 +68,5 @@ export function failedRun(manifest: Manifest, index: number, status: "failed" | 
   const { found: planned, run } = plannedOf(manifest, index);
   const caps = { store: {}, server: {}, generator: {} };
   const identity = { campaign: manifest.campaign, planned, run, runtime: new FakeRuntime(), caps };
-  return failureOf(identity, status, new Date(), { role: "server", text: "it ended" });
+  return failureDocument(identity, status, new Date(), { role: "server", text: "it ended" });
 }

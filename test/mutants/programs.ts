@@ -65,9 +65,9 @@ export const programs: readonly Mutant[] = [
   // src/orchestrator
   {
     what: "the order of runs does not follow the seed",
-    file: "src/orchestrator/plan/order.ts",
-    find: "xoroshiro128plus(spread(seed))",
-    replace: "xoroshiro128plus(spread(1))",
+    file: "src/orchestrator/plan/plan.ts",
+    find: "xoroshiro128plus(spreadSeed(seed))",
+    replace: "xoroshiro128plus(spreadSeed(1))",
     test: "test/unit/orchestrator/plan/order.test.ts",
   },
   {
@@ -94,7 +94,7 @@ export const programs: readonly Mutant[] = [
   {
     what: "a lock of a dead campaign holds for ever",
     file: "src/orchestrator/ownership/state-folder.ts",
-    find: "      await discard(path, text);",
+    find: "      await removeStaleLock(path, text);",
     replace: "",
     test: "test/unit/orchestrator/ownership/state-folder.test.ts",
   },
@@ -122,20 +122,20 @@ export const programs: readonly Mutant[] = [
   {
     what: "a rate counts as kept although half of it was not sent",
     file: "src/orchestrator/max-rate/objective.ts",
-    find: "const SENT_AT_LEAST = 0.99;",
-    replace: "const SENT_AT_LEAST = 0.5;",
+    find: "const MIN_SENT_SHARE = 0.99;",
+    replace: "const MIN_SENT_SHARE = 0.5;",
     test: "test/unit/orchestrator/max-rate/objective.test.ts",
   },
   {
     what: "the reason why a probe ended is lost",
-    file: "src/orchestrator/run/probe.ts",
+    file: "src/orchestrator/run/store.ts",
     find: "const last = code ? probe.lastLines().at(-1) : undefined;",
     replace: "const last = probe.lastLines().at(-1);",
-    test: "test/unit/orchestrator/run/probe.test.ts",
+    test: "test/unit/orchestrator/run/store.test.ts",
   },
   {
     what: "a missed threshold ends the campaign with the code of invalid runs",
-    file: "src/orchestrator/campaign/campaign.ts",
+    file: "src/orchestrator/campaign/report.ts",
     find: "return EXIT.regression;",
     replace: "return EXIT.runsInvalid;",
     test: "test/integration/orchestrator/settings.test.ts",

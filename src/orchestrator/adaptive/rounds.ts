@@ -1,58 +1,85 @@
+import { BenchError, EXIT } from "../../contract/errors.js";
 import type { AdaptiveState, Manifest } from "../../contract/manifest.js";
+import { rounded } from "../../contract/numbers.js";
 import type { Plan } from "../../contract/plan.js";
-import type { AdaptiveSummary } from "../../contract/summary.js";
+import { type AdaptiveSummary, adaptiveSummarySchema } from "../../contract/summary.js";
+import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import { type Overheads, REPORT_S, runS } from "../plan/estimate.js";
 import type { Progress } from "../run/progress.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
-import type { DecideRound } from "./round-decider.js";
 
 type PlannedRun = Plan["runs"][number];
 
 /** Which of the plan's runs are worth their time. */
 export interface RunSelection {
-  /** Asked before each run, in the plan's order: whether it is needed. */
+  /** Called before each run, in the plan's order. */
   isNeeded(planned: PlannedRun): Promise<boolean>;
-  /** It was made. @param pauseS before it */
+  /** Called after each run. @param pauseS seconds of cool-down before it */
   finished(outcome: RunOutcome, pauseS: number): Promise<void>;
-  /** All of the plan was gone through. */
+  /** Called after the last run of the plan. */
   end(): Promise<void>;
 }
 
-/** Of a fixed number of runs all are needed. */
+/** With a fixed number of runs all are needed. */
 export const ALL_RUNS: RunSelection = {
   isNeeded: async () => true,
   finished: async () => {},
   end: async () => {},
 };
 
+/** Decides which configurations continue after a round. @param isLast whether no round follows */
+export type DecideRound = (round: number, isLast: boolean) => Promise<AdaptiveSummary>;
+
+/**
+ * Lets the report decide, since only the report does statistics: its answer follows from the results in the folder.
+ * @throws BenchError with the report's last line when it fails
+ */
+export function roundDecider(python: PythonContext, campaignFolder: string): DecideRound {
+  return async (round, isLast) => {
+    const args = [campaignFolder, "--round", String(round), ...(isLast ? ["--end"] : [])];
+    try {
+      return adaptiveSummarySchema.parse(JSON.parse(await pythonOutput(python, "decide-rounds", args)));
+    } catch (error) {
+      if (!(error instanceof PythonFailed)) throw error;
+      const code = error.exitCode === EXIT.defect ? EXIT.defect : EXIT.configurationFailed;
+      throw new BenchError(
+        `it could not be decided which configurations continue after round ${round}: ${error.message}`,
+        code,
+      );
+    }
+  };
+}
+
 export interface AdaptiveRoundsOptions {
   /** Its `adaptive` member is kept up to date. */
   manifest: Manifest;
   /** Runs that an earlier session has measured, by result file. */
-  there: ReadonlyMap<string, unknown>;
+  completed: ReadonlyMap<string, unknown>;
   overheads: Overheads;
   eventLog: Pick<EventLog, "emit">;
-  progress: Pick<Progress, "needed" | "endsWithin" | "left">;
-  ask: DecideRound;
-  /** Writes the manifest; what cannot be written is said, and ends nothing. */
+  progress: Pick<Progress, "limitTo" | "limitTime" | "timeLeftS">;
+  decideRound: DecideRound;
+  /** Writes the manifest; a failure is reported and does not end the campaign. */
   save(): Promise<void>;
 }
 
 /**
- * Goes on with the configurations that are not told apart yet, round by round. Who goes on follows from the results
- * alone, at the same rounds whether the campaign was interrupted or not: one that is resumed comes to the same end.
+ * Continues, round by round, with the configurations whose ranking is still open. The decision depends only on the
+ * results and is made after the same rounds whether or not the campaign was interrupted, so that a resumed campaign
+ * ends the same way.
  */
 export class AdaptiveRounds implements RunSelection {
   readonly #options: AdaptiveRoundsOptions;
   readonly #plan: Plan;
-  readonly #looks: readonly number[];
+  /** The rounds after which it is decided which configurations continue. */
+  readonly #decisionRounds: readonly number[];
   readonly #state: AdaptiveState;
   #running: ReadonlySet<string>;
-  /** The round under way; 0: none yet. */
+  /** The current round; 0 before the first. */
   #round = 0;
-  #known: AdaptiveSummary | undefined;
-  /** What the runs until now should have taken by the plan's estimate. */
+  #decision: AdaptiveSummary | undefined;
+  /** The plan's estimate for the runs so far. */
   #estimated_s = 0;
 
   constructor(options: AdaptiveRoundsOptions) {
@@ -60,59 +87,58 @@ export class AdaptiveRounds implements RunSelection {
     const { configurations, adaptive: { looks, budget_s } = { looks: [] } } = manifest.plan;
     const hashes = configurations.map(({ hash }) => hash);
     const first = Object.fromEntries(hashes.map((hash) => [hash, looks[0] ?? 0]));
-    // Whether one that was interrupted is at its end is found out anew: its failed runs are measured again.
+    // Drop an earlier end: a resumed campaign measures its failed runs again, and then decides again.
     const { ended: _, ...state } = manifest.adaptive ?? { rounds: first, looked: 0, spent_s: 0 };
     this.#options = options;
     this.#plan = manifest.plan;
-    this.#looks = looks;
+    this.#decisionRounds = looks;
     this.#state = state;
     this.#running = new Set(hashes);
     manifest.adaptive = this.#state;
-    if (budget_s !== undefined) progress.endsWithin(budget_s - state.spent_s);
+    if (budget_s !== undefined) progress.limitTime(budget_s - state.spent_s);
   }
 
   async isNeeded({ configuration_hash, run }: PlannedRun): Promise<boolean> {
-    if (run !== this.#round && !this.#state.ended) await this.#begin(run);
+    if (run !== this.#round && !this.#state.ended) await this.#startRound(run);
     if (this.#state.ended || !this.#running.has(configuration_hash)) return false;
     this.#estimated_s += this.#estimateS([configuration_hash]);
     return true;
   }
 
   async finished({ seconds }: RunOutcome, pauseS: number): Promise<void> {
-    this.#state.spent_s = Number((this.#state.spent_s + seconds + pauseS).toFixed(3));
+    this.#state.spent_s = rounded(this.#state.spent_s + seconds + pauseS, 3);
     await this.#options.save();
   }
 
   async end(): Promise<void> {
     if (this.#state.ended) return;
-    await this.#look(this.#round);
-    await this.#close(this.#known?.not_concluded.length ? "max runs" : "decided");
+    await this.#decide(this.#round);
+    await this.#finish(this.#decision?.not_concluded.length ? "max runs" : "decided");
   }
 
-  /** Before the first run of a round. */
-  async #begin(round: number): Promise<void> {
-    const made = this.#round;
-    if (this.#looks.includes(made)) await this.#look(made);
-    if (this.#running.size === 0) return this.#close("decided");
-    if (made > 0 && !this.#isBegun(round) && this.#wouldExceedBudget()) {
-      for (const hash of this.#running) this.#state.rounds[hash] = made;
-      await this.#look(made, true);
-      return this.#close("budget");
+  async #startRound(round: number): Promise<void> {
+    const previous = this.#round;
+    if (this.#decisionRounds.includes(previous)) await this.#decide(previous);
+    if (this.#running.size === 0) return this.#finish("decided");
+    if (previous > 0 && !this.#hasRuns(round) && this.#wouldExceedBudget()) {
+      for (const hash of this.#running) this.#state.rounds[hash] = previous;
+      await this.#decide(previous, true);
+      return this.#finish("budget");
     }
     this.#round = round;
     await this.#options.save();
   }
 
-  /** One that was begun before an interruption is made whole: half of it would favour some. */
-  #isBegun(round: number): boolean {
-    return this.#plan.runs.some(({ run, file }) => run === round && this.#options.there.has(file));
+  /** Whether an earlier session has started this round. Then it is completed, since half a round would favour some. */
+  #hasRuns(round: number): boolean {
+    return this.#plan.runs.some(({ run, file }) => run === round && this.#options.completed.has(file));
   }
 
   #wouldExceedBudget(): boolean {
     const { budget_s } = this.#plan.adaptive ?? {};
     if (budget_s === undefined) return false;
     const { spent_s } = this.#state;
-    // As much longer or shorter than estimated as the rounds before it.
+    // Scale the estimate by how far the earlier rounds were off.
     const round_s = this.#estimateS([...this.#running]) * (spent_s / this.#estimated_s);
     return spent_s + round_s + REPORT_S > budget_s;
   }
@@ -125,43 +151,43 @@ export class AdaptiveRounds implements RunSelection {
       .reduce((sum, seconds) => sum + seconds, 0);
   }
 
-  /** Finds out who goes on. @param isLast whether no round will follow */
-  async #look(round: number, isLast = false): Promise<void> {
-    const { eventLog, progress, ask } = this.#options;
-    const before = this.#possible().length;
-    this.#known = await ask(round, isLast);
-    const rows = this.#known.configurations;
-    const goesOn = new Set(rows.flatMap((row) => (row.goes_on ? [row.configuration_hash] : [])));
+  /** Decides which configurations continue. @param isLast whether no round follows */
+  async #decide(round: number, isLast = false): Promise<void> {
+    const { eventLog, progress, decideRound } = this.#options;
+    const possibleBefore = this.#possibleRuns().length;
+    this.#decision = await decideRound(round, isLast);
+    const rows = this.#decision.configurations;
+    const continuing = new Set(rows.flatMap((row) => (row.goes_on ? [row.configuration_hash] : [])));
     const done = rows.filter(
-      ({ configuration_hash: hash }) => hash !== null && this.#running.has(hash) && !goesOn.has(hash),
+      ({ configuration_hash: hash }) => hash !== null && this.#running.has(hash) && !continuing.has(hash),
     );
-    this.#running = new Set([...this.#running].filter((hash) => goesOn.has(hash)));
-    const next = this.#looks.find((look) => look > round) ?? round;
+    this.#running = new Set([...this.#running].filter((hash) => continuing.has(hash)));
+    const next = this.#decisionRounds.find((each) => each > round) ?? round;
     for (const hash of this.#running)
       this.#state.rounds[hash] = Math.max(next, this.#state.rounds[hash] ?? 0);
     this.#state.looked = round;
-    const possible = this.#possible();
-    progress.needed(possible);
+    const possible = this.#possibleRuns();
+    progress.limitTo(possible);
     eventLog.emit({
       event: "look",
       round,
       go_on: this.#running.size,
       done,
-      not_needed: Math.max(0, before - possible.length),
-      time_left_s: progress.left(),
+      not_needed: Math.max(0, possibleBefore - possible.length),
+      time_left_s: progress.timeLeftS(),
     });
   }
 
-  /** Runs of the plan that were asked for, or may still be. */
-  #possible(): PlannedRun[] {
+  /** The runs of the plan that have been requested or may still be. */
+  #possibleRuns(): PlannedRun[] {
     return this.#plan.runs.filter(
       ({ configuration_hash: hash, run }) =>
         this.#running.has(hash) || run <= (this.#state.rounds[hash] ?? 0),
     );
   }
 
-  #close(why: NonNullable<AdaptiveState["ended"]>["why"]): Promise<void> {
-    const { concluded = [], not_concluded = [] } = this.#known ?? {};
+  #finish(why: NonNullable<AdaptiveState["ended"]>["why"]): Promise<void> {
+    const { concluded = [], not_concluded = [] } = this.#decision ?? {};
     this.#state.ended = { round: this.#state.looked, why, concluded, not_concluded };
     return this.#options.save();
   }

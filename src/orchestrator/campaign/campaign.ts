@@ -1,94 +1,102 @@
 import { basename, join } from "node:path";
-import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
+import { type ExitCode, messageOf } from "../../contract/errors.js";
+import type { Plan } from "../../contract/plan.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
 import type { VersionPlace } from "../../runtimes/types.js";
-import { roundDecider } from "../adaptive/round-decider.js";
-import { AdaptiveRounds } from "../adaptive/rounds.js";
+import { AdaptiveRounds, roundDecider } from "../adaptive/rounds.js";
 import { Checksums } from "../files/checksums.js";
 import {
   createCampaignFolder,
-  pointLatest,
   requireResultsRoot,
   requireWritable,
-  stamp,
+  timestamp,
+  updateLatestLink,
 } from "../files/results-folder.js";
 import { requireFitMachine } from "../host/doctor.js";
+import type { ForeignLoadCheck } from "../host/foreign-load.js";
 import { removeLeftovers } from "../host/leftovers.js";
-import type { StartCheck } from "../host/start-check.js";
-import { ensureVersions } from "../host/versions/index.js";
-import { wantedVersions } from "../host/versions/wanted.js";
-import { Aborted, unlessAborted } from "../ownership/abort.js";
+import type { PythonContext } from "../host/python.js";
+import { ensureVersions, requestedVersions } from "../host/versions.js";
+import { Aborted, abortable } from "../ownership/abort.js";
 import { Lease } from "../ownership/lease.js";
-import { takeLock } from "../ownership/state-folder.js";
-import { learnOverheads, overheadsOf } from "../plan/estimate.js";
+import { acquireLock } from "../ownership/state-folder.js";
+import { requestedRuns } from "../plan/decision-rounds.js";
+import { estimateRange, learnOverheads, type Overheads, overheadsOf } from "../plan/estimate.js";
 import { makePlan, type Selection, selectConfigurations } from "../plan/plan.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
 import type { Request } from "../request/request.js";
-import { discoverStore } from "../run/external-store.js";
-import { hasStore, type OpenedRuntime, openRuntime, requireAskedCpus } from "../run/open-runtime.js";
-import { usePlugins, withNotes } from "../run/plugins.js";
+import {
+  type OpenedRuntime,
+  openRuntime,
+  requireRequestedCpus,
+  storeAvailability,
+} from "../run/open-runtime.js";
+import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { Progress } from "../run/progress.js";
+import { discoverStore } from "../run/store.js";
 import type { EventLog } from "../ui/event-log.js";
-import { announce } from "./announce.js";
 import {
   type CampaignOutcome,
   type CompletedRuns,
-  finishCompleteCampaign,
   isComplete,
-  NOTHING,
+  NO_COMPLETED_RUNS,
   openExistingCampaign,
 } from "./completed-runs.js";
 import { endSession, resumedManifest, saveManifest, startManifest } from "./manifest.js";
-import { buildReport, missedThresholds, type Summary } from "./report.js";
+import { buildFinalReport, reportInterrupted } from "./report.js";
 import { RunLoop } from "./run-loop.js";
 
 /** How a campaign ended. */
 export interface CampaignEnd {
   exitCode: ExitCode;
-  /** Where its results are, absolute; absent where it ended before it had a folder. */
+  /** Absolute path of its results; absent where it ended before it had a folder. */
   folder?: string;
 }
 
-/** What every step of a campaign stands on. */
+/** What every step of a campaign uses. */
 interface CampaignContext {
   packageFolder: string;
   eventLog: EventLog;
   signal: AbortSignal;
-  startCheck: StartCheck;
+  foreignLoad: ForeignLoadCheck;
 }
 
-/** The whole story of a campaign, from the request to the report. @returns the exit code */
+/** Runs a campaign, from the request to the report. @returns the exit code */
 export async function runCampaign(request: Request, context: CampaignContext): Promise<ExitCode> {
-  const { packageFolder, eventLog, startCheck } = context;
-  startCheck.begin();
-  const plugins = await usePlugins(request.plugins);
-  // What is wrong with the request itself is said before anything is looked for, built or started.
+  const { packageFolder, eventLog, signal, foreignLoad } = context;
+  foreignLoad.start();
+  const plugins = await registerPlugins(request.plugins);
+  // Report errors of the request before anything is searched, built or started.
   const existing = request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
   const requested = existing?.manifest.plan ?? selectConfigurations(request);
-  if (!existing) await unlessAborted(context.signal, requireResultsRoot(request.output));
-  await requireAskedCpus(request);
+  if (!existing) await abortable(signal, requireResultsRoot(request.output));
+  await requireRequestedCpus(request);
   if (request.strict) await requireFitMachine(request.runtime, packageFolder);
   for (const notice of request.notices) eventLog.warn(notice);
   for (const line of await removeLeftovers()) eventLog.warn(line);
-  // The report needs it: what is missing is to be known before hours of measuring, not after them.
-  await ensurePythonEnvironment(packageFolder, (text) => eventLog.setUp(text), context.signal);
-  const name = existing?.manifest.campaign ?? stamp(new Date());
-  const release = request.allowParallel ? async () => {} : await takeLock(name);
+  // The report needs Python: find out before hours of measuring, not after them.
+  await ensurePythonEnvironment(packageFolder, (text) => eventLog.setUp(text), signal);
+  const name = existing?.manifest.campaign ?? timestamp(new Date());
+  const release = request.allowParallel ? async () => {} : await acquireLock(name);
   try {
     const lease = await Lease.open(name);
+    const python = { packageFolder, signal, holdProcess: (pid: number) => lease.holdProcess(pid) };
     try {
-      const stock = existing ? await openExistingCampaign(existing, lease, eventLog) : NOTHING;
-      const campaign =
-        existing && isComplete(existing, stock)
-          ? await finishCompleteCampaign(existing, stock, eventLog)
-          : await measure(request, requested, existing, stock, lease, { ...context, plugins }).catch(
+      const completedRuns = existing
+        ? await openExistingCampaign(existing, lease, eventLog)
+        : NO_COMPLETED_RUNS;
+      const measureContext = { ...context, plugins, lease, python };
+      const outcome =
+        existing && isComplete(existing, completedRuns)
+          ? await finishCompleteCampaign(existing, completedRuns, eventLog)
+          : await measure(request, requested, existing, completedRuns, measureContext).catch(
               async (error) => {
-                if (error instanceof Aborted) await reportMeasured(error, lease, context);
+                if (error instanceof Aborted) await reportInterrupted(error, python, eventLog);
                 throw error;
               },
             );
-      return await conclude(campaign, lease, context);
+      return await buildFinalReport(outcome, python, eventLog);
     } finally {
       await lease.close();
     }
@@ -97,35 +105,40 @@ export async function runCampaign(request: Request, context: CampaignContext): P
   }
 }
 
-/** Opens the runtime, works through what the plan still lacks, and gives back what was started. */
+/** What the measuring steps use besides. */
+interface MeasureContext extends CampaignContext {
+  plugins: readonly LoadedPlugin[];
+  lease: Lease;
+  python: PythonContext;
+}
+
+/** Opens the runtime, measures the runs of the plan that are missing, and stops everything that was started. */
 async function measure(
   request: Request,
   requested: Pick<Selection, "configurations">,
   existing: ExistingCampaign | undefined,
-  { there }: CompletedRuns,
-  lease: Lease,
-  context: CampaignContext & { plugins: readonly LoadedPlugin[] },
+  { completed }: CompletedRuns,
+  context: MeasureContext,
 ): Promise<CampaignOutcome> {
-  const { packageFolder, eventLog, signal, startCheck } = context;
+  const { packageFolder, eventLog, signal, foreignLoad, lease, python } = context;
   const plugins = context.plugins.map(({ facts }) => facts);
   const now = new Date();
-  const versions = await ensureVersions(wantedVersions(requested), {
+  const versions = await ensureVersions(requestedVersions(requested), {
     signal,
-    hold: (pid) => lease.hold(pid),
+    holdProcess: python.holdProcess,
     say: (text) => eventLog.setUp(text),
   });
-  const { runtime, choice } = await open(request, versions, lease, context);
-  // What an engine did to build images is nobody's work any more.
-  if (runtime.engine) startCheck.begin();
+  const { runtime, choice } = await open(request, versions, context);
+  // The engine builds images outside of this process tree: observe only from here on.
+  if (runtime.engine) foreignLoad.start();
   try {
     const external = await discoverStore(request.storeAccess, runtime);
-    const available = (store: string) => hasStore(runtime, external, store);
+    const available = (store: string) => storeAvailability(runtime, external, store);
     const plan =
-      existing?.manifest.plan ?? withNotes(makePlan(request, available, external), context.plugins);
+      existing?.manifest.plan ?? withPluginNotes(makePlan(request, available, external), context.plugins);
     await requireWritable(request.outputFile);
-    const folder =
-      existing?.folder ?? (await unlessAborted(signal, createCampaignFolder(request.output, now)));
-    await lease.note({ folder });
+    const folder = existing?.folder ?? (await abortable(signal, createCampaignFolder(request.output, now)));
+    await lease.update({ folder });
     eventLog.writeTo(join(folder, "benchmark.log"));
     const campaign = existing?.manifest.campaign ?? basename(folder);
     const overheads = await overheadsOf(runtime.id);
@@ -133,19 +146,22 @@ async function measure(
     if (plugins.length > 0) fresh.plugins = plugins;
     if (versions) fresh.versions = [...versions.facts];
     const manifest = existing ? resumedManifest(existing.manifest, fresh) : fresh;
-    announce({ campaign, folder, runtime: runtime.id, choice }, plan, overheads, eventLog);
+    announceCampaign({ campaign, folder, runtime: runtime.id }, choice, plan, overheads, eventLog);
     for (const condition of manifest.conditions) eventLog.info(`note: ${condition}`);
     await saveManifest(manifest, folder);
+    // A failure of these must not hide how the campaign ended.
+    const warn = (error: unknown) => eventLog.warn(messageOf(error));
+    const save = () => saveManifest(manifest, folder).catch(warn);
     try {
-      const warning = await startCheck.warning(runtime, signal);
+      const warning = await foreignLoad.warning(runtime, signal);
       if (warning) eventLog.warn(warning);
-      const checksums = await Checksums.of(folder);
+      const checksums = await Checksums.read(folder);
       const progress = new Progress(eventLog, plan, overheads);
-      const ask = roundDecider(packageFolder, folder, signal, (pid) => lease.hold(pid));
-      const save = () => saveManifest(manifest, folder).catch((error) => eventLog.warn(messageOf(error)));
+      const decideRound = roundDecider(python, folder);
       const selection =
-        plan.adaptive && new AdaptiveRounds({ manifest, there, overheads, eventLog, progress, ask, save });
-      const things = {
+        plan.adaptive &&
+        new AdaptiveRounds({ manifest, completed, overheads, eventLog, progress, decideRound, save });
+      const outcomes = await new RunLoop({
         campaign,
         folder,
         plan,
@@ -156,26 +172,22 @@ async function measure(
         signal,
         request,
         external,
-      };
-      const outcomes = await new RunLoop({
-        ...things,
         plugins,
-        there,
+        completed,
         checksums,
         ...(selection && { selection }),
-      }).recordAll();
+      }).runAll();
       manifest.status = "finished";
-      const measured = outcomes.filter(({ file, status }) => status !== "failed" && !there.has(file));
+      const measured = outcomes.filter(({ file, status }) => status !== "failed" && !completed.has(file));
       await learnOverheads(runtime.id, plan.warmup_s, measured);
       return { folder, outcomes };
     } finally {
       endSession(manifest);
       try {
-        await lease.giveBack();
+        await lease.releaseAll();
       } finally {
-        // Neither may hide how the campaign ended.
-        await saveManifest(manifest, folder).catch((error) => eventLog.warn(messageOf(error)));
-        if (!request.trial) await pointLatest(folder).catch((error) => eventLog.warn(messageOf(error)));
+        await save();
+        if (!request.trial) await updateLatestLink(folder).catch(warn);
       }
     }
   } finally {
@@ -183,12 +195,58 @@ async function measure(
   }
 }
 
-/** @throws Aborted, also while it opens; a runtime that nobody waits for any more is closed */
+/** Ends a campaign whose runs are all completed; it may have been killed before it could save that. */
+async function finishCompleteCampaign(
+  { folder, manifest }: ExistingCampaign,
+  { completed }: CompletedRuns,
+  eventLog: EventLog,
+): Promise<CampaignOutcome> {
+  const { runtime, campaign } = manifest;
+  const plan = { ...manifest.plan, runs: requestedRuns(manifest) };
+  const overheads = await overheadsOf(runtime.id);
+  const choice = "nothing is missing: the report is built again";
+  announceCampaign({ campaign, folder, runtime: runtime.id }, choice, plan, overheads, eventLog);
+  const progress = new Progress(eventLog, plan, overheads);
+  for (const planned of plan.runs) {
+    const outcome = completed.get(planned.file);
+    if (outcome) progress.kept(planned, outcome.status);
+  }
+  if (manifest.status !== "finished") await saveManifest({ ...manifest, status: "finished" }, folder);
+  await updateLatestLink(folder).catch((error) => eventLog.warn(messageOf(error)));
+  return { folder, outcomes: [...completed.values()] };
+}
+
+/** Reports what will be measured, where, and how long it takes. @param choice which runtime was chosen, and why */
+function announceCampaign(
+  opened: { campaign: string; folder: string; runtime: string },
+  choice: string,
+  plan: Plan,
+  overheads: Overheads,
+  eventLog: EventLog,
+): void {
+  eventLog.info(choice);
+  for (const { asked, reason } of plan.skips) eventLog.info(`skipped ${asked}: ${reason}`);
+  for (const note of plan.notes) eventLog.info(`note: ${note}`);
+  const { seconds, at_least } = estimateRange(plan, overheads);
+  eventLog.emit({
+    event: "campaign",
+    ...opened,
+    runs: plan.runs.length,
+    configurations: plan.configurations,
+    runs_per_configuration: plan.runs_per_configuration,
+    order: plan.order,
+    seed: plan.seed,
+    estimate_s: seconds,
+    ...(at_least ? { at_least: { runs: at_least.runs, estimate_s: at_least.seconds } } : {}),
+    skips: plan.skips,
+  });
+}
+
+/** @throws Aborted, also while the runtime opens; then the runtime is closed as soon as it is open */
 async function open(
   request: Request,
   versions: VersionPlace | undefined,
-  lease: Lease,
-  { packageFolder, eventLog, signal, plugins }: CampaignContext & { plugins: readonly LoadedPlugin[] },
+  { packageFolder, eventLog, signal, plugins, lease, python }: MeasureContext,
 ): Promise<OpenedRuntime> {
   const opening = openRuntime(request, {
     packageFolder,
@@ -198,71 +256,14 @@ async function open(
     signal,
     plugins,
     versions,
-    hold: (pid) => lease.hold(pid),
+    hold: python.holdProcess,
     say: (text) => eventLog.setUp(text),
   });
-  const opened = await unlessAborted(signal, opening).catch(async (error) => {
+  const opened = await abortable(signal, opening).catch(async (error) => {
     const late = await opening.catch(() => undefined);
     await late?.runtime.close();
     throw error;
   });
-  await lease.note({ runtime: opened.runtime.id });
+  await lease.update({ runtime: opened.runtime.id });
   return opened;
-}
-
-/** The report. In the exit code failed runs outrank missed thresholds, and those invalid runs. */
-async function conclude(
-  { folder, outcomes }: CampaignOutcome,
-  lease: Lease,
-  { packageFolder, eventLog, signal }: CampaignContext,
-): Promise<ExitCode> {
-  eventLog.emit({ event: "phase", phase: "report" });
-  const failed = outcomes.filter(({ status }) => status === "failed").length;
-  const building = buildReport(packageFolder, folder, signal, (pid) => lease.hold(pid));
-  const summary = await building.catch((error) => {
-    // That runs failed, e.g. for want of disk space, is what has to be mended first.
-    if (failed === 0 || !(error instanceof BenchError)) throw error;
-    eventLog.warn(error.message);
-    return undefined;
-  });
-  if (!summary) return EXIT.configurationFailed;
-  for (const line of summary.recommendation.sentences) eventLog.info(line);
-  const missed = missedThresholds(summary);
-  for (const line of missed) eventLog.warn(`threshold: ${line}`);
-  tellReport(summary, eventLog);
-  const invalid = outcomes.filter(({ status }) => status === "invalid").length;
-  if (failed > 0) return EXIT.configurationFailed;
-  if (missed.length > 0) return EXIT.regression;
-  return invalid > 0 ? EXIT.runsInvalid : EXIT.done;
-}
-
-function tellReport({ report, configurations, thresholds, adaptive }: Summary, eventLog: EventLog): void {
-  eventLog.emit({
-    event: "report",
-    path: report,
-    configurations,
-    thresholds,
-    ...(adaptive ? { adaptive } : {}),
-  });
-}
-
-/** Of the 15 s in which an interrupted campaign ends; the rest is for the end of all programs. */
-const REPORT_WITHIN_MS = 12_000;
-
-/** An interrupted campaign has a report of what was measured, where it can be built in the time that is left. */
-async function reportMeasured(
-  { at }: Aborted,
-  lease: Lease,
-  { packageFolder, eventLog }: CampaignContext,
-): Promise<void> {
-  const { folder, measured } = eventLog;
-  const leftMs = Math.floor(at + REPORT_WITHIN_MS - performance.now());
-  if (folder === undefined || measured === 0 || leftMs <= 0) return;
-  eventLog.emit({ event: "phase", phase: "report" });
-  const late = AbortSignal.timeout(leftMs);
-  try {
-    tellReport(await buildReport(packageFolder, folder, late, (pid) => lease.hold(pid)), eventLog);
-  } catch (error) {
-    eventLog.warn(late.aborted ? "there was no time left to build the report" : messageOf(error));
-  }
 }

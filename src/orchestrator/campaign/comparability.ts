@@ -2,7 +2,7 @@ import { environmentError } from "../../contract/errors.js";
 import type { Manifest } from "../../contract/manifest.js";
 
 /** Everything that must be the same before and after an interruption. */
-const SAME = [
+const MUST_MATCH = [
   "harness",
   "libraries",
   "machine",
@@ -17,7 +17,7 @@ const SAME = [
 
 /** What is not as it was when the campaign began, a line each. */
 export function differences(before: Manifest, now: Manifest): string[] {
-  return SAME.flatMap((member) => compared(member, before[member], now[member]));
+  return MUST_MATCH.flatMap((member) => compared(member, before[member], now[member]));
 }
 
 function compared(path: string, before: unknown, now: unknown): string[] {
@@ -33,7 +33,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** @throws environmentError naming each difference */
-export function requireSame(before: Manifest, now: Manifest): void {
+export function requireComparable(before: Manifest, now: Manifest): void {
   const found = differences(before, now);
   if (found.length === 0) return;
   throw environmentError(

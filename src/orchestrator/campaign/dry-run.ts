@@ -1,23 +1,27 @@
 import { type Configuration, loadText } from "../../contract/configuration.js";
 import { EXIT, type ExitCode, environmentError } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
-import { type Range, rangeOf } from "../adaptive/estimate-range.js";
 import { requireResultsRoot } from "../files/results-folder.js";
-import { whyUnfit } from "../host/doctor.js";
-import { installationNotes } from "../host/versions/index.js";
-import { wantedVersions } from "../host/versions/wanted.js";
-import { diskBytes, type Overheads, overheadsOf } from "../plan/estimate.js";
+import { unfitReason } from "../host/doctor.js";
+import { installationNotes, requestedVersions } from "../host/versions.js";
+import {
+  diskBytes,
+  type EstimateRange,
+  estimateRange,
+  type Overheads,
+  overheadsOf,
+} from "../plan/estimate.js";
 import { makePlan, selectConfigurations } from "../plan/plan.js";
 import type { Request } from "../request/request.js";
-import { expectedRuntime, expectedStores, requireAskedCpus } from "../run/open-runtime.js";
-import { usePlugins, withNotes } from "../run/plugins.js";
+import { expectedRuntime, expectedStores, requireRequestedCpus } from "../run/open-runtime.js";
+import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 
 /** What a campaign would do, found out without starting anything. */
 export interface Preview {
   runtime: { id: string; choice: string };
   plan: Plan;
-  estimate: Range & { disk_bytes: number };
+  estimate: EstimateRange & { disk_bytes: number };
   /** What was said while reading the request. */
   notices: string[];
   /** Why a start would be refused on this machine as it is now; absent where it would not. */
@@ -25,23 +29,23 @@ export interface Preview {
 }
 
 /** @throws BenchError as the campaign itself would, before its first run */
-export async function preview(request: Request, packageFolder: string): Promise<Preview> {
-  const plugins = await usePlugins(request.plugins);
+export async function previewCampaign(request: Request, packageFolder: string): Promise<Preview> {
+  const plugins = await registerPlugins(request.plugins);
   selectConfigurations(request);
   await requireResultsRoot(request.output);
-  await requireAskedCpus(request);
+  await requireRequestedCpus(request);
   const { description, choice } = await expectedRuntime(request);
   const available = await expectedStores(description, request, packageFolder);
-  const plan = withNotes(makePlan(request, available), plugins);
+  const plan = withPluginNotes(makePlan(request, available), plugins);
   const overheads: Overheads = await overheadsOf(description.id);
-  const refusal = request.strict ? await whyUnfit(request.runtime, packageFolder) : undefined;
+  const refusal = request.strict ? await unfitReason(request.runtime, packageFolder) : undefined;
   return {
     runtime: { id: description.id, choice },
     plan,
-    estimate: { ...rangeOf(plan, overheads), disk_bytes: Math.round(diskBytes(plan)) },
+    estimate: { ...estimateRange(plan, overheads), disk_bytes: Math.round(diskBytes(plan)) },
     notices: [
       ...request.notices,
-      ...(await installationNotes(wantedVersions(plan))),
+      ...(await installationNotes(requestedVersions(plan))),
       ...(request.storeAccess.STORE_URL
         ? ["the store that STORE_URL names was not asked: its kind may skip more"]
         : []),
@@ -51,7 +55,7 @@ export async function preview(request: Request, packageFolder: string): Promise<
 }
 
 /** A dry run ends as the start would. @throws environmentError */
-export function endAsStart({ refusal }: Pick<Preview, "refusal">): ExitCode {
+export function dryRunExitCode({ refusal }: Pick<Preview, "refusal">): ExitCode {
   if (refusal !== undefined) throw environmentError(`the start would be refused: ${refusal}`);
   return EXIT.done;
 }
@@ -70,7 +74,7 @@ export function subjectCells({ target, workload, traffic }: Configuration): stri
   const place = topology === "none" ? "no store" : `${store} ${topology}`;
   return [label, place, `${workload.id}${complexity}`, traffic];
 }
-export const SUBJECT = ["target", "store", "workload", "traffic"];
+export const SUBJECT_COLUMNS = ["target", "store", "workload", "traffic"];
 
 /** The matrix: a line a configuration. */
 export function matrixLines(plan: Plan): string[] {
@@ -83,7 +87,7 @@ export function matrixLines(plan: Plan): string[] {
     runs,
     hash,
   ]);
-  return textTable([[...SUBJECT, "load", "measured", "runs", "hash"], ...rows]);
+  return textTable([[...SUBJECT_COLUMNS, "load", "measured", "runs", "hash"], ...rows]);
 }
 
 /** The order by the configurations' numbers, a line a round in interleaved order. */

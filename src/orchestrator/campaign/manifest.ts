@@ -9,11 +9,11 @@ import { clients } from "../../targets/clients/index.js";
 import { limiters } from "../../targets/limiters/index.js";
 import { packageVersion } from "../../targets/package-version.js";
 import { stores } from "../../targets/stores/index.js";
-import { writeWhole } from "../files/results-folder.js";
+import { writeAtomically } from "../files/results-folder.js";
 import { conditionsOf, describeMachine, gitRevision } from "../host/machine.js";
 import type { Request } from "../request/request.js";
 import { runtimeFacts } from "../run/result-documents.js";
-import { requireSame } from "./comparability.js";
+import { requireComparable } from "./comparability.js";
 import { campaignReadme } from "./readme.js";
 
 /** The manifest as it stands before the first run. */
@@ -102,7 +102,7 @@ function versionHere(name: string): string | undefined {
  * @throws environmentError naming each difference between then and now
  */
 export function resumedManifest(before: Manifest, now: Manifest): Manifest {
-  requireSame(before, now);
+  requireComparable(before, now);
   const { finished_at: _, ...begun } = before;
   const { started_at, finished_at, harness } = before;
   const first = { started_at, ...(finished_at ? { finished_at } : {}), harness };
@@ -125,8 +125,8 @@ export function endSession(manifest: Manifest): void {
 /** @throws environmentError when the folder cannot be written, e.g. because the disk is full */
 export async function saveManifest(manifest: Manifest, folder: string): Promise<void> {
   try {
-    await writeWhole(join(folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-    await writeWhole(join(folder, "README.md"), campaignReadme(manifest));
+    await writeAtomically(join(folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+    await writeAtomically(join(folder, "README.md"), campaignReadme(manifest));
   } catch (error) {
     throw environmentError(`${folder} cannot be written: ${messageOf(error)}`, { cause: error });
   }

@@ -1,6 +1,6 @@
 import { loadText } from "../../contract/configuration.js";
 import type { Manifest } from "../../contract/manifest.js";
-import { askedRuns } from "../plan/looks.js";
+import { requestedRuns } from "../plan/decision-rounds.js";
 import { counted } from "../ui/text.js";
 
 const list = (title: string, lines: readonly string[]): string[] =>
@@ -19,7 +19,7 @@ function runsText({ plan, adaptive }: Manifest): string {
   const configurations = `${many > 1 ? "each of " : ""}${counted(many, "configuration")}`;
   const all = counted(plan.runs.length, "run");
   if (!plan.adaptive) return `${all}${many > 1 ? `, ${most}` : ""} of ${configurations}`;
-  const asked = askedRuns({ plan, adaptive }).length;
+  const asked = requestedRuns({ plan, adaptive }).length;
   const ended = adaptive?.ended && ENDED[adaptive.ended.why];
   const why = ended ? `, ended because ${ended}: as many as it took` : ": as many as it takes";
   return `${asked} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${most}, of ${configurations}`;

@@ -1,8 +1,10 @@
-import { join } from "node:path";
-import { execa } from "execa";
 import { z } from "zod";
-import { BenchError, EXIT, type ExitCode } from "../../contract/errors.js";
+import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
 import { adaptiveSummarySchema, summaryRowSchema, thresholdRowSchema } from "../../contract/summary.js";
+import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
+import type { Aborted } from "../ownership/abort.js";
+import type { EventLog } from "../ui/event-log.js";
+import type { CampaignOutcome } from "./completed-runs.js";
 
 const summarySchema = z.object({
   report: z.string(),
@@ -11,44 +13,93 @@ const summarySchema = z.object({
   adaptive: adaptiveSummarySchema.nullable(),
   recommendation: z.object({ sentences: z.array(z.string()) }),
 });
-export type Summary = z.infer<typeof summarySchema>;
+type Summary = z.infer<typeof summarySchema>;
 
-/** What the report's own exit codes mean after the runs; others are defects. */
+/** What the report's exit codes mean after the runs; all others are defects. */
 const CODES: Readonly<Record<number, ExitCode>> = {
   [EXIT.usage]: EXIT.usage,
-  // The runs are over: what is not fit now fails the campaign.
+  // The runs are over: an unfit environment fails the campaign.
   [EXIT.environment]: EXIT.configurationFailed,
   [EXIT.configurationFailed]: EXIT.configurationFailed,
 };
 
 /**
- * Builds the report of a campaign. Medians and spreads are the report's: it holds all statistics, once.
- * @throws BenchError with the report's own last line when it fails
+ * Builds the report of a campaign. Its summary has the medians and spreads, since only the report does statistics.
+ * @throws BenchError with the report's last line when it fails
  */
-export async function buildReport(
-  packageFolder: string,
-  campaignFolder: string,
-  signal: AbortSignal,
-  hold: (pid: number) => Promise<void>,
-): Promise<Summary> {
-  const program = join(packageFolder, "report");
-  const building = execa("python3", [program, "generate", campaignFolder, "--summary-json"], {
-    reject: false,
-    cancelSignal: signal,
-    gracefulCancel: false,
-  });
-  if (building.pid !== undefined) await hold(building.pid);
-  const { stdout, stderr, exitCode, signal: killedBy, failed } = await building;
-  if (failed) {
-    signal.throwIfAborted();
-    const last = stderr.trim().split("\n").at(-1) || `it ended with ${exitCode ?? killedBy}`;
-    const code = killedBy ? EXIT.configurationFailed : (CODES[exitCode ?? EXIT.defect] ?? EXIT.defect);
-    throw new BenchError(`the report could not be built: ${last}; --resume tries again`, code);
+async function buildReport(python: PythonContext, campaignFolder: string): Promise<Summary> {
+  try {
+    const args = [campaignFolder, "--summary-json"];
+    return summarySchema.parse(JSON.parse(await pythonOutput(python, "generate", args)));
+  } catch (error) {
+    if (!(error instanceof PythonFailed)) throw error;
+    const { killedBy, exitCode = EXIT.defect } = error;
+    const code = killedBy ? EXIT.configurationFailed : (CODES[exitCode] ?? EXIT.defect);
+    throw new BenchError(`the report could not be built: ${error.message}; --resume tries again`, code);
   }
-  return summarySchema.parse(JSON.parse(stdout));
 }
-/** What was asked of every client and does not hold, a line each. */
-export function missedThresholds({ thresholds }: Summary): string[] {
+
+/**
+ * Builds the report of a campaign that has ended.
+ * @returns the exit code: failed runs come before missed thresholds, and those before invalid runs
+ */
+export async function buildFinalReport(
+  { folder, outcomes }: CampaignOutcome,
+  python: PythonContext,
+  eventLog: EventLog,
+): Promise<ExitCode> {
+  eventLog.emit({ event: "phase", phase: "report" });
+  const failed = outcomes.filter(({ status }) => status === "failed").length;
+  const summary = await buildReport(python, folder).catch((error) => {
+    // Failed runs, e.g. for lack of disk space, have to be fixed first.
+    if (failed === 0 || !(error instanceof BenchError)) throw error;
+    eventLog.warn(error.message);
+    return undefined;
+  });
+  if (!summary) return EXIT.configurationFailed;
+  for (const line of summary.recommendation.sentences) eventLog.info(line);
+  const missed = missedThresholds(summary);
+  for (const line of missed) eventLog.warn(`threshold: ${line}`);
+  emitReport(summary, eventLog);
+  const invalid = outcomes.filter(({ status }) => status === "invalid").length;
+  if (failed > 0) return EXIT.configurationFailed;
+  if (missed.length > 0) return EXIT.regression;
+  return invalid > 0 ? EXIT.runsInvalid : EXIT.done;
+}
+
+/** An interrupted campaign ends within 15 s; the rest is for stopping all programs. */
+const INTERRUPTED_REPORT_MS = 12_000;
+
+/** Builds the report of the runs that an interrupted campaign has measured, if the remaining time allows it. */
+export async function reportInterrupted(
+  { at }: Aborted,
+  python: Omit<PythonContext, "signal">,
+  eventLog: EventLog,
+): Promise<void> {
+  const { folder, measured } = eventLog;
+  const leftMs = Math.floor(at + INTERRUPTED_REPORT_MS - performance.now());
+  if (folder === undefined || measured === 0 || leftMs <= 0) return;
+  eventLog.emit({ event: "phase", phase: "report" });
+  const signal = AbortSignal.timeout(leftMs);
+  try {
+    emitReport(await buildReport({ ...python, signal }, folder), eventLog);
+  } catch (error) {
+    eventLog.warn(signal.aborted ? "there was no time left to build the report" : messageOf(error));
+  }
+}
+
+function emitReport({ report, configurations, thresholds, adaptive }: Summary, eventLog: EventLog): void {
+  eventLog.emit({
+    event: "report",
+    path: report,
+    configurations,
+    thresholds,
+    ...(adaptive ? { adaptive } : {}),
+  });
+}
+
+/** One line for each threshold that a configuration misses or has no figure for. */
+function missedThresholds({ thresholds }: Summary): string[] {
   return thresholds
     .filter(({ status }) => status !== "held")
     .map(

@@ -6,15 +6,20 @@ import type { Result } from "../../contract/result.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { ALL_RUNS, type RunSelection } from "../adaptive/rounds.js";
 import type { Checksums } from "../files/checksums.js";
-import { writeWhole } from "../files/results-folder.js";
-import { Aborted, pause, unlessAborted } from "../ownership/abort.js";
+import { writeAtomically } from "../files/results-folder.js";
+import { Aborted, abortable, pause } from "../ownership/abort.js";
 import type { Lease } from "../ownership/lease.js";
+import { cooldownS } from "../plan/estimate.js";
 import type { Request } from "../request/request.js";
 import { PartFailed } from "../run/part-supervisor.js";
 import { checkPlugins } from "../run/plugins.js";
 import type { Progress } from "../run/progress.js";
-import type { RunOutcome } from "../run/result-documents.js";
-import { failureOf, type RunIdentity, recordOf } from "../run/result-documents.js";
+import {
+  failureDocument,
+  measuredDocument,
+  type RunIdentity,
+  type RunOutcome,
+} from "../run/result-documents.js";
 import { executeRun, type RunListener } from "../run/run.js";
 import type { ExternalStore } from "../run/store.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
@@ -31,18 +36,18 @@ export interface RunLoopOptions {
   progress: Progress;
   signal: AbortSignal;
   request: Request;
-  /** The store that the user already runs, instead of our own. */
+  /** The store that the user already runs. */
   external: ExternalStore | undefined;
-  /** What the campaign began with; absent without any. */
+  /** Those that the campaign started with. */
   plugins?: readonly PluginFacts[];
-  /** Runs that an earlier session has measured, by result file. */
-  there: ReadonlyMap<string, RunOutcome>;
+  /** Runs that an earlier session has completed, by result file. */
+  completed: ReadonlyMap<string, RunOutcome>;
   checksums: Checksums;
-  /** Which runs of the plan are needed; all of them where it is absent. */
+  /** Which runs of the plan are needed; by default all. */
   selection?: RunSelection;
 }
 
-/** Works through the plan and saves run by run: what was measured stays, whatever happens to the next run. */
+/** Makes the runs of the plan and saves each result at once, so that a later failure loses nothing. */
 export class RunLoop {
   readonly #options: RunLoopOptions;
 
@@ -51,13 +56,13 @@ export class RunLoop {
   }
 
   /** @throws Aborted, after the run under way was recorded as aborted; BenchError when the first run cannot start */
-  async recordAll(): Promise<RunOutcome[]> {
-    const { plan, signal, there, progress, selection = ALL_RUNS } = this.#options;
+  async runAll(): Promise<RunOutcome[]> {
+    const { plan, signal, completed, progress, selection = ALL_RUNS } = this.#options;
     const outcomes: RunOutcome[] = [];
     let before: PlannedRun | undefined;
     for (const planned of plan.runs) {
       if (!(await selection.isNeeded(planned))) continue;
-      const measured = there.get(planned.file);
+      const measured = completed.get(planned.file);
       if (measured) {
         progress.kept(planned, measured.status);
         outcomes.push(measured);
@@ -68,7 +73,7 @@ export class RunLoop {
         progress.cooldown(pauseS);
         await pause(signal, pauseS);
       }
-      const outcome = await this.#record(planned, before === undefined);
+      const outcome = await this.#makeRun(planned, before === undefined);
       await selection.finished(outcome, pauseS);
       outcomes.push(outcome);
       before = planned;
@@ -77,7 +82,7 @@ export class RunLoop {
     return outcomes;
   }
 
-  async #record(planned: PlannedRun, isFirst: boolean): Promise<RunOutcome> {
+  async #makeRun(planned: PlannedRun, isFirst: boolean): Promise<RunOutcome> {
     const { eventLog, progress } = this.#options;
     const identity = this.#identity(planned);
     progress.started(planned);
@@ -88,17 +93,17 @@ export class RunLoop {
     } catch (error) {
       if (error instanceof Aborted) {
         const role = "campaign";
-        const aborted = failureOf(identity, "aborted", startedAt, { role, text: error.message });
+        const aborted = failureDocument(identity, "aborted", startedAt, { role, text: error.message });
         progress.finished(planned, aborted, await this.#save(planned, aborted));
         throw error;
       }
-      // Before anything was measured, a machine that is not fit is the user's to mend, not a failed run.
+      // In the first run an unfit machine is for the user to fix; it is not a failed run.
       if (isFirst && error instanceof BenchError && error.exitCode === EXIT.environment) throw error;
       if (!(error instanceof BenchError || error instanceof PartFailed)) {
         eventLog.detail(error instanceof Error ? (error.stack ?? error.message) : String(error));
       }
       const role = error instanceof PartFailed ? error.role : "harness";
-      result = failureOf(identity, "failed", startedAt, { role, text: messageOf(error) });
+      result = failureDocument(identity, "failed", startedAt, { role, text: messageOf(error) });
     }
     const saved = (await this.#save(planned, result)) && (await this.#copy(result));
     progress.finished(planned, result, saved);
@@ -109,7 +114,7 @@ export class RunLoop {
 
   async #measure(planned: PlannedRun, identity: RunIdentity): Promise<Result> {
     const { plan, runtime, lease, signal, request, external } = this.#options;
-    const raw = await unlessAborted(
+    const raw = await abortable(
       signal,
       executeRun(
         {
@@ -126,15 +131,15 @@ export class RunLoop {
       ),
     );
     checkPlugins(identity.plugins ?? [], raw.result);
-    return recordOf(identity, raw);
+    return measuredDocument(identity, raw);
   }
 
-  /** @returns whether it could be written; a full disk fails this run and leaves the others alone */
+  /** @returns whether the result could be written; a full disk fails only this run */
   async #save(planned: PlannedRun, result: Result): Promise<boolean> {
     const { folder, checksums } = this.#options;
     const path = join(folder, planned.file);
     try {
-      await writeWhole(path, textOf(result));
+      await writeAtomically(path, textOf(result));
       await checksums.add(planned.file, textOf(result));
       return true;
     } catch (error) {
@@ -143,12 +148,12 @@ export class RunLoop {
     }
   }
 
-  /** @returns whether the result also stands where the user wants a copy of it */
+  /** Writes the copy that OUTPUT_FILE requests. @returns whether that succeeded */
   async #copy(result: Result): Promise<boolean> {
     const { eventLog, request } = this.#options;
     if (!request.outputFile) return true;
     try {
-      await writeWhole(resolve(request.outputFile), textOf(result));
+      await writeAtomically(resolve(request.outputFile), textOf(result));
       return true;
     } catch (error) {
       eventLog.warn(`OUTPUT_FILE ${request.outputFile} could not be written: ${messageOf(error)}`);
@@ -170,10 +175,8 @@ export class RunLoop {
   }
 
   #cooldownS(before: PlannedRun, next: PlannedRun): number {
-    const { plan } = this.#options;
-    const client = (run: PlannedRun) => this.#identity(run).planned.configuration.target.client;
-    const changes = plan.order === "consecutive" && client(before) !== client(next);
-    return changes ? plan.client_cooldown_s : plan.cooldown_s;
+    const configurationOf = (run: PlannedRun) => this.#identity(run).planned.configuration;
+    return cooldownS(this.#options.plan, configurationOf(before), configurationOf(next));
   }
 }
 

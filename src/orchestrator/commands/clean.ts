@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { EXIT, usageError } from "../../contract/errors.js";
 import { runtimes } from "../../runtimes/index.js";
-import { findLeftovers, removeAll } from "../host/leftovers.js";
+import { findLeftovers, removeEach } from "../host/leftovers.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
 import { isInteractive } from "../ui/tty.js";
 import type { CliCommand } from "./types.js";
@@ -34,7 +34,7 @@ export const clean: CliCommand = {
       print("nothing was removed");
       return EXIT.done;
     }
-    const { gone, left } = await removeAll(things);
+    const { gone, left } = await removeEach(things);
     for (const line of gone) print(line);
     if (left.length === 0) return EXIT.done;
     for (const line of left) process.stderr.write(`still there: ${line}\n`);

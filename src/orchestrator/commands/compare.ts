@@ -1,7 +1,7 @@
 import { Argument, Option } from "commander";
 import { EXIT } from "../../contract/errors.js";
+import { runPython } from "../host/python.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
-import { runPython } from "./python.js";
 import type { CliCommand } from "./types.js";
 
 const AFTER = `

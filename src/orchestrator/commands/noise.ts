@@ -1,11 +1,11 @@
 import { Argument, Option } from "commander";
 import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import { groups } from "../../targets/groups.js";
+import { runPython } from "../host/python.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
 import { defaultOf, settingOf } from "../request/settings.js";
-import { runPython } from "./python.js";
 import type { CliCommand } from "./types.js";
 
 /** What a campaign of noise does unless told otherwise. */

@@ -1,8 +1,8 @@
 import { Argument, Option } from "commander";
 import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
+import { runPython } from "../host/python.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
 import { defaultOf } from "../request/settings.js";
-import { runPython } from "./python.js";
 import type { CliCommand } from "./types.js";
 
 const AFTER = `

@@ -1,5 +1,5 @@
 import { EXIT } from "../../contract/errors.js";
-import { endAsStart } from "../campaign/dry-run.js";
+import { dryRunExitCode } from "../campaign/dry-run.js";
 import { previewSearch, searchLines } from "../max-rate/dry-run.js";
 import { findMaxRates } from "../max-rate/find.js";
 import { requestFrom } from "../prompt/index.js";
@@ -17,7 +17,7 @@ export const run: CliCommand = {
       const found = await previewSearch(request, request.objectives, packageFolder);
       const isJson = request.outputMode.format === "json";
       print(isJson ? JSON.stringify(found, null, 2) : searchLines(found).join("\n"));
-      return endAsStart(found);
+      return dryRunExitCode(found);
     }
     return findMaxRates(request, request.objectives, campaign, print);
   },

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { writeWhole } from "./results-folder.js";
+import { writeAtomically } from "./results-folder.js";
 
 export const CHECKSUMS = "SHA256SUMS";
 
@@ -21,7 +21,7 @@ export class Checksums {
   }
 
   /** Those that the folder already has. A line that is none vouches for nothing. */
-  static async of(folder: string): Promise<Checksums> {
+  static async read(folder: string): Promise<Checksums> {
     const text = await readFile(join(folder, CHECKSUMS), "utf8").catch(() => "");
     const lines = text.split("\n").flatMap((line) => {
       const { sum, file } = LINE.exec(line)?.groups ?? {};
@@ -44,6 +44,6 @@ export class Checksums {
     const lines = [...this.#sums]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, sum]) => `${sum}  ${name}\n`);
-    await writeWhole(join(this.#folder, CHECKSUMS), lines.join(""));
+    await writeAtomically(join(this.#folder, CHECKSUMS), lines.join(""));
   }
 }

@@ -33,7 +33,7 @@ export async function nearestFolder(path: string): Promise<string> {
 }
 
 /** @param path of a folder that exists @throws Error on a file system of the kernel, such as `/proc` */
-export async function requireKeptFiles(path: string): Promise<void> {
+export async function requireRealFileSystem(path: string): Promise<void> {
   if (process.platform !== "linux") return;
   const name = KERNEL_FILE_SYSTEMS.get((await statfs(path)).type);
   if (name !== undefined) throw new Error(`${path} is a file system of the kernel (${name})`);

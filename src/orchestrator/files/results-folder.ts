@@ -14,10 +14,10 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type BenchError, environmentError, messageOf } from "../../contract/errors.js";
-import { makeFolder, nearestFolder, requireKeptFiles } from "./folders.js";
+import { makeFolder, nearestFolder, requireRealFileSystem } from "./folders.js";
 
 /** `YYYYMMDD_HHMMSS` in UTC: names sort as campaigns began, also where clocks are set back or differ. */
-export const stamp = (date: Date): string =>
+export const timestamp = (date: Date): string =>
   date.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_");
 
 /**
@@ -31,7 +31,7 @@ export async function createCampaignFolder(root: string, now: Date): Promise<str
   try {
     await makeFolder(absolute);
     for (let offset = 0; ; offset++) {
-      const folder = join(absolute, stamp(new Date(now.getTime() + 1000 * offset)));
+      const folder = join(absolute, timestamp(new Date(now.getTime() + 1000 * offset)));
       try {
         await mkdir(folder);
         // The root itself may be a link, as the user likes.
@@ -53,9 +53,9 @@ export async function createCampaignFolder(root: string, now: Date): Promise<str
 export async function requireResultsRoot(root: string): Promise<void> {
   const absolute = resolve(root);
   try {
-    const didYouMean = await nearestFolder(absolute);
-    await requireKeptFiles(didYouMean);
-    await access(didYouMean, constants.W_OK);
+    const nearest = await nearestFolder(absolute);
+    await requireRealFileSystem(nearest);
+    await access(nearest, constants.W_OK);
   } catch (error) {
     throw unwritable(absolute, error);
   }
@@ -76,7 +76,7 @@ async function refuseForeignLatest(root: string): Promise<void> {
   throw environmentError(`${link} leads out of the results folder, to ${target}: move it away`);
 }
 
-/** `.name.<…>.<number>.tmp`, as `writeWhole` and the report name what they have not finished yet. */
+/** `.name.<…>.<number>.tmp`, as `writeAtomically` and the report name what they have not finished yet. */
 const TEMPORARY = /^\..+\.[0-9a-f]+\.tmp$/;
 
 /**
@@ -105,13 +105,13 @@ export const temporaryName = (name: string): string =>
   `${name}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
 
 /** The process id in a `temporaryName`. */
-export function writerOf(temporaryName: string): number | undefined {
+export function writerPid(temporaryName: string): number | undefined {
   const pid = /\.(\d+)\.[0-9a-f]{8}\.tmp$/.exec(temporaryName)?.[1];
   return pid === undefined ? undefined : Number(pid);
 }
 
 /** Writes a file whole or not at all: temporary file, fsync, rename. An older file stays intact on failure. */
-export async function writeWhole(path: string, text: string): Promise<void> {
+export async function writeAtomically(path: string, text: string): Promise<void> {
   const temporary = join(dirname(path), temporaryName(`.${basename(path)}`));
   try {
     const file = await open(temporary, "wx");
@@ -129,7 +129,7 @@ export async function writeWhole(path: string, text: string): Promise<void> {
 }
 
 /** Points `latest` in the results root to a campaign; a `latest` that is not a link is left alone. */
-export async function pointLatest(campaignFolder: string): Promise<void> {
+export async function updateLatestLink(campaignFolder: string): Promise<void> {
   const link = join(dirname(campaignFolder), "latest");
   const existing = await lstat(link).catch(() => undefined);
   if (existing && !existing.isSymbolicLink()) {
@@ -148,7 +148,7 @@ export async function requireWritable(outputFile: string | undefined): Promise<v
   try {
     const folder = dirname(resolve(outputFile));
     await access(folder, constants.W_OK);
-    await requireKeptFiles(folder);
+    await requireRealFileSystem(folder);
   } catch (error) {
     throw environmentError(`OUTPUT_FILE ${outputFile} cannot be written: ${messageOf(error)}`, {
       cause: error,

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { rounded } from "../../contract/numbers.js";
 import type { HostLoad } from "../../contract/result.js";
 
 /** What the CPUs of this machine did since it started, all of them together. */
@@ -81,8 +82,6 @@ export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): 
   return work && (100 * Math.max(0, work.programs_us - ours_us)) / work.elapsed_us;
 }
 
-const rounded = (value: number): number => Number(value.toFixed(1));
-
 /**
  * How busy the machine was in a window. The readings stand at drained moments around it: our own work lies in the window
  * alone, that of others also in the pauses between the readings and the window.
@@ -100,7 +99,7 @@ export function hostLoadOf(
   const own_us = Math.min(ours_us, work.programs_us) + work.interrupts_us;
   return {
     cpus: to.cpus,
-    busy_cpu_percent: rounded(Math.min(100 * to.cpus, own_us / window_s / 10_000 + foreign)),
-    foreign_cpu_percent: rounded(foreign),
+    busy_cpu_percent: rounded(Math.min(100 * to.cpus, own_us / window_s / 10_000 + foreign), 1),
+    foreign_cpu_percent: rounded(foreign, 1),
   };
 }

@@ -23,7 +23,7 @@ export const checkText = ({ check, text, mend }: Check): string =>
  * What the doctor (`scripts/check-config.sh`) says of this machine.
  * @throws environmentError when it cannot be asked
  */
-export async function examine(runtime: string, packageFolder: string): Promise<Check[]> {
+export async function runChecks(runtime: string, packageFolder: string): Promise<Check[]> {
   const script = join(packageFolder, "scripts", "check-config.sh");
   const { stdout } = await execa("bash", [script, "--json", "--runtime", runtime], {
     reject: false,
@@ -37,8 +37,8 @@ export async function examine(runtime: string, packageFolder: string): Promise<C
 }
 
 /** Why figures of this machine cannot be quoted: every warning with its mend; undefined where there is none. */
-export async function whyUnfit(runtime: string, packageFolder: string): Promise<string | undefined> {
-  const checks = await examine(runtime, packageFolder);
+export async function unfitReason(runtime: string, packageFolder: string): Promise<string | undefined> {
+  const checks = await runChecks(runtime, packageFolder);
   const warnings = checks.filter(({ status }) => status !== "ok");
   if (warnings.length === 0) return undefined;
   const told = warnings.map(checkText).join("; ");
@@ -47,6 +47,6 @@ export async function whyUnfit(runtime: string, packageFolder: string): Promise<
 
 /** @throws environmentError where figures of this machine cannot be quoted */
 export async function requireFitMachine(runtime: string, packageFolder: string): Promise<void> {
-  const why = await whyUnfit(runtime, packageFolder);
+  const why = await unfitReason(runtime, packageFolder);
   if (why !== undefined) throw environmentError(why);
 }

@@ -4,16 +4,16 @@ import { environmentError, messageOf } from "../../contract/errors.js";
 import { runtimes } from "../../runtimes/index.js";
 import { endProcess, removeSocketsOf, startTimeOf } from "../../runtimes/processes.js";
 import type { Leftover } from "../../runtimes/types.js";
-import { writerOf } from "../files/results-folder.js";
+import { writerPid } from "../files/results-folder.js";
 import {
-  deadLock,
   isAlive,
   type LeaseFile,
   leasesFolder,
   readLeases,
+  staleLock,
   stateFolder,
 } from "../ownership/state-folder.js";
-import { unfinishedInstallations } from "./versions/folder.js";
+import { unfinishedInstallations } from "./versions.js";
 
 /** Writing a file of the state folder takes milliseconds: what is older was given up, whoever has its id now. */
 const WRITTEN_WITHIN_MS = 60_000;
@@ -31,7 +31,7 @@ export async function findLeftovers(everywhere: boolean): Promise<Leftover[]> {
   const all = everywhere || leases.some(({ lease }) => lease.runtime === undefined);
   const used = runtimes.filter(({ id }) => all || leases.some(({ lease }) => lease.runtime === id));
   for (const runtime of used) found.push(await runtime.leftovers(isAlive));
-  const lock = await deadLock();
+  const lock = await staleLock();
   if (lock) found.push([{ what: `the lock of campaign ${lock.campaign}`, remove: lock.remove }]);
   found.push(await unfinishedFiles(), await unfinishedInstallations());
   return found.flat();
@@ -75,7 +75,7 @@ async function unfinishedFiles(): Promise<Leftover[]> {
     for (const name of await readdir(folder).catch(() => [])) {
       const path = join(folder, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
-      const writer = writerOf(name);
+      const writer = writerPid(name);
       const isDead = writer !== undefined && (await startTimeOf(writer)) === undefined;
       if (!/\.(tmp|dead)$/.test(name) || (!isDead && Date.now() - mtimeMs < WRITTEN_WITHIN_MS)) continue;
       found.push({ what: `the unfinished file ${path}`, remove: () => rm(path, { force: true }) });
@@ -85,7 +85,7 @@ async function unfinishedFiles(): Promise<Leftover[]> {
 }
 
 /** Removes what can be removed. @returns one line for each thing that went, and for each that is still there */
-export async function removeAll(things: readonly Leftover[]): Promise<{ gone: string[]; left: string[] }> {
+export async function removeEach(things: readonly Leftover[]): Promise<{ gone: string[]; left: string[] }> {
   const gone: string[] = [];
   const left: string[] = [];
   for (const { what, remove } of things) {
@@ -105,12 +105,12 @@ export async function removeAll(things: readonly Leftover[]): Promise<{ gone: st
  * @throws environmentError listing what could not be removed: it would disturb what is measured
  */
 export async function removeLeftovers(): Promise<string[]> {
-  return requireGone(await findLeftovers(false));
+  return requireRemoved(await findLeftovers(false));
 }
 
 /** Removes all of them. @throws environmentError as `reclaimOrphans` */
-export async function requireGone(things: readonly Leftover[]): Promise<string[]> {
-  const { gone, left } = await removeAll(things);
+export async function requireRemoved(things: readonly Leftover[]): Promise<string[]> {
+  const { gone, left } = await removeEach(things);
   if (left.length === 0) return gone;
   throw environmentError(`left by a campaign that had died, and not to be removed: ${left.join("; ")}`);
 }

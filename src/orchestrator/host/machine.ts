@@ -3,10 +3,15 @@ import { cpus, release, totalmem, type } from "node:os";
 import { execa } from "execa";
 import type { Machine } from "../../contract/manifest.js";
 import type { Caps, Runtime } from "../../runtimes/types.js";
-import type { RoleCaps } from "./caps.js";
-import { coresOf } from "./caps.js";
 
-/** Kernel settings that can bind a load test on one host. */
+/** What each kind of role may use of the machine. */
+export interface RoleCaps {
+  store: Caps;
+  server: Caps;
+  generator: Caps;
+}
+
+/** Kernel settings that can limit a load test on one host. */
 const SYSCTL = [
   "net/core/somaxconn",
   "net/ipv4/tcp_max_syn_backlog",
@@ -22,7 +27,7 @@ const textOf = (path: string): Promise<string | undefined> =>
     () => undefined,
   );
 
-/** The host as it is now. What the system does not tell is left out. */
+/** The host as it is now, without what the system does not report. */
 export async function describeMachine(): Promise<Machine> {
   const sysctl: [string, string][] = [];
   for (const name of SYSCTL) {
@@ -44,7 +49,7 @@ export async function describeMachine(): Promise<Machine> {
   };
 }
 
-/** Conditions of the host that bear on every row, said once per campaign. */
+/** Conditions of the host that affect every row. */
 export function conditionsOf(
   machine: Machine,
   { engine, capsApplied, conditions: seen = [] }: Pick<Runtime, "engine" | "capsApplied" | "conditions">,
@@ -53,9 +58,9 @@ export function conditionsOf(
   const conditions: string[] = [...seen];
   const cpus = engine?.cpus ?? machine.cpus;
   const kinds = Object.entries(caps) as [keyof RoleCaps, Caps][];
-  const apart = capsApplied && disjoint(kinds.map(([, { cpuset }]) => cpuset));
-  // One core is for everybody else.
-  if (cpus < kinds.length + 1 && !apart) {
+  const isSeparated = capsApplied && disjoint(kinds.map(([, { cpuset }]) => cpuset));
+  // One core is for all other programs.
+  if (cpus < kinds.length + 1 && !isSeparated) {
     conditions.push(
       `${cpus} CPUs for ${kinds.length} roles: server, store and load generator share them, so figures are lower and noisier than on separate cores`,
     );
@@ -63,7 +68,7 @@ export function conditionsOf(
   if (!capsApplied) conditions.push("no CPU or memory caps are applied by this runtime");
   for (const [kind, { cpus: cap }] of capsApplied ? kinds : []) {
     if (cap !== undefined && cap > cpus)
-      conditions.push(`the cap of ${cap} CPUs for the ${kind} is lowered to ${cpus}: there are no more`);
+      conditions.push(`the cap of ${cap} CPUs for the ${kind} is lowered to ${cpus}, all that there are`);
   }
   if (machine.governor && machine.governor !== "performance") {
     conditions.push(`the CPU governor is ${machine.governor}, not performance`);
@@ -71,23 +76,31 @@ export function conditionsOf(
   return conditions;
 }
 
-/** Whether each has cores of its own. */
+/** The CPU numbers in a list such as `0-1,3`. */
+export function cpusInList(text: string): number[] {
+  return text.split(",").flatMap((range) => {
+    const [first = 0, last = first] = range.split("-").map(Number);
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  });
+}
+
+/** Whether every CPU set is given and no two share a CPU. */
 function disjoint(cpusets: readonly (string | undefined)[]): boolean {
-  const cores = cpusets.map((text) => (text === undefined ? undefined : coresOf(text)));
+  const cores = cpusets.map((text) => (text === undefined ? undefined : cpusInList(text)));
   const all = cores.flatMap((own) => own ?? []);
   return cores.every((own) => own !== undefined) && new Set(all).size === all.length;
 }
 
-/** Numbers of so many CPUs: those that are online on this machine if it has as many, since some may be switched off. */
+/** The numbers of `count` CPUs: those online on this machine if it has as many, since some may be switched off. */
 export async function cpuNumbers(count: number): Promise<number[]> {
-  const online = coresOf((await textOf("/sys/devices/system/cpu/online")) ?? "");
+  const online = cpusInList((await textOf("/sys/devices/system/cpu/online")) ?? "");
   return online.length === count ? online : Array.from({ length: count }, (_, cpu) => cpu);
 }
 
-/** The revision of the project's own checkout, marked when it has changes; undefined outside of git. */
+/** The git revision of this project, marked when it has changes; undefined outside of its own checkout. */
 export async function gitRevision(folder: string): Promise<string | undefined> {
   const git = (...parameters: string[]) => execa("git", ["-C", folder, ...parameters], { reject: false });
-  // A package that is installed inside somebody's checkout has a prefix there: that revision is not ours.
+  // A prefix means that the package is installed inside another checkout, whose revision is not ours.
   const head = await git("rev-parse", "HEAD", "--show-prefix");
   const [revision, prefix] = head.failed ? [] : head.stdout.split("\n");
   if (!revision || prefix) return undefined;

@@ -1,11 +1,11 @@
 import type { Threshold } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
-import { type Preview, preview, SUBJECT, subjectCells } from "../campaign/dry-run.js";
+import { type Preview, previewCampaign, SUBJECT_COLUMNS, subjectCells } from "../campaign/dry-run.js";
 import { overheadsOf, REPORT_S, runS } from "../plan/estimate.js";
 import type { Request } from "../request/request.js";
 import { counted, durationText, textTable } from "../ui/text.js";
-import { rangeOf, secondsOf } from "./find.js";
-import { findMaxRate, MISSES, type SearchRange, STRIDE, type Trial } from "./search.js";
+import { searchRange, trialSeconds } from "./find.js";
+import { findMaxRate, MISSES_TO_REJECT, type SearchRange, STEP_FACTOR, type Trial } from "./search.js";
 
 interface Cost {
   trials: number;
@@ -54,11 +54,11 @@ async function costOf(
  * The most that a search can cost: each rate is tried as often as it may be, all probes are met in the end, and no
  * confirmation is above some rate: of all such rates the one that takes longest.
  */
-export async function mostOf(range: SearchRange, secondsOf: SecondsOf): Promise<Cost> {
+export async function maxCost(range: SearchRange, secondsOf: SecondsOf): Promise<Cost> {
   const slowest = (bound: number) => {
     let misses = 0;
     return costOf(range, secondsOf, (rate, kind) => {
-      if (++misses < MISSES) return false;
+      if (++misses < MISSES_TO_REJECT) return false;
       misses = 0;
       return kind === "probe" || rate <= bound;
     });
@@ -78,19 +78,19 @@ export async function previewSearch(
   objectives: readonly Threshold[],
   packageFolder: string,
 ): Promise<SearchPreview> {
-  const { estimate: _, plan, ...found } = await preview(request, packageFolder);
+  const { estimate: _, plan, ...found } = await previewCampaign(request, packageFolder);
   const { runtime, notices } = found;
   const { configurations, skips, notes, warmup_s } = plan;
   const overheads = await overheadsOf(runtime.id);
-  const range = rangeOf(request);
-  const seconds = secondsOf(request);
+  const range = searchRange(request);
+  const seconds = trialSeconds(request);
   const rate = Math.min(range.from * EXAMPLE_FACTOR, range.max);
   const at_most = { trials: 0, seconds: 0 };
   const example = { rate_per_second: rate, trials: 0, seconds: 0 };
   for (const { configuration } of configurations) {
     const trialS = (kind: Trial["kind"]) =>
       runS(plan, { ...configuration, extent: { duration_s: seconds[kind] } }, overheads) + REPORT_S;
-    add(at_most, await mostOf(range, trialS));
+    add(at_most, await maxCost(range, trialS));
     add(example, await costOf(range, trialS, (tried) => tried <= rate));
   }
   return {
@@ -121,14 +121,14 @@ export function searchLines(found: SearchPreview): string[] {
     `runtime: ${runtime.id} (${runtime.choice})`,
     `search: the highest rate from ${range.min}/s to ${range.max}/s that keeps ${objectives.join(", ")}, for each of`,
     ...textTable([
-      [...SUBJECT, "connections"],
+      [...SUBJECT_COLUMNS, "connections"],
       ...configurations.map(({ configuration }) => [
         ...subjectCells(configuration),
         `at most ${configuration.load.connections}`,
       ]),
     ]).map((line) => `  ${line}`),
     `trials: one run each, ${warmup_s} s of warm-up and ${seconds.probe} s measured; ${seconds.confirmation} s to confirm a rate before it is accepted`,
-    `choice: from ${range.from}/s each rate is ${STRIDE} times the last until one is missed, ${MISSES} times in a row; then halfway between the rate that is kept and the one that is missed, until they are within ${percent} %`,
+    `choice: from ${range.from}/s each rate is ${STEP_FACTOR} times the last until one is missed, ${MISSES_TO_REJECT} times in a row; then halfway between the rate that is kept and the one that is missed, until they are within ${percent} %`,
     ...skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
     ...notices.map((note) => `note: ${note}`),
     `at most ${counted(at_most.trials, "trial")} of ${counted(configurations.length, "configuration")}, about ${durationText(at_most.seconds)}; ${counted(example.trials, "trial")}, about ${durationText(example.seconds)}, if each keeps up to ${example.rate_per_second}/s`,

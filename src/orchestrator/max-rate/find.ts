@@ -7,10 +7,10 @@ import type { Threshold } from "../../contract/manifest.js";
 import { planSchema } from "../../contract/plan.js";
 import { type MeasuredResult, resultSchema } from "../../contract/result.js";
 import type { CampaignEnd } from "../campaign/campaign.js";
-import { writeWhole } from "../files/results-folder.js";
+import { writeAtomically } from "../files/results-folder.js";
 import { selectConfigurations } from "../plan/plan.js";
 import type { Request } from "../request/request.js";
-import { missedBy } from "./objective.js";
+import { missReason } from "./objective.js";
 import { type MaxRate, RateSearch, type SearchRange, type Trial } from "./search.js";
 
 /** How near the confirmed and the missed rate come to each other. */
@@ -22,7 +22,7 @@ const PROBE_SHARE = 1 / 3;
 const LEAST_PROBE_S = 2;
 
 /** What was found for one configuration. */
-export interface Found extends MaxRate {
+export interface MaxRateResult extends MaxRate {
   label: string;
   workload: string;
   traffic: string;
@@ -35,25 +35,25 @@ export interface Found extends MaxRate {
 }
 
 /** Runs a campaign, as the command line does. */
-export type Campaign = (request: Request) => Promise<CampaignEnd>;
+export type RunCampaign = (request: Request) => Promise<CampaignEnd>;
 
 /** As much of a manifest as is needed here. */
 const manifestSchema = z.object({ plan: planSchema });
 
 /** The rates that a search tries. */
-export function rangeOf({ rates }: Pick<Request, "rates">): SearchRange {
+export function searchRange({ rates }: Pick<Request, "rates">): SearchRange {
   const [from = RATE_RANGE.min] = rates;
   return { ...RATE_RANGE, from, resolution: RESOLUTION };
 }
 
 /** Seconds for which a trial of each kind measures. */
-export function secondsOf({ duration }: Pick<Request, "duration">): Record<Trial["kind"], number> {
+export function trialSeconds({ duration }: Pick<Request, "duration">): Record<Trial["kind"], number> {
   const confirmation = duration.mode === "fixed" ? duration.seconds : CONFIRMATION_S;
   return { probe: Math.max(LEAST_PROBE_S, Math.round(confirmation * PROBE_SHARE)), confirmation };
 }
 
 /** The request of one trial: one run of one configuration at one rate. */
-function trialOf(
+function trialRequest(
   request: Request,
   { target, workload, traffic, load }: Configuration,
   trial: Pick<Trial, "rate_per_second" | "kind">,
@@ -66,7 +66,7 @@ function trialOf(
     connections: [load.connections],
     rates: [trial.rate_per_second],
     runs: 1,
-    duration: { mode: "fixed", seconds: secondsOf(request)[trial.kind] },
+    duration: { mode: "fixed", seconds: trialSeconds(request)[trial.kind] },
     trial: true,
     outputMode: { ...request.outputMode, format: "text", detail: "quiet" },
     // Of all trials of a search the first one alone needs to say what the request itself is worth.
@@ -75,7 +75,7 @@ function trialOf(
 }
 
 /** The result of the campaign's only run. @throws BenchError when it gave no figures */
-async function resultOf(folder: string): Promise<MeasuredResult> {
+async function readTrialResult(folder: string): Promise<MeasuredResult> {
   const read = async (name: string): Promise<unknown> =>
     JSON.parse(await readFile(join(folder, name), "utf8"));
   const { plan } = manifestSchema.parse(await read("manifest.json"));
@@ -87,7 +87,7 @@ async function resultOf(folder: string): Promise<MeasuredResult> {
 }
 
 /** A campaign that did not end as one does that has measured, e.g. because it was interrupted. */
-class Ended extends Error {
+class TrialFailed extends Error {
   readonly exitCode: ExitCode;
 
   constructor(exitCode: ExitCode) {
@@ -97,22 +97,24 @@ class Ended extends Error {
 }
 
 /** @returns what was found, or is known by now, and what stopped the search */
-async function findFor(
+async function searchConfiguration(
   request: Request,
   objectives: readonly Threshold[],
   configuration: Configuration,
-  campaign: Campaign,
+  campaign: RunCampaign,
   say: (text: string) => void,
-): Promise<{ found: Found; cause?: unknown }> {
+): Promise<{ found: MaxRateResult; cause?: unknown }> {
   const { target, workload, traffic, load } = configuration;
   const limits = new Map<number, MeasuredResult["limited_by"]>();
-  const search = new RateSearch(rangeOf(request), async (rate_per_second, kind) => {
-    const { exitCode, folder } = await campaign(trialOf(request, configuration, { rate_per_second, kind }));
+  const search = new RateSearch(searchRange(request), async (rate_per_second, kind) => {
+    const { exitCode, folder } = await campaign(
+      trialRequest(request, configuration, { rate_per_second, kind }),
+    );
     // A rate that is too high gives an invalid run: the schedule was not kept.
     const isMeasured = exitCode === EXIT.done || exitCode === EXIT.runsInvalid;
-    if (!isMeasured || folder === undefined) throw new Ended(exitCode);
-    const result = await resultOf(folder);
-    const reason = missedBy(result, objectives);
+    if (!isMeasured || folder === undefined) throw new TrialFailed(exitCode);
+    const result = await readTrialResult(folder);
+    const reason = missReason(result, objectives);
     if (reason) limits.set(rate_per_second, result.limited_by);
     say(`${target.label}: ${kind} of ${rate_per_second}/s: ${reason === "" ? "met" : `missed (${reason})`}`);
     return { isMet: reason === "", reason, campaign: basename(folder) };
@@ -121,8 +123,9 @@ async function findFor(
     () => ({}),
     (cause: unknown) => ({ cause, stopped: messageOf(cause) }),
   );
-  const { found } = search;
-  const limited_by = found.missed_per_second === undefined ? undefined : limits.get(found.missed_per_second);
+  const { result } = search;
+  const limited_by =
+    result.missed_per_second === undefined ? undefined : limits.get(result.missed_per_second);
   return {
     found: {
       label: target.label,
@@ -130,7 +133,7 @@ async function findFor(
       traffic,
       connections: load.connections,
       objectives: objectives.map(({ text }) => text),
-      ...found,
+      ...result,
       ...(limited_by ? { limited_by } : {}),
       ...("stopped" in ended ? { stopped: ended.stopped } : {}),
     },
@@ -139,30 +142,30 @@ async function findFor(
 }
 
 /** Why the lowest missed rate was missed. */
-const reasonOf = ({ trials, missed_per_second: missed }: MaxRate): string | undefined =>
+const lastMissReason = ({ trials, missed_per_second: missed }: MaxRate): string | undefined =>
   trials.findLast(({ rate_per_second }) => rate_per_second === missed)?.reason;
 
 /** What is known of a search that was stopped. */
-function knownLine({ label, objectives, ...found }: Found): string {
+function partialResultText({ label, objectives, ...found }: MaxRateResult): string {
   const { confirmed_per_second: held, probed_per_second: probed, missed_per_second: missed } = found;
   const asked = objectives.join(", ");
   const known = [
     ...(held === undefined ? [] : [`${held}/s keeps ${asked}`]),
     ...(probed === undefined ? [] : [`${probed}/s keeps ${asked} in a probe, which is not confirmed`]),
-    ...(missed === undefined ? [] : [`${missed}/s does not keep ${asked} (${reasonOf(found)})`]),
+    ...(missed === undefined ? [] : [`${missed}/s does not keep ${asked} (${lastMissReason(found)})`]),
   ];
   return `${label}: so far: ${known.join("; ") || "nothing is known"}`;
 }
 
 /** One line a configuration: the rate, how sure it is, and what the limit was. */
-export function foundLine(one: Found): string {
+export function resultText(one: MaxRateResult): string {
   const { label, objectives, limited_by, stopped, ...found } = one;
-  if (stopped !== undefined) return knownLine(one);
+  if (stopped !== undefined) return partialResultText(one);
   const { confirmed_per_second: held, missed_per_second: missed } = found;
   const asked = objectives.join(", ");
   if (held === undefined) return `${label}: not even ${missed}/s keeps ${asked}`;
   const bound =
-    missed === undefined ? "no higher rate was tried" : `${missed}/s does not (${reasonOf(found)})`;
+    missed === undefined ? "no higher rate was tried" : `${missed}/s does not (${lastMissReason(found)})`;
   return `${label}: ${held}/s keeps ${asked}; ${bound}${limited_by ? `; limited by: ${limited_by.resource} (${limited_by.text})` : ""}`;
 }
 
@@ -176,28 +179,28 @@ export function foundLine(one: Found): string {
 export async function findMaxRates(
   request: Request,
   objectives: readonly Threshold[],
-  campaign: Campaign,
+  campaign: RunCampaign,
   print: (text: string) => void,
 ): Promise<ExitCode> {
   const isJson = request.outputMode.format === "json";
   const say = isJson ? () => {} : print;
   const { configurations } = selectConfigurations(request);
-  const all: Found[] = [];
+  const all: MaxRateResult[] = [];
   let cause: unknown;
   for (const { configuration } of configurations) {
-    const one = await findFor(request, objectives, configuration, campaign, say);
+    const one = await searchConfiguration(request, objectives, configuration, campaign, say);
     all.push(one.found);
     cause = one.cause;
     if (all.some(({ trials }) => trials.length > 0))
-      await writeWhole(
+      await writeAtomically(
         resolve(request.output, "max-rate.json"),
         `${JSON.stringify({ command: request.command, found: all }, null, 2)}\n`,
       );
     if (cause !== undefined) break;
   }
   if (isJson) print(JSON.stringify(all));
-  for (const found of all) say(foundLine(found));
+  for (const found of all) say(resultText(found));
   if (cause === undefined) return EXIT.done;
-  if (cause instanceof Ended) return cause.exitCode;
+  if (cause instanceof TrialFailed) return cause.exitCode;
   throw cause;
 }

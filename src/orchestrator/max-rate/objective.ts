@@ -20,7 +20,7 @@ const figures: Readonly<Record<Metric, (result: MeasuredResult) => number | unde
 /** Shares come out of divisions: a value on the edge of its tolerance is within it. */
 const SLACK = 1e-9;
 
-function isHeld({ op, value, tolerance = 0 }: Threshold, figure: number): boolean {
+function isMet({ op, value, tolerance = 0 }: Threshold, figure: number): boolean {
   switch (op) {
     case "<":
       return figure < value;
@@ -36,25 +36,25 @@ function isHeld({ op, value, tolerance = 0 }: Threshold, figure: number): boolea
 }
 
 /** Less of the schedule than this share was sent, and another rate was measured than the one that was asked. */
-const SENT_AT_LEAST = 0.99;
+const MIN_SENT_SHARE = 0.99;
 /** Rules that the objectives judge in the place of the verdict: sends that were late are part of the latency. */
-const JUDGED_HERE: readonly string[] = ["M5", "M9"];
+const REPLACED_RULES: readonly string[] = ["M5", "M9"];
 
 /**
  * Whether a run of an open loop sent what was offered and met every objective.
  * @returns why not; empty where it did
  */
-export function missedBy(result: MeasuredResult, objectives: readonly Threshold[]): string {
+export function missReason(result: MeasuredResult, objectives: readonly Threshold[]): string {
   const invalid = result.verdict.reasons.find(
-    ({ severity, rule }) => severity === "invalid" && !JUDGED_HERE.includes(rule),
+    ({ severity, rule }) => severity === "invalid" && !REPLACED_RULES.includes(rule),
   );
   if (invalid) return `${invalid.rule} ${invalid.text}`;
   const { offered = 0, sent = 0 } = result.schedule ?? {};
-  if (offered === 0 || sent < SENT_AT_LEAST * offered) return `${sent} of ${offered} requests were sent`;
+  if (offered === 0 || sent < MIN_SENT_SHARE * offered) return `${sent} of ${offered} requests were sent`;
   const missed = objectives.flatMap((objective) => {
     const figure = figures[objective.metric](result);
     if (figure === undefined) return [`${objective.text}: no figure`];
-    return isHeld(objective, figure) ? [] : [`${objective.text}: ${Number(figure.toPrecision(4))}`];
+    return isMet(objective, figure) ? [] : [`${objective.text}: ${Number(figure.toPrecision(4))}`];
   });
   return missed.join(", ");
 }

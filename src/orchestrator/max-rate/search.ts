@@ -1,3 +1,5 @@
+import { toThreeDigits } from "../../contract/numbers.js";
+
 /** One try at a rate: what was asked of it was met, or why not. */
 export interface Trial {
   rate_per_second: number;
@@ -31,24 +33,21 @@ export interface SearchRange {
 }
 
 /** Tries a rate. */
-export type Try = (
+export type Attempt = (
   rate_per_second: number,
   kind: Trial["kind"],
 ) => Promise<Omit<Trial, "rate_per_second" | "kind">>;
 
 /** Factor between rates while no bound is known. */
-export const STRIDE = 1.6;
+export const STEP_FACTOR = 1.6;
 /** One bad moment of the host must not decide: a rate is missed once it was missed so often in a row. */
-export const MISSES = 2;
-
-/** Three digits are finer than any resolution, and read better. */
-const rounded = (rate: number): number => Number(rate.toPrecision(3));
+export const MISSES_TO_REJECT = 2;
 
 /** Finds the highest rate at which what is asked is met, and the lowest one above it at which it is not. */
-export async function findMaxRate(range: SearchRange, attempt: Try): Promise<MaxRate> {
+export async function findMaxRate(range: SearchRange, attempt: Attempt): Promise<MaxRate> {
   const search = new RateSearch(range, attempt);
   await search.run();
-  return search.found;
+  return search.result;
 }
 
 /**
@@ -57,14 +56,14 @@ export async function findMaxRate(range: SearchRange, attempt: Try): Promise<Max
  */
 export class RateSearch {
   readonly #range: SearchRange;
-  readonly #attempt: Try;
+  readonly #attempt: Attempt;
   readonly #trials: Trial[] = [];
   #confirmed: number | undefined;
   #missed: number | undefined;
   /** The last rate that a probe met. */
   #probed: number | undefined;
 
-  constructor(range: SearchRange, attempt: Try) {
+  constructor(range: SearchRange, attempt: Attempt) {
     this.#range = range;
     this.#attempt = attempt;
   }
@@ -76,23 +75,23 @@ export class RateSearch {
     while (this.#missed === undefined && this.#probed !== max) {
       if (await this.#isMet(candidate, "probe")) {
         this.#probed = candidate;
-        candidate = Math.min(rounded(candidate * STRIDE), max);
+        candidate = Math.min(toThreeDigits(candidate * STEP_FACTOR), max);
       } else this.#missed = candidate;
     }
     if (this.#probed !== undefined) await this.#confirm(this.#probed);
     // Down, where even the first rate was too much.
     while (this.#confirmed === undefined && this.#missed !== undefined && this.#missed > min)
-      await this.#decide(Math.max(rounded(this.#missed / STRIDE), min));
+      await this.#decide(Math.max(toThreeDigits(this.#missed / STEP_FACTOR), min));
     while (this.#confirmed !== undefined && this.#missed !== undefined) {
       if (this.#missed / this.#confirmed <= 1 + resolution) break;
-      const middle = rounded(Math.sqrt(this.#confirmed * this.#missed));
+      const middle = toThreeDigits(Math.sqrt(this.#confirmed * this.#missed));
       if (middle <= this.#confirmed || middle >= this.#missed) break;
       await this.#decide(middle);
     }
   }
 
   /** What is known by now, also where an attempt threw. */
-  get found(): MaxRate {
+  get result(): MaxRate {
     const [confirmed, missed, probed] = [this.#confirmed, this.#missed, this.#probed];
     const isOpen =
       probed !== undefined && probed > (confirmed ?? 0) && probed < (missed ?? Number.POSITIVE_INFINITY);
@@ -118,7 +117,7 @@ export class RateSearch {
   }
 
   async #isMet(rate_per_second: number, kind: Trial["kind"]): Promise<boolean> {
-    for (let miss = 0; miss < MISSES; miss++) {
+    for (let miss = 0; miss < MISSES_TO_REJECT; miss++) {
       const trial = await this.#attempt(rate_per_second, kind);
       this.#trials.push({ rate_per_second, kind, ...trial });
       if (trial.isMet) return true;

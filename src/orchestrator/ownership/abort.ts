@@ -1,20 +1,22 @@
+import { setTimeout } from "node:timers/promises";
 import { EXIT, type ExitCode } from "../../contract/errors.js";
 
-/** The user or the system asked to stop. */
+/** The user or the system stopped the campaign. */
 export class Aborted extends Error {
+  override readonly name = "Aborted";
   readonly exitCode: ExitCode;
+  /** Of `performance.now()`. */
   readonly at = performance.now();
 
   constructor(signal: NodeJS.Signals) {
     super(`interrupted by ${signal}`);
-    this.name = "Aborted";
     this.exitCode = signal === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
   }
 }
 
-/** Waits for `work`, unless the signal is raised first. @throws Aborted */
-export async function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
-  // What is waited for may still fail later: by then nobody needs to know.
+/** Waits for `work` or for the signal, whichever comes first. @throws Aborted */
+export async function abortable<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+  // The work may fail after the signal, when nobody waits for it any more.
   work.catch(() => {});
   signal.throwIfAborted();
   let onAbort: (() => void) | undefined;
@@ -31,15 +33,5 @@ export async function unlessAborted<Value>(signal: AbortSignal, work: Promise<Va
 
 /** @throws Aborted */
 export async function pause(signal: AbortSignal, seconds: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    await unlessAborted(
-      signal,
-      new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, seconds * 1000);
-      }),
-    );
-  } finally {
-    clearTimeout(timer);
-  }
+  await setTimeout(seconds * 1000, undefined, { signal }).catch(() => signal.throwIfAborted());
 }

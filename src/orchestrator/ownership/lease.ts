@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import { startTimeOf } from "../../runtimes/processes.js";
 import type { Part, ProcessIdentity, RunningPart, Runtime } from "../../runtimes/types.js";
-import { writeWhole } from "../files/results-folder.js";
+import { writeAtomically } from "../files/results-folder.js";
 import { type LeaseFile, leasesFolder, makeStateFolder, thisOwner, WORK_FOLDER } from "./state-folder.js";
 
 /**
@@ -52,13 +52,13 @@ export class Lease {
   }
 
   /** Notes what is known by now: the runtime, whose labels tell the rest, and the folder that is written to. */
-  async note(known: { runtime?: string; folder?: string }): Promise<void> {
+  async update(known: { runtime?: string; folder?: string }): Promise<void> {
     this.#file = { ...this.#file, ...known };
     await this.#write();
   }
 
   /** Notes a process that ends by itself, such as the report's: only a campaign that was killed leaves it behind. */
-  async hold(pid: number): Promise<void> {
+  async holdProcess(pid: number): Promise<void> {
     const started = await startTimeOf(pid);
     if (started === undefined) return;
     this.#helpers.push({ pid, started });
@@ -118,7 +118,7 @@ export class Lease {
   }
 
   /** Gives every part back; none starts from now on. @throws BenchError naming those that could not be stopped */
-  async giveBack(): Promise<void> {
+  async releaseAll(): Promise<void> {
     this.#closed = true;
     // A part that cannot be stopped gets a second chance below, which then tells.
     await this.release([...this.#parts]).catch(() => {});
@@ -129,7 +129,7 @@ export class Lease {
 
   /** Gives everything back, and the work folder and its own file with it. */
   async close(): Promise<void> {
-    await this.giveBack();
+    await this.releaseAll();
     await this.#written.catch(() => {});
     await rm(this.#file.workFolder, { recursive: true, force: true });
     await rm(this.#path, { force: true });
@@ -141,7 +141,7 @@ export class Lease {
     this.#written = before.then(() => {
       const parts = this.#parts.flatMap((part) => part.process ?? []);
       const file: LeaseFile = { ...this.#file, processes: [...this.#helpers, ...parts] };
-      return writeWhole(this.#path, JSON.stringify(file));
+      return writeAtomically(this.#path, JSON.stringify(file));
     });
     return this.#written;
   }

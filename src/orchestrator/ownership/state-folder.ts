@@ -5,6 +5,7 @@ import { z } from "zod";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { startTimeOf } from "../../runtimes/processes.js";
 import { makeFolder } from "../files/folders.js";
+import { parseJson } from "../files/json.js";
 import { temporaryName } from "../files/results-folder.js";
 
 const ownerSchema = z.strictObject({ pid: z.int(), started: z.string(), campaign: z.string() });
@@ -43,14 +44,6 @@ export async function thisOwner(campaign: string): Promise<Owner> {
   return { pid: process.pid, started: (await startTimeOf(process.pid)) ?? "", campaign };
 }
 
-function parseJson<Shape>(text: string, schema: z.ZodType<Shape>): Shape | undefined {
-  try {
-    return schema.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
 /** @throws environmentError when there can be no such folder */
 export async function makeStateFolder(folder: string): Promise<void> {
   try {
@@ -67,16 +60,16 @@ export async function makeStateFolder(folder: string): Promise<void> {
 const lockPath = (): string => join(stateFolder(), "lock.json");
 
 /** The lock of an owner who is dead, and how to take it away; undefined where there is none. */
-export async function deadLock(): Promise<{ campaign: string; remove(): Promise<void> } | undefined> {
+export async function staleLock(): Promise<{ campaign: string; remove(): Promise<void> } | undefined> {
   const text = await readFile(lockPath(), "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
   const holder = parseJson(text, ownerSchema);
   if (holder && (await isAlive(holder))) return undefined;
-  return { campaign: holder?.campaign ?? "unknown", remove: () => discard(lockPath(), text) };
+  return { campaign: holder?.campaign ?? "unknown", remove: () => removeStaleLock(lockPath(), text) };
 }
 
 /** Moves a dead owner's lock away, unless another campaign has taken its place in the meantime. */
-async function discard(path: string, dead: string): Promise<void> {
+async function removeStaleLock(path: string, dead: string): Promise<void> {
   const aside = `${path}.${process.pid}.dead`;
   try {
     await rename(path, aside);
@@ -88,7 +81,7 @@ async function discard(path: string, dead: string): Promise<void> {
 }
 
 /** @param lock what a lock holds @throws environmentError naming its owner, who is alive */
-async function refuseLiving(lock: string): Promise<void> {
+async function refuseIfOwnerAlive(lock: string): Promise<void> {
   const holder = parseJson(lock, ownerSchema);
   if (!holder || !(await isAlive(holder))) return;
   throw environmentError(
@@ -98,14 +91,14 @@ async function refuseLiving(lock: string): Promise<void> {
 
 /** Without taking the lock. @throws environmentError naming the campaign that holds it */
 export const refuseIfLocked = async (): Promise<void> =>
-  refuseLiving(await readFile(lockPath(), "utf8").catch(() => ""));
+  refuseIfOwnerAlive(await readFile(lockPath(), "utf8").catch(() => ""));
 
 /**
  * Takes the user's lock, so that two campaigns never load one machine. A lock of a dead owner is taken over.
  * @returns how to give it back
  * @throws environmentError naming the campaign that holds it
  */
-export async function takeLock(campaign: string): Promise<() => Promise<void>> {
+export async function acquireLock(campaign: string): Promise<() => Promise<void>> {
   const path = lockPath();
   await makeStateFolder(stateFolder());
   const own = join(stateFolder(), temporaryName("lock"));
@@ -122,8 +115,8 @@ export async function takeLock(campaign: string): Promise<() => Promise<void>> {
         }
       }
       const text = await readFile(path, "utf8").catch(() => "");
-      await refuseLiving(text);
-      await discard(path, text);
+      await refuseIfOwnerAlive(text);
+      await removeStaleLock(path, text);
     }
   } finally {
     await rm(own, { force: true });
@@ -143,7 +136,7 @@ export async function readLeases(): Promise<{ path: string; lease: LeaseFile }[]
 }
 
 /** Two that write to one folder would spoil it, in parallel or not. @throws environmentError naming the other */
-export async function refuseIfWritten(folder: string): Promise<void> {
+export async function refuseIfInUse(folder: string): Promise<void> {
   for (const { lease } of await readLeases()) {
     if (lease.folder !== folder || lease.owner.pid === process.pid || !(await isAlive(lease.owner))) continue;
     throw environmentError(`campaign ${lease.owner.campaign} is running (process ${lease.owner.pid})`);

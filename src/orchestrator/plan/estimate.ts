@@ -2,39 +2,37 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Configuration } from "../../contract/configuration.js";
+import { rounded } from "../../contract/numbers.js";
 import type { Plan } from "../../contract/plan.js";
 import { makeFolder } from "../files/folders.js";
-import { writeWhole } from "../files/results-folder.js";
+import { parseJson } from "../files/json.js";
+import { writeAtomically } from "../files/results-folder.js";
 import { stateFolder } from "../ownership/state-folder.js";
 
-/** Seconds that starting and stopping the parts of one run take beside its warm-up and window, by topology. */
+/** Seconds that one run takes besides its warm-up and window, to start and stop its parts; by topology. */
 export type Overheads = Readonly<Record<string, number>>;
 
-/** Medians on two cores; the machine's own are learned from its campaigns. */
+/** Medians on two cores, until campaigns on this machine give its own. */
 const DEFAULTS: Readonly<Record<string, Overheads>> = {
   local: { none: 1.5, standalone: 2, cluster: 7 },
   docker: { none: 2.7, standalone: 3.8, cluster: 8.3 },
   podman: { none: 5, standalone: 8, cluster: 25 },
 };
-/** Building the report. */
+/** Seconds to build the report. */
 export const REPORT_S = 4;
 
-/** How many of the last runs of a kind are remembered. */
-const MEMORY = 20;
+/** How many runs are kept for each runtime and topology. */
+const HISTORY_LENGTH = 20;
 
-const memorySchema = z.record(z.string(), z.array(z.number().min(0)).max(1000));
-type Memory = z.infer<typeof memorySchema>;
+/** The last overheads, by `runtime:topology`. */
+const historySchema = z.record(z.string(), z.array(z.number().min(0)).max(1000));
+type History = z.infer<typeof historySchema>;
 
-const memoryPath = (): string => join(stateFolder(), "overheads.json");
+const historyPath = (): string => join(stateFolder(), "overheads.json");
 
-/** What earlier campaigns on this machine took. Unreadable is as good as none: it is only for the estimate. */
-async function readMemory(): Promise<Memory> {
-  try {
-    return memorySchema.parse(JSON.parse(await readFile(memoryPath(), "utf8")));
-  } catch {
-    return {};
-  }
-}
+/** The overheads of earlier campaigns on this machine; none where the file cannot be read. */
+const readHistory = async (): Promise<History> =>
+  parseJson(await readFile(historyPath(), "utf8").catch(() => ""), historySchema) ?? {};
 
 function median(values: readonly number[]): number | undefined {
   const sorted = [...values].sort((a, b) => a - b);
@@ -43,64 +41,90 @@ function median(values: readonly number[]): number | undefined {
 
 /** The overheads to expect on this machine in a runtime. */
 export async function overheadsOf(runtime: string): Promise<Overheads> {
-  const memory = await readMemory();
-  const known = Object.entries(memory).flatMap(([key, values]) => {
+  const history = await readHistory();
+  const learned = Object.entries(history).flatMap(([key, values]) => {
     const middle = median(values);
-    const [of = "", topology = ""] = key.split(":");
-    return of === runtime && middle !== undefined ? [[topology, middle] as const] : [];
+    const [id = "", topology = ""] = key.split(":");
+    return id === runtime && middle !== undefined ? [[topology, middle] as const] : [];
   });
-  return { ...(DEFAULTS[runtime] ?? DEFAULTS.docker), ...Object.fromEntries(known) };
+  return { ...(DEFAULTS[runtime] ?? DEFAULTS.docker), ...Object.fromEntries(learned) };
 }
 
-export interface MeasuredRun {
+interface MeasuredRun {
   configuration: Configuration;
   /** From the run's start until its result was saved. */
   seconds: number;
 }
 
-/** Remembers what runs took, so that the next estimate is better. Never fails: it is only for the estimate. */
+/** Saves what runs took, so that the next estimate is better. Never fails: it is only for the estimate. */
 export async function learnOverheads(
   runtime: string,
   warmupS: number,
   runs: readonly MeasuredRun[],
 ): Promise<void> {
-  const memory = await readMemory();
+  const history = await readHistory();
   for (const { configuration, seconds } of runs) {
     const key = `${runtime}:${configuration.target.topology}`;
     const overhead = Math.max(0, seconds - warmupS - measuredS(configuration));
-    memory[key] = [...(memory[key] ?? []), Math.round(overhead * 1000) / 1000].slice(-MEMORY);
+    history[key] = [...(history[key] ?? []), rounded(overhead, 3)].slice(-HISTORY_LENGTH);
   }
   try {
     await makeFolder(stateFolder());
-    await writeWhole(memoryPath(), JSON.stringify(memory));
+    await writeAtomically(historyPath(), JSON.stringify(history));
   } catch {
     // The next estimate is a little worse.
   }
 }
 
-/** Seconds that are measured; runs of a number of requests take as long as they take. */
+/** Seconds that are measured; 0 for runs of a number of requests, whose length is unknown. */
 const measuredS = ({ extent }: Configuration): number => ("duration_s" in extent ? extent.duration_s : 0);
 
-/** How long one run takes, in seconds, about. */
+/** The estimated seconds of one run. */
 export function runS(plan: Plan, configuration: Configuration, overheads: Overheads): number {
   const overhead = overheads[configuration.target.topology] ?? overheads.standalone ?? 0;
   return plan.warmup_s + measuredS(configuration) + overhead;
 }
 
-/** How long the whole campaign takes with its report, in seconds, about. */
-export function estimateS(plan: Plan, overheads: Overheads): number {
+/** The pause between two runs: consecutive plans have another one before the first run of another client. */
+export const cooldownS = (plan: Plan, before: Configuration, next: Configuration): number =>
+  plan.order === "consecutive" && before.target.client !== next.target.client
+    ? plan.client_cooldown_s
+    : plan.cooldown_s;
+
+/** The estimated seconds of a whole campaign with its report. */
+export function estimateCampaignS(plan: Plan, overheads: Overheads): number {
   const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
   const runs = plan.runs.flatMap(({ configuration_hash }) => byHash.get(configuration_hash) ?? []);
-  const pauses = runs.slice(1).map((configuration, index) => {
-    const changes =
-      plan.order === "consecutive" && configuration.target.client !== runs[index]?.target.client;
-    return changes ? plan.client_cooldown_s : plan.cooldown_s;
-  });
+  const pauses = runs.slice(1).map((next, index) => cooldownS(plan, runs[index] ?? next, next));
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   return sum(runs.map((configuration) => runS(plan, configuration, overheads))) + sum(pauses) + REPORT_S;
 }
 
-/** Bytes that the results and the report will take on the disk, about: most of it is per-second samples. */
+export interface EstimateRange {
+  /** The most seconds where runs are adaptive. */
+  seconds: number;
+  /** What an adaptive campaign needs in any case. */
+  at_least?: { runs: number; seconds: number };
+}
+
+/** The estimate of a campaign: from the rounds that it needs, or that fit into the budget, to all of them. */
+export function estimateRange(plan: Plan, overheads: Overheads): EstimateRange {
+  const maxS = estimateCampaignS(plan, overheads);
+  if (!plan.adaptive) return { seconds: Math.round(maxS) };
+  const { looks, budget_s = Number.POSITIVE_INFINITY } = plan.adaptive;
+  const upTo = (round: number): Plan => ({ ...plan, runs: plan.runs.filter(({ run }) => run <= round) });
+  let round = looks[0] ?? 1;
+  while (round > 1 && estimateCampaignS(upTo(round), overheads) > budget_s) round--;
+  const least = upTo(round);
+  const minS = estimateCampaignS(least, overheads);
+  return {
+    // The first round takes place whatever the budget.
+    seconds: Math.round(Math.max(minS, Math.min(maxS, budget_s))),
+    at_least: { runs: least.runs.length, seconds: Math.round(minS) },
+  };
+}
+
+/** The estimated bytes of the results and the report; most of them are per-second samples. */
 export function diskBytes(plan: Plan): number {
   const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
   return plan.runs.reduce((total, { configuration_hash }) => {

@@ -1,3 +1,5 @@
+import { uniformInt } from "pure-rand/distribution/uniformInt";
+import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import {
   type Configuration,
   configurationFileName,
@@ -24,8 +26,7 @@ import { findProfile, findWorkload } from "../../traffic/find.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
-import { looksOf } from "./looks.js";
-import { shuffled } from "./order.js";
+import { decisionRounds } from "./decision-rounds.js";
 
 type Planned = Plan["configurations"][number];
 
@@ -35,35 +36,39 @@ function durationS(mode: DurationMode, connections: number, target: Target): num
   return (connections <= 100 ? 120 : 180) + (target.topology === "cluster" ? 30 : 0);
 }
 
-interface Targets {
+interface ResolvedTargets {
   targets: Target[];
   skips: Plan["skips"];
   notes: string[];
 }
 
-/** A target with the words that asked for it, and the note of one whose default store gave way. */
-interface Asked {
+interface RequestedTarget {
   target: Target;
-  by: string[];
+  /** The texts that requested it. */
+  texts: string[];
+  /** Why another store replaces its default one. */
   note?: string | undefined;
 }
 
-/** What the user would not expect: another store than the default, and what is asked for twice. */
-function notesOn({ target: { label }, by, note }: Asked): string[] {
-  const twice = by.length > 1;
-  if (note) return [twice ? `${note}; that is ${label}, which is measured once` : note];
-  return by.slice(1).map((text) => `${text} is ${label}, which is measured once`);
+/** What may surprise the user: another store than the default, and a target that was requested twice. */
+function notesOn({ target: { label }, texts, note }: RequestedTarget): string[] {
+  if (note) return [texts.length > 1 ? `${note}; that is ${label}, which is measured once` : note];
+  return texts.slice(1).map((text) => `${text} is ${label}, which is measured once`);
 }
 
-/** The targets that can be measured here, each once, and why the others cannot. */
-function resolveAll(request: Request, available: Availability, external: Discovery | undefined): Targets {
+/** The requested targets that can be measured here, each once, and why the others cannot. */
+function resolveTargets(
+  request: Request,
+  available: Availability,
+  external: Discovery | undefined,
+): ResolvedTargets {
   const asked = request.clients.flatMap((word) => groups[word] ?? [word]);
-  // A word without any further part may also be meant as a group.
+  // A plain word may be a client or a group.
   const words = [...clients.map(({ id }) => id), ...Object.keys(groups)];
   for (const word of request.clients)
     if (idSchema.safeParse(word).success) requireKnown("client or group", word, words);
   const limiters = request.limiters.map(parseLimiterText);
-  const targets = new Map<string, Asked>();
+  const targets = new Map<string, RequestedTarget>();
   const skips: Plan["skips"] = [];
   for (const text of new Set(asked.flatMap((each) => withLimiters(each, limiters)))) {
     const resolution = resolveTarget(text, available);
@@ -80,7 +85,7 @@ function resolveAll(request: Request, available: Availability, external: Discove
     const earlier = targets.get(target.text);
     targets.set(target.text, {
       target,
-      by: [...(earlier?.by ?? []), text],
+      texts: [...(earlier?.texts ?? []), text],
       note: earlier?.note ?? note,
     });
   }
@@ -88,7 +93,7 @@ function resolveAll(request: Request, available: Availability, external: Discove
   return { targets: found.map(({ target }) => target), skips, notes: [...new Set(found.flatMap(notesOn))] };
 }
 
-/** Every load that was asked for: open loops at each rate, else closed ones with each number of connections. */
+/** Open loops at each requested rate, or else closed loops with each number of connections. */
 function loadsOf({ connections, rates, arrivals }: Request): Load[] {
   if (rates.length === 0) return connections.map((count) => ({ model: "closed", connections: count }));
   return rates.flatMap((rate_per_second) =>
@@ -139,7 +144,30 @@ function combine(
   };
 }
 
-/** Interleaved: every round has each configuration once, in a seeded random order, so that drift hits all alike. */
+/**
+ * Spreads a seed over all its bits (the finalizer of MurmurHash3, A. Appleby). Without it, consecutive seeds would
+ * give similar orders, since the generator's first numbers depend linearly on its seed.
+ */
+function spreadSeed(seed: number): number {
+  let bits = seed | 0;
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return bits ^ (bits >>> 16);
+}
+
+/**
+ * A random order that the seed decides: Fisher–Yates (Durstenfeld, CACM 7(7), 1964).
+ * @param seed a whole number; the same one gives the same order
+ */
+export function shuffled<Item>(items: readonly Item[], seed: number): Item[] {
+  const generator = xoroshiro128plus(spreadSeed(seed));
+  const pool = [...items];
+  const order: Item[] = [];
+  while (pool.length > 0) order.push(...pool.splice(uniformInt(generator, 0, pool.length - 1), 1));
+  return order;
+}
+
+/** Interleaved: every round has each configuration once, in a seeded random order, so that drift affects all equally. */
 function runsInOrder(request: Request, planned: readonly Planned[]): Plan["runs"] {
   const asRun = ({ hash, configuration }: Planned, run: number) => ({
     configuration_hash: hash,
@@ -152,8 +180,8 @@ function runsInOrder(request: Request, planned: readonly Planned[]): Plan["runs"
   return rounds.flatMap((run) => shuffled(planned, request.seed + run).map((each) => asRun(each, run)));
 }
 
-const adaptivePlan = (most: number, { budgetS }: NonNullable<Request["adaptive"]>): Plan["adaptive"] => ({
-  looks: looksOf(most),
+const adaptivePlan = (maxRuns: number, { budgetS }: NonNullable<Request["adaptive"]>): Plan["adaptive"] => ({
+  looks: decisionRounds(maxRuns),
   ...(budgetS === undefined ? {} : { budget_s: budgetS }),
 });
 
@@ -184,7 +212,7 @@ export function selectConfigurations(
       id,
       profiles.map((profile) => profile.id),
     );
-  const { targets, skips, notes } = resolveAll(request, available, external);
+  const { targets, skips, notes } = resolveTargets(request, available, external);
   const { configurations, unsupported } = combine(request, targets, external !== undefined);
   const allSkips = [...skips, ...unsupported];
   if (configurations.length === 0) {
@@ -216,7 +244,7 @@ export function makePlan(request: Request, available: Availability, external?: D
     notes: [
       ...notes,
       ...(external ? [`the store is one that already ran: ${external.store} ${external.version}`] : []),
-      // M16: said once for the campaign.
+      // M16
       ...(request.order === "consecutive" && configurations.length > 1
         ? ["runs of a configuration follow each other: drift of the machine is not excluded from comparisons"]
         : []),

@@ -1,5 +1,5 @@
 import type { Plan } from "../../contract/plan.js";
-import { estimateS, type Overheads } from "./estimate.js";
+import { estimateCampaignS, type Overheads } from "./estimate.js";
 
 type PlannedRun = Plan["runs"][number];
 
@@ -38,7 +38,7 @@ export class TimeLeft {
     this.#later_s = this.#estimate(this.#pending);
   }
 
-  begin(file: string, now_s: number): void {
+  start(file: string, now_s: number): void {
     const run = this.#pending.find((each) => each.file === file);
     if (!run) return;
     const rest = this.#pending.filter((each) => each !== run);
@@ -50,7 +50,7 @@ export class TimeLeft {
   }
 
   /** @param counts whether it took its full time: a run that failed early tells nothing of the others */
-  end(now_s: number, counts: boolean): void {
+  finish(now_s: number, counts: boolean): void {
     if (!this.#current) return;
     const { run, began_s, estimated_s } = this.#current;
     this.#current = undefined;
@@ -61,7 +61,7 @@ export class TimeLeft {
   }
 
   /** Never negative. */
-  left(now_s: number): number {
+  secondsLeft(now_s: number): number {
     if (!this.#current) return Math.max(0, this.#later_s);
     const { run, began_s, estimated_s } = this.#current;
     const own_s = estimated_s + this.#correction([run]) - (now_s - began_s);
@@ -69,7 +69,7 @@ export class TimeLeft {
   }
 
   #estimate(runs: readonly PlannedRun[]): number {
-    return estimateS({ ...this.#plan, runs: [...runs] }, this.#overheads);
+    return estimateCampaignS({ ...this.#plan, runs: [...runs] }, this.#overheads);
   }
 
   #learn(run: PlannedRun, excess_s: number): void {

@@ -1,8 +1,8 @@
 import type { Environment } from "../../contract/env.js";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import { preview, timesText } from "../campaign/dry-run.js";
+import { previewCampaign, timesText } from "../campaign/dry-run.js";
 import { requireResultsRoot } from "../files/results-folder.js";
-import { checkText, examine } from "../host/doctor.js";
+import { checkText, runChecks } from "../host/doctor.js";
 import { refuseIfLocked } from "../ownership/state-folder.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
@@ -116,8 +116,8 @@ async function showPlan(
   packageFolder: string,
 ): Promise<string | undefined> {
   const checking = Promise.all([
-    preview(request, packageFolder),
-    examine(request.runtime, packageFolder),
+    previewCampaign(request, packageFolder),
+    runChecks(request.runtime, packageFolder),
     refuseIfLocked(),
   ]);
   try {
@@ -145,7 +145,7 @@ export async function requireReady(env: Environment, packageFolder: string): Pro
   const request = requestOf(argvOf(DEFAULT_ANSWERS), env);
   await refuseIfLocked();
   await requireResultsRoot(request.output);
-  const failed = (await examine("auto", packageFolder)).filter(({ status }) => status === "fail");
+  const failed = (await runChecks("auto", packageFolder)).filter(({ status }) => status === "fail");
   if (failed.length > 0)
     throw environmentError(`no campaign can start on this machine: ${failed.map(checkText).join("; ")}`);
 }

@@ -1,6 +1,6 @@
 import { cpus, totalmem } from "node:os";
 import { environmentError, usageError } from "../../contract/errors.js";
-import { coresOf, type RoleCaps } from "../host/caps.js";
+import { cpusInList, type RoleCaps } from "../host/machine.js";
 import type { Settings } from "./setting-layers.js";
 
 const MIB = 1024 ** 2;
@@ -66,7 +66,7 @@ export function capsFrom(settings: Settings): RoleCaps {
 export function requireCpus(caps: RoleCaps, available: readonly number[]): void {
   for (const { kind, member, key } of CAPS) {
     const text = member === "cpuset" ? caps[kind].cpuset : undefined;
-    const missing = text === undefined ? undefined : coresOf(text).find((cpu) => !available.includes(cpu));
+    const missing = text === undefined ? undefined : cpusInList(text).find((cpu) => !available.includes(cpu));
     if (missing !== undefined)
       throw environmentError(
         `--${key} ${text}: there is no CPU ${missing} here: give some of ${available.join(",")}`,

@@ -1,14 +1,12 @@
 import { type Arrivals, arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
 import { usageError } from "../../contract/errors.js";
 import type { Threshold } from "../../contract/manifest.js";
+import { toThreeDigits } from "../../contract/numbers.js";
 import { listOf, numberIn } from "./request.js";
 import type { Settings, SettingValue } from "./setting-layers.js";
 import { parseThresholds } from "./thresholds.js";
 
 const rateIn = (source: string, text: string): number => numberIn("rate", source, text, false);
-
-/** Three significant digits are enough for a rate. */
-const rounded = (rate: number): number => Number(rate.toPrecision(3));
 
 /** Rates from `from:to:steps`, each the same factor above the last. */
 function sweep({ source, value }: SettingValue): number[] {
@@ -20,7 +18,7 @@ function sweep({ source, value }: SettingValue): number[] {
   const [low, high, steps] = [rateIn(source, from), rateIn(source, to), numberIn("steps", source, count)];
   if (high <= low) throw usageError(`${source} ${value}: the second rate must be above the first`);
   const factor = (high / low) ** (1 / (steps - 1));
-  const between = Array.from({ length: steps - 2 }, (_, index) => rounded(low * factor ** (index + 1)));
+  const between = Array.from({ length: steps - 2 }, (_, index) => toThreeDigits(low * factor ** (index + 1)));
   return [...new Set([low, ...between, high])];
 }
 

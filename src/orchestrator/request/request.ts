@@ -3,7 +3,7 @@ import { usageError } from "../../contract/errors.js";
 import type { Threshold } from "../../contract/manifest.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { workloads } from "../../traffic/workloads.js";
-import type { RoleCaps } from "../host/caps.js";
+import type { RoleCaps } from "../host/machine.js";
 import type { OutputMode } from "../ui/types.js";
 
 /** How long a run measures: a fixed time, or by topology and number of connections. */

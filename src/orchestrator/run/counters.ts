@@ -1,10 +1,10 @@
+import { rounded } from "../../contract/numbers.js";
 import type { HostLoad, RoleResources } from "../../contract/result.js";
 import { type RunDelays, runDelayBetween } from "../../runtimes/run-delay.js";
 import type { PartCounters, RunningPart } from "../../runtimes/types.js";
 import { type HostCpu, hostLoadOf, readHostCpu } from "../host/cpu-time.js";
 
 const PERIOD_MS = 1000;
-const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
 
 interface Reading extends PartCounters {
   at_ms: number;
@@ -26,7 +26,7 @@ function harnessCpuUs(): number {
 }
 
 /** What was throttled and sent from one reading to another, where the runtime tells. */
-function grown(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
+function difference(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
   // A cap whose first period has not passed yet has counted nothing.
   const before = from.throttling ?? { periods: 0, throttled_periods: 0, throttled_us: 0 };
   const after = to.throttling;
@@ -53,7 +53,7 @@ function grown(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "
 
 function sampleOf(first: Reading, before: Reading, reading: Reading): RoleResources["samples"][number] {
   const elapsed_us = Math.max(1, (reading.at_ms - before.at_ms) * 1000);
-  const { throttling, network } = grown(before, reading);
+  const { throttling, network } = difference(before, reading);
   return {
     t_s: rounded((reading.at_ms - first.at_ms) / 1000, 3),
     cpu_percent: rounded((100 * Math.max(0, reading.cpu_us - before.cpu_us)) / elapsed_us, 1),
@@ -81,12 +81,12 @@ export class CounterWatch {
     this.#readHost = readHost;
   }
 
-  open(): void {
+  start(): void {
     this.#readEnd();
     this.#timer = setInterval(() => this.#then(() => this.#readParts()), PERIOD_MS);
   }
 
-  close(): void {
+  stop(): void {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -124,7 +124,7 @@ export class CounterWatch {
         resident_bytes_mean: Math.round(resident.reduce((sum, bytes) => sum + bytes, 0) / resident.length),
         resident_bytes_max: Math.max(...resident),
         ...(caps ? { caps } : {}),
-        ...grown(first, last),
+        ...difference(first, last),
         samples: readings
           .slice(1)
           .map((reading, index) => sampleOf(first, readings[index] ?? first, reading)),
@@ -182,7 +182,7 @@ export class CounterWatch {
         ),
       ]);
       const run_delays = new Map(
-        delays.flatMap(([role, requireKnown]) => (requireKnown ? [[role, requireKnown]] : [])),
+        delays.flatMap(([role, known]) => (known ? [[role, known]] : [])),
       );
       this.#ends.push({ host, harness_us, cpu_us, run_delays });
     });

@@ -5,7 +5,7 @@ import type { Runtime, RuntimeDescription, RuntimeOptions } from "../../runtimes
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { type Availability, findStore } from "../../targets/resolve.js";
 import { stores } from "../../targets/stores/index.js";
-import { requireGone } from "../host/leftovers.js";
+import { requireRemoved } from "../host/leftovers.js";
 import { cpuNumbers } from "../host/machine.js";
 import { isAlive } from "../ownership/state-folder.js";
 import { requireCpus } from "../request/caps.js";
@@ -27,7 +27,7 @@ export async function openRuntime(
 ): Promise<OpenedRuntime> {
   const open = async (description: RuntimeDescription): Promise<Runtime> => {
     // Also what no lease tells of: labels outlive the state folder.
-    for (const line of await requireGone(await description.leftovers(isAlive))) options.say(line);
+    for (const line of await requireRemoved(await description.leftovers(isAlive))) options.say(line);
     return description.open({ ...options, programPaths: request.programPaths });
   };
   const { runtime, choice } =
@@ -64,7 +64,7 @@ export async function expectedRuntime(
  * Refuses CPUs that are not there before anything is built or started: an engine would refuse them only with the first part.
  * @throws environmentError
  */
-export async function requireAskedCpus(request: Request): Promise<void> {
+export async function requireRequestedCpus(request: Request): Promise<void> {
   if (Object.values(request.caps).every(({ cpuset }) => cpuset === undefined)) return;
   const { description } = await expectedRuntime(request);
   const count = await description.cpus();
@@ -124,12 +124,16 @@ export async function expectedStores(
       return [id, answer] as const;
     }),
   );
-  const requireKnown = new Map(answers);
-  return (store) => requireKnown.get(store) ?? false;
+  const known = new Map(answers);
+  return (store) => known.get(store) ?? false;
 }
 
 /** Whether there is such a store: the one that already runs, or one that the runtime can start; or why not. */
-export function hasStore(runtime: Runtime, external: Discovery | undefined, store: string): boolean | string {
+export function storeAvailability(
+  runtime: Runtime,
+  external: Discovery | undefined,
+  store: string,
+): boolean | string {
   const { program } = findStore(store);
   if (program === undefined) return true;
   if (!external) {

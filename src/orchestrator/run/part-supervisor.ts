@@ -28,12 +28,12 @@ export class PartSupervisor {
   }
 
   /** From now on the run cannot do without them. */
-  need(parts: readonly RunningPart[]): void {
+  watch(parts: readonly RunningPart[]): void {
     this.#needed.push(...parts);
   }
 
   /** Waits, unless a part that the run needs ends first. @throws PartFailed */
-  async whileNeeded<Value>(waited: Promise<Value>): Promise<Value> {
+  async waitFor<Value>(waited: Promise<Value>): Promise<Value> {
     const endings = this.#needed.map(async (part) => {
       const { code, signal } = await part.exited;
       const last = part.lastLines().at(-1);

@@ -13,7 +13,7 @@ import { PartFailed } from "./part-supervisor.js";
  * @param paths absolute
  * @throws usageError naming the plugin and what is wrong with it
  */
-export async function usePlugins(paths: readonly string[]): Promise<LoadedPlugin[]> {
+export async function registerPlugins(paths: readonly string[]): Promise<LoadedPlugin[]> {
   const line = paths.find((path) => /[\n\r\0]/.test(path));
   if (line) throw usageError(`plugin ${JSON.stringify(line.slice(0, 60))}: a path has one line`);
   const plugins = await loadPlugins(paths);
@@ -25,7 +25,7 @@ export async function usePlugins(paths: readonly string[]): Promise<LoadedPlugin
 const MEMBERS = ["clients", "limiters", "options", "traffic"] as const;
 
 /** The plan with what a reader must know before the first figure: that not all of this is the project's. */
-export const withNotes = (plan: Plan, plugins: readonly LoadedPlugin[]): Plan => ({
+export const withPluginNotes = (plan: Plan, plugins: readonly LoadedPlugin[]): Plan => ({
   ...plan,
   notes: [...plan.notes, ...plugins.map(noteOf)],
 });

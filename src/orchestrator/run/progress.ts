@@ -1,5 +1,6 @@
 import type { Configuration } from "../../contract/configuration.js";
 import type { EventOf, Phase, RunStatus } from "../../contract/events.js";
+import { rounded } from "../../contract/numbers.js";
 import type { Plan } from "../../contract/plan.js";
 import type { Result } from "../../contract/result.js";
 import type { Overheads } from "../plan/estimate.js";
@@ -10,7 +11,6 @@ import type { RunListener } from "./run.js";
 type PlannedRun = Plan["runs"][number];
 
 const nowS = (): number => performance.now() / 1000;
-const rounded = (value: number, digits = 1): number => Number(value.toFixed(digits));
 
 /** What a result says on one screen line. Figures that are not there are absent. */
 function figuresOf(result: Result): EventOf<"run_finished">["figures"] {
@@ -44,14 +44,14 @@ export class Progress {
   }
 
   /** No others of the planned runs will take place. */
-  needed(runs: Plan["runs"]): void {
+  limitTo(runs: Plan["runs"]): void {
     const kept = new Set(runs);
     for (const { file } of this.#runs.filter((run) => !kept.has(run))) this.#timeLeft.skip(file);
     this.#runs = runs;
   }
 
   /** It will not take longer than so many seconds from now, whatever is planned. */
-  endsWithin(seconds: number): void {
+  limitTime(seconds: number): void {
     this.#ends_s = nowS() + seconds;
   }
 
@@ -68,7 +68,7 @@ export class Progress {
 
   started(planned: PlannedRun): void {
     this.#began_s = nowS();
-    this.#timeLeft.begin(planned.file, this.#began_s);
+    this.#timeLeft.start(planned.file, this.#began_s);
     this.#eventLog.emit({
       event: "run_started",
       ...this.#place(planned),
@@ -78,7 +78,7 @@ export class Progress {
       ...(this.#plan.adaptive ? { at_most: true } : {}),
       configuration_hash: planned.configuration_hash,
       configuration: this.#configuration(planned),
-      time_left_s: this.left(),
+      time_left_s: this.timeLeftS(),
     });
   }
 
@@ -92,7 +92,7 @@ export class Progress {
     };
     const figures = saved ? figuresOf(result) : undefined;
     const now_s = nowS();
-    this.#timeLeft.end(now_s, figures !== undefined);
+    this.#timeLeft.finish(now_s, figures !== undefined);
     this.#eventLog.emit({
       event: "run_finished",
       ...this.#place(planned),
@@ -103,7 +103,7 @@ export class Progress {
       reasons: [...result.verdict.reasons, ...(saved ? [] : [lost])],
       ...(figures ? { figures } : {}),
       took_s: rounded(now_s - this.#began_s, 3),
-      time_left_s: this.left(),
+      time_left_s: this.timeLeftS(),
     });
   }
 
@@ -117,7 +117,7 @@ export class Progress {
       },
       progress: (progress) => {
         if (progress.event === "second")
-          this.#eventLog.emit({ ...progress, number, time_left_s: this.left() });
+          this.#eventLog.emit({ ...progress, number, time_left_s: this.timeLeftS() });
       },
       log: (role, line) => {
         log(role, line);
@@ -134,9 +134,9 @@ export class Progress {
   }
 
   /** Seconds until the campaign is over, about. */
-  left(): number {
+  timeLeftS(): number {
     const now_s = nowS();
-    return rounded(Math.max(0, Math.min(this.#timeLeft.left(now_s), this.#ends_s - now_s)));
+    return rounded(Math.max(0, Math.min(this.#timeLeft.secondsLeft(now_s), this.#ends_s - now_s)), 1);
   }
 
   #place({ file }: PlannedRun): { number: number; of: number } {

@@ -14,7 +14,7 @@ import { limitOf } from "../../judge/limit.js";
 import { judge } from "../../judge/rules.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
-import type { RoleCaps } from "../host/caps.js";
+import type { RoleCaps } from "../host/machine.js";
 import type { RawRun } from "./run.js";
 
 type Planned = Plan["configurations"][number];
@@ -61,7 +61,7 @@ function mergeRole(own: RoleResources | undefined, seen: RoleResources): RoleRes
 }
 
 /** The record of a run that was measured, judged with all evidence. */
-export function recordOf(
+export function measuredDocument(
   identity: RunIdentity,
   { result, store, resources, host_load, notes }: RawRun,
 ): MeasuredResult {
@@ -86,7 +86,7 @@ export function recordOf(
 }
 
 /** The record of a run without figures. */
-export function failureOf(
+export function failureDocument(
   identity: RunIdentity,
   status: FailedResult["status"],
   startedAt: Date,

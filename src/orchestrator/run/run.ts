@@ -7,26 +7,27 @@ import { type HostLoad, type MeasuredResult, measuredResultSchema } from "../../
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
 import { served } from "../../judge/counts.js";
 import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
-import type { RoleCaps } from "../host/caps.js";
+import { parseJson } from "../files/json.js";
+import type { RoleCaps } from "../host/machine.js";
 import type { Lease } from "../ownership/lease.js";
 import { CounterWatch } from "./counters.js";
 import { PartFailed, PartSupervisor } from "./part-supervisor.js";
 import { generatorPart, serverPart } from "./parts.js";
 import { type ExternalStore, type RunStore, storeOf } from "./store.js";
 
-/** What one run needs to know beside its configuration. */
+/** The settings of one run. */
 export interface RunSettings {
   configuration: Configuration;
-  /** Of the traffic; the same for all configurations of a round, so that they meet the same requests. */
+  /** Of the traffic; the same for all configurations of a round, so that they get the same requests. */
   seed: number;
   warmupS: number;
   workers: number;
   caps: RoleCaps;
-  /** The store that the user already runs, instead of one of our own. */
+  /** The store that the user already runs. */
   external?: ExternalStore;
 }
 
-/** What the run tells while it is under way. */
+/** Receives what happens during a run. */
 export interface RunListener {
   phase(phase: Phase): void;
   progress(progress: Progress): void;
@@ -37,7 +38,7 @@ export interface RunListener {
 export interface RawRun {
   result: MeasuredResult;
   store?: StoreEvidence;
-  /** Roles that only the runtime can see. */
+  /** The resources that the runtime measured, by role. */
   resources: MeasuredResult["resources"];
   host_load?: HostLoad;
   notes: string[];
@@ -45,9 +46,9 @@ export interface RawRun {
 
 const REQUEST_TIMEOUT_S = 10;
 
-/** One run on fresh parts: store, server, generator; all of them are given back whatever happens. */
+/** Makes one run on a fresh store, server and generator; all of them are stopped whatever happens. */
 export async function executeRun(
-  order: RunSettings,
+  settings: RunSettings,
   runtime: Runtime,
   lease: Lease,
   listener: RunListener,
@@ -60,7 +61,7 @@ export async function executeRun(
     return running;
   };
   try {
-    return await new RunExecution(order, runtime, new PartSupervisor(start), listener).play();
+    return await new RunExecution(settings, runtime, new PartSupervisor(start), listener).run();
   } finally {
     await lease.release(started);
     listener.phase("stopped");
@@ -68,36 +69,36 @@ export async function executeRun(
 }
 
 class RunExecution {
-  readonly #order: RunSettings;
+  readonly #settings: RunSettings;
   readonly #runtime: Runtime;
   readonly #listener: RunListener;
   readonly #supervisor: PartSupervisor;
 
-  constructor(order: RunSettings, runtime: Runtime, supervisor: PartSupervisor, listener: RunListener) {
-    this.#order = order;
+  constructor(settings: RunSettings, runtime: Runtime, supervisor: PartSupervisor, listener: RunListener) {
+    this.#settings = settings;
     this.#runtime = runtime;
     this.#supervisor = supervisor;
     this.#listener = listener;
   }
 
-  async play(): Promise<RawRun> {
-    const { configuration, external, caps } = this.#order;
+  async run(): Promise<RawRun> {
+    const { configuration, external, caps } = this.#settings;
     this.#listener.phase("starting");
     const store = storeOf(configuration, external, this.#supervisor, caps.store);
     await store.open();
     this.#listener.phase("store ready");
 
     const runNonce = randomBytes(12).toString("hex");
-    const server = await this.#serve(store, runNonce);
-    // The server has loaded its scripts by now: what the store counts from here on is this run's load.
-    await store.begin();
+    const server = await this.#startServer(store, runNonce);
+    // By now the server has loaded its scripts: from here on the store counts only this run's load.
+    await store.readBefore();
     this.#listener.phase("server ready");
 
-    const generator = await this.#generate(server, runNonce);
+    const generator = await this.#startGenerator(server, runNonce);
     const watch = new CounterWatch([...store.parts, server, generator]);
     this.#follow(generator, watch);
-    const result = await this.#resultOf(generator);
-    const evidence = await store.end();
+    const result = await this.#waitForResult(generator);
+    const evidence = await store.readAfter();
     this.#listener.phase("read");
     const requests = served(result.server, result.counts);
     const resources = await watch.resources(this.#runtime.counterSource, result.duration, requests);
@@ -115,8 +116,8 @@ class RunExecution {
     };
   }
 
-  async #serve(store: RunStore, runNonce: string): Promise<RunningPart> {
-    const { target, workload, limits } = this.#order.configuration;
+  async #startServer(store: RunStore, runNonce: string): Promise<RunningPart> {
+    const { target, workload, limits } = this.#settings.configuration;
     const server = await this.#supervisor.start(
       serverPart(
         {
@@ -125,18 +126,18 @@ class RunExecution {
           limits,
           runNonce,
           ...(workload.complexity === undefined ? {} : { complexity: workload.complexity }),
-          // On somebody else's store the keys of a run have a prefix of their own, and go when their window ends.
+          // On an external store the keys of each run have their own prefix, and expire with their window.
           ...(store.access ? { access: store.access, keyPrefix: `ratelimit-bench:${runNonce}` } : {}),
         },
-        this.#order.caps.server,
+        this.#settings.caps.server,
       ),
     );
-    this.#supervisor.need([server]);
+    this.#supervisor.watch([server]);
     return server;
   }
 
-  #generate(server: RunningPart, runNonce: string): Promise<RunningPart> {
-    const { configuration, seed, warmupS, workers } = this.#order;
+  #startGenerator(server: RunningPart, runNonce: string): Promise<RunningPart> {
+    const { configuration, seed, warmupS, workers } = this.#settings;
     const { host, port } = server.address;
     const { extent, load } = configuration;
     return this.#supervisor.start(
@@ -158,7 +159,7 @@ class RunExecution {
           runNonce,
           progress: "json",
         },
-        this.#order.caps.generator,
+        this.#settings.caps.generator,
       ),
     );
   }
@@ -170,16 +171,16 @@ class RunExecution {
       if (!progress) return;
       if (progress.event === "phase") {
         this.#listener.phase(progress.phase);
-        if (progress.phase === "drained") watch.open();
-        if (progress.phase === "finished") watch.close();
+        if (progress.phase === "drained") watch.start();
+        if (progress.phase === "finished") watch.stop();
       }
       this.#listener.progress(progress);
     });
-    generator.exited.then(() => watch.close());
+    generator.exited.then(() => watch.stop());
   }
 
-  async #resultOf(generator: RunningPart): Promise<MeasuredResult> {
-    const exit = await this.#supervisor.whileNeeded(generator.exited);
+  async #waitForResult(generator: RunningPart): Promise<MeasuredResult> {
+    const exit = await this.#supervisor.waitFor(generator.exited);
     const last = generator.lastLines().at(-1) ?? "it printed nothing";
     if (exit.code === EXIT.environment) throw environmentError(`generator: ${last}`);
     if (exit.code !== 0) throw new PartFailed("generator", `ended with ${exit.code ?? exit.signal}: ${last}`);
@@ -192,8 +193,8 @@ class RunExecution {
 }
 
 /**
- * What a store that was there before used from before the warm-up to after the last answer: it may run on this machine,
- * and its part in the window is not known.
+ * The CPU time of an external store from before the warm-up to after the last answer. The store may run on this
+ * machine, and its CPU time in the window alone is not known.
  */
 function cpuUsOf(store: StoreEvidence | undefined): number {
   const used = ({ cpu_user_us, cpu_system_us }: StoreReading): number => cpu_user_us + cpu_system_us;
@@ -203,11 +204,5 @@ function cpuUsOf(store: StoreEvidence | undefined): number {
   );
 }
 
-function parseProgress(line: string): Progress | undefined {
-  if (!line.startsWith("{")) return undefined;
-  try {
-    return progressSchema.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
-  }
-}
+const parseProgress = (line: string): Progress | undefined =>
+  line.startsWith("{") ? parseJson(line, progressSchema) : undefined;

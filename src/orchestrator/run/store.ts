@@ -1,37 +1,87 @@
 import type { Configuration } from "../../contract/configuration.js";
 import type { Node } from "../../contract/env.js";
 import { BenchError, EXIT, environmentError } from "../../contract/errors.js";
-import type { ProbeAction } from "../../contract/probe-env.js";
-import type { Discovery, ProbeReport, StoreEvidence } from "../../contract/store.js";
-import type { Caps, RunningPart } from "../../runtimes/types.js";
+import type { ProbeAction, ProbeRequest } from "../../contract/probe-env.js";
+import {
+  type Discovery,
+  type ProbeReport,
+  probeReportSchema,
+  type StoreEvidence,
+} from "../../contract/store.js";
+import type { Caps, RunningPart, Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
 import { PartFailed, type PartSupervisor } from "./part-supervisor.js";
 import { probePart, storeParts } from "./parts.js";
-import { askProbe, ProbeEnded } from "./probe.js";
 
-/** For nodes to come up and, in a cluster, to agree. */
-const FORMING_TIMEOUT_S = 60;
-/** For a store that was there before: one that hangs must not hold up the runs after it. */
-const READING_TIMEOUT_S = 10;
+/** Nodes must start and, in a cluster, agree within this time. */
+const FORM_TIMEOUT_S = 60;
+/** An external store that hangs must not delay the following runs. */
+const READ_TIMEOUT_S = 10;
+const DISCOVER_TIMEOUT_S = 10;
 
-/** A store that the user already runs: what it is, and the variables by which a program gets in. */
+/** A store that the user already runs, with the variables that give programs access to it. */
 export interface ExternalStore extends Discovery {
   access: Readonly<Record<string, string>>;
 }
 
-/** The store of one run, as the run sees it. */
+/** The store of one run. */
 export interface RunStore {
-  /** Those of its nodes that the run has started, and whose counters it can read. */
+  /** The nodes that the run started; only their counters can be read. */
   readonly parts: readonly RunningPart[];
   readonly nodes: readonly Node[];
-  /** Variables with which the server gets in; only for a store of somebody else's. */
+  /** The variables that give the server access; only for an external store. */
   readonly access?: Readonly<Record<string, string>>;
-  /** Makes it usable. */
+  /** Makes the store usable. */
   open(): Promise<void>;
-  /** The reading before any load. */
-  begin(): Promise<void>;
-  /** The reading after the last answer. */
-  end(): Promise<StoreEvidence | undefined>;
+  /** Takes the reading before any load. */
+  readBefore(): Promise<void>;
+  /** Takes the reading after the last answer. */
+  readAfter(): Promise<StoreEvidence | undefined>;
+}
+
+/** The probe ended instead of answering: the store is not in the expected state, or the probe itself died. */
+export class ProbeEnded extends Error {
+  override readonly name = "ProbeEnded";
+}
+
+/**
+ * Sends a request to a running probe and waits for its report.
+ * @throws ProbeEnded with the last line that the probe printed
+ */
+export async function askProbe(probe: RunningPart, request: ProbeRequest): Promise<ProbeReport> {
+  const answer = await probe.ask?.(JSON.stringify(request));
+  if (answer !== undefined) return probeReportSchema.parse(JSON.parse(answer));
+  const { code, signal } = await probe.exited;
+  const last = code ? probe.lastLines().at(-1) : undefined;
+  throw new ProbeEnded(last ?? `the probe ended with ${code ?? signal}`);
+}
+
+/**
+ * Detects the type and topology of the store that the user already runs; undefined where none was named.
+ * @throws environmentError when it cannot be reached or is not supported
+ */
+export async function discoverStore(
+  access: Readonly<Record<string, string>>,
+  runtime: Runtime,
+): Promise<ExternalStore | undefined> {
+  if (!access.STORE_URL) return undefined;
+  const probe = await runtime.start(probePart(access), async () => {});
+  try {
+    const { discovered } = await askProbe(probe, {
+      actions: ["discover"],
+      nodes: [],
+      store: "valkey",
+      topology: "standalone",
+      timeout_s: DISCOVER_TIMEOUT_S,
+    });
+    if (!discovered) throw environmentError("the type of the store that STORE_URL names was not detected");
+    return { ...discovered, access };
+  } catch (error) {
+    if (!(error instanceof ProbeEnded)) throw error;
+    throw environmentError(`the store that STORE_URL names: ${error.message}`);
+  } finally {
+    await probe.stop();
+  }
 }
 
 /** The store that this configuration needs. */
@@ -43,16 +93,16 @@ export function storeOf(
 ): RunStore {
   if (findStore(configuration.target.store).program === undefined) return noStore;
   return external
-    ? new OthersStore(configuration, external, supervisor)
-    : new OwnStore(configuration, supervisor, caps);
+    ? new ExternalRunStore(configuration, external, supervisor)
+    : new OwnRunStore(configuration, supervisor, caps);
 }
 
 const noStore: RunStore = {
   parts: [],
   nodes: [],
   async open() {},
-  async begin() {},
-  async end() {
+  async readBefore() {},
+  async readAfter() {
     return undefined;
   },
 };
@@ -66,8 +116,8 @@ abstract class ProbedStore implements RunStore {
   parts: readonly RunningPart[] = [];
   protected probe: RunningPart | undefined;
   #before: ProbeReport = {};
-  /** From here on a failure is one of this run, no longer of a machine that the user must mend first. */
-  #begun = false;
+  /** Whether a failure belongs to this run. Before that, the user has to fix the machine first. */
+  #isMeasuring = false;
 
   constructor(configuration: Configuration, supervisor: PartSupervisor) {
     this.configuration = configuration;
@@ -77,12 +127,12 @@ abstract class ProbedStore implements RunStore {
   abstract open(): Promise<void>;
   protected abstract firstActions(): ProbeAction[];
 
-  async begin(): Promise<void> {
+  async readBefore(): Promise<void> {
     this.#before = await this.ask(this.firstActions());
-    this.#begun = true;
+    this.#isMeasuring = true;
   }
 
-  async end(): Promise<StoreEvidence> {
+  async readAfter(): Promise<StoreEvidence> {
     const after = await this.ask(["read"]);
     return {
       nodes: this.nodes.map((_, index) => {
@@ -97,25 +147,25 @@ abstract class ProbedStore implements RunStore {
     };
   }
 
-  /** Has the probe of this run do that; one process serves all of them. */
+  /** Sends actions to the run's probe; one process serves all of them. */
   protected async ask(actions: ProbeAction[]): Promise<ProbeReport> {
     const { store, topology } = this.configuration.target;
-    const timeout_s = this.#begun ? READING_TIMEOUT_S : FORMING_TIMEOUT_S;
+    const timeout_s = this.#isMeasuring ? READ_TIMEOUT_S : FORM_TIMEOUT_S;
     const request = { actions, nodes: [...this.nodes], store, topology, timeout_s };
     if (!this.probe) throw new Error("the store was not opened");
     try {
-      return await this.supervisor.whileNeeded(askProbe(this.probe, request));
+      return await this.supervisor.waitFor(askProbe(this.probe, request));
     } catch (error) {
       if (!(error instanceof ProbeEnded)) throw error;
-      throw this.#begun
+      throw this.#isMeasuring
         ? new PartFailed("store", error.message)
         : environmentError(`store: ${error.message}`);
     }
   }
 }
 
-/** A fresh store that the run starts itself. */
-class OwnStore extends ProbedStore {
+/** A fresh store that the run starts. */
+class OwnRunStore extends ProbedStore {
   protected readonly external = false;
   readonly #caps: Caps;
 
@@ -131,18 +181,18 @@ class OwnStore extends ProbedStore {
   async open(): Promise<void> {
     const parts = storeParts(this.configuration, this.#caps);
     [this.probe, ...this.parts] = await this.supervisor.startAll([probePart(), ...parts]);
-    this.supervisor.need(this.parts);
+    this.supervisor.watch(this.parts);
     await this.ask([this.configuration.target.topology === "cluster" ? "form" : "ready"]);
   }
 
-  /** Emptied and reset, it counts this run's calls alone. */
+  /** After a reset the store counts only this run's calls. */
   protected firstActions(): ProbeAction[] {
     return ["reset", "read", "settings"];
   }
 }
 
-/** A store that somebody else runs: it is only read, never emptied, and never reset. */
-class OthersStore extends ProbedStore {
+/** A store that the user already runs: it is read, but never emptied or reset. */
+class ExternalRunStore extends ProbedStore {
   protected readonly external = true;
   override readonly access: Readonly<Record<string, string>>;
   readonly nodes: readonly Node[];

@@ -1,18 +1,51 @@
 import { join } from "node:path";
 import { execa } from "execa";
-import { environmentError } from "../../contract/errors.js";
+import { environmentError, lastLine } from "../../contract/errors.js";
+
+/** The interpreter that starts every Python program of the project. */
+export const PYTHON = "python3";
+
+/** The arguments that run a command of the report. */
+export const reportCommand = (packageFolder: string, name: string, args: readonly string[]): string[] => [
+  join(packageFolder, "report"),
+  name,
+  ...args,
+];
+
+export interface PythonOptions {
+  /** Ends the program. */
+  signal?: AbortSignal;
+  /** Gets the process id as soon as the program runs. */
+  onStarted?(pid: number): Promise<void>;
+}
+
+/** Runs a command of the report to its end and captures what it prints. */
+export async function capturePython(
+  packageFolder: string,
+  name: string,
+  args: readonly string[],
+  { signal, onStarted }: PythonOptions = {},
+) {
+  const running = execa(PYTHON, reportCommand(packageFolder, name, args), {
+    stdin: "ignore",
+    reject: false,
+    ...(signal ? { cancelSignal: signal } : {}),
+  });
+  if (running.pid !== undefined) await onStarted?.(running.pid);
+  return running;
+}
 
 /**
- * Folder of the Python environment, which builds reports and holds the embedded store; undefined before it is set up.
- * Only report/cli/environment.py decides which folder it is.
- * @throws environmentError with the fix when Python is missing
+ * Folder of the Python environment that builds reports and holds the embedded store; undefined where it does not exist
+ * yet. Only report/cli/environment.py decides which one that is.
+ * @throws environmentError when there is no Python, with the fix
  */
 export const findPythonEnvironment = (packageFolder: string): Promise<string | undefined> =>
-  runScript(packageFolder, ["--find"]);
+  pythonEnvironment(packageFolder, ["--find"]);
 
 /**
- * Like `findPythonEnvironment`, but sets it up where it is missing, which takes a minute.
- * @throws environmentError with the fix when the set-up fails
+ * The same; a missing environment is set up, which takes a minute, once.
+ * @throws environmentError when it cannot be set up, with the fix
  */
 export async function ensurePythonEnvironment(
   packageFolder: string,
@@ -22,22 +55,17 @@ export async function ensurePythonEnvironment(
   const found = await findPythonEnvironment(packageFolder);
   if (found) return found;
   say("setting up the Python environment for reports: once, about 300 MB");
-  return runScript(packageFolder, [], signal);
+  return pythonEnvironment(packageFolder, [], signal);
 }
 
-async function runScript(
+async function pythonEnvironment(
   packageFolder: string,
-  parameters: readonly string[],
+  args: readonly string[],
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  const program = join(packageFolder, "report");
-  const ended = await execa("python3", [program, "environment", ...parameters], {
-    stdin: "ignore",
-    reject: false,
-    ...(signal ? { cancelSignal: signal } : {}),
-  });
+  const ended = await capturePython(packageFolder, "environment", args, signal ? { signal } : {});
   signal?.throwIfAborted();
   if (ended.code === "ENOENT") throw environmentError("Python is missing: install version 3.11 or newer");
-  if (ended.failed) throw environmentError(ended.stderr.trim().split("\n").at(-1) || "Python does not work");
+  if (ended.failed) throw environmentError(lastLine(ended.stderr) ?? "Python does not work");
   return ended.stdout.trim() || undefined;
 }

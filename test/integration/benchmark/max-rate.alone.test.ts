@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { missedBy } from "../../../src/orchestrator/max-rate/objective.js";
+import { missReason } from "../../../src/orchestrator/max-rate/objective.js";
 import { findMaxRate } from "../../../src/orchestrator/max-rate/search.js";
 import { parseThresholds } from "../../../src/orchestrator/request/thresholds.js";
 import { build, measured } from "../../helpers/programs.js";
@@ -20,7 +20,7 @@ test("the highest rate of a server of 20 slots of 20 ms is 1000/s, within 5 %", 
       DURATION: kind === "probe" ? "2" : "3",
       CONNECTIONS: "200",
     });
-    const reason = missedBy(result, objectives);
+    const reason = missReason(result, objectives);
     return { isMet: reason === "", reason };
   });
   const told = JSON.stringify(found.trials);

@@ -30,7 +30,7 @@ test(
     const campaign = Campaign.resume(home);
     const { code, stdout, stderr } = await campaign.ended;
     expect(code, stderr).toBe(0);
-    expect(stdout).toContain("5 runs are there, 5 are missing");
+    expect(stdout).toContain("5 runs completed, 5 missing");
     expect(stdout).toMatch(/, run 6: \d+ requests/);
     expect(stdout).toContain("after round 5: 2 configurations go on");
     const { adaptive, configurations } = summaryOf(campaign);

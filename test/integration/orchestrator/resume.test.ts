@@ -40,7 +40,7 @@ async function expectGoesOn(
   const campaign = Campaign.resume(home, [], { LC_ALL: "C", TZ: "Pacific/Kiritimati" });
   const { code, stdout, stderr } = await campaign.ended;
   expect(code, stderr).toBe(0);
-  expect(stdout).toContain(there === 1 ? "1 run is there, 1 is missing" : "2 runs are there, 0 are missing");
+  expect(stdout).toContain(there === 1 ? "1 run completed, 1 missing" : "2 runs completed, 0 missing");
   await expectComplete(campaign);
   for (const [file, bytes] of before) expect(readFileSync(join(campaign.folder, file))).toEqual(bytes);
   expect(await killed.left()).toEqual([]);
@@ -109,8 +109,10 @@ test("what is spoilt is measured again and said, a full disk keeps the old file,
   const resumed = Campaign.resume(home);
   const end = await resumed.ended;
   expect(end.stderr).toContain(`.${kept}.0badcafe.tmp is ignored and removed`);
-  expect(end.stderr).toContain(`${spoilt} has another checksum than when it was saved: it is measured again`);
-  expect(end.stdout).toContain("1 run is there, 1 is missing");
+  expect(end.stderr).toContain(
+    `${spoilt} has a different checksum than when it was saved: it is measured again`,
+  );
+  expect(end.stdout).toContain("1 run completed, 1 missing");
   expect(end.stderr).toContain("1 of those that are there is invalid");
   expect(end.code).toBe(5);
   await expectComplete(resumed);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { manifestSchema } from "../../../../src/contract/manifest.js";
 import type { AdaptiveSummary } from "../../../../src/contract/summary.js";
 import { AdaptiveRounds, type AdaptiveRoundsOptions } from "../../../../src/orchestrator/adaptive/rounds.js";
-import { askedRuns, isSettled } from "../../../../src/orchestrator/plan/looks.js";
+import { isDecided, requestedRuns } from "../../../../src/orchestrator/plan/decision-rounds.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import type { NewEvent } from "../../../../src/orchestrator/ui/event-log.js";
 import { type BegunCampaign, beginCampaign } from "../../../helpers/existing-campaign.js";
@@ -41,7 +41,7 @@ async function play(
   const campaign = begun ?? (await beginCampaign(newFolder(), "20260102_030405", [...asking, ...flags]));
   const { manifest } = campaign;
   const played: Played = { begun: campaign, made: [], looks: [], asked: [] };
-  const ask = async (round: number, isLast: boolean): Promise<AdaptiveSummary> => {
+  const decideRound = async (round: number, isLast: boolean): Promise<AdaptiveSummary> => {
     played.asked.push({ round, isLast });
     const configurations = manifest.plan.configurations.map(({ hash, configuration: { target } }) => {
       const goes_on = !isLast && round < (script[target.label] ?? 99);
@@ -51,11 +51,11 @@ async function play(
   };
   const options: AdaptiveRoundsOptions = {
     manifest,
-    there: new Map(there.map((file) => [file, {}])),
+    completed: new Map(there.map((file) => [file, {}])),
     overheads: { none: 2, standalone: 2 },
     eventLog: { emit: (told: NewEvent) => played.looks.push(told) },
-    progress: { needed: () => {}, endsWithin: () => {}, left: () => 0 },
-    ask,
+    progress: { limitTo: () => {}, limitTime: () => {}, timeLeftS: () => 0 },
+    decideRound,
     save: async () => {},
   };
   const rounds = new AdaptiveRounds(options);
@@ -85,7 +85,7 @@ test("whoever is told apart is not run any more, and the others go on in the see
   expect(played.made).toEqual(order);
   expect(played.asked.map(({ round }) => round)).toEqual([5, 7, 10]);
   expect(manifest.adaptive?.ended).toMatchObject({ round: 10, why: "decided", concluded: ["one"] });
-  expect(askedRuns(manifest).map(({ file }) => file)).toEqual(played.made);
+  expect(requestedRuns(manifest).map(({ file }) => file)).toEqual(played.made);
   expect(manifestSchema.parse(manifest)).toEqual(manifest);
   // As many as are not needed are taken off what the campaign announced.
   const spared = played.looks.reduce((sum, told) => sum + (told.event === "look" ? told.not_needed : 0), 0);
@@ -105,7 +105,7 @@ test("no round is begun that would end after the budget, and what is known then 
   expect(played.made).toHaveLength(18);
   expect(played.asked.at(-1)).toEqual({ round: 6, isLast: true });
   expect(played.begun.manifest.adaptive?.ended).toMatchObject({ round: 6, why: "budget" });
-  expect(askedRuns(played.begun.manifest)).toHaveLength(18);
+  expect(requestedRuns(played.begun.manifest)).toHaveLength(18);
   const early = await play({}, { flags: ["--budget", "1s"] });
   expect(early.made).toHaveLength(3);
 });
@@ -115,7 +115,7 @@ test.each([4, 15, 16, 20])("one that is killed after %d runs comes to the same e
   const flags = ["--seed", "7", "--budget", "5m"];
   const whole = await play(script, { flags });
   const killed = await play(script, { flags, stopAfter });
-  expect(isSettled(killed.begun.manifest)).toBe(false);
+  expect(isDecided(killed.begun.manifest)).toBe(false);
   // What the disk has of it.
   const begun = { ...killed.begun, manifest: manifestSchema.parse(killed.begun.manifest) };
   const resumed = await play(script, { there: killed.made, begun });

@@ -20,8 +20,8 @@ beforeEach(async () => {
   campaign = await beginCampaign(newFolder(), "20260101_000000");
 });
 
-const stock = async () =>
-  readCompletedRuns(campaign.folder, campaign.manifest, await Checksums.of(campaign.folder));
+const completedRuns = async () =>
+  readCompletedRuns(campaign.folder, campaign.manifest, await Checksums.read(campaign.folder));
 const result = (index: number) => measuredRun(campaign.manifest, index);
 
 describe("of what there is,", () => {
@@ -30,19 +30,25 @@ describe("of what there is,", () => {
     const invalid = result(1);
     invalid.verdict = { ...invalid.verdict, status: "invalid" };
     campaign.save(1, invalid);
-    const { there, missing, again } = await stock();
-    expect([...there.values()].map(({ status }) => status)).toEqual([result(0).verdict.status, "invalid"]);
-    expect(there.get(first)?.file).toBe(first);
-    expect({ missing, again }).toEqual({ missing: 1, again: [] });
+    const { completed, missing, rejected } = await completedRuns();
+    expect([...completed.values()].map(({ status }) => status)).toEqual([
+      result(0).verdict.status,
+      "invalid",
+    ]);
+    expect(completed.get(first)?.file).toBe(first);
+    expect({ missing, rejected }).toEqual({ missing: 1, rejected: [] });
   });
 
   test.each<[string, (file: string, path: string) => void]>([
     ["has no checksum", () => unlinkSync(join(campaign.folder, CHECKSUMS))],
     ["has no checksum", () => writeFileSync(join(campaign.folder, CHECKSUMS), "damaged\n")],
-    ["has another checksum", (_file, path) => writeFileSync(path, `${readFileSync(path, "utf8")} `)],
-    ["has another checksum", (_file, path) => writeFileSync(path, readFileSync(path, "utf8").slice(0, 500))],
+    ["has a different checksum", (_file, path) => writeFileSync(path, `${readFileSync(path, "utf8")} `)],
+    [
+      "has a different checksum",
+      (_file, path) => writeFileSync(path, readFileSync(path, "utf8").slice(0, 500)),
+    ],
     ["is gone", (_file, path) => unlinkSync(path)],
-    ["is no result", () => campaign.save(0, { ...result(0), surprise: 1 } as Result)],
+    ["is not a result", () => campaign.save(0, { ...result(0), surprise: 1 } as Result)],
     ["belongs to another run", () => campaign.save(0, { ...result(0), run: 2 })],
     ["belongs to another run", () => campaign.save(0, { ...result(0), campaign: "20250101_000000" })],
     ["belongs to another run", () => campaign.save(0, { ...result(0), configuration_hash: "0".repeat(16) })],
@@ -51,17 +57,17 @@ describe("of what there is,", () => {
   ])("a result that %s is measured again, and that is said [R-damaged-1]", async (why, spoil) => {
     const file = campaign.save(0, result(0));
     spoil(file, join(campaign.folder, file));
-    const { there, missing, again } = await stock();
-    expect({ there: there.size, missing }).toEqual({ there: 0, missing: 3 });
-    expect(again).toEqual([expect.stringContaining(`${file} ${why}`)]);
-    expect(again[0]).toMatch(/: it is measured again$/);
+    const { completed, missing, rejected } = await completedRuns();
+    expect({ completed: completed.size, missing }).toEqual({ completed: 0, missing: 3 });
+    expect(rejected).toEqual([expect.stringContaining(`${file} ${why}`)]);
+    expect(rejected[0]).toMatch(/: it is measured again$/);
   });
 });
 
 describe("checksums", () => {
   test("are read by sha256sum, are added one by one, and leave nothing else", async () => {
     const folder = newFolder();
-    const sums = await Checksums.of(folder);
+    const sums = await Checksums.read(folder);
     for (const file of ["b_run1.json", "a_run1.json"]) {
       writeFileSync(join(folder, file), file);
       await sums.add(file, file);
@@ -71,7 +77,7 @@ describe("checksums", () => {
       encoding: "utf8",
     });
     expect(printed).toBe("a_run1.json: OK\nb_run1.json: OK\n");
-    const again = await Checksums.of(folder);
+    const again = await Checksums.read(folder);
     expect(again.matches("a_run1.json", Buffer.from("a_run1.json"))).toBe(true);
     expect(again.matches("a_run1.json", Buffer.from("a_run2.json"))).toBe(false);
     expect(readdirSync(folder).sort()).toEqual([CHECKSUMS, "a_run1.json", "b_run1.json"]);
@@ -82,7 +88,7 @@ describe("checksums", () => {
     writeFileSync(join(folder, "a.json"), "text");
     const printed = execFileSync("sha256sum", ["--binary", "a.json"], { cwd: folder, encoding: "utf8" });
     writeFileSync(join(folder, CHECKSUMS), printed);
-    expect((await Checksums.of(folder)).matches("a.json", Buffer.from("text"))).toBe(true);
+    expect((await Checksums.read(folder)).matches("a.json", Buffer.from("text"))).toBe(true);
   });
 });
 

@@ -3,7 +3,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { preview } from "../../../../src/orchestrator/campaign/dry-run.js";
+import { previewCampaign } from "../../../../src/orchestrator/campaign/dry-run.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 import { requestOf } from "../../../helpers/request.js";
@@ -31,21 +31,25 @@ describe("a dry run tells that the start would be refused:", () => {
 
   test("by a preset that asks for a machine without warnings [R-machine-3]", async () => {
     const request = local("--preset", "publication");
-    const { refusal } = await preview(request, packageOf(fit, cores));
+    const { refusal } = await previewCampaign(request, packageOf(fit, cores));
     expect(refusal).toMatch(/not fit for figures to be quoted \(cores: 2 – 4 or more\); --force/);
-    expect(await preview(request, packageOf(fit))).not.toHaveProperty("refusal");
-    expect(await preview({ ...request, strict: false }, packageOf(cores))).not.toHaveProperty("refusal");
+    expect(await previewCampaign(request, packageOf(fit))).not.toHaveProperty("refusal");
+    expect(await previewCampaign({ ...request, strict: false }, packageOf(cores))).not.toHaveProperty(
+      "refusal",
+    );
   });
 
   test("CPUs that this machine does not have [R-machine-2]", async () => {
     const count = cpus().length;
     const request = local("--cpuset-server", `0-${count}`);
     await expectFailure(
-      () => preview(request, packageOf()),
+      () => previewCampaign(request, packageOf()),
       EXIT.environment,
       `--cpuset-server 0-${count}`,
       "no CPU",
     );
-    expect((await preview(local("--cpuset-server", "0"), packageOf())).plan.runs.length).toBeGreaterThan(0);
+    expect(
+      (await previewCampaign(local("--cpuset-server", "0"), packageOf())).plan.runs.length,
+    ).toBeGreaterThan(0);
   });
 });

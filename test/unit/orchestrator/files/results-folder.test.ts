@@ -16,10 +16,10 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import {
   createCampaignFolder,
-  pointLatest,
   requireResultsRoot,
-  stamp,
-  writeWhole,
+  timestamp,
+  updateLatestLink,
+  writeAtomically,
 } from "../../../../src/orchestrator/files/results-folder.js";
 import { EventLog, lineLog } from "../../../../src/orchestrator/ui/event-log.js";
 import { expectFailure } from "../../../helpers/errors.js";
@@ -35,8 +35,8 @@ describe("a file is written whole or not at all", () => {
   test("a new text takes the old one's place, and nothing else is left", async () => {
     const folder = newFolder();
     const path = join(folder, "result.json");
-    await writeWhole(path, "old");
-    await writeWhole(path, "new");
+    await writeAtomically(path, "old");
+    await writeAtomically(path, "new");
     expect(readFileSync(path, "utf8")).toBe("new");
     expect(readdirSync(folder)).toEqual(["result.json"]);
   });
@@ -44,18 +44,18 @@ describe("a file is written whole or not at all", () => {
   test("when it cannot be put in place, the error is told and no temporary file is left", async () => {
     const folder = newFolder();
     mkdirSync(join(folder, "taken"));
-    await expect(writeWhole(join(folder, "taken"), "text")).rejects.toThrow();
-    await expect(writeWhole(join(folder, "missing", "result.json"), "text")).rejects.toThrow();
+    await expect(writeAtomically(join(folder, "taken"), "text")).rejects.toThrow();
+    await expect(writeAtomically(join(folder, "missing", "result.json"), "text")).rejects.toThrow();
     expect(readdirSync(folder)).toEqual(["taken"]);
   });
 
   test("when the disk takes no more half way, the old file is intact and no temporary file is left [R-full-disk-1]", async () => {
     const folder = newFolder();
     const path = join(folder, "result.json");
-    await writeWhole(path, "old");
+    await writeAtomically(path, "old");
     // As with a full disk, the first bytes can be written and the rest cannot.
-    const program = `import { writeWhole } from ${JSON.stringify(RESULTS_DIR)};
-      await writeWhole(process.argv[1], "x".repeat(100_000));`;
+    const program = `import { writeAtomically } from ${JSON.stringify(RESULTS_DIR)};
+      await writeAtomically(process.argv[1], "x".repeat(100_000));`;
     const node = `exec "${process.execPath}" --import tsx --input-type=module -e '${program}' "$1"`;
     const { status, stderr } = spawnSync("bash", ["-c", `trap '' XFSZ; ulimit -f 8; ${node}`, "bash", path], {
       encoding: "utf8",
@@ -70,14 +70,14 @@ describe("a file is written whole or not at all", () => {
   test("side by side they do not disturb each other", async () => {
     const path = join(newFolder(), "result.json");
     const texts = Array.from({ length: 20 }, (_, n) => String(n).repeat(1000));
-    await Promise.all(texts.map((text) => writeWhole(path, text)));
+    await Promise.all(texts.map((text) => writeAtomically(path, text)));
     expect(texts).toContain(readFileSync(path, "utf8"));
   });
 
   test("a temporary file of a crashed writer is no obstacle [R-crash-2]", async () => {
     const folder = newFolder();
     writeFileSync(join(folder, `.result.json.${process.pid}.tmp`), "half");
-    await writeWhole(join(folder, "result.json"), "whole");
+    await writeAtomically(join(folder, "result.json"), "whole");
     expect(readFileSync(join(folder, "result.json"), "utf8")).toBe("whole");
   });
 });
@@ -88,10 +88,10 @@ describe("a campaign's folder", () => {
   test("is named after its start, in UTC, so that names sort wherever the clock was set back", async () => {
     for (const zone of ["Pacific/Kiritimati", "America/New_York"]) {
       vi.stubEnv("TZ", zone);
-      expect(stamp(now)).toBe("20260102_030405");
+      expect(timestamp(now)).toBe("20260102_030405");
     }
     // At 06:30 UTC clocks in New York go back from 02:00 to 01:00.
-    const night = [5.5, 6.5].map((hour) => stamp(new Date(Date.UTC(2026, 10, 1, 0, hour * 60))));
+    const night = [5.5, 6.5].map((hour) => timestamp(new Date(Date.UTC(2026, 10, 1, 0, hour * 60))));
     expect(night).toEqual([...night].sort());
     const root = join(newFolder(), "deep", "root");
     expect(basename(await createCampaignFolder(root, now))).toBe("20260102_030405");
@@ -152,7 +152,7 @@ describe("`latest`", () => {
     const root = newFolder();
     for (const second of [1, 2]) {
       const folder = await createCampaignFolder(root, new Date(2026, 0, 1, 0, 0, second));
-      await pointLatest(folder);
+      await updateLatestLink(folder);
       expect(readlinkSync(join(root, "latest"))).toBe(basename(folder));
     }
     expect(readdirSync(root)).toHaveLength(3);
@@ -162,7 +162,7 @@ describe("`latest`", () => {
     const root = newFolder();
     symlinkSync("gone", join(root, "latest"));
     const folder = await createCampaignFolder(root, now);
-    await pointLatest(folder);
+    await updateLatestLink(folder);
     expect(existsSync(join(root, "latest"))).toBe(true);
   });
 
@@ -179,7 +179,7 @@ describe("`latest`", () => {
     const root = newFolder();
     mkdirSync(join(root, "latest"));
     const folder = await createCampaignFolder(root, now);
-    await expectFailure(() => pointLatest(folder), EXIT.environment, "not a link");
+    await expectFailure(() => updateLatestLink(folder), EXIT.environment, "not a link");
     expect(readdirSync(root).sort()).toEqual(["20260102_030405", "latest"]);
   });
 });

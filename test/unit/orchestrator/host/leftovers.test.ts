@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "n
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { findLeftovers, removeAll, removeLeftovers } from "../../../../src/orchestrator/host/leftovers.js";
+import { findLeftovers, removeEach, removeLeftovers } from "../../../../src/orchestrator/host/leftovers.js";
 import { leasesFolder, thisOwner } from "../../../../src/orchestrator/ownership/state-folder.js";
 import { startTimeOf } from "../../../../src/runtimes/processes.js";
 import { expectFailure } from "../../../helpers/errors.js";
@@ -109,7 +109,7 @@ describe("what a killed campaign left", () => {
     writeFileSync(file, "");
     // Below a file there is nothing that could be removed.
     const path = lease(dead, [], join(file, "ratelimit-bench-x"));
-    const { gone, left } = await removeAll(await findLeftovers(false));
+    const { gone, left } = await removeEach(await findLeftovers(false));
     expect(gone).toEqual([]);
     expect(left).toEqual([expect.stringMatching(/^the folder .*ratelimit-bench-x of campaign .*: ENOTDIR/)]);
     await expectFailure(removeLeftovers, EXIT.environment, "not to be removed", "ratelimit-bench-x");

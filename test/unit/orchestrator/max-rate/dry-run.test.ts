@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
 import { run } from "../../../../src/orchestrator/commands/run.js";
-import { mostOf } from "../../../../src/orchestrator/max-rate/dry-run.js";
+import { maxCost } from "../../../../src/orchestrator/max-rate/dry-run.js";
 import { findMaxRate } from "../../../../src/orchestrator/max-rate/search.js";
 import { beginCampaign, measuredRun } from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
@@ -75,7 +75,7 @@ describe("a dry run of a search", () => {
 test("no search takes longer than the most that is told, however its trials come out", async () => {
   const range = { from: 100, min: 1, max: 10_000, resolution: 0.02 };
   const secondsOf = (kind: string) => (kind === "probe" ? 1 : 3);
-  const most = await mostOf(range, secondsOf);
+  const most = await maxCost(range, secondsOf);
   // Trials that come out by chance, and the more often good the lower the rate: every path is walked some time.
   const chance = seededRandom(1);
   for (let search = 0; search < 300; search++) {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { MeasuredResult } from "../../../../src/contract/result.js";
-import { missedBy } from "../../../../src/orchestrator/max-rate/objective.js";
+import { missReason } from "../../../../src/orchestrator/max-rate/objective.js";
 import { parseThresholds } from "../../../../src/orchestrator/request/thresholds.js";
 import { validEvidence } from "../../../helpers/evidence.js";
 
@@ -14,20 +14,20 @@ function run(sent: number, more: Partial<MeasuredResult> = {}): MeasuredResult {
 }
 
 test("a rate is kept when what was offered was sent and every objective is met", () => {
-  expect(missedBy(run(1_000), objectives)).toBe("");
-  expect(missedBy(run(995), objectives)).toBe("");
+  expect(missReason(run(1_000), objectives)).toBe("");
+  expect(missReason(run(995), objectives)).toBe("");
 });
 
 test("a rate of which a hundredth was not sent is not kept, whatever the figures", () => {
-  expect(missedBy(run(985), objectives)).toBe("985 of 1000 requests were sent");
-  expect(missedBy({ ...run(0), schedule: undefined } as never, objectives)).toContain("0 of 0");
+  expect(missReason(run(985), objectives)).toBe("985 of 1000 requests were sent");
+  expect(missReason({ ...run(0), schedule: undefined } as never, objectives)).toContain("0 of 0");
 });
 
 test("an objective that is missed is named with its figure; one without a figure is missed", () => {
   const counts = { ...validEvidence().counts, sent: 100, failed_answers: 3 };
-  expect(missedBy(run(1_000, { counts }), objectives)).toBe("errors<1%: 0.03");
+  expect(missReason(run(1_000, { counts }), objectives)).toBe("errors<1%: 0.03");
   const cpu = parseThresholds("--slo", "cpu<50us");
-  expect(missedBy(run(1_000, { resources: {} }), cpu)).toBe("cpu<50us: no figure");
+  expect(missReason(run(1_000, { resources: {} }), cpu)).toBe("cpu<50us: no figure");
 });
 
 test("an invalid run keeps no rate, unless it is for what the objectives judge themselves", () => {
@@ -39,6 +39,6 @@ test("an invalid run keeps no rate, unless it is for what the objectives judge t
         not_applicable: [],
       },
     });
-  expect(missedBy(broken("M8"), objectives)).toBe("M8 why");
-  expect(missedBy(broken("M5"), objectives)).toBe("");
+  expect(missReason(broken("M8"), objectives)).toBe("M8 why");
+  expect(missReason(broken("M5"), objectives)).toBe("");
 });

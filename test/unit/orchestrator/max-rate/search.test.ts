@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { findMaxRate, type SearchRange, type Try } from "../../../../src/orchestrator/max-rate/search.js";
+import { type Attempt, findMaxRate, type SearchRange } from "../../../../src/orchestrator/max-rate/search.js";
 
 const range: SearchRange = { from: 100, min: 1, max: 100_000, resolution: 0.02 };
 
 /** A server that keeps what is asked up to a rate. */
-const serverOf = (capacity: number): Try => {
+const serverOf = (capacity: number): Attempt => {
   return async (rate) => ({ isMet: rate <= capacity, reason: rate <= capacity ? "" : "p99<10ms: 43" });
 };
 

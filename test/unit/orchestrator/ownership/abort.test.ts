@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { Aborted, unlessAborted } from "../../../../src/orchestrator/ownership/abort.js";
+import { Aborted, abortable } from "../../../../src/orchestrator/ownership/abort.js";
 
 test("work that fails after nobody waits for it any more ends nothing, whenever the interruption came", async () => {
   const unhandled: unknown[] = [];
@@ -16,7 +16,7 @@ test("work that fails after nobody waits for it any more ends nothing, whenever 
   for (const isBefore of [true, false]) {
     const controller = new AbortController();
     if (isBefore) controller.abort(new Aborted("SIGINT"));
-    const waiting = unlessAborted(controller.signal, late());
+    const waiting = abortable(controller.signal, late());
     if (!isBefore) controller.abort(new Aborted("SIGINT"));
     await expect(waiting).rejects.toBeInstanceOf(Aborted);
   }

@@ -20,7 +20,7 @@ beforeEach(async () => {
   leases = join(newState(), "leases");
   runtime = new FakeRuntime();
   lease = await Lease.open("20260101_000000");
-  await lease.note({ runtime: "fake" });
+  await lease.update({ runtime: "fake" });
   workFolder = lease.workFolder;
 });
 
@@ -124,7 +124,7 @@ test("without a folder for temporary files there is no lease, and the message na
 });
 
 test("a helper process is in the file, a process that is no more is not", async () => {
-  await lease.hold(process.pid);
-  await lease.hold(4_999_999);
+  await lease.holdProcess(process.pid);
+  await lease.holdProcess(4_999_999);
   expect(written().processes.map(({ pid }) => pid)).toEqual([process.pid]);
 });

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import {
+  acquireLock,
   leasesFolder,
-  refuseIfWritten,
+  refuseIfInUse,
   stateFolder,
-  takeLock,
   thisOwner,
 } from "../../../../src/orchestrator/ownership/state-folder.js";
 import { startTimeOf } from "../../../../src/runtimes/processes.js";
@@ -26,20 +26,20 @@ const dead = { pid: process.pid, started: "1", campaign: "20200101_000000" };
 
 describe("the lock", () => {
   test("is held by one campaign: a second one is told whose it is", async () => {
-    const release = await takeLock("20260101_000000");
+    const release = await acquireLock("20260101_000000");
     await expectFailure(
-      () => takeLock("20260101_000001"),
+      () => acquireLock("20260101_000001"),
       EXIT.environment,
       "campaign 20260101_000000 is running",
       `process ${process.pid}`,
       "--allow-parallel",
     );
     await release();
-    await (await takeLock("20260101_000002"))();
+    await (await acquireLock("20260101_000002"))();
   });
 
   test("is held by one of many that come at once [R-second-2]", async () => {
-    const attempts = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => takeLock(`c${n}`)));
+    const attempts = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => acquireLock(`c${n}`)));
     expect(attempts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
@@ -50,7 +50,7 @@ describe("the lock", () => {
   ])("%s is taken over", async (_what, text) => {
     mkdirSync(state, { recursive: true });
     writeFileSync(join(state, "lock.json"), text);
-    const release = await takeLock("20260101_000000");
+    const release = await acquireLock("20260101_000000");
     expect(JSON.parse(readFileSync(join(state, "lock.json"), "utf8"))).toEqual(
       await thisOwner("20260101_000000"),
     );
@@ -59,8 +59,8 @@ describe("the lock", () => {
   });
 
   test("leaves nothing else in the folder, taken or refused", async () => {
-    const release = await takeLock("20260101_000000");
-    await takeLock("20260101_000001").catch(() => {});
+    const release = await acquireLock("20260101_000000");
+    await acquireLock("20260101_000001").catch(() => {});
     expect(readdirSync(state)).toEqual(["lock.json"]);
     await release();
     expect(readdirSync(state)).toEqual([]);
@@ -70,7 +70,7 @@ describe("the lock", () => {
     const file = join(newFolder(), "file");
     writeFileSync(file, "");
     process.env.XDG_STATE_HOME = join(file, "below");
-    await expectFailure(() => takeLock("x"), EXIT.environment, "state folder", "XDG_STATE_HOME");
+    await expectFailure(() => acquireLock("x"), EXIT.environment, "state folder", "XDG_STATE_HOME");
   });
 });
 
@@ -89,8 +89,8 @@ test("a folder that a live campaign writes to is refused to every other, also in
   };
   const parent = { pid: process.ppid, started: await startTimeOf(process.ppid), campaign: "20260101_000000" };
   write(parent);
-  await expectFailure(() => refuseIfWritten(folder), EXIT.environment, "campaign 20260101_000000 is running");
-  await refuseIfWritten(newFolder());
+  await expectFailure(() => refuseIfInUse(folder), EXIT.environment, "campaign 20260101_000000 is running");
+  await refuseIfInUse(newFolder());
   write(dead);
-  await refuseIfWritten(folder);
+  await refuseIfInUse(folder);
 });

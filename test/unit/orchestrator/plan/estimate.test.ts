@@ -1,7 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { estimateS, learnOverheads, overheadsOf, runS } from "../../../../src/orchestrator/plan/estimate.js";
+import {
+  estimateCampaignS,
+  learnOverheads,
+  overheadsOf,
+  runS,
+} from "../../../../src/orchestrator/plan/estimate.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { durationText } from "../../../../src/orchestrator/ui/text.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
@@ -15,7 +20,7 @@ describe("the estimate", () => {
   const plan = (...flags: string[]) => makePlan(requestOf(...short, ...flags), everything);
 
   test("adds up warm-up, window, starting and stopping of every run, with a pause between two", () => {
-    const seconds = (runs: string) => estimateS(plan("--cooldown", "2", "--runs", runs), overheads);
+    const seconds = (runs: string) => estimateCampaignS(plan("--cooldown", "2", "--runs", runs), overheads);
     expect(seconds("3") - seconds("2")).toBeCloseTo(3 + 10 + 2 + 2);
     expect(seconds("1")).toBeCloseTo(3 + 10 + 2 + 4);
   });
@@ -28,7 +33,7 @@ describe("the estimate", () => {
 
   test("pauses longer between clients in consecutive order alone", () => {
     const flags = ["--clients", "iovalkey,ioredis", "--runs", "2", "--cooldown", "1,9"];
-    const seconds = (order: string) => estimateS(plan(...flags, "--order", order), overheads);
+    const seconds = (order: string) => estimateCampaignS(plan(...flags, "--order", order), overheads);
     expect(seconds("consecutive") - seconds("interleaved")).toBeCloseTo(9 - 1);
   });
 });

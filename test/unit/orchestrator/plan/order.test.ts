@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../../src/contract/plan.js";
-import { shuffled } from "../../../../src/orchestrator/plan/order.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { makePlan, shuffled } from "../../../../src/orchestrator/plan/plan.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
 const CLIENTS = ["--clients", "all controls", "--concurrency", "50", "--runs", "20"];

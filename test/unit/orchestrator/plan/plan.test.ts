@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { type Plan, planSchema } from "../../../../src/contract/plan.js";
-import { wantedVersions } from "../../../../src/orchestrator/host/versions/wanted.js";
+import { requestedVersions } from "../../../../src/orchestrator/host/versions.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
@@ -183,14 +183,14 @@ describe("versions side by side", () => {
       requestOf("--clients", clients, "--limiter", "rate-limiter-flexible~7.1.1,fastify-rate-limit~10.3.0"),
       everything,
     );
-    expect(wantedVersions(plan).map(({ name, version }) => `${name} ${version}`)).toEqual([
+    expect(requestedVersions(plan).map(({ name, version }) => `${name} ${version}`)).toEqual([
       "ioredis 5.6.1",
       "rate-limiter-flexible 7.1.1",
       "@fastify/rate-limit 10.3.0",
       "@valkey/valkey-glide 2.4.1",
       "redis 5.8.0",
     ]);
-    expect(wantedVersions(makePlan(requestOf("--clients", "all,controls"), everything))).toEqual([]);
+    expect(requestedVersions(makePlan(requestOf("--clients", "all,controls"), everything))).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { estimateS } from "../../../../src/orchestrator/plan/estimate.js";
+import { estimateCampaignS } from "../../../../src/orchestrator/plan/estimate.js";
 import { TimeLeft } from "../../../../src/orchestrator/plan/time-left.js";
 import { planOf } from "../../../helpers/events.js";
 
@@ -13,57 +13,57 @@ const RUN_S = 3 + 10 + 2 + 5;
 describe("the time that is left", () => {
   test("begins with the plan's estimate and runs down second by second", () => {
     const left = new TimeLeft(plan, OVERHEADS);
-    const whole = estimateS(plan, OVERHEADS);
-    expect(left.left(0)).toBe(whole);
-    left.begin(first, 100);
-    expect(left.left(100)).toBeCloseTo(whole);
-    expect(left.left(107)).toBeCloseTo(whole - 7);
+    const whole = estimateCampaignS(plan, OVERHEADS);
+    expect(left.secondsLeft(0)).toBe(whole);
+    left.start(first, 100);
+    expect(left.secondsLeft(100)).toBeCloseTo(whole);
+    expect(left.secondsLeft(107)).toBeCloseTo(whole - 7);
   });
 
   test("is unchanged by runs that take what was estimated", () => {
     const left = new TimeLeft(plan, OVERHEADS);
-    const whole = estimateS(plan, OVERHEADS);
-    left.begin(first, 0);
-    left.end(15, true);
-    expect(left.left(15)).toBeCloseTo(whole - 15);
-    left.begin(second, 20);
-    expect(left.left(20)).toBeCloseTo(whole - RUN_S);
+    const whole = estimateCampaignS(plan, OVERHEADS);
+    left.start(first, 0);
+    left.finish(15, true);
+    expect(left.secondsLeft(15)).toBeCloseTo(whole - 15);
+    left.start(second, 20);
+    expect(left.secondsLeft(20)).toBeCloseTo(whole - RUN_S);
   });
 
   test("learns from runs that took longer: those to come will, too", () => {
     const left = new TimeLeft(plan, OVERHEADS);
-    const whole = estimateS(plan, OVERHEADS);
-    left.begin(first, 0);
-    left.end(15 + 4, true);
-    left.begin(second, 24);
-    expect(left.left(24)).toBeCloseTo(whole - RUN_S + 2 * 4);
+    const whole = estimateCampaignS(plan, OVERHEADS);
+    left.start(first, 0);
+    left.finish(15 + 4, true);
+    left.start(second, 24);
+    expect(left.secondsLeft(24)).toBeCloseTo(whole - RUN_S + 2 * 4);
   });
 
   test("learns nothing from a run that failed early", () => {
     const left = new TimeLeft(plan, OVERHEADS);
-    const whole = estimateS(plan, OVERHEADS);
-    left.begin(first, 0);
-    left.end(1, false);
-    left.begin(second, 6);
-    expect(left.left(6)).toBeCloseTo(whole - RUN_S);
+    const whole = estimateCampaignS(plan, OVERHEADS);
+    left.start(first, 0);
+    left.finish(1, false);
+    left.start(second, 6);
+    expect(left.secondsLeft(6)).toBeCloseTo(whole - RUN_S);
   });
 
   test("is never negative while a run takes longer than its estimate, and keeps the later runs", () => {
     const left = new TimeLeft(plan, OVERHEADS);
-    left.begin(first, 0);
-    expect(left.left(1000)).toBeCloseTo(estimateS(plan, OVERHEADS) - RUN_S);
-    left.end(1000, false);
-    left.begin(second, 1000);
-    left.end(2000, false);
-    left.begin(third, 2000);
-    expect(left.left(9000)).toBeGreaterThanOrEqual(0);
+    left.start(first, 0);
+    expect(left.secondsLeft(1000)).toBeCloseTo(estimateCampaignS(plan, OVERHEADS) - RUN_S);
+    left.finish(1000, false);
+    left.start(second, 1000);
+    left.finish(2000, false);
+    left.start(third, 2000);
+    expect(left.secondsLeft(9000)).toBeGreaterThanOrEqual(0);
   });
 
   test("leaves out runs that need not be measured any more", () => {
     const left = new TimeLeft(plan, OVERHEADS);
     left.skip(first);
     left.skip(second);
-    expect(left.left(0)).toBeCloseTo(estimateS(plan, OVERHEADS) - 2 * RUN_S);
+    expect(left.secondsLeft(0)).toBeCloseTo(estimateCampaignS(plan, OVERHEADS) - 2 * RUN_S);
   });
 
   test("corrects each topology by its own runs", () => {
@@ -73,13 +73,13 @@ describe("the time that is left", () => {
     const cluster = both.runs.find(({ configuration_hash }) => isCluster(configuration_hash))?.file ?? "";
     const standalone = both.runs.filter(({ configuration_hash }) => !isCluster(configuration_hash));
     const left = new TimeLeft(both, OVERHEADS);
-    const whole = estimateS(both, OVERHEADS);
-    left.begin(standalone[0]?.file ?? "", 0);
-    left.end(15, true);
+    const whole = estimateCampaignS(both, OVERHEADS);
+    left.start(standalone[0]?.file ?? "", 0);
+    left.finish(15, true);
     // 10 s more than a cluster's run was estimated to take.
-    left.begin(cluster, 20);
-    left.end(20 + 20 + 10, true);
-    left.begin(standalone[1]?.file ?? "", 55);
-    expect(left.left(55)).toBeCloseTo(whole - RUN_S - (RUN_S + 5) + 2 * 10);
+    left.start(cluster, 20);
+    left.finish(20 + 20 + 10, true);
+    left.start(standalone[1]?.file ?? "", 55);
+    expect(left.secondsLeft(55)).toBeCloseTo(whole - RUN_S - (RUN_S + 5) + 2 * 10);
   });
 });

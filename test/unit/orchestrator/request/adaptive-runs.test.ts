@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { preview, previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
-import { looksOf } from "../../../../src/orchestrator/plan/looks.js";
+import { previewCampaign, previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
+import { decisionRounds } from "../../../../src/orchestrator/plan/decision-rounds.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { ROOT } from "../../../helpers/programs.js";
@@ -16,7 +16,7 @@ test.each([
   [20, [5, 7, 10, 14, 20]],
   [30, [5, 7, 10, 14, 20, 30]],
 ])("at most %d runs are looked at after %j", (most, looks) => {
-  expect(looksOf(most)).toEqual(looks);
+  expect(decisionRounds(most)).toEqual(looks);
 });
 
 test("--runs auto plans 20 runs at most, --max-runs and --budget others, and a manifest repeats them", () => {
@@ -46,7 +46,7 @@ describe("refused in one line:", () => {
 
 test("a dry run says what it does at least and at most, and after which rounds it decides", async () => {
   const flags = ["--runs", "auto", "--max-runs", "10", "--duration-mode", "custom:30", "--runtime", "local"];
-  const found = await preview(requestOf(...none, ...flags, "--budget", "20m"), ROOT);
+  const found = await previewCampaign(requestOf(...none, ...flags, "--budget", "20m"), ROOT);
   const { seconds, at_least } = found.estimate;
   expect(at_least?.runs).toBe(10);
   expect(at_least?.seconds).toBeLessThan(seconds);
@@ -54,7 +54,7 @@ test("a dry run says what it does at least and at most, and after which rounds i
   expect(text).toContain("decided after rounds 5, 7\n");
   expect(text).toContain("no round is begun that would end after 20 min");
   expect(text).toMatch(/10 to 20 runs of 2 configurations, about \d+ min to \d+ min/);
-  const short = await preview(requestOf(...none, ...flags, "--budget", "2m"), ROOT);
+  const short = await previewCampaign(requestOf(...none, ...flags, "--budget", "2m"), ROOT);
   expect(short.estimate.seconds).toBe(120);
   // Of its runs of 40 s and more two fit.
   expect(short.estimate.at_least?.runs).toBe(2);

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Environment } from "../../../../src/contract/env.js";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { differences, requireSame } from "../../../../src/orchestrator/campaign/comparability.js";
+import { differences, requireComparable } from "../../../../src/orchestrator/campaign/comparability.js";
 import { resumedManifest } from "../../../../src/orchestrator/campaign/manifest.js";
 import { findCampaign } from "../../../../src/orchestrator/request/existing-campaign.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
@@ -152,7 +152,7 @@ describe("machine, images and versions", () => {
       `images was absent, is ${JSON.stringify(now.images)}`,
       `stores.valkey was absent, is ${JSON.stringify(now.stores.valkey)}`,
     ]);
-    await expectFailure(() => requireSame(before, now), EXIT.environment, "machine.kernel", "fastify");
+    await expectFailure(() => requireComparable(before, now), EXIT.environment, "machine.kernel", "fastify");
   });
 
   test("a campaign that goes on has a session more, and keeps what it began with", async () => {

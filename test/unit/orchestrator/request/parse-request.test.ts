@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Environment } from "../../../../src/contract/env.js";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { estimateS } from "../../../../src/orchestrator/plan/estimate.js";
+import { estimateCampaignS } from "../../../../src/orchestrator/plan/estimate.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";
@@ -167,7 +167,7 @@ describe("--quick", () => {
   test("takes less than four minutes in containers, even where parts take twice as long to start", () => {
     const plan = makePlan(parse(["--quick"]), everything);
     expect(plan.runs).toHaveLength(18);
-    expect(estimateS(plan, { none: 5.4, standalone: 7.6 })).toBeLessThan(240);
+    expect(estimateCampaignS(plan, { none: 5.4, standalone: 7.6 })).toBeLessThan(240);
   });
 
   test("gives way to each flag beside it", () => {

@@ -48,8 +48,8 @@ const WINDOW_S = 8;
 
 async function watched(parts: readonly RunningPart[], idle_us = 10_000_000, elsewhere_us = 0, told = {}) {
   const watch = new CounterWatch(parts, host(idle_us));
-  watch.open();
-  watch.close();
+  watch.start();
+  watch.stop();
   const resources = await watch.resources("test", WINDOW_S, 1_000);
   return { resources, load: await watch.hostLoad(WINDOW_S, told, elsewhere_us) };
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import type { MeasuredResult } from "../../../../src/contract/result.js";
 import { parseSingle } from "../../../../src/orchestrator/request/single.js";
-import { checkPlugins, usePlugins } from "../../../../src/orchestrator/run/plugins.js";
+import { checkPlugins, registerPlugins } from "../../../../src/orchestrator/run/plugins.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 import { requestOf } from "../../../helpers/request.js";
@@ -28,8 +28,8 @@ test("--plugin is repeatable and wins over PLUGINS; paths are absolute, each onc
 
 test("a plugin that cannot be loaded is bad usage before anything is started", async () => {
   await expectFailure(() => requestOf("--plugin", "/no/such.js"), EXIT.usage, "--plugin", "/no/such.js");
-  await expectFailure(() => usePlugins(["/no/such.js"]), EXIT.usage, "/no/such.js");
-  await expectFailure(() => usePlugins(["/a\nb.js"]), EXIT.usage, "one line");
+  await expectFailure(() => registerPlugins(["/no/such.js"]), EXIT.usage, "/no/such.js");
+  await expectFailure(() => registerPlugins(["/a\nb.js"]), EXIT.usage, "one line");
 });
 
 test("a program that loaded other bytes than the campaign began with fails the run, and is named", () => {

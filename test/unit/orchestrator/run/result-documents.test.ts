@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { configurationHash } from "../../../../src/contract/configuration.js";
 import { type MeasuredResult, resultSchema } from "../../../../src/contract/result.js";
 import { judge } from "../../../../src/judge/rules.js";
-import { failureOf, recordOf } from "../../../../src/orchestrator/run/result-documents.js";
+import { failureDocument, measuredDocument } from "../../../../src/orchestrator/run/result-documents.js";
 import { configuration, validEvidence } from "../../../helpers/evidence.js";
 import { FakeRuntime } from "../../../helpers/fake-runtime.js";
 
@@ -39,7 +39,7 @@ const seen = {
 
 describe("the record of a measured run", () => {
   test("says where it belongs and passes the schema", () => {
-    const record = recordOf(identity, { result: generatorsOwn(), store, resources: {}, notes: [] });
+    const record = measuredDocument(identity, { result: generatorsOwn(), store, resources: {}, notes: [] });
     expect(record).toMatchObject({
       campaign: "20260101_000000",
       run: 2,
@@ -56,7 +56,7 @@ describe("the record of a measured run", () => {
     for (const node of spoilt.nodes) node.at_end.script_calls = { evalsha: { calls: 1, failed: 0 } };
     const result = generatorsOwn();
     expect(result.verdict.status).toBe("valid");
-    const record = recordOf(identity, { result, store: spoilt, resources: {}, notes: [] });
+    const record = measuredDocument(identity, { result, store: spoilt, resources: {}, notes: [] });
     expect(record.verdict.status).toBe("invalid");
     expect(record.verdict.reasons.map(({ rule }) => rule)).toEqual(["M8"]);
   });
@@ -65,7 +65,7 @@ describe("the record of a measured run", () => {
     const own = { source: "process.cpuUsage", cpu_us: 1000, cpu_percent: 10, samples: [] };
     const result = { ...generatorsOwn(), resources: { server: own } };
     const resources = { server: seen, "store-1": seen };
-    const record = recordOf(identity, { result, store, resources, notes: ["a reading failed"] });
+    const record = measuredDocument(identity, { result, store, resources, notes: ["a reading failed"] });
     expect(record.resources).toEqual({
       server: { ...seen, ...own, samples: seen.samples },
       "store-1": seen,
@@ -76,7 +76,7 @@ describe("the record of a measured run", () => {
   test("is not made from figures that are no numbers", () => {
     const result = generatorsOwn();
     result.requests.average = Number.NaN;
-    expect(() => recordOf(identity, { result, store, resources: {}, notes: [] })).toThrow();
+    expect(() => measuredDocument(identity, { result, store, resources: {}, notes: [] })).toThrow();
   });
 });
 
@@ -85,7 +85,7 @@ describe("the record of a run without figures", () => {
   test.each(["failed", "aborted"] as const)(
     "is %s, never zeros, and names role and reason [R-generator-dies-2]",
     (status) => {
-      const record = failureOf(identity, status, new Date("2026-01-01T00:00:00Z"), failure);
+      const record = failureDocument(identity, status, new Date("2026-01-01T00:00:00Z"), failure);
       expect(resultSchema.parse(JSON.parse(JSON.stringify(record)))).toEqual(record);
       expect(record).toMatchObject({ status, failure, run: 2, started_at: "2026-01-01T00:00:00.000Z" });
       expect(record).not.toHaveProperty("requests");

@@ -6,10 +6,10 @@ import { pause } from "../ownership/abort.js";
 import { foreignCpuPercent, type HostCpu, readHostCpu, TICK_US } from "./cpu-time.js";
 
 /** Shorter, and the counters are too coarse. */
-const LOOK_MS = 1000;
+const MIN_INTERVAL_MS = 1000;
 
 /** CPU time of this process and of all that it has started and that has ended. @param stat of /proc/self/stat */
-export function familyCpuUs(stat: string): number {
+export function processTreeCpuUs(stat: string): number {
   // The name in parentheses may hold spaces. Fields 14 to 17 are user and system time, then those of children.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields.slice(11, 15).reduce((total, ticks) => total + Number(ticks) * TICK_US, 0);
@@ -29,12 +29,12 @@ const isHere = ({ engine }: Pick<Runtime, "engine">): boolean => !engine || engi
  * Looks at what other programs use while none of a campaign's parts runs yet, in the time that its preparations take
  * anyway. Once a process: a search for a rate runs many campaigns.
  */
-export class StartCheck {
+export class ForeignLoadCheck {
   #from: { host: HostCpu; family_us: number } | undefined;
   #isDone = false;
 
   /** From now on what this process and its children use is known to be ours. */
-  begin(): void {
+  start(): void {
     this.#from = this.#isDone ? undefined : this.#read();
   }
 
@@ -44,7 +44,7 @@ export class StartCheck {
     this.#isDone = true;
     this.#from = undefined;
     if (!from || !isHere(runtime)) return undefined;
-    await pause(signal, Math.max(0, from.host.at_ms + LOOK_MS - performance.now()) / 1000);
+    await pause(signal, Math.max(0, from.host.at_ms + MIN_INTERVAL_MS - performance.now()) / 1000);
     const to = this.#read();
     const foreign = to && foreignCpuPercent(from.host, to.host, to.family_us - from.family_us);
     return foreign === undefined ? undefined : foreignWarning(foreign, from.host.cpus);
@@ -52,6 +52,6 @@ export class StartCheck {
 
   #read(): { host: HostCpu; family_us: number } | undefined {
     const host = readHostCpu();
-    return host && { host, family_us: familyCpuUs(readFileSync("/proc/self/stat", "utf8")) };
+    return host && { host, family_us: processTreeCpuUs(readFileSync("/proc/self/stat", "utf8")) };
   }
 }

@@ -1,6 +1,10 @@
 import { release } from "node:os";
 import { describe, expect, test } from "vitest";
-import { familyCpuUs, foreignWarning, StartCheck } from "../../../../src/orchestrator/host/start-check.js";
+import {
+  ForeignLoadCheck,
+  foreignWarning,
+  processTreeCpuUs,
+} from "../../../../src/orchestrator/host/foreign-load.js";
 import type { EngineFacts } from "../../../../src/runtimes/types.js";
 
 /** As the kernel wrote it: 14 to 17 are this process in user and system mode, then its children that have ended. */
@@ -8,7 +12,7 @@ const RECORDED =
   "812 (node (main) x) S 1 812 812 0 -1 4194304 9999 88888 7 6 153 41 220 35 20 0 11 0 5201 1136394240 15000 18446744073709551615 1 1";
 
 test("what is ours before a campaign is this process and the children that have ended, whatever its name", () => {
-  expect(familyCpuUs(RECORDED)).toBe((153 + 41 + 220 + 35) * 10_000);
+  expect(processTreeCpuUs(RECORDED)).toBe((153 + 41 + 220 + 35) * 10_000);
 });
 
 describe("what other programs use before the first run", () => {
@@ -23,24 +27,24 @@ describe("what other programs use before the first run", () => {
   });
 
   test("is of no interest where the engine runs on another machine", async () => {
-    const check = new StartCheck();
-    check.begin();
+    const check = new ForeignLoadCheck();
+    check.start();
     const engine = { kernel: `${release()}-of-another` } as EngineFacts;
     expect(await check.warning({ engine }, new AbortController().signal)).toBeUndefined();
   });
 
   test("is looked at once a process, and not without a beginning", async () => {
     const { signal } = new AbortController();
-    const check = new StartCheck();
+    const check = new ForeignLoadCheck();
     expect(await check.warning({}, signal)).toBeUndefined();
-    check.begin();
+    check.start();
     expect(await check.warning({}, signal)).toBeUndefined();
   });
 
   test("does not hold up who wants to stop", async () => {
     const controller = new AbortController();
-    const check = new StartCheck();
-    check.begin();
+    const check = new ForeignLoadCheck();
+    check.start();
     controller.abort(new Error("stopped"));
     // Where the system tells nothing there is nothing to wait for.
     if (process.platform === "linux")

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ProbeRequest } from "../../../../src/contract/probe-env.js";
-import { askProbe } from "../../../../src/orchestrator/run/probe.js";
+import { askProbe } from "../../../../src/orchestrator/run/store.js";
 import type { Exit, RunningPart } from "../../../../src/runtimes/types.js";
 
 const request: ProbeRequest = {

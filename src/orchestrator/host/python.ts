@@ -1,0 +1,66 @@
+import { execa } from "execa";
+import { BenchError, EXIT, type ExitCode, lastLine } from "../../contract/errors.js";
+import { capturePython, PYTHON, reportCommand } from "../../runtimes/local/python-environment.js";
+
+const CODES: readonly number[] = Object.values(EXIT);
+const isExitCode = (code: number | undefined): code is ExitCode => code !== undefined && CODES.includes(code);
+
+/**
+ * Runs a command of the report with this process's own streams. It uses the exit codes of all programs.
+ * @throws BenchError when it cannot be started, or ends with another code
+ */
+export async function runPython(
+  packageFolder: string,
+  name: string,
+  args: readonly string[],
+): Promise<ExitCode> {
+  const running = execa(PYTHON, reportCommand(packageFolder, name, args), {
+    reject: false,
+    stdio: "inherit",
+  });
+  const { exitCode, signal, code } = await running;
+  if (isExitCode(exitCode)) return exitCode;
+  if (code === "ENOENT")
+    throw new BenchError("python3 was not found on PATH: install Python 3.11", EXIT.environment);
+  throw new BenchError(`${name} ended with ${exitCode ?? signal ?? code}`, EXIT.defect);
+}
+
+/** Where and how a campaign runs Python programs. */
+export interface PythonContext {
+  packageFolder: string;
+  /** Ends the program. */
+  signal: AbortSignal;
+  /** Records the process, so that the next start can end it if this process dies. */
+  holdProcess(pid: number): Promise<void>;
+}
+
+/** A Python program failed; the message is the last line of its standard error. */
+export class PythonFailed extends Error {
+  override readonly name = "PythonFailed";
+  readonly exitCode: number | undefined;
+  /** The signal that killed it. */
+  readonly killedBy: string | undefined;
+
+  constructor(message: string, exitCode: number | undefined, killedBy: string | undefined) {
+    super(message);
+    this.exitCode = exitCode;
+    this.killedBy = killedBy;
+  }
+}
+
+/**
+ * Runs a command of the report.
+ * @returns its standard output
+ * @throws PythonFailed; the reason of `signal` where that was raised
+ */
+export async function pythonOutput(
+  { packageFolder, signal, holdProcess }: PythonContext,
+  name: string,
+  args: readonly string[],
+): Promise<string> {
+  const ended = await capturePython(packageFolder, name, args, { signal, onStarted: holdProcess });
+  if (!ended.failed) return ended.stdout;
+  signal.throwIfAborted();
+  const { stderr, exitCode, signal: killedBy } = ended;
+  throw new PythonFailed(lastLine(stderr) ?? `it ended with ${exitCode ?? killedBy}`, exitCode, killedBy);
+}

@@ -1,0 +1,234 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { execa } from "execa";
+import { z } from "zod";
+import { canonicalJson } from "../../contract/configuration.js";
+import { environmentError, lastLine, messageOf } from "../../contract/errors.js";
+import {
+  LOADER,
+  type PackageVersion,
+  type VersionFacts,
+  versionFactsSchema,
+  versionFolderName,
+  versionsFolder,
+} from "../../contract/library-versions.js";
+import type { Plan } from "../../contract/plan.js";
+import { stopGroup } from "../../runtimes/processes.js";
+import type { Leftover, VersionPlace } from "../../runtimes/types.js";
+import { findClient, findLimiter } from "../../targets/resolve.js";
+import { makeFolder } from "../files/folders.js";
+import { parseJson } from "../files/json.js";
+import { isAlive, thisOwner } from "../ownership/state-folder.js";
+
+export interface InstallOptions {
+  signal: AbortSignal;
+  /** Records a helper process, so that the next start can end it if this process dies. */
+  holdProcess(pid: number): Promise<void>;
+}
+
+/** The versions that the targets of a plan request, each once. */
+export function requestedVersions({ configurations }: Pick<Plan, "configurations">): PackageVersion[] {
+  const versions = new Map<string, PackageVersion>();
+  for (const { target } of configurations.map(({ configuration }) => configuration)) {
+    const packages = [
+      [findClient(target.client).package, target.client_version],
+      [findLimiter(target.limiter).package, target.limiter_version],
+    ];
+    for (const [name, version] of packages)
+      if (name && version) versions.set(`${name}@${version}`, { name, version });
+  }
+  return [...versions.values()];
+}
+
+/** One line for each requested version that a campaign would install first. */
+export async function installationNotes(requested: readonly PackageVersion[]): Promise<string[]> {
+  const cache = versionsFolder(process.env);
+  const notes: string[] = [];
+  for (const { name, version } of requested) {
+    if (!(await readInstalled({ name, version }, cache)))
+      notes.push(`${name} ${version} is not installed yet: it is installed into ${cache} first`);
+  }
+  return notes;
+}
+
+/**
+ * Installs those of the requested versions that are missing, each once.
+ * @returns where all of them are on this machine
+ * @throws environmentError when one cannot be installed
+ */
+export async function ensureVersions(
+  requested: readonly PackageVersion[],
+  options: InstallOptions & { say(text: string): void },
+): Promise<VersionPlace | undefined> {
+  if (requested.length === 0) return undefined;
+  const cache = versionsFolder(process.env);
+  const facts: VersionFacts[] = [];
+  for (const version of requested) {
+    let installed = await readInstalled(version, cache);
+    if (!installed) {
+      options.say(`installing ${version.name} ${version.version} into ${cache}: once`);
+      await install(version, cache, options);
+      installed = await readInstalled(version, cache);
+    }
+    if (!installed) throw new Error(`${version.name} ${version.version} disappeared after its installation`);
+    facts.push(installed);
+  }
+  return { folder: cache, facts };
+}
+
+/** Written last into the folder of a version: what was installed. */
+const FACTS_FILE = "installed.json";
+
+/**
+ * What is installed in the folder of a version; undefined where there is no such folder.
+ * @throws environmentError for a folder that is not a complete installation
+ */
+async function readInstalled(requested: PackageVersion, cache: string): Promise<VersionFacts | undefined> {
+  const folder = join(cache, versionFolderName(requested));
+  try {
+    const facts = versionFactsSchema.parse(JSON.parse(await readFile(join(folder, FACTS_FILE), "utf8")));
+    if (facts.name === requested.name && facts.version === requested.version) return facts;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT" && !existsSync(folder)) return undefined;
+  }
+  throw environmentError(`${folder} is damaged: remove it, and it is installed again`);
+}
+
+const TEMPORARY_FOLDER = /^\.installing-(?<pid>\d+)-(?<started>[^-]*)-/;
+
+/** The start of the names of this process's unfinished installations. */
+async function temporaryPrefix(): Promise<string> {
+  const { pid, started } = await thisOwner("");
+  return `.installing-${pid}-${encodeURIComponent(started).replaceAll("-", "%2D")}-`;
+}
+
+/** The folders of installations whose process was killed. */
+export async function unfinishedInstallations(): Promise<Leftover[]> {
+  const cache = versionsFolder(process.env);
+  const unfinished: Leftover[] = [];
+  for (const name of await readdir(cache).catch(() => [])) {
+    const { pid, started } = TEMPORARY_FOLDER.exec(name)?.groups ?? {};
+    if (pid === undefined || started === undefined) continue;
+    if (await isAlive({ pid: Number(pid), started: decodeURIComponent(started) })) continue;
+    const path = join(cache, name);
+    unfinished.push({
+      what: `the unfinished installation ${path}`,
+      remove: () => rm(path, { recursive: true, force: true }),
+    });
+  }
+  return unfinished;
+}
+
+/**
+ * Installs one version into its own folder below `cache`. The folder appears complete or not at all, even if another
+ * process installs the same version or this one is killed.
+ * @throws environmentError when the version cannot be fetched, with the fix
+ */
+async function install(requested: PackageVersion, cache: string, options: InstallOptions): Promise<void> {
+  let temporary: string;
+  try {
+    await makeFolder(cache);
+    temporary = await mkdtemp(join(cache, await temporaryPrefix()));
+  } catch (error) {
+    throw environmentError(
+      `${cache} cannot be written (${messageOf(error)}): set XDG_CACHE_HOME to one that can`,
+      { cause: error },
+    );
+  }
+  try {
+    await writeFile(join(temporary, "package.json"), JSON.stringify(PACKAGE_JSON));
+    await writeFile(join(temporary, LOADER.file), LOADER.text);
+    await npmInstall(requested, temporary, options);
+    await writeFile(join(temporary, FACTS_FILE), JSON.stringify(await factsOf(requested, temporary)));
+    // This file names the registry, which may be private.
+    await rm(join(temporary, INSTALLED_TREE), { force: true });
+    await rename(temporary, join(cache, versionFolderName(requested))).catch(ignoreExisting);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** Another process was faster; its installation is complete. */
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (!["ENOTEMPTY", "EEXIST"].includes(error.code ?? "")) throw error;
+}
+
+const PACKAGE_JSON = { private: true, description: "A version that ratelimit-bench was asked to measure" };
+/** Install scripts run code that nobody requested, so they are off; packages that need one cannot be measured. */
+const NPM_ARGUMENTS = [
+  ...["install", "--ignore-scripts", "--save-exact", "--omit=dev", "--no-bin-links", "--no-package-lock"],
+  // By default npm retries for more than a minute before it reports that there is no network.
+  ...["--fetch-retries=1", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--json"],
+];
+
+async function npmInstall(
+  { name, version }: PackageVersion,
+  folder: string,
+  { signal, holdProcess }: InstallOptions,
+): Promise<void> {
+  signal.throwIfAborted();
+  const running = execa("npm", [...NPM_ARGUMENTS, "--prefix", folder, `${name}@${version}`], {
+    cwd: folder,
+    stdin: "ignore",
+    // Ctrl-C reaches only the orchestrator, which stops npm with everything that it started.
+    detached: true,
+    reject: false,
+  });
+  const { pid } = running;
+  const stop = () => void (pid !== undefined && stopGroup(pid, running));
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    if (pid !== undefined) await holdProcess(pid);
+    const ended = await running;
+    signal.throwIfAborted();
+    if (ended.code === "ENOENT")
+      throw environmentError("npm is missing: it installs versions; it comes with Node.js");
+    if (ended.failed) throw environmentError(failureText({ name, version }, ended.stdout, ended.stderr));
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+const npmFailureSchema = z.object({ error: z.object({ code: z.string().optional(), summary: z.string() }) });
+
+function failureText({ name, version }: PackageVersion, stdout: string, stderr: string): string {
+  const { code, summary } = parseJson(stdout, npmFailureSchema)?.error ?? {
+    summary: lastLine(stderr) ?? "npm gave no reason",
+  };
+  if (code === "ETARGET" || code === "E404") {
+    return `the npm registry has no ${name} ${version}: npm view ${name} versions lists those that exist`;
+  }
+  const why = summary.replaceAll(/\s+/g, " ").slice(0, 300);
+  return `${name} ${version} cannot be installed: ${why}; check that npm can reach its registry`;
+}
+
+/** npm's own record of everything that it installed below a folder. */
+const INSTALLED_TREE = join("node_modules", ".package-lock.json");
+const installedTreeSchema = z.object({
+  packages: z.record(z.string(), z.object({ version: z.string(), integrity: z.string().optional() })),
+});
+
+/** @throws environmentError when npm installed another version */
+async function factsOf(requested: PackageVersion, folder: string): Promise<VersionFacts> {
+  const tree = JSON.parse(await readFile(join(folder, INSTALLED_TREE), "utf8"));
+  const { packages } = installedTreeSchema.parse(tree);
+  const own = packages[`node_modules/${requested.name}`];
+  if (own?.version !== requested.version) {
+    throw environmentError(
+      `npm installed ${requested.name} ${own?.version ?? "not at all"} instead of ${requested.version}`,
+    );
+  }
+  const kept = Object.entries(packages).map(
+    ([path, { version, integrity }]) =>
+      [path.replace(/^node_modules\//, ""), { version, integrity }] as const,
+  );
+  return {
+    ...requested,
+    sha256: createHash("sha256")
+      .update(canonicalJson(Object.fromEntries(kept)))
+      .digest("hex"),
+    packages: Object.fromEntries(kept.map(([path, { version }]) => [path, version])),
+  };
+}

@@ -1,0 +1,32 @@
+import type { Manifest } from "../../contract/manifest.js";
+import type { Plan } from "../../contract/plan.js";
+
+/** Fewer runs of a configuration show nothing. */
+const MIN_RUNS = 5;
+
+/** A decision is left out where the last one follows within this factor. */
+const MIN_SPACING_FACTOR = 1.15;
+
+/**
+ * The rounds after which it is decided which configurations continue: 5, 7, 10, 14, 20, … Each needs √2 times the runs
+ * of the one before, so that few decisions share the error, and no configuration has many more runs than necessary.
+ * @param maxRuns of a configuration, at least 5
+ */
+export function decisionRounds(maxRuns: number): number[] {
+  const rounds: number[] = [];
+  for (let step = 0; rounds.length === step; step++) {
+    const round = Math.round(MIN_RUNS * 2 ** (step / 2));
+    if (round * MIN_SPACING_FACTOR < maxRuns) rounds.push(round);
+  }
+  return [...rounds, maxRuns];
+}
+
+/** The runs that an adaptive campaign has requested so far; else all runs of the plan. */
+export function requestedRuns({ plan, adaptive }: Pick<Manifest, "plan" | "adaptive">): Plan["runs"] {
+  if (!adaptive) return plan.runs;
+  return plan.runs.filter(({ configuration_hash: hash, run }) => run <= (adaptive.rounds[hash] ?? 0));
+}
+
+/** Whether no decision is open: a campaign may have been killed just before it would have requested more runs. */
+export const isDecided = ({ plan, adaptive }: Pick<Manifest, "plan" | "adaptive">): boolean =>
+  !plan.adaptive || adaptive?.ended !== undefined;
