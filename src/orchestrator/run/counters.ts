@@ -181,9 +181,7 @@ export class CounterWatch {
           ),
         ),
       ]);
-      const run_delays = new Map(
-        delays.flatMap(([role, known]) => (known ? [[role, known]] : [])),
-      );
+      const run_delays = new Map(delays.flatMap(([role, known]) => (known ? [[role, known]] : [])));
       this.#ends.push({ host, harness_us, cpu_us, run_delays });
     });
   }
