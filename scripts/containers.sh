@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stores and the server in containers, by hand. Campaigns need none of it: they start their own.
+# Starts stores and the server in containers by hand. Campaigns do not need this: they start their own containers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -7,13 +7,13 @@ usage() {
   cat <<'TEXT'
 usage: scripts/containers.sh [--dry-run] up STORES | server CLIENT | down [STORES] | build
 
-  up STORES      starts them and waits until they are usable
-  server CLIENT  starts the server under test with this client, beside standalone stores, and prints its address
-  down [STORES]  removes them, with the server, network and volumes; everything, without STORES
+  up STORES      starts these stores and waits until they are ready
+  server CLIENT  starts the server under test with this client and standalone stores, and prints its address
+  down [STORES]  removes these stores with server, network and volumes; without STORES, everything
   build          builds the images of the server and the load generator
 
-STORES is valkey, redis, valkey-cluster or redis-cluster; CLIENT a target: valkey-glide, iovalkey, ioredis@valkey, ...
---dry-run prints the commands and runs nothing. docs/containers.md tells more.
+STORES is valkey, redis, valkey-cluster or redis-cluster. CLIENT is a target: valkey-glide, iovalkey, ioredis@valkey, ...
+--dry-run prints the commands and runs nothing. More: docs/containers.md
 TEXT
 }
 
@@ -25,21 +25,21 @@ run() {
   if [[ $dry_run ]]; then printf '%s\n' "$*"; else "$@"; fi
 }
 
-# The compose file of stores by their name.
+# Prints the compose file of these stores.
 file_of() {
   case $1 in
     valkey | redis) printf docker-compose.yml ;;
     valkey-cluster | redis-cluster) printf 'docker-compose-%s.yml' "$1" ;;
-    *) bad "there are no stores ${1@Q}; valid: valkey, redis, valkey-cluster, redis-cluster" ;;
+    *) bad "unknown stores ${1@Q}; valid: valkey, redis, valkey-cluster, redis-cluster" ;;
   esac
 }
 
 gave_up() {
   [[ $action == server ]] && docker compose logs --no-log-prefix --tail 1 server >&2
-  fail 3 'the containers did not come up: see above'
+  fail 3 'the containers did not start: see above'
 }
 
-# Starts services. Some engines may not grant as many open files as we ask for: then as many as they may.
+# Starts services. If the engine refuses 65535 open files, tries again with the most that it grants.
 up() {
   local log
   if [[ $dry_run ]]; then run docker compose "$@"; return; fi
@@ -51,7 +51,7 @@ up() {
   if [[ $asked ]] || ! grep -q rlimit "$log"; then gave_up; fi
   NOFILE=$(docker run --rm --entrypoint sh "${VALKEY_IMAGE:-valkey/valkey:8.1}" -c 'ulimit -Hn')
   export NOFILE
-  printf 'the engine grants %s open files, not 65535: again with NOFILE=%s\n' "$NOFILE" "$NOFILE" >&2
+  printf 'the engine grants %s open files, not 65535: trying again with NOFILE=%s\n' "$NOFILE" "$NOFILE" >&2
   docker compose "$@" >&2 || gave_up
 }
 
@@ -72,16 +72,16 @@ case $action in
   build) [[ -z $name ]] || bad 'build takes no name' ;;
   down) ;;
   '') usage >&2; exit 2 ;;
-  *) bad "there is no action ${action@Q}" ;;
+  *) bad "unknown action ${action@Q}" ;;
 esac
-# A name that is wrong is told before anything is asked of an engine.
+# A wrong name is reported before the engine is called.
 files=(docker-compose.yml docker-compose-valkey-cluster.yml docker-compose-redis-cluster.yml)
 if [[ $action == up || ($action == down && $name) ]]; then
   file=$(file_of "$name")
   [[ $action == down ]] && files=("$file")
 fi
 [[ $dry_run ]] || docker compose version >/dev/null 2>&1 || fail 3 'Docker Compose 2 is missing: install Docker with its Compose plugin'
-[[ $dry_run ]] || docker version >/dev/null 2>&1 || fail 3 'no Docker engine answers: start it, or set DOCKER_HOST'
+[[ $dry_run ]] || docker version >/dev/null 2>&1 || fail 3 'no Docker engine answers: start one, or set DOCKER_HOST'
 
 case $action in
   up)

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# A `docker` command that is Podman, for tools that know no other name.
+# Installs a `docker` command that runs Podman, for tools that only know `docker`.
 set -euo pipefail
 mark='ratelimit-bench docker shim'
 
 usage() {
   cat <<'TEXT'
-docker-to-podman.sh: makes a `docker` command that runs Podman
+docker-to-podman.sh: installs a `docker` command that runs Podman
 
-  --install [DIR]     writes DIR/docker (default: ~/.local/bin); never over another docker
-  --uninstall [DIR]   removes it, if it is ours
-  --dry-run           shows what would be done
+  --install [DIR]     write DIR/docker (default: ~/.local/bin); never replaces another docker
+  --uninstall [DIR]   remove it if this script wrote it
+  --dry-run           show what would be done
   --help
 TEXT
 }
@@ -31,15 +31,15 @@ done
 target=$folder/docker
 
 if [[ $action == uninstall ]]; then
-  if [[ ! -e $target ]]; then printf 'there is no %s\n' "$target"; exit 0; fi
-  grep -q "$mark" "$target" || refuse "$target is not ours"
-  printf 'removes %s\n' "$target"
+  if [[ ! -e $target ]]; then printf '%s does not exist\n' "$target"; exit 0; fi
+  grep -q "$mark" "$target" || refuse "this script did not write $target"
+  printf 'removing %s\n' "$target"
   [[ -n $dry ]] || rm "$target"
   exit 0
 fi
-command -v podman >/dev/null || { printf 'Podman is missing: scripts/setup-podman.sh says how to install it\n' >&2; exit 3; }
-if [[ -e $target || -L $target ]] && ! grep -qs "$mark" "$target"; then refuse "$target exists and is not ours"; fi
-printf 'writes %s\n' "$target"
+command -v podman >/dev/null || { printf 'Podman is missing: scripts/setup-podman.sh shows how to install it\n' >&2; exit 3; }
+if [[ -e $target || -L $target ]] && ! grep -qs "$mark" "$target"; then refuse "$target exists, and this script did not write it"; fi
+printf 'writing %s\n' "$target"
 [[ -z $dry ]] || exit 0
 mkdir -p "$folder"
 cat >"$target" <<SHIM
@@ -48,4 +48,4 @@ cat >"$target" <<SHIM
 exec podman "\$@"
 SHIM
 chmod 755 "$target"
-case :$PATH: in *":$folder:"*) ;; *) printf 'put %s on your PATH\n' "$folder" ;; esac
+case :$PATH: in *":$folder:"*) ;; *) printf 'add %s to your PATH\n' "$folder" ;; esac

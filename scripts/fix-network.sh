@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Finds container networks of ours that nobody needs any more, shows them, and removes them when told to.
+# Finds and lists container networks that campaigns left behind, and removes them if the user agrees.
 set -euo pipefail
 
 usage() {
   cat <<'TEXT'
 fix-network.sh: removes networks that campaigns left behind
 
-  --yes       removes without asking; without it a terminal is asked, and anything else is only shown
-  --dry-run   shows, and removes nothing
-  --podman    looks at Podman instead of Docker
+  --yes       remove without a question; otherwise the script asks on a terminal, and only lists elsewhere
+  --dry-run   list, and remove nothing
+  --podman    use Podman instead of Docker
   --help
 
-Networks of others, and of campaigns that run, are never touched.
+Networks of other programs and of running campaigns are never touched.
 Exit codes: 0 done, 2 bad usage, 3 the engine does not answer or a network could not be removed
 TEXT
 }
@@ -32,13 +32,13 @@ done
 command -v "$engine" >/dev/null || { printf '%s is not installed\n' "$engine" >&2; exit 3; }
 "$engine" info >/dev/null 2>&1 || { printf '%s does not answer: start it, or see scripts/check-config.sh\n' "$engine" >&2; exit 3; }
 
-# An owner is `pid:start time:host`; a process id alone may have been given to somebody else since.
+# An owner is `pid:start time:host`: the process id alone may belong to another process by now.
 lives() {
   local pid=${1%%:*} rest=${1#*:} started host
   started=${rest%:*} host=${rest##*:}
-  # What cannot be told to be dead is left alone.
+  # An owner that cannot be checked counts as alive.
   [[ $pid && $pid != *[!0-9]* && $host == "$(uname -n)" ]] || return 0
-  # Without /proc (macOS) start times depend on the locale: any process with that id counts.
+  # Without /proc (macOS) start times depend on the locale, so any process with that id counts.
   if [[ ! -r /proc/self/stat ]]; then ps -p "$pid" >/dev/null 2>&1; return; fi
   [[ -r /proc/$pid/stat ]] && [[ $(sed 's/.*) //' "/proc/$pid/stat" | cut -d' ' -f20) == "$started" ]]
 }
@@ -46,7 +46,7 @@ lives() {
 left=()
 while read -r id; do
   [[ -n $id ]] || continue
-  # One that went meanwhile needs nothing.
+  # The network may have been removed meanwhile.
   owner=$("$engine" network inspect --format '{{index .Labels "ratelimit-bench.owner"}}' "$id" 2>/dev/null) || continue
   name=$("$engine" network inspect --format '{{.Name}}' "$id" 2>/dev/null) || continue
   if lives "$owner"; then printf 'in use   %s (process %s)\n' "$name" "${owner%%:*}"; continue; fi
@@ -64,16 +64,16 @@ while read -r id; do
   left+=("$id")
 done < <("$engine" network ls --quiet --filter label=ratelimit-bench.by-hand=true)
 
-if ((${#left[@]} == 0)); then printf 'no network of ours is left behind\n'; exit 0; fi
+if ((${#left[@]} == 0)); then printf 'no network is left behind\n'; exit 0; fi
 [[ -z $dry ]] || exit 0
 if [[ -z $yes ]]; then
   if [[ ! -t 0 || ! -t 1 ]]; then printf 'to remove them: scripts/fix-network.sh --yes\n'; exit 0; fi
-  read -r -p "remove ${#left[@]}? [y/N] " answer
+  read -r -p "remove ${#left[@]} networks? [y/N] " answer
   [[ $answer == [yY]* ]] || exit 0
 fi
 failed=
 for id in "${left[@]}"; do
-  # What a dead owner left in it goes first: a network that is in use cannot be removed.
+  # A network in use cannot be removed, so the containers that a dead owner left in it go first.
   while read -r container; do
     [[ -z $container ]] || "$engine" rm --force --volumes "$container" >/dev/null || failed=1
   done < <("$engine" ps --all --quiet --filter "network=$id" --filter label=ratelimit-bench.owner)

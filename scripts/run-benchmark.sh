@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# One configuration, set by environment variables:
+# Measures one configuration, set by environment variables:
 #   DURATION=60 CONNECTIONS=50 REQUEST_TYPE=light RATE_LIMITER_TYPE=valkey-glide ./scripts/run-benchmark.sh
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# Help needs no Python packages.
+# --help needs no Python packages.
 setup=()
 for word in "$@"; do case $word in --help | -h) setup=(--node) ;; esac; done
 "$root/scripts/setup.sh" ${setup[@]+"${setup[@]}"}

@@ -1,42 +1,43 @@
 #!/usr/bin/env bash
-# Asks of a plugin what every client, limiter, option and traffic of the project must do, on real stores.
+# Runs the contract suite of the project's own clients, limiters, options and traffic on a plugin, with real stores.
 #   npm run test:plugin -- /home/me/my-client.js
 set -euo pipefail
 usage() {
   cat <<'TEXT'
-test-plugin.sh PLUGIN: asks of a plugin, a file or a folder, what the project asks of its own clients, limiters,
-options and traffic, on a real Valkey and, where a redis-server is found, on a real Redis
+test-plugin.sh PLUGIN: runs the tests that the project's own clients, limiters, options and traffic must pass on a
+plugin (a file or folder), with a real Valkey and, if redis-server is installed, with a real Redis
 
   npm run test:plugin -- /home/me/my-client.js
 
   --help
 
-Exit codes: 0 it passes, 1 it fails a test, 2 bad usage or a plugin that cannot be loaded, 3 a missing Node.js or Python
+Exit codes: 0 the plugin passes, 1 it fails a test, 2 bad usage or the plugin cannot be loaded, 3 Node.js or Python is
+missing
 TEXT
 }
 refuse() { printf 'test-plugin.sh: %s; see --help\n' "$1" >&2; exit 2; }
 [[ $# -ne 1 || ($1 != --help && $1 != -h) ]] || { usage; exit 0; }
 [[ $# -eq 1 ]] || refuse 'give one plugin, such as /home/me/my-client.js'
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# npm runs its scripts in the folder of the package.
+# npm runs scripts in the package's folder, but the path is relative to the user's.
 [[ ${npm_lifecycle_event:-} != test:plugin ]] || cd "$INIT_CWD"
-[[ -e $1 ]] || refuse "$1: there is no such file or folder"
+[[ -e $1 ]] || refuse "$1: no such file or folder"
 folder=$(cd "$(dirname "$1")" && pwd)
 path=${folder%/}/$(basename "$1")
 list() { node -p 'JSON.stringify(process.argv.slice(1))' "$1"; }
 "$root/scripts/setup.sh" --dev
-# As a campaign loads it, which names the file and line of what is wrong.
+# Load the plugin as a campaign does first: that names the file and line of an error.
 PLUGINS=$(list "$path") node "$root/dist/orchestrator/cli.js" run --clients none --runtime local --dry-run >/dev/null
 cd "$root"
 copy=
 if [[ -f $path ]]; then
-  # The loader of the tests takes a .js for CommonJS unless a package.json beside it says otherwise.
+  # The tests' loader treats a .js file as CommonJS unless a package.json next to it says otherwise.
   copy=$(mktemp -d)
   trap 'rm -rf "$copy"' EXIT
   printf '{"type":"module"}' >"$copy/package.json"
   cp "$path" "$copy"
 fi
-# Stacks name the file of the user.
+# Stack traces must name the user's file, not the copy.
 own_path() {
   if [[ $copy ]]; then sed "s|\(file:\)\{0,1\}[./]*$copy|$(printf '%s' "${folder%/}" | sed 's/[|&\\]/\\&/g')|g"
   else cat; fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks and tests of a fresh checkout: sets up what they need, then runs them. What for is told by scripts/test.ts.
+# Sets up a checkout for checks and tests, then runs them. scripts/test.ts explains the arguments.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh --dev

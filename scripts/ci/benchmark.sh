@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A campaign as a workflow asks for it, by environment variables: CLIENTS, CONCURRENCY, DURATION_MODE, RUNS, WORKLOAD,
-# TRAFFIC, RUNTIME. Its folder becomes the output `campaign`.
+# Runs the campaign of a workflow, set by environment variables: CLIENTS, CONCURRENCY, DURATION_MODE, RUNS, WORKLOAD,
+# TRAFFIC, RUNTIME. The output `campaign` is its folder.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 . "$root/scripts/ci/common.sh"
@@ -9,4 +9,4 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 must_be CLIENTS "$targets" 'targets and groups, such as ioredis@valkey,iovalkey'
 campaign_settings
 run_campaign "$root/scripts/run-all.sh" --clients "$CLIENTS" "${settings[@]}" --output "${OUTPUT:-results}"
-tell campaign "$(cd "${OUTPUT:-results}/latest" && pwd -P)"
+set_output campaign "$(cd "${OUTPUT:-results}/latest" && pwd -P)"

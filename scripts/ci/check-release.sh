@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that a tag fits the package and the changelog, and prints that version's notes: check-release.sh TAG
+# Checks that package.json and CHANGELOG.md have the version of a tag, and prints its notes: check-release.sh TAG
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . scripts/ci/common.sh

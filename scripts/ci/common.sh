@@ -1,18 +1,18 @@
 # shellcheck shell=bash disable=SC2034
-# What the scripts of workflows share. They get what people typed by environment variables alone: nothing of it is
-# ever part of a program's text.
+# Shared by the scripts of the workflows. User input reaches them only in environment variables, so it never becomes
+# part of a command's text.
 LC_ALL=C
 refuse() { printf '::error::%s\n' "${1//$'\n'/ }" >&2; exit 2; }
-# A variable must be one line that is wholly of this form.
+# Refuses a variable unless it is one line that matches the whole pattern.
 must_be() { # NAME PATTERN MEANING
   local value=${!1-}
   [[ $value != *$'\n'* && $value =~ ^($2)$ ]] || refuse "$1 must be $3"
 }
-# An output of the step.
-tell() { printf '%s=%s\n' "$1" "$2" >>"${GITHUB_OUTPUT:-/dev/stdout}"; }
+# Sets an output of the step.
+set_output() { printf '%s=%s\n' "$1" "$2" >>"${GITHUB_OUTPUT:-/dev/stdout}"; }
 
 targets='[a-z0-9][a-zA-Z0-9@:+~., -]{0,399}'
-# The settings of a campaign, checked; sets the array `settings`. Whoever sets none of a name gets the default.
+# Checks the settings of a campaign, with defaults, and stores them in the array `settings`.
 campaign_settings() {
   : "${CONCURRENCY:=50}" "${DURATION_MODE:=fixed30}" "${RUNS:=5}" "${WORKLOAD:=light}" "${TRAFFIC:=realistic}" "${RUNTIME:=local}"
   must_be CONCURRENCY '[0-9]{1,5}([ ,]+[0-9]{1,5}){0,9}' 'numbers of connections'
@@ -24,10 +24,10 @@ campaign_settings() {
   settings=(--concurrency "$CONCURRENCY" --duration-mode "$DURATION_MODE" --runs "$RUNS" --workload "$WORKLOAD"
     --traffic "$TRAFFIC" --runtime "$RUNTIME" --warmup "${WARMUP:-5}" --cooldown "${COOLDOWN:-2}" --order interleaved)
 }
-# Invalid runs (5) are in the report with their reasons; everything else but 0 is a failure.
+# Exit code 5 (invalid runs) is a warning, because the report has the reasons. Other codes but 0 are failures.
 run_campaign() {
   local code=0
   "$@" || code=$?
-  ((code == 5)) && printf '::warning::some runs are invalid: the report says why\n'
+  ((code == 5)) && printf '::warning::some runs are invalid: see the report for the reasons\n'
   ((code == 0 || code == 5)) || exit "$code"
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Runs a command as on a newcomer's machine: with Node.js, Python, git and what every Debian has (bash, tar, the core
-# utilities), and without an engine, a store, a browser or another shell, even where they are installed.
+# utilities). Engine, stores, browser and other shells are hidden, even if they are installed.
 #   scripts/ci/newcomer.sh npm test
 set -euo pipefail
 fail() { printf 'newcomer.sh: %s\n' "$2" >&2; exit "$1"; }
 (($#)) || fail 2 'give a command, such as: scripts/ci/newcomer.sh npm test'
-command -v dpkg-query >/dev/null || fail 3 'it needs Debian or Ubuntu, whose list of essential packages it reads'
+command -v dpkg-query >/dev/null || fail 3 'this works on Debian and Ubuntu only: it reads their list of essential packages'
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -15,14 +15,14 @@ for name in awk bash git npm npx sh tar; do
   path=$(command -v "$name") || fail 3 "$name is missing"
   ln -sf "$path" "$folder/$name"
 done
-# A version manager's node and python3 are scripts that look for their programs on PATH.
+# Version managers install node and python3 as scripts that search PATH, so take the programs themselves.
 ln -sf "$(node -p process.execPath)" "$folder/node"
-# No link: an environment that is made with it would need this folder.
+# Not a link: a virtual environment made with it would depend on this temporary folder.
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$(python3 -c 'import sys; print(sys.executable)')" >"$folder/python3"
 chmod +x "$folder/python3"
 
 hidden=(env -u CHROMIUM -u REDIS_SERVER -u VALKEY_SERVER PATH="$folder" DOCKER_HOST=unix:///nonexistent/docker.sock)
-# Programs that are started without DOCKER_HOST look for the usual socket: root can hide that, too.
+# Programs started without DOCKER_HOST use the default socket. Only root can hide that.
 socket=/var/run/docker.sock
 if [[ -S $socket ]] && unshare --mount true 2>/dev/null; then
   hidden=(unshare --mount bash -c 'mount --bind /dev/null "$0" && exec "$@"' "$socket" "${hidden[@]}")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes the two plugins that a comparison needs, of a pull request's base and head. From the environment:
-#   TARGET  what is measured, e.g. ioredis@valkey       PACKAGE_FOLDER  where the client's package.json is
-#   BASE    commit of the base                          BUILD           builds the package in a checkout
-#   WORK    folder for all of it
-# In the project's own repository base and head are its adapters, with the clients that their lock files name.
+# Makes a plugin from a pull request's base and one from its head, to be compared. From the environment:
+#   TARGET  what is measured, e.g. ioredis@valkey       PACKAGE_FOLDER  folder of the client's package.json
+#   BASE    commit of the base                          BUILD           command that builds the package in a checkout
+#   WORK    working folder
+# In this project's own repository the two sides are its adapters, with the client versions of their lock files.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 . "$root/scripts/ci/common.sh"
@@ -12,7 +12,7 @@ must_be TARGET '[a-z0-9][a-z0-9.-]{0,34}([@:+~][A-Za-z0-9.@:+~-]{1,80})?' 'one t
 must_be BASE '[0-9a-f]{40}' 'a full commit id: this action measures pull requests'
 must_be PACKAGE_FOLDER '[A-Za-z0-9._/@ -]{1,200}' 'a folder of the repository'
 [[ /$PACKAGE_FOLDER/ != */../* && $PACKAGE_FOLDER != /* ]] || refuse 'PACKAGE_FOLDER must be inside the repository'
-: "${WORK:?a folder to work in}"
+: "${WORK:?the working folder}"
 client=${TARGET%%[@:+~]*}
 
 mkdir -p "$WORK"
@@ -29,7 +29,7 @@ for side in base head; do
       import { readFileSync } from "node:fs";
       const { clients } = await import(`${process.cwd()}/dist/targets/clients/index.js`);
       const name = clients.find(({ id }) => id === process.env.CLIENT)?.package;
-      if (!name) throw new Error(`there is no client ${process.env.CLIENT} with a package`);
+      if (!name) throw new Error(`ratelimit-bench has no client ${process.env.CLIENT} with a package`);
       const lock = JSON.parse(readFileSync("package-lock.json", "utf8"));
       console.log(`${name}@${lock.packages[`node_modules/${name}`].version}`);')
   else

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Records a campaign on the branch that keeps all reports, and leaves that branch's files in a folder:
-# publish-history.sh CAMPAIGN_FOLDER FOLDER. Without a campaign ("") the folder is made from the branch as it is.
+# Adds a campaign's report to the branch that keeps all reports, and checks that branch out into a folder:
+# publish-history.sh CAMPAIGN_FOLDER FOLDER. With "" as campaign the branch is only checked out.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/common.sh"
-campaign=$1 folder=${2:?the folder of all reports}
+campaign=$1 folder=${2:?the folder for all reports}
 branch=${HISTORY_BRANCH:-benchmark-history}
 
 if git ls-remote --exit-code --heads origin "$branch" >/dev/null; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a site of all reports: site.sh HISTORY_FOLDER SITE_FOLDER
-# Its root is the newest report with its summary.csv; history/ lists the others.
+# Builds a website of all reports: site.sh HISTORY_FOLDER SITE_FOLDER
+# The root is the newest report with its summary.csv; history/ lists all reports.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 history=${1:?the folder of all reports} site=${2:?the folder of the site}
@@ -9,7 +9,7 @@ for folder in "$history"/*; do
   name=$(basename "$folder")
   [[ $name =~ ^[0-9]{8}_[0-9]{6}$ && -f $folder/report/index.html ]] && names=("$name" ${names[@]+"${names[@]}"})
 done
-((${#names[@]})) || refuse "there is no report in $history"
+((${#names[@]})) || refuse "$history contains no report"
 [[ ! -e $site ]] || refuse "$site exists"
 
 mkdir -p "$site/history"
@@ -24,7 +24,7 @@ done
   printf '<body><h1>All reports</h1>\n<p><a href="../">The latest</a>. Figures of different campaigns come from '
   printf 'different machines: compare within one.</p>\n<ul>\n'
   for name in "${names[@]}"; do
-    # A campaign's name is digits and an underscore, as was checked.
+    # The name needs no escaping: it is digits and an underscore, as checked above.
     printf '<li><a href="%s/">%s-%s-%s %s:%s</a> (<a href="%s/summary.csv">CSV</a>)</li>\n' "$name" \
       "${name:0:4}" "${name:4:2}" "${name:6:2}" "${name:9:2}" "${name:11:2}" "$name"
   done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs a command beside busy loops: a test that fails there by its time alone is a defect.
+# Runs a command next to busy loops. A test that fails only because it is slower there is a defect.
 #   for run in 1 2 3; do scripts/ci/under-load.sh 8 npm test || break; done
 set -euo pipefail
 [[ $# -ge 2 && $1 =~ ^[0-9]+$ ]] || {

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Ends the job as the comparison ended. From the environment: CODE, FAIL_ON (regression, inconclusive or never).
+# Fails the job if the comparison failed. From the environment: CODE, FAIL_ON (regression, inconclusive or never).
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-must_be CODE '0|6|7' 'the code of a comparison'
+must_be CODE '0|6|7' 'the exit code of a comparison'
 must_be FAIL_ON 'regression|inconclusive|never' 'regression, inconclusive or never'
 case $CODE in
   0) printf 'no regression\n' ;;
   6)
-    printf '::%s::a regression: see the summary\n' "$([[ $FAIL_ON == never ]] && echo warning || echo error)"
+    printf '::%s::regression: see the summary\n' "$([[ $FAIL_ON == never ]] && echo warning || echo error)"
     [[ $FAIL_ON == never ]] || exit 6
     ;;
   7)
-    printf '::%s::inconclusive: more runs, or a quieter machine, are needed\n' \
+    printf '::%s::inconclusive: use more runs or a quieter machine\n' \
       "$([[ $FAIL_ON == inconclusive ]] && echo error || echo warning)"
     [[ $FAIL_ON != inconclusive ]] || exit 7
     ;;
