@@ -1,11 +1,11 @@
-/** A bug that is planted, and the cheapest test that must see it. */
+/** A bug to plant, and the cheapest test that must catch it. */
 export interface Mutant {
-  /** What a user would meet. */
+  /** The bug as a user would notice it. */
   what: string;
   file: string;
-  /** Exact text; it must stand in the file exactly once. */
+  /** Exact text, which must occur in the file exactly once. */
   find: string;
   replace: string;
-  /** A test file of vitest or of pytest. */
+  /** A test file of vitest or pytest. */
   test: string;
 }

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.js";
 export const programs: readonly Mutant[] = [
   // src/server
   {
-    what: "a duration on a bucket's bound is counted in the next bucket",
+    what: "a duration at the upper bound of a bucket counts in the next bucket",
     file: "src/server/lib/durationHistogram.ts",
     find: "32 - Math.clz32(us - 1)",
     replace: "32 - Math.clz32(us)",
@@ -12,14 +12,14 @@ export const programs: readonly Mutant[] = [
   },
   // src/benchmark
   {
-    what: "latencies are recorded in milliseconds where microseconds are meant",
+    what: "latencies are recorded in milliseconds instead of microseconds",
     file: "src/benchmark/measurement/recorder.ts",
     find: "Math.max(1, Math.round(ms * 1000))",
     replace: "Math.max(1, Math.round(ms))",
     test: "test/unit/benchmark/measurement/recorder.test.ts",
   },
   {
-    what: "failed answers are in the latency of the seconds",
+    what: "failed responses count in the latency of each second",
     file: "src/benchmark/measurement/recorder.ts",
     find: 'if (outcome !== "failed") this.#buffer.push(us);',
     replace: "this.#buffer.push(us);",
@@ -27,14 +27,14 @@ export const programs: readonly Mutant[] = [
   },
   // src/probe
   {
-    what: "a field of INFO that holds a colon is cut",
+    what: "a field of INFO that contains a colon is cut off",
     file: "src/probe/store-nodes.ts",
     find: 'const colon = line.indexOf(":");',
     replace: 'const colon = line.lastIndexOf(":");',
     test: "test/unit/probe/store-nodes.test.ts",
   },
   {
-    what: "a wait for a store has no end",
+    what: "a wait for a store never ends",
     file: "src/probe/store-nodes.ts",
     find: "if (Date.now() > deadlineMs)",
     replace: "if (Date.now() < 0)",
@@ -49,7 +49,7 @@ export const programs: readonly Mutant[] = [
   },
   // src/runtimes
   {
-    what: "whoever waits for the answer of a part that ended waits for ever",
+    what: "a request to a part that has ended waits forever",
     file: "src/runtimes/line-client.ts",
     find: "for (const answer of this.#waiting.splice(0)) answer(undefined);",
     replace: "",
@@ -71,70 +71,70 @@ export const programs: readonly Mutant[] = [
     test: "test/unit/orchestrator/plan/order.test.ts",
   },
   {
-    what: "parts are given back in the order in which they were started",
+    what: "parts are released in the order in which they were started",
     file: "src/orchestrator/ownership/lease.ts",
     find: "of [...parts].reverse()",
     replace: "of [...parts]",
     test: "test/unit/orchestrator/ownership/lease.test.ts",
   },
   {
-    what: "a part that comes up while everything is given back stays",
+    what: "a part that starts while everything is being released keeps running",
     file: "src/orchestrator/ownership/lease.ts",
     find: "if (this.#closed) throw",
     replace: "if (this.#closed && role === '') throw",
     test: "test/unit/orchestrator/ownership/lease.test.ts",
   },
   {
-    what: "a process that was given a dead one's id is ended as if it were ours",
+    what: "a foreign process that reuses the id of a dead one is ended",
     file: "src/orchestrator/host/leftovers.ts",
     find: "(await startTimeOf(pid)) === started;",
     replace: "(await startTimeOf(pid)) !== undefined && started !== '';",
     test: "test/unit/orchestrator/host/leftovers.test.ts",
   },
   {
-    what: "a lock of a dead campaign holds for ever",
+    what: "the lock of a dead campaign holds forever",
     file: "src/orchestrator/ownership/state-folder.ts",
     find: "      await removeStaleLock(path, text);",
     replace: "",
     test: "test/unit/orchestrator/ownership/state-folder.test.ts",
   },
   {
-    what: "a result counts whatever its checksum says",
+    what: "a result counts even if its checksum is wrong",
     file: "src/orchestrator/files/checksums.ts",
     find: "return this.#sums.get(file) === sumOf(content);",
     replace: "return this.#sums.get(file) !== sumOf(Buffer.concat([content, content]));",
     test: "test/unit/orchestrator/campaign/completed-runs.test.ts",
   },
   {
-    what: "--resume takes a folder outside the results root",
+    what: "--resume accepts a folder outside of the results root",
     file: "src/orchestrator/request/existing-campaign.ts",
     find: "if (dirname(folder) !== realpathSync(absolute))",
     replace: "if (dirname(folder) === '')",
     test: "test/unit/orchestrator/request/existing-campaign.test.ts",
   },
   {
-    what: "microseconds of a threshold are read as milliseconds",
+    what: "a threshold in microseconds is read as milliseconds",
     file: "src/orchestrator/request/thresholds.ts",
     find: "us: 0.001, µs: 0.001",
     replace: "us: 1, µs: 1",
     test: "test/unit/orchestrator/request/thresholds.test.ts",
   },
   {
-    what: "a rate counts as kept although half of it was not sent",
+    what: "a rate counts as sustained although only half of it was sent",
     file: "src/orchestrator/max-rate/objective.ts",
     find: "const MIN_SENT_SHARE = 0.99;",
     replace: "const MIN_SENT_SHARE = 0.5;",
     test: "test/unit/orchestrator/max-rate/objective.test.ts",
   },
   {
-    what: "the reason why a probe ended is lost",
+    what: "a killed probe is reported with its last line instead of the signal",
     file: "src/orchestrator/run/store.ts",
     find: "const last = code ? probe.lastLines().at(-1) : undefined;",
     replace: "const last = probe.lastLines().at(-1);",
     test: "test/unit/orchestrator/run/store.test.ts",
   },
   {
-    what: "a missed threshold ends the campaign with the code of invalid runs",
+    what: "a missed threshold ends the campaign with the exit code of invalid runs",
     file: "src/orchestrator/campaign/report.ts",
     find: "return EXIT.regression;",
     replace: "return EXIT.runsInvalid;",

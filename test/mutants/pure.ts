@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.js";
 export const pure: readonly Mutant[] = [
   // src/contract
   {
-    what: "the hash of a configuration follows the order in which its members were written",
+    what: "the hash of a configuration depends on the order of its members",
     file: "src/contract/configuration.ts",
     find: ".sort(([a], [b]) => (a < b ? -1 : 1)))",
     replace: ")",
@@ -18,14 +18,14 @@ export const pure: readonly Mutant[] = [
     test: "test/unit/contract/target.test.ts",
   },
   {
-    what: "a duration of 0 is taken",
+    what: "a duration of 0 is accepted",
     file: "src/contract/generator-env.ts",
     find: "DURATION: decimalNumber(0.1, 86_400)",
     replace: "DURATION: decimalNumber(0, 86_400)",
     test: "test/unit/contract/env.test.ts",
   },
   {
-    what: "a probe takes a request that names no action it knows",
+    what: "a probe accepts a request with an unknown action",
     file: "src/contract/probe-env.ts",
     find: "actions: z.array(z.enum(probeActions)).min(1)",
     replace: "actions: z.array(z.any()).min(1)",
@@ -33,7 +33,7 @@ export const pure: readonly Mutant[] = [
   },
   // src/targets
   {
-    what: "what was probably meant is the word that is farthest from it",
+    what: "the suggestion for a misspelt word is the least similar word",
     file: "src/targets/did-you-mean.ts",
     find: ".sort((a, b) => a.edits - b.edits)[0];",
     replace: ".sort((a, b) => b.edits - a.edits)[0];",
@@ -62,7 +62,7 @@ export const pure: readonly Mutant[] = [
     test: "test/unit/traffic/prediction.test.ts",
   },
   {
-    what: "the prediction counts the warm-up as part of the window",
+    what: "the prediction counts the warm-up in the window",
     file: "src/traffic/prediction.ts",
     find: "if (n >= opens && !admitted) limited++;",
     replace: "if (!admitted) limited++;",
@@ -70,23 +70,23 @@ export const pure: readonly Mutant[] = [
   },
   // src/plugins
   {
-    what: "the checksum of a plugin's folder leaves out the files' names",
+    what: "the checksum of a plugin's folder ignores file names",
     file: "src/plugins/source.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the source
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is text of the source
     find: "return `${sha256(await readFile(path))}  ${name}`;",
     replace: "return sha256(await readFile(path));",
     test: "test/unit/plugins/load.test.ts",
   },
   // src/judge
   {
-    what: "a rejection by the limiter is no answer",
+    what: "a rejection by the limiter does not count as an answer",
     file: "src/judge/counts.ts",
     find: "counts.allowed + counts.limited;",
     replace: "counts.allowed;",
     test: "test/unit/judge/rules.test.ts",
   },
   {
-    what: "histograms of workers are not merged, the last one wins",
+    what: "only the histogram of the last worker counts",
     file: "src/judge/histogram.ts",
     find: "if (part.count > 0) merged.add(decodeHistogram(part));",
     replace: "if (part.count > 0 && part === encoded.at(-1)) merged.add(decodeHistogram(part));",
@@ -107,14 +107,14 @@ export const pure: readonly Mutant[] = [
     test: "test/unit/judge/rules.test.ts",
   },
   {
-    what: "script calls that failed count as decisions",
+    what: "failed script calls count as decisions",
     file: "src/judge/rules/counting.ts",
     find: "total + calls - failed, 0);",
     replace: "total + calls, 0);",
     test: "test/unit/judge/rules.test.ts",
   },
   {
-    what: "an invalid run with a suspect reason beside it is called suspect",
+    what: "an invalid run that also has a suspect reason is called suspect",
     file: "src/judge/rules.ts",
     find: 'reasons.some(({ severity }) => severity === "invalid")',
     replace: 'reasons.every(({ severity }) => severity === "invalid")',

@@ -4,14 +4,14 @@ import type { Mutant } from "./mutant.js";
 export const report: readonly Mutant[] = [
   // report
   {
-    what: "of an even number of runs the faster one of the middle stands for all",
+    what: "with an even number of runs the faster of the two middle runs is the median run",
     file: "report/statistics/runs.py",
     find: "(len(ranked) - 1) // 2",
     replace: "len(ranked) // 2",
     test: "test/report/statistics/test_runs.py",
   },
   {
-    what: "invalid runs take part in the choice of the median run",
+    what: "an invalid run can be the median run",
     file: "report/statistics/runs.py",
     find: "if run.eligible and run.requests_per_second is not None",
     replace: "if run.requests_per_second is not None",
@@ -25,35 +25,35 @@ export const report: readonly Mutant[] = [
     test: "test/report/statistics/test_histograms.py",
   },
   {
-    what: "the interval of a median leaves out one figure on each side",
+    what: "the interval of a median is one figure too narrow on each side",
     file: "report/statistics/median.py",
     find: "ordered[rank - 1], ordered[n - rank]",
     replace: "ordered[rank], ordered[n - rank - 1]",
     test: "test/report/statistics/test_median.py",
   },
   {
-    what: "comparisons of one table are not corrected for their number",
+    what: "comparisons are not corrected for their number",
     file: "report/statistics/decision.py",
     find: "p_holm=p_holm, comparisons=family)",
     replace: "p_holm=measured[index].p, comparisons=family)",
     test: "test/report/statistics/test_decision.py",
   },
   {
-    what: "a ratio is of the new side to itself",
+    what: "a ratio compares the new side with itself",
     file: "report/statistics/ratio.py",
     find: "np.log(np.array(new)), np.log(np.array(base))",
     replace: "np.log(np.array(new)), np.log(np.array(new))",
     test: "test/report/statistics/test_decision.py",
   },
   {
-    what: "a cell that starts with = is a formula in the CSV",
+    what: "a cell that starts with = becomes a formula in the CSV",
     file: "report/base/csv_text.py",
     find: '_FORMULA = ("=", "+",',
     replace: '_FORMULA = ("+",',
     test: "test/report/export/test_summary_csv.py",
   },
   {
-    what: "the page does not escape what results hold",
+    what: "the page does not escape text from results",
     file: "report/html/template.py",
     find: "select_autoescape(default=True, default_for_string=True)",
     replace: "False",

@@ -18,14 +18,14 @@ import { pure } from "./pure.js";
 import { report } from "./report.js";
 
 /**
- * Plants each bug of the list, in copies of the tree, and runs the test that must see it. Fails when one is not seen,
- * when its text no longer stands in its file exactly once, or when a test fails without any bug.
- *   run.ts [WORD…]  those alone whose file or description has one of the words
+ * Plants each bug of the list in a copy of the tree and runs the test that must catch it. Fails if a test does not catch
+ * its bug, if the text to replace does not occur exactly once, or if a test fails without any bug.
+ *   run.ts [WORD…]  only bugs whose file or description contains one of the words
  */
 const mutants = [...pure, ...programs, ...report];
 const LIMIT_MS = 300_000;
 
-/** The tree as it is, uncommitted changes too; packages are shared with it. */
+/** Copies the tree with its uncommitted changes; links to its packages. */
 function copyTree(): string {
   const copy = mkdtempSync(join(tmpdir(), "ratelimit-bench-mutants-"));
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
@@ -36,7 +36,7 @@ function copyTree(): string {
     try {
       copyFileSync(join(ROOT, file), join(copy, file));
     } catch (error) {
-      // Removed, and the removal is not committed.
+      // The file was removed, but the removal is not committed.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
   }
@@ -44,7 +44,7 @@ function copyTree(): string {
   return copy;
 }
 
-/** @returns undefined when the test passes, else how it ended */
+/** @returns undefined if the test passes, otherwise how it ended */
 function failure(test: string, tree: string): Promise<string | undefined> {
   const [program, ...words] = test.endsWith(".py")
     ? [join(ROOT, ".venv/bin/python"), "-m", "pytest", "-x", test]
@@ -69,20 +69,20 @@ function endGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It is gone.
+    // The group has ended already.
   }
 }
 
 const problems: string[] = [];
-const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Plants it, tests, and takes it out again. */
-async function judge({ what, file, find, replace, test }: Mutant, tree: string): Promise<void> {
+/** Plants the bug, runs its test, and restores the file. */
+async function tryMutant({ what, file, find, replace, test }: Mutant, tree: string): Promise<void> {
   const path = join(tree, file);
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
   const times = text.split(find).length - 1;
   if (times !== 1) {
-    problems.push(`${file} holds ${times} times: ${find}`);
+    problems.push(`${file} contains ${times} times: ${find}`);
     return;
   }
   writeFileSync(
@@ -91,19 +91,19 @@ async function judge({ what, file, find, replace, test }: Mutant, tree: string):
   );
   const found = await failure(test, tree);
   writeFileSync(path, text);
-  tell(`${found ? "caught  " : "SURVIVED"} ${file}: ${what} (${test})`);
-  if (!found) problems.push(`${file}: ${what}: ${test} does not see it`);
+  print(`${found ? "caught  " : "SURVIVED"} ${file}: ${what} (${test})`);
+  if (!found) problems.push(`${file}: ${what}: ${test} does not catch it`);
 }
 
-/** Runs `work` for each of the things, as many at once as there are trees. */
-async function inTrees<Thing>(
-  things: readonly Thing[],
+/** Runs `work` for each item, one at a time in each tree. */
+async function inTrees<Item>(
+  items: readonly Item[],
   trees: readonly string[],
-  work: (thing: Thing, tree: string) => Promise<void>,
+  work: (item: Item, tree: string) => Promise<void>,
 ): Promise<void> {
-  const waiting = [...things];
+  const waiting = [...items];
   const worker = async (tree: string): Promise<void> => {
-    for (let thing = waiting.shift(); thing !== undefined; thing = waiting.shift()) await work(thing, tree);
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item, tree);
   };
   await Promise.all(trees.map(worker));
 }
@@ -130,10 +130,10 @@ try {
     const found = await failure(test, tree);
     if (found) problems.push(`${test} ${found} without any bug`);
   });
-  await inTrees(chosen, trees, judge);
+  await inTrees(chosen, trees, tryMutant);
 } finally {
   removeTrees();
 }
-tell(`${chosen.length} bugs were planted, ${problems.length} problems`);
-for (const problem of problems) tell(problem);
+print(`${chosen.length} bugs planted, ${problems.length} problems`);
+for (const problem of problems) print(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
