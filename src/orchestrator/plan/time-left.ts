@@ -7,9 +7,9 @@ const mean = (values: readonly number[]): number | undefined =>
   values.length > 0 ? values.reduce((total, value) => total + value, 0) / values.length : undefined;
 
 /**
- * How long a campaign still takes: the plan's estimate of what is not done, plus what finished runs took longer (or
- * shorter) than estimated. What a run takes beside its window depends on its topology, so each has its own correction;
- * a topology of which no run is finished yet takes that of all. Times are seconds of any clock that only goes forward.
+ * How long a campaign still takes: the plan's estimate for the remaining runs, corrected by how far finished runs were
+ * off. A run's overhead depends on its topology, so each topology has its own correction; one without a finished run
+ * uses that of all. Times are seconds of any monotonic clock.
  */
 export class TimeLeft {
   readonly #plan: Plan;
@@ -18,7 +18,7 @@ export class TimeLeft {
   #pending: readonly PlannedRun[];
   /** Seconds beyond the estimate, by topology. */
   readonly #excess = new Map<string, number[]>();
-  #current: { run: PlannedRun; began_s: number; estimated_s: number } | undefined;
+  #current: { run: PlannedRun; started_s: number; estimated_s: number } | undefined;
   /** Seconds after the current run. */
   #later_s: number;
 
@@ -32,7 +32,7 @@ export class TimeLeft {
     this.#later_s = this.#estimate(this.#pending);
   }
 
-  /** A run that need not be measured any more. */
+  /** Removes a run that will not take place. */
   skip(file: string): void {
     this.#pending = this.#pending.filter((run) => run.file !== file);
     this.#later_s = this.#estimate(this.#pending);
@@ -42,29 +42,29 @@ export class TimeLeft {
     const run = this.#pending.find((each) => each.file === file);
     if (!run) return;
     const rest = this.#pending.filter((each) => each !== run);
-    // By difference, so that pauses and the report are in it as the estimate has them.
+    // A difference of two estimates includes the pauses.
     const estimated_s = this.#estimate(this.#pending) - this.#estimate(rest);
     this.#pending = rest;
-    this.#current = { run, began_s: now_s, estimated_s };
+    this.#current = { run, started_s: now_s, estimated_s };
     this.#later_s = this.#estimate(rest) + this.#correction(rest);
   }
 
-  /** @param counts whether it took its full time: a run that failed early tells nothing of the others */
+  /** @param counts whether the run took its full time: one that failed early says nothing about the others */
   finish(now_s: number, counts: boolean): void {
     if (!this.#current) return;
-    const { run, began_s, estimated_s } = this.#current;
+    const { run, started_s, estimated_s } = this.#current;
     this.#current = undefined;
-    // The pause after it is not over yet.
+    // The pause after this run is still to come.
     const pause_s = this.#pending.length > 0 ? this.#plan.cooldown_s : 0;
-    if (counts) this.#learn(run, now_s - began_s + pause_s - estimated_s);
+    if (counts) this.#learn(run, now_s - started_s + pause_s - estimated_s);
     this.#later_s = this.#estimate(this.#pending) + this.#correction(this.#pending) + pause_s;
   }
 
   /** Never negative. */
   secondsLeft(now_s: number): number {
     if (!this.#current) return Math.max(0, this.#later_s);
-    const { run, began_s, estimated_s } = this.#current;
-    const own_s = estimated_s + this.#correction([run]) - (now_s - began_s);
+    const { run, started_s, estimated_s } = this.#current;
+    const own_s = estimated_s + this.#correction([run]) - (now_s - started_s);
     return Math.max(0, own_s) + Math.max(0, this.#later_s);
   }
 

@@ -10,10 +10,10 @@ interface Reading extends PartCounters {
   at_ms: number;
 }
 
-/** What is read at a drained moment alone, beside the counters. */
+/** What is read besides the counters when the generator is drained. */
 interface EndReading {
   host: HostCpu | undefined;
-  /** CPU time of this process. */
+  /** CPU time of the orchestrator. */
   harness_us: number;
   /** By role; a role whose counters could not be read is absent. */
   cpu_us: ReadonlyMap<string, number>;
@@ -25,9 +25,9 @@ function harnessCpuUs(): number {
   return user + system;
 }
 
-/** What was throttled and sent from one reading to another, where the runtime tells. */
-function difference(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
-  // A cap whose first period has not passed yet has counted nothing.
+/** Throttling and network traffic between two readings, where the runtime counts them. */
+function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
+  // A cap has no counters before its first period has passed.
   const before = from.throttling ?? { periods: 0, throttled_periods: 0, throttled_us: 0 };
   const after = to.throttling;
   return {
@@ -53,7 +53,7 @@ function difference(from: Reading, to: Reading): Pick<RoleResources, "throttling
 
 function sampleOf(first: Reading, before: Reading, reading: Reading): RoleResources["samples"][number] {
   const elapsed_us = Math.max(1, (reading.at_ms - before.at_ms) * 1000);
-  const { throttling, network } = difference(before, reading);
+  const { throttling, network } = trafficBetween(before, reading);
   return {
     t_s: rounded((reading.at_ms - first.at_ms) / 1000, 3),
     cpu_percent: rounded((100 * Math.max(0, reading.cpu_us - before.cpu_us)) / elapsed_us, 1),
@@ -64,8 +64,8 @@ function sampleOf(first: Reading, before: Reading, reading: Reading): RoleResour
 }
 
 /**
- * Follows the counters of parts through one window: at both ends, and once a second between them. The ends are read
- * at the drained moments that the generator announces.
+ * Reads the counters of parts at both ends of a window and once a second between them. The ends are read when the
+ * generator reports that it is drained.
  */
 export class CounterWatch {
   readonly #parts: readonly RunningPart[];
@@ -74,7 +74,8 @@ export class CounterWatch {
   readonly #failures: string[] = [];
   readonly #readHost: () => HostCpu | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #under = Promise.resolve();
+  /** Readings take place one after the other. */
+  #pending = Promise.resolve();
 
   constructor(parts: readonly RunningPart[], readHost = readHostCpu) {
     this.#parts = parts;
@@ -83,7 +84,7 @@ export class CounterWatch {
 
   start(): void {
     this.#readEnd();
-    this.#timer = setInterval(() => this.#then(() => this.#readParts()), PERIOD_MS);
+    this.#timer = setInterval(() => this.#enqueue(() => this.#readParts()), PERIOD_MS);
   }
 
   stop(): void {
@@ -93,21 +94,22 @@ export class CounterWatch {
     this.#readEnd();
   }
 
-  /** @returns failures of readings, one line each */
+  /** One line for each reading that failed. */
   get failures(): readonly string[] {
     return this.#failures;
   }
 
   /**
    * What each role used in the window.
-   * @param window_s length of the window, seconds @param requests what was served between the readings at its ends
+   * @param window_s length of the window
+   * @param requests how many were served between the readings at its ends
    */
   async resources(
     source: string,
     window_s: number,
     requests: number,
   ): Promise<Record<string, RoleResources>> {
-    await this.#under;
+    await this.#pending;
     const roles = this.#parts.flatMap(({ role, caps }) => {
       const readings = this.#readings.get(role) ?? [];
       const first = readings[0];
@@ -124,7 +126,7 @@ export class CounterWatch {
         resident_bytes_mean: Math.round(resident.reduce((sum, bytes) => sum + bytes, 0) / resident.length),
         resident_bytes_max: Math.max(...resident),
         ...(caps ? { caps } : {}),
-        ...difference(first, last),
+        ...trafficBetween(first, last),
         samples: readings
           .slice(1)
           .map((reading, index) => sampleOf(first, readings[index] ?? first, reading)),
@@ -136,24 +138,24 @@ export class CounterWatch {
 
   /**
    * How busy the machine was, from the same readings.
-   * @param told CPU time that roles told of themselves. The generator ends soon after the window: on a machine that is so
-   * busy that this process is late, its own word is all there is of it.
-   * @param elsewhere_us CPU time of what belongs to the run and is no part of it: a store that was there before
-   * @returns undefined where the system does not tell, or does not tell it of every part
+   * @param reported CPU time that roles reported themselves. The generator ends soon after the window: on a machine so
+   * busy that this process reads its counters too late, its own report is the only source.
+   * @param external_us CPU time of an external store, which is used by the run but is not one of its parts
+   * @returns undefined where the system does not count CPU time, or not that of every part
    */
   async hostLoad(
     window_s: number,
-    told: Readonly<Record<string, Pick<RoleResources, "cpu_us">>>,
-    elsewhere_us = 0,
+    reported: Readonly<Record<string, Pick<RoleResources, "cpu_us">>>,
+    external_us = 0,
   ): Promise<HostLoad | undefined> {
-    await this.#under;
+    await this.#pending;
     const [from, to] = [this.#ends.at(0), this.#ends.at(1)];
     if (!from?.host || !to?.host) return undefined;
-    let ours_us = to.harness_us - from.harness_us + elsewhere_us;
+    let ours_us = to.harness_us - from.harness_us + external_us;
     for (const { role, onThisMachine } of this.#parts) {
       const [before_us, after_us] = [from.cpu_us.get(role), to.cpu_us.get(role)];
       const used_us =
-        before_us === undefined || after_us === undefined ? told[role]?.cpu_us : after_us - before_us;
+        before_us === undefined || after_us === undefined ? reported[role]?.cpu_us : after_us - before_us;
       if (!onThisMachine || used_us === undefined) return undefined;
       ours_us += Math.max(0, used_us);
     }
@@ -165,12 +167,12 @@ export class CounterWatch {
     return from && to ? { run_delay_us: runDelayBetween(from, to) } : {};
   }
 
-  #then(read: () => Promise<unknown>): void {
-    this.#under = this.#under.then(async () => void (await read()));
+  #enqueue(read: () => Promise<unknown>): void {
+    this.#pending = this.#pending.then(async () => void (await read()));
   }
 
   #readEnd(): void {
-    this.#then(async () => {
+    this.#enqueue(async () => {
       const host = this.#readHost();
       const harness_us = harnessCpuUs();
       const [cpu_us, delays] = await Promise.all([

@@ -13,66 +13,61 @@ import type { Request } from "../request/request.js";
 
 export interface OpenedRuntime {
   runtime: Runtime;
-  /** Which one was taken, and why. */
+  /** Which one was chosen, and why. */
   choice: string;
 }
 
 /**
- * Opens the runtime that was asked for; `auto` takes the first that works.
- * @throws usageError when there is no such runtime; environmentError when it does not work here
+ * Opens the requested runtime; `auto` chooses the first that works.
+ * @throws usageError for an unknown runtime; environmentError when it does not work here
  */
 export async function openRuntime(
   request: Request,
   options: Omit<RuntimeOptions, "programPaths">,
 ): Promise<OpenedRuntime> {
   const open = async (description: RuntimeDescription): Promise<Runtime> => {
-    // Also what no lease tells of: labels outlive the state folder.
+    // Labels also find leftovers without a lease, e.g. after the state folder was deleted.
     for (const line of await requireRemoved(await description.leftovers(isAlive))) options.say(line);
     return description.open({ ...options, programPaths: request.programPaths });
   };
   const { runtime, choice } =
-    request.runtime === "auto" ? await firstThatWorks(request, open) : await asAsked(request, open);
+    request.runtime === "auto"
+      ? await openFirstWorking(request, open)
+      : { runtime: await open(runtimeOf(request)), choice: "as asked" };
   return { runtime, choice: `runtime: ${runtime.id} (${choice})` };
 }
 
 type Open = (description: RuntimeDescription) => Promise<Runtime>;
-interface Chosen {
-  runtime: Runtime;
-  choice: string;
-}
 
 /**
- * The runtime that a campaign would be opened on, without opening it.
- * @throws usageError when there is no such runtime
+ * The runtime that a campaign would use, without opening it.
+ * @throws usageError for an unknown runtime
  */
 export async function expectedRuntime(
   request: Request,
 ): Promise<{ description: RuntimeDescription; choice: string }> {
   if (request.runtime !== "auto") return { description: runtimeOf(request), choice: "as asked" };
-  const here = needsThisMachine(request);
-  const lacking: string[] = [];
+  const localOnly = localOnlyReason(request);
+  const unavailable: string[] = [];
   for (const description of runtimes) {
-    if (here && description.id !== "local") continue;
+    if (localOnly && description.id !== "local") continue;
     const answer = await description.available();
-    if ("what" in answer) return { description, choice: here ?? [...lacking, answer.what].join("; ") };
-    lacking.push(answer.unavailableReason);
+    if ("what" in answer)
+      return { description, choice: localOnly ?? [...unavailable, answer.what].join("; ") };
+    unavailable.push(answer.unavailableReason);
   }
-  throw new BenchError(lacking.join("; "), EXIT.environment);
+  throw new BenchError(unavailable.join("; "), EXIT.environment);
 }
 
 /**
- * Refuses CPUs that are not there before anything is built or started: an engine would refuse them only with the first part.
- * @throws environmentError
+ * Checks the requested CPUs before anything is built or started: an engine would refuse them only with the first part.
+ * @throws environmentError for CPUs that do not exist
  */
 export async function requireRequestedCpus(request: Request): Promise<void> {
   if (Object.values(request.caps).every(({ cpuset }) => cpuset === undefined)) return;
   const { description } = await expectedRuntime(request);
   const count = await description.cpus();
   if (count !== undefined) requireCpus(request.caps, await cpuNumbers(count));
-}
-
-async function asAsked(request: Request, open: Open): Promise<Chosen> {
-  return { runtime: await open(runtimeOf(request)), choice: "as asked" };
 }
 
 function runtimeOf(request: Request): RuntimeDescription {
@@ -82,36 +77,36 @@ function runtimeOf(request: Request): RuntimeDescription {
   throw usageError(`there is no runtime ${JSON.stringify(request.runtime.slice(0, 60))}${near}`);
 }
 
-/** Stores and programs that the user names are on this machine, where containers may not reach them. */
-function needsThisMachine({ storeAccess, programPaths }: Request): string | undefined {
+/** Why only the local runtime will do: containers may not reach the stores and programs that the user names. */
+function localOnlyReason({ storeAccess, programPaths }: Request): string | undefined {
   if (storeAccess.STORE_URL) return "the store that STORE_URL names is reached from this machine";
   if (Object.keys(programPaths).length > 0) return "a store program of this machine was named";
   return undefined;
 }
 
-async function firstThatWorks(request: Request, open: Open): Promise<Chosen> {
-  const here = needsThisMachine(request);
-  const lacking: string[] = [];
+async function openFirstWorking(request: Request, open: Open): Promise<OpenedRuntime> {
+  const localOnly = localOnlyReason(request);
+  const unavailable: string[] = [];
   for (const description of runtimes) {
-    if (here && description.id !== "local") continue;
+    if (localOnly && description.id !== "local") continue;
     const answer = await description.available();
     if ("unavailableReason" in answer) {
-      lacking.push(answer.unavailableReason);
+      unavailable.push(answer.unavailableReason);
       continue;
     }
     try {
       const runtime = await open(description);
-      return { runtime, choice: here ?? [...lacking, answer.what].join("; ") };
+      return { runtime, choice: localOnly ?? [...unavailable, answer.what].join("; ") };
     } catch (error) {
-      // It answers, but is not fit, e.g. its images cannot be had: the next one may be.
+      // The runtime answers but cannot be used, e.g. its images cannot be built: try the next one.
       if (!(error instanceof BenchError) || error.exitCode !== EXIT.environment) throw error;
-      lacking.push(`${answer.what}, but: ${messageOf(error)}`);
+      unavailable.push(`${answer.what}, but: ${messageOf(error)}`);
     }
   }
-  throw new BenchError(lacking.join("; "), EXIT.environment);
+  throw new BenchError(unavailable.join("; "), EXIT.environment);
 }
 
-/** Whether a store will be there once the runtime is opened: for a plan that starts nothing. */
+/** Whether each store would be available once the runtime is open, for a dry run. */
 export async function expectedStores(
   description: RuntimeDescription,
   request: Request,
@@ -128,7 +123,7 @@ export async function expectedStores(
   return (store) => known.get(store) ?? false;
 }
 
-/** Whether there is such a store: the one that already runs, or one that the runtime can start; or why not. */
+/** Whether a store is available, or why not: it is the external one, or the runtime can start it. */
 export function storeAvailability(
   runtime: Runtime,
   external: Discovery | undefined,

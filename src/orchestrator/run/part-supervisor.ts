@@ -1,6 +1,6 @@
 import type { Part, RunningPart } from "../../runtimes/types.js";
 
-/** A part ended although the run needed it: the run failed, and this says which part and why. */
+/** The run failed because a part did. */
 export class PartFailed extends Error {
   readonly role: string;
 
@@ -11,30 +11,30 @@ export class PartFailed extends Error {
   }
 }
 
-/** The parts of one run: those that must live until it is over end it when they end. */
+/** Starts the parts of one run and fails the run when a watched part ends early. */
 export class PartSupervisor {
   readonly start: (part: Part) => Promise<RunningPart>;
-  readonly #needed: RunningPart[] = [];
+  readonly #watched: RunningPart[] = [];
 
   constructor(start: (part: Part) => Promise<RunningPart>) {
     this.start = start;
   }
 
-  /** Starts all of them and waits for all, so that none comes up unnoticed after another has failed. */
+  /** Starts all parts and waits for all, so that none starts unnoticed after another has failed. */
   async startAll(parts: readonly Part[]): Promise<RunningPart[]> {
     const starting = parts.map(this.start);
     await Promise.allSettled(starting);
     return Promise.all(starting);
   }
 
-  /** From now on the run cannot do without them. */
+  /** From now on the run fails when one of these parts ends. */
   watch(parts: readonly RunningPart[]): void {
-    this.#needed.push(...parts);
+    this.#watched.push(...parts);
   }
 
-  /** Waits, unless a part that the run needs ends first. @throws PartFailed */
-  async waitFor<Value>(waited: Promise<Value>): Promise<Value> {
-    const endings = this.#needed.map(async (part) => {
+  /** Waits for `work`. @throws PartFailed when a watched part ends first */
+  async waitFor<Value>(work: Promise<Value>): Promise<Value> {
+    const endings = this.#watched.map(async (part) => {
       const { code, signal } = await part.exited;
       const last = part.lastLines().at(-1);
       throw new PartFailed(
@@ -42,6 +42,6 @@ export class PartSupervisor {
         `ended during the run with ${code ?? signal}${last ? `: ${last}` : ""}`,
       );
     });
-    return Promise.race<Value>([waited, ...endings]);
+    return Promise.race<Value>([work, ...endings]);
   }
 }

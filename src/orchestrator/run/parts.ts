@@ -9,9 +9,9 @@ import type { Caps, Part, Place } from "../../runtimes/types.js";
 import { findStore, findTopology } from "../../targets/resolve.js";
 import { confArguments } from "../../targets/stores/resp.js";
 
-const NONE: Readonly<Record<string, string>> = {};
+const NO_VARIABLES: Readonly<Record<string, string>> = {};
 
-/** A program of this project: the same file under every runtime. */
+/** A program of this project; its script has the same path in every runtime. */
 const ownProgram = (name: string, image: string) => ({
   program: "node",
   image,
@@ -19,7 +19,7 @@ const ownProgram = (name: string, image: string) => ({
   workingFolder: "package" as const,
 });
 
-/** The nodes that a target's store needs, primaries first; none for a target without a store process. */
+/** The nodes of a target's store, primaries first; none for a target without a store process. */
 export function storeParts({ target }: Configuration, caps: Caps = {}): Part[] {
   const store = findStore(target.store);
   const { program } = store;
@@ -39,11 +39,11 @@ export function storeParts({ target }: Configuration, caps: Caps = {}): Part[] {
       ...settings,
       ...nodeArguments,
     ],
-    environment: () => NONE,
+    environment: () => NO_VARIABLES,
   }));
 }
 
-/** The server under test; it is ready when it echoes the run's nonce. */
+/** The server under test. It is ready when its health check returns the run's nonce. */
 export function serverPart(
   assignment: ServerAssignment & { access?: Readonly<Record<string, string>> },
   caps: Caps = {},
@@ -81,10 +81,10 @@ export function generatorPart(work: GeneratorEnv, caps: Caps = {}): Part {
 }
 
 /**
- * The probe, which is asked through its standard input.
- * @param access variables with which it gets into a store of somebody else's
+ * The probe, which reads requests from its standard input.
+ * @param access the variables that give access to an external store
  */
-export function probePart(access: Readonly<Record<string, string>> = NONE): Part {
+export function probePart(access: Readonly<Record<string, string>> = NO_VARIABLES): Part {
   const { script, ...program } = ownProgram("probe", "server");
   return {
     role: "probe",

@@ -12,7 +12,7 @@ type PlannedRun = Plan["runs"][number];
 
 const nowS = (): number => performance.now() / 1000;
 
-/** What a result says on one screen line. Figures that are not there are absent. */
+/** The figures of a result for one screen line; undefined for a run without figures. */
 function figuresOf(result: Result): EventOf<"run_finished">["figures"] {
   if (result.status !== "measured") return undefined;
   const { requests, latency, counts, resources } = result;
@@ -26,14 +26,14 @@ function figuresOf(result: Result): EventOf<"run_finished">["figures"] {
   };
 }
 
-/** Tells what becomes of the plan's runs, each time with the time that is left. */
+/** Reports the progress of the plan's runs, with the time left. */
 export class Progress {
   readonly #eventLog: EventLog;
   readonly #plan: Plan;
   readonly #timeLeft: TimeLeft;
-  /** Runs that may take place: all that are planned, unless told otherwise. */
+  /** The runs that may take place; at first all that are planned. */
   #runs: Plan["runs"];
-  #began_s = 0;
+  #started_s = 0;
   #ends_s = Number.POSITIVE_INFINITY;
 
   constructor(eventLog: EventLog, plan: Plan, overheads: Overheads) {
@@ -43,32 +43,32 @@ export class Progress {
     this.#timeLeft = new TimeLeft(plan, overheads);
   }
 
-  /** No others of the planned runs will take place. */
+  /** Only these runs of the plan will take place. */
   limitTo(runs: Plan["runs"]): void {
     const kept = new Set(runs);
     for (const { file } of this.#runs.filter((run) => !kept.has(run))) this.#timeLeft.skip(file);
     this.#runs = runs;
   }
 
-  /** It will not take longer than so many seconds from now, whatever is planned. */
+  /** The campaign ends within so many seconds from now, whatever is planned. */
   limitTime(seconds: number): void {
     this.#ends_s = nowS() + seconds;
   }
 
-  /** A run that was measured before this session and counts. */
+  /** Reports a run that an earlier session has completed. */
   kept(planned: PlannedRun, status: RunStatus): void {
     this.#timeLeft.skip(planned.file);
     this.#eventLog.emit({ event: "run_kept", ...this.#place(planned), file: planned.file, status });
   }
 
-  /** The pause before the next run. */
+  /** Reports the pause before the next run. */
   cooldown(seconds: number): void {
     if (seconds > 0) this.#eventLog.emit({ event: "phase", phase: "cooldown", lasts_s: seconds });
   }
 
   started(planned: PlannedRun): void {
-    this.#began_s = nowS();
-    this.#timeLeft.start(planned.file, this.#began_s);
+    this.#started_s = nowS();
+    this.#timeLeft.start(planned.file, this.#started_s);
     this.#eventLog.emit({
       event: "run_started",
       ...this.#place(planned),
@@ -82,10 +82,10 @@ export class Progress {
     });
   }
 
-  /** @param saved whether the result is on the disk: what is not, does not count */
+  /** @param saved whether the result is on the disk: a run that could not be saved counts as failed */
   finished(planned: PlannedRun, result: Result, saved = true): void {
     const status: RunStatus = result.status === "measured" ? result.verdict.status : result.status;
-    const lost = {
+    const notSaved = {
       rule: "M20",
       severity: "invalid" as const,
       text: "failed: harness: it could not be saved",
@@ -100,14 +100,14 @@ export class Progress {
       run: planned.run,
       configuration_hash: planned.configuration_hash,
       status: saved ? status : "failed",
-      reasons: [...result.verdict.reasons, ...(saved ? [] : [lost])],
+      reasons: [...result.verdict.reasons, ...(saved ? [] : [notSaved])],
       ...(figures ? { figures } : {}),
-      took_s: rounded(now_s - this.#began_s, 3),
+      took_s: rounded(now_s - this.#started_s, 3),
       time_left_s: this.timeLeftS(),
     });
   }
 
-  /** What the run tells while it is under way. @param log takes the lines of its programs, too */
+  /** Reports what happens during a run. @param log also gets the lines that its programs print */
   listener(planned: PlannedRun, log: (role: string, line: string) => void): RunListener {
     const { number } = this.#place(planned);
     return {
@@ -121,7 +121,7 @@ export class Progress {
       },
       log: (role, line) => {
         log(role, line);
-        // The generator's progress is told as phases and seconds already.
+        // These lines are the generator's progress, which is reported as phases and seconds.
         if (!line.startsWith("{")) this.#eventLog.programLine(role, line);
       },
     };
@@ -133,7 +133,7 @@ export class Progress {
     return phase === "measure" && "duration_s" in extent ? extent.duration_s : undefined;
   }
 
-  /** Seconds until the campaign is over, about. */
+  /** The estimated seconds until the campaign ends. */
   timeLeftS(): number {
     const now_s = nowS();
     return rounded(Math.max(0, Math.min(this.#timeLeft.secondsLeft(now_s), this.#ends_s - now_s)), 1);

@@ -19,18 +19,18 @@ import type { RawRun } from "./run.js";
 
 type Planned = Plan["configurations"][number];
 
-/** What every record of a run says of where it belongs. */
+/** Identifies a run in its result document. */
 export interface RunIdentity {
   campaign: string;
   planned: Planned;
   run: number;
   runtime: Runtime;
   caps: RoleCaps;
-  /** What the campaign began with; absent without any. */
+  /** Those that the campaign started with. */
   plugins?: readonly PluginFacts[];
 }
 
-/** What a result and a manifest say about where it ran. */
+/** The runtime as results and manifests describe it. */
 export function runtimeFacts(runtime: Runtime, caps: RoleCaps, embeddedStore: boolean): Manifest["runtime"] {
   return {
     id: runtime.id,
@@ -54,19 +54,19 @@ function identityOf({ campaign, planned, run, runtime, caps, plugins = [] }: Run
   };
 }
 
-/** A role that told its own exact counters keeps them; the runtime adds what it saw each second. */
-function mergeRole(own: RoleResources | undefined, seen: RoleResources): RoleResources {
-  if (!own) return seen;
-  return { ...seen, ...own, samples: seen.samples };
+/** Exact counters that a role reported itself win; the samples are always the runtime's. */
+function mergeRole(reported: RoleResources | undefined, observed: RoleResources): RoleResources {
+  if (!reported) return observed;
+  return { ...observed, ...reported, samples: observed.samples };
 }
 
-/** The record of a run that was measured, judged with all evidence. */
+/** The result document of a measured run, with its verdict. */
 export function measuredDocument(
   identity: RunIdentity,
   { result, store, resources, host_load, notes }: RawRun,
 ): MeasuredResult {
   const roles = { ...result.resources };
-  for (const [role, seen] of Object.entries(resources)) roles[role] = mergeRole(roles[role], seen);
+  for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
   const version = store?.nodes[0]?.at_end.version;
   const { verdict: _verdict, limited_by: _limit, ...measured } = result;
   const evidence = {
@@ -85,7 +85,7 @@ export function measuredDocument(
   });
 }
 
-/** The record of a run without figures. */
+/** The result document of a run without figures. */
 export function failureDocument(
   identity: RunIdentity,
   status: FailedResult["status"],
@@ -114,6 +114,6 @@ export interface RunOutcome {
   file: string;
   status: "valid" | "suspect" | "invalid" | "failed";
   configuration: Configuration;
-  /** From its start until it was saved. */
+  /** From its start until its result was saved. */
   seconds: number;
 }
