@@ -71,14 +71,14 @@ export const programs: readonly Mutant[] = [
     test: "test/unit/orchestrator/plan/order.test.ts",
   },
   {
-    what: "parts are released in the order in which they were started",
+    what: "parts are stopped in the order in which they were started",
     file: "src/orchestrator/ownership/lease.ts",
     find: "of [...parts].reverse()",
     replace: "of [...parts]",
     test: "test/unit/orchestrator/ownership/lease.test.ts",
   },
   {
-    what: "a part that starts while everything is being released keeps running",
+    what: "a part that starts while everything is being stopped stays",
     file: "src/orchestrator/ownership/lease.ts",
     find: "if (this.#closed) throw",
     replace: "if (this.#closed && role === '') throw",

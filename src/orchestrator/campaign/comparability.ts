@@ -1,7 +1,7 @@
 import { environmentError } from "../../contract/errors.js";
 import type { Manifest } from "../../contract/manifest.js";
 
-/** Everything that must be the same before and after an interruption. */
+/** The members of a manifest that must be the same before and after an interruption. */
 const MUST_MATCH = [
   "harness",
   "libraries",
@@ -15,7 +15,7 @@ const MUST_MATCH = [
   "generator",
 ] as const;
 
-/** What is not as it was when the campaign began, a line each. */
+/** One line for each difference between two manifests. */
 export function differences(before: Manifest, now: Manifest): string[] {
   return MUST_MATCH.flatMap((member) => compared(member, before[member], now[member]));
 }
@@ -34,9 +34,9 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 /** @throws environmentError naming each difference */
 export function requireComparable(before: Manifest, now: Manifest): void {
-  const found = differences(before, now);
-  if (found.length === 0) return;
+  const changes = differences(before, now);
+  if (changes.length === 0) return;
   throw environmentError(
-    `${before.campaign} cannot go on, as its rows would no longer be comparable: ${found.join("; ")}; start a new campaign`,
+    `${before.campaign} cannot be resumed, since its rows would not be comparable: ${changes.join("; ")}; start a new campaign`,
   );
 }

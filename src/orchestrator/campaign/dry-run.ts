@@ -17,18 +17,18 @@ import { expectedRuntime, expectedStores, requireRequestedCpus } from "../run/op
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 
-/** What a campaign would do, found out without starting anything. */
+/** What a campaign would do; nothing is started to find out. */
 export interface Preview {
   runtime: { id: string; choice: string };
   plan: Plan;
   estimate: EstimateRange & { disk_bytes: number };
-  /** What was said while reading the request. */
+  /** Notices about the request. */
   notices: string[];
-  /** Why a start would be refused on this machine as it is now; absent where it would not. */
+  /** Why a start would be refused on this machine now; absent where it would not. */
   refusal?: string;
 }
 
-/** @throws BenchError as the campaign itself would, before its first run */
+/** @throws BenchError as the campaign would before its first run */
 export async function previewCampaign(request: Request, packageFolder: string): Promise<Preview> {
   const plugins = await registerPlugins(request.plugins);
   selectConfigurations(request);
@@ -47,14 +47,14 @@ export async function previewCampaign(request: Request, packageFolder: string): 
       ...request.notices,
       ...(await installationNotes(requestedVersions(plan))),
       ...(request.storeAccess.STORE_URL
-        ? ["the store that STORE_URL names was not asked: its kind may skip more"]
+        ? ["the store that STORE_URL names was not contacted: its type may skip more targets"]
         : []),
     ],
     ...(refusal === undefined ? {} : { refusal }),
   };
 }
 
-/** A dry run ends as the start would. @throws environmentError */
+/** The exit code that the campaign's start would have. @throws environmentError where the start would be refused */
 export function dryRunExitCode({ refusal }: Pick<Preview, "refusal">): ExitCode {
   if (refusal !== undefined) throw environmentError(`the start would be refused: ${refusal}`);
   return EXIT.done;
@@ -63,11 +63,11 @@ export function dryRunExitCode({ refusal }: Pick<Preview, "refusal">): ExitCode 
 export const extentText = ({ extent }: Configuration): string =>
   "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
 
-/** `3`, or `5–20` where it is found out how many it takes. */
+/** `3`, or `5–20` for an adaptive campaign. */
 export const runsText = ({ adaptive, runs_per_configuration: most }: Plan): string =>
   adaptive && (adaptive.looks[0] ?? most) < most ? `${adaptive.looks[0]}–${most}` : String(most);
 
-/** What a configuration is but for its load. */
+/** The cells of a configuration except its load. */
 export function subjectCells({ target, workload, traffic }: Configuration): string[] {
   const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
   const { store, topology, label } = target;
@@ -76,8 +76,8 @@ export function subjectCells({ target, workload, traffic }: Configuration): stri
 }
 export const SUBJECT_COLUMNS = ["target", "store", "workload", "traffic"];
 
-/** The matrix: a line a configuration. */
-export function matrixLines(plan: Plan): string[] {
+/** One line for each configuration. */
+function matrixLines(plan: Plan): string[] {
   const { configurations } = plan;
   const runs = runsText(plan);
   const rows = configurations.map(({ hash, configuration }) => [
@@ -90,7 +90,7 @@ export function matrixLines(plan: Plan): string[] {
   return textTable([[...SUBJECT_COLUMNS, "load", "measured", "runs", "hash"], ...rows]);
 }
 
-/** The order by the configurations' numbers, a line a round in interleaved order. */
+/** The order of the configurations by number; one line for each interleaved round. */
 function orderLines({ order, configurations, runs }: Plan): string[] {
   if (order === "consecutive") return ["  each configuration with all its runs, from the first to the last"];
   const number = new Map(configurations.map(({ hash }, index) => [hash, index + 1]));
@@ -103,16 +103,16 @@ function orderLines({ order, configurations, runs }: Plan): string[] {
   });
 }
 
-/** Which of these rounds there will be. */
+/** How many rounds there will be. */
 export function adaptiveText({ adaptive }: Plan): string[] {
   if (!adaptive) return [];
   const { looks, budget_s } = adaptive;
   const before = looks.slice(0, -1);
   return [
-    `runs: as many as it takes; who goes on is decided after round${before.length > 1 ? "s" : ""} ${before.join(", ") || looks[0]}`,
+    `runs: as many as it takes; which configurations continue is decided after round${before.length > 1 ? "s" : ""} ${before.join(", ") || looks[0]}`,
     ...(budget_s === undefined
       ? []
-      : [`budget: no round is begun that would end after ${durationText(budget_s)}`]),
+      : [`budget: no round starts that would end after ${durationText(budget_s)}`]),
   ];
 }
 

@@ -16,7 +16,7 @@ import { runtimeFacts } from "../run/result-documents.js";
 import { requireComparable } from "./comparability.js";
 import { campaignReadme } from "./readme.js";
 
-/** The manifest as it stands before the first run. */
+/** The manifest before the first run. */
 export async function startManifest(
   campaign: string,
   request: Request,
@@ -69,7 +69,7 @@ export async function startManifest(
   };
 }
 
-/** Of the packages of the project that the plan's targets load; other versions of them are named apart. */
+/** The versions of the project's own packages that the plan's targets load. Targets that name a version are left out. */
 function libraryVersions({ configurations }: Plan): Record<string, string> {
   const used = new Set(
     configurations.flatMap(({ configuration: { target } }) => [
@@ -82,14 +82,14 @@ function libraryVersions({ configurations }: Plan): Record<string, string> {
   );
   return Object.fromEntries(
     ["fastify", "autocannon", ...packages].flatMap((name) => {
-      const version = versionHere(name);
+      const version = installedVersion(name);
       return version ? [[name, version]] : [];
     }),
   );
 }
 
-/** Undefined for a package that a plugin brings itself: the plugin's bytes stand for it. */
-function versionHere(name: string): string | undefined {
+/** Undefined for a package that comes with a plugin, which the plugin's checksum covers. */
+function installedVersion(name: string): string | undefined {
   try {
     return packageVersion(name);
   } catch {
@@ -98,23 +98,23 @@ function versionHere(name: string): string | undefined {
 }
 
 /**
- * The manifest of a campaign that goes on: a session more, and whatever showed only now.
+ * The manifest of a resumed campaign: one more session, and new conditions.
  * @throws environmentError naming each difference between then and now
  */
 export function resumedManifest(before: Manifest, now: Manifest): Manifest {
   requireComparable(before, now);
-  const { finished_at: _, ...begun } = before;
+  const { finished_at: _, ...unfinished } = before;
   const { started_at, finished_at, harness } = before;
   const first = { started_at, ...(finished_at ? { finished_at } : {}), harness };
   return {
-    ...begun,
+    ...unfinished,
     status: "running",
     sessions: [...(before.sessions ?? [first]), ...(now.sessions ?? [])],
     conditions: [...new Set([...before.conditions, ...now.conditions])],
   };
 }
 
-/** How a campaign ended for now. */
+/** Records the end of a session. */
 export function endSession(manifest: Manifest): void {
   if (manifest.status === "running") manifest.status = "aborted";
   manifest.finished_at = new Date().toISOString();

@@ -12,23 +12,23 @@ const ENDED = {
   budget: "its time was used up",
 } as const;
 
-/** `15 runs, 3 of each of 5 configurations`, or how many an adaptive campaign has asked for until now, and why no more. */
+/** `15 runs, 3 of each of 5 configurations`; or how many an adaptive campaign has requested so far, and why no more. */
 function runsText({ plan, adaptive }: Manifest): string {
-  const most = plan.runs_per_configuration;
-  const many = plan.configurations.length;
-  const configurations = `${many > 1 ? "each of " : ""}${counted(many, "configuration")}`;
+  const maxRuns = plan.runs_per_configuration;
+  const count = plan.configurations.length;
+  const configurations = `${count > 1 ? "each of " : ""}${counted(count, "configuration")}`;
   const all = counted(plan.runs.length, "run");
-  if (!plan.adaptive) return `${all}${many > 1 ? `, ${most}` : ""} of ${configurations}`;
-  const asked = requestedRuns({ plan, adaptive }).length;
+  if (!plan.adaptive) return `${all}${count > 1 ? `, ${maxRuns}` : ""} of ${configurations}`;
+  const requested = requestedRuns({ plan, adaptive }).length;
   const ended = adaptive?.ended && ENDED[adaptive.ended.why];
   const why = ended ? `, ended because ${ended}: as many as it took` : ": as many as it takes";
-  return `${asked} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${most}, of ${configurations}`;
+  return `${requested} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${maxRuns}, of ${configurations}`;
 }
 
 /** `2026-01-02 03:04:05 UTC`. */
 const timeText = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
 
-/** A line a session. One alone is the rule, and says nothing. */
+/** One line for each session, where there are several. */
 function sessionLines({ sessions = [], status }: Manifest): string[] {
   if (sessions.length < 2) return [];
   return sessions.map(({ started_at, finished_at }, index) => {
@@ -48,11 +48,11 @@ function statusText({ status, sessions = [] }: Manifest): string {
 /** Where the report is, or when it will be there. */
 function reportText({ status, sessions = [] }: Manifest): string {
   if (status === "running") {
-    const before = sessions.length > 1 ? "; one that is there by now is of an earlier session" : "";
+    const before = sessions.length > 1 ? "; an existing one is from an earlier session" : "";
     return `The report, \`report/index.html\`, is written when the campaign ends${before}`;
   }
-  const of = status === "aborted" ? " of the runs that were measured, if any" : "";
-  return `\`report/index.html\` is the report${of}, \`report/summary.csv\` its table`;
+  const scope = status === "aborted" ? " of the measured runs, if any" : "";
+  return `\`report/index.html\` is the report${scope}, \`report/summary.csv\` its table`;
 }
 
 /** The README of a campaign's folder: what ran, and how to repeat it. */
@@ -93,7 +93,7 @@ export function campaignReadme(manifest: Manifest): string {
       "Skipped",
       plan.skips.map(({ asked, reason }) => `${asked}: ${reason}`),
     ),
-    ...list("To know before reading figures", [...plan.notes, ...conditions]),
+    ...list("Know before reading the figures", [...plan.notes, ...conditions]),
     `${reportText(manifest)}; each \`*_runN.json\` is one run.`,
     "",
   ].join("\n");

@@ -34,10 +34,10 @@ export const clean: CliCommand = {
       print("nothing was removed");
       return EXIT.done;
     }
-    const { gone, left } = await removeEach(things);
-    for (const line of gone) print(line);
-    if (left.length === 0) return EXIT.done;
-    for (const line of left) process.stderr.write(`still there: ${line}\n`);
+    const { removed, failed } = await removeEach(things);
+    for (const line of removed) print(line);
+    if (failed.length === 0) return EXIT.done;
+    for (const line of failed) process.stderr.write(`still there: ${line}\n`);
     return EXIT.environment;
   },
 };

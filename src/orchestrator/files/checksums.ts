@@ -5,7 +5,7 @@ import { writeAtomically } from "./results-folder.js";
 
 export const CHECKSUMS = "SHA256SUMS";
 
-/** Two spaces: text, as `sha256sum` writes it; a star, which others write, is the same to us. */
+/** As `sha256sum` writes it; the star marks binary mode, which makes no difference here. */
 const LINE = /^(?<sum>[0-9a-f]{64}) [ *](?<file>.+)$/;
 
 const sumOf = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
@@ -20,7 +20,7 @@ export class Checksums {
     this.#sums = sums;
   }
 
-  /** Those that the folder already has. A line that is none vouches for nothing. */
+  /** Reads the checksums of a folder, without malformed lines. */
   static async read(folder: string): Promise<Checksums> {
     const text = await readFile(join(folder, CHECKSUMS), "utf8").catch(() => "");
     const lines = text.split("\n").flatMap((line) => {
@@ -38,7 +38,7 @@ export class Checksums {
     return this.#sums.get(file) === sumOf(content);
   }
 
-  /** Vouches for a file that was written. @throws Error when that cannot be written down */
+  /** Records the checksum of a file. @throws Error when it cannot be saved */
   async add(file: string, content: string): Promise<void> {
     this.#sums.set(file, sumOf(content));
     const lines = [...this.#sums]

@@ -1,7 +1,7 @@
 import { mkdir, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** File systems of the Linux kernel that keep no files of ours, by the number in `statfs`. */
+/** Linux kernel file systems, which cannot store files, by the type in `statfs`. */
 const KERNEL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x9fa0, "proc"],
   [0x62656572, "sysfs"],
@@ -20,11 +20,11 @@ const KERNEL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** The folder itself, or the nearest one above it that exists. @throws Error where something there is no folder */
+/** The folder, or the nearest one above it that exists. @throws Error where a path on the way is not a folder */
 export async function nearestFolder(path: string): Promise<string> {
   try {
     const found = await stat(path);
-    if (!found.isDirectory()) throw new Error(`${path} is no folder`);
+    if (!found.isDirectory()) throw new Error(`${path} is not a folder`);
     return path;
   } catch (error) {
     if (codeOf(error) !== "ENOENT" || dirname(path) === path) throw error;
@@ -32,16 +32,16 @@ export async function nearestFolder(path: string): Promise<string> {
   }
 }
 
-/** @param path of a folder that exists @throws Error on a file system of the kernel, such as `/proc` */
+/** @param path of an existing folder @throws Error on a kernel file system such as `/proc` */
 export async function requireRealFileSystem(path: string): Promise<void> {
   if (process.platform !== "linux") return;
   const name = KERNEL_FILE_SYSTEMS.get((await statfs(path)).type);
-  if (name !== undefined) throw new Error(`${path} is a file system of the kernel (${name})`);
+  if (name !== undefined) throw new Error(`${path} is on a kernel file system (${name})`);
 }
 
 /**
- * Makes a folder and those above it that are missing. Node's own recursive `mkdir` never ends where the system says
- * that there is no parent although there is one, as below `/proc`.
+ * Makes a folder and its missing parents. Node's own recursive `mkdir` never returns below `/proc`, where the system
+ * reports a missing parent although it exists.
  */
 export async function makeFolder(path: string): Promise<void> {
   try {
@@ -51,7 +51,7 @@ export async function makeFolder(path: string): Promise<void> {
     if (codeOf(error) !== "ENOENT" || dirname(path) === path) throw error;
     await makeFolder(dirname(path));
     await mkdir(path).catch((late) => {
-      // Somebody else may have made it in the meantime.
+      // Another process may have made it in the meantime.
       if (codeOf(late) !== "EEXIST") throw late;
     });
   }

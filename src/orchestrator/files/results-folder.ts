@@ -16,14 +16,14 @@ import { basename, dirname, join, resolve } from "node:path";
 import { type BenchError, environmentError, messageOf } from "../../contract/errors.js";
 import { makeFolder, nearestFolder, requireRealFileSystem } from "./folders.js";
 
-/** `YYYYMMDD_HHMMSS` in UTC: names sort as campaigns began, also where clocks are set back or differ. */
+/** `YYYYMMDD_HHMMSS` in UTC: names sort by start, whatever the time zone. */
 export const timestamp = (date: Date): string =>
   date.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_");
 
 /**
- * Makes the folder of a new campaign below the results root.
+ * Makes the folder of a new campaign in the results root.
  * @returns its absolute path; its name is the campaign's id
- * @throws environmentError when the root is no folder that can be written
+ * @throws environmentError when the root cannot be written
  */
 export async function createCampaignFolder(root: string, now: Date): Promise<string> {
   await requireResultsRoot(root);
@@ -34,7 +34,7 @@ export async function createCampaignFolder(root: string, now: Date): Promise<str
       const folder = join(absolute, timestamp(new Date(now.getTime() + 1000 * offset)));
       try {
         await mkdir(folder);
-        // The root itself may be a link, as the user likes.
+        // The root may be a link.
         return await realpath(folder);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST" || offset > 60) throw error;
@@ -46,8 +46,8 @@ export async function createCampaignFolder(root: string, now: Date): Promise<str
 }
 
 /**
- * What would keep a campaign from writing there is to be known before anything is made or started.
- * @param root the results root; it need not exist yet
+ * Checks that a campaign can write to the results root, before anything is created or started.
+ * @param root need not exist yet
  * @throws environmentError
  */
 export async function requireResultsRoot(root: string): Promise<void> {
@@ -68,7 +68,7 @@ const unwritable = (root: string, error: unknown): BenchError =>
     { cause: error },
   );
 
-/** A `latest` that leads out of the root was made by somebody else, for something else. @throws environmentError */
+/** A `latest` that leads out of the root is not ours to replace. @throws environmentError */
 async function refuseForeignLatest(root: string): Promise<void> {
   const link = join(root, "latest");
   const target = await readlink(link).catch(() => undefined);
@@ -76,12 +76,13 @@ async function refuseForeignLatest(root: string): Promise<void> {
   throw environmentError(`${link} leads out of the results folder, to ${target}: move it away`);
 }
 
-/** `.name.<…>.<number>.tmp`, as `writeAtomically` and the report name what they have not finished yet. */
+/** `.name.<…>.<number>.tmp`, as `writeAtomically` and the report name unfinished files. */
 const TEMPORARY = /^\..+\.[0-9a-f]+\.tmp$/;
 
 /**
- * Removes what interrupted writes left in a campaign's folder and beside it. Nobody else may be writing there.
- * @returns the names
+ * Removes the temporary files that interrupted writes left in a campaign's folder and beside it. No other process may
+ * be writing there.
+ * @returns their names
  */
 export async function removeTemporaries(campaignFolder: string): Promise<string[]> {
   const places = [
@@ -100,7 +101,7 @@ export async function removeTemporaries(campaignFolder: string): Promise<string[
   return removed.sort();
 }
 
-/** A name that nobody else takes; that of a writer who was killed tells that it can go. */
+/** A unique name with the process id of its writer: the file of a dead writer can be removed. */
 export const temporaryName = (name: string): string =>
   `${name}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
 
@@ -110,7 +111,7 @@ export function writerPid(temporaryName: string): number | undefined {
   return pid === undefined ? undefined : Number(pid);
 }
 
-/** Writes a file whole or not at all: temporary file, fsync, rename. An older file stays intact on failure. */
+/** Writes a whole file or nothing: temporary file, fsync, rename. On failure an older file stays intact. */
 export async function writeAtomically(path: string, text: string): Promise<void> {
   const temporary = join(dirname(path), temporaryName(`.${basename(path)}`));
   try {
@@ -128,7 +129,7 @@ export async function writeAtomically(path: string, text: string): Promise<void>
   }
 }
 
-/** Points `latest` in the results root to a campaign; a `latest` that is not a link is left alone. */
+/** Points `latest` in the results root to a campaign. @throws environmentError when `latest` is not a link */
 export async function updateLatestLink(campaignFolder: string): Promise<void> {
   const link = join(dirname(campaignFolder), "latest");
   const existing = await lstat(link).catch(() => undefined);
@@ -142,7 +143,7 @@ export async function updateLatestLink(campaignFolder: string): Promise<void> {
   await rename(temporary, link);
 }
 
-/** A copy that cannot be written is to be known before the first run, not after it. @throws environmentError */
+/** Checks that the copy of the result can be written, before the first run. @throws environmentError */
 export async function requireWritable(outputFile: string | undefined): Promise<void> {
   if (outputFile === undefined) return;
   try {

@@ -20,8 +20,8 @@ export const checkText = ({ check, text, mend }: Check): string =>
   `${check}: ${text.trim()}${mend ? ` – ${mend}` : ""}`;
 
 /**
- * What the doctor (`scripts/check-config.sh`) says of this machine.
- * @throws environmentError when it cannot be asked
+ * Checks this machine with `scripts/check-config.sh`.
+ * @throws environmentError when the script fails
  */
 export async function runChecks(runtime: string, packageFolder: string): Promise<Check[]> {
   const script = join(packageFolder, "scripts", "check-config.sh");
@@ -36,16 +36,16 @@ export async function runChecks(runtime: string, packageFolder: string): Promise
   }
 }
 
-/** Why figures of this machine cannot be quoted: every warning with its mend; undefined where there is none. */
+/** Why figures of this machine should not be quoted: every warning with its fix; undefined where there is none. */
 export async function unfitReason(runtime: string, packageFolder: string): Promise<string | undefined> {
   const checks = await runChecks(runtime, packageFolder);
   const warnings = checks.filter(({ status }) => status !== "ok");
   if (warnings.length === 0) return undefined;
-  const told = warnings.map(checkText).join("; ");
-  return `this machine is not fit for figures to be quoted (${told}); --force starts all the same`;
+  const reasons = warnings.map(checkText).join("; ");
+  return `this machine is not fit for quotable figures (${reasons}); --force starts anyway`;
 }
 
-/** @throws environmentError where figures of this machine cannot be quoted */
+/** @throws environmentError where figures of this machine should not be quoted */
 export async function requireFitMachine(runtime: string, packageFolder: string): Promise<void> {
   const why = await unfitReason(runtime, packageFolder);
   if (why !== undefined) throw environmentError(why);

@@ -5,45 +5,46 @@ import type { Runtime } from "../../runtimes/types.js";
 import { pause } from "../ownership/abort.js";
 import { foreignCpuPercent, type HostCpu, readHostCpu, TICK_US } from "./cpu-time.js";
 
-/** Shorter, and the counters are too coarse. */
+/** The counters are too coarse for shorter intervals. */
 const MIN_INTERVAL_MS = 1000;
 
-/** CPU time of this process and of all that it has started and that has ended. @param stat of /proc/self/stat */
+/** CPU time of this process and of its ended children. @param stat of /proc/self/stat */
 export function processTreeCpuUs(stat: string): number {
-  // The name in parentheses may hold spaces. Fields 14 to 17 are user and system time, then those of children.
+  // The name in parentheses may contain spaces. Fields 14 to 17 are user and system time, then those of children.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields.slice(11, 15).reduce((total, ticks) => total + Number(ticks) * TICK_US, 0);
 }
 
-/** What a user should know before hours of measuring; undefined where other programs use next to nothing. */
+/** The warning before hours of measuring; undefined where other programs use almost no CPU. */
 export function foreignWarning(foreign_cpu_percent: number, cpus: number): string | undefined {
   if (foreign_cpu_percent < FOREIGN_CPU_PERCENT) return undefined;
   const machine = cpus === 1 ? "this machine's one CPU" : `this machine's ${cpus} CPUs`;
   return `Other programs use ${(foreign_cpu_percent / 100).toFixed(1)} of ${machine}: runs will be suspect (M25)`;
 }
 
-/** Whether the parts of a runtime run on this machine, as far as can be known before any does. */
-const isHere = ({ engine }: Pick<Runtime, "engine">): boolean => !engine || engine.kernel === release();
+/** Whether the parts of a runtime will run on this machine, as far as the engine's kernel tells. */
+const isOnThisMachine = ({ engine }: Pick<Runtime, "engine">): boolean =>
+  !engine || engine.kernel === release();
 
 /**
- * Looks at what other programs use while none of a campaign's parts runs yet, in the time that its preparations take
- * anyway. Once a process: a search for a rate runs many campaigns.
+ * Measures the CPU use of other programs during the preparations of a campaign, before any of its parts runs. Only the
+ * first campaign of a process does so: a search for the highest rate runs many.
  */
 export class ForeignLoadCheck {
   #from: { host: HostCpu; family_us: number } | undefined;
   #isDone = false;
 
-  /** From now on what this process and its children use is known to be ours. */
+  /** Measures from now on. */
   start(): void {
     this.#from = this.#isDone ? undefined : this.#read();
   }
 
-  /** @throws Aborted */
+  /** @returns the warning about what was measured, if any @throws Aborted */
   async warning(runtime: Pick<Runtime, "engine">, signal: AbortSignal): Promise<string | undefined> {
     const from = this.#from;
     this.#isDone = true;
     this.#from = undefined;
-    if (!from || !isHere(runtime)) return undefined;
+    if (!from || !isOnThisMachine(runtime)) return undefined;
     await pause(signal, Math.max(0, from.host.at_ms + MIN_INTERVAL_MS - performance.now()) / 1000);
     const to = this.#read();
     const foreign = to && foreignCpuPercent(from.host, to.host, to.family_us - from.family_us);

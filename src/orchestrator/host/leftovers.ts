@@ -15,19 +15,19 @@ import {
 } from "../ownership/state-folder.js";
 import { unfinishedInstallations } from "./versions.js";
 
-/** Writing a file of the state folder takes milliseconds: what is older was given up, whoever has its id now. */
-const WRITTEN_WITHIN_MS = 60_000;
+/** Writing a state file takes milliseconds. An older temporary file was abandoned, even if its process id is in use. */
+const MAX_WRITE_MS = 60_000;
 
 /**
- * What campaigns whose process died left behind, in the order in which it can go. A live campaign's things, and
- * things that no lease and no label says are ours, are never among them.
- * @param everywhere also looks at runtimes that no lease tells of
+ * What campaigns whose process died left behind, in the order in which it can be removed. It never includes what
+ * belongs to a live campaign, or what no lease or label marks as ours.
+ * @param everywhere also searches runtimes that no lease names
  */
 export async function findLeftovers(everywhere: boolean): Promise<Leftover[]> {
   const leases: Awaited<ReturnType<typeof readLeases>> = [];
   for (const each of await readLeases()) if (!(await isAlive(each.lease.owner))) leases.push(each);
   const found = await Promise.all(leases.map(({ path, lease }) => leftoversOf(path, lease)));
-  // One that died before it had opened a runtime may have been at it.
+  // A campaign without a runtime in its lease may have died while it opened one.
   const all = everywhere || leases.some(({ lease }) => lease.runtime === undefined);
   const used = runtimes.filter(({ id }) => all || leases.some(({ lease }) => lease.runtime === id));
   for (const runtime of used) found.push(await runtime.leftovers(isAlive));
@@ -39,33 +39,33 @@ export async function findLeftovers(everywhere: boolean): Promise<Leftover[]> {
 
 async function leftoversOf(path: string, { owner, processes, workFolder }: LeaseFile): Promise<Leftover[]> {
   const of = `of campaign ${owner.campaign}, which had died`;
-  const isThere = async ({ pid, started }: (typeof processes)[number]) =>
+  const isRunning = async ({ pid, started }: (typeof processes)[number]) =>
     (await startTimeOf(pid)) === started;
-  const living = [];
-  for (const each of [...processes].reverse()) if (await isThere(each)) living.push(each);
+  const running = [];
+  for (const each of [...processes].reverse()) if (await isRunning(each)) running.push(each);
   return [
-    ...living.map((each) => ({
+    ...running.map((each) => ({
       what: `the process ${each.pid}${each.folder ? ` (${roleOf(each.folder)})` : ""} ${of}`,
       async remove() {
-        if (await isThere(each)) await endProcess(each.pid);
+        if (await isRunning(each)) await endProcess(each.pid);
       },
     })),
     {
       what: `the folder ${workFolder} ${of}`,
       async remove() {
         for (const each of processes) {
-          if (await isThere(each)) throw new Error(`the process ${each.pid} still lives`);
+          if (await isRunning(each)) throw new Error(`the process ${each.pid} is still running`);
           await removeSocketsOf(each.pid);
         }
         await rm(workFolder, { recursive: true, force: true });
-        // Last: as long as anything is left, the next start must know of it.
+        // The lease goes last: the next start needs it to find what is left.
         await rm(path, { force: true });
       },
     },
   ];
 }
 
-/** Parts have folders that are named after them: `server-Xa3bQ1`. */
+/** The folder of a part is named after its role: `server-Xa3bQ1`. */
 const roleOf = (folder: string): string => basename(folder).replace(/-[^-]*$/, "");
 
 /** Temporary files of the state folder whose writer was killed. */
@@ -77,40 +77,42 @@ async function unfinishedFiles(): Promise<Leftover[]> {
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
       const writer = writerPid(name);
       const isDead = writer !== undefined && (await startTimeOf(writer)) === undefined;
-      if (!/\.(tmp|dead)$/.test(name) || (!isDead && Date.now() - mtimeMs < WRITTEN_WITHIN_MS)) continue;
+      if (!/\.(tmp|dead)$/.test(name) || (!isDead && Date.now() - mtimeMs < MAX_WRITE_MS)) continue;
       found.push({ what: `the unfinished file ${path}`, remove: () => rm(path, { force: true }) });
     }
   }
   return found;
 }
 
-/** Removes what can be removed. @returns one line for each thing that went, and for each that is still there */
-export async function removeEach(things: readonly Leftover[]): Promise<{ gone: string[]; left: string[] }> {
-  const gone: string[] = [];
-  const left: string[] = [];
-  for (const { what, remove } of things) {
+/** Removes each leftover that can be removed. @returns one line for each, by success */
+export async function removeEach(
+  leftovers: readonly Leftover[],
+): Promise<{ removed: string[]; failed: string[] }> {
+  const removed: string[] = [];
+  const failed: string[] = [];
+  for (const { what, remove } of leftovers) {
     try {
       await remove();
-      gone.push(`removed ${what}`);
+      removed.push(`removed ${what}`);
     } catch (error) {
-      left.push(`${what}: ${messageOf(error)}`);
+      failed.push(`${what}: ${messageOf(error)}`);
     }
   }
-  return { gone, left };
+  return { removed, failed };
 }
 
 /**
  * Ends and removes what campaigns whose process died left behind.
- * @returns one line for each thing
- * @throws environmentError listing what could not be removed: it would disturb what is measured
+ * @returns one line for each leftover
+ * @throws environmentError listing what could not be removed, since it would disturb the measurement
  */
 export async function removeLeftovers(): Promise<string[]> {
   return requireRemoved(await findLeftovers(false));
 }
 
-/** Removes all of them. @throws environmentError as `reclaimOrphans` */
-export async function requireRemoved(things: readonly Leftover[]): Promise<string[]> {
-  const { gone, left } = await removeEach(things);
-  if (left.length === 0) return gone;
-  throw environmentError(`left by a campaign that had died, and not to be removed: ${left.join("; ")}`);
+/** Removes all leftovers. @returns one line for each @throws environmentError as `removeLeftovers` */
+export async function requireRemoved(leftovers: readonly Leftover[]): Promise<string[]> {
+  const { removed, failed } = await removeEach(leftovers);
+  if (failed.length === 0) return removed;
+  throw environmentError(`what a dead campaign left behind cannot be removed: ${failed.join("; ")}`);
 }

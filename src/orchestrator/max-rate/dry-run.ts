@@ -12,7 +12,7 @@ interface Cost {
   seconds: number;
 }
 
-/** What a search would do, found out without starting anything. */
+/** What a search would do; nothing is started to find out. */
 export interface SearchPreview extends Omit<Preview, "estimate" | "plan"> {
   configurations: Plan["configurations"];
   skips: Plan["skips"];
@@ -20,20 +20,20 @@ export interface SearchPreview extends Omit<Preview, "estimate" | "plan"> {
   range: SearchRange;
   /** Before each trial. */
   warmup_s: number;
-  /** That each kind of trial measures. */
+  /** The measured seconds of each kind of trial. */
   seconds: Record<Trial["kind"], number>;
-  /** All configurations together, whatever the trials show. */
+  /** The highest cost of all configurations together, whatever the trials show. */
   at_most: Cost;
-  /** The same where each is kept up to exactly that rate. */
+  /** The cost if each configuration keeps exactly this rate. */
   example: Cost & { rate_per_second: number };
 }
 
-/** How much faster than where the search begins the server of the example is. */
+/** The example's rate as a multiple of the first rate. */
 const EXAMPLE_FACTOR = 5;
 
 type SecondsOf = (kind: Trial["kind"]) => number;
 
-/** What a search costs on a server that keeps rates as this says. */
+/** The cost of a search whose trials end as `isMet` says. */
 async function costOf(
   range: SearchRange,
   secondsOf: SecondsOf,
@@ -51,8 +51,8 @@ async function costOf(
 }
 
 /**
- * The most that a search can cost: each rate is tried as often as it may be, all probes are met in the end, and no
- * confirmation is above some rate: of all such rates the one that takes longest.
+ * The highest cost of a search: each rate is tried as often as possible, the last probe of each rate is met, and
+ * confirmations are met up to some bound. The bound with the highest cost counts.
  */
 export async function maxCost(range: SearchRange, secondsOf: SecondsOf): Promise<Cost> {
   const slowest = (bound: number) => {
@@ -72,7 +72,7 @@ export async function maxCost(range: SearchRange, secondsOf: SecondsOf): Promise
   };
 }
 
-/** @throws BenchError as the search itself would, before its first trial */
+/** @throws BenchError as the search would before its first trial */
 export async function previewSearch(
   request: Request,
   objectives: readonly Threshold[],

@@ -13,31 +13,31 @@ import type { Request } from "../request/request.js";
 import { missReason } from "./objective.js";
 import { type MaxRate, RateSearch, type SearchRange, type Trial } from "./search.js";
 
-/** How near the confirmed and the missed rate come to each other. */
+/** How close the confirmed and the missed rate get. */
 const RESOLUTION = 0.02;
-/** Seconds for which a rate is held before it is accepted, unless a fixed duration was asked for. */
+/** Seconds for which a rate must be kept before it is accepted, unless a fixed duration was requested. */
 const CONFIRMATION_S = 30;
-/** A probe is so much shorter. */
+/** The length of a probe as a share of a confirmation. */
 const PROBE_SHARE = 1 / 3;
-const LEAST_PROBE_S = 2;
+const MIN_PROBE_S = 2;
 
-/** What was found for one configuration. */
+/** The result of the search for one configuration. */
 export interface MaxRateResult extends MaxRate {
   label: string;
   workload: string;
   traffic: string;
   connections: number;
   objectives: string[];
-  /** What kept the lowest missed rate from being met; absent where none was missed. */
+  /** The limit at the lowest missed rate; absent where none was missed. */
   limited_by?: { resource: string; text: string };
-  /** Why it ended before the rates were found; absent where they were. */
+  /** Why the search stopped early; absent where it did not. */
   stopped?: string;
 }
 
-/** Runs a campaign, as the command line does. */
+/** Runs one campaign. */
 export type RunCampaign = (request: Request) => Promise<CampaignEnd>;
 
-/** As much of a manifest as is needed here. */
+/** The part of a manifest that is needed here. */
 const manifestSchema = z.object({ plan: planSchema });
 
 /** The rates that a search tries. */
@@ -46,10 +46,10 @@ export function searchRange({ rates }: Pick<Request, "rates">): SearchRange {
   return { ...RATE_RANGE, from, resolution: RESOLUTION };
 }
 
-/** Seconds for which a trial of each kind measures. */
+/** The measured seconds of a trial, by kind. */
 export function trialSeconds({ duration }: Pick<Request, "duration">): Record<Trial["kind"], number> {
   const confirmation = duration.mode === "fixed" ? duration.seconds : CONFIRMATION_S;
-  return { probe: Math.max(LEAST_PROBE_S, Math.round(confirmation * PROBE_SHARE)), confirmation };
+  return { probe: Math.max(MIN_PROBE_S, Math.round(confirmation * PROBE_SHARE)), confirmation };
 }
 
 /** The request of one trial: one run of one configuration at one rate. */
@@ -69,12 +69,12 @@ function trialRequest(
     duration: { mode: "fixed", seconds: trialSeconds(request)[trial.kind] },
     trial: true,
     outputMode: { ...request.outputMode, format: "text", detail: "quiet" },
-    // Of all trials of a search the first one alone needs to say what the request itself is worth.
+    // Notices about the request are not repeated for each trial.
     notices: [],
   };
 }
 
-/** The result of the campaign's only run. @throws BenchError when it gave no figures */
+/** The result of a trial's only run. @throws BenchError when the run has no figures */
 async function readTrialResult(folder: string): Promise<MeasuredResult> {
   const read = async (name: string): Promise<unknown> =>
     JSON.parse(await readFile(join(folder, name), "utf8"));
@@ -86,7 +86,7 @@ async function readTrialResult(folder: string): Promise<MeasuredResult> {
   throw new BenchError(`the search ends: ${role}: ${text}`, EXIT.configurationFailed);
 }
 
-/** A campaign that did not end as one does that has measured, e.g. because it was interrupted. */
+/** The campaign of a trial did not measure, e.g. because it was interrupted. */
 class TrialFailed extends Error {
   readonly exitCode: ExitCode;
 
@@ -96,21 +96,21 @@ class TrialFailed extends Error {
   }
 }
 
-/** @returns what was found, or is known by now, and what stopped the search */
+/** Searches the highest rate of one configuration. @returns what is known, and what stopped the search if it was */
 async function searchConfiguration(
   request: Request,
   objectives: readonly Threshold[],
   configuration: Configuration,
-  campaign: RunCampaign,
+  runCampaign: RunCampaign,
   say: (text: string) => void,
-): Promise<{ found: MaxRateResult; cause?: unknown }> {
+): Promise<{ result: MaxRateResult; cause?: unknown }> {
   const { target, workload, traffic, load } = configuration;
   const limits = new Map<number, MeasuredResult["limited_by"]>();
   const search = new RateSearch(searchRange(request), async (rate_per_second, kind) => {
-    const { exitCode, folder } = await campaign(
+    const { exitCode, folder } = await runCampaign(
       trialRequest(request, configuration, { rate_per_second, kind }),
     );
-    // A rate that is too high gives an invalid run: the schedule was not kept.
+    // A rate that is too high gives an invalid run, since the schedule is not kept.
     const isMeasured = exitCode === EXIT.done || exitCode === EXIT.runsInvalid;
     if (!isMeasured || folder === undefined) throw new TrialFailed(exitCode);
     const result = await readTrialResult(folder);
@@ -123,17 +123,17 @@ async function searchConfiguration(
     () => ({}),
     (cause: unknown) => ({ cause, stopped: messageOf(cause) }),
   );
-  const { result } = search;
+  const { result: maxRate } = search;
   const limited_by =
-    result.missed_per_second === undefined ? undefined : limits.get(result.missed_per_second);
+    maxRate.missed_per_second === undefined ? undefined : limits.get(maxRate.missed_per_second);
   return {
-    found: {
+    result: {
       label: target.label,
       workload: workload.id,
       traffic,
       connections: load.connections,
       objectives: objectives.map(({ text }) => text),
-      ...result,
+      ...maxRate,
       ...(limited_by ? { limited_by } : {}),
       ...("stopped" in ended ? { stopped: ended.stopped } : {}),
     },
@@ -145,61 +145,60 @@ async function searchConfiguration(
 const lastMissReason = ({ trials, missed_per_second: missed }: MaxRate): string | undefined =>
   trials.findLast(({ rate_per_second }) => rate_per_second === missed)?.reason;
 
-/** What is known of a search that was stopped. */
-function partialResultText({ label, objectives, ...found }: MaxRateResult): string {
-  const { confirmed_per_second: held, probed_per_second: probed, missed_per_second: missed } = found;
-  const asked = objectives.join(", ");
+/** One line for a search that was stopped. */
+function partialResultText({ label, objectives, ...rates }: MaxRateResult): string {
+  const { confirmed_per_second: confirmed, probed_per_second: probed, missed_per_second: missed } = rates;
+  const limits = objectives.join(", ");
   const known = [
-    ...(held === undefined ? [] : [`${held}/s keeps ${asked}`]),
-    ...(probed === undefined ? [] : [`${probed}/s keeps ${asked} in a probe, which is not confirmed`]),
-    ...(missed === undefined ? [] : [`${missed}/s does not keep ${asked} (${lastMissReason(found)})`]),
+    ...(confirmed === undefined ? [] : [`${confirmed}/s keeps ${limits}`]),
+    ...(probed === undefined ? [] : [`${probed}/s keeps ${limits} in a probe, not confirmed`]),
+    ...(missed === undefined ? [] : [`${missed}/s does not keep ${limits} (${lastMissReason(rates)})`]),
   ];
-  return `${label}: so far: ${known.join("; ") || "nothing is known"}`;
+  return `${label}: so far: ${known.join("; ") || "no result yet"}`;
 }
 
-/** One line a configuration: the rate, how sure it is, and what the limit was. */
-export function resultText(one: MaxRateResult): string {
-  const { label, objectives, limited_by, stopped, ...found } = one;
-  if (stopped !== undefined) return partialResultText(one);
-  const { confirmed_per_second: held, missed_per_second: missed } = found;
-  const asked = objectives.join(", ");
-  if (held === undefined) return `${label}: not even ${missed}/s keeps ${asked}`;
+/** One line for each configuration: the rate, the lowest missed rate, and what limited it. */
+function resultText(result: MaxRateResult): string {
+  const { label, objectives, limited_by, stopped, ...rates } = result;
+  if (stopped !== undefined) return partialResultText(result);
+  const { confirmed_per_second: confirmed, missed_per_second: missed } = rates;
+  const limits = objectives.join(", ");
+  if (confirmed === undefined) return `${label}: not even ${missed}/s keeps ${limits}`;
   const bound =
-    missed === undefined ? "no higher rate was tried" : `${missed}/s does not (${lastMissReason(found)})`;
-  return `${label}: ${held}/s keeps ${asked}; ${bound}${limited_by ? `; limited by: ${limited_by.resource} (${limited_by.text})` : ""}`;
+    missed === undefined ? "no higher rate was tried" : `${missed}/s does not (${lastMissReason(rates)})`;
+  return `${label}: ${confirmed}/s keeps ${limits}; ${bound}${limited_by ? `; limited by: ${limited_by.resource} (${limited_by.text})` : ""}`;
 }
 
 /**
- * Finds the highest rate that each configuration of a request can keep under the objectives, one after the other; each
- * trial is a campaign of one run with a folder of its own. Writes `max-rate.json` into the results root. A search that
- * stops early tells and keeps what is known.
+ * Finds the highest rate at which each configuration of a request keeps the objectives. Each trial is a campaign of
+ * one run with its own folder. Writes `max-rate.json` into the results root, also for a search that stops early.
  * @returns the exit code; that of the first trial that failed
  * @throws BenchError for what a campaign throws
  */
 export async function findMaxRates(
   request: Request,
   objectives: readonly Threshold[],
-  campaign: RunCampaign,
+  runCampaign: RunCampaign,
   print: (text: string) => void,
 ): Promise<ExitCode> {
   const isJson = request.outputMode.format === "json";
   const say = isJson ? () => {} : print;
   const { configurations } = selectConfigurations(request);
-  const all: MaxRateResult[] = [];
+  const results: MaxRateResult[] = [];
   let cause: unknown;
   for (const { configuration } of configurations) {
-    const one = await searchConfiguration(request, objectives, configuration, campaign, say);
-    all.push(one.found);
-    cause = one.cause;
-    if (all.some(({ trials }) => trials.length > 0))
+    const searched = await searchConfiguration(request, objectives, configuration, runCampaign, say);
+    results.push(searched.result);
+    cause = searched.cause;
+    if (results.some(({ trials }) => trials.length > 0))
       await writeAtomically(
         resolve(request.output, "max-rate.json"),
-        `${JSON.stringify({ command: request.command, found: all }, null, 2)}\n`,
+        `${JSON.stringify({ command: request.command, found: results }, null, 2)}\n`,
       );
     if (cause !== undefined) break;
   }
-  if (isJson) print(JSON.stringify(all));
-  for (const found of all) say(resultText(found));
+  if (isJson) print(JSON.stringify(results));
+  for (const result of results) say(resultText(result));
   if (cause === undefined) return EXIT.done;
   if (cause instanceof TrialFailed) return cause.exitCode;
   throw cause;

@@ -4,8 +4,8 @@ import { failedShare } from "../../judge/counts.js";
 
 type Metric = Threshold["metric"];
 
-/** The figure of a run that an objective is about; undefined where the run has none. */
-const figures: Readonly<Record<Metric, (result: MeasuredResult) => number | undefined>> = {
+/** The figure of a run for each metric; undefined where the run has none. */
+const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | undefined>> = {
   throughput: ({ requests }) => requests.average,
   p50: ({ latency }) => latency?.p50,
   p90: ({ latency }) => latency?.p90,
@@ -35,13 +35,13 @@ function isMet({ op, value, tolerance = 0 }: Threshold, figure: number): boolean
   }
 }
 
-/** Less of the schedule than this share was sent, and another rate was measured than the one that was asked. */
+/** A run that sent less of its schedule than this share measured another rate than the requested one. */
 const MIN_SENT_SHARE = 0.99;
-/** Rules that the objectives judge in the place of the verdict: sends that were late are part of the latency. */
+/** Rules of the verdict that the objectives replace: the latency includes late sends. */
 const REPLACED_RULES: readonly string[] = ["M5", "M9"];
 
 /**
- * Whether a run of an open loop sent what was offered and met every objective.
+ * Whether a run of an open loop sent its schedule and met every objective.
  * @returns why not; empty where it did
  */
 export function missReason(result: MeasuredResult, objectives: readonly Threshold[]): string {
@@ -52,7 +52,7 @@ export function missReason(result: MeasuredResult, objectives: readonly Threshol
   const { offered = 0, sent = 0 } = result.schedule ?? {};
   if (offered === 0 || sent < MIN_SENT_SHARE * offered) return `${sent} of ${offered} requests were sent`;
   const missed = objectives.flatMap((objective) => {
-    const figure = figures[objective.metric](result);
+    const figure = FIGURES[objective.metric](result);
     if (figure === undefined) return [`${objective.text}: no figure`];
     return isMet(objective, figure) ? [] : [`${objective.text}: ${Number(figure.toPrecision(4))}`];
   });

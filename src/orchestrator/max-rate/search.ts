@@ -1,38 +1,38 @@
 import { toThreeDigits } from "../../contract/numbers.js";
 
-/** One try at a rate: what was asked of it was met, or why not. */
+/** One attempt at a rate. */
 export interface Trial {
   rate_per_second: number;
-  /** `probe`: a short look; `confirmation`: the rate is held for longer, before it is accepted. */
+  /** `probe`: a short run; `confirmation`: a longer one before the rate is accepted. */
   kind: "probe" | "confirmation";
   isMet: boolean;
   /** Why it was missed; empty where it was met. */
   reason: string;
-  /** The campaign that it was. */
+  /** The id of its campaign. */
   campaign?: string;
 }
 
 export interface MaxRate {
-  /** The highest rate that was met and confirmed; absent where not even the lowest was. */
+  /** The highest confirmed rate; absent where not even the lowest was met. */
   confirmed_per_second?: number;
-  /** The lowest rate above it that was missed; absent where the highest of the range was met. */
+  /** The lowest missed rate above it; absent where the highest of the range was met. */
   missed_per_second?: number;
-  /** Of a search that has not ended: the highest rate above it that a probe met; nobody confirmed it. */
+  /** The highest rate above it that a probe met, where the search stopped before its confirmation. */
   probed_per_second?: number;
   trials: Trial[];
 }
 
 export interface SearchRange {
-  /** Where the search begins. */
+  /** The first rate. */
   from: number;
-  /** Rates below and above are not tried. */
+  /** The lowest and highest rates. */
   min: number;
   max: number;
-  /** How near the confirmed and the missed rate shall come to each other: 0.02 is 2 %. */
+  /** How close the confirmed and the missed rate must get: 0.02 is 2 %. */
   resolution: number;
 }
 
-/** Tries a rate. */
+/** Makes one trial. */
 export type Attempt = (
   rate_per_second: number,
   kind: Trial["kind"],
@@ -40,10 +40,10 @@ export type Attempt = (
 
 /** Factor between rates while no bound is known. */
 export const STEP_FACTOR = 1.6;
-/** One bad moment of the host must not decide: a rate is missed once it was missed so often in a row. */
+/** A rate counts as missed after so many misses in a row: one bad moment of the host must not decide. */
 export const MISSES_TO_REJECT = 2;
 
-/** Finds the highest rate at which what is asked is met, and the lowest one above it at which it is not. */
+/** Finds the highest rate that is met and the lowest rate above it that is missed. */
 export async function findMaxRate(range: SearchRange, attempt: Attempt): Promise<MaxRate> {
   const search = new RateSearch(range, attempt);
   await search.run();
@@ -51,8 +51,8 @@ export async function findMaxRate(range: SearchRange, attempt: Attempt): Promise
 }
 
 /**
- * Strides until one rate is met and a higher one missed, then halves the ratio between the two. A rate is accepted only
- * after a confirmation; where that fails it counts as missed.
+ * Raises or lowers the rate until one is met and a higher one missed, then bisects the ratio between the two. A rate is
+ * accepted only after a confirmation; if that fails, the rate counts as missed.
  */
 export class RateSearch {
   readonly #range: SearchRange;
@@ -71,7 +71,7 @@ export class RateSearch {
   async run(): Promise<void> {
     const { from, min, max, resolution } = this.#range;
     let candidate = Math.min(Math.max(from, min), max);
-    // Up by probes alone: only the last rate that was met is worth a confirmation.
+    // Up by probes only: just the last rate that was met is confirmed.
     while (this.#missed === undefined && this.#probed !== max) {
       if (await this.#isMet(candidate, "probe")) {
         this.#probed = candidate;
@@ -79,18 +79,18 @@ export class RateSearch {
       } else this.#missed = candidate;
     }
     if (this.#probed !== undefined) await this.#confirm(this.#probed);
-    // Down, where even the first rate was too much.
+    // Down, where even the first rate was too high.
     while (this.#confirmed === undefined && this.#missed !== undefined && this.#missed > min)
-      await this.#decide(Math.max(toThreeDigits(this.#missed / STEP_FACTOR), min));
+      await this.#narrow(Math.max(toThreeDigits(this.#missed / STEP_FACTOR), min));
     while (this.#confirmed !== undefined && this.#missed !== undefined) {
       if (this.#missed / this.#confirmed <= 1 + resolution) break;
       const middle = toThreeDigits(Math.sqrt(this.#confirmed * this.#missed));
       if (middle <= this.#confirmed || middle >= this.#missed) break;
-      await this.#decide(middle);
+      await this.#narrow(middle);
     }
   }
 
-  /** What is known by now, also where an attempt threw. */
+  /** The result so far, also after an attempt threw. */
   get result(): MaxRate {
     const [confirmed, missed, probed] = [this.#confirmed, this.#missed, this.#probed];
     const isOpen =
@@ -103,8 +103,8 @@ export class RateSearch {
     };
   }
 
-  /** Finds out whether a rate is kept: it becomes one of the two bounds. */
-  async #decide(rate: number): Promise<void> {
+  /** Tries a rate, which becomes one of the two bounds. */
+  async #narrow(rate: number): Promise<void> {
     if (await this.#isMet(rate, "probe")) {
       this.#probed = rate;
       await this.#confirm(rate);

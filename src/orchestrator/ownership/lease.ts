@@ -6,11 +6,17 @@ import { BenchError, EXIT, environmentError, messageOf } from "../../contract/er
 import { startTimeOf } from "../../runtimes/processes.js";
 import type { Part, ProcessIdentity, RunningPart, Runtime } from "../../runtimes/types.js";
 import { writeAtomically } from "../files/results-folder.js";
-import { type LeaseFile, leasesFolder, makeStateFolder, thisOwner, WORK_FOLDER } from "./state-folder.js";
+import {
+  type LeaseFile,
+  leasesFolder,
+  makeStateFolder,
+  thisOwner,
+  WORK_FOLDER_PREFIX,
+} from "./state-folder.js";
 
 /**
- * Owns all that a campaign has started and gives it back in reverse order. What it holds stands in a file, so that
- * the next start can clean up after a campaign that was killed. It is there before anything else is.
+ * Owns everything that a campaign starts, and stops it in reverse order. A file lists it, so that the next start can
+ * clean up after a campaign that was killed. The file exists before anything is started.
  */
 export class Lease {
   readonly #parts: RunningPart[] = [];
@@ -29,9 +35,9 @@ export class Lease {
   static async open(campaign: string): Promise<Lease> {
     await makeStateFolder(leasesFolder());
     const owner = await thisOwner(campaign);
-    const workFolder = resolve(tmpdir(), `${WORK_FOLDER}${randomBytes(6).toString("hex")}`);
+    const workFolder = resolve(tmpdir(), `${WORK_FOLDER_PREFIX}${randomBytes(6).toString("hex")}`);
     const lease = new Lease(join(leasesFolder(), `${campaign}-${process.pid}.json`), { owner, workFolder });
-    // In the file before it is there: not even a kill between the two leaves a folder that nobody knows.
+    // The file names the folder before it exists: a kill in between cannot leave an unknown folder.
     await lease.#write();
     await mkdir(workFolder, { mode: 0o700 }).catch(async (error) => {
       await rm(lease.#path, { force: true });
@@ -46,18 +52,18 @@ export class Lease {
     return this.#file.owner;
   }
 
-  /** For what parts write; it goes with the lease. */
+  /** For the files of parts; removed with the lease. */
   get workFolder(): string {
     return this.#file.workFolder;
   }
 
-  /** Notes what is known by now: the runtime, whose labels tell the rest, and the folder that is written to. */
-  async update(known: { runtime?: string; folder?: string }): Promise<void> {
-    this.#file = { ...this.#file, ...known };
+  /** Records the runtime, whose labels find its containers, or the campaign's folder. */
+  async update(change: { runtime?: string; folder?: string }): Promise<void> {
+    this.#file = { ...this.#file, ...change };
     await this.#write();
   }
 
-  /** Notes a process that ends by itself, such as the report's: only a campaign that was killed leaves it behind. */
+  /** Records a process that ends by itself, such as the report: only a killed campaign leaves it behind. */
   async holdProcess(pid: number): Promise<void> {
     const started = await startTimeOf(pid);
     if (started === undefined) return;
@@ -65,7 +71,7 @@ export class Lease {
     await this.#write();
   }
 
-  /** Starts a part and owns it from the moment that it exists, ready or not. */
+  /** Starts a part and owns it as soon as it exists, ready or not. */
   async start(runtime: Runtime, part: Part): Promise<RunningPart> {
     const start = this.#start(runtime, part);
     this.#starts.add(start);
@@ -78,56 +84,56 @@ export class Lease {
 
   async #start(runtime: Runtime, part: Part): Promise<RunningPart> {
     this.#refuseIfClosed(part);
-    const existing: RunningPart[] = [];
+    const created: RunningPart[] = [];
     try {
       return await runtime.start(part, async (running) => {
-        existing.push(running);
+        created.push(running);
         this.#parts.push(running);
         this.#refuseIfClosed(part);
         await this.#write();
       });
     } catch (error) {
-      await this.release(existing);
+      await this.release(created);
       throw error;
     }
   }
 
-  /** A part that comes up while everything is being given back must not stay. */
+  /** A part that starts while everything is being stopped must not stay. */
   #refuseIfClosed({ role }: Part): void {
-    if (this.#closed) throw new Error(`${role} came too late: everything is being given back`);
+    if (this.#closed) throw new Error(`${role} started too late: the campaign is stopping`);
   }
 
-  /** Gives some parts back, the last started first. @throws BenchError naming those that could not be stopped */
+  /** Stops parts, the last started first. @throws BenchError naming those that could not be stopped */
   async release(parts: readonly RunningPart[]): Promise<void> {
-    const left: string[] = [];
+    const failed: string[] = [];
     for (const part of [...parts].reverse()) {
       try {
         await part.stop();
         const index = this.#parts.indexOf(part);
         if (index >= 0) this.#parts.splice(index, 1);
       } catch (error) {
-        left.push(`${part.role}: ${messageOf(error)}`);
+        failed.push(`${part.role}: ${messageOf(error)}`);
       }
     }
     if (!this.#closed) await this.#write();
-    if (left.length > 0)
+    if (failed.length > 0)
       throw new BenchError(
-        `could not be stopped: ${left.join("; ")}; try again with: ratelimit-bench clean`,
+        `could not be stopped: ${failed.join("; ")}; try again with: ratelimit-bench clean`,
         EXIT.defect,
       );
   }
 
-  /** Gives every part back; none starts from now on. @throws BenchError naming those that could not be stopped */
+  /** Stops every part; none can start from now on. @throws BenchError naming those that could not be stopped */
   async releaseAll(): Promise<void> {
     this.#closed = true;
-    // A part that cannot be stopped gets a second chance below, which then tells.
+    // A part that cannot be stopped is tried again below, which reports the failure.
     await this.release([...this.#parts]).catch(() => {});
-    // What was between its start and its first word is refused by now, and stopped.
+    // Parts that were just starting are refused by now, and stopped.
     await Promise.allSettled(this.#starts);
     await this.release([...this.#parts]);
   }
 
-  /** Gives everything back, and the work folder and its own file with it. */
+  /** Stops every part and removes the work folder and the lease's file. */
   async close(): Promise<void> {
     await this.releaseAll();
     await this.#written.catch(() => {});
@@ -135,10 +141,10 @@ export class Lease {
     await rm(this.#path, { force: true });
   }
 
-  /** Parts start side by side; their writes come one after the other, each with what is held by then. */
+  /** Parts start in parallel; writes take place one after the other, each with the state at that time. */
   #write(): Promise<void> {
-    const before = this.#written.catch(() => {});
-    this.#written = before.then(() => {
+    const previous = this.#written.catch(() => {});
+    this.#written = previous.then(() => {
       const parts = this.#parts.flatMap((part) => part.process ?? []);
       const file: LeaseFile = { ...this.#file, processes: [...this.#helpers, ...parts] };
       return writeAtomically(this.#path, JSON.stringify(file));

@@ -11,27 +11,27 @@ import { temporaryName } from "../files/results-folder.js";
 const ownerSchema = z.strictObject({ pid: z.int(), started: z.string(), campaign: z.string() });
 type Owner = z.infer<typeof ownerSchema>;
 
-/** How the names of work folders begin: nothing else is ever removed in their stead. */
-export const WORK_FOLDER = "ratelimit-bench-";
+/** The start of the names of work folders: no other folder is ever removed as one. */
+export const WORK_FOLDER_PREFIX = "ratelimit-bench-";
 
-/** What a campaign has started and not yet given back. */
+/** What a campaign has started and not yet stopped. */
 export const leaseSchema = z.strictObject({
   owner: ownerSchema,
-  /** Absent until one is opened. */
+  /** Absent until it is open. */
   runtime: z.string().optional(),
-  /** The campaign's own, once there is one. */
+  /** The campaign's folder; absent until it exists. */
   folder: z.string().optional(),
-  workFolder: z.string().refine((path) => isAbsolute(path) && basename(path).startsWith(WORK_FOLDER)),
-  /** On this host. What runs in containers has labels instead. */
+  workFolder: z.string().refine((path) => isAbsolute(path) && basename(path).startsWith(WORK_FOLDER_PREFIX)),
+  /** Processes on this host; containers have labels instead. */
   processes: z.array(z.strictObject({ pid: z.int(), started: z.string(), folder: z.string().optional() })),
 });
 export type LeaseFile = z.infer<typeof leaseSchema>;
 
-/** The user's state folder for this project, by the XDG rules. */
+/** The user's state folder for this project, by the XDG Base Directory rules. */
 export function stateFolder(): string {
-  const { XDG_STATE_HOME: named = "" } = process.env;
-  // By those rules a relative path counts as unset.
-  const base = isAbsolute(named) ? named : join(homedir(), ".local", "state");
+  const { XDG_STATE_HOME: home = "" } = process.env;
+  // By these rules a relative path counts as unset.
+  const base = isAbsolute(home) ? home : join(homedir(), ".local", "state");
   return join(base, "ratelimit-bench");
 }
 
@@ -44,7 +44,7 @@ export async function thisOwner(campaign: string): Promise<Owner> {
   return { pid: process.pid, started: (await startTimeOf(process.pid)) ?? "", campaign };
 }
 
-/** @throws environmentError when there can be no such folder */
+/** @throws environmentError when the folder cannot be created or written */
 export async function makeStateFolder(folder: string): Promise<void> {
   try {
     await makeFolder(folder);
@@ -59,7 +59,7 @@ export async function makeStateFolder(folder: string): Promise<void> {
 
 const lockPath = (): string => join(stateFolder(), "lock.json");
 
-/** The lock of an owner who is dead, and how to take it away; undefined where there is none. */
+/** The lock of a dead campaign; undefined where there is none. */
 export async function staleLock(): Promise<{ campaign: string; remove(): Promise<void> } | undefined> {
   const text = await readFile(lockPath(), "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
@@ -68,19 +68,19 @@ export async function staleLock(): Promise<{ campaign: string; remove(): Promise
   return { campaign: holder?.campaign ?? "unknown", remove: () => removeStaleLock(lockPath(), text) };
 }
 
-/** Moves a dead owner's lock away, unless another campaign has taken its place in the meantime. */
-async function removeStaleLock(path: string, dead: string): Promise<void> {
+/** Removes a dead owner's lock, unless another campaign has replaced it in the meantime. */
+async function removeStaleLock(path: string, stale: string): Promise<void> {
   const aside = `${path}.${process.pid}.dead`;
   try {
     await rename(path, aside);
   } catch {
     return;
   }
-  if ((await readFile(aside, "utf8")) !== dead) await link(aside, path).catch(() => {});
+  if ((await readFile(aside, "utf8")) !== stale) await link(aside, path).catch(() => {});
   await rm(aside, { force: true });
 }
 
-/** @param lock what a lock holds @throws environmentError naming its owner, who is alive */
+/** @param lock the text of a lock @throws environmentError naming its owner, if that is alive */
 async function refuseIfOwnerAlive(lock: string): Promise<void> {
   const holder = parseJson(lock, ownerSchema);
   if (!holder || !(await isAlive(holder))) return;
@@ -89,13 +89,13 @@ async function refuseIfOwnerAlive(lock: string): Promise<void> {
   );
 }
 
-/** Without taking the lock. @throws environmentError naming the campaign that holds it */
+/** Checks the lock without taking it. @throws environmentError naming the campaign that holds it */
 export const refuseIfLocked = async (): Promise<void> =>
   refuseIfOwnerAlive(await readFile(lockPath(), "utf8").catch(() => ""));
 
 /**
- * Takes the user's lock, so that two campaigns never load one machine. A lock of a dead owner is taken over.
- * @returns how to give it back
+ * Takes the user's lock, so that two campaigns never load one machine. The lock of a dead owner is replaced.
+ * @returns a function that releases it
  * @throws environmentError naming the campaign that holds it
  */
 export async function acquireLock(campaign: string): Promise<() => Promise<void>> {
@@ -106,7 +106,7 @@ export async function acquireLock(campaign: string): Promise<() => Promise<void>
   try {
     for (let attempt = 0; attempt < 5; attempt++) {
       try {
-        // A link is there at once and whole: nobody can read half a lock.
+        // A link appears at once with its whole text: nobody can read half a lock.
         await link(own, path);
         return () => rm(path, { force: true });
       } catch (error) {
@@ -121,10 +121,10 @@ export async function acquireLock(campaign: string): Promise<() => Promise<void>
   } finally {
     await rm(own, { force: true });
   }
-  throw environmentError(`${path} is taken again and again by another campaign`);
+  throw environmentError(`${path} is taken repeatedly by other campaigns`);
 }
 
-/** The leases that can be read, with their paths. One that cannot be understood is left alone. */
+/** The leases that can be read, with their paths; others are left alone. */
 export async function readLeases(): Promise<{ path: string; lease: LeaseFile }[]> {
   const names = (await readdir(leasesFolder()).catch(() => [])).filter((name) => name.endsWith(".json"));
   const read = names.map(async (name) => {
@@ -135,7 +135,7 @@ export async function readLeases(): Promise<{ path: string; lease: LeaseFile }[]
   return (await Promise.all(read)).flat();
 }
 
-/** Two that write to one folder would spoil it, in parallel or not. @throws environmentError naming the other */
+/** Two campaigns must not write to one folder, not even in parallel mode. @throws environmentError naming the other */
 export async function refuseIfInUse(folder: string): Promise<void> {
   for (const { lease } of await readLeases()) {
     if (lease.folder !== folder || lease.owner.pid === process.pid || !(await isAlive(lease.owner))) continue;

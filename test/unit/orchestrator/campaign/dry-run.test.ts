@@ -32,7 +32,7 @@ describe("a dry run tells that the start would be refused:", () => {
   test("by a preset that asks for a machine without warnings [R-machine-3]", async () => {
     const request = local("--preset", "publication");
     const { refusal } = await previewCampaign(request, packageOf(fit, cores));
-    expect(refusal).toMatch(/not fit for figures to be quoted \(cores: 2 – 4 or more\); --force/);
+    expect(refusal).toMatch(/not fit for quotable figures \(cores: 2 – 4 or more\); --force/);
     expect(await previewCampaign(request, packageOf(fit))).not.toHaveProperty("refusal");
     expect(await previewCampaign({ ...request, strict: false }, packageOf(cores))).not.toHaveProperty(
       "refusal",

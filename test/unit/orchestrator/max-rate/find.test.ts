@@ -152,12 +152,12 @@ describe("a search that is interrupted", () => {
 
   test("claims of a probe no more than it showed, and of one miss nothing", async () => {
     expect((await interrupted(3)).at(-1)).toBe(
-      `iovalkey: so far: 1000/s keeps ${asked} in a probe, which is not confirmed`,
+      `iovalkey: so far: 1000/s keeps ${asked} in a probe, not confirmed`,
     );
   });
 
   test("before its first result tells that nothing is known, and writes nothing", async () => {
-    expect(await interrupted(1)).toEqual(["iovalkey: so far: nothing is known"]);
+    expect(await interrupted(1)).toEqual(["iovalkey: so far: no result yet"]);
     expect(existsSync(join(output, "max-rate.json"))).toBe(false);
   });
 

@@ -112,7 +112,7 @@ test("a part that begins while all is given back is stopped before that ends", a
 
 test("nothing starts any more once all was given back", async () => {
   await lease.close();
-  await expect(start("server")).rejects.toThrow(/came too late/);
+  await expect(start("server")).rejects.toThrow(/started too late/);
   expect(runtime.told).toEqual([]);
 });
 

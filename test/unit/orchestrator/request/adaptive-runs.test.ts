@@ -52,7 +52,7 @@ test("a dry run says what it does at least and at most, and after which rounds i
   expect(at_least?.seconds).toBeLessThan(seconds);
   const text = previewLines(found).join("\n");
   expect(text).toContain("decided after rounds 5, 7\n");
-  expect(text).toContain("no round is begun that would end after 20 min");
+  expect(text).toContain("no round starts that would end after 20 min");
   expect(text).toMatch(/10 to 20 runs of 2 configurations, about \d+ min to \d+ min/);
   const short = await previewCampaign(requestOf(...none, ...flags, "--budget", "2m"), ROOT);
   expect(short.estimate.seconds).toBe(120);
