@@ -15,7 +15,7 @@ import { openScreen } from "./ui/open-screen.js";
 import { ensureSize } from "./ui/tty.js";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
-/** Flags that stand for a command. */
+/** Flags that are short for a command. */
 const ALIASES: Readonly<Record<string, string>> = {
   "--help": "help",
   "-h": "help",
@@ -28,20 +28,20 @@ const foreignLoad = new ForeignLoadCheck();
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Ctrl-C, SIGTERM and a closed terminal end the campaign in order; a second one ends this process at once.
- * @returns the signal, and what stops listening once the campaign is over: a search runs many
+ * Ctrl-C, SIGTERM and a closed terminal end the campaign in an orderly way. A second signal exits at once.
+ * @returns the abort signal, and a function to stop listening after the campaign: a search runs many campaigns
  */
-function interruption(eventLog: EventLog): { signal: AbortSignal; stop: () => void } {
+function listenForSignals(eventLog: EventLog): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   const handlers = SIGNALS.map((signal) => {
     const handler = () => {
       const reason = new Aborted(signal);
       if (controller.signal.aborted) {
         eventLog.end(reason.exitCode, "ended at once");
-        process.stderr.write("ended at once; remove what is left with: ratelimit-bench clean\n");
+        process.stderr.write("ended at once; remove leftovers with: ratelimit-bench clean\n");
         process.exit(reason.exitCode);
       }
-      eventLog.warn("stopping: giving back what was started (again to end at once)");
+      eventLog.warn("stopping everything that was started (press again to end at once)");
       controller.abort(reason);
     };
     process.on(signal, handler);
@@ -55,27 +55,27 @@ function interruption(eventLog: EventLog): { signal: AbortSignal; stop: () => vo
 
 async function campaign(request: Request): Promise<CampaignEnd> {
   if (request.dryRun) {
-    const found = await previewCampaign(request, packageFolder);
+    const dryRun = await previewCampaign(request, packageFolder);
     const isJson = request.outputMode.format === "json";
-    print(isJson ? JSON.stringify(found, null, 2) : previewLines(found).join("\n"));
-    return { exitCode: dryRunExitCode(found) };
+    print(isJson ? JSON.stringify(dryRun, null, 2) : previewLines(dryRun).join("\n"));
+    return { exitCode: dryRunExitCode(dryRun) };
   }
-  // What a search prints is its own: no report of a trial is announced among it.
+  // The search prints its own result; the reports of its trials are not announced.
   const outputs = { out: request.trial ? { write: () => true } : process.stdout, err: process.stderr };
   const eventLog = new EventLog(openScreen(request.outputMode, outputs, process.env));
-  // Whatever ends this process: the terminal gets its cursor back.
+  // The terminal gets its cursor back, however this process ends.
   const close = () => eventLog.close();
   process.once("exit", close);
-  const { signal, stop } = interruption(eventLog);
+  const { signal, stop } = listenForSignals(eventLog);
   try {
     const exitCode = await runCampaign(request, { packageFolder, eventLog, signal, foreignLoad });
     eventLog.end(exitCode);
     return endOf(exitCode, eventLog);
   } catch (error) {
     if (error instanceof Aborted) {
-      // Of a trial nothing is kept that could go on: the search says what it knows.
+      // A trial cannot be resumed. The search reports its own state.
       if (!request.trial) {
-        const kept = eventLog.folder === undefined ? "" : "; what was measured is kept; go on with --resume";
+        const kept = eventLog.folder === undefined ? "" : "; finished runs are kept; continue with --resume";
         eventLog.warn(`${error.message}${kept}`);
         eventLog.end(error.exitCode, error.message);
       }
@@ -100,9 +100,9 @@ function print(text: string): void {
 }
 
 async function main(): Promise<ExitCode> {
-  const [word, ...argv] = process.argv.slice(2);
-  if (word === undefined) {
-    const names = commands.map(({ name }) => name).join(", ");
+  const [name, ...argv] = process.argv.slice(2);
+  if (name === undefined) {
+    const names = commands.map((command) => command.name).join(", ");
     throw usageError(`a command is missing: give one of ${names}; see ratelimit-bench --help`);
   }
   const context: CliContext = {
@@ -112,16 +112,16 @@ async function main(): Promise<ExitCode> {
     campaign,
     print,
   };
-  return findCommand(ALIASES[word] ?? word, commands).run(argv, context);
+  return findCommand(ALIASES[name] ?? name, commands).run(argv, context);
 }
 
-// Whoever reads may go away (`run-all.sh … | head`): that must not leave a store and a server behind.
+// The reader may exit early (`run-all.sh … | head`). That must not leave a store and a server behind.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", () => {});
   ensureSize(stream);
 }
-// A file that may not become larger is a write that fails, not the end of everything: once a library has listened to this
-// signal and left, the system's way would be to end us.
+// A write beyond the file size limit should fail like any other write. Without a listener, the signal ends this process
+// once a library has removed its own listener.
 process.on("SIGXFSZ", () => {});
 
 runProgram(main);

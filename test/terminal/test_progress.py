@@ -79,7 +79,7 @@ def test_ctrl_c_gives_the_cursor_back_and_says_what_is_kept(tmp_path: Path, colu
         assert not terminal.cursor_hidden()
         seen = " ".join(terminal.history.split())
         assert "aborted: campaign: interrupted by SIGINT" in seen
-        assert "what was measured is kept" in seen
+        assert "finished runs are kept" in seen
         assert "the report is partial: 1 of 2 runs is measured and kept in" in seen
         assert "left (until" not in terminal.text
         statuses = [json.loads(path.read_text())["status"] for path in measured(tmp_path)]

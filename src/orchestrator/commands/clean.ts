@@ -8,12 +8,12 @@ import type { CliCommand } from "./types.js";
 
 const definition = () =>
   createCommand("ratelimit-bench clean")
-    .description("Removes what campaigns that were killed left behind, after showing it.")
+    .description("Shows and removes what killed campaigns left behind.")
     .addHelpText(
       "after",
       `
-Processes, containers, networks, folders and sockets of campaigns whose process died, and images of earlier states of
-this project. It is shown first, and asked for. What belongs to a campaign that runs is never touched.`,
+Leftovers are processes, containers, networks, folders and sockets of campaigns whose process died, and images of
+earlier versions of this project. They are listed, and removed after you confirm. Running campaigns are not touched.`,
     )
     .option("--yes", "remove without asking");
 
@@ -23,18 +23,18 @@ export const clean: CliCommand = {
   async run(argv, { packageFolder, print }) {
     const command = parseCommandLine(definition(), argv);
     if (!command) return EXIT.done;
-    const things = await findLeftovers(true);
-    for (const runtime of runtimes) things.push(...(await runtime.outdated(packageFolder)));
-    if (things.length === 0) {
+    const leftovers = await findLeftovers(true);
+    for (const runtime of runtimes) leftovers.push(...(await runtime.outdated(packageFolder)));
+    if (leftovers.length === 0) {
       print("nothing was left behind");
       return EXIT.done;
     }
-    print(["left behind:", ...things.map(({ what }) => `  ${what}`)].join("\n"));
-    if (!command.opts().yes && !(await agreed())) {
+    print(["left behind:", ...leftovers.map(({ what }) => `  ${what}`)].join("\n"));
+    if (!command.opts().yes && !(await isConfirmed())) {
       print("nothing was removed");
       return EXIT.done;
     }
-    const { removed, failed } = await removeEach(things);
+    const { removed, failed } = await removeEach(leftovers);
     for (const line of removed) print(line);
     if (failed.length === 0) return EXIT.done;
     for (const line of failed) process.stderr.write(`still there: ${line}\n`);
@@ -42,12 +42,13 @@ export const clean: CliCommand = {
   },
 };
 
-/** @throws usageError without a terminal to ask on */
-async function agreed(): Promise<boolean> {
-  if (!isInteractive()) throw usageError("there is no terminal to ask on: remove all of this with --yes");
+/** @throws usageError without a terminal */
+async function isConfirmed(): Promise<boolean> {
+  if (!isInteractive())
+    throw usageError("there is no terminal to confirm on: give --yes to remove all of this");
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    // Ctrl-C and Ctrl-D close it without an answer.
+    // Ctrl-C and Ctrl-D close the input without an answer.
     const closed = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
     const answer = await Promise.race([lines.question("Remove all of this? [y/N] "), closed]);
     return /^y(es)?$/i.test(answer.trim());

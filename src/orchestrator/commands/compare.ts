@@ -5,15 +5,16 @@ import { createCommand, parseCommandLine } from "../request/command-line.js";
 import type { CliCommand } from "./types.js";
 
 const AFTER = `
-A side is TARGET (of --campaign), DIR#TARGET, or DIR: every target of that campaign. A word with a / is a folder.
+Each side is TARGET (of --campaign), DIR#TARGET, or DIR for every target of that campaign. An argument with a / is a
+folder.
 
-A difference is shown only if the 95 % interval of the ratio lies beyond the floor and the exact Mann-Whitney test
-agrees, after Holm's correction; fewer than five runs a side show none. Between campaigns, and against a baseline, drift
-of the machine is not excluded: there the floor is at least this host's noise (ratelimit-bench noise). Where that is
+A difference counts only if the 95 % interval of the ratio lies beyond the floor and the exact Mann-Whitney test with
+Holm's correction agrees. With fewer than five runs per side, no difference counts. The machine may drift between
+campaigns and since a baseline. There, the floor is at least this host's noise (ratelimit-bench noise). If the noise is
 50 % or more, the runs are too unsteady to compare.
 
-Targets that each run their own limiter script are compared client and script together. Unlike things, e.g. other
-stores, machines or runtimes, are refused unless allowed.
+If targets run different limiter scripts, the comparison covers client and script together. Different stores, machines
+or runtimes are refused unless --allow names them.
 
 Examples:
   ratelimit-bench compare iovalkey ioredis@valkey
@@ -23,38 +24,42 @@ Examples:
   ratelimit-bench compare --save-baseline main
   ratelimit-bench compare --baseline main      after the next campaign
 
-Exit codes: 0 no regression, 2 bad usage or unlike things, 3 environment not fit, 4 writing failed, 6 a regression,
+Exit codes: 0 no regression, 2 bad usage or not comparable, 3 environment not fit, 4 writing failed, 6 a regression,
             7 inconclusive: a regression was neither shown nor excluded`;
 
 const definition = () =>
   createCommand("ratelimit-bench compare")
     .description("Compares targets of a campaign, campaigns, or a campaign with a saved baseline.")
-    .addArgument(new Argument("[base]", "what it is compared with: TARGET, DIR#TARGET or DIR"))
-    .addArgument(new Argument("[new]", "what is compared, likewise"))
-    .addOption(new Option("--campaign <dir>", "where targets are looked up (default: latest of --output)"))
+    .addArgument(new Argument("[base]", "base of the comparison: TARGET, DIR#TARGET or DIR"))
+    .addArgument(new Argument("[new]", "what is compared with the base: TARGET, DIR#TARGET or DIR"))
+    .addOption(new Option("--campaign <dir>", "campaign of the targets (default: latest of --output)"))
     .addOption(
-      new Option("--metric <metric>", "what is compared (default: throughput)").choices([
+      new Option("--metric <metric>", "figure to compare (default: throughput)").choices([
         "throughput",
         "p50",
         "p99",
         "cpu",
       ]),
     )
-    .addOption(new Option("--floor <percent>", "a difference has to lie beyond it (default: 2%)"))
+    .addOption(new Option("--floor <percent>", "differences must exceed it to count (default: 2%)"))
     .addOption(
-      new Option("--fail-on <what>", "never: end with 0 whatever was found (default: regression)").choices([
+      new Option("--fail-on <what>", "never: exit with 0 whatever the result (default: regression)").choices([
         "regression",
         "never",
       ]),
     )
     .addOption(new Option("--format <format>", "default: table").choices(["table", "md", "json"]))
-    .addOption(new Option("--baseline <name>", "a saved baseline is what it is compared with"))
-    .addOption(new Option("--save-baseline <name>", "save a campaign under this name; compares nothing"))
-    .addOption(new Option("--allow <list>", "may differ: machine, schema, store, script, topology, runtime"))
-    .addOption(new Option("--output <dir>", "results root, where baselines are too (default: results)"))
+    .addOption(new Option("--baseline <name>", "compare with this saved baseline"))
+    .addOption(new Option("--save-baseline <name>", "save a campaign under this name; compare nothing"))
+    .addOption(
+      new Option("--allow <list>", "allowed differences: machine, schema, store, script, topology, runtime"),
+    )
+    .addOption(
+      new Option("--output <dir>", "results root, which also holds the baselines (default: results)"),
+    )
     .addHelpText("after", AFTER);
 
-/** Python does the work: it holds all statistics. */
+/** Python compares, because it has all statistics. */
 export const compare: CliCommand = {
   name: "compare",
   definition,

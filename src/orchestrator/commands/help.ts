@@ -9,7 +9,7 @@ const definition = ({ commands }: Pick<CliContext, "commands">) =>
     .description("Lists the commands, or explains one.")
     .addArgument(new Argument("[command]").choices(commands.map(({ name }) => name)));
 
-/** The command of this name. @throws usageError with what was probably meant */
+/** The command of this name. @throws usageError that suggests the nearest name */
 export function findCommand(name: string, commands: readonly CliCommand[]): CliCommand {
   const found = commands.find((command) => command.name === name);
   if (found) return found;
@@ -17,7 +17,7 @@ export function findCommand(name: string, commands: readonly CliCommand[]): CliC
   throw usageError(`there is no command ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, names)}`);
 }
 
-/** The commands with one line each. */
+/** The list of commands, one line each. */
 export function overview(context: Pick<CliContext, "commands">): string {
   const width = Math.max(...context.commands.map(({ name }) => name.length));
   return [
@@ -30,7 +30,7 @@ export function overview(context: Pick<CliContext, "commands">): string {
       (command) => `  ${command.name.padEnd(width)}  ${command.definition(context).description()}`,
     ),
     "",
-    "ratelimit-bench help COMMAND explains one; ratelimit-bench --version names what is measured with what.",
+    "ratelimit-bench help COMMAND explains one; ratelimit-bench --version shows all versions.",
   ].join("\n");
 }
 

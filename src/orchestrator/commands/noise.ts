@@ -8,7 +8,7 @@ import type { Request } from "../request/request.js";
 import { defaultOf, settingOf } from "../request/settings.js";
 import type { CliCommand } from "./types.js";
 
-/** What a campaign of noise does unless told otherwise. */
+/** Settings of a noise campaign unless flags override them. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   runs: "20",
   "duration-mode": "custom:5",
@@ -17,29 +17,29 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   cooldown: "0.5",
 };
 const TARGET = "iovalkey";
-/** Others of the campaign's settings that bear on how noisy it is. */
-const MORE = ["workload", "traffic", "runtime", "seed", "output"];
-/** Two sides of five runs. */
+/** Further settings of a campaign that noise accepts. */
+const OTHER_SETTINGS = ["workload", "traffic", "runtime", "seed", "output"];
+/** Two sides of five runs each. */
 const MIN_RUNS = 10;
 
 const AFTER = `
-The runs of one target are compared with each other as two targets of an interleaved campaign would be: how often they
-are told apart though nothing differs, by how much they are off (the noise floor, which compare uses between campaigns
-of this host), and how many runs a difference of 5 % takes.
+The runs of one target are split and compared like two targets of an interleaved campaign. The result shows how often a
+difference is found where there is none, how large it is (the noise floor, which compare uses between campaigns of this
+host), and how many runs it takes to find a difference of 5 %.
 
-Exit codes: those of run; 2 too where fewer than ten runs count`;
+Exit codes: those of run; also 2 if fewer than ten runs count`;
 
 function definition() {
   const command = createCommand("ratelimit-bench noise")
-    .description("Measures a target against itself: what comparisons on this host are worth.")
+    .description("Measures a target against itself: how reliable comparisons on this host are.")
     .addArgument(new Argument("[target]", `default: ${TARGET}`))
-    .addOption(new Option("--from <dir>", "measure nothing, use the runs of this campaign"))
+    .addOption(new Option("--from <dir>", "use the runs of this campaign; measure nothing"))
     .addOption(new Option("--format <format>", "default: table").choices(["table", "json"]));
-  for (const key of [...Object.keys(DEFAULTS), ...MORE]) {
-    const { value, help } = settingOf(key);
-    const defaultValue = DEFAULTS[key];
+  for (const key of [...Object.keys(DEFAULTS), ...OTHER_SETTINGS]) {
+    const { value, help, defaultText, defaultValue } = settingOf(key);
+    const shownDefault = DEFAULTS[key] ?? defaultText ?? defaultValue;
     command.addOption(
-      new Option(`--${key} ${value}`, defaultValue ? `${help} (default: ${defaultValue})` : help),
+      new Option(`--${key} ${value}`, shownDefault ? `${help} (default: ${shownDefault})` : help),
     );
   }
   return command.addHelpText("after", AFTER);
@@ -53,41 +53,47 @@ export const noise: CliCommand = {
     if (!command) return EXIT.done;
     const [target] = command.args;
     const { from, format } = command.opts<{ from?: string; format?: string }>();
-    const told = (root: string) => ["--output", root, ...(format ? ["--format", format] : [])];
-    const said = [...Object.keys(DEFAULTS), ...MORE].flatMap((key) => {
+    const outputFlags = (root: string) => ["--output", root, ...(format ? ["--format", format] : [])];
+    const settingFlags = [...Object.keys(DEFAULTS), ...OTHER_SETTINGS].flatMap((key) => {
       const text = command.getOptionValue(settingAttribute(key)) ?? (from ? undefined : DEFAULTS[key]);
       return text === undefined ? [] : [`--${key}`, String(text)];
     });
     if (from !== undefined) {
       const root = String(command.getOptionValue("output") ?? defaultOf("output"));
-      const others = said.filter((word, index) => index % 2 === 0 && word !== "--output");
-      if (others.length > 0) throw usageError(`${others[0]} is of no use with --from: nothing is measured`);
-      const chosen = target ? ["--target", target] : [];
-      return runPython(packageFolder, "noise", [from, ...chosen, ...told(root)]);
+      const unused = settingFlags.filter((text, index) => index % 2 === 0 && text !== "--output");
+      if (unused.length > 0) throw usageError(`${unused[0]} cannot go with --from, which measures nothing`);
+      const targetFlags = target ? ["--target", target] : [];
+      return runPython(packageFolder, "noise", [from, ...targetFlags, ...outputFlags(root)]);
     }
-    const request = parseCampaign(["--clients", target ?? TARGET, ...said], env);
+    const request = parseCampaign(["--clients", target ?? TARGET, ...settingFlags], env);
     if (!request) return EXIT.done;
-    checkSingle(request);
-    const { exitCode: measured, folder } = await campaign(request);
-    // Runs that do not count are left out; whether enough are left, Python knows.
-    const endings: ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed];
-    if (folder === undefined || !endings.includes(measured)) return measured;
-    const code = await runPython(packageFolder, "noise", [folder, ...told(request.output)]);
-    return code === EXIT.done ? measured : code;
+    requireOneConfiguration(request);
+    const { exitCode, folder } = await campaign(request);
+    // Python leaves out invalid runs and checks that enough remain.
+    const usable: ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed];
+    if (folder === undefined || !usable.includes(exitCode)) return exitCode;
+    const code = await runPython(packageFolder, "noise", [folder, ...outputFlags(request.output)]);
+    return code === EXIT.done ? exitCode : code;
   },
 };
 
-/** @throws usageError unless it is one configuration, often enough */
-function checkSingle({ clients, workloads, traffic, connections, runs, adaptive }: Request): void {
+/** @throws usageError unless the request is one configuration with enough runs */
+function requireOneConfiguration({
+  clients,
+  workloads,
+  traffic,
+  connections,
+  runs,
+  adaptive,
+}: Request): void {
   if (clients.length > 1 || groups[clients[0] ?? ""])
-    throw usageError(`noise is of one target, not of ${clients.join(", ")}`);
+    throw usageError(`noise measures one target, not ${clients.join(", ")}`);
   for (const [flag, list] of Object.entries({ workload: workloads, traffic, concurrency: connections })) {
-    if (list.length > 1) throw usageError(`--${flag} ${list.join(",")}: noise is of one configuration`);
+    if (list.length > 1) throw usageError(`--${flag} ${list.join(",")}: noise measures one configuration`);
   }
-  if (adaptive)
-    throw usageError("--runs auto: noise compares a target with itself, and takes a fixed number");
-  if (runs < MIN_RUNS) throw usageError(`--runs ${runs}: noise takes at least ${MIN_RUNS} runs`);
+  if (adaptive) throw usageError("--runs auto: noise needs a fixed number of runs");
+  if (runs < MIN_RUNS) throw usageError(`--runs ${runs}: noise needs at least ${MIN_RUNS} runs`);
 }
 
-/** The member under which commander keeps a flag's value. */
+/** The name under which commander stores a flag's value. */
 const settingAttribute = (key: string): string => new Option(`--${key} <value>`).attributeName();

@@ -6,33 +6,37 @@ import { defaultOf } from "../request/settings.js";
 import type { CliCommand } from "./types.js";
 
 const AFTER = `
-A campaign builds its own report when it ends; this builds it again, e.g. after an update, or where it was interrupted. With
---compare-runs a DIR holds campaigns, which stand side by side in DIR/report/ (default: the results root).
+A campaign builds its report when it ends. This command builds it again, e.g. after an update or an interruption. With
+--compare-runs, DIR holds campaigns; the report DIR/report/ shows them side by side (default: the results root).
 
 Examples:
   ratelimit-bench report
   ratelimit-bench report results/20260102_030405 --images
   ratelimit-bench report --compare-runs --include-trends
 
-Exit codes: 0 done, 2 bad usage or a file that is not what it should be, 3 environment not fit, 4 writing failed`;
+Exit codes: 0 done, 2 bad usage or a damaged file, 3 environment not fit, 4 writing failed`;
 
-/** Of a single campaign, and of several. */
-const SINGLE = ["images", "summaryJson"] as const;
-const SEVERAL = ["includeTrends", "baseline"] as const;
+/** Options for the report of one campaign. */
+const ONE_CAMPAIGN = ["images", "summaryJson"] as const;
+/** Options for the report of several campaigns. */
+const SEVERAL_CAMPAIGNS = ["includeTrends", "baseline"] as const;
 
 const RESULTS = defaultOf("output");
 
 const definition = () =>
   createCommand("ratelimit-bench report")
-    .description("Builds the report of a campaign again, or one that compares all campaigns of a folder.")
-    .addArgument(new Argument("[dir...]", `campaigns' folders (default: ${RESULTS}/latest)`))
+    .description("Builds the report of a campaign again, or one report of all campaigns in a folder.")
+    .addArgument(new Argument("[dir...]", `folders of campaigns (default: ${RESULTS}/latest)`))
     .addOption(new Option("--compare-runs", "each DIR holds campaigns: show them side by side"))
     .addOption(new Option("--include-trends", "with --compare-runs: the history of each configuration"))
     .addOption(
-      new Option("--baseline <campaign>", "with --compare-runs: what others relate to, a name or a folder"),
+      new Option(
+        "--baseline <campaign>",
+        "with --compare-runs: the campaign to relate others to, a name or a folder",
+      ),
     )
     .addOption(
-      new Option("--output-format <format>", "which files (default: all)").choices([
+      new Option("--output-format <format>", "files to write (default: all)").choices([
         "html",
         "csv",
         "md",
@@ -41,33 +45,35 @@ const definition = () =>
       ]),
     )
     .addOption(new Option("--images", "also charts as SVG, in report/images/"))
-    .addOption(new Option("--keep-going", "leave out files that are not what they should be, and list them"))
+    .addOption(new Option("--keep-going", "leave out damaged files, and list them"))
     .addOption(new Option("--summary-json", "print the figures as one JSON document instead of the path"))
     .addHelpText("after", AFTER);
 
-/** Python does the work: it holds all statistics. */
+/** Python builds the report. */
 export const report: CliCommand = {
   name: "report",
   definition,
   async run(argv, { packageFolder }): Promise<ExitCode> {
     const command = parseCommandLine(definition(), argv);
     if (!command) return EXIT.done;
-    const said = command.opts<Record<string, string | true>>();
-    const { compareRuns } = said;
-    const [wrong] = (compareRuns ? SINGLE : SEVERAL).filter((name) => said[name] !== undefined);
+    const options = command.opts<Record<string, string | true>>();
+    const { compareRuns } = options;
+    const [wrong] = (compareRuns ? ONE_CAMPAIGN : SEVERAL_CAMPAIGNS).filter(
+      (name) => options[name] !== undefined,
+    );
     if (wrong !== undefined)
-      throw usageError(`${flagOf(wrong)} is ${compareRuns ? "of no use with" : "only for"} --compare-runs`);
-    const flags = Object.entries(said).flatMap(([name, value]) => {
+      throw usageError(`${flagOf(wrong)} ${compareRuns ? "cannot go with" : "needs"} --compare-runs`);
+    const flags = Object.entries(options).flatMap(([name, value]) => {
       if (name === "compareRuns") return [];
       return value === true ? [flagOf(name)] : [`${flagOf(name)}=${value}`];
     });
     const folders = command.args.length > 0 ? command.args : [compareRuns ? RESULTS : `${RESULTS}/latest`];
     let worst: ExitCode = EXIT.done;
     for (const folder of folders) {
-      // No folder is taken for a flag.
+      // A folder must not look like a flag.
       const path = folder.startsWith("-") ? `./${folder}` : folder;
-      const asked = compareRuns ? [`--compare-runs=${path}`] : [path];
-      const code = await runPython(packageFolder, "generate", [...asked, ...flags]);
+      const target = compareRuns ? [`--compare-runs=${path}`] : [path];
+      const code = await runPython(packageFolder, "generate", [...target, ...flags]);
       if (code >= EXIT.interrupted) return code;
       if (code > worst) worst = code;
     }

@@ -6,11 +6,11 @@ import type { CliCommand } from "./types.js";
 
 const COLUMNS = 80;
 
-/** A line a variable, its meaning beside it; none is wider than a small terminal. */
+/** One entry per variable, wrapped for a small terminal. */
 function variableLines(): string[] {
-  const all = Object.entries(SINGLE_VARIABLES);
-  const width = Math.max(...all.map(([name]) => name.length));
-  return all.flatMap(([name, help]) =>
+  const entries = Object.entries(SINGLE_VARIABLES);
+  const width = Math.max(...entries.map(([name]) => name.length));
+  return entries.flatMap(([name, help]) =>
     wrap(`  ${name.padEnd(width)}  ${help}`, COLUMNS, " ".repeat(width + 2)),
   );
 }
@@ -24,8 +24,9 @@ export const single: CliCommand = {
   name: "single",
   definition,
   async run(argv, { env, campaign }) {
-    const word = argv.find((given) => given !== "--help" && given !== "-h");
-    if (word) throw usageError(`unexpected ${word}: a single run is set by environment variables`);
+    const unexpected = argv.find((arg) => arg !== "--help" && arg !== "-h");
+    if (unexpected)
+      throw usageError(`unexpected ${unexpected}: a single run is set by environment variables`);
     return parseCommandLine(definition(), argv) ? (await campaign(parseSingle(env))).exitCode : EXIT.done;
   },
 };

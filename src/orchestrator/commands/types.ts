@@ -4,22 +4,22 @@ import type { ExitCode } from "../../contract/errors.js";
 import type { CampaignEnd } from "../campaign/campaign.js";
 import type { Request } from "../request/request.js";
 
-/** What every command is given. */
+/** Passed to every command. */
 export interface CliContext {
-  /** Folder of the project's own package. */
+  /** Root folder of this package. */
   packageFolder: string;
   env: Environment;
-  /** All commands, for those that tell of them. */
+  /** All commands, for help and completion. */
   commands: readonly CliCommand[];
-  /** Runs a campaign that signals can end in order. */
+  /** Runs a campaign. Signals end it in an orderly way. */
   campaign(request: Request): Promise<CampaignEnd>;
   print(text: string): void;
 }
 
-/** A word after `ratelimit-bench`: one file in this folder, one line in its list. */
+/** A command of `ratelimit-bench`. Each is one file or folder here and one entry in `index.ts`. */
 export interface CliCommand {
   name: string;
-  /** Its flags and arguments as commander knows them: help and completion are made from it. */
+  /** Flags and arguments for commander. Help and completion are generated from them. */
   definition(context: Pick<CliContext, "commands">): Command;
   run(argv: readonly string[], context: CliContext): Promise<ExitCode>;
 }

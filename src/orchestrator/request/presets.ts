@@ -13,7 +13,7 @@ const CLIENTS_AND_STORES = "standalone,ioredis@valkey,controls";
 export const PRESETS: readonly Preset[] = [
   {
     id: "smoke",
-    summary: "does everything work: one client and no limiter, one run of 2 s",
+    summary: "checks that everything works: one client and no limiter, one run of 2 s",
     settings: {
       clients: "iovalkey,none",
       concurrency: "10",
@@ -50,7 +50,7 @@ export const PRESETS: readonly Preset[] = [
   {
     id: "publication",
     summary:
-      "to be quoted: all clients and topologies, 10 interleaved runs of 30 s, pinned cores, a fit machine",
+      "figures to publish: all clients and topologies, 10 interleaved runs of 30 s, pinned cores, a fit machine",
     settings: {
       clients: "all,controls",
       concurrency: "50 100",

@@ -29,7 +29,6 @@ export interface SingleRunVariable {
   help?: string;
   /** The variable's default, if it differs from the setting's. */
   defaultValue?: string;
-  /** How the help shows the default. */
   defaultText?: string;
   /** The setting's value for a variable of another form. */
   toValue?: (text: string) => string;
@@ -47,6 +46,8 @@ export interface Setting {
   value?: string;
   help: string;
   defaultValue?: string;
+  /** How the help shows a default that is not a value of the setting. */
+  defaultText?: string;
   /** Environment variable that sets it too, for campaigns and single runs. */
   variable?: string;
   /** Help of the variable, if it differs from the flag's. */
@@ -110,7 +111,8 @@ const target: SettingGroup = {
     {
       key: "limiter",
       value: "<list>",
-      help: "limiters that decide, name[~version]: each target once with each; else the usual one",
+      help: "limiters that decide, name[~version]; each target is measured with each",
+      defaultText: "its own",
       repeatable: true,
       choices: () => valuesOnly(limiterNames()),
     },
@@ -137,7 +139,7 @@ const target: SettingGroup = {
     {
       key: "traffic",
       value: "<list>",
-      help: "which keys the requests carry, see below",
+      help: "keys of the requests, see below",
       defaultValue: DEFAULT_TRAFFIC,
       repeatable: true,
       choices: () => profiles.map(({ id, summary }) => ({ value: id, hint: summary })),
@@ -174,10 +176,10 @@ const method: SettingGroup = {
     {
       key: "preset",
       value: "<name>",
-      help: `${ids(PRESETS).join("|")}, see below; every other flag wins over it`,
+      help: `${ids(PRESETS).join("|")}, see below; every other flag overrides it`,
       choices: () => valuesOnly(ids(PRESETS)),
     },
-    { key: "quick", help: "the preset of that name", flagOnly: true },
+    { key: "quick", help: "same as --preset quick", flagOnly: true },
     {
       key: "duration-mode",
       value: "<mode>",
@@ -225,7 +227,8 @@ const method: SettingGroup = {
     {
       key: "arrivals",
       value: "<spread>",
-      help: "sends of an open loop: constant (default) or poisson",
+      help: "spacing of the sends of an open loop: constant|poisson",
+      defaultText: "constant",
       choices: () => valuesOnly(arrivalsSchema.options),
       singleRun: {
         name: "ARRIVALS",
@@ -234,26 +237,35 @@ const method: SettingGroup = {
     },
     {
       key: "find-max-rate",
-      help: "open loop: search the highest rate that keeps --slo, beginning at --rate",
+      help: "open loop: search the highest rate that meets --slo, starting at --rate",
       flagOnly: true,
     },
     {
       key: "slo",
       value: "<list>",
-      help: 'what --find-max-rate keeps, as --threshold, e.g. "p99<10ms,errors<0.1%"',
+      help: 'objectives of --find-max-rate, written like --threshold, e.g. "p99<10ms,errors<0.1%"',
       repeatable: true,
       flagOnly: true,
     },
     {
       key: "runs",
       value: "<n>",
-      help: "runs of each configuration; auto: as many as it takes to tell them apart",
+      help: "runs of each configuration; auto: as many as it takes to rank them",
       defaultValue: "3",
       choices: () => valuesOnly(["auto"]),
       singleRun: { name: "RUNS", schema: wholeText("runs"), help: "number of runs", defaultValue: "1" },
     },
-    { key: "max-runs", value: "<n>", help: "with --runs auto: of each configuration; else 20" },
-    { key: "budget", value: "<time>", help: "with --runs auto: for the whole campaign, e.g. 90s, 20m, 1.5h" },
+    {
+      key: "max-runs",
+      value: "<n>",
+      help: "with --runs auto: most runs of each configuration",
+      defaultText: "20",
+    },
+    {
+      key: "budget",
+      value: "<time>",
+      help: "with --runs auto: time for the whole campaign, e.g. 90s, 20m, 1.5h",
+    },
     {
       key: "warmup",
       value: "<s>",
@@ -284,13 +296,9 @@ const method: SettingGroup = {
     {
       key: "seed",
       value: "<n>",
-      help: "of order and traffic; random if not given",
-      singleRun: {
-        name: "SEED",
-        schema: wholeText("seed"),
-        help: "seed of order and traffic",
-        defaultValue: "1",
-      },
+      help: "seed of order and traffic",
+      defaultText: "random",
+      singleRun: { name: "SEED", schema: wholeText("seed"), defaultValue: "1" },
     },
     {
       key: "workers",
@@ -302,7 +310,7 @@ const method: SettingGroup = {
     {
       key: "threshold",
       value: "<list>",
-      help: 'what must hold for every client, e.g. "p99<10ms,errors<0.1%,limited_share=0.1±0.01"; else exit 6',
+      help: 'limits for every client, e.g. "p99<10ms,errors<0.1%,limited_share=0.1±0.01"; exit code 6 if one is missed',
       repeatable: true,
     },
   ],
@@ -327,7 +335,7 @@ const placement: SettingGroup = {
     {
       key: "plugin",
       value: "<path>",
-      help: "a file or folder that adds clients, limiters, options or traffic; several times for several",
+      help: "file or folder that adds clients, limiters, options or traffic; repeatable",
       variable: "PLUGINS",
       variableHelp: `files and folders that add clients, limiters, options or traffic, separated by "${delimiter}"`,
       repeatable: true,
@@ -335,26 +343,29 @@ const placement: SettingGroup = {
     {
       key: "store-cpus",
       value: "<n>",
-      help: "CPU cap of a store node in a container; else 2",
+      help: "CPU cap of a store node in a container",
+      defaultText: "2",
       variable: "STORE_CPUS",
     },
     {
       key: "store-memory",
       value: "<size>",
-      help: "its memory cap, e.g. 512m; else 2g",
+      help: "memory cap of a store node in a container, e.g. 512m",
+      defaultText: "2g",
       variable: "STORE_MEMORY",
-      variableHelp: "memory cap of a store node, e.g. 512m; else 2g",
     },
     {
       key: "server-cpus",
       value: "<n>",
-      help: "CPU cap of the server; else none",
+      help: "CPU cap of the server",
+      defaultText: "none",
       variable: "SERVER_CPUS",
     },
     {
       key: "loadtest-cpus",
       value: "<n>",
-      help: "CPU cap of the load generator; else none",
+      help: "CPU cap of the load generator",
+      defaultText: "none",
       variable: "LOADTEST_CPUS",
     },
     {
@@ -373,21 +384,23 @@ const placement: SettingGroup = {
     {
       key: "valkey-server",
       value: "<path>",
-      help: "store program; else PATH, else embedded",
+      help: "Valkey program",
+      defaultText: "from PATH, else embedded",
       variable: "VALKEY_SERVER",
       onResume: "flag or variable",
     },
     {
       key: "redis-server",
       value: "<path>",
-      help: "store program; else PATH",
+      help: "Redis program",
+      defaultText: "from PATH",
       variable: "REDIS_SERVER",
       onResume: "flag or variable",
     },
     {
       key: "store-url",
       value: "<url>",
-      help: "measure a store that you already run: redis[s]://[user:password@]host[:port]; better as STORE_URL, which no process list shows",
+      help: "measure a store that you already run: redis[s]://[user:password@]host[:port]; process lists show the flag, but not STORE_URL",
       variable: "STORE_URL",
       variableHelp: "measure a store that you already run: redis[s]://[user:password@]host[:port]",
       secret: true,
@@ -396,7 +409,7 @@ const placement: SettingGroup = {
     {
       key: "store-ca",
       value: "<file>",
-      help: "certificate (PEM) that vouches for rediss://",
+      help: "CA certificate (PEM) for rediss://",
       variable: "STORE_CA",
       onResume: "flag or variable",
     },
@@ -412,61 +425,61 @@ const placement: SettingGroup = {
     {
       key: "resume",
       value: "[campaign]",
-      help: "go on with a campaign of --output where it stopped, by default the newest: takes no flag that bears on its plan",
+      help: "continue a campaign of --output (default: the newest); refuses flags that change its plan",
       flagOnly: true,
       onResume: "flag",
     },
     {
       key: "allow-parallel",
-      help: "start although another campaign is running",
+      help: "start even if another campaign is running",
       incidental: true,
       onResume: "flag",
     },
     {
       key: "force",
-      help: "start although the preset asks for a machine without warnings",
+      help: "start even if the preset refuses a machine with warnings",
       incidental: true,
     },
   ],
 };
 
 const output: SettingGroup = {
-  title: "What it tells:",
+  title: "Output:",
   settings: [
     {
       key: "config",
       value: "<file>",
-      help: "the same settings from a YAML file, or from the manifest.json of a campaign to repeat; flags win",
+      help: "read settings from a YAML file, or from the manifest.json of a campaign to repeat; flags override them",
       flagOnly: true,
     },
     {
       key: "json",
-      help: "one JSON object a line on standard output, all else on standard error; one document with --dry-run",
+      help: "one JSON object per line on standard output, everything else on standard error; one document with --dry-run",
       flagOnly: true,
       onResume: "flag",
     },
     {
       key: "quiet",
-      help: "nothing but warnings, what went wrong, and the path of the report",
+      help: "only warnings, problems and the path of the report",
       flagOnly: true,
       onResume: "flag",
     },
     {
       key: "progress",
       value: "<mode>",
-      help: "live|run|phase (redrawn in place, a line a run, a line a phase); else live on a terminal, run elsewhere",
+      help: "live|run|phase (redrawn in place, one line per run, one line per phase); default: live on a terminal, else run",
       flagOnly: true,
       choices: () => valuesOnly(progressModes),
       onResume: "flag",
     },
     {
       key: "verbose",
-      help: "also each second and the lines of the programs",
+      help: "also the figures of each second and the output of the programs",
       flagOnly: true,
       onResume: "flag",
     },
     { key: "legacy", help: "three plain prompts: duration, concurrency, workload", flagOnly: true },
-    { key: "dry-run", help: "print the plan and its estimate, and start nothing", flagOnly: true },
+    { key: "dry-run", help: "print the plan and its estimate; start nothing", flagOnly: true },
   ],
 };
 

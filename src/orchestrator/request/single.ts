@@ -5,7 +5,7 @@ import { formatTargetText, parseTargetText } from "../../contract/target.js";
 import { assignments, requestFromLayers, SHARED_VARIABLES } from "./parse-request.js";
 import type { Request } from "./request.js";
 import { environmentLayer, type SettingValue } from "./setting-layers.js";
-import { SETTINGS, type SingleRunVariable } from "./settings.js";
+import { SETTINGS, type Setting, type SingleRunVariable } from "./settings.js";
 
 const DEFAULT_CLIENT = "valkey-glide";
 
@@ -36,24 +36,24 @@ const settingSchemas: Readonly<Record<string, z.ZodType<string | undefined>>> = 
   singleRunSettings.map(({ singleRun }) => [singleRun.name, singleRun.schema.optional()]),
 );
 
-function helpOf(help: string, variable: SingleRunVariable, settingDefault?: string): string {
-  const shown = variable.defaultText ?? variable.defaultValue ?? settingDefault;
-  return `${variable.help ?? help}${shown === undefined ? "" : ` (default: ${shown})`}`;
+const withDefault = (help: string, shownDefault: string | undefined): string =>
+  shownDefault === undefined ? help : `${help} (default: ${shownDefault})`;
+
+function singleRunHelp({ help, defaultValue, defaultText }: Setting, variable: SingleRunVariable): string {
+  const ownDefault = variable.defaultText ?? variable.defaultValue;
+  return withDefault(variable.help ?? help, ownDefault ?? defaultText ?? defaultValue);
 }
 
 /** Every variable of a single run with its help. */
 export const SINGLE_VARIABLES: Readonly<Record<string, string>> = {
   ...targetHelp,
   ...Object.fromEntries(
-    singleRunSettings.map(({ help, defaultValue, singleRun }) => [
-      singleRun.name,
-      helpOf(help, singleRun, defaultValue),
-    ]),
+    singleRunSettings.map((setting) => [setting.singleRun.name, singleRunHelp(setting, setting.singleRun)]),
   ),
   OUTPUT_FILE: "the result is copied to this file too",
   ...Object.fromEntries(
-    SETTINGS.flatMap(({ variable, variableHelp, help }) =>
-      variable ? [[variable, variableHelp ?? help]] : [],
+    SETTINGS.flatMap(({ variable, variableHelp, help, defaultText }) =>
+      variable ? [[variable, withDefault(variableHelp ?? help, defaultText)]] : [],
     ),
   ),
 };

@@ -131,7 +131,7 @@ test("a second Ctrl-C ends it at once, and says how to remove what is left [R-in
   campaign.signal("SIGINT");
   const { code, stderr } = await campaign.ended;
   expect(code).toBe(130);
-  expect(stderr).toMatch(/ended at once; remove what is left with: ratelimit-bench clean\n$/);
+  expect(stderr).toMatch(/ended at once; remove leftovers with: ratelimit-bench clean\n$/);
   expect((await campaign.left()).map(({ role }) => role)).toContain("server");
   expect((await Campaign.command(home, ["clean", "--yes"]).ended).code).toBe(0);
   expect(await campaign.traces()).toEqual([]);

@@ -5,13 +5,13 @@ const list = (words: readonly string[]): string => `'${words.join(" ")}'`;
 /** The shell completes paths itself. */
 const PATHS_FOLLOW = "compopt -o default 2>/dev/null; return";
 
-/** What is done after any of these flags. */
+/** A branch of the case statement: the action after any of these flags. */
 function branch(command: string, flags: readonly CompletionFlag[], action: string): string[] {
   if (flags.length === 0) return [];
   return [`    ${flags.map(({ name }) => `${command}:${name}`).join("|")}) ${action} ;;`];
 }
 
-/** A bash script for `source <(…)`; it needs no other package of completions and runs no program. */
+/** A bash script for `source <(…)`. It needs no bash-completion package and runs no program. */
 export function bashScript(commands: readonly CompletionCommand[]): string {
   const values = commands.flatMap(({ name, flags }) => {
     const valued = flags.filter(({ placeholder }) => placeholder !== undefined);
@@ -28,13 +28,13 @@ export function bashScript(commands: readonly CompletionCommand[]): string {
     const names = command.flags.map(({ name }) => name);
     return `    ${command.name}:-*) words=${list(names)} ;;`;
   });
-  const takers = commands.filter(({ takesPaths }) => takesPaths);
+  const withPaths = commands.filter(({ takesPaths }) => takesPaths);
   const words = commands.filter((command) => command.words.length > 0);
   return `# Completion of ratelimit-bench for bash, made by: ratelimit-bench completion bash
 _ratelimit_bench() {
   local IFS=$' \\t\\n' line=\${COMP_LINE:0:COMP_POINT} command= previous= current words= head= reply
   local -a typed
-  # Split at blanks alone: bash itself also splits at the colons and equals signs of values.
+  # Split at blanks only: bash itself also splits at colons and equals signs in values.
   read -ra typed <<<"$line"
   [[ $line == *[[:blank:]] ]] && typed+=('')
   current=\${typed[\${#typed[@]} - 1]}
@@ -52,7 +52,7 @@ ${values.join("\n")}
     *) case $command:$current in
 ${flags.join("\n")}
 ${words.map((command) => `    ${command.name}:*) words=${list(command.words)} ;;`).join("\n")}
-${takers.map(({ name }) => `    ${name}:*) ${PATHS_FOLLOW} ;;`).join("\n")}
+${withPaths.map(({ name }) => `    ${name}:*) ${PATHS_FOLLOW} ;;`).join("\n")}
     esac ;;
   esac
   # The last word of a list.
@@ -60,7 +60,7 @@ ${takers.map(({ name }) => `    ${name}:*) ${PATHS_FOLLOW} ;;`).join("\n")}
   while IFS= read -r reply; do
     [[ -z $reply ]] || COMPREPLY+=("$head$reply")
   done < <(compgen -W "$words" -- "$current")
-  # What readline takes for a word starts after the last colon.
+  # A word of readline starts after the last colon.
   if [[ $COMP_WORDBREAKS == *:* && $head$current == *:* ]]; then
     current=$head$current
     current=\${current%"\${current##*:}"}

@@ -2,7 +2,7 @@ import type { Command, Option } from "commander";
 import { SETTINGS } from "../../request/settings.js";
 import type { CliCommand } from "../types.js";
 
-/** A flag, and what may follow it. */
+/** A flag and its possible values. */
 export interface CompletionFlag {
   name: string;
   summary: string;
@@ -10,7 +10,7 @@ export interface CompletionFlag {
   placeholder?: string;
   /** Whether the value may be left out. */
   optional?: boolean;
-  /** Words that may stand in its value; several are separated by commas where the flag takes a list. */
+  /** Values to offer. A flag that takes a list separates them by commas. */
   values: readonly string[];
   /** Whether the value is a path. */
   isPath: boolean;
@@ -19,21 +19,21 @@ export interface CompletionFlag {
 export interface CompletionCommand {
   name: string;
   summary: string;
-  /** Words that may follow the command. */
+  /** Arguments to offer. */
   words: readonly string[];
-  /** Whether paths may follow it. */
+  /** Whether it takes paths as arguments. */
   takesPaths: boolean;
   flags: readonly CompletionFlag[];
 }
 
-/** What may follow flags whose commander option does not list its choices. */
-export const VALUES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+/** Choices of the settings, for options that do not list theirs to commander. */
+export const SETTING_VALUES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   SETTINGS.flatMap(({ key, choices }) =>
     choices ? [[`--${key}`, choices().map(({ value }) => value)]] : [],
   ),
 );
 
-const PATHS = /^(dir|file|path|folder|campaign)/i;
+const PATH_PLACEHOLDER = /^(dir|file|path|folder|campaign)/i;
 
 function flagOf({ long, flags, description, argChoices }: Option): CompletionFlag[] {
   if (!long) return [];
@@ -43,8 +43,8 @@ function flagOf({ long, flags, description, argChoices }: Option): CompletionFla
       name: long,
       summary: description,
       ...(placeholder ? { placeholder, optional: bracket === "[" } : {}),
-      values: placeholder ? (argChoices ?? VALUES[long] ?? []) : [],
-      isPath: placeholder !== undefined && PATHS.test(placeholder),
+      values: placeholder ? (argChoices ?? SETTING_VALUES[long] ?? []) : [],
+      isPath: placeholder !== undefined && PATH_PLACEHOLDER.test(placeholder),
     },
   ];
 }
@@ -54,7 +54,7 @@ function describe(name: string, command: Command): CompletionCommand {
     name,
     summary: command.description(),
     words: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
-    takesPaths: command.registeredArguments.some((argument) => PATHS.test(argument.name())),
+    takesPaths: command.registeredArguments.some((argument) => PATH_PLACEHOLDER.test(argument.name())),
     flags: [
       ...command.options.filter(({ hidden }) => !hidden).flatMap(flagOf),
       { name: "--help", summary: "display help for command", values: [], isPath: false },
@@ -62,6 +62,6 @@ function describe(name: string, command: Command): CompletionCommand {
   };
 }
 
-/** All that can be completed, read from the commands' own definitions. */
+/** Commands, flags and values to complete, read from the definitions of the commands. */
 export const completionOf = (commands: readonly CliCommand[]): CompletionCommand[] =>
   commands.map((command) => describe(command.name, command.definition({ commands })));

@@ -3,13 +3,13 @@ import type { CompletionCommand, CompletionFlag } from "./words.js";
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const escaped = (text: string, characters: RegExp): string => text.replaceAll(characters, "\\$&");
 
-/** A flag as `_arguments` takes it. */
+/** A flag in the syntax of `_arguments`. */
 function specification({ name, summary, placeholder, optional, values, isPath }: CompletionFlag): string {
   const explained = `${name}${placeholder ? "=" : ""}[${escaped(summary, /[\\[\]]/g)}]`;
   if (placeholder === undefined) return quoted(explained);
   const words = values.map((value) => escaped(value, /[\\:]/g)).join(" ");
   const add = placeholder.startsWith("list") ? "_sequence compadd" : "compadd";
-  // No space after a word that goes on.
+  // No space after a value that is continued.
   const suffix = values.some((value) => value.endsWith(":")) ? ' -S ""' : "";
   const action = isPath ? "_files" : words && `${add}${suffix} - ${words}`;
   return quoted(`${explained}${optional ? "::" : ":"}${escaped(placeholder, /[\\:]/g)}:${action}`);

@@ -2,7 +2,7 @@ import { Argument, Option } from "commander";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { versionReportSchema } from "../../../../src/contract/version-report.js";
-import { completionOf, VALUES } from "../../../../src/orchestrator/commands/completion/words.js";
+import { completionOf, SETTING_VALUES } from "../../../../src/orchestrator/commands/completion/words.js";
 import { findCommand, overview } from "../../../../src/orchestrator/commands/help.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
 import type { CliCommand, CliContext } from "../../../../src/orchestrator/commands/types.js";
@@ -110,7 +110,7 @@ describe("completion", () => {
   });
 
   test("tells values only of flags that there are", () => {
-    for (const name of Object.keys(VALUES)) expect(flag(name)?.values.length).toBeGreaterThan(0);
+    for (const name of Object.keys(SETTING_VALUES)) expect(flag(name)?.values.length).toBeGreaterThan(0);
   });
 
   test("leaves out no flag whose help lists its words", () => {
