@@ -34,7 +34,7 @@ test("all six targets on real stores, with every role's caps, counters and image
     ...["--duration-mode", "custom:5", "--concurrency", "50", "--warmup", "1"],
   ]);
   const { code, stderr } = await campaign.ended;
-  expect(stderr).toBe(campaign.suspectsTold);
+  expect(stderr).toBe(campaign.suspectWarning);
   expect(code).toBe(0);
   expect(added(before)).toEqual([]);
   expect(docker("inspect", "--format", "{{.State.Running}}", others)).toBe("true");
@@ -83,7 +83,7 @@ describe("while a run is measured", () => {
       onTestFinished(() => void taken.close());
     }
     const campaign = Campaign.run(newFolder(), "iovalkey", [...DOCKER, "--duration-mode", "custom:20"]);
-    await campaign.reaches("measure");
+    await campaign.waitForLog("measure");
     const roles = running();
     expect([...roles.keys()].sort()).toEqual(["generator", "helper-server", "server", "store-1"]);
     for (const [role, id] of roles) {
@@ -130,7 +130,7 @@ describe("while a run is measured", () => {
       "--duration-mode",
       "custom:30",
     ]);
-    await campaign.reaches("measure");
+    await campaign.waitForLog("measure");
     campaign.signal(signal);
     const began = performance.now();
     const { code } = await campaign.ended;
@@ -143,7 +143,7 @@ describe("while a run is measured", () => {
     const before = everything();
     const flags = [...DOCKER, "--duration-mode", "custom:3", "--runs", "2"];
     const campaign = Campaign.run(newFolder(), "iovalkey", flags);
-    await campaign.reaches("measure");
+    await campaign.waitForLog("measure");
     docker("kill", await until(() => running().get("server")));
     const { code } = await campaign.ended;
     expect(code).toBe(4);

@@ -37,7 +37,7 @@ test("plugins are measured in containers, from images that hold them: nothing is
     ...["--runtime", "docker", "--plugin", client, "--plugin", folderPlugin(home), "--traffic", "halves"],
     ...["--duration-mode", "custom:4"],
   ]);
-  await campaign.reaches("measure");
+  await campaign.waitForLog("measure");
   const roles = running();
   for (const role of ["server", "generator"]) {
     const id = roles.get(role) ?? "";

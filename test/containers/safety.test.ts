@@ -44,7 +44,7 @@ describe("a campaign in containers that is killed goes on, and nothing is left:"
     const before = everything();
     const home = newFolder();
     const killed = Campaign.run(home, clients, [...DOCKER, "--runs", "2"]);
-    await killed.reaches(line, times);
+    await killed.waitForLog(line, times);
     killed.signal("SIGKILL");
     await killed.ended;
     if (phase !== "report") expect(added(before)).not.toEqual([]);
@@ -97,7 +97,7 @@ describe("while an image is built", () => {
     await campaign.part("helper");
     campaign.signal("SIGINT");
     expect((await campaign.ended).code).toBe(130);
-    expect(await campaign.traces()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
   });
 
   test("kill -9 leaves a build that `clean` ends [R-killed-6]", async () => {
@@ -106,9 +106,9 @@ describe("while an image is built", () => {
     await campaign.part("helper");
     campaign.signal("SIGKILL");
     await campaign.ended;
-    expect((await campaign.left()).map(({ role }) => role)).toEqual(["helper"]);
+    expect((await campaign.runningProcesses()).map(({ role }) => role)).toEqual(["helper"]);
     expect((await Campaign.command(home, ["clean", "--yes"]).ended).code).toBe(0);
-    expect(await campaign.traces()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
   });
 });
 
@@ -116,7 +116,7 @@ test("a server that runs out of memory fails its run with that reason, and no re
   const before = everything();
   const home = newFolder();
   const campaign = Campaign.run(home, "none", [...DOCKER, "--duration-mode", "custom:20"]);
-  await campaign.reaches("measure");
+  await campaign.waitForLog("measure");
   // A campaign that lives is not cleaned away.
   expect((await Campaign.command(home, ["clean"]).ended).stdout).not.toMatch(/container|network/);
   const server = await until(() => running().get("server"));

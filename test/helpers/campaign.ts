@@ -14,43 +14,43 @@ import { leaseSchema } from "../../src/orchestrator/ownership/state-folder.js";
 import { endProcess, startTimeOf } from "../../src/runtimes/processes.js";
 import { type Ended, ROOT } from "./programs.js";
 
-/** A process that the campaign started, as its lease names it. */
-interface Held {
+/** A process that the campaign started, as listed in its lease. */
+interface StartedProcess {
   pid: number;
   started: string;
   role: string;
 }
 
-/** What a campaign of the tests is asked for, unless it asks for something else: a list given twice is joined. */
+/** The default flags of campaigns in tests. A flag that is given twice joins its lists, so given flags replace these. */
 const QUICK: Readonly<Record<string, string>> = {
   "--duration-mode": "custom:1",
   "--concurrency": "8",
   "--warmup": "0.5",
   "--cooldown": "0",
   "--runs": "1",
-  // Also where an engine answers, which `auto` would take.
+  // `auto` would choose a container engine where there is one.
   "--runtime": "local",
 };
 const quick = (flags: readonly string[]): string[] =>
   Object.entries(QUICK).flatMap(([name, value]) => (flags.includes(name) ? [] : [name, value]));
 
-/** What the state folder is for; `overheads.json` is what campaigns have learnt of the machine. */
-const KEPT = ["leases", "overheads.json"];
+/** What stays in the state folder; `overheads.json` has the overheads of this machine. */
+const STATE_FILES = ["leases", "overheads.json"];
 
-/** Said of the machine before the first run: whether it is depends on who else works there, and no campaign's doing. */
-const OF_THE_MACHINE = /^Other programs use [\d.]+ of this machine's [^\n]+ \(M25\)\n/m;
+/** The warning about other programs, which depends on the machine, not on the campaign. */
+const FOREIGN_LOAD_WARNING = /^Other programs use [\d.]+ of this machine's [^\n]+ \(M25\)\n/m;
 
 const CLI = [process.execPath, join(ROOT, "dist/orchestrator/cli.js")];
 
 /**
- * The command line as a user starts it, with a state folder, a results root and a folder for temporary files of its
- * own (each with a space in its name), so that what it leaves can be seen whoever else works on this machine.
+ * The command line as a user starts it. It has its own state folder, results root and folder for temporary files (each
+ * with a space in its name), so that tests see what it leaves behind.
  */
 export class Campaign {
   readonly root: string;
   readonly ended: Promise<Ended>;
   readonly #process: ChildProcess;
-  readonly #held = new Map<number, Held>();
+  readonly #processes = new Map<number, StartedProcess>();
   readonly #output = { stdout: "", stderr: "" };
   #over = false;
 
@@ -78,14 +78,14 @@ export class Campaign {
       this.#process.once("close", (code) => {
         this.#over = true;
         const { stdout, stderr } = this.#output;
-        resolve({ code, stdout, stderr: stderr.replace(OF_THE_MACHINE, "") });
+        resolve({ code, stdout, stderr: stderr.replace(FOREIGN_LOAD_WARNING, "") });
       });
     });
     const watching = this.#watch();
     onTestFinished(async () => {
       this.signal("SIGKILL");
       await watching;
-      for (const { pid } of await this.left()) await endProcess(pid).catch(() => {});
+      for (const { pid } of await this.runningProcesses()) await endProcess(pid).catch(() => {});
     });
   }
 
@@ -103,7 +103,7 @@ export class Campaign {
     return new Campaign(home, [join(ROOT, "scripts", name)], env);
   }
 
-  /** A campaign of short runs; flags that are given win. */
+  /** A campaign of short runs; given flags replace the defaults. */
   static run(
     home: string,
     clients: string,
@@ -118,7 +118,7 @@ export class Campaign {
     );
   }
 
-  /** As `run`, where no file can become larger than so many KiB: as on a disk that is full. */
+  /** As `run`, but no file can become larger than so many KiB, as on a full disk. */
   static onFullDisk(home: string, kib: number, parameters: readonly string[]): Campaign {
     return new Campaign(
       home,
@@ -127,7 +127,7 @@ export class Campaign {
     );
   }
 
-  /** Goes on with a campaign of that home. */
+  /** Resumes the campaign of that home. */
   static resume(
     home: string,
     flags: readonly string[] = [],
@@ -137,9 +137,9 @@ export class Campaign {
     return new Campaign(home, [...CLI, "run", "--resume", ...output, ...flags], env);
   }
 
-  /** What it said of other programs on this machine, if it did. */
-  get saidOfMachine(): string | undefined {
-    return OF_THE_MACHINE.exec(this.#output.stderr)?.[0];
+  /** The warning about other programs on this machine, if there was one. */
+  get foreignLoadWarning(): string | undefined {
+    return FOREIGN_LOAD_WARNING.exec(this.#output.stderr)?.[0];
   }
 
   get state(): string {
@@ -158,7 +158,7 @@ export class Campaign {
     this.#process.kill(signal);
   }
 
-  /** Nobody reads standard output any more. */
+  /** Closes the reading end of standard output. */
   closeOutput(): void {
     this.#process.stdout?.destroy();
   }
@@ -170,16 +170,16 @@ export class Campaign {
     return join(root, name ?? "none yet");
   }
 
-  /** Waits until it has said that on standard error. */
-  async says(text: string): Promise<void> {
+  /** Waits for a text on standard error. */
+  async waitForStderr(text: string): Promise<void> {
     while (!this.#output.stderr.includes(text)) {
-      if (this.#over) throw new Error(`ended without a word of ${text}: ${JSON.stringify(this.#output)}`);
+      if (this.#over) throw new Error(`ended without ${text}: ${JSON.stringify(this.#output)}`);
       await delay(10);
     }
   }
 
-  /** Waits until the log has so many lines that end so. */
-  async reaches(text: string, times = 1): Promise<void> {
+  /** Waits until the log has so many lines that end with a text. */
+  async waitForLog(text: string, times = 1): Promise<void> {
     const log = () => {
       const path = join(this.folder, "benchmark.log");
       return existsSync(path) ? readFileSync(path, "utf8") : "";
@@ -193,7 +193,7 @@ export class Campaign {
   /** The process of the part with this role, once there is one. */
   async part(role: string): Promise<number> {
     for (;;) {
-      const found = [...this.#held.values()].find((held) => held.role === role);
+      const found = [...this.#processes.values()].find((held) => held.role === role);
       if (found) return found.pid;
       if (this.#over) throw new Error(`ended without a ${role}: ${JSON.stringify(this.#output)}`);
       await delay(20);
@@ -218,8 +218,8 @@ export class Campaign {
     return [...this.results.values()].map((result) => measuredResultSchema.parse(result));
   }
 
-  /** What standard error must say of its suspect runs, and nothing where it has none. */
-  get suspectsTold(): string {
+  /** The expected warning about suspect runs; empty where there are none. */
+  get suspectWarning(): string {
     const suspects = this.measured.filter(({ verdict }) => verdict.status === "suspect");
     const rules = new Set(suspects.flatMap(({ verdict }) => verdict.reasons.map(({ rule }) => rule)));
     if (suspects.length === 0) return "";
@@ -229,53 +229,53 @@ export class Campaign {
     return `${suspects.length} of ${of} ${are} suspect (${named}): the report says why\n`;
   }
 
-  /** Processes that were started and still live. */
-  async left(): Promise<Held[]> {
+  /** Processes that were started and are still running. */
+  async runningProcesses(): Promise<StartedProcess[]> {
     const alive = await Promise.all(
-      [...this.#held.values()].map(async (held) =>
+      [...this.#processes.values()].map(async (held) =>
         (await startTimeOf(held.pid)) === held.started ? [held] : [],
       ),
     );
     return alive.flat();
   }
 
-  /** All that may be left behind: processes, sockets, temporary files, leases and locks. */
-  async traces(): Promise<string[]> {
-    const left = (await this.left()).map(({ pid, role }) => `process ${pid} (${role})`);
+  /** Everything that was left behind: processes, sockets, temporary files, leases and locks. */
+  async leftovers(): Promise<string[]> {
+    const left = (await this.runningProcesses()).map(({ pid, role }) => `process ${pid} (${role})`);
     const sockets = readdirSync("/tmp").filter((name) =>
-      [...this.#held.keys()].some((pid) => name.startsWith(`glide-socket-${pid}-`)),
+      [...this.#processes.keys()].some((pid) => name.startsWith(`glide-socket-${pid}-`)),
     );
     const state = join(this.state, "ratelimit-bench");
     const files = [this.temporary, this.#leases, state]
       .filter(existsSync)
-      .flatMap((folder) => readdirSync(folder).filter((name) => !KEPT.includes(name)));
+      .flatMap((folder) => readdirSync(folder).filter((name) => !STATE_FILES.includes(name)));
     return [...left, ...sockets, ...files];
   }
 
-  /** How many processes were seen. */
-  get seen(): number {
-    return this.#held.size;
+  /** How many processes the leases have listed. */
+  get processCount(): number {
+    return this.#processes.size;
   }
 
-  /** Notes every process that stands in a lease. */
+  /** Records every process in a lease. */
   async #watch(): Promise<void> {
     while (!this.#over) {
       const names = existsSync(this.#leases) ? readdirSync(this.#leases) : [];
-      // What is still being written is no lease yet.
-      for (const name of names) if (name.endsWith(".json")) this.#note(join(this.#leases, name));
+      // Other files are still being written.
+      for (const name of names) if (name.endsWith(".json")) this.#record(join(this.#leases, name));
       await delay(20);
     }
   }
 
-  #note(path: string): void {
+  #record(path: string): void {
     try {
       for (const { pid, started, folder } of leaseSchema.parse(JSON.parse(readFileSync(path, "utf8")))
         .processes) {
         const role = folder ? basename(folder).replace(/-[^-]*$/, "") : "helper";
-        this.#held.set(pid, { pid, started, role });
+        this.#processes.set(pid, { pid, started, role });
       }
     } catch {
-      // It was given back in this moment.
+      // The lease was just removed.
     }
   }
 }

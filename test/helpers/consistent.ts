@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { MeasuredResult } from "../../src/contract/result.js";
 
-/** The test's own arithmetic: what must hold of every result, however it was obtained. */
+/** Invariants of every result, computed independently of the program. */
 export function expectConsistent(result: MeasuredResult): void {
   const { counts, requests, duration, request } = result;
   expect(requests.total).toBe(counts.allowed + counts.limited);

@@ -4,10 +4,10 @@ import { makePlan } from "../../src/orchestrator/plan/plan.js";
 import type { Output, Outputs, Screen } from "../../src/orchestrator/ui/types.js";
 import { everything, requestOf } from "./request.js";
 
-export const BEGAN_MS = Date.parse("2026-01-01T12:00:00.000Z");
-const atS = (second: number): string => new Date(BEGAN_MS + 1000 * second).toISOString();
+export const STARTED_MS = Date.parse("2026-01-01T12:00:00.000Z");
+const atS = (second: number): string => new Date(STARTED_MS + 1000 * second).toISOString();
 
-/** Of two runs of iovalkey at 8 connections and 10 s, unless the flags say otherwise. */
+/** The plan of two runs of iovalkey at 8 connections and 10 s, unless flags change it. */
 export const planOf = (...flags: readonly string[]): Plan =>
   makePlan(
     requestOf("--runs", "2", "--concurrency", "8", "--duration-mode", "custom:10", ...flags),
@@ -16,8 +16,8 @@ export const planOf = (...flags: readonly string[]): Plan =>
 
 type Change<Kind extends CampaignEvent["event"]> = Partial<Omit<EventOf<Kind>, "event" | "at">>;
 
-/** The events of a campaign of a plan, each valid by the schema; `second` is when, since the campaign began. */
-export class Telling {
+/** The events of a campaign; each fits the schema. `second` counts from the start of the campaign. */
+export class EventFixture {
   readonly plan: Plan;
 
   constructor(plan = planOf()) {
@@ -156,8 +156,8 @@ export class Telling {
     });
 }
 
-/** A stream that keeps what is written to it. */
-export class Kept implements Output {
+/** A stream that captures what is written to it. */
+export class CapturedOutput implements Output {
   text = "";
   readonly isTTY: boolean;
   columns = 80;
@@ -183,12 +183,12 @@ export class Kept implements Output {
 }
 
 /** What a screen writes about these events. */
-export function shown(
+export function render(
   open: (outputs: Outputs) => Screen,
   events: readonly CampaignEvent[],
-  out = new Kept(),
-): { out: Kept; err: Kept } {
-  const err = new Kept();
+  out = new CapturedOutput(),
+): { out: CapturedOutput; err: CapturedOutput } {
+  const err = new CapturedOutput();
   const screen = open({ out, err });
   for (const event of events) screen.show(event);
   screen.close();

@@ -12,19 +12,19 @@ import { FakeRuntime } from "./fake-runtime.js";
 import { ROOT } from "./programs.js";
 import { everything, requestOf } from "./request.js";
 
-export interface BegunCampaign {
+export interface CampaignFixture {
   folder: string;
   manifest: Manifest;
   /** Writes a result with its checksum. */
   save(index: number, result: Result): string;
 }
 
-/** The folder of a campaign as it stands before its first run. */
-export async function beginCampaign(
+/** The folder of a campaign before its first run. */
+export async function createCampaign(
   root: string,
   name: string,
   flags: readonly string[] = ["--clients", "none", "--runs", "3", "--concurrency", "50"],
-): Promise<BegunCampaign> {
+): Promise<CampaignFixture> {
   const request = requestOf(...flags);
   const plan = makePlan(request, everything);
   const manifest = await startManifest(name, request, plan, new FakeRuntime(), undefined, ROOT);
@@ -50,7 +50,7 @@ const plannedOf = ({ plan }: Manifest, index: number) => {
   return { found, run: planned.run };
 };
 
-/** A measurement of that planned run. */
+/** A result of a planned run. */
 export function measuredRun(manifest: Manifest, index: number): MeasuredResult {
   const { found, run } = plannedOf(manifest, index);
   const evidence = validEvidence();

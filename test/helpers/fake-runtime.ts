@@ -2,7 +2,7 @@ import type { Exit, Part, ProgramFacts, RunningPart, Runtime } from "../../src/r
 
 const nothing = (): void => {};
 
-/** A part that is nothing but a note of what was done with it. */
+/** A part that only records the calls on it. */
 class FakePart implements RunningPart {
   readonly role: string;
   readonly address = { host: "127.0.0.1", port: 1 };
@@ -41,25 +41,25 @@ class FakePart implements RunningPart {
 
   async stop(): Promise<void> {
     if (this.#runtime.unstoppable.has(this.role)) throw new Error("it does not listen");
-    this.#runtime.told.push(`stop ${this.role}`);
+    this.#runtime.calls.push(`stop ${this.role}`);
     this.#runtime.alive.delete(this.role);
     this.#end({ code: null, signal: "SIGTERM" });
   }
 }
 
-/** Starts nothing: tells what it was asked, in order, and waits where the test wants it to. */
+/** Starts nothing: records its calls in order, and waits where the test wants it to. */
 export class FakeRuntime implements Runtime {
   readonly id = "fake";
   readonly capsApplied = false;
   readonly counterSource = "fake";
-  readonly told: string[] = [];
+  readonly calls: string[] = [];
   readonly alive = new Set<string>();
   /** Roles whose `stop` fails. */
   readonly unstoppable = new Set<string>();
-  /** What happens between a part's beginning and its readiness, by role. */
-  readonly becomingReady = new Map<string, () => Promise<void>>();
+  /** What happens between a part's start and its readiness, by role. */
+  readonly whileStarting = new Map<string, () => Promise<void>>();
   /** What happens before a part exists, by role. */
-  readonly beforeBeginning = new Map<string, () => Promise<void>>();
+  readonly beforeStart = new Map<string, () => Promise<void>>();
   #pid = 100;
 
   program(): ProgramFacts | string {
@@ -68,14 +68,14 @@ export class FakeRuntime implements Runtime {
 
   async close(): Promise<void> {}
 
-  async start(part: Part, onBegun: (running: RunningPart) => Promise<void>): Promise<RunningPart> {
-    await this.beforeBeginning.get(part.role)?.();
+  async start(part: Part, onStarted: (running: RunningPart) => Promise<void>): Promise<RunningPart> {
+    await this.beforeStart.get(part.role)?.();
     const running = new FakePart(this, part.role, this.#pid++);
     this.alive.add(part.role);
-    this.told.push(`start ${part.role}`);
+    this.calls.push(`start ${part.role}`);
     try {
-      await onBegun(running);
-      await this.becomingReady.get(part.role)?.();
+      await onStarted(running);
+      await this.whileStarting.get(part.role)?.();
     } catch (error) {
       await running.stop();
       throw error;
@@ -94,7 +94,7 @@ export const partOf = (role: string): Part => ({
 });
 
 /** A promise that the test settles itself. */
-export function held(): { promise: Promise<void>; release: () => void } {
+export function deferred(): { promise: Promise<void>; release: () => void } {
   let release = nothing;
   const promise = new Promise<void>((resolve) => {
     release = resolve;

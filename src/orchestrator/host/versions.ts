@@ -156,7 +156,7 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
 }
 
 const PACKAGE_JSON = { private: true, description: "A version that ratelimit-bench was asked to measure" };
-/** Install scripts run code that nobody requested, so they are off; packages that need one cannot be measured. */
+/** Install scripts are off, since nobody requested their code: what a package needs must come from the registry. */
 const NPM_ARGUMENTS = [
   ...["install", "--ignore-scripts", "--save-exact", "--omit=dev", "--no-bin-links", "--no-package-lock"],
   // By default npm retries for more than a minute before it reports that there is no network.

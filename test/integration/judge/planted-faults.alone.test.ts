@@ -48,7 +48,7 @@ describe("a fault that is planted in a real run gets its verdict", () => {
     const store = await TestStore.start();
     try {
       const campaign = onStore(store, "iovalkey", ["--duration-mode", "custom:4", "--traffic", "allowed"]);
-      await campaign.reaches("measure");
+      await campaign.waitForLog("measure");
       await delay(1_000);
       await store.kill();
       await delay(500);
@@ -101,7 +101,7 @@ describe.skipIf(process.platform !== "linux")("programs of somebody else beside 
   test("two busy loops a CPU: said before the run, suspect by M25, and the host's CPU was the limit", async () => {
     burn(2 * cpus().length);
     const { campaign, result, load } = await run();
-    expect(campaign.saidOfMachine).toMatch(/^Other programs use /);
+    expect(campaign.foreignLoadWarning).toMatch(/^Other programs use /);
     expect(load.foreign_cpu_percent).toBeGreaterThan(50);
     expect(broken(result)).toContain("M25 suspect");
     expect(result.limited_by?.resource).toBe("host CPU");

@@ -23,7 +23,7 @@ test(
     const home = newFolder();
     const killed = Campaign.run(home, "memory,none", ["--runs", "auto", "--max-runs", "6"]);
     // In the sixth run, which is of the third round.
-    await killed.reaches("  measure", 6);
+    await killed.waitForLog("  measure", 6);
     killed.signal("SIGKILL");
     await killed.ended;
 
@@ -42,11 +42,11 @@ test(
     expect(configurations.map(({ missing_runs }) => missing_runs)).toEqual([0, 0]);
     for (const line of [adaptive.sentence, ...adaptive.concluded, ...adaptive.not_concluded])
       expect(stdout).toContain(line);
-    expect(await campaign.traces()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
   },
 );
 
-test("a budget ends it between two rounds, which is said, and what was left out is not missing", async () => {
+test("a budget ends it between two rounds with a message, and the rounds that were left out are not missing", async () => {
   const campaign = Campaign.run(newFolder(), "none", ["--runs", "auto", "--budget", "12s", "--json"]);
   const { code, stdout, stderr } = await campaign.ended;
   expect(code, stderr).toBe(0);

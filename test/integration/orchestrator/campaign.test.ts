@@ -15,7 +15,7 @@ const noneInvalid = (campaign: Campaign) =>
     verdict.reasons.filter(({ severity }) => severity === "invalid"),
   );
 
-describe("a campaign of clients and controls leaves reconciled results, a report, and no other trace:", () => {
+describe("a campaign of clients and controls leaves reconciled results, a report, and nothing else:", () => {
   test("a client and the controls", () => expectWhole("iovalkey,controls", ["iovalkey", "none", "memory"]));
 
   test("three clients and the controls", LONG, () =>
@@ -27,7 +27,7 @@ describe("a campaign of clients and controls leaves reconciled results, a report
     const { code, stdout, stderr } = await campaign.ended;
     expect(code, stderr).toBe(0);
     expect(noneInvalid(campaign)).toEqual([]);
-    expect(await campaign.traces()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
 
     const labels = campaign.measured.map(({ configuration }) => configuration?.target.client);
     expect(labels.sort()).toEqual([...clients].sort());
@@ -86,8 +86,8 @@ describe("a campaign on a real cluster", () => {
     const busy = result.store?.nodes.filter(({ at_end }) => Object.keys(at_end.script_calls).length > 0);
     expect(busy?.map(({ role }) => role)).toEqual(["store-1", "store-2", "store-3"]);
     // Six nodes, server, generator and the probes were there, and are gone.
-    expect(campaign.seen).toBeGreaterThanOrEqual(8);
-    expect(await campaign.traces()).toEqual([]);
+    expect(campaign.processCount).toBeGreaterThanOrEqual(8);
+    expect(await campaign.leftovers()).toEqual([]);
   });
 });
 
@@ -108,10 +108,10 @@ describe("a single run, set by the environment", () => {
     expect(code, stderr).toBe(0);
     expect([...campaign.results.keys()]).toEqual(["memory_light_4c_1s_run1.json"]);
     expect(JSON.parse(readFileSync(copy, "utf8"))).toEqual([...campaign.results.values()][0]);
-    expect(await campaign.traces()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
   });
 
-  test("whose OUTPUT_FILE cannot be is refused before anything is measured", async () => {
+  test("whose OUTPUT_FILE cannot be written is refused before anything is measured", async () => {
     const home = newFolder();
     const env = {
       RATE_LIMITER_TYPE: "none",

@@ -19,13 +19,13 @@ const outcomes = (campaign: Campaign) =>
 async function afterLosing(role: string, clients: string, signal: NodeJS.Signals): Promise<Campaign> {
   const campaign = Campaign.run(newFolder(), clients, TWO);
   const pid = await campaign.part(role);
-  await campaign.reaches("  measure");
+  await campaign.waitForLog("  measure");
   process.kill(pid, signal);
   await campaign.ended;
   return campaign;
 }
 
-test("a part that dies or hangs in the first run fails that run alone, and is named [R-server-dies-1]", async () => {
+test("a part that dies or hangs in the first run fails only that run, and is named [R-server-dies-1]", async () => {
   // Side by side, because they mostly wait; each has a state folder of its own.
   const [hanging, ...dying] = await Promise.all([
     afterLosing("store-1", "iovalkey", "SIGSTOP"),
@@ -45,7 +45,7 @@ test("a part that dies or hangs in the first run fails that run alone, and is na
     expect(stderr).toContain("1 of 2 runs failed");
     expect(campaign.manifest.status).toBe("finished");
     expect(existsSync(join(campaign.folder, "report", "index.html"))).toBe(true);
-    expect(await campaign.traces()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
   }
   // What hangs may yet let the window end: then the run is measured, and invalid. It is never valid.
   const [first, second] = hanging.results.values();
@@ -53,13 +53,13 @@ test("a part that dies or hangs in the first run fails that run alone, and is na
   expect(first?.verdict.status).toBe("invalid");
   expect(second?.status).toBe("measured");
   expect(second?.verdict.status).not.toBe("invalid");
-  expect(await hanging.traces()).toEqual([]);
+  expect(await hanging.leftovers()).toEqual([]);
 });
 
-test("a second campaign at once is refused, told of the first, and leaves no folder [R-second-1]", async () => {
+test("a second campaign at the same time is refused with the name of the first, and leaves no folder [R-second-1]", async () => {
   const home = newFolder();
   const first = Campaign.run(home, "none", ["--duration-mode", "custom:60"]);
-  await first.reaches("  measure");
+  await first.waitForLog("  measure");
   const second = Campaign.run(home, "none", ["--output", join(home, "second")]);
   const { code, stderr } = await second.ended;
   expect(code).toBe(3);
@@ -69,7 +69,7 @@ test("a second campaign at once is refused, told of the first, and leaves no fol
   expect((await allowed.ended).code).toBe(0);
   first.signal("SIGINT");
   expect((await first.ended).code).toBe(130);
-  expect(await first.traces()).toEqual([]);
+  expect(await first.leftovers()).toEqual([]);
 });
 
 describe("before anything is started", () => {
@@ -82,8 +82,8 @@ describe("before anything is started", () => {
       stdout: "",
       lines: 1,
     });
-    expect(campaign.seen).toBe(0);
-    expect(await campaign.traces()).toEqual([]);
+    expect(campaign.processCount).toBe(0);
+    expect(await campaign.leftovers()).toEqual([]);
     expect(readdirSync(campaign.root).sort()).not.toContain("x");
   }
 
@@ -117,12 +117,12 @@ describe("before anything is started", () => {
     await expectRefused(Campaign.run(home, "none", [], env), 3, "XDG_STATE_HOME");
   });
 
-  test("a store program that is none is an unfit environment", async () => {
+  test("a file that is not a store program is an unfit environment", async () => {
     const flags = ["--valkey-server", "/no/such/program"];
     await expectRefused(Campaign.run(newFolder(), "iovalkey", flags), 3, "/no/such/program");
   });
 
-  test("without --clients and without a terminal nothing is asked: bad usage that names the flag [R-no-terminal-1]", async () => {
+  test("without --clients and without a terminal there is no menu: bad usage that names the flag [R-no-terminal-1]", async () => {
     await expectRefused(Campaign.command(newFolder(), ["run"]), 2, "--clients");
   });
 

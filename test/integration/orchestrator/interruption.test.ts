@@ -31,12 +31,12 @@ describe("an interruption ends the campaign in order:", () => {
     ["a closed terminal", "measure", "memory", LONG_MEASURE, "SIGHUP", 143],
   ] as const)("%s while %s [R-interrupt-1]", async (_what, phase, clients, flags, signal, expected) => {
     const campaign = Campaign.run(newFolder(), clients, flags);
-    await campaign.reaches(`  ${phase}`);
+    await campaign.waitForLog(`  ${phase}`);
     const { end, stderr } = await interrupt(campaign, signal);
     expect(end).toEqual({ code: expected, inTime: true });
     expect(stderr).toContain("no run was measured: there is no report\n");
     expect(existsSync(join(campaign.folder, "report"))).toBe(false);
-    expect(await campaign.traces()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
     const [run, ...others] = campaign.results.values();
     expect(run).toMatchObject({ status: "aborted", failure: { text: `interrupted by ${signal}` } });
     expect(others).toEqual([]);
@@ -47,10 +47,10 @@ describe("an interruption ends the campaign in order:", () => {
     const campaign = Campaign.run(newFolder(), "memory", LONG);
     await campaign.part("server");
     expect((await interrupt(campaign, "SIGINT")).end).toEqual({ code: 130, inTime: true });
-    expect(await campaign.traces()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
   });
 
-  test("Ctrl-C after a run: what was measured is kept, with a report of it [R-interrupt-3]", async () => {
+  test("Ctrl-C after a run: measured runs are kept, with a report [R-interrupt-3]", async () => {
     const campaign = Campaign.run(newFolder(), "none", ["--runs", "2", "--cooldown", "60"]);
     await expect.poll(() => campaign.results.size, { timeout: 60_000 }).toBe(1);
     const { end, stdout, stderr } = await interrupt(campaign, "SIGINT");
@@ -64,10 +64,10 @@ describe("an interruption ends the campaign in order:", () => {
       `the report is partial: 1 of 2 runs is measured and kept in ${campaign.folder}\n`,
     );
     expect(stderr).not.toContain("generate_report");
-    expect(await campaign.traces()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
   });
 
-  test("Ctrl-C while the report is built: the command that is named builds it [R-interrupt-4]", async () => {
+  test("Ctrl-C while the report is built: the command in the message builds it [R-interrupt-4]", async () => {
     const home = newFolder();
     const programs = join(home, "programs");
     mkdirSync(programs);
@@ -75,11 +75,11 @@ describe("an interruption ends the campaign in order:", () => {
     writeFileSync(join(programs, "python3"), `#!/bin/sh\n${slow}\n`);
     chmodSync(join(programs, "python3"), 0o755);
     const campaign = Campaign.run(home, "none", [], { PATH: `${programs}:${process.env.PATH}` });
-    await campaign.reaches("building the report");
+    await campaign.waitForLog("building the report");
     const { end, stderr } = await interrupt(campaign, "SIGINT");
     expect(end).toEqual({ code: 130, inTime: true });
     expect(campaign.measured).toHaveLength(1);
-    expect(await campaign.traces()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
     const page = join(campaign.folder, "report", "index.html");
     expect(existsSync(page)).toBe(false);
     const [, command = ""] = /build the report of the measured runs with\n {2}(.*)\n/.exec(stderr) ?? [];
@@ -88,7 +88,7 @@ describe("an interruption ends the campaign in order:", () => {
   });
 });
 
-test("Ctrl-C in a search: it tells what it knows and keeps it, and `latest` points to no trial", async () => {
+test("Ctrl-C in a search: partial results are printed and saved, and `latest` points to no trial", async () => {
   const home = newFolder();
   const root = join(home, "results root");
   const search = ["--find-max-rate", "--slo", "errors<50%", "--rate", "50", "--duration-mode", "custom:3"];
@@ -103,72 +103,72 @@ test("Ctrl-C in a search: it tells what it knows and keeps it, and `latest` poin
   expect(found[0].trials).toMatchObject([
     { rate_per_second: 50, kind: "probe", campaign: trials().sort()[0] },
   ]);
-  expect(await campaign.traces()).toEqual([]);
+  expect(await campaign.leftovers()).toEqual([]);
 });
 
-test("neither a reader that goes away (`| head`) nor a folder that is called `latest` ends the campaign", async () => {
+test("neither a closed standard output (`| head`) nor a folder named `latest` ends the campaign", async () => {
   const home = newFolder();
   mkdirSync(join(home, "results root", "latest"), { recursive: true });
   const campaign = Campaign.run(home, "none");
-  await campaign.reaches("  starting");
+  await campaign.waitForLog("  starting");
   campaign.closeOutput();
   const { code, stderr } = await campaign.ended;
   expect(code).toBe(0);
   expect(stderr).toContain("latest is not a link");
   expect(existsSync(join(campaign.folder, "report", "index.html"))).toBe(true);
   expect(campaign.manifest.status).toBe("finished");
-  expect(await campaign.traces()).toEqual([]);
+  expect(await campaign.leftovers()).toEqual([]);
 });
 
-test("a second Ctrl-C ends it at once, and says how to remove what is left [R-interrupt-5]", async () => {
+test("a second Ctrl-C ends it at once, and the message says how to remove what is left [R-interrupt-5]", async () => {
   const home = newFolder();
   const campaign = Campaign.run(home, "memory", LONG);
-  await campaign.reaches("  warmup");
+  await campaign.waitForLog("  warmup");
   // A server that does not listen: the orderly end waits for it.
   process.kill(await campaign.part("server"), "SIGSTOP");
   campaign.signal("SIGINT");
-  await campaign.says("stopping");
+  await campaign.waitForStderr("stopping");
   campaign.signal("SIGINT");
   const { code, stderr } = await campaign.ended;
   expect(code).toBe(130);
   expect(stderr).toMatch(/ended at once; remove leftovers with: ratelimit-bench clean\n$/);
-  expect((await campaign.left()).map(({ role }) => role)).toContain("server");
+  expect((await campaign.runningProcesses()).map(({ role }) => role)).toContain("server");
   expect((await Campaign.command(home, ["clean", "--yes"]).ended).code).toBe(0);
-  expect(await campaign.traces()).toEqual([]);
+  expect(await campaign.leftovers()).toEqual([]);
 });
 
 describe("a campaign that is killed", () => {
   test("leaves orphans that the next start ends, as `clean` does; a live campaign is not touched [R-killed-1]", async () => {
     const home = newFolder();
     const campaign = Campaign.run(home, "valkey-glide", LONG_MEASURE);
-    await campaign.reaches("  measure");
+    await campaign.waitForLog("  measure");
     const living = Campaign.command(home, ["clean"]);
     expect(await living.ended).toMatchObject({ code: 0, stdout: "nothing was left behind\n" });
-    expect((await campaign.left()).map(({ role }) => role)).toEqual(
+    expect((await campaign.runningProcesses()).map(({ role }) => role)).toEqual(
       expect.arrayContaining(["store-1", "server", "generator"]),
     );
     campaign.signal("SIGKILL");
     await campaign.ended;
     // The generator may end by itself, since nobody hears it any more.
-    expect((await campaign.left()).length).toBeGreaterThanOrEqual(2);
+    expect((await campaign.runningProcesses()).length).toBeGreaterThanOrEqual(2);
     // Without a terminal it shows what there is, and needs to be told.
-    const shown = await Campaign.command(home, ["clean"]).ended;
-    expect(shown.code).toBe(2);
-    expect(shown.stdout).toMatch(
+    const render = await Campaign.command(home, ["clean"]).ended;
+    expect(render.code).toBe(2);
+    expect(render.stdout).toMatch(
       /^left behind:\n( {2}the process \d+ \([\w-]+\) of campaign \d{8}_\d{6}, [^\n]*\n){2,4} {2}the folder /,
     );
-    expect(shown.stderr).toContain("--yes");
-    expect((await campaign.left()).length).toBeGreaterThanOrEqual(2);
+    expect(render.stderr).toContain("--yes");
+    expect((await campaign.runningProcesses()).length).toBeGreaterThanOrEqual(2);
     const clean = await Campaign.command(home, ["clean", "--yes"]).ended;
     expect(clean.code).toBe(0);
     expect(clean.stdout).toContain("removed the process");
-    expect(await campaign.traces()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
     expect(await Campaign.command(home, ["clean"]).ended).toMatchObject({
       code: 0,
       stdout: "nothing was left behind\n",
     });
     const next = Campaign.run(home, "none", ["--output", join(home, "next")]);
     expect((await next.ended).code).toBe(0);
-    expect(await next.traces()).toEqual([]);
+    expect(await next.leftovers()).toEqual([]);
   });
 });

@@ -99,7 +99,7 @@ describe("--json", () => {
 
   test("an interruption is told: the run that was aborted, and the exit code", async () => {
     const campaign = Campaign.run(newFolder(), "none", ["--json", "--warmup", "30"]);
-    await campaign.reaches("  warmup");
+    await campaign.waitForLog("  warmup");
     campaign.signal("SIGINT");
     const { code, stdout } = await campaign.ended;
     expect(code).toBe(130);
@@ -126,7 +126,7 @@ describe("without a terminal", () => {
     const quiet = Campaign.run(newFolder(), "none", ["--quiet"]);
     const end = await quiet.ended;
     const path = join(quiet.folder, "report", "index.html");
-    expect(end).toMatchObject({ code: 0, stdout: `${path}\n`, stderr: quiet.suspectsTold });
+    expect(end).toMatchObject({ code: 0, stdout: `${path}\n`, stderr: quiet.suspectWarning });
     expect(readFileSync(path, "utf8")).toContain("<html");
   });
 });

@@ -115,7 +115,7 @@ test("the package holds what it runs and builds images from, and nothing that on
   expect(names.filter((name) => foreign.test(name))).toEqual([]);
 });
 
-test("every link of its pages leads to something in it", () => {
+test("every link of its pages leads to a file in it", () => {
   const names = packedNames();
   const pages = names.filter((name) => /^(README|CONTRIBUTING|docs\/.*)\.md$/.test(name));
   expect(pages).toContain("docs/campaigns.md");

@@ -11,7 +11,7 @@ import { build } from "../../helpers/programs.js";
 beforeAll(build);
 const newFolder = temporaryFolders();
 
-describe("a campaign that is killed goes on [R-resume-1]:", () => {
+describe("a killed campaign is resumed [R-resume-1]:", () => {
   test.each([
     ["measure", "memory", "  measure", 2, 1],
     ["report", "none", "building the report", 1, 2],
@@ -29,7 +29,7 @@ async function expectGoesOn(
 ): Promise<void> {
   const home = newFolder();
   const killed = Campaign.run(home, clients, ["--runs", "2"]);
-  await killed.reaches(line, times);
+  await killed.waitForLog(line, times);
   killed.signal("SIGKILL");
   await killed.ended;
   const before = new Map(
@@ -43,7 +43,7 @@ async function expectGoesOn(
   expect(stdout).toContain(there === 1 ? "1 run completed, 1 missing" : "2 runs completed, 0 missing");
   await expectComplete(campaign);
   for (const [file, bytes] of before) expect(readFileSync(join(campaign.folder, file))).toEqual(bytes);
-  expect(await killed.left()).toEqual([]);
+  expect(await killed.runningProcesses()).toEqual([]);
   const { sessions = [] } = campaign.manifest;
   // The gap can be read from the manifest; a report alone is no session.
   expect(sessions).toHaveLength(there === 2 ? 1 : 2);
@@ -64,11 +64,11 @@ function change(folder: string, file: string, edit: (text: string) => string, vo
     writeFileSync(join(folder, "SHA256SUMS"), sums.replace(new RegExp(`.{64}(?= {2}${file}\n)`), sum));
 }
 
-test("what is spoilt is measured again and said, a full disk keeps the old file, and the code counts all runs [R-full-disk-2]", async () => {
+test("damaged results are measured again with a warning, a full disk keeps the old file, and the exit code counts all runs [R-full-disk-2]", async () => {
   const home = newFolder();
   const first = Campaign.run(home, "iovalkey", ["--runs", "2"]);
   // The report's process is found by what killed campaigns leave in their lease; here it is ended under way.
-  await first.reaches("building the report");
+  await first.waitForLog("building the report");
   process.kill(await first.part("helper"), "SIGKILL");
   const { code, stderr } = await first.ended;
   expect(code).toBe(4);

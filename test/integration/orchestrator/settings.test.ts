@@ -50,7 +50,7 @@ test("--dry-run prints matrix, order, skips with reasons and the estimate, and s
   expect(stdout).toMatch(/^skipped valkey-glide@redis: .*\+same-script can$/m);
   expect(stdout).toMatch(/^8 runs of 4 configurations, about 7 min \(until \d\d:\d\d\), \d+ MB on disk$/m);
   expect(existsSync(join(home, "results"))).toBe(false);
-  expect(await campaign.traces()).toEqual([]);
+  expect(await campaign.leftovers()).toEqual([]);
 });
 
 test("a dry run of what would be refused prints the plan, says why, and ends as the start would", () => {

@@ -49,7 +49,7 @@ test(
     const limiters = ["--limiter", "rate-limiter-flexible~7.1.1,rate-limiter-flexible"];
     const campaign = Campaign.run(home, "ioredis~5.6.1@valkey,ioredis@valkey", limiters, withNpm(home));
     const { code, stderr, stdout } = await campaign.ended;
-    expect(stderr).toBe(campaign.suspectsTold);
+    expect(stderr).toBe(campaign.suspectWarning);
     expect(code).toBe(0);
     expect([lock(), own()]).toEqual(before);
     expect(cached(home)).toEqual(["ioredis-5.6.1", "rate-limiter-flexible-7.1.1"]);
@@ -79,12 +79,12 @@ test(
     // What is there needs no registry any more.
     const again = Campaign.run(newFolder(), "ioredis~5.6.1@valkey", [], withNpm(home, refusing("ETARGET")));
     const ended = await again.ended;
-    expect(ended).toMatchObject({ code: 0, stderr: again.suspectsTold });
+    expect(ended).toMatchObject({ code: 0, stderr: again.suspectWarning });
     expect(again.measured[0]?.versions.client).toBe("5.6.1");
   },
 );
 
-describe("a version that cannot be had", () => {
+describe("a version that cannot be installed", () => {
   test.each([
     ["ETARGET", /^the npm registry has no ioredis 5\.99\.0: npm view ioredis versions [^\n]*\n$/],
     ["E404", /^the npm registry has no ioredis 5\.99\.0/],
@@ -99,18 +99,18 @@ describe("a version that cannot be had", () => {
       expect(code).toBe(3);
       expect(cached(home)).toEqual([]);
       expect(existsSync(join(home, "results root"))).toBe(false);
-      expect(await campaign.traces()).toEqual([]);
+      expect(await campaign.leftovers()).toEqual([]);
     },
   );
 
-  test("is looked for with --quiet, too, not without a word", async () => {
+  test("is requested with --quiet, too, with a message", async () => {
     const home = newFolder();
     const env = withNpm(home, refusing("ETARGET"));
     const { stderr } = await Campaign.run(home, "ioredis~5.99.0@valkey", ["--quiet"], env).ended;
     expect(stderr).toMatch(/^installing ioredis 5\.99\.0 into [^\n]*: once\nthe npm registry has no/);
   });
 
-  test("a version in which the library cannot do what is needed fails, and is named [R-bad-version-1]", async () => {
+  test("a version whose library is incompatible fails, and is named [R-bad-version-1]", async () => {
     const home = newFolder();
     const library = `
       const fs = require("node:fs");
@@ -125,7 +125,7 @@ describe("a version that cannot be had", () => {
     const { code, stderr } = await campaign.ended;
     expect(stderr).toContain("rate-limiter-flexible 1.0.0 has no class RateLimiterRedis");
     expect(code).toBe(3);
-    expect(await campaign.traces()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
   });
 });
 
@@ -144,10 +144,10 @@ describe("an installation that is interrupted", () => {
     campaign.signal("SIGINT");
     expect((await campaign.ended).code).toBe(130);
     expect(cached(home)).toEqual([]);
-    expect(await campaign.traces()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
   });
 
-  test("and killed is cleared by the next start, with npm [R-install-2]", async () => {
+  test("is cleared by the next start after a kill, with npm [R-install-2]", async () => {
     const home = newFolder();
     const { campaign } = await begun(home);
     campaign.signal("SIGKILL");
@@ -156,6 +156,6 @@ describe("an installation that is interrupted", () => {
     const next = Campaign.command(home, ["clean", "--yes"], withNpm(home));
     expect((await next.ended).stdout).toContain("removed the unfinished installation");
     expect(cached(home)).toEqual([]);
-    expect(await campaign.left()).toEqual([]);
+    expect(await campaign.runningProcesses()).toEqual([]);
   });
 });

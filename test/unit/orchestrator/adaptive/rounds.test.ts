@@ -5,7 +5,7 @@ import { AdaptiveRounds, type AdaptiveRoundsOptions } from "../../../../src/orch
 import { isDecided, requestedRuns } from "../../../../src/orchestrator/plan/decision-rounds.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import type { NewEvent } from "../../../../src/orchestrator/ui/event-log.js";
-import { type BegunCampaign, beginCampaign } from "../../../helpers/existing-campaign.js";
+import { type CampaignFixture, createCampaign } from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
@@ -15,7 +15,7 @@ const newFolder = temporaryFolders();
 type Script = Readonly<Record<string, number>>;
 
 interface Played {
-  begun: BegunCampaign;
+  begun: CampaignFixture;
   /** Files in the order in which they were measured. */
   made: string[];
   looks: NewEvent[];
@@ -33,12 +33,12 @@ async function play(
   }: Partial<{
     flags: string[];
     there: string[];
-    begun: BegunCampaign;
+    begun: CampaignFixture;
     stopAfter: number;
   }> = {},
 ): Promise<Played> {
   const asking = ["--clients", "iovalkey,valkey-glide,none", "--concurrency", "50", "--runs", "auto"];
-  const campaign = begun ?? (await beginCampaign(newFolder(), "20260102_030405", [...asking, ...flags]));
+  const campaign = begun ?? (await createCampaign(newFolder(), "20260102_030405", [...asking, ...flags]));
   const { manifest } = campaign;
   const played: Played = { begun: campaign, made: [], looks: [], asked: [] };
   const decideRound = async (round: number, isLast: boolean): Promise<AdaptiveSummary> => {
@@ -75,7 +75,7 @@ async function play(
 const runsOf = ({ made }: Played, label: string): number =>
   made.filter((file) => file.startsWith(`${label}_`)).length;
 
-test("whoever is told apart is not run any more, and the others go on in the seeded order of fixed runs", async () => {
+test("decided configurations stop; the others continue in the seeded order of fixed runs", async () => {
   const played = await play({ iovalkey: 5, none: 7, "valkey-glide": 10 });
   const { manifest } = played.begun;
   expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(played, label))).toEqual([5, 7, 10]);
@@ -92,14 +92,14 @@ test("whoever is told apart is not run any more, and the others go on in the see
   expect(spared).toBe(manifest.plan.runs.length - played.made.length);
 });
 
-test("nobody has more runs than --max-runs, nor is the first look before five", async () => {
+test("no configuration has more runs than --max-runs, and the first decision is after five", async () => {
   const played = await play({}, { flags: ["--max-runs", "8"] });
   expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(played, label))).toEqual([8, 8, 8]);
   expect(played.asked.map(({ round }) => round)).toEqual([5, 8]);
   expect(played.begun.manifest.adaptive?.ended?.round).toBe(8);
 });
 
-test("no round is begun that would end after the budget, and what is known then is asked for once more", async () => {
+test("no round starts that would end after the budget, and a last decision is made", async () => {
   // Rounds of three runs of 10 s, and 4 s for the report: the seventh would end at 214 s.
   const played = await play({}, { flags: ["--budget", "200s"] });
   expect(played.made).toHaveLength(18);
@@ -110,7 +110,7 @@ test("no round is begun that would end after the budget, and what is known then 
   expect(early.made).toHaveLength(3);
 });
 
-test.each([4, 15, 16, 20])("one that is killed after %d runs comes to the same end", async (stopAfter) => {
+test.each([4, 15, 16, 20])("a campaign killed after %d runs ends the same way", async (stopAfter) => {
   const script = { iovalkey: 7, none: 5, "valkey-glide": 14 };
   const flags = ["--seed", "7", "--budget", "5m"];
   const whole = await play(script, { flags });

@@ -7,25 +7,25 @@ import { readCompletedRuns } from "../../../../src/orchestrator/campaign/complet
 import { CHECKSUMS, Checksums } from "../../../../src/orchestrator/files/checksums.js";
 import { removeTemporaries } from "../../../../src/orchestrator/files/results-folder.js";
 import {
-  type BegunCampaign,
-  beginCampaign,
+  type CampaignFixture,
+  createCampaign,
   failedRun,
   measuredRun,
 } from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
-let campaign: BegunCampaign;
+let campaign: CampaignFixture;
 beforeEach(async () => {
-  campaign = await beginCampaign(newFolder(), "20260101_000000");
+  campaign = await createCampaign(newFolder(), "20260101_000000");
 });
 
 const completedRuns = async () =>
   readCompletedRuns(campaign.folder, campaign.manifest, await Checksums.read(campaign.folder));
 const result = (index: number) => measuredRun(campaign.manifest, index);
 
-describe("of what there is,", () => {
-  test("whole measurements count, invalid ones too; a run without a result is missing without a word [R-damaged-2]", async () => {
+describe("runs of an interrupted campaign", () => {
+  test("complete measurements count, also invalid ones; a run without a result is just missing [R-damaged-2]", async () => {
     const first = campaign.save(0, result(0));
     const invalid = result(1);
     invalid.verdict = { ...invalid.verdict, status: "invalid" };
@@ -54,7 +54,7 @@ describe("of what there is,", () => {
     ["belongs to another run", () => campaign.save(0, { ...result(0), configuration_hash: "0".repeat(16) })],
     ["is of a run that failed", () => campaign.save(0, failedRun(campaign.manifest, 0, "failed"))],
     ["is of a run that was aborted", () => campaign.save(0, failedRun(campaign.manifest, 0, "aborted"))],
-  ])("a result that %s is measured again, and that is said [R-damaged-1]", async (why, spoil) => {
+  ])("a run whose result file %s is measured again, with a warning [R-damaged-1]", async (why, spoil) => {
     const file = campaign.save(0, result(0));
     spoil(file, join(campaign.folder, file));
     const { completed, missing, rejected } = await completedRuns();
@@ -83,7 +83,7 @@ describe("checksums", () => {
     expect(readdirSync(folder).sort()).toEqual([CHECKSUMS, "a_run1.json", "b_run1.json"]);
   });
 
-  test("that sha256sum itself wrote vouch as well", async () => {
+  test("written by sha256sum are accepted, too", async () => {
     const folder = newFolder();
     writeFileSync(join(folder, "a.json"), "text");
     const printed = execFileSync("sha256sum", ["--binary", "a.json"], { cwd: folder, encoding: "utf8" });
@@ -92,7 +92,7 @@ describe("checksums", () => {
   });
 });
 
-test("what interrupted writes left is removed and told, and nothing else [R-crash-1]", async () => {
+test("only files of interrupted writes are removed, and reported [R-crash-1]", async () => {
   const { folder } = campaign;
   mkdirSync(join(folder, "report"));
   const left = [".a_run1.json.1f2e3d4c.tmp", ".SHA256SUMS.00000000.tmp", "report/.index.html.4711.tmp"];

@@ -25,11 +25,11 @@ function packageOf(...checks: { check: string; status: string; text: string; men
 const local = (...flags: string[]) =>
   requestOf("--clients", "none", "--runtime", "local", "--output", newFolder(), ...flags);
 
-describe("a dry run tells that the start would be refused:", () => {
+describe("a dry run reports that the start would be refused:", () => {
   const cores = { check: "cores", status: "warn", text: "2", mend: "4 or more" };
   const fit = { check: "node", status: "ok", text: "v24" };
 
-  test("by a preset that asks for a machine without warnings [R-machine-3]", async () => {
+  test("by a preset that requires a machine without warnings [R-machine-3]", async () => {
     const request = local("--preset", "publication");
     const { refusal } = await previewCampaign(request, packageOf(fit, cores));
     expect(refusal).toMatch(/not fit for quotable figures \(cores: 2 – 4 or more\); --force/);
@@ -39,7 +39,7 @@ describe("a dry run tells that the start would be refused:", () => {
     );
   });
 
-  test("CPUs that this machine does not have [R-machine-2]", async () => {
+  test("for CPUs that this machine does not have [R-machine-2]", async () => {
     const count = cpus().length;
     const request = local("--cpuset-server", `0-${count}`);
     await expectFailure(

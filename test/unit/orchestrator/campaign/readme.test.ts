@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../../src/contract/manifest.js";
 import { endSession, resumedManifest } from "../../../../src/orchestrator/campaign/manifest.js";
 import { campaignReadme } from "../../../../src/orchestrator/campaign/readme.js";
-import { beginCampaign } from "../../../helpers/existing-campaign.js";
+import { createCampaign } from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 const existing = async (...flags: string[]): Promise<Manifest> =>
-  (await beginCampaign(newFolder(), "20260101_000000", flags)).manifest;
+  (await createCampaign(newFolder(), "20260101_000000", flags)).manifest;
 const at = (text: string): string => `2026-01-01T${text}.123Z`;
 
 /** The campaign goes on, in a session that began then. */
@@ -17,7 +17,7 @@ function resumed(before: Manifest, startedAt: string): Manifest {
 }
 
 describe("the README of a campaign", () => {
-  test("that was resumed and runs says so, and promises no report that is not there", async () => {
+  test("says that it was resumed and is running, and promises no report that does not exist", async () => {
     const first = await existing("--clients", "none", "--runs", "3", "--concurrency", "50");
     const [session] = first.sessions ?? [];
     if (session) session.started_at = at("10:00:00");
@@ -45,7 +45,7 @@ describe("the README of a campaign", () => {
     expect(finished).toContain("`report/index.html` is the report");
   });
 
-  test("counts one thing as one", async () => {
+  test("uses the singular for one run and one configuration", async () => {
     const single = campaignReadme(await existing("--clients", "none", "--runs", "1", "--concurrency", "50"));
     expect(single).toContain(" 1 run of 1 configuration, interleaved,");
     const many = campaignReadme(await existing("--clients", "none", "--runs", "3"));

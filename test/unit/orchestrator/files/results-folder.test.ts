@@ -31,8 +31,8 @@ const RESULTS_DIR = fileURLToPath(
 );
 const now = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
 
-describe("a file is written whole or not at all", () => {
-  test("a new text takes the old one's place, and nothing else is left", async () => {
+describe("a file is written completely or not at all", () => {
+  test("a new text replaces the old one, and nothing else is left", async () => {
     const folder = newFolder();
     const path = join(folder, "result.json");
     await writeAtomically(path, "old");
@@ -41,7 +41,7 @@ describe("a file is written whole or not at all", () => {
     expect(readdirSync(folder)).toEqual(["result.json"]);
   });
 
-  test("when it cannot be put in place, the error is told and no temporary file is left", async () => {
+  test("when it cannot be renamed, the error is reported and no temporary file is left", async () => {
     const folder = newFolder();
     mkdirSync(join(folder, "taken"));
     await expect(writeAtomically(join(folder, "taken"), "text")).rejects.toThrow();
@@ -49,7 +49,7 @@ describe("a file is written whole or not at all", () => {
     expect(readdirSync(folder)).toEqual(["taken"]);
   });
 
-  test("when the disk takes no more half way, the old file is intact and no temporary file is left [R-full-disk-1]", async () => {
+  test("when the disk becomes full, the old file is intact and no temporary file is left [R-full-disk-1]", async () => {
     const folder = newFolder();
     const path = join(folder, "result.json");
     await writeAtomically(path, "old");
@@ -67,7 +67,7 @@ describe("a file is written whole or not at all", () => {
     expect(readdirSync(folder)).toEqual(["result.json"]);
   });
 
-  test("side by side they do not disturb each other", async () => {
+  test("parallel writes do not disturb each other", async () => {
     const path = join(newFolder(), "result.json");
     const texts = Array.from({ length: 20 }, (_, n) => String(n).repeat(1000));
     await Promise.all(texts.map((text) => writeAtomically(path, text)));
@@ -97,14 +97,14 @@ describe("a campaign's folder", () => {
     expect(basename(await createCampaignFolder(root, now))).toBe("20260102_030405");
   });
 
-  test("lies where a root that is a link leads: that is the user's choice", async () => {
+  test("is created where a linked root leads", async () => {
     const root = newFolder();
     const link = join(newFolder(), "results");
     symlinkSync(root, link);
     expect(await createCampaignFolder(link, now)).toBe(join(realpathSync(root), "20260102_030405"));
   });
 
-  test("two campaigns of the same second have folders of their own", async () => {
+  test("two campaigns of the same second have different folders", async () => {
     const root = newFolder();
     const folders = await Promise.all([1, 2, 3].map(() => createCampaignFolder(root, now)));
     expect(folders.map((folder) => basename(folder)).sort()).toEqual([
@@ -114,7 +114,7 @@ describe("a campaign's folder", () => {
     ]);
   });
 
-  test("below something that is no folder is an unfit environment [R-unwritable-1]", async () => {
+  test("below something that is not a folder is an unfit environment [R-unwritable-1]", async () => {
     const file = join(newFolder(), "file");
     writeFileSync(file, "");
     await expectFailure(() => createCampaignFolder(join(file, "x"), now), EXIT.environment, file);
@@ -131,7 +131,7 @@ describe("a campaign's folder", () => {
     },
   );
 
-  test("is looked at before anything is made: a root that does not exist yet will do", async () => {
+  test("is checked before anything is created: the root need not exist yet", async () => {
     const root = join(newFolder(), "deep", "root");
     await requireResultsRoot(root);
     expect(existsSync(join(root, ".."))).toBe(false);
@@ -158,7 +158,7 @@ describe("`latest`", () => {
     expect(readdirSync(root)).toHaveLength(3);
   });
 
-  test("takes the place of a link that points nowhere", async () => {
+  test("replaces a dangling link", async () => {
     const root = newFolder();
     symlinkSync("gone", join(root, "latest"));
     const folder = await createCampaignFolder(root, now);
@@ -166,7 +166,7 @@ describe("`latest`", () => {
     expect(existsSync(join(root, "latest"))).toBe(true);
   });
 
-  test("that leads out of the root is left alone, and refuses before the first run [R-link-4]", async () => {
+  test("that leads out of the root is left alone and refused before the first run [R-link-4]", async () => {
     const root = newFolder();
     const elsewhere = newFolder();
     symlinkSync(elsewhere, join(root, "latest"));
@@ -175,7 +175,7 @@ describe("`latest`", () => {
     expect(readdirSync(root)).toEqual(["latest"]);
   });
 
-  test("is left alone where somebody keeps a folder of that name", async () => {
+  test("is left alone where it is a folder", async () => {
     const root = newFolder();
     mkdirSync(join(root, "latest"));
     const folder = await createCampaignFolder(root, now);
@@ -185,7 +185,7 @@ describe("`latest`", () => {
 });
 
 describe("the log", () => {
-  test("begins with what was said before there was a file", () => {
+  test("starts with the lines from before the file existed", () => {
     const path = join(newFolder(), "benchmark.log");
     const eventLog = new EventLog({ show: () => {}, close: () => {} });
     eventLog.detail("first");
@@ -194,7 +194,7 @@ describe("the log", () => {
     expect(readFileSync(path, "utf8")).toMatch(/^\S+Z first\n\S+Z second\n$/);
   });
 
-  test("that cannot be written is told once and ends nothing", () => {
+  test("that cannot be written is reported once and ends nothing", () => {
     const told: string[] = [];
     const err = vi.spyOn(process.stderr, "write").mockImplementation((text) => told.push(String(text)) > 0);
     const append = lineLog(join(newFolder(), "missing", "benchmark.log"));

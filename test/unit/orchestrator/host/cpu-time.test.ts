@@ -19,8 +19,8 @@ procs_blocked 0
 softirq 402120 0 57005 7 93022 28001 0 3 112025 10 112047
 `;
 
-describe("what the system tells of its CPUs", () => {
-  test("is read from /proc/stat: idle is also waiting for a disk, guests are no time of their own", () => {
+describe("the CPU time of the system", () => {
+  test("is read from /proc/stat: waiting for a disk is idle time, guest time is part of user time", () => {
     expect(hostCpuOf(RECORDED, 5)).toEqual({
       at_ms: 5,
       cpus: 2,
@@ -66,22 +66,22 @@ function reading(seconds: number, { idle_us = 0, stolen_us = 0, interrupts_us = 
 }
 
 describe("foreign CPU", () => {
-  test("is the busy time of all CPUs less ours, in % of one CPU; what the machine's host took is nobody's here", () => {
+  test("is the busy time of all CPUs less ours and less stolen time, in % of one CPU", () => {
     // 20 s of CPU time in 10 s: 8 idle, 1 stolen, 11 busy, 9 of them ours.
     const end = reading(10, { idle_us: 8_000_000, stolen_us: 1_000_000 });
     expect(foreignCpuPercent(start, end, 9_000_000)).toBeCloseTo(20);
   });
 
-  test("is never less than nothing, however coarse the counters are", () => {
+  test("is never negative, however coarse the counters are", () => {
     expect(foreignCpuPercent(start, reading(10, { idle_us: 8_000_000 }), 12_010_000)).toBe(0);
   });
 
-  test("holds no interrupts where they are measured apart: our own traffic makes most of them", () => {
+  test("excludes measured interrupts, since our own traffic causes most of them", () => {
     const end = reading(10, { idle_us: 8_000_000, interrupts_us: 3_000_000 });
     expect(foreignCpuPercent(start, end, 9_000_000)).toBeCloseTo(0);
   });
 
-  test("is not known where the system counts no time, or lost a CPU", () => {
+  test("is unknown where the system counts no time, or lost a CPU", () => {
     const silent = { ...reading(10, {}), accounted_us: start.accounted_us };
     expect(foreignCpuPercent(start, silent, 0)).toBeUndefined();
     expect(foreignCpuPercent(start, { ...reading(10, {}), cpus: 1 }, 0)).toBeUndefined();
@@ -90,7 +90,7 @@ describe("foreign CPU", () => {
 });
 
 describe("the load of a host", () => {
-  test("is that of the window: the pauses before and after it, in which nothing of ours runs, do not dilute it", () => {
+  test("is that of the window: idle time just before and after it does not dilute it", () => {
     // A window of 4 s and 1 s of pauses. Ours: 1.5 CPUs in the window. Others: half a CPU all the time.
     const end = reading(5, { idle_us: 10_000_000 - 6_000_000 - 2_500_000 });
     expect(hostLoadOf(start, end, 6_000_000, 4)).toEqual({
@@ -100,11 +100,11 @@ describe("the load of a host", () => {
     });
   });
 
-  test("is never more than the machine has", () => {
+  test("is never above all CPUs of the machine", () => {
     expect(hostLoadOf(start, reading(5, {}), 9_900_000, 4)?.busy_cpu_percent).toBe(200);
   });
 
-  test("is absent where the system does not tell", () => {
+  test("is absent where the system does not count CPU time", () => {
     expect(hostLoadOf(start, start, 0, 4)).toBeUndefined();
   });
 });

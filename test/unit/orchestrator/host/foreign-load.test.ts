@@ -11,12 +11,12 @@ import type { EngineFacts } from "../../../../src/runtimes/types.js";
 const RECORDED =
   "812 (node (main) x) S 1 812 812 0 -1 4194304 9999 88888 7 6 153 41 220 35 20 0 11 0 5201 1136394240 15000 18446744073709551615 1 1";
 
-test("what is ours before a campaign is this process and the children that have ended, whatever its name", () => {
+test("before a campaign our CPU time is that of this process and its ended children, whatever its name", () => {
   expect(processTreeCpuUs(RECORDED)).toBe((153 + 41 + 220 + 35) * 10_000);
 });
 
 describe("what other programs use before the first run", () => {
-  test("is said from a tenth of one CPU on", () => {
+  test("is a warning from a tenth of one CPU on", () => {
     expect(foreignWarning(9.9, 2)).toBeUndefined();
     expect(foreignWarning(188, 2)).toBe(
       "Other programs use 1.9 of this machine's 2 CPUs: runs will be suspect (M25)",
@@ -26,14 +26,14 @@ describe("what other programs use before the first run", () => {
     );
   });
 
-  test("is of no interest where the engine runs on another machine", async () => {
+  test("is ignored where the engine runs on another machine", async () => {
     const check = new ForeignLoadCheck();
     check.start();
     const engine = { kernel: `${release()}-of-another` } as EngineFacts;
     expect(await check.warning({ engine }, new AbortController().signal)).toBeUndefined();
   });
 
-  test("is looked at once a process, and not without a beginning", async () => {
+  test("is measured once per process, and only after a start", async () => {
     const { signal } = new AbortController();
     const check = new ForeignLoadCheck();
     expect(await check.warning({}, signal)).toBeUndefined();
@@ -41,7 +41,7 @@ describe("what other programs use before the first run", () => {
     expect(await check.warning({}, signal)).toBeUndefined();
   });
 
-  test("does not hold up who wants to stop", async () => {
+  test("does not delay an interruption", async () => {
     const controller = new AbortController();
     const check = new ForeignLoadCheck();
     check.start();

@@ -48,7 +48,7 @@ function lease(owner: object, processes: object[], workFolder: string): string {
 }
 
 describe("what a killed campaign left", () => {
-  test("is ended and removed, and told [R-killed-2]", async () => {
+  test("is ended and removed, and reported [R-killed-2]", async () => {
     const { pid, started, ended } = await sleeper();
     const workFolder = work();
     const folder = join(workFolder, "server-1");
@@ -64,7 +64,7 @@ describe("what a killed campaign left", () => {
     expect(await removeLeftovers()).toEqual([]);
   });
 
-  test("is shown without being touched", async () => {
+  test("is listed without being changed", async () => {
     const { pid, started } = await sleeper();
     const workFolder = work();
     lease(dead, [{ pid, started }], workFolder);
@@ -76,7 +76,7 @@ describe("what a killed campaign left", () => {
     expect(existsSync(workFolder)).toBe(true);
   });
 
-  test("is not mistaken for a process that was given the same id since [R-killed-4]", async () => {
+  test("is not confused with a new process of the same id [R-killed-4]", async () => {
     const { pid } = await sleeper();
     lease(dead, [{ pid, started: "1" }], work());
     expect(await removeLeftovers()).toEqual([expect.stringContaining("removed the folder")]);
@@ -104,7 +104,7 @@ describe("what a killed campaign left", () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  test("that cannot be removed is listed, is an unfit environment, and stays known [R-clean-up-1]", async () => {
+  test("is listed as an unfit environment where it cannot be removed, and stays in the lease [R-clean-up-1]", async () => {
     const file = join(newFolder(), "file");
     writeFileSync(file, "");
     // Below a file there is nothing that could be removed.
@@ -118,7 +118,7 @@ describe("what a killed campaign left", () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  test("includes its lock and files that it had not finished, but none that is being written", async () => {
+  test("includes its lock and unfinished files, but none that is being written", async () => {
     mkdirSync(leasesFolder(), { recursive: true });
     writeFileSync(join(state, "lock.json"), JSON.stringify(dead));
     const [old, fresh] = ["lock.1a.tmp", "lock.2b.tmp"].map((name) => join(state, name));

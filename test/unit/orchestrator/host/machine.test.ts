@@ -7,7 +7,7 @@ import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 
-test("a package inside somebody's checkout does not claim that revision as its own", async () => {
+test("a package inside another checkout does not claim its revision", async () => {
   const folder = newFolder();
   expect(await gitRevision(folder)).toBeUndefined();
   const git = (...parameters: string[]) =>

@@ -6,7 +6,7 @@ import { commands } from "../../../../src/orchestrator/commands/index.js";
 import { run } from "../../../../src/orchestrator/commands/run.js";
 import { maxCost } from "../../../../src/orchestrator/max-rate/dry-run.js";
 import { findMaxRate } from "../../../../src/orchestrator/max-rate/search.js";
-import { beginCampaign, measuredRun } from "../../../helpers/existing-campaign.js";
+import { createCampaign, measuredRun } from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 import { seededRandom } from "../../../helpers/random.js";
 
@@ -15,7 +15,7 @@ let output = "";
 beforeEach(async () => {
   output = newFolder();
   // Some other campaign is the latest one.
-  const { manifest, save } = await beginCampaign(output, "20260101_000000");
+  const { manifest, save } = await createCampaign(output, "20260101_000000");
   save(0, measuredRun(manifest, 0));
   symlinkSync("20260101_000000", join(output, "latest"));
 });
@@ -72,7 +72,7 @@ describe("a dry run of a search", () => {
   });
 });
 
-test("no search takes longer than the most that is told, however its trials come out", async () => {
+test("no search takes longer than the announced maximum, whatever its trials show", async () => {
   const range = { from: 100, min: 1, max: 10_000, resolution: 0.02 };
   const secondsOf = (kind: string) => (kind === "probe" ? 1 : 3);
   const most = await maxCost(range, secondsOf);

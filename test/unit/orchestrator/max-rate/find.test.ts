@@ -65,7 +65,7 @@ async function search(request: Request, capacity: number): Promise<string[]> {
   return lines;
 }
 
-test("the rate is told with its bound, what was missed there, and the resource that was the limit", async () => {
+test("the rate is reported with its bound, what was missed there, and the limiting resource", async () => {
   const lines = await search(searchOf(), 4321);
   expect(lines.at(-1)).toMatch(
     /^iovalkey: 4\d{3}\/s keeps p99<10ms, errors<0.1%; 4\d{3}\/s does not \(p99<10ms: 50\); limited by: server loop \(the server's event loop was 97 % busy\)$/,
@@ -78,14 +78,14 @@ test("the rate is told with its bound, what was missed there, and the resource t
   expect(missed / held).toBeLessThan(1.021);
 });
 
-test("every trial is one run of one configuration at one rate; a confirmation is held for three probes", async () => {
+test("every trial is one run of one configuration at one rate; a confirmation lasts three probes", async () => {
   await search(searchOf("--rate", "500", "--duration-mode", "custom:12", "--traffic", "fixed"), 600);
   expect(trials[0]).toMatchObject({ rates: [500], runs: 1, traffic: ["fixed"], connections: [200] });
   const seconds = new Set(trials.map(({ duration }) => duration.mode === "fixed" && duration.seconds));
   expect(seconds).toEqual(new Set([4, 12]));
 });
 
-test("each configuration is searched by itself, and no rate at all is an answer too", async () => {
+test("each configuration is searched separately, and no rate at all is a result, too", async () => {
   const lines = await search(searchOf("--clients", "iovalkey,ioredis"), 0);
   expect(lines.slice(-2)).toEqual([
     "iovalkey: not even 0.1/s keeps p99<10ms, errors<0.1%",
@@ -93,7 +93,7 @@ test("each configuration is searched by itself, and no rate at all is an answer 
   ]);
 });
 
-test("--json prints one document alone", async () => {
+test("--json prints only one document", async () => {
   const lines = await search(searchOf("--json"), 1000);
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0] ?? "")).toMatchObject([{ label: "iovalkey", confirmed_per_second: 1000 }]);
@@ -138,7 +138,7 @@ describe("a search that is interrupted", () => {
   }
   const asked = "p99<10ms, errors<0.1%";
 
-  test("tells the rates that are kept and those that are not, and writes them down", async () => {
+  test("reports and saves the rates that are kept and missed", async () => {
     // 1000 met, 1600 missed twice, 1000 confirmed, and then no more.
     expect((await interrupted(5)).at(-1)).toBe(
       `iovalkey: so far: 1000/s keeps ${asked}; 1600/s does not keep ${asked} (p99<10ms: 50)`,
@@ -150,18 +150,18 @@ describe("a search that is interrupted", () => {
     expect(found[0].trials).toHaveLength(4);
   });
 
-  test("claims of a probe no more than it showed, and of one miss nothing", async () => {
+  test("calls a probe unconfirmed, and concludes nothing from one miss", async () => {
     expect((await interrupted(3)).at(-1)).toBe(
       `iovalkey: so far: 1000/s keeps ${asked} in a probe, not confirmed`,
     );
   });
 
-  test("before its first result tells that nothing is known, and writes nothing", async () => {
+  test("reports no result before the first trial, and writes nothing", async () => {
     expect(await interrupted(1)).toEqual(["iovalkey: so far: no result yet"]);
     expect(existsSync(join(output, "max-rate.json"))).toBe(false);
   });
 
-  test("as one JSON document where that was asked for", async () => {
+  test("prints one JSON document on request", async () => {
     const [text = "", ...more] = await interrupted(5, searchOf("--json"));
     expect(more).toEqual([]);
     expect(JSON.parse(text)).toMatchObject([{ confirmed_per_second: 1000, missed_per_second: 1600 }]);

@@ -13,12 +13,12 @@ function run(sent: number, more: Partial<MeasuredResult> = {}): MeasuredResult {
   return { ...validEvidence(), verdict, schedule, ...more };
 }
 
-test("a rate is kept when what was offered was sent and every objective is met", () => {
+test("a rate is kept when its schedule was sent and every objective is met", () => {
   expect(missReason(run(1_000), objectives)).toBe("");
   expect(missReason(run(995), objectives)).toBe("");
 });
 
-test("a rate of which a hundredth was not sent is not kept, whatever the figures", () => {
+test("a rate is not kept when a hundredth of it was not sent, whatever the figures", () => {
   expect(missReason(run(985), objectives)).toBe("985 of 1000 requests were sent");
   expect(missReason({ ...run(0), schedule: undefined } as never, objectives)).toContain("0 of 0");
 });
@@ -30,7 +30,7 @@ test("an objective that is missed is named with its figure; one without a figure
   expect(missReason(run(1_000, { resources: {} }), cpu)).toBe("cpu<50us: no figure");
 });
 
-test("an invalid run keeps no rate, unless it is for what the objectives judge themselves", () => {
+test("an invalid run keeps no rate, unless objectives replace the rule that it broke", () => {
   const broken = (rule: string) =>
     run(1_000, {
       verdict: {

@@ -35,7 +35,7 @@ describe("a server of known capacity", () => {
   });
 });
 
-test("a server that is fast for a moment only fails the confirmation: the rate that it can hold is found", async () => {
+test("a server that is fast only for a moment fails the confirmation: the rate that it can keep is found", async () => {
   const found = await findMaxRate(range, async (rate, kind) => {
     const isMet = rate <= (kind === "probe" ? 1500 : 1000);
     return { isMet, reason: isMet ? "" : "late" };
@@ -63,6 +63,6 @@ test("where the whole range is met there is no missed rate, and where none of it
   expect(none).not.toHaveProperty("confirmed_per_second");
 });
 
-test("what goes wrong while trying ends the search", async () => {
+test("an error in a trial ends the search", async () => {
   await expect(findMaxRate(range, () => Promise.reject(new Error("no server")))).rejects.toThrow("no server");
 });

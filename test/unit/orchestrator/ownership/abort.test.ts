@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { Aborted, abortable } from "../../../../src/orchestrator/ownership/abort.js";
 
-test("work that fails after nobody waits for it any more ends nothing, whenever the interruption came", async () => {
+test("work that fails after an interruption causes no unhandled rejection", async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   process.on("unhandledRejection", note);

@@ -5,7 +5,7 @@ import { EXIT } from "../../../../src/contract/errors.js";
 import { Lease } from "../../../../src/orchestrator/ownership/lease.js";
 import { leaseSchema } from "../../../../src/orchestrator/ownership/state-folder.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { FakeRuntime, held, partOf } from "../../../helpers/fake-runtime.js";
+import { deferred, FakeRuntime, partOf } from "../../../helpers/fake-runtime.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
@@ -34,15 +34,15 @@ const written = () => {
   return leaseSchema.parse(JSON.parse(readFileSync(join(leases, name), "utf8")));
 };
 
-test("everything is given back in reverse order, with the work folder and the lease's file", async () => {
+test("everything is stopped in reverse order, and the work folder and the lease's file are removed", async () => {
   for (const role of ["store-1", "server", "generator"]) await start(role);
   await lease.close();
-  expect(runtime.told.slice(3)).toEqual(["stop generator", "stop server", "stop store-1"]);
+  expect(runtime.calls.slice(3)).toEqual(["stop generator", "stop server", "stop store-1"]);
   expect(readdirSync(leases)).toEqual([]);
   expect(existsSync(workFolder)).toBe(false);
 });
 
-test("the file always holds what is running, also when parts start side by side", async () => {
+test("the file always lists what is running, also when parts start in parallel", async () => {
   const roles = ["store-1", "store-2", "store-3", "store-4", "store-5", "store-6"];
   const parts = await Promise.all(roles.map(start));
   expect(written().processes).toEqual(parts.map(({ process }) => process));
@@ -57,16 +57,16 @@ test("the file always holds what is running, also when parts start side by side"
 });
 
 test("a part that is not ready yet is in the file, so that a killed campaign leaves no orphan", async () => {
-  const ready = held();
-  runtime.becomingReady.set("server", () => ready.promise);
+  const ready = deferred();
+  runtime.whileStarting.set("server", () => ready.promise);
   const starting = start("server");
   await expect.poll(() => written().processes.length).toBe(1);
   ready.release();
   await starting;
 });
 
-test("a part that fails to become ready is stopped and no longer held", async () => {
-  runtime.becomingReady.set("server", () => Promise.reject(new Error("no answer")));
+test("a part that fails to become ready is stopped and leaves the lease", async () => {
+  runtime.whileStarting.set("server", () => Promise.reject(new Error("no answer")));
   await expect(start("server")).rejects.toThrow("no answer");
   expect(runtime.alive.size).toBe(0);
   expect(written().processes).toEqual([]);
@@ -81,9 +81,9 @@ test("when one part cannot be stopped the others are, and the error and the file
   expect(written().processes.length).toBeGreaterThan(0);
 });
 
-test("a part that is still becoming ready when all is given back is stopped at once", async () => {
-  const ready = held();
-  runtime.becomingReady.set("server", () => ready.promise);
+test("a part that is still starting when everything is stopped is stopped at once", async () => {
+  const ready = deferred();
+  runtime.whileStarting.set("server", () => ready.promise);
   const starting = start("server").catch((error: Error) => error);
   await expect.poll(() => runtime.alive.has("server")).toBe(true);
   const closing = lease.close();
@@ -93,9 +93,9 @@ test("a part that is still becoming ready when all is given back is stopped at o
   expect(runtime.alive.size).toBe(0);
 });
 
-test("a part that begins while all is given back is stopped before that ends", async () => {
-  const begin = held();
-  runtime.beforeBeginning.set("server", () => begin.promise);
+test("a part that starts while everything is being stopped is stopped before that ends", async () => {
+  const begin = deferred();
+  runtime.beforeStart.set("server", () => begin.promise);
   const starting = start("server").catch((error: Error) => error);
   let closed = false;
   const closing = lease.close().then(() => {
@@ -110,20 +110,20 @@ test("a part that begins while all is given back is stopped before that ends", a
   expect(readdirSync(leases)).toEqual([]);
 });
 
-test("nothing starts any more once all was given back", async () => {
+test("nothing starts after everything was stopped", async () => {
   await lease.close();
   await expect(start("server")).rejects.toThrow(/started too late/);
-  expect(runtime.told).toEqual([]);
+  expect(runtime.calls).toEqual([]);
 });
 
-test("without a folder for temporary files there is no lease, and the message names the mend", async () => {
+test("without a folder for temporary files there is no lease, and the message names the fix", async () => {
   await lease.close();
   vi.stubEnv("TMPDIR", join(newFolder(), "gone"));
   await expectFailure(() => Lease.open("20260101_000001"), EXIT.environment, "TMPDIR");
   expect(readdirSync(leases)).toEqual([]);
 });
 
-test("a helper process is in the file, a process that is no more is not", async () => {
+test("a helper process is in the file, an ended process is not", async () => {
   await lease.holdProcess(process.pid);
   await lease.holdProcess(4_999_999);
   expect(written().processes.map(({ pid }) => pid)).toEqual([process.pid]);

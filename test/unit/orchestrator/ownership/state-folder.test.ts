@@ -25,7 +25,7 @@ beforeEach(() => {
 const dead = { pid: process.pid, started: "1", campaign: "20200101_000000" };
 
 describe("the lock", () => {
-  test("is held by one campaign: a second one is told whose it is", async () => {
+  test("is held by one campaign: the error of a second one names it", async () => {
     const release = await acquireLock("20260101_000000");
     await expectFailure(
       () => acquireLock("20260101_000001"),
@@ -38,7 +38,7 @@ describe("the lock", () => {
     await (await acquireLock("20260101_000002"))();
   });
 
-  test("is held by one of many that come at once [R-second-2]", async () => {
+  test("is held by one of many that start at once [R-second-2]", async () => {
     const attempts = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => acquireLock(`c${n}`)));
     expect(attempts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
@@ -47,7 +47,7 @@ describe("the lock", () => {
     ["of a dead owner", JSON.stringify(dead)],
     ["that is cut off", '{"pid": 1, "sta'],
     ["that is empty", ""],
-  ])("%s is taken over", async (_what, text) => {
+  ])("%s is replaced", async (_what, text) => {
     mkdirSync(state, { recursive: true });
     writeFileSync(join(state, "lock.json"), text);
     const release = await acquireLock("20260101_000000");
@@ -58,7 +58,7 @@ describe("the lock", () => {
     expect(readdirSync(state)).toEqual([]);
   });
 
-  test("leaves nothing else in the folder, taken or refused", async () => {
+  test("leaves nothing else in the folder, whether taken or refused", async () => {
     const release = await acquireLock("20260101_000000");
     await acquireLock("20260101_000001").catch(() => {});
     expect(readdirSync(state)).toEqual(["lock.json"]);
@@ -66,7 +66,7 @@ describe("the lock", () => {
     expect(readdirSync(state)).toEqual([]);
   });
 
-  test("of a folder that cannot be is an unfit environment, with what would mend it", async () => {
+  test("in an impossible folder is an unfit environment, with the fix", async () => {
     const file = join(newFolder(), "file");
     writeFileSync(file, "");
     process.env.XDG_STATE_HOME = join(file, "below");
@@ -80,7 +80,7 @@ test("the state folder follows the XDG rules: a relative path counts as unset", 
   expect(stateFolder()).toBe(join(homedir(), ".local", "state", "ratelimit-bench"));
 });
 
-test("a folder that a live campaign writes to is refused to every other, also in parallel [R-second-3]", async () => {
+test("a folder that a live campaign writes to is refused to all others, also in parallel [R-second-3]", async () => {
   const folder = newFolder();
   mkdirSync(leasesFolder(), { recursive: true });
   const write = (owner: object) => {

@@ -25,13 +25,13 @@ describe("the estimate", () => {
     expect(seconds("1")).toBeCloseTo(3 + 10 + 2 + 4);
   });
 
-  test("knows topologies apart", () => {
+  test("depends on the topology", () => {
     const [first, second] = plan("--clients", "iovalkey,iovalkey:cluster", "--runs", "1").configurations;
     const seconds = [first, second].map((each) => each && runS(plan(), each.configuration, overheads));
     expect(seconds).toEqual([15, 20]);
   });
 
-  test("pauses longer between clients in consecutive order alone", () => {
+  test("has longer pauses between clients only in consecutive order", () => {
     const flags = ["--clients", "iovalkey,ioredis", "--runs", "2", "--cooldown", "1,9"];
     const seconds = (order: string) => estimateCampaignS(plan(...flags, "--order", order), overheads);
     expect(seconds("consecutive") - seconds("interleaved")).toBeCloseTo(9 - 1);
@@ -44,7 +44,7 @@ describe("what runs took on this machine", () => {
   if (!configuration) throw new Error("nothing is planned");
   const took = (...seconds: number[]) => seconds.map((each) => ({ configuration, seconds: each }));
 
-  test("is remembered by runtime and topology, as a median", async () => {
+  test("is saved by runtime and topology, and used as a median", async () => {
     stateFolder();
     const before = await overheadsOf("local");
     await learnOverheads("local", 3, took(13 + 5, 13 + 50, 13 + 6));
@@ -52,7 +52,7 @@ describe("what runs took on this machine", () => {
     expect((await overheadsOf("docker")).standalone).not.toBe(6);
   });
 
-  test("a memory that cannot be read is none", async () => {
+  test("is ignored where it cannot be read", async () => {
     const folder = stateFolder();
     const before = await overheadsOf("local");
     mkdirSync(folder, { recursive: true });

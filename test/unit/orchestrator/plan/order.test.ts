@@ -13,26 +13,26 @@ const hashes = (plan: Plan) => plan.configurations.map(({ hash }) => hash);
 describe("interleaved", () => {
   const plan = makePlan(requestOf(...CLIENTS), everything);
 
-  test("every round is over before the next begins, and has each configuration once", () => {
+  test("every round ends before the next starts, and has each configuration once", () => {
     expect(plan.runs.map(({ run }) => run)).toEqual(plan.runs.map(({ run }) => run).sort((a, b) => a - b));
     for (const round of rounds(plan)) expect([...round].sort()).toEqual(hashes(plan).sort());
   });
 
-  test("the order depends on the seed and on nothing else", () => {
+  test("the order depends only on the seed", () => {
     const again = makePlan(requestOf(...CLIENTS, "--warmup", "1", "--output", "elsewhere"), everything);
     expect(again.runs).toEqual(plan.runs);
     const other = makePlan(requestOf(...CLIENTS, "--seed", "2"), everything);
     expect(rounds(other)).not.toEqual(rounds(plan));
   });
 
-  test("rounds do not follow one another by a pattern", () => {
+  test("the orders of rounds follow no pattern", () => {
     const firsts = rounds(plan).map(([first]) => hashes(plan).indexOf(first ?? ""));
     const steps = firsts.slice(1).map((first, index) => (first - (firsts[index] ?? 0) + 8) % 8);
     expect(new Set(steps).size).toBeGreaterThan(3);
   });
 });
 
-test("consecutive: all runs of a configuration, then the next, as asked", () => {
+test("consecutive: all runs of a configuration, then the next", () => {
   const plan = makePlan(requestOf(...CLIENTS, "--order", "consecutive", "--runs", "2"), everything);
   expect(plan.runs.map(({ configuration_hash, run }) => [configuration_hash, run])).toEqual(
     hashes(plan).flatMap((hash) => [
@@ -57,17 +57,17 @@ describe("a shuffle", () => {
     return [...counts.values(), ...Array.from({ length: cells - counts.size }, () => 0)];
   };
 
-  test("leaves what it was given alone and keeps every thing", () => {
+  test("does not change its input and keeps every item", () => {
     const given = Object.freeze([...things]);
     expect(shuffled(given, 9).sort()).toEqual(things);
   });
 
-  test("gives each order as often as any other", () => {
+  test("gives each order equally often", () => {
     // 24 orders: 23 degrees of freedom; 49.7 is exceeded once in a thousand.
     expect(chiSquare(tally(orders, 24), SEEDS)).toBeLessThan(49.7);
   });
 
-  test("tells nothing of the next seed's order: first places of neighbours are independent", () => {
+  test("does not predict the next seed's order: first items of adjacent seeds are independent", () => {
     const pairs = orders.slice(1).map((order, index) => `${orders[index]?.[0]}${order[0]}`);
     // 16 pairs: 15 degrees of freedom; 37.7 is exceeded once in a thousand.
     expect(chiSquare(tally(pairs, 16), SEEDS - 1)).toBeLessThan(37.7);

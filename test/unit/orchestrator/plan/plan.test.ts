@@ -33,13 +33,13 @@ describe("which targets are planned", () => {
     expect(planSchema.parse(plan)).toEqual(plan);
   });
 
-  test("one target by two names is measured once, and that is said [R-duplicates-2]", () => {
+  test("a target with two names is measured once, with a note [R-duplicates-2]", () => {
     const plan = makePlan(requestOf("--clients", "iovalkey iovalkey@valkey"), everything);
     expect(labels(plan)).toEqual(["iovalkey"]);
     expect(plan.notes).toEqual(["iovalkey@valkey is iovalkey, which is measured once"]);
   });
 
-  test("ioredis gives way to Valkey where no Redis is, under a label and with a note that say so", () => {
+  test("ioredis runs on Valkey where there is no Redis, with a label and a note that say so", () => {
     const plan = makePlan(requestOf("--clients", "ioredis"), onlyValkey);
     expect(labels(plan)).toEqual(["ioredis@valkey"]);
     expect(plan.configurations[0]?.configuration.target.text).toBe("ioredis@valkey:standalone");
@@ -71,7 +71,7 @@ describe("which targets are planned", () => {
     ]);
   });
 
-  test("a store that was asked for by name does not give way: the target is skipped with the reason", () => {
+  test("a store that was requested by name is not replaced: the target is skipped with the reason", () => {
     const plan = makePlan(requestOf("--clients", "iovalkey,ioredis@redis"), onlyValkey);
     expect(labels(plan)).toEqual(["iovalkey"]);
     expect(plan.skips).toEqual([
@@ -79,7 +79,7 @@ describe("which targets are planned", () => {
     ]);
   });
 
-  test("limits that a limiter cannot keep are a skip with the reason, and the others are planned", () => {
+  test("a limiter that cannot keep the limits is skipped with the reason, and the others are planned", () => {
     const both = ["--clients", "ioredis,ioredis+fastify-rate-limit"];
     expect(labels(makePlan(requestOf(...both), everything))).toHaveLength(2);
     const { skips, ...plan } = makePlan(requestOf(...both, "--block", "5"), everything);
@@ -138,7 +138,7 @@ describe("versions side by side", () => {
       ({ configuration }) => configuration.target.label,
     );
 
-  test("each target once with each limiter; one that names its own keeps it, as does one without", () => {
+  test("each target is combined with each limiter, unless it names its own or has none", () => {
     const limiters = [
       "--limiter",
       "rate-limiter-flexible~7.1.1,rate-limiter-flexible,fastify-rate-limit~10.3.0",
@@ -152,7 +152,7 @@ describe("versions side by side", () => {
     ]);
   });
 
-  test("what is asked for in two ways is measured once", () => {
+  test("what is requested twice is measured once", () => {
     expect(labels("--clients", "ioredis,ioredis+rate-limiter-flexible")).toEqual(["ioredis"]);
   });
 
@@ -177,7 +177,7 @@ describe("versions side by side", () => {
     for (const { file } of runs) expect(file).toMatch(/^[\w.-]+$/);
   });
 
-  test("what has to be installed is each package that a target asks for, once", () => {
+  test("each package version that a target requests is installed once", () => {
     const clients = "ioredis~5.6.1,ioredis~5.6.1@valkey,valkey-glide~2.4.1,node-redis~5.8.0";
     const plan = makePlan(
       requestOf("--clients", clients, "--limiter", "rate-limiter-flexible~7.1.1,fastify-rate-limit~10.3.0"),
@@ -194,7 +194,7 @@ describe("versions side by side", () => {
   });
 });
 
-describe("what each configuration is given", () => {
+describe("each configuration", () => {
   test("dynamic durations: 120 s, 180 s above 100 connections, 30 s more for a cluster", () => {
     const clients = ["--clients", "iovalkey iovalkey:cluster", "--concurrency", "50 100 101"];
     expect(durations(makePlan(requestOf(...clients), everything))).toEqual([
@@ -218,7 +218,7 @@ describe("what each configuration is given", () => {
     ]);
   });
 
-  test("complexity belongs to heavy alone, so that it does not split the light rows", () => {
+  test("has a complexity only with heavy, so that light rows are not split", () => {
     const plan = makePlan(
       requestOf("--workload", "both", "--complexity", "7", "--concurrency", "5"),
       everything,

@@ -10,8 +10,8 @@ const [first = "", second = "", third = ""] = plan.runs.map(({ file }) => file);
 /** Warm-up, window, overhead, and the pause after it. */
 const RUN_S = 3 + 10 + 2 + 5;
 
-describe("the time that is left", () => {
-  test("begins with the plan's estimate and runs down second by second", () => {
+describe("the time left", () => {
+  test("starts with the plan's estimate and counts down second by second", () => {
     const left = new TimeLeft(plan, OVERHEADS);
     const whole = estimateCampaignS(plan, OVERHEADS);
     expect(left.secondsLeft(0)).toBe(whole);
@@ -20,7 +20,7 @@ describe("the time that is left", () => {
     expect(left.secondsLeft(107)).toBeCloseTo(whole - 7);
   });
 
-  test("is unchanged by runs that take what was estimated", () => {
+  test("does not change with runs that take their estimate", () => {
     const left = new TimeLeft(plan, OVERHEADS);
     const whole = estimateCampaignS(plan, OVERHEADS);
     left.start(first, 0);
@@ -30,7 +30,7 @@ describe("the time that is left", () => {
     expect(left.secondsLeft(20)).toBeCloseTo(whole - RUN_S);
   });
 
-  test("learns from runs that took longer: those to come will, too", () => {
+  test("grows after runs that took longer than estimated", () => {
     const left = new TimeLeft(plan, OVERHEADS);
     const whole = estimateCampaignS(plan, OVERHEADS);
     left.start(first, 0);
@@ -39,7 +39,7 @@ describe("the time that is left", () => {
     expect(left.secondsLeft(24)).toBeCloseTo(whole - RUN_S + 2 * 4);
   });
 
-  test("learns nothing from a run that failed early", () => {
+  test("ignores a run that failed early", () => {
     const left = new TimeLeft(plan, OVERHEADS);
     const whole = estimateCampaignS(plan, OVERHEADS);
     left.start(first, 0);
@@ -59,7 +59,7 @@ describe("the time that is left", () => {
     expect(left.secondsLeft(9000)).toBeGreaterThanOrEqual(0);
   });
 
-  test("leaves out runs that need not be measured any more", () => {
+  test("leaves out runs that will not take place", () => {
     const left = new TimeLeft(plan, OVERHEADS);
     left.skip(first);
     left.skip(second);

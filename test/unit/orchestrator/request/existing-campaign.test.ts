@@ -8,7 +8,7 @@ import { resumedManifest } from "../../../../src/orchestrator/campaign/manifest.
 import { findCampaign } from "../../../../src/orchestrator/request/existing-campaign.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { beginCampaign } from "../../../helpers/existing-campaign.js";
+import { createCampaign } from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
@@ -19,8 +19,8 @@ const resume = (root: string, flags: readonly string[] = [], env: Environment = 
 describe("--resume", () => {
   test("goes on with the newest campaign, or with the one that is named", async () => {
     const root = newFolder();
-    await beginCampaign(root, "20260101_000000", ["--clients", "none", "--runs", "7"]);
-    await beginCampaign(root, "20260102_000000", ["--clients", "memory", "--runs", "2"]);
+    await createCampaign(root, "20260101_000000", ["--clients", "none", "--runs", "7"]);
+    await createCampaign(root, "20260102_000000", ["--clients", "memory", "--runs", "2"]);
     mkdirSync(join(root, "zzz"));
     expect(resume(root)).toMatchObject({ resume: "20260102_000000", clients: ["memory"], runs: 2, seed: 1 });
     const named = parseCampaign(["--resume", "20260101_000000", "--output", root], {});
@@ -30,7 +30,7 @@ describe("--resume", () => {
 
   test("through a results root that is a link, as the user likes [R-link-3]", async () => {
     const root = newFolder();
-    await beginCampaign(root, "20260101_000000");
+    await createCampaign(root, "20260101_000000");
     const link = join(newFolder(), "results");
     symlinkSync(root, link);
     expect(resume(link)?.resume).toBe("20260101_000000");
@@ -48,13 +48,13 @@ describe("--resume", () => {
     [["--store-url", "redis://localhost"], "starts its stores itself"],
   ])("beside %j is a contradiction that is named [R-contradiction-1]", async (flags, message) => {
     const root = newFolder();
-    await beginCampaign(root, "20260101_000000");
+    await createCampaign(root, "20260101_000000");
     await expectFailure(() => resume(root, flags), EXIT.usage, message);
   });
 
   test("takes the settings of its campaign, not those of the environment, and says so", async () => {
     const root = newFolder();
-    await beginCampaign(root, "20260101_000000", ["--clients", "none", "--points", "5"]);
+    await createCampaign(root, "20260101_000000", ["--clients", "none", "--points", "5"]);
     const request = resume(root, [], { RATE_LIMIT_POINTS: "7", RATE_LIMIT_DURATION: "9" });
     expect(request?.limits).toEqual({ points: 5 });
     expect(request?.notices).toEqual([
@@ -77,7 +77,7 @@ describe("--resume", () => {
     "nothing",
   ])("of %j is bad usage, and nothing is made [R-hostile-2]", async (name) => {
     const root = join(newFolder(), "results", "deep");
-    await beginCampaign(root, "20260101_000000");
+    await createCampaign(root, "20260101_000000");
     const argv = [`--resume=${name}`, "--output", root];
     await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, "--resume");
     expect(existsSync("x")).toBe(false);
@@ -91,7 +91,7 @@ describe("--resume", () => {
 
   test("with a manifest that is damaged or foreign names file and field", async () => {
     const root = newFolder();
-    const { folder, manifest } = await beginCampaign(root, "20260101_000000");
+    const { folder, manifest } = await createCampaign(root, "20260101_000000");
     const path = join(folder, "manifest.json");
     writeFileSync(path, '{"schema":');
     await expectFailure(() => resume(root), EXIT.usage, path);
@@ -111,7 +111,7 @@ describe("--resume", () => {
 describe("a link is not followed out of the results folder:", () => {
   test("the campaign's folder [R-link-1]", async () => {
     const root = newFolder();
-    const { folder } = await beginCampaign(newFolder(), "20260101_000000");
+    const { folder } = await createCampaign(newFolder(), "20260101_000000");
     symlinkSync(folder, join(root, "20260101_000000"));
     await expectFailure(() => resume(root), EXIT.environment, "leads out of the results folder", folder);
   });
@@ -120,7 +120,7 @@ describe("a link is not followed out of the results folder:", () => {
     "%s in it [R-link-2]",
     async (name) => {
       const root = newFolder();
-      const { folder } = await beginCampaign(root, "20260101_000000");
+      const { folder } = await createCampaign(root, "20260101_000000");
       const elsewhere = join(newFolder(), "precious");
       if (existsSync(join(folder, name))) renameSync(join(folder, name), elsewhere);
       symlinkSync(elsewhere, join(folder, name));
@@ -131,12 +131,12 @@ describe("a link is not followed out of the results folder:", () => {
 
 describe("machine, images and versions", () => {
   test("that are as they were are no difference", async () => {
-    const { manifest } = await beginCampaign(newFolder(), "20260101_000000");
+    const { manifest } = await createCampaign(newFolder(), "20260101_000000");
     expect(differences(manifest, structuredClone(manifest))).toEqual([]);
   });
 
   test("that are not are named one by one, and refuse [R-changed-1]", async () => {
-    const { manifest: before } = await beginCampaign(newFolder(), "20260101_000000");
+    const { manifest: before } = await createCampaign(newFolder(), "20260101_000000");
     const now = structuredClone(before);
     now.harness.node = "99.0.0";
     now.machine.kernel = "Linux 99";
@@ -156,7 +156,7 @@ describe("machine, images and versions", () => {
   });
 
   test("a campaign that goes on has a session more, and keeps what it began with", async () => {
-    const { manifest } = await beginCampaign(newFolder(), "20260101_000000");
+    const { manifest } = await createCampaign(newFolder(), "20260101_000000");
     const before = { ...manifest, status: "aborted" as const, finished_at: "2026-01-01T00:10:00.000Z" };
     const now = { ...structuredClone(manifest), conditions: ["a condition of today"] };
     const resumed = resumedManifest(before, now);

@@ -55,7 +55,7 @@ async function watched(parts: readonly RunningPart[], idle_us = 10_000_000, else
 }
 
 describe("counters at the two ends of a window", () => {
-  test("give each role its run delay, and none where the system does not tell", async () => {
+  test("give each role its run delay, and none where the system does not count it", async () => {
     const server = { cpu_us: [0, 4_000_000], delays: [{ "1": 100, "2": 9 }, { "1": 350 }] };
     const { resources } = await watched([
       part("server", server),
@@ -69,7 +69,7 @@ describe("counters at the two ends of a window", () => {
     expect(resources.generator).not.toHaveProperty("run_delay_us");
   });
 
-  test("take what roles, harness and a store that was there before used off what the machine was busy", async () => {
+  test("subtract the CPU time of roles, harness and an external store from that of the machine", async () => {
     const roles = () => [
       part("server", { cpu_us: [1_000, 4_001_000] }),
       part("store-1", { cpu_us: [5_000, 1_005_000] }),
@@ -83,7 +83,7 @@ describe("counters at the two ends of a window", () => {
     expect(load?.cpus).toBe(2);
   });
 
-  test("take a role's own word where it had ended before it could be read", async () => {
+  test("use a role's own report where it ended before it could be read", async () => {
     const ended = [part("server", { cpu_us: [0, 4_000_000] }), part("generator", { cpu_us: [0] })];
     const told = { generator: { cpu_us: 3_000_000 }, server: { cpu_us: 1 } };
     const { load } = await watched(ended, 10_000_000, 0, told);
@@ -94,7 +94,7 @@ describe("counters at the two ends of a window", () => {
   test.each([
     ["was not read at the end", { cpu_us: [0] }],
     ["runs in a virtual machine", { cpu_us: [0, 1], onThisMachine: false }],
-  ])("do not tell the load of the machine where a part %s", async (_why, told) => {
+  ])("give no load of the machine where a part %s", async (_why, told) => {
     expect((await watched([part("server", told)])).load).toBeUndefined();
   });
 });

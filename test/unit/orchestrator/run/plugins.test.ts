@@ -32,7 +32,7 @@ test("a plugin that cannot be loaded is bad usage before anything is started", a
   await expectFailure(() => registerPlugins(["/a\nb.js"]), EXIT.usage, "one line");
 });
 
-test("a program that loaded other bytes than the campaign began with fails the run, and is named", () => {
+test("a plugin that changed since the campaign started fails the run, and is named", () => {
   expect(() => checkPlugins(facts("a"), loaded("a", "a"))).not.toThrow();
   expect(() => checkPlugins([], { server: {} } as unknown as MeasuredResult)).not.toThrow();
   expect(() => checkPlugins(facts("a"), loaded("b", "a"))).toThrow("mine.js has changed");

@@ -37,8 +37,8 @@ const seen = {
   samples: [{ t_s: 1, cpu_percent: 9, resident_bytes: 10 }],
 };
 
-describe("the record of a measured run", () => {
-  test("says where it belongs and passes the schema", () => {
+describe("the document of a measured run", () => {
+  test("identifies the run and passes the schema", () => {
     const record = measuredDocument(identity, { result: generatorsOwn(), store, resources: {}, notes: [] });
     expect(record).toMatchObject({
       campaign: "20260101_000000",
@@ -51,7 +51,7 @@ describe("the record of a measured run", () => {
     expect(resultSchema.parse(JSON.parse(JSON.stringify(record)))).toEqual(record);
   });
 
-  test("is judged anew with the store's side: a fault that only the store shows makes it invalid", () => {
+  test("is judged again with the store's evidence: a fault that only the store shows makes it invalid", () => {
     const spoilt = structuredClone(store);
     for (const node of spoilt.nodes) node.at_end.script_calls = { evalsha: { calls: 1, failed: 0 } };
     const result = generatorsOwn();
@@ -61,7 +61,7 @@ describe("the record of a measured run", () => {
     expect(record.verdict.reasons.map(({ rule }) => rule)).toEqual(["M8"]);
   });
 
-  test("keeps the exact counters that a role told of itself, and adds what the runtime saw", () => {
+  test("keeps the exact counters that a role reported, and adds what the runtime measured", () => {
     const own = { source: "process.cpuUsage", cpu_us: 1000, cpu_percent: 10, samples: [] };
     const result = { ...generatorsOwn(), resources: { server: own } };
     const resources = { server: seen, "store-1": seen };
@@ -73,14 +73,14 @@ describe("the record of a measured run", () => {
     expect(record.notes).toEqual(["a reading failed"]);
   });
 
-  test("is not made from figures that are no numbers", () => {
+  test("is not made from figures that are not numbers", () => {
     const result = generatorsOwn();
     result.requests.average = Number.NaN;
     expect(() => measuredDocument(identity, { result, store, resources: {}, notes: [] })).toThrow();
   });
 });
 
-describe("the record of a run without figures", () => {
+describe("the document of a run without figures", () => {
   const failure = { role: "server", text: "ended during the run with SIGKILL" };
   test.each(["failed", "aborted"] as const)(
     "is %s, never zeros, and names role and reason [R-generator-dies-2]",

@@ -37,7 +37,7 @@ function probe(
   return { part, asked };
 }
 
-test("a request is one line, and its answer a report", async () => {
+test("a request is one line, and its answer is a report", async () => {
   const { part, asked } = probe('{"ready_in_s":0.5}', { code: 0, signal: null }, []);
   expect(await askProbe(part, request)).toEqual({ ready_in_s: 0.5 });
   expect(asked).toEqual([JSON.stringify(request)]);
@@ -53,6 +53,6 @@ test.each<[string, Exit, string[], string]>([
   // What it answered before is no reason.
   ["was killed", { code: null, signal: "SIGKILL" }, ['{"flushed":true}'], "the probe ended with SIGKILL"],
   ["ended without a reason", { code: 0, signal: null }, ['{"flushed":true}'], "the probe ended with 0"],
-])("a probe that gives no answer and %s is told so", async (_what, exit, lines, message) => {
+])("a probe that gives no answer and %s is reported", async (_what, exit, lines, message) => {
   await expect(askProbe(probe(undefined, exit, lines).part, request)).rejects.toThrow(message);
 });

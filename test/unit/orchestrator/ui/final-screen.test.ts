@@ -3,7 +3,7 @@ import type { CampaignEvent } from "../../../../src/contract/events.js";
 import { CampaignState } from "../../../../src/orchestrator/ui/campaign-state.js";
 import { finalLines, problemLines } from "../../../../src/orchestrator/ui/final-screen.js";
 import { widthOf } from "../../../../src/orchestrator/ui/text.js";
-import { planOf, Telling } from "../../../helpers/events.js";
+import { EventFixture, planOf } from "../../../helpers/events.js";
 
 const WIDE = Number.POSITIVE_INFINITY;
 
@@ -14,7 +14,7 @@ function storyOf(events: readonly CampaignEvent[]): CampaignState {
 }
 
 describe("the last screen", () => {
-  const many = new Telling(
+  const many = new EventFixture(
     planOf("--clients", "iovalkey,ioredis@valkey,iovalkey:cluster,none", "--concurrency", "8,16"),
   );
   const labels = many.plan.configurations.map(({ configuration: { target, load } }) => ({
@@ -24,7 +24,7 @@ describe("the last screen", () => {
   const isControl = labels.map(({ label }) => ({ control: label === "none" }));
 
   test("has medians with their spread, and where report and log are", () => {
-    const tell = new Telling();
+    const tell = new EventFixture();
     const lines = finalLines(storyOf([tell.campaign(), tell.report(), tell.ended()]), WIDE);
     expect(lines.join("\n")).toContain(
       "standalone · valkey · light · realistic · 8 connections · 10 s\n" +
@@ -56,7 +56,7 @@ describe("the last screen", () => {
   });
 
   test("says where there is no figure instead of printing a zero", () => {
-    const tell = new Telling();
+    const tell = new EventFixture();
     const none = {
       valid_runs: 0,
       requests_per_second: null,
@@ -82,7 +82,7 @@ describe("the last screen", () => {
 });
 
 describe("what went wrong", () => {
-  const tell = new Telling(planOf("--runs", "9"));
+  const tell = new EventFixture(planOf("--runs", "9"));
   const invalid = (number: number, text: string) =>
     tell.finished(number, { status: "invalid", reasons: [{ rule: "M9", severity: "invalid", text }] });
 

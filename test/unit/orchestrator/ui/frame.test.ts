@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { Frame } from "../../../../src/orchestrator/ui/frame.js";
 import { bar, flow, truncate, wrap } from "../../../../src/orchestrator/ui/text.js";
-import { Kept } from "../../../helpers/events.js";
+import { CapturedOutput } from "../../../helpers/events.js";
 
 describe("the frame", () => {
   test("is gone without a trace when nothing was drawn", () => {
-    const out = new Kept(true);
+    const out = new CapturedOutput(true);
     const frame = new Frame(out);
     frame.print(["a line"]);
     out.text = "";
@@ -14,7 +14,7 @@ describe("the frame", () => {
   });
 
   test("can be removed and drawn again, as for Ctrl-Z", () => {
-    const out = new Kept(true);
+    const out = new CapturedOutput(true);
     const frame = new Frame(out);
     for (let round = 0; round < 2; round++) {
       frame.draw(["one", "two"]);
@@ -26,7 +26,7 @@ describe("the frame", () => {
   });
 
   test("rests where it begins, so that a resize cannot lose it", () => {
-    const out = new Kept(true);
+    const out = new CapturedOutput(true);
     new Frame(out).draw(["one", "two", "three"]);
     expect(out.text.endsWith("\x1b[2A\r")).toBe(true);
   });

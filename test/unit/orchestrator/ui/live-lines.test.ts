@@ -3,15 +3,15 @@ import type { CampaignEvent } from "../../../../src/contract/events.js";
 import { CampaignState } from "../../../../src/orchestrator/ui/campaign-state.js";
 import { liveLines, type Size } from "../../../../src/orchestrator/ui/live-lines.js";
 import { widthOf } from "../../../../src/orchestrator/ui/text.js";
-import { BEGAN_MS, planOf, Telling } from "../../../helpers/events.js";
+import { EventFixture, planOf, STARTED_MS } from "../../../helpers/events.js";
 
-const tell = new Telling();
+const tell = new EventFixture();
 
 function linesAt(second: number, events: readonly CampaignEvent[], size: Partial<Size> = {}): string[] {
   const state = new CampaignState();
   for (const event of events) state.add(event);
   const full = { columns: 80, rows: 24, ...size };
-  return liveLines(state, BEGAN_MS + 1000 * second, full).map(({ text }) => text);
+  return liveLines(state, STARTED_MS + 1000 * second, full).map(({ text }) => text);
 }
 
 const measuring = [tell.campaign(), tell.started(1), tell.phase("measure", 10, 10), tell.second(20)];
@@ -76,7 +76,7 @@ describe("the live screen", () => {
     const [planned] = plan.configurations;
     if (!planned) throw new Error("a configuration");
     planned.configuration.target.label = `${"漢字".repeat(50)}${"x".repeat(100)}`;
-    const huge = new Telling(plan);
+    const huge = new EventFixture(plan);
     const events = [huge.campaign(), huge.started(1), huge.phase("measure", 10, 10), huge.second(20)];
     const lines = linesAt(20, events, { columns, rows });
     expect(lines.length).toBeLessThanOrEqual(Math.max(1, rows - 1));
@@ -94,7 +94,7 @@ describe("the live screen", () => {
     const [planned] = plan.configurations;
     if (!planned) throw new Error("a configuration");
     planned.configuration.target.label = "evil\x1b[2J\r\n\u202egpj";
-    const hostile = new Telling(plan);
+    const hostile = new EventFixture(plan);
     const text = linesAt(1, [hostile.campaign(), hostile.started(1)]).join("\n");
     expect(text).toContain("evil\\x1b[2J\\x0d\\x0a\\u202egpj");
     expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);

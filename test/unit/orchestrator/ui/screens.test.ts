@@ -9,10 +9,10 @@ import { QuietScreen } from "../../../../src/orchestrator/ui/quiet-screen.js";
 import { ensureSize } from "../../../../src/orchestrator/ui/tty.js";
 import type { Detail } from "../../../../src/orchestrator/ui/types.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { Kept, planOf, shown, Telling } from "../../../helpers/events.js";
+import { CapturedOutput, EventFixture, planOf, render } from "../../../helpers/events.js";
 
 /** A terminal that tells of its size. */
-class Resized extends Kept {
+class Resized extends CapturedOutput {
   readonly #listeners: (() => void)[] = [];
 
   constructor() {
@@ -28,7 +28,7 @@ class Resized extends Kept {
   }
 }
 
-const tell = new Telling();
+const tell = new EventFixture();
 const ESC = "\x1b";
 const HOSTILE = "a\x1b]0;owned\x07\nforged line\u009b31m\u2028b";
 /** Any control character but the end of a line, and a line separator. */
@@ -50,8 +50,8 @@ const state: CampaignEvent[] = [
   tell.ended({ exit_code: 4, runs: { valid: 1, failed: 1 } }),
 ];
 const lines = (detail: LineDetail, events = state) =>
-  shown((outputs) => new LineScreen(outputs, detail), events);
-const json = (detail: Detail, events = state) => shown((outputs) => new JsonScreen(outputs, detail), events);
+  render((outputs) => new LineScreen(outputs, detail), events);
+const json = (detail: Detail, events = state) => render((outputs) => new JsonScreen(outputs, detail), events);
 
 describe("a line a run", () => {
   /** What is said of runs; the rest is said once a campaign. */
@@ -148,7 +148,7 @@ describe("--json", () => {
 
 test("--quiet writes the path of the report, and set-up and what went wrong on standard error; nothing else", () => {
   const events = [tell.notice("building the image x", "setup"), ...state];
-  const { out, err } = shown((outputs) => new QuietScreen(outputs), events);
+  const { out, err } = render((outputs) => new QuietScreen(outputs), events);
   expect(out.text).toBe("/results/20260101_120000/report/index.html\n");
   expect(err.lines.slice(0, 3)).toEqual(["building the image x", "a warning", "1 of 2 runs failed"]);
 });
@@ -156,7 +156,7 @@ test("--quiet writes the path of the report, and set-up and what went wrong on s
 describe("a name with control characters", () => {
   const plan = planOf();
   for (const { configuration } of plan.configurations) configuration.target.label = HOSTILE;
-  const hostile = new Telling(plan);
+  const hostile = new EventFixture(plan);
   const events = [
     hostile.campaign({ folder: `/r/${HOSTILE}` }),
     hostile.notice(HOSTILE),
@@ -176,7 +176,11 @@ describe("a name with control characters", () => {
   });
 
   test("is shown, not obeyed, on a terminal", () => {
-    const { out, err } = shown((outputs) => new LiveScreen(outputs, "verbose"), events, new Kept(true));
+    const { out, err } = render(
+      (outputs) => new LiveScreen(outputs, "verbose"),
+      events,
+      new CapturedOutput(true),
+    );
     // What the screen itself writes: cursor and erase sequences, and returns to the first column.
     const own = (out.text + err.text)
       .replaceAll(new RegExp(`${ESC}\\[(\\?25[lh]|\\d*[AJK])`, "g"), "")
@@ -187,9 +191,9 @@ describe("a name with control characters", () => {
 });
 
 describe("the screen that is taken", () => {
-  const opened = (env: Record<string, string>, out = new Kept(true), telling = {}) => {
+  const opened = (env: Record<string, string>, out = new CapturedOutput(true), telling = {}) => {
     const request = { format: "text" as const, detail: "normal" as const, ...telling };
-    const screen = openScreen(request, { out, err: new Kept() }, env);
+    const screen = openScreen(request, { out, err: new CapturedOutput() }, env);
     screen.close();
     return screen;
   };
@@ -202,15 +206,15 @@ describe("the screen that is taken", () => {
     ["CI=false", { CI: "false" }, true, LiveScreen],
     ["NO_COLOR", { NO_COLOR: "1" }, true, LiveScreen],
   ])("on %s", (_where, env, isTerminal, expected) => {
-    expect(taken(env, new Kept(isTerminal))).toBe(expected);
+    expect(taken(env, new CapturedOutput(isTerminal))).toBe(expected);
   });
 
   test("is what was asked for, wherever it is", () => {
-    expect(taken({}, new Kept(true), { format: "json" })).toBe(JsonScreen);
-    expect(taken({}, new Kept(true), { detail: "quiet" })).toBe(QuietScreen);
-    expect(taken({}, new Kept(true), { format: "json", detail: "quiet" })).toBe(JsonScreen);
-    expect(taken({}, new Kept(true), { progress: "run" })).toBe(LineScreen);
-    expect(taken({ CI: "true" }, new Kept(true), { progress: "live" })).toBe(LiveScreen);
+    expect(taken({}, new CapturedOutput(true), { format: "json" })).toBe(JsonScreen);
+    expect(taken({}, new CapturedOutput(true), { detail: "quiet" })).toBe(QuietScreen);
+    expect(taken({}, new CapturedOutput(true), { format: "json", detail: "quiet" })).toBe(JsonScreen);
+    expect(taken({}, new CapturedOutput(true), { progress: "run" })).toBe(LineScreen);
+    expect(taken({ CI: "true" }, new CapturedOutput(true), { progress: "live" })).toBe(LiveScreen);
   });
 
   test.each([
@@ -218,7 +222,7 @@ describe("the screen that is taken", () => {
     ["a line a phase where that is asked for", { progress: "phase" }, true],
     ["a line a phase with --verbose", { detail: "verbose" }, true],
   ])("writes %s", (_what, telling, hasPhases) => {
-    const out = new Kept();
+    const out = new CapturedOutput();
     const screen = opened({}, out, telling);
     for (const event of state) screen.show(event);
     expect(/ {3}warm-up$/m.test(out.text)).toBe(hasPhases);
@@ -227,8 +231,8 @@ describe("the screen that is taken", () => {
   test("is refused where it cannot be redrawn in place", async () => {
     const live = { progress: "live" };
     const refused = [EXIT.usage, "--progress live needs a terminal", "run or phase"] as const;
-    await expectFailure(() => taken({}, new Kept(false), live), ...refused);
-    await expectFailure(() => taken({ TERM: "dumb" }, new Kept(true), live), ...refused);
+    await expectFailure(() => taken({}, new CapturedOutput(false), live), ...refused);
+    await expectFailure(() => taken({ TERM: "dumb" }, new CapturedOutput(true), live), ...refused);
   });
 });
 
@@ -239,7 +243,7 @@ describe("on a terminal", () => {
     out.rows = 0;
     ensureSize(out);
     expect([out.columns, out.rows]).toEqual([80, 24]);
-    const { text } = shown((outputs) => new LiveScreen(outputs, "normal"), state, out).out;
+    const { text } = render((outputs) => new LiveScreen(outputs, "normal"), state, out).out;
     expect(text).toMatch(/^ {2}5000 requests\/s, p50 1\.50 ms, p99 12\.25 ms, 10\.0 % limited — valid$/m);
     out.columns = 0;
     out.resized();
@@ -256,7 +260,7 @@ describe("on a terminal", () => {
   });
 
   const onTerminal = (events: readonly CampaignEvent[], colors: boolean) =>
-    shown((outputs) => new LiveScreen(outputs, "normal"), events, new Kept(true, colors)).out.text;
+    render((outputs) => new LiveScreen(outputs, "normal"), events, new CapturedOutput(true, colors)).out.text;
   const COLOUR = new RegExp(`${ESC}\\[[\\d;]*m`);
 
   test("colours are written where they are welcome, and none where they are not", () => {
