@@ -29,7 +29,7 @@ export const ALL_RUNS: RunSelection = {
 };
 
 /** Decides which configurations continue after a round. @param isLast whether no round follows */
-export type DecideRound = (round: number, isLast: boolean) => Promise<AdaptiveSummary>;
+type DecideRound = (round: number, isLast: boolean) => Promise<AdaptiveSummary>;
 
 /**
  * Lets the report decide, since only the report does statistics: its answer follows from the results in the folder.

@@ -23,7 +23,7 @@ import { Lease } from "../ownership/lease.js";
 import { acquireLock } from "../ownership/state-folder.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { estimateRange, learnOverheads, type Overheads, overheadsOf } from "../plan/estimate.js";
-import { makePlan, type Selection, selectConfigurations } from "../plan/plan.js";
+import { makePlan, type SelectedConfigurations, selectConfigurations } from "../plan/plan.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
 import type { Request } from "../request/request.js";
 import {
@@ -115,7 +115,7 @@ interface MeasureContext extends CampaignContext {
 /** Opens the runtime, measures the runs of the plan that are missing, and stops everything that was started. */
 async function measure(
   request: Request,
-  requested: Pick<Selection, "configurations">,
+  requested: Pick<SelectedConfigurations, "configurations">,
   existing: ExistingCampaign | undefined,
   { completed }: CompletedRuns,
   context: MeasureContext,

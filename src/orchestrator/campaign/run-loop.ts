@@ -26,7 +26,7 @@ import { type EventLog, lineLog } from "../ui/event-log.js";
 
 type PlannedRun = Plan["runs"][number];
 
-export interface RunLoopOptions {
+interface RunLoopOptions {
   campaign: string;
   folder: string;
   plan: Plan;

@@ -13,7 +13,7 @@ const answerSchema = z.object({
     }),
   ),
 });
-export type Check = z.infer<typeof answerSchema>["checks"][number];
+type Check = z.infer<typeof answerSchema>["checks"][number];
 
 /** `cores: 2 – 4 or more give each role its own`. */
 export const checkText = ({ check, text, mend }: Check): string =>

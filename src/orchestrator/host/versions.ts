@@ -22,7 +22,7 @@ import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
 import { isAlive, thisOwner } from "../ownership/state-folder.js";
 
-export interface InstallOptions {
+interface InstallOptions {
   signal: AbortSignal;
   /** Records a helper process, so that the next start can end it if this process dies. */
   holdProcess(pid: number): Promise<void>;

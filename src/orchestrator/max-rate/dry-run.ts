@@ -13,7 +13,7 @@ interface Cost {
 }
 
 /** What a search would do; nothing is started to find out. */
-export interface SearchPreview extends Omit<Preview, "estimate" | "plan"> {
+interface SearchPreview extends Omit<Preview, "estimate" | "plan"> {
   configurations: Plan["configurations"];
   skips: Plan["skips"];
   objectives: string[];

@@ -22,7 +22,7 @@ const PROBE_SHARE = 1 / 3;
 const MIN_PROBE_S = 2;
 
 /** The result of the search for one configuration. */
-export interface MaxRateResult extends MaxRate {
+interface MaxRateResult extends MaxRate {
   label: string;
   workload: string;
   traffic: string;
@@ -35,7 +35,7 @@ export interface MaxRateResult extends MaxRate {
 }
 
 /** Runs one campaign. */
-export type RunCampaign = (request: Request) => Promise<CampaignEnd>;
+type RunCampaign = (request: Request) => Promise<CampaignEnd>;
 
 /** The part of a manifest that is needed here. */
 const manifestSchema = z.object({ plan: planSchema });

@@ -62,7 +62,7 @@ function resolveTargets(
   available: Availability,
   external: Discovery | undefined,
 ): ResolvedTargets {
-  const asked = request.clients.flatMap((word) => groups[word] ?? [word]);
+  const texts = request.clients.flatMap((word) => groups[word] ?? [word]);
   // A plain word may be a client or a group.
   const words = [...clients.map(({ id }) => id), ...Object.keys(groups)];
   for (const word of request.clients)
@@ -70,7 +70,7 @@ function resolveTargets(
   const limiters = request.limiters.map(parseLimiterText);
   const targets = new Map<string, RequestedTarget>();
   const skips: Plan["skips"] = [];
-  for (const text of new Set(asked.flatMap((each) => withLimiters(each, limiters)))) {
+  for (const text of new Set(texts.flatMap((each) => withLimiters(each, limiters)))) {
     const resolution = resolveTarget(text, available);
     if ("skip" in resolution) {
       skips.push({ asked: text, reason: resolution.skip });
@@ -186,7 +186,7 @@ const adaptivePlan = (maxRuns: number, { budgetS }: NonNullable<Request["adaptiv
 });
 
 /** The configurations that a request selects, and what it skips. */
-export type Selection = Pick<Plan, "configurations" | "skips" | "notes">;
+export type SelectedConfigurations = Pick<Plan, "configurations" | "skips" | "notes">;
 
 /**
  * What a request selects. Without `available` every store counts as available: this checks a request before anything
@@ -199,7 +199,7 @@ export function selectConfigurations(
   request: Request,
   available: Availability = () => true,
   external?: Discovery,
-): Selection {
+): SelectedConfigurations {
   for (const id of request.workloads)
     requireKnown(
       "workload",

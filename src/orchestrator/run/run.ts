@@ -16,7 +16,7 @@ import { generatorPart, serverPart } from "./parts.js";
 import { type ExternalStore, type RunStore, storeOf } from "./store.js";
 
 /** The settings of one run. */
-export interface RunSettings {
+interface RunSettings {
   configuration: Configuration;
   /** Of the traffic; the same for all configurations of a round, so that they get the same requests. */
   seed: number;

@@ -40,7 +40,7 @@ export interface RunStore {
 }
 
 /** The probe ended instead of answering: the store is not in the expected state, or the probe itself died. */
-export class ProbeEnded extends Error {
+class ProbeEnded extends Error {
   override readonly name = "ProbeEnded";
 }
 

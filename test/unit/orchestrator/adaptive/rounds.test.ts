@@ -11,38 +11,38 @@ import { everything, requestOf } from "../../../helpers/request.js";
 
 const newFolder = temporaryFolders();
 
-/** Who needs no more runs after which round, by label. */
+/** After which round a configuration needs no more runs, by label. */
 type Script = Readonly<Record<string, number>>;
 
-interface Played {
-  begun: CampaignFixture;
+interface Simulation {
+  fixture: CampaignFixture;
   /** Files in the order in which they were measured. */
-  made: string[];
+  measured: string[];
   looks: NewEvent[];
-  asked: { round: number; isLast: boolean }[];
+  decisions: { round: number; isLast: boolean }[];
 }
 
-/** Goes through a plan as the recorder does; each run takes 10 s. */
-async function play(
+/** Goes through a plan like the run loop; each run takes 10 s. */
+async function simulate(
   script: Script,
   {
     flags = [],
-    there = [],
-    begun,
+    completed = [],
+    fixture,
     stopAfter,
   }: Partial<{
     flags: string[];
-    there: string[];
-    begun: CampaignFixture;
+    completed: string[];
+    fixture: CampaignFixture;
     stopAfter: number;
   }> = {},
-): Promise<Played> {
+): Promise<Simulation> {
   const asking = ["--clients", "iovalkey,valkey-glide,none", "--concurrency", "50", "--runs", "auto"];
-  const campaign = begun ?? (await createCampaign(newFolder(), "20260102_030405", [...asking, ...flags]));
+  const campaign = fixture ?? (await createCampaign(newFolder(), "20260102_030405", [...asking, ...flags]));
   const { manifest } = campaign;
-  const played: Played = { begun: campaign, made: [], looks: [], asked: [] };
+  const simulation: Simulation = { fixture: campaign, measured: [], looks: [], decisions: [] };
   const decideRound = async (round: number, isLast: boolean): Promise<AdaptiveSummary> => {
-    played.asked.push({ round, isLast });
+    simulation.decisions.push({ round, isLast });
     const configurations = manifest.plan.configurations.map(({ hash, configuration: { target } }) => {
       const goes_on = !isLast && round < (script[target.label] ?? 99);
       return { configuration_hash: hash, label: target.label, load: "", runs: 0, goes_on, reason: "why" };
@@ -51,74 +51,77 @@ async function play(
   };
   const options: AdaptiveRoundsOptions = {
     manifest,
-    completed: new Map(there.map((file) => [file, {}])),
+    completed: new Map(completed.map((file) => [file, {}])),
     overheads: { none: 2, standalone: 2 },
-    eventLog: { emit: (told: NewEvent) => played.looks.push(told) },
+    eventLog: { emit: (event: NewEvent) => simulation.looks.push(event) },
     progress: { limitTo: () => {}, limitTime: () => {}, timeLeftS: () => 0 },
     decideRound,
     save: async () => {},
   };
   const rounds = new AdaptiveRounds(options);
   for (const planned of manifest.plan.runs) {
-    if (stopAfter !== undefined && played.made.length === stopAfter) return played;
-    if (!(await rounds.isNeeded(planned)) || there.includes(planned.file)) continue;
+    if (stopAfter !== undefined && simulation.measured.length === stopAfter) return simulation;
+    if (!(await rounds.isNeeded(planned)) || completed.includes(planned.file)) continue;
     const found = manifest.plan.configurations.find(({ hash }) => hash === planned.configuration_hash);
     if (!found) throw new Error("the plan lacks a configuration");
     const { configuration } = found;
     await rounds.finished({ file: planned.file, status: "valid", configuration, seconds: 10 }, 0);
-    played.made.push(planned.file);
+    simulation.measured.push(planned.file);
   }
   await rounds.end();
-  return played;
+  return simulation;
 }
 
-const runsOf = ({ made }: Played, label: string): number =>
-  made.filter((file) => file.startsWith(`${label}_`)).length;
+const runsOf = ({ measured }: Simulation, label: string): number =>
+  measured.filter((file) => file.startsWith(`${label}_`)).length;
 
 test("decided configurations stop; the others continue in the seeded order of fixed runs", async () => {
-  const played = await play({ iovalkey: 5, none: 7, "valkey-glide": 10 });
-  const { manifest } = played.begun;
-  expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(played, label))).toEqual([5, 7, 10]);
+  const simulation = await simulate({ iovalkey: 5, none: 7, "valkey-glide": 10 });
+  const { manifest } = simulation.fixture;
+  expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(simulation, label))).toEqual([5, 7, 10]);
   const flags = ["--clients", "iovalkey,valkey-glide,none", "--concurrency", "50", "--runs", "20"];
   const fixed = makePlan(requestOf(...flags, "--seed", String(manifest.plan.seed)), everything);
-  const order = fixed.runs.map(({ file }) => file).filter((file) => played.made.includes(file));
-  expect(played.made).toEqual(order);
-  expect(played.asked.map(({ round }) => round)).toEqual([5, 7, 10]);
+  const order = fixed.runs.map(({ file }) => file).filter((file) => simulation.measured.includes(file));
+  expect(simulation.measured).toEqual(order);
+  expect(simulation.decisions.map(({ round }) => round)).toEqual([5, 7, 10]);
   expect(manifest.adaptive?.ended).toMatchObject({ round: 10, why: "decided", concluded: ["one"] });
-  expect(requestedRuns(manifest).map(({ file }) => file)).toEqual(played.made);
+  expect(requestedRuns(manifest).map(({ file }) => file)).toEqual(simulation.measured);
   expect(manifestSchema.parse(manifest)).toEqual(manifest);
   // As many as are not needed are taken off what the campaign announced.
-  const spared = played.looks.reduce((sum, told) => sum + (told.event === "look" ? told.not_needed : 0), 0);
-  expect(spared).toBe(manifest.plan.runs.length - played.made.length);
+  const spared = simulation.looks.reduce(
+    (sum, told) => sum + (told.event === "look" ? told.not_needed : 0),
+    0,
+  );
+  expect(spared).toBe(manifest.plan.runs.length - simulation.measured.length);
 });
 
 test("no configuration has more runs than --max-runs, and the first decision is after five", async () => {
-  const played = await play({}, { flags: ["--max-runs", "8"] });
-  expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(played, label))).toEqual([8, 8, 8]);
-  expect(played.asked.map(({ round }) => round)).toEqual([5, 8]);
-  expect(played.begun.manifest.adaptive?.ended?.round).toBe(8);
+  const simulation = await simulate({}, { flags: ["--max-runs", "8"] });
+  expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(simulation, label))).toEqual([8, 8, 8]);
+  expect(simulation.decisions.map(({ round }) => round)).toEqual([5, 8]);
+  expect(simulation.fixture.manifest.adaptive?.ended?.round).toBe(8);
 });
 
-test("no round starts that would end after the budget, and a last decision is made", async () => {
+test("no round starts that would end after the budget, and a last decision is measured", async () => {
   // Rounds of three runs of 10 s, and 4 s for the report: the seventh would end at 214 s.
-  const played = await play({}, { flags: ["--budget", "200s"] });
-  expect(played.made).toHaveLength(18);
-  expect(played.asked.at(-1)).toEqual({ round: 6, isLast: true });
-  expect(played.begun.manifest.adaptive?.ended).toMatchObject({ round: 6, why: "budget" });
-  expect(requestedRuns(played.begun.manifest)).toHaveLength(18);
-  const early = await play({}, { flags: ["--budget", "1s"] });
-  expect(early.made).toHaveLength(3);
+  const simulation = await simulate({}, { flags: ["--budget", "200s"] });
+  expect(simulation.measured).toHaveLength(18);
+  expect(simulation.decisions.at(-1)).toEqual({ round: 6, isLast: true });
+  expect(simulation.fixture.manifest.adaptive?.ended).toMatchObject({ round: 6, why: "budget" });
+  expect(requestedRuns(simulation.fixture.manifest)).toHaveLength(18);
+  const early = await simulate({}, { flags: ["--budget", "1s"] });
+  expect(early.measured).toHaveLength(3);
 });
 
 test.each([4, 15, 16, 20])("a campaign killed after %d runs ends the same way", async (stopAfter) => {
   const script = { iovalkey: 7, none: 5, "valkey-glide": 14 };
   const flags = ["--seed", "7", "--budget", "5m"];
-  const whole = await play(script, { flags });
-  const killed = await play(script, { flags, stopAfter });
-  expect(isDecided(killed.begun.manifest)).toBe(false);
-  // What the disk has of it.
-  const begun = { ...killed.begun, manifest: manifestSchema.parse(killed.begun.manifest) };
-  const resumed = await play(script, { there: killed.made, begun });
-  expect([...killed.made, ...resumed.made]).toEqual(whole.made);
-  expect(resumed.begun.manifest.adaptive).toEqual(whole.begun.manifest.adaptive);
+  const whole = await simulate(script, { flags });
+  const killed = await simulate(script, { flags, stopAfter });
+  expect(isDecided(killed.fixture.manifest)).toBe(false);
+  // As read from the disk.
+  const fixture = { ...killed.fixture, manifest: manifestSchema.parse(killed.fixture.manifest) };
+  const resumed = await simulate(script, { completed: killed.measured, fixture });
+  expect([...killed.measured, ...resumed.measured]).toEqual(whole.measured);
+  expect(resumed.fixture.manifest.adaptive).toEqual(whole.fixture.manifest.adaptive);
 });
