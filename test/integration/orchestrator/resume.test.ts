@@ -113,7 +113,7 @@ test("damaged results are measured again with a warning, a full disk keeps the o
     `${spoilt} has a different checksum than when it was saved: it is measured again`,
   );
   expect(end.stdout).toContain("1 run completed, 1 missing");
-  expect(end.stderr).toContain("1 of those that are there is invalid");
+  expect(end.stderr).toContain("1 of the completed runs is invalid");
   expect(end.code).toBe(5);
   await expectComplete(resumed);
 });
