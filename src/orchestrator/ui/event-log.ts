@@ -147,7 +147,7 @@ export class EventLog {
 }
 
 /** The lines of benchmark.log for an event. Live figures are left out: the results hold better ones. */
-export function logLines(event: CampaignEvent): string[] {
+function logLines(event: CampaignEvent): string[] {
   switch (event.event) {
     case "opened":
     case "second":

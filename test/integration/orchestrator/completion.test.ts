@@ -16,8 +16,12 @@ beforeAll(() => {
 });
 
 describe("bash", () => {
-  /** What bash is offered for a line with the cursor at its end, or elsewhere. */
-  function offered(line: string, point = line.length, wordBreaks = "$' \\t\\n\"\\'><=;|&(:'"): string[] {
+  /** The completions that bash gets for a line, with the cursor at its end or at `point`. */
+  function completionsOf(
+    line: string,
+    point = line.length,
+    wordBreaks = "$' \\t\\n\"\\'><=;|&(:'",
+  ): string[] {
     const ask = `COMP_WORDBREAKS=${wordBreaks} COMP_LINE=$1 COMP_POINT=$2; _ratelimit_bench; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const { stdout, stderr } = spawnSync("bash", ["-uc", `${script}\n${ask}`, "bash", line, String(point)], {
       encoding: "utf8",
@@ -36,28 +40,31 @@ describe("bash", () => {
     ["ratelimit-bench run --traffic mi", ["mixed2", "mixed10"]],
     ["ratelimit-bench run --quick --workload b", ["both"]],
     ["ratelimit-bench run --clients none,io", ["none,iovalkey", "none,iovalkey:cluster", "none,ioredis"]],
-    ["ratelimit-bench run --runs ", []],
+    ["ratelimit-bench run --runs ", ["auto"]],
+    ["ratelimit-bench run --seed ", []],
     ["ratelimit-bench run --output ", []],
     ["ratelimit-bench clean --cl", []],
     ["ratelimit-bench nonsense ", []],
   ])("%j", (line, expected) => {
-    expect(offered(line)).toEqual(expect.arrayContaining(expected));
-    if (expected.length === 0) expect(offered(line)).toEqual([]);
+    expect(completionsOf(line)).toEqual(expect.arrayContaining(expected));
+    if (expected.length === 0) expect(completionsOf(line)).toEqual([]);
   });
 
-  test("answers without what readline has already split off", () => {
-    expect(offered("ratelimit-bench run --clients ioredis@valkey:")).toEqual(["cluster"]);
-    expect(offered("ratelimit-bench run --clients none,iovalkey:c")).toEqual(["cluster"]);
-    expect(offered("ratelimit-bench run --traffic=rea")).toEqual(["realistic"]);
+  test("leaves out what readline has already split off", () => {
+    expect(completionsOf("ratelimit-bench run --clients ioredis@valkey:")).toEqual(["cluster"]);
+    expect(completionsOf("ratelimit-bench run --clients none,iovalkey:c")).toEqual(["cluster"]);
+    expect(completionsOf("ratelimit-bench run --traffic=rea")).toEqual(["realistic"]);
     const blanks = "$' \\t\\n'";
-    expect(offered("ratelimit-bench run --traffic=rea", undefined, blanks)).toEqual(["--traffic=realistic"]);
-    expect(offered("ratelimit-bench run --clients iovalkey:c", undefined, blanks)).toEqual([
+    expect(completionsOf("ratelimit-bench run --traffic=rea", undefined, blanks)).toEqual([
+      "--traffic=realistic",
+    ]);
+    expect(completionsOf("ratelimit-bench run --clients iovalkey:c", undefined, blanks)).toEqual([
       "iovalkey:cluster",
     ]);
   });
 
-  test("looks at what is before the cursor", () => {
-    expect(offered("ratelimit-bench ru --quick", "ratelimit-bench ru".length)).toEqual(["run"]);
+  test("completes what is before the cursor", () => {
+    expect(completionsOf("ratelimit-bench ru --quick", "ratelimit-bench ru".length)).toEqual(["run"]);
   });
 });
 
@@ -70,15 +77,15 @@ const LINES: readonly [typed: string, got: readonly string[]][] = [
   ["repo\t--inc\tsta\t", ["report", "--include-trends", "start"]],
 ];
 
-/** `source <(ratelimit-bench completion …)` in the shell on a terminal, where somebody types. */
+/** Runs `source <(ratelimit-bench completion …)` in a shell on a terminal, then types the lines. */
 function completesWhatIsTyped(shell: string, command: string): void {
   const home = newFolder();
   const start = join(home, "start");
   // `--runt⇥` is completed to `--runtime` or to `--runtime=`, as the shell likes.
-  const told = `{ printf '<%s>' "\${@/#--runtime=local/--runtime><local}"; echo; }`;
+  const printArguments = `{ printf '<%s>' "\${@/#--runtime=local/--runtime><local}"; echo; }`;
   writeFileSync(
     start,
-    `source <("$NODE" "$CLI" completion ${shell})\nratelimit-bench() ${told}\nPS1=\nexport TERM=dumb\n`,
+    `source <("$NODE" "$CLI" completion ${shell})\nratelimit-bench() ${printArguments}\nPS1=\nexport TERM=dumb\n`,
   );
   const typed = LINES.map(([line]) => `ratelimit-bench ${line}\n`).join("");
   const { stdout } = spawnSync("script", ["--quiet", "--return", "--command", command, "/dev/null"], {

@@ -22,7 +22,7 @@ const only = <Kind extends CampaignEvent["event"]>(events: readonly CampaignEven
   events.filter((event): event is EventOf<Kind> => event.event === kind);
 
 describe("--json", () => {
-  test("yields valid events alone, in order, with live figures that fit the results", async () => {
+  test("prints only valid events, in order, with live figures that match the results", async () => {
     const flags = ["--json", "--runs", "2", "--duration-mode", "custom:3"];
     const campaign = Campaign.run(newFolder(), "memory", flags);
     const { code, stdout, stderr } = await campaign.ended;
@@ -34,8 +34,8 @@ describe("--json", () => {
     expect(kinds.slice(-2)).toEqual(["report", "ended"]);
     const times = events.map(({ at }) => Date.parse(at));
     expect(times).toEqual([...times].sort((a, b) => a - b));
-    const [told] = only(events, "campaign");
-    expect(told).toMatchObject({ folder: campaign.folder, runs: 2, runtime: "local", seed: 1 });
+    const [begun] = only(events, "campaign");
+    expect(begun).toMatchObject({ folder: campaign.folder, runs: 2, runtime: "local", seed: 1 });
 
     for (const number of [1, 2]) {
       const ofRun = events.filter((event) => "number" in event && event.number === number);
@@ -86,7 +86,7 @@ describe("--json", () => {
     expect(ended).toMatchObject({ event: "ended", exit_code: 0, folder: campaign.folder });
   });
 
-  test("ends with an `ended` that says why, also where nothing could begin", async () => {
+  test("ends with an `ended` event that has the reason, even if nothing could start", async () => {
     const flags = ["--json", "--valkey-server", "/no/such/program"];
     const { code, stdout, stderr } = await Campaign.run(newFolder(), "iovalkey", flags).ended;
     const events = eventsOf(stdout);
@@ -97,7 +97,7 @@ describe("--json", () => {
     expect(stderr).toContain(ended?.reason);
   });
 
-  test("an interruption is told: the run that was aborted, and the exit code", async () => {
+  test("an interruption reports the aborted run and the exit code", async () => {
     const campaign = Campaign.run(newFolder(), "none", ["--json", "--warmup", "30"]);
     await campaign.waitForLog("  warmup");
     campaign.signal("SIGINT");
@@ -110,7 +110,7 @@ describe("--json", () => {
 });
 
 describe("without a terminal", () => {
-  test("no escape sequence is printed, and each run has one line; --quiet prints the report's path alone", async () => {
+  test("no escape sequence is printed, and each run has one line; --quiet prints only the report's path", async () => {
     const home = newFolder();
     const env = { FORCE_COLOR: "1", TERM: "xterm-256color" };
     const { code, stdout, stderr } = await Campaign.run(home, "none", [], env).ended;

@@ -9,7 +9,7 @@ import { build, ROOT } from "../../helpers/programs.js";
 beforeAll(build);
 const newFolder = temporaryFolders();
 
-test("a threshold that is missed fails the campaign; its manifest as a file asks for the same plan", async () => {
+test("a missed threshold fails the campaign; its manifest as --config gives the same plan", async () => {
   const home = newFolder();
   const asked = ["--threshold", "errors<1%", "--threshold", "p99<0.001ms", "--points", "1000"];
   const campaign = Campaign.run(home, "iovalkey,none", asked);
@@ -53,7 +53,7 @@ test("--dry-run prints matrix, order, skips with reasons and the estimate, and s
   expect(await campaign.leftovers()).toEqual([]);
 });
 
-test("a dry run of what would be refused prints the plan, says why, and ends as the start would", () => {
+test("a dry run of a campaign that would be refused prints plan and reason, and exits like the campaign", () => {
   const run = (...flags: string[]) =>
     spawnSync(
       "bash",

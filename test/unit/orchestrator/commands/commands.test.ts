@@ -28,12 +28,12 @@ describe("commands", () => {
     for (const { name } of commands) expect(lines.some((line) => line.startsWith(`  ${name} `))).toBe(true);
   });
 
-  test("that do not exist are refused with what was probably meant", async () => {
+  test("that do not exist are refused with a suggestion", async () => {
     await expectFailure(() => findCommand("rnu", commands), EXIT.usage, "did you mean run?", "clean");
     await expectFailure(() => findCommand(`x\n${"y".repeat(300)}`, commands), EXIT.usage, "valid: run");
   });
 
-  test("refuse in one line what they do not know, naming their help", async () => {
+  test("refuse unknown arguments in one line that names their help", async () => {
     const command = createCommand("ratelimit-bench thing").addArgument(
       new Argument("<kind>").choices(["a", "b"]),
     );
@@ -52,7 +52,7 @@ describe("the help of a single run", () => {
   const help = helpOf("single");
   const lines = help.split("\n");
 
-  test("names each variable once, with what it means", () => {
+  test("names each variable once, with its meaning", () => {
     for (const variable of ["RATE_LIMITER_TYPE", "OUTPUT_FILE", "RATE_LIMIT_POINTS", "STORE_CA", "STORE_URL"])
       expect(lines.filter((line) => new RegExp(`^  ${variable} +\\S`).test(line))).toHaveLength(1);
     for (const { variable } of SETTINGS) if (variable) expect(help).toContain(`  ${variable} `);
@@ -81,7 +81,7 @@ describe("version", () => {
     return text;
   };
 
-  test("--json says all that the text says, by its schema", async () => {
+  test("--json holds everything that the text shows, and matches its schema", async () => {
     const report = versionReportSchema.parse(JSON.parse(await printed("--json")));
     const text = await printed();
     expect(report).toMatchObject({ node: process.versions.node, stores: { redis: { image: "redis:8.0" } } });
@@ -96,7 +96,7 @@ describe("version", () => {
 });
 
 describe("completion", () => {
-  test("knows every flag of every command, and what may follow it", () => {
+  test("knows every flag of every command and its values", () => {
     const run = commands.find(({ name }) => name === "run")?.definition({ commands });
     for (const option of run?.options ?? [])
       expect(flag(option.long ?? "")?.summary).toBe(option.description);
@@ -109,11 +109,11 @@ describe("completion", () => {
     expect(found("help")?.words).toEqual(commands.map(({ name }) => name));
   });
 
-  test("tells values only of flags that there are", () => {
+  test("has values only for existing flags", () => {
     for (const name of Object.keys(SETTING_VALUES)) expect(flag(name)?.values.length).toBeGreaterThan(0);
   });
 
-  test("leaves out no flag whose help lists its words", () => {
+  test("covers every flag whose help lists its values", () => {
     for (const { name, summary, values } of found("run")?.flags ?? []) {
       const [words] = /^[\w-]+(\|[\w:-]+)+/.exec(summary) ?? [];
       for (const word of words?.split("|") ?? []) {
@@ -122,7 +122,7 @@ describe("completion", () => {
     }
   });
 
-  test("takes a flag's own choices first, and leaves hidden flags out", () => {
+  test("prefers a flag's own choices, and leaves hidden flags out", () => {
     const thing: CliCommand = {
       name: "thing",
       definition: () =>

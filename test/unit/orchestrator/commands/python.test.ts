@@ -15,13 +15,13 @@ import { temporaryFolders } from "../../../helpers/folders.js";
 const newFolder = temporaryFolders();
 
 /** A package whose Python report writes down its arguments and ends with a code. */
-function packageOf(code: number): { packageFolder: string; said: () => string[] } {
+function packageOf(code: number): { packageFolder: string; receivedArgs: () => string[] } {
   const packageFolder = newFolder();
-  const said = join(packageFolder, "said");
+  const receivedArgs = join(packageFolder, "received");
   mkdirSync(join(packageFolder, "report"));
-  const words = `open(${JSON.stringify(said)}, "w").write("\\n".join(sys.argv[2:]))`;
+  const words = `open(${JSON.stringify(receivedArgs)}, "w").write("\\n".join(sys.argv[2:]))`;
   writeFileSync(join(packageFolder, "report", "__main__.py"), `import sys\n${words}\nsys.exit(${code})\n`);
-  return { packageFolder, said: () => readFileSync(said, "utf8").split("\n") };
+  return { packageFolder, receivedArgs: () => readFileSync(receivedArgs, "utf8").split("\n") };
 }
 
 const FOLDER = "/results/20260102_030405";
@@ -42,7 +42,7 @@ function contextOf(packageFolder: string, ended: ExitCode = EXIT.done) {
 }
 
 describe("commands of the Python report", () => {
-  test("end with codes of ours, or it is a defect", async () => {
+  test("end with a known exit code; any other code is a defect", async () => {
     expect(await runPython(packageOf(6).packageFolder, "compare", [])).toBe(EXIT.regression);
     const { packageFolder } = packageOf(99);
     await expectFailure(() => runPython(packageFolder, "compare", []), EXIT.defect, "with 99");
@@ -50,14 +50,14 @@ describe("commands of the Python report", () => {
 });
 
 describe("compare", () => {
-  test("hands its words on as they are", async () => {
-    const { packageFolder, said } = packageOf(7);
+  test("passes its arguments on unchanged", async () => {
+    const { packageFolder, receivedArgs } = packageOf(7);
     const words = ["results/a b#iovalkey", "x;y", "--metric", "cpu", "--floor=3%"];
     expect(await compare.run(words, contextOf(packageFolder).context)).toBe(EXIT.inconclusive);
-    expect(said()).toEqual(words);
+    expect(receivedArgs()).toEqual(words);
   });
 
-  test("refuses what it does not know before anything starts", async () => {
+  test("refuses unknown arguments before anything starts", async () => {
     const { context } = contextOf("/nowhere");
     await expectFailure(() => compare.run(["a", "b", "c"], context), EXIT.usage, "too many arguments");
     await expectFailure(() => compare.run(["--metric", "speed"], context), EXIT.usage, "p99, cpu");
@@ -82,18 +82,18 @@ describe("report", () => {
       ["--compare-runs=there", "--include-trends", "--baseline=main"],
     ],
   ])("%j", async (words, expected) => {
-    const { packageFolder, said } = packageOf(0);
+    const { packageFolder, receivedArgs } = packageOf(0);
     expect(await report.run(words, contextOf(packageFolder).context)).toBe(EXIT.done);
-    expect(said()).toEqual(expected);
+    expect(receivedArgs()).toEqual(expected);
   });
 
-  test("of several folders ends with the worst code", async () => {
-    const { packageFolder, said } = packageOf(2);
+  test("of several folders ends with the worst exit code", async () => {
+    const { packageFolder, receivedArgs } = packageOf(2);
     expect(await report.run(["a", "b"], contextOf(packageFolder).context)).toBe(EXIT.usage);
-    expect(said()).toEqual(["b"]);
+    expect(receivedArgs()).toEqual(["b"]);
   });
 
-  test("refuses what belongs to the other kind of report before anything starts", async () => {
+  test("refuses options of the other kind of report before anything starts", async () => {
     const { context } = contextOf("/nowhere");
     await expectFailure(
       () => report.run(["--include-trends"], context),
@@ -107,31 +107,39 @@ describe("report", () => {
 });
 
 describe("noise", () => {
-  test("measures one target often, then asks Python", async () => {
-    const { packageFolder, said } = packageOf(0);
+  test("measures one target many times, then runs Python", async () => {
+    const { packageFolder, receivedArgs } = packageOf(0);
     const { context, requests } = contextOf(packageFolder, EXIT.runsInvalid);
     expect(await noise.run(["ioredis@valkey", "--output", "out"], context)).toBe(EXIT.runsInvalid);
     expect(requests).toMatchObject([
       { clients: ["ioredis@valkey"], runs: 20, connections: [50], warmupS: 2, output: "out" },
     ]);
     // Its own folder: `latest` may be another campaign's by now.
-    expect(said()).toEqual([FOLDER, "--output", "out"]);
+    expect(receivedArgs()).toEqual([FOLDER, "--output", "out"]);
   });
 
   test("measures nothing with --from", async () => {
-    const { packageFolder, said } = packageOf(0);
+    const { packageFolder, receivedArgs } = packageOf(0);
     const { context, requests } = contextOf(packageFolder);
     await noise.run(["iovalkey", "--from", "results/x", "--format", "json"], context);
     expect(requests).toEqual([]);
-    expect(said()).toEqual(["results/x", "--target", "iovalkey", "--output", "results", "--format", "json"]);
+    expect(receivedArgs()).toEqual([
+      "results/x",
+      "--target",
+      "iovalkey",
+      "--output",
+      "results",
+      "--format",
+      "json",
+    ]);
   });
 
-  test("says nothing of a campaign that did not end well", async () => {
+  test("prints nothing about a campaign that failed", async () => {
     const { context } = contextOf("/nowhere", EXIT.environment);
     expect(await noise.run([], context)).toBe(EXIT.environment);
   });
 
-  test("is of one configuration, often enough", async () => {
+  test("needs one configuration and enough runs", async () => {
     const { context, requests } = contextOf("/nowhere");
     await expectFailure(() => noise.run(["all"], context), EXIT.usage, "one target");
     await expectFailure(() => noise.run(["--runs", "9"], context), EXIT.usage, "at least 10");

@@ -18,7 +18,7 @@ import { everything, requestOf } from "../../../helpers/request.js";
 const words = (answers: Partial<MenuAnswers>) => argvOf({ ...DEFAULT_ANSWERS, ...answers }).join(" ");
 
 describe("the command line of the menu's answers", () => {
-  test("names what differs from the defaults, and a group that is whole by its name", () => {
+  test("names only what differs from the defaults, and a whole group by its name", () => {
     expect(words({})).toBe("--clients standalone,controls");
     expect(words({ clients: ["iovalkey", "none"], runs: "5", concurrency: "8 9" })).toBe(
       "--clients iovalkey,none --concurrency 8 9 --runs 5",
@@ -34,7 +34,7 @@ describe("the command line of the menu's answers", () => {
     );
   });
 
-  test("is one that the parser takes, for every client, store and traffic that there is", () => {
+  test("is valid for every client, store and traffic", () => {
     const answers: MenuAnswers = {
       ...DEFAULT_ANSWERS,
       clients: Object.values(clientGroups()).flat(),
@@ -74,7 +74,7 @@ function answering(...answers: (string | string[] | typeof BACK)[]): Prompter {
   };
 }
 
-test("going back from a text that is typed leads to the choice before it", async () => {
+test("going back from a typed text leads to the options before it", async () => {
   const page = pages.find(({ title }) => title === "Duration");
   const answer = await page?.ask(answering("other", BACK, "other", "45"), DEFAULT_ANSWERS);
   expect(answer).toEqual({ duration: "custom:45" });
@@ -91,8 +91,8 @@ describe("the plan in the menu", () => {
     return planLines(found, columns);
   };
 
-  test("says once what all configurations have in common, and what differs as a table", () => {
-    const shown = lines(
+  test("shows once what all configurations have in common, and a table of what differs", () => {
+    const render = lines(
       76,
       "--clients",
       "iovalkey,none",
@@ -101,7 +101,7 @@ describe("the plan in the menu", () => {
       "--duration-mode",
       "fixed30",
     );
-    expect(shown.slice(1, -1)).toEqual([
+    expect(render.slice(1, -1)).toEqual([
       "4 configurations, 3 runs each, interleaved",
       "all: light, realistic, 30 s measured",
       "  iovalkey  valkey standalone  8 connections",
@@ -109,7 +109,7 @@ describe("the plan in the menu", () => {
       "  iovalkey  valkey standalone  1000 connections",
       "  none      no store           1000 connections",
     ]);
-    expect(shown.at(-1)).toMatch(
+    expect(render.at(-1)).toMatch(
       /^12 runs of 4 configurations, about 60 s \(until \d\d:\d\d\), 1 MB on disk$/,
     );
   });
@@ -122,7 +122,7 @@ describe("the plan in the menu", () => {
     ]);
   });
 
-  test("fits, whatever differs", () => {
+  test("fits into the columns, whatever differs", () => {
     const everythingDiffers = [
       "--workload",
       "both",
@@ -132,14 +132,14 @@ describe("the plan in the menu", () => {
       "8 1000",
     ];
     for (const columns of [76, 36]) {
-      const shown = lines(
+      const render = lines(
         columns,
         "--clients",
         "valkey-glide:cluster,ioredis@valkey,none",
         ...everythingDiffers,
       );
-      expect(shown).toContain("  valkey-glide:cluster");
-      expect(shown.slice(3, -1).filter((line) => line.length > columns)).toEqual([]);
+      expect(render).toContain("  valkey-glide:cluster");
+      expect(render.slice(3, -1).filter((line) => line.length > columns)).toEqual([]);
     }
   });
 });
@@ -157,7 +157,7 @@ describe("a command line over several lines", () => {
     expect(spawnSync("sh", ["-c", `set -- ${command}; echo $#`], { encoding: "utf8" }).stdout).toBe("10\n");
   });
 
-  test("fits, with each value beside its flag, but for what is longer", () => {
+  test("fits into the columns, keeps each value beside its flag, and leaves longer pieces whole", () => {
     expect(Math.max(...wrapCommand(command, 40).map((line) => line.length))).toBeLessThanOrEqual(40);
     expect(wrapCommand("a", 79)).toEqual(["a"]);
     expect(wrapCommand("./run.sh --runs 3 --seed 7", 19)).toEqual(["./run.sh --runs 3 \\", "  --seed 7"]);

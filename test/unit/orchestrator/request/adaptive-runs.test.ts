@@ -44,7 +44,7 @@ describe("refused in one line:", () => {
   });
 });
 
-test("a dry run says what it does at least and at most, and after which rounds it decides", async () => {
+test("a dry run shows the fewest and the most runs, and the rounds after which it decides", async () => {
   const flags = ["--runs", "auto", "--max-runs", "10", "--duration-mode", "custom:30", "--runtime", "local"];
   const found = await previewCampaign(requestOf(...none, ...flags, "--budget", "20m"), ROOT);
   const { seconds, at_least } = found.estimate;

@@ -11,7 +11,7 @@ const caps = (flags: readonly string[], env = {}) =>
   parseCampaign(["--clients", "none", ...flags], env)?.caps;
 
 describe("caps", () => {
-  test("are 2 CPUs and 2 GB for a store node unless something else is said", () => {
+  test("are 2 CPUs and 2 GB for a store node by default", () => {
     expect(caps([])).toEqual({
       store: { cpus: 2, memory_bytes: 2 * GIB },
       server: { memory_bytes: 2 * GIB },
@@ -20,11 +20,11 @@ describe("caps", () => {
   });
 
   test("come from flags and environment; the flag wins", () => {
-    const said = caps(
+    const given = caps(
       ["--store-cpus", "0.5", "--store-memory", "512m", "--cpuset-server", "0,2-3", "--loadtest-cpus", "1"],
       { STORE_CPUS: "4", SERVER_CPUS: "1.5" },
     );
-    expect(said).toMatchObject({
+    expect(given).toMatchObject({
       store: { cpus: 0.5, memory_bytes: 512 * 1024 ** 2 },
       server: { cpus: 1.5, cpuset: "0,2-3" },
       generator: { cpus: 1 },
@@ -44,7 +44,7 @@ describe("caps", () => {
   });
 });
 
-test("CPUs that are not there are refused, naming the flag and those that are [R-machine-1]", async () => {
+test("CPUs that do not exist are refused, naming the flag and the existing ones [R-machine-1]", async () => {
   const asked = (text: string) => requestOf("--cpuset-loadtest", text);
   await expectFailure(
     () => requireCpus(asked("1-2").caps, [0, 1]),
@@ -61,9 +61,9 @@ describe("conditions of a campaign in containers", () => {
   const engine = (cpus: number) => ({ cpus }) as never;
   const plain = { store: { cpus: 2 }, server: {}, generator: {} };
 
-  test("a cap that is lowered is told", () => {
-    const told = conditionsOf(machine, { engine: engine(1), capsApplied: true }, plain);
-    expect(told.join("\n")).toContain("the cap of 2 CPUs for the store is lowered to 1");
+  test("a lowered cap is reported", () => {
+    const conditions = conditionsOf(machine, { engine: engine(1), capsApplied: true }, plain);
+    expect(conditions.join("\n")).toContain("the cap of 2 CPUs for the store is lowered to 1");
   });
 
   test("roles share the engine's cores, unless each has its own", () => {

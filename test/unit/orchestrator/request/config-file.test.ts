@@ -22,7 +22,7 @@ function fileWith(text: string, name = "campaign.yaml"): string {
 const withFile = (text: string, flags: readonly string[] = [], env: Environment = {}) =>
   parseCampaign(["--config", fileWith(text), ...flags], env);
 
-test("a file holds the same settings as flags, lists as lists or as text", () => {
+test("a file holds the same settings as flags, and lists as lists or text", () => {
   const text = [
     "clients: [iovalkey, ioredis@valkey]",
     'concurrency: "50 100"',
@@ -41,7 +41,7 @@ test("a file holds the same settings as flags, lists as lists or as text", () =>
   expect(ofFile).toEqual(ofFlags);
 });
 
-test("flags win over variables, those over the file, and that over its preset; disagreement is told", () => {
+test("flags win over variables, those over the file, and that over its preset; a notice names each difference", () => {
   const text = "preset: quick\nruns: 4\npoints: 5\nwindow: 6\n";
   const env = { RATE_LIMIT_POINTS: "7", RATE_LIMIT_DURATION: "8" };
   const request = withFile(text, ["--window", "9"], env);
@@ -85,7 +85,7 @@ describe("refused as bad usage, with file and line [R-file-1]:", () => {
     await expectFailure(() => withFile(text), EXIT.usage, "campaign.yaml:1 clients", "at most 4096");
   });
 
-  test("a file that is not there", async () => {
+  test("a file that does not exist", async () => {
     const argv = ["--config", "/no/such.yaml"];
     await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, "/no/such.yaml", "cannot be read");
   });
@@ -109,7 +109,7 @@ test.each([
   expect(again.caps).toEqual(request.caps);
 });
 
-test("a secret is never kept, told or repeated", () => {
+test("a secret is never stored, printed or repeated", () => {
   const secret = "rediss://user:hunter2@cache.example";
   const flags = ["--clients", "ioredis", "--store-url", secret];
   const request = parseCampaign(flags, { STORE_URL: "redis://other:hunter3@cache.example" });

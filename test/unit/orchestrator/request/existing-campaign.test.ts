@@ -17,7 +17,7 @@ const resume = (root: string, flags: readonly string[] = [], env: Environment = 
   parseCampaign(["--resume", ...flags, "--output", root], env);
 
 describe("--resume", () => {
-  test("goes on with the newest campaign, or with the one that is named", async () => {
+  test("continues the newest campaign, or the one that is named", async () => {
     const root = newFolder();
     await createCampaign(root, "20260101_000000", ["--clients", "none", "--runs", "7"]);
     await createCampaign(root, "20260102_000000", ["--clients", "memory", "--runs", "2"]);
@@ -28,7 +28,7 @@ describe("--resume", () => {
     expect(resume(root, ["--allow-parallel", "--progress", "run"])).toMatchObject({ allowParallel: true });
   });
 
-  test("through a results root that is a link, as the user likes [R-link-3]", async () => {
+  test("works through a results root that is a link [R-link-3]", async () => {
     const root = newFolder();
     await createCampaign(root, "20260101_000000");
     const link = join(newFolder(), "results");
@@ -52,7 +52,7 @@ describe("--resume", () => {
     await expectFailure(() => resume(root, flags), EXIT.usage, message);
   });
 
-  test("takes the settings of its campaign, not those of the environment, and says so", async () => {
+  test("uses the settings of its campaign, not those of the environment, with a notice", async () => {
     const root = newFolder();
     await createCampaign(root, "20260101_000000", ["--clients", "none", "--points", "5"]);
     const request = resume(root, [], { RATE_LIMIT_POINTS: "7", RATE_LIMIT_DURATION: "9" });
@@ -130,12 +130,12 @@ describe("a link is not followed out of the results folder:", () => {
 });
 
 describe("machine, images and versions", () => {
-  test("that are as they were are no difference", async () => {
+  test("are not different if nothing changed", async () => {
     const { manifest } = await createCampaign(newFolder(), "20260101_000000");
     expect(differences(manifest, structuredClone(manifest))).toEqual([]);
   });
 
-  test("that are not are named one by one, and refuse [R-changed-1]", async () => {
+  test("are named one by one if they changed, and refuse [R-changed-1]", async () => {
     const { manifest: before } = await createCampaign(newFolder(), "20260101_000000");
     const now = structuredClone(before);
     now.harness.node = "99.0.0";
@@ -155,7 +155,7 @@ describe("machine, images and versions", () => {
     await expectFailure(() => requireComparable(before, now), EXIT.environment, "machine.kernel", "fastify");
   });
 
-  test("a campaign that goes on has a session more, and keeps what it began with", async () => {
+  test("a resumed campaign gets another session and keeps its original facts", async () => {
     const { manifest } = await createCampaign(newFolder(), "20260101_000000");
     const before = { ...manifest, status: "aborted" as const, finished_at: "2026-01-01T00:10:00.000Z" };
     const now = { ...structuredClone(manifest), conditions: ["a condition of today"] };

@@ -80,7 +80,7 @@ describe("refused as bad usage, naming the flag and what is valid [R-unknown-1]:
 });
 
 describe("lists", () => {
-  test("are separated by commas or spaces, and words given twice are taken once, with a notice [R-duplicates-1]", () => {
+  test("are separated by commas or spaces, and duplicates are removed, with a notice [R-duplicates-1]", () => {
     const request = parse(["--clients", "a, b  a", "--concurrency", "50,50 10"]);
     expect(request).toMatchObject({ clients: ["a", "b"], connections: [50, 10] });
     expect(request.notices).toEqual([
@@ -89,7 +89,7 @@ describe("lists", () => {
     ]);
   });
 
-  test("given several times are joined, whichever flag it is", () => {
+  test("of a repeated flag are joined", () => {
     const lists = [
       ["--clients", "ioredis", "--clients", "iovalkey,none"],
       ["--limiter", "rate-limiter-flexible", "--limiter", "rate-limiter-flexible~7.1.1"],
@@ -113,7 +113,7 @@ describe("lists", () => {
     expect(search.objectives?.map(({ text }) => text)).toEqual(["p99<10ms", "errors<1%"]);
   });
 
-  test("`both` is each workload", () => {
+  test("`both` stands for all workloads", () => {
     expect(requestOf("--workload", "both").workloads).toEqual(["light", "heavy"]);
   });
 });
@@ -127,7 +127,7 @@ describe("environment and flags", () => {
     VALKEY_SERVER: "/opt/a/valkey-server",
   };
 
-  test("variables set limits and store programs where no flag does", () => {
+  test("variables set limits and store programs unless a flag does", () => {
     expect(parse(flags, env)).toMatchObject({
       limits: { points: 7, window_s: 8, block_s: 9 },
       programPaths: { "valkey-server": "/opt/a/valkey-server" },
@@ -135,7 +135,7 @@ describe("environment and flags", () => {
     });
   });
 
-  test("flags win, and a disagreement is noticed [R-flag-wins-1]", () => {
+  test("flags win, with a notice if they differ [R-flag-wins-1]", () => {
     const given = [...flags, "--points", "1", "--window", "8", "--valkey-server", "/opt/b"];
     const request = parse(given, env);
     expect(request.limits).toEqual({ points: 1, window_s: 8, block_s: 9 });
@@ -146,7 +146,7 @@ describe("environment and flags", () => {
     ]);
   });
 
-  test("a wrong value is blamed on where it stands", async () => {
+  test("an error names the source of the wrong value", async () => {
     const wrong = { RATE_LIMIT_POINTS: "many" };
     await expectFailure(() => parse(flags, wrong), EXIT.usage, "RATE_LIMIT_POINTS", '"many"');
     expect(parse([...flags, "--points", "3"], wrong).limits).toEqual({ points: 3 });
@@ -164,13 +164,13 @@ describe("--quick", () => {
     });
   });
 
-  test("takes less than four minutes in containers, even where parts take twice as long to start", () => {
+  test("takes less than four minutes in containers, even if parts take twice as long to start", () => {
     const plan = makePlan(parse(["--quick"]), everything);
     expect(plan.runs).toHaveLength(18);
     expect(estimateCampaignS(plan, { none: 5.4, standalone: 7.6 })).toBeLessThan(240);
   });
 
-  test("gives way to each flag beside it", () => {
+  test("is overridden by each flag beside it", () => {
     const request = parse(["--quick", "--clients", "none", "--runs", "1", "--duration-mode", "fixed30"]);
     expect(request).toMatchObject({
       clients: ["none"],
@@ -182,7 +182,7 @@ describe("--quick", () => {
 });
 
 describe("the command that repeats a campaign", () => {
-  test("carries the seed that was drawn, and asks for the same", () => {
+  test("holds the seed that was drawn, and gives the same request", () => {
     const argv = ["--clients", "ioredis@valkey:cluster none", "--output", "a b/it's", "--concurrency", "5"];
     const request = parse(argv);
     expect(request.command).toBe(
@@ -191,7 +191,7 @@ describe("the command that repeats a campaign", () => {
     expect(parse([...argv, "--seed", String(request.seed)])).toEqual(request);
   });
 
-  test("names the variables that bore on it", () => {
+  test("names the variables that it read", () => {
     const env = { RATE_LIMIT_POINTS: "7", VALKEY_SERVER: "/opt/a b/valkey-server", UNRELATED: "x" };
     expect(parse(["--clients", "all", "--seed", "1"], env).command).toBe(
       "RATE_LIMIT_POINTS=7 VALKEY_SERVER='/opt/a b/valkey-server' ./scripts/run-all.sh --clients all --seed 1",
@@ -204,7 +204,7 @@ describe("the command that repeats a campaign", () => {
   });
 });
 
-test("--help prints every flag and the exit codes, and asks for nothing", () => {
+test("--help prints every flag and the exit codes, and gives no request", () => {
   const written: string[] = [];
   const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => written.push(String(text)) > 0);
   try {

@@ -20,7 +20,7 @@ describe("--rate", () => {
     ]);
   });
 
-  test("keeps the connections that were said, and not those of a preset", () => {
+  test("keeps connections that were given, but not those of a preset", () => {
     expect(loads("--rate", "50", "--concurrency", "7")).toEqual(["50/s constant, up to 7 connections"]);
     expect(loads("--quick", "--clients", "iovalkey", "--rate", "50", "--arrivals", "poisson")).toEqual([
       "50/s poisson, up to 200 connections",
@@ -31,7 +31,7 @@ describe("--rate", () => {
     expect(loads()).toEqual(["50 connections", "100 connections"]);
   });
 
-  test("every rate has files of its own", () => {
+  test("every rate has its own files", () => {
     const { runs } = makePlan(
       requestOf("--rate", "100,200", "--concurrency", "5,10", "--runs", "1"),
       everything,
@@ -40,14 +40,14 @@ describe("--rate", () => {
     expect(runs.map(({ file }) => file)).toContain("iovalkey_light_100rps-5c_120s_run1.json");
   });
 
-  test("is the same campaign again when it is repeated from its settings", () => {
+  test("is repeated from its settings", () => {
     const { settings } = requestOf("--rate", "100");
     expect(settings).toMatchObject({ rate: "100", concurrency: "200" });
   });
 });
 
 describe("--rate-sweep", () => {
-  test("has both ends, and the same factor between all", () => {
+  test("has both ends and a constant factor between rates", () => {
     expect(requestOf("--rate-sweep", "1000:20000:8").rates).toEqual([
       1000, 1530, 2350, 3610, 5540, 8500, 13000, 20000,
     ]);

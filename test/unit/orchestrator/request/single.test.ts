@@ -23,7 +23,7 @@ test("the defaults are those of the specification", () => {
   ]);
 });
 
-test("all that can be set is taken over", () => {
+test("every variable is read", () => {
   const env = {
     DURATION: "60",
     CONNECTIONS: "50",

@@ -13,7 +13,7 @@ function storyOf(events: readonly CampaignEvent[]): CampaignState {
   return state;
 }
 
-describe("the last screen", () => {
+describe("the final lines", () => {
   const many = new EventFixture(
     planOf("--clients", "iovalkey,ioredis@valkey,iovalkey:cluster,none", "--concurrency", "8,16"),
   );
@@ -23,7 +23,7 @@ describe("the last screen", () => {
   }));
   const isControl = labels.map(({ label }) => ({ control: label === "none" }));
 
-  test("has medians with their spread, and where report and log are", () => {
+  test("have medians with their range, and the paths of report and log", () => {
     const tell = new EventFixture();
     const lines = finalLines(storyOf([tell.campaign(), tell.report(), tell.ended()]), WIDE);
     expect(lines.join("\n")).toContain(
@@ -36,7 +36,7 @@ describe("the last screen", () => {
     ]);
   });
 
-  test("ranks what is alike, and never puts unlike things into one ranking", () => {
+  test("rank only comparable configurations together", () => {
     const lines = finalLines(storyOf([many.campaign(), many.report(isControl), many.ended()]), WIDE);
     const titles = lines.filter((line) => line.includes(" · "));
     expect(titles.sort()).toEqual([
@@ -55,7 +55,7 @@ describe("the last screen", () => {
     expect(group.slice(1, 3).join()).toMatch(/ioredis@valkey/);
   });
 
-  test("says where there is no figure instead of printing a zero", () => {
+  test("name missing figures instead of printing a zero", () => {
     const tell = new EventFixture();
     const none = {
       valid_runs: 0,
@@ -73,7 +73,7 @@ describe("the last screen", () => {
     expect(text({})).not.toMatch(/\b0(\.0+)? ms|\b0\/s/);
   });
 
-  test("fits into 40 columns, but for paths, which stay whole", () => {
+  test("fit into 40 columns, except paths, which stay whole", () => {
     const lines = finalLines(storyOf([many.campaign(), many.report(isControl), many.ended()]), 40);
     const wide = lines.filter((line) => widthOf(line) > 40);
     expect(wide.every((line) => line.includes("/results/"))).toBe(true);
@@ -81,12 +81,12 @@ describe("the last screen", () => {
   });
 });
 
-describe("what went wrong", () => {
+describe("the problem lines", () => {
   const tell = new EventFixture(planOf("--runs", "9"));
   const invalid = (number: number, text: string) =>
     tell.finished(number, { status: "invalid", reasons: [{ rule: "M9", severity: "invalid", text }] });
 
-  test("is told with its reason: runs that failed alike as one, the first few, and how many more", () => {
+  test("group failures by reason, show the first few, and count the rest", () => {
     const events = [
       tell.campaign(),
       ...Array.from({ length: 9 }, (_, index) => tell.started(index + 1)),
@@ -108,7 +108,7 @@ describe("what went wrong", () => {
     ]);
   });
 
-  test("of suspect runs is their number and the rules", () => {
+  test("count suspect runs and name the rules", () => {
     const reasons = [{ rule: "M6", severity: "suspect" as const, text: "generator saturated" }];
     const events = [tell.campaign(), tell.finished(1, { status: "suspect", reasons }), tell.finished(2)];
     const lines = problemLines(
@@ -117,25 +117,25 @@ describe("what went wrong", () => {
     expect(lines).toEqual(["1 of 2 runs is suspect (M6): the report says why"]);
   });
 
-  test("counts runs that an earlier session measured", () => {
+  test("count runs that an earlier session measured", () => {
     const events = [tell.campaign(), tell.kept(1, "invalid"), tell.kept(2), tell.finished(3), tell.report()];
     const ended = tell.ended({ exit_code: 5, runs: { valid: 1, kept: 2 } });
     expect(problemLines(storyOf([...events, ended]))).toEqual(["1 of 3 runs is invalid"]);
   });
 
-  describe("after an interruption says what is kept:", () => {
+  describe("after an interruption name what is kept:", () => {
     const runs = [tell.campaign(), tell.finished(1)];
     const aborted = tell.finished(2, { status: "aborted", figures: undefined });
     const ended = (folder = "/results/20260101_120000") =>
       tell.ended({ exit_code: 130, folder, runs: { valid: 1, aborted: 1, not_begun: 7 } });
 
-    test("a report of the runs that were measured", () => {
+    test("a partial report", () => {
       expect(problemLines(storyOf([...runs, aborted, tell.report(), ended()]))).toEqual([
         "the report is partial: 1 of 9 runs is measured and kept in /results/20260101_120000",
       ]);
     });
 
-    test("without one the command that builds it, as a shell takes it, and never broken", () => {
+    test("without a report, the command that builds it, quoted for a shell and on one line", () => {
       const lines = problemLines(storyOf([...runs, aborted, ended("/my results/20260101_120000")]), 40);
       expect(lines.slice(0, 2).join(" ")).toContain("1 of 9 runs is measured and kept in");
       expect(lines.slice(-2)).toEqual([
@@ -144,14 +144,14 @@ describe("what went wrong", () => {
       ]);
     });
 
-    test("that there is none where nothing was measured", () => {
+    test("no report if no run was measured", () => {
       const events = [tell.campaign(), tell.finished(1, { status: "aborted", figures: undefined })];
       const end = tell.ended({ exit_code: 130, runs: { aborted: 1, not_begun: 8 } });
       expect(problemLines(storyOf([...events, end]))).toEqual(["no run was measured: there is no report"]);
     });
   });
 
-  test("is nothing where all went well, or nothing was begun", () => {
+  test("are empty if everything went well or nothing started", () => {
     expect(problemLines(storyOf([tell.campaign(), tell.finished(1), tell.report(), tell.ended()]))).toEqual(
       [],
     );

@@ -30,12 +30,12 @@ describe("the live screen", () => {
       expect(text).toMatch(part);
   });
 
-  test("counts the time left down between events, never below nothing", () => {
+  test("counts the time left down between events, never below zero", () => {
     expect(linesAt(25, measuring).join()).toContain("75 s left");
     expect(linesAt(5000, measuring).join()).toContain("0 s left");
   });
 
-  test("shows no number for what a second has no sample of", () => {
+  test("leaves out figures that a second has no sample of", () => {
     const bare = {
       limited_share: undefined,
       p99_ms: undefined,
@@ -47,19 +47,19 @@ describe("the live screen", () => {
     expect(figures).toEqual(["5012 requests/s"]);
   });
 
-  test("takes back figures that are old, and says since when there are none", () => {
+  test("hides old figures, and shows since when there are none", () => {
     expect(linesAt(22, measuring).join()).toContain("5012 requests/s");
     const late = linesAt(24, measuring).join();
     expect(late).not.toContain("5012");
     expect(late).toContain("no figures for 4 s");
   });
 
-  test("shows the figures of no earlier run or phase", () => {
+  test("never shows figures of an earlier run or phase", () => {
     const next = [...measuring, tell.finished(1), tell.started(2, 20), tell.phase("measure", 20, 10)];
     expect(linesAt(20, next).join()).not.toContain("5012");
   });
 
-  test("says what went wrong so far", () => {
+  test("shows problems so far", () => {
     const bad = [tell.campaign(), tell.failed(1, "server: gone"), tell.finished(2, { status: "suspect" })];
     expect(linesAt(20, bad)).toContain("so far: 1 suspect, 1 failed");
   });
@@ -89,7 +89,7 @@ describe("the live screen", () => {
       expect(text).toContain(part);
   });
 
-  test("shows control characters of a name instead of obeying them", () => {
+  test("escapes control characters in names", () => {
     const plan = planOf();
     const [planned] = plan.configurations;
     if (!planned) throw new Error("a configuration");

@@ -11,7 +11,7 @@ import type { Detail } from "../../../../src/orchestrator/ui/types.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { CapturedOutput, EventFixture, planOf, render } from "../../../helpers/events.js";
 
-/** A terminal that tells of its size. */
+/** A terminal that can be resized. */
 class Resized extends CapturedOutput {
   readonly #listeners: (() => void)[] = [];
 
@@ -32,7 +32,7 @@ const tell = new EventFixture();
 const ESC = "\x1b";
 const HOSTILE = "a\x1b]0;owned\x07\nforged line\u009b31m\u2028b";
 /** Any control character but the end of a line, and a line separator. */
-const OBEYED = /[^\P{Cc}\n]|\u2028/u;
+const CONTROLS = /[^\P{Cc}\n]|\u2028/u;
 const state: CampaignEvent[] = [
   tell.opened(),
   tell.notice("runtime: local (as asked)"),
@@ -53,11 +53,11 @@ const lines = (detail: LineDetail, events = state) =>
   render((outputs) => new LineScreen(outputs, detail), events);
 const json = (detail: Detail, events = state) => render((outputs) => new JsonScreen(outputs, detail), events);
 
-describe("a line a run", () => {
-  /** What is said of runs; the rest is said once a campaign. */
+describe("one line per run", () => {
+  /** The lines about runs. */
   const ofRuns = (events = state) => lines("run", events).out.lines.filter((line) => line.includes("/2]"));
 
-  test("holds its place, what was measured, the figures, the verdict and the time that is left", () => {
+  test("shows number, configuration, figures, verdict and time left", () => {
     expect(ofRuns()).toEqual([
       expect.stringMatching(
         /^\d\d:\d\d:\d\d \[1\/2\] iovalkey, light, realistic, 8 connections, run 1: 5000 requests\/s, p99 12\.25 ms, valid; 88 s left$/,
@@ -68,7 +68,7 @@ describe("a line a run", () => {
     ]);
   });
 
-  test("names the rules, each once, where a run is not valid", () => {
+  test("names each rule once if a run is not valid", () => {
     const reason = (rule: string, text: string) => ({ rule, severity: "suspect" as const, text });
     const reasons = [reason("M8", "one"), reason("M25", "two"), reason("M8", "three")];
     const suspect = tell.finished(1, { status: "suspect", reasons });
@@ -77,7 +77,7 @@ describe("a line a run", () => {
     ]);
   });
 
-  test("is all that is said of a run", () => {
+  test("shows nothing else about a run", () => {
     const { out } = lines("run");
     expect(out.text).not.toMatch(/warm-up|measure$|5012|a line of the server/m);
     expect(out.text).toContain("runtime: local (as asked)\n");
@@ -85,29 +85,29 @@ describe("a line a run", () => {
   });
 });
 
-describe("a line a phase", () => {
-  test("each phase is one line with the time of day, and nothing is an escape sequence", () => {
+describe("one line per phase", () => {
+  test("each phase is one line with the time of day, without escape sequences", () => {
     const { out, err } = lines("phase");
     expect(out.lines.filter((line) => /^\d\d:\d\d:\d\d {3}(warm-up|measure)$/.test(line))).toHaveLength(2);
     expect(out.text).toMatch(/^\d\d:\d\d:\d\d \[1\/2\] iovalkey, light, .*, run 1 of 2; 2 min left$/m);
     expect(out.text).toMatch(/5000 requests\/s, p50 1\.50 ms, p99 12\.25 ms, 10\.0 % limited — valid$/m);
     expect(out.text).not.toContain("5012");
     expect(out.text).not.toContain("a line of the server");
-    expect(out.text + err.text).not.toMatch(OBEYED);
+    expect(out.text + err.text).not.toMatch(CONTROLS);
   });
 
-  test("of runs that may be fewer the number is the most", () => {
+  test("an adaptive campaign shows the most runs", () => {
     const { out } = lines("phase", [tell.opened(), tell.campaign(), tell.started(1, 0, { at_most: true })]);
     expect(out.text).toMatch(/, run 1 of at most 2; 2 min left$/m);
   });
 
-  test("--verbose adds the seconds and the programs' own lines", () => {
+  test("--verbose adds the figures of each second and the programs' lines", () => {
     const { out } = lines("verbose");
     expect(out.text).toMatch(/ 7 s: 5012 requests\/s, p99 12\.31 ms, 10\.0 % limited, generator 45 % busy/);
     expect(out.text).toContain("server: a line of the server");
   });
 
-  test("warnings and what went wrong go to standard error, figures and paths to standard output", () => {
+  test("warnings and problems go to standard error, figures and paths to standard output", () => {
     const { out, err } = lines("phase");
     expect(err.lines).toEqual([
       "a warning",
@@ -128,7 +128,7 @@ describe("--json", () => {
     expect(err.lines[0]).toBe("a warning");
   });
 
-  test("--verbose adds details, --quiet leaves out what is under way", () => {
+  test("--verbose adds details, --quiet leaves out progress", () => {
     const kinds = (detail: Detail) => json(detail).out.lines.map((line) => JSON.parse(line).event);
     expect(kinds("verbose")).toContain("detail");
     const quiet = kinds("quiet");
@@ -137,16 +137,16 @@ describe("--json", () => {
       expect(quiet).toContain(kept);
   });
 
-  test("says hostile text to a parser, and nothing to a terminal", () => {
+  test("escapes hostile text for terminals; a parser restores it", () => {
     const { out, err } = json("normal", [tell.notice(HOSTILE, "warning")]);
     expect(JSON.parse(out.lines[0] ?? "").text).toBe(HOSTILE);
     expect(out.lines).toHaveLength(1);
-    for (const { text } of [out, err]) expect(text).not.toMatch(OBEYED);
+    for (const { text } of [out, err]) expect(text).not.toMatch(CONTROLS);
     expect(err.lines).toHaveLength(1);
   });
 });
 
-test("--quiet writes the path of the report, and set-up and what went wrong on standard error; nothing else", () => {
+test("--quiet writes only the path of the report, and set-up and problems on standard error", () => {
   const events = [tell.notice("building the image x", "setup"), ...state];
   const { out, err } = render((outputs) => new QuietScreen(outputs), events);
   expect(out.text).toBe("/results/20260101_120000/report/index.html\n");
@@ -169,13 +169,13 @@ describe("a name with control characters", () => {
     hostile.ended({ folder: `/r/${HOSTILE}`, exit_code: 130, runs: { failed: 1 } }),
   ];
 
-  test("is shown, not obeyed, where lines are written", () => {
+  test("is escaped in lines", () => {
     const { out, err } = lines("verbose", events);
-    expect(out.text + err.text).not.toMatch(OBEYED);
+    expect(out.text + err.text).not.toMatch(CONTROLS);
     expect(out.text).toContain("a\\x1b]0;owned\\x07\\x0aforged line\\x9b31m\\u2028b");
   });
 
-  test("is shown, not obeyed, on a terminal", () => {
+  test("is escaped on a live screen", () => {
     const { out, err } = render(
       (outputs) => new LiveScreen(outputs, "verbose"),
       events,
@@ -185,12 +185,12 @@ describe("a name with control characters", () => {
     const own = (out.text + err.text)
       .replaceAll(new RegExp(`${ESC}\\[(\\?25[lh]|\\d*[AJK])`, "g"), "")
       .replaceAll("\r", "");
-    expect(own).not.toMatch(OBEYED);
+    expect(own).not.toMatch(CONTROLS);
     expect(own).toContain("\\x1b]0;owned");
   });
 });
 
-describe("the screen that is taken", () => {
+describe("the chosen screen", () => {
   const opened = (env: Record<string, string>, out = new CapturedOutput(true), telling = {}) => {
     const request = { format: "text" as const, detail: "normal" as const, ...telling };
     const screen = openScreen(request, { out, err: new CapturedOutput() }, env);
@@ -209,7 +209,7 @@ describe("the screen that is taken", () => {
     expect(taken(env, new CapturedOutput(isTerminal))).toBe(expected);
   });
 
-  test("is what was asked for, wherever it is", () => {
+  test("is the one that the flags name", () => {
     expect(taken({}, new CapturedOutput(true), { format: "json" })).toBe(JsonScreen);
     expect(taken({}, new CapturedOutput(true), { detail: "quiet" })).toBe(QuietScreen);
     expect(taken({}, new CapturedOutput(true), { format: "json", detail: "quiet" })).toBe(JsonScreen);
@@ -228,7 +228,7 @@ describe("the screen that is taken", () => {
     expect(/ {3}warm-up$/m.test(out.text)).toBe(hasPhases);
   });
 
-  test("is refused where it cannot be redrawn in place", async () => {
+  test("is refused if the terminal cannot redraw in place", async () => {
     const live = { progress: "live" };
     const refused = [EXIT.usage, "--progress live needs a terminal", "run or phase"] as const;
     await expectFailure(() => taken({}, new CapturedOutput(false), live), ...refused);
@@ -237,7 +237,7 @@ describe("the screen that is taken", () => {
 });
 
 describe("on a terminal", () => {
-  test("one that says it has 0 columns is written to as if it had 80, also after a resize", () => {
+  test("0 columns count as 80, also after a resize", () => {
     const out = new Resized();
     out.columns = 0;
     out.rows = 0;
@@ -253,7 +253,7 @@ describe("on a terminal", () => {
     expect(out.columns).toBe(100);
   });
 
-  test("a pipe is given no size", () => {
+  test("a pipe gets no size", () => {
     const pipe: { write(): void; columns?: number } = { write: () => {} };
     ensureSize(pipe);
     expect(pipe.columns).toBeUndefined();
@@ -263,12 +263,12 @@ describe("on a terminal", () => {
     render((outputs) => new LiveScreen(outputs, "normal"), events, new CapturedOutput(true, colors)).out.text;
   const COLOUR = new RegExp(`${ESC}\\[[\\d;]*m`);
 
-  test("colours are written where they are welcome, and none where they are not", () => {
+  test("colours are written only if the terminal wants them", () => {
     expect(onTerminal(state, true)).toMatch(COLOUR);
     expect(onTerminal(state, false)).not.toMatch(COLOUR);
   });
 
-  test("the cursor is hidden while it draws, and given back at the end, whatever the end is", () => {
+  test("the cursor is hidden while drawing, and restored however the campaign ends", () => {
     for (const events of [state, state.slice(0, 7)]) {
       const text = onTerminal(events, false);
       expect(text.lastIndexOf("\x1b[?25h")).toBeGreaterThan(text.lastIndexOf("\x1b[?25l"));
@@ -276,11 +276,11 @@ describe("on a terminal", () => {
     }
   });
 
-  test("nothing is drawn, and no cursor hidden, before there is a campaign", () => {
+  test("nothing is drawn before the campaign starts", () => {
     expect(onTerminal(state.slice(0, 2), false)).not.toContain("\x1b[?25l");
   });
 
-  test("many events at once are few redraws", () => {
+  test("many events at once cause few redraws", () => {
     const seconds = Array.from({ length: 500 }, () => tell.second(7));
     const redraws = onTerminal([...state.slice(0, 7), ...seconds], false).split("5012 requests").length - 1;
     expect(redraws).toBeLessThan(20);
