@@ -37,15 +37,15 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
 /** All clients: those that use a store, by topology, and the controls. */
 export function clientGroups(): Record<string, string[]> {
   const measured = clients.filter(({ control }) => !control);
-  const byTopology = topologies.flatMap(({ id }, index) => {
+  const byTopology = topologies.flatMap(({ id }) => {
     const members = measured
       .filter((client) => client.topologies.includes(id))
       .map((client) => (client.topologies[0] === id ? client.id : `${client.id}:${id}`));
-    return members.length > 0 ? [{ id, members, index }] : [];
+    return members.length > 0 ? [[id, members] as const] : [];
   });
   const controls = clients.filter(({ control }) => control).map(({ id }) => id);
   return {
-    ...Object.fromEntries(byTopology.map(({ id, members }) => [id, members])),
+    ...Object.fromEntries(byTopology),
     "controls (the harness itself)": controls,
   };
 }

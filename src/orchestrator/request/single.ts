@@ -87,7 +87,7 @@ function settingLayer(env: Environment): [string, SettingValue][] {
   const given = readEnv(settingSchemas, env);
   return singleRunSettings.flatMap(({ key, singleRun }) => {
     const { name, toValue = (text: string) => text } = singleRun;
-    // In an open loop, the number of connections has a default of its own.
+    // In an open loop, the number of connections has another default.
     const defaultValue = key === "concurrency" && given.RATE ? undefined : singleRun.defaultValue;
     const text = given[name] ?? defaultValue;
     return text === undefined ? [] : [[key, { source: name, value: toValue(text) }]];
