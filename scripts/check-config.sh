@@ -37,7 +37,7 @@ quote() { printf '"%s"' "$(printf '%s' "$1" | tr -d '\000-\037' | sed 's/\\/\\\\
 report() { # check status text [fix]
   [[ $2 == fail ]] && failed=1
   if [[ -n $json ]]; then
-    entries+="${entries:+,}{\"check\":$(quote "$1"),\"status\":\"$2\",\"text\":$(quote "$3")${4:+,\"mend\":$(quote "$4")}}"
+    entries+="${entries:+,}{\"check\":$(quote "$1"),\"status\":\"$2\",\"text\":$(quote "$3")${4:+,\"fix\":$(quote "$4")}}"
   else
     printf '%-4s  %-12s %s%s\n' "$2" "$1" "$3" "${4:+ – $4}"
   fi

@@ -168,7 +168,7 @@ test("a store that its CPU cap holds up is suspect, and it is said", async () =>
   expect(reason?.text).toMatch(/throttled by its CPU cap: .*store-1/);
 });
 
-test("without an engine `docker` is an environment error with the mend [R-no-engine-1]", async () => {
+test("without an engine `docker` is an environment error with the fix [R-no-engine-1]", async () => {
   const env = {
     DOCKER_HOST: "unix:///nonexistent/docker.sock",
     PATH: `${process.execPath.replace(/\/node$/, "")}:/usr/bin:/bin`,

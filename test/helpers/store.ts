@@ -63,7 +63,7 @@ export class TestStore {
 
   /**
    * Starts the process, the first time or again on the same port; resolves once it answers.
-   * @throws Error saying what would mend it where there is no such program
+   * @throws Error naming the fix where there is no such program
    */
   async run(): Promise<void> {
     const program = storeProgram(this.kind);

@@ -135,7 +135,7 @@ export const programs: readonly Mutant[] = [
   },
   {
     what: "a missed threshold ends the campaign with the exit code of invalid runs",
-    file: "src/orchestrator/campaign/report.ts",
+    file: "src/orchestrator/campaign/final-report.ts",
     find: "return EXIT.regression;",
     replace: "return EXIT.runsInvalid;",
     test: "test/integration/orchestrator/settings.test.ts",

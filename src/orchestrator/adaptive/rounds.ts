@@ -5,7 +5,7 @@ import type { Plan } from "../../contract/plan.js";
 import { type AdaptiveSummary, adaptiveSummarySchema } from "../../contract/summary.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import { type Overheads, REPORT_S, runS } from "../plan/estimate.js";
-import type { Progress } from "../run/progress.js";
+import type { Progress } from "../run/campaign-progress.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
 

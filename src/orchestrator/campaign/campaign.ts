@@ -26,6 +26,7 @@ import { estimateRange, learnOverheads, type Overheads, overheadsOf } from "../p
 import { makePlan, type SelectedConfigurations, selectConfigurations } from "../plan/plan.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
 import type { Request } from "../request/request.js";
+import { Progress } from "../run/campaign-progress.js";
 import {
   type OpenedRuntime,
   openRuntime,
@@ -33,7 +34,6 @@ import {
   storeAvailability,
 } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
-import { Progress } from "../run/progress.js";
 import { discoverStore } from "../run/store.js";
 import type { EventLog } from "../ui/event-log.js";
 import {
@@ -43,8 +43,8 @@ import {
   NO_COMPLETED_RUNS,
   openExistingCampaign,
 } from "./completed-runs.js";
+import { buildFinalReport, reportInterrupted } from "./final-report.js";
 import { endSession, resumedManifest, saveManifest, startManifest } from "./manifest.js";
-import { buildFinalReport, reportInterrupted } from "./report.js";
 import { RunLoop } from "./run-loop.js";
 
 /** How a campaign ended. */

@@ -11,9 +11,9 @@ import { Aborted, abortable, pause } from "../ownership/abort.js";
 import type { Lease } from "../ownership/lease.js";
 import { cooldownS } from "../plan/estimate.js";
 import type { Request } from "../request/request.js";
+import type { Progress } from "../run/campaign-progress.js";
 import { PartFailed } from "../run/part-supervisor.js";
 import { checkPlugins } from "../run/plugins.js";
-import type { Progress } from "../run/progress.js";
 import {
   failureDocument,
   measuredDocument,

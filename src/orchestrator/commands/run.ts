@@ -1,7 +1,7 @@
 import { EXIT } from "../../contract/errors.js";
 import { dryRunExitCode } from "../campaign/dry-run.js";
-import { previewSearch, searchLines } from "../max-rate/dry-run.js";
 import { findMaxRates } from "../max-rate/find.js";
+import { previewSearch, searchLines } from "../max-rate/search-preview.js";
 import { requestFrom } from "../prompt/index.js";
 import { campaignCommand } from "../request/flags.js";
 import type { CliCommand } from "./types.js";

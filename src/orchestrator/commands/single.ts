@@ -1,6 +1,6 @@
 import { EXIT, usageError } from "../../contract/errors.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
-import { parseSingle, SINGLE_VARIABLES } from "../request/single.js";
+import { parseSingle, SINGLE_VARIABLES } from "../request/single-run.js";
 import { wrap } from "../ui/text.js";
 import type { CliCommand } from "./types.js";
 

@@ -9,15 +9,15 @@ const answerSchema = z.object({
       check: z.string(),
       status: z.enum(["ok", "warn", "fail"]),
       text: z.string(),
-      mend: z.string().optional(),
+      fix: z.string().optional(),
     }),
   ),
 });
 type Check = z.infer<typeof answerSchema>["checks"][number];
 
 /** `cores: 2 – 4 or more give each role its own`. */
-export const checkText = ({ check, text, mend }: Check): string =>
-  `${check}: ${text.trim()}${mend ? ` – ${mend}` : ""}`;
+export const checkText = ({ check, text, fix }: Check): string =>
+  `${check}: ${text.trim()}${fix ? ` – ${fix}` : ""}`;
 
 /**
  * Checks this machine with `scripts/check-config.sh`.

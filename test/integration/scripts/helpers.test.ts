@@ -98,7 +98,7 @@ describe("check-config.sh", () => {
       { python3: 'case $* in *version_info*) exit 1;; esac; echo "Python 3.8"' },
       /python .*3\.11/,
     ],
-  ])("%s is named with its mend", (_case, programs, expected) => {
+  ])("%s is named with its fix", (_case, programs, expected) => {
     const { code, stdout } = run(
       "check-config.sh",
       ["--runtime", "docker"],

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SETTINGS } from "../../../src/orchestrator/request/settings.js";
-import { SINGLE_VARIABLES } from "../../../src/orchestrator/request/single.js";
+import { SINGLE_VARIABLES } from "../../../src/orchestrator/request/single-run.js";
 import { ROOT } from "../../helpers/programs.js";
 
 const page = (name: string) => readFileSync(join(ROOT, "docs", name), "utf8");

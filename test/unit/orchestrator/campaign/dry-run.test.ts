@@ -11,7 +11,7 @@ import { requestOf } from "../../../helpers/request.js";
 const newFolder = temporaryFolders();
 
 /** A package whose doctor says this of every machine. */
-function packageOf(...checks: { check: string; status: string; text: string; mend?: string }[]): string {
+function packageOf(...checks: { check: string; status: string; text: string; fix?: string }[]): string {
   const folder = newFolder();
   for (const name of ["report", "scripts"]) mkdirSync(join(folder, name));
   writeFileSync(join(folder, "report", "__main__.py"), "");
@@ -26,7 +26,7 @@ const local = (...flags: string[]) =>
   requestOf("--clients", "none", "--runtime", "local", "--output", newFolder(), ...flags);
 
 describe("a dry run reports that the start would be refused:", () => {
-  const cores = { check: "cores", status: "warn", text: "2", mend: "4 or more" };
+  const cores = { check: "cores", status: "warn", text: "2", fix: "4 or more" };
   const fit = { check: "node", status: "ok", text: "v24" };
 
   test("by a preset that requires a machine without warnings [R-machine-3]", async () => {

@@ -6,7 +6,7 @@ import { EXIT } from "../../../../src/contract/errors.js";
 import { MANIFEST_SCHEMA } from "../../../../src/contract/manifest.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
-import { parseSingle } from "../../../../src/orchestrator/request/single.js";
+import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 import { everything } from "../../../helpers/request.js";

@@ -6,7 +6,7 @@ import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import type { Request } from "../../../../src/orchestrator/request/request.js";
 import { FILE_SETTINGS, SETTINGS } from "../../../../src/orchestrator/request/settings.js";
-import { parseSingle } from "../../../../src/orchestrator/request/single.js";
+import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
 import { runtimes } from "../../../../src/runtimes/index.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 

@@ -3,7 +3,7 @@ import { loadText } from "../../../../src/contract/configuration.js";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
-import { parseSingle } from "../../../../src/orchestrator/request/single.js";
+import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import { parseSingle } from "../../../../src/orchestrator/request/single.js";
+import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything } from "../../../helpers/request.js";
 
