@@ -5,7 +5,7 @@ import { decodePlugins } from "../contract/plugins.js";
 import { printDocument, runProgram } from "../contract/program.js";
 import { loadPlugins } from "../plugins/load.js";
 import { registerTraffic } from "../plugins/register-traffic.js";
-import { createProgressWriter } from "./progress.js";
+import { createProgressWriter } from "./progress-output.js";
 import { run } from "./run.js";
 
 /**

@@ -17,7 +17,7 @@ import { encodeHistogram, mergeHistograms } from "../judge/histogram.js";
 import { latencyBlock, unsupportedPercentiles } from "../judge/latency.js";
 import { limitOf } from "../judge/limit.js";
 import { judge } from "../judge/rules.js";
-import { addSchedules, scheduleOf } from "../judge/schedule.js";
+import { addSchedules, scheduleOf } from "../judge/schedule-summary.js";
 import type { ServerSample } from "./measurement/monitor.js";
 import { predictionFor } from "./measurement/prediction.js";
 import { cpuUs, type ServerReadings } from "./measurement/server-readings.js";

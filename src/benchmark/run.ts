@@ -3,7 +3,7 @@ import type { GeneratorEnv } from "../contract/generator-env.js";
 import { rounded } from "../contract/numbers.js";
 import type { Progress } from "../contract/progress.js";
 import type { MeasuredResult, Sample } from "../contract/result.js";
-import { findProfile, findWorkload } from "../traffic/find.js";
+import { findProfile, findWorkload } from "../traffic/lookup.js";
 import { monotonicMs } from "./measurement/clock.js";
 import { ServerMonitor, type ServerSample } from "./measurement/monitor.js";
 import { bytesBetween, readNetworkLinks } from "./measurement/network-links.js";

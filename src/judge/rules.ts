@@ -1,14 +1,14 @@
 import type { Verdict } from "../contract/result.js";
 import type { Evidence, Rule } from "./evidence.js";
-import { cleanStart, noRestart, nothingEvicted } from "./rules/clean.js";
 import { countsReconcile, failuresAreFew, throughputFollows } from "./rules/counting.js";
-import { disclosed, versionsSeen } from "./rules/disclosure.js";
+import { cleanStart, noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { generatorFree, littlesLaw } from "./rules/generator.js";
 import { hostUndisturbed } from "./rules/host.js";
 import { latencyIsReal } from "./rules/latency.js";
-import { mixAsPredicted } from "./rules/mix.js";
+import { mixAsPredicted } from "./rules/outcome-mix.js";
 import { everyRoleRead, nothingThrottled } from "./rules/resources.js";
 import { scheduleKept } from "./rules/schedule.js";
+import { disclosed, versionsSeen } from "./rules/target-disclosure.js";
 import { workloadAsAsked } from "./rules/workload.js";
 
 /** All rules; one line each. */

@@ -1,5 +1,5 @@
 import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
-import type { AppDependencies } from "./lib/appDependencies.js";
+import type { AppDependencies } from "./lib/app-dependencies.js";
 import { Counters } from "./lib/counters.js";
 import { rateLimited } from "./middleware/rateLimit.js";
 import { healthz } from "./routes/healthz.js";

@@ -2,7 +2,7 @@ import type { LightMyRequestResponse } from "fastify";
 import { type Usage, usageSchema } from "../../src/contract/server-api.js";
 import { buildApp } from "../../src/server/app.js";
 import { readConfig } from "../../src/server/config/index.js";
-import type { AppDependencies } from "../../src/server/lib/appDependencies.js";
+import type { AppDependencies } from "../../src/server/lib/app-dependencies.js";
 import type { Decision, Limiter } from "../../src/targets/types.js";
 
 export const ALLOWED: Decision = { outcome: "allowed" };

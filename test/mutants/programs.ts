@@ -5,10 +5,10 @@ export const programs: readonly Mutant[] = [
   // src/server
   {
     what: "a duration at the upper bound of a bucket counts in the next bucket",
-    file: "src/server/lib/durationHistogram.ts",
+    file: "src/server/lib/duration-histogram.ts",
     find: "32 - Math.clz32(us - 1)",
     replace: "32 - Math.clz32(us)",
-    test: "test/unit/server/durationHistogram.test.ts",
+    test: "test/unit/server/duration-histogram.test.ts",
   },
   // src/benchmark
   {

@@ -12,9 +12,9 @@ import {
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ROOT } from "../helpers/programs.js";
+import { libraries } from "./libraries.js";
 import type { Mutant } from "./mutant.js";
 import { programs } from "./programs.js";
-import { pure } from "./pure.js";
 import { report } from "./report.js";
 
 /**
@@ -22,7 +22,7 @@ import { report } from "./report.js";
  * its bug, if the text to replace does not occur exactly once, or if a test fails without any bug.
  *   run.ts [WORD…]  only bugs whose file or description contains one of the words
  */
-const mutants = [...pure, ...programs, ...report];
+const mutants = [...libraries, ...programs, ...report];
 const LIMIT_MS = 300_000;
 
 /** Copies the tree with its uncommitted changes; links to its packages. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { EXHAUSTED_KEY_PREFIX } from "../../src/contract/server-api.js";
-import { findProfile } from "../../src/traffic/find.js";
+import { findProfile } from "../../src/traffic/lookup.js";
 import { predictLimitedShare } from "../../src/traffic/prediction.js";
 import { openTraffic } from "../../src/traffic/streams.js";
 

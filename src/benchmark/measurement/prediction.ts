@@ -2,7 +2,7 @@ import type { GeneratorEnv } from "../../contract/generator-env.js";
 import { rounded } from "../../contract/numbers.js";
 import type { Counts, MeasuredResult } from "../../contract/result.js";
 import { answered } from "../../judge/counts.js";
-import { findProfile } from "../../traffic/find.js";
+import { findProfile } from "../../traffic/lookup.js";
 import { predictLimitedShare } from "../../traffic/prediction.js";
 import type { ServerReadings } from "./server-readings.js";
 

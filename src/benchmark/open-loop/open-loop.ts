@@ -5,7 +5,7 @@ import type { Extent, LoadLoop, Window, WindowListener } from "../load-loop.js";
 import { steadyMs } from "../measurement/clock.js";
 import { prewarmSampling, SAMPLE_MS } from "../measurement/recorder.js";
 import { ConnectionPool } from "./connection-pool.js";
-import { OpenLoopRecorder } from "./recorder.js";
+import { OpenLoopRecorder } from "./open-loop-recorder.js";
 import { createArrivals, type ScheduleShare } from "./schedule.js";
 import { Ticker } from "./ticker.js";
 

@@ -4,7 +4,7 @@ import { BenchError, messageOf } from "../../contract/errors.js";
 import { decodePlugins } from "../../contract/plugins.js";
 import { loadPlugins } from "../../plugins/load.js";
 import { registerTraffic } from "../../plugins/register-traffic.js";
-import { findProfile } from "../../traffic/find.js";
+import { findProfile } from "../../traffic/lookup.js";
 import { openTraffic } from "../../traffic/streams.js";
 import { ClosedLoop } from "../autocannon.js";
 import type { OpenChannel } from "../drivers/channel.js";

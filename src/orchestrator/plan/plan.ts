@@ -22,7 +22,7 @@ import {
   unsupportedReason,
   withLimiters,
 } from "../../targets/resolve.js";
-import { findProfile, findWorkload } from "../../traffic/find.js";
+import { findProfile, findWorkload } from "../../traffic/lookup.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";

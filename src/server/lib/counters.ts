@@ -1,5 +1,5 @@
 import type { Decision } from "../../targets/types.js";
-import { DurationHistogram } from "./durationHistogram.js";
+import { DurationHistogram } from "./duration-histogram.js";
 
 /** Plain numbers since the start of the server. The hot path adds to them; `/usage` and `/metrics` read them. */
 export class Counters {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { messageOf } from "../../contract/errors.js";
 import type { Health } from "../../contract/server-api.js";
-import type { AppDependencies } from "../lib/appDependencies.js";
+import type { AppDependencies } from "../lib/app-dependencies.js";
 
 /** `GET /healthz`: identity, run and versions of this server; 503 when the store does not answer. */
 export function healthz(

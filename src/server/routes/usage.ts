@@ -1,7 +1,7 @@
 import { getHeapStatistics } from "node:v8";
 import type { FastifyInstance } from "fastify";
 import type { Usage } from "../../contract/server-api.js";
-import type { AppDependencies } from "../lib/appDependencies.js";
+import type { AppDependencies } from "../lib/app-dependencies.js";
 import type { Counters } from "../lib/counters.js";
 
 /** `GET /usage`: cumulative counters of this process; the caller computes differences over a window. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Limits } from "../../../src/contract/configuration.js";
-import { findProfile } from "../../../src/traffic/find.js";
+import { findProfile } from "../../../src/traffic/lookup.js";
 import { predictLimitedShare } from "../../../src/traffic/prediction.js";
 import type { TrafficProfile } from "../../../src/traffic/types.js";
 import { FixedWindow, playedLimitedShare } from "../../helpers/fixed-window.js";

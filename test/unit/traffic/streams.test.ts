@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../../src/contract/server-api.js";
-import { findProfile, findWorkload } from "../../../src/traffic/find.js";
+import { findProfile, findWorkload } from "../../../src/traffic/lookup.js";
 import { profiles } from "../../../src/traffic/profiles.js";
 import { AliasTable, createStreams } from "../../../src/traffic/streams.js";
 import type { RequestStream } from "../../../src/traffic/types.js";

@@ -1,7 +1,7 @@
 import type { Mutant } from "./mutant.js";
 
 /** Bugs in contract, targets, traffic, plugins, judge. */
-export const pure: readonly Mutant[] = [
+export const libraries: readonly Mutant[] = [
   // src/contract
   {
     what: "the hash of a configuration depends on the order of its members",
@@ -101,7 +101,7 @@ export const pure: readonly Mutant[] = [
   },
   {
     what: "evicted keys make a run invalid instead of suspect",
-    file: "src/judge/rules/clean.ts",
+    file: "src/judge/rules/fresh-state.ts",
     find: '{ severity: "suspect", text: evicted.join(", ") }',
     replace: '{ severity: "invalid", text: evicted.join(", ") }',
     test: "test/unit/judge/rules.test.ts",

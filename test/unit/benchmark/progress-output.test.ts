@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ResponseRecorder } from "../../../src/benchmark/measurement/recorder.js";
 import { SampleMerger } from "../../../src/benchmark/measurement/samples.js";
-import { secondText } from "../../../src/benchmark/progress.js";
+import { secondText } from "../../../src/benchmark/progress-output.js";
 import { secondEvent } from "../../../src/benchmark/run.js";
 import { progressSchema } from "../../../src/contract/progress.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Schedule } from "../../../src/contract/schedule.js";
 import { judge } from "../../../src/judge/rules.js";
-import { addSchedules, scheduleOf } from "../../../src/judge/schedule.js";
+import { addSchedules, scheduleOf } from "../../../src/judge/schedule-summary.js";
 import { generatorOf, histogramOf, type ValidRun, validEvidence } from "../../helpers/evidence.js";
 
 /** The valid run as an open loop that kept its schedule of 2000/s. */
