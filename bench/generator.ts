@@ -1,6 +1,6 @@
-import { loadOnce } from "./load.js";
 import { interleaved, pairsFromArguments, printRatio } from "./pairs.js";
 import { MeasuredServer, runProgram } from "./processes.js";
+import { loadOnce } from "./run-load.js";
 
 /** CPU per request of our closed loop with realistic keys, compared with plain autocannon on one fixed URL. */
 const REQUESTS = 60_000;

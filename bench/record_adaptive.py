@@ -6,7 +6,7 @@
 Which pairs are made of a campaign's targets, and of what kind they are, stands in PAIRS below. The campaigns
 are measured with the plugin beside this file, for example
 
-    ./scripts/run-all.sh --plugin bench/variants.mjs --runtime local --concurrency 1 --runs 20 \
+    ./scripts/run-all.sh --plugin bench/slowed-clients.plugin.mjs --runtime local --concurrency 1 --runs 20 \
       --clients iovalkey,iovalkey+copy,iovalkey+little,iovalkey+much,memory-a,memory-b \
       --duration-mode custom:8 --warmup 1 --cooldown 0
 """
@@ -65,7 +65,7 @@ def main(words: list[str]) -> int:
         campaigns[campaign.name] = {
             "note": note,
             "machine": f"{manifest['machine']['cpu_model']}, {manifest['machine']['cpus']} CPUs",
-            "settings": manifest["settings"] | {"plugin": "bench/variants.mjs"},
+            "settings": manifest["settings"] | {"plugin": "bench/slowed-clients.plugin.mjs"},
             "runs": runs,
         }
         pairs += [

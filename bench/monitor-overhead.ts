@@ -11,7 +11,7 @@ const server = await MeasuredServer.start("dist/server/index.js", { MODE: "none"
 try {
   const watch = (on: boolean) => async () => {
     const before = await server.cpuUs();
-    const watcher = (await runProgram("bench/monitored.ts", {
+    const watcher = (await runProgram("bench/monitored-process.ts", {
       NODE_OPTIONS: "--import tsx",
       URL: server.url,
       PIDS: Array.from({ length: 8 }, () => process.pid).join(","),
