@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Campaign } from "../helpers/campaign.js";
 import { added, docker, everything, inspected, running, tryDocker } from "../helpers/engine.js";
+import { expectReconciled } from "../helpers/expectations.js";
 import { temporaryFolders } from "../helpers/folders.js";
-import { savePage } from "../helpers/page.js";
-import { expectReconciled } from "../helpers/reconciled.js";
+import { savePage } from "../helpers/plugin-page.js";
 
 const newFolder = temporaryFolders();
 

@@ -4,8 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Campaign } from "../helpers/campaign.js";
-import { expectComplete } from "../helpers/complete.js";
 import { added, docker, everything, foreign, running, runs, tryDocker, until } from "../helpers/engine.js";
+import { expectComplete } from "../helpers/expectations.js";
 import { temporaryFolders } from "../helpers/folders.js";
 import { ROOT } from "../helpers/programs.js";
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { expectConsistent } from "../../helpers/consistent.js";
+import { expectConsistent } from "../../helpers/expectations.js";
 import { build, measured } from "../../helpers/programs.js";
 import { TestServer } from "../../helpers/server.js";
 import { StubServer } from "../../helpers/stub-server.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { mergeHistograms } from "../../../src/judge/histogram.js";
 import { latencyBlock } from "../../../src/judge/latency.js";
-import { expectConsistent } from "../../helpers/consistent.js";
+import { expectConsistent } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { build, generate, measured } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { MeasuredResult } from "../../../src/contract/result.js";
-import { expectScheduleReconciled } from "../../helpers/consistent.js";
+import { expectScheduleReconciled } from "../../helpers/expectations.js";
 import { build, measured } from "../../helpers/programs.js";
 import type { StubBehaviour } from "../../helpers/stub-program.js";
 import { StubServer } from "../../helpers/stub-server.js";

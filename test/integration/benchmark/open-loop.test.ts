@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { expectScheduleReconciled } from "../../helpers/consistent.js";
+import { expectScheduleReconciled } from "../../helpers/expectations.js";
 import { build, measured } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
+import { expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { build } from "../../helpers/programs.js";
-import { expectReconciled } from "../../helpers/reconciled.js";
 
 // Alone: the share that limits refuse follows the speed.
 beforeAll(build);

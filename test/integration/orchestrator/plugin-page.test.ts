@@ -7,10 +7,10 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { manifestSchema } from "../../../src/contract/manifest.js";
 import { type MeasuredResult, measuredResultSchema } from "../../../src/contract/result.js";
 import { Campaign } from "../../helpers/campaign.js";
+import { expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { pluginPage, savePage } from "../../helpers/page.js";
+import { pluginPage, savePage } from "../../helpers/plugin-page.js";
 import { build, type Ended, isSetUp, ROOT } from "../../helpers/programs.js";
-import { expectReconciled } from "../../helpers/reconciled.js";
 import { storeProgram } from "../../helpers/store.js";
 
 beforeAll(build);

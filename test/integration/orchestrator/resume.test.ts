@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
-import { expectComplete } from "../../helpers/complete.js";
+import { expectComplete } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { LONG } from "../../helpers/needs.js";
 import { build } from "../../helpers/programs.js";

@@ -2,10 +2,10 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
+import { expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { LONG } from "../../helpers/needs.js";
 import { build, ROOT } from "../../helpers/programs.js";
-import { expectReconciled } from "../../helpers/reconciled.js";
 
 beforeAll(build);
 const newFolder = temporaryFolders();

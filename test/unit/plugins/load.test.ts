@@ -10,7 +10,7 @@ import { readPlugin } from "../../../src/plugins/source.js";
 import { checked } from "../../../src/plugins/validation.js";
 import { describeClient, findClient, findLimiter, resolveTarget } from "../../../src/targets/resolve.js";
 import type { ClientDescription } from "../../../src/targets/types.js";
-import { findProfile } from "../../../src/traffic/find.js";
+import { findProfile } from "../../../src/traffic/lookup.js";
 import { expectFailure } from "../../helpers/errors.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { containerOptions, ULIMITS } from "../../../src/runtimes/containers/specification.js";
-import { findStore, findTopology } from "../../../src/targets/resolve.js";
-import { partOf } from "../../helpers/fake-runtime.js";
-import { ROOT } from "../../helpers/programs.js";
+import { containerOptions, ULIMITS } from "../../../../src/runtimes/containers/specification.js";
+import { findStore, findTopology } from "../../../../src/targets/resolve.js";
+import { partOf } from "../../../helpers/fake-runtime.js";
+import { ROOT } from "../../../helpers/programs.js";
 
 const textOf = (name: string): string => readFileSync(join(ROOT, name), "utf8");
 const directives = (name: string): string[] =>

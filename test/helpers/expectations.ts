@@ -1,0 +1,84 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import type { MeasuredResult } from "../../src/contract/result.js";
+import type { Campaign } from "./campaign.js";
+
+/** Invariants of every result, computed independently of the program. */
+export function expectConsistent(result: MeasuredResult): void {
+  const { counts, requests, duration, request } = result;
+  expect(requests.total).toBe(counts.allowed + counts.limited);
+  expect(Math.abs(requests.average * duration - requests.total)).toBeLessThan(1);
+  expect(result.rate_limit_hits).toBe(counts.limited);
+  expect(result.totalErrors).toBe(result.errors + result.timeouts + counts.failed_answers);
+  const failed = counts.failed_answers + counts.connection_errors + counts.timed_out;
+  expect(counts.sent).toBe(counts.allowed + counts.limited + failed + counts.cut);
+  expect(counts.cut).toBeLessThanOrEqual(request.connections);
+  const seconds = result.samples.reduce((sum, { allowed, limited }) => sum + allowed + limited, 0);
+  expect(seconds).toBe(requests.total);
+  const statuses = Object.values(counts.by_status).reduce((sum, count) => sum + count, 0);
+  expect(statuses).toBe(requests.total + counts.failed_answers);
+}
+
+/** Every send of the schedule is in one count, and every answer in one histogram of each kind. */
+export function expectScheduleReconciled({
+  counts,
+  schedule,
+  generators,
+  requests,
+  samples,
+}: MeasuredResult): void {
+  if (!schedule) throw new Error("a schedule");
+  expect(schedule.offered).toBe(schedule.sent + schedule.dropped + schedule.unsent);
+  expect(schedule.sent).toBe(counts.sent);
+  const failed = counts.failed_answers + counts.connection_errors + counts.timed_out;
+  expect(counts.sent).toBe(counts.allowed + counts.limited + failed);
+  const [part] = generators;
+  for (const histograms of [part?.histograms, part?.service_histograms]) {
+    expect(histograms?.allowed.count).toBe(counts.allowed);
+    expect(histograms?.limited.count).toBe(counts.limited);
+    expect(histograms?.failed.count).toBe(counts.failed_answers);
+  }
+  expect(part?.schedule?.lateness.count).toBe(schedule.sent);
+  expect(samples.reduce((sum, { allowed, limited }) => sum + allowed + limited, 0)).toBe(requests.total);
+}
+
+/** M8 by the test's own arithmetic: from the generator's counts to the store's script calls. */
+export function expectReconciled({ counts, server, store, configuration }: MeasuredResult): void {
+  const failed = counts.failed_answers + counts.connection_errors + counts.timed_out;
+  expect(counts.sent).toBe(counts.allowed + counts.limited + failed + counts.cut);
+  expect(failed).toBe(0);
+  if (!server) throw new Error("our own server tells its counters");
+  const received = server.at_end.requests - server.at_window_open.requests;
+  expect(received).toBe(counts.sent);
+  if (configuration?.target.limiter === "none") return;
+  const consumes = server.at_end.consumes ?? { allowed: -1, limited: -1, failed: -1 };
+  expect(consumes.failed).toBe(0);
+  expect(consumes.allowed + consumes.limited).toBe(server.at_end.requests);
+  if (!store) return;
+  const calls = store.nodes.map(({ at_start, at_end }) => {
+    expect(at_start.script_calls).toEqual({});
+    expect(at_start.keys).toBe(0);
+    expect(at_end.run_id).toBe(at_start.run_id);
+    return Object.values(at_end.script_calls).reduce((sum, entry) => sum + entry.calls - entry.failed, 0);
+  });
+  expect(calls.reduce((sum, count) => sum + count, 0)).toBe(consumes.allowed + consumes.limited);
+}
+
+/** Every planned run has one result with its checksum, there is a report, and nothing else is left. */
+export async function expectComplete(campaign: Campaign): Promise<void> {
+  const { folder, manifest } = campaign;
+  const planned = manifest.plan.runs.map(({ file }) => file).sort();
+  expect([...campaign.results.keys()]).toEqual(planned);
+  expect(campaign.measured.map(({ campaign: name }) => name)).toEqual(planned.map(() => manifest.campaign));
+  const check = ["--strict", "-c", "SHA256SUMS"];
+  const checked = execFileSync("sha256sum", check, { cwd: folder, encoding: "utf8" });
+  expect(checked.trimEnd().split("\n")).toEqual(planned.map((file) => `${file}: OK`));
+  expect(manifest.status).toBe("finished");
+  const report = join(folder, "report");
+  expect(readdirSync(report)).toEqual(expect.arrayContaining(["index.html", "summary.csv"]));
+  const names = [folder, report, join(folder, "..")].flatMap((place) => readdirSync(place));
+  expect(names.filter((name) => name.includes(".tmp"))).toEqual([]);
+  expect(await campaign.leftovers()).toEqual([]);
+}
