@@ -4,7 +4,7 @@ import type { PluginFacts } from "../contract/plugins.js";
 import type { RunDelays } from "./run-delay.js";
 
 /** What the runtime gives a part: an address, and a folder that is removed when the part stops. */
-export interface Place extends Node {
+export interface PartAllocation extends Node {
   /** The address to listen on; the other parts reach it as `host`. */
   bind: string;
   /** A second port, for parts that also talk to each other. */
@@ -37,8 +37,8 @@ export interface Part {
   caps?: Caps;
   /** It answers lines of its standard input and ends when the input ends. It is not measured. */
   interactive?: boolean;
-  arguments(place: Place): readonly string[];
-  environment(place: Place): Readonly<Record<string, string>>;
+  arguments(allocation: PartAllocation): readonly string[];
+  environment(allocation: PartAllocation): Readonly<Record<string, string>>;
   /** Working folder: the project's package, or the part's own folder. */
   workingFolder: "package" | "own";
   /** A GET request whose JSON answer `accepts` checks; absent where the runtime does not check readiness. */
@@ -149,13 +149,13 @@ export interface Runtime {
 }
 
 /** A plugin on this machine: the absolute path of its file or folder, and its facts. */
-export interface PluginPlace {
+export interface PluginSource {
   path: string;
   facts: PluginFacts;
 }
 
 /** Library versions on this machine: subfolders of one folder. */
-export interface VersionPlace {
+export interface InstalledVersions {
   folder: string;
   facts: readonly VersionFacts[];
 }
@@ -202,9 +202,9 @@ export interface RuntimeOptions {
   /** Paths that the user gave, by program name. */
   programPaths: Readonly<Record<string, string>>;
   /** Plugins that its parts may load; absent without any. */
-  plugins?: readonly PluginPlace[];
+  plugins?: readonly PluginSource[];
   /** Library versions that its server may load; absent without any. */
-  versions?: VersionPlace | undefined;
+  versions?: InstalledVersions | undefined;
   /** Owner and campaign of everything that is started. */
   owner: Owner;
   campaign: string;

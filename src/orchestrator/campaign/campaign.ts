@@ -3,7 +3,7 @@ import { type ExitCode, messageOf } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
-import type { VersionPlace } from "../../runtimes/types.js";
+import type { InstalledVersions } from "../../runtimes/types.js";
 import { AdaptiveRounds, roundDecider } from "../adaptive/rounds.js";
 import { Checksums } from "../files/checksums.js";
 import {
@@ -245,7 +245,7 @@ function announceCampaign(
 /** @throws Aborted, also while the runtime opens; then the runtime is closed as soon as it is open */
 async function open(
   request: Request,
-  versions: VersionPlace | undefined,
+  versions: InstalledVersions | undefined,
   { packageFolder, eventLog, signal, plugins, lease, python }: MeasureContext,
 ): Promise<OpenedRuntime> {
   const opening = openRuntime(request, {

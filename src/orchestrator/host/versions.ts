@@ -16,7 +16,7 @@ import {
 } from "../../contract/library-versions.js";
 import type { Plan } from "../../contract/plan.js";
 import { stopGroup } from "../../runtimes/processes.js";
-import type { Leftover, VersionPlace } from "../../runtimes/types.js";
+import type { InstalledVersions, Leftover } from "../../runtimes/types.js";
 import { findClient, findLimiter } from "../../targets/resolve.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
@@ -61,7 +61,7 @@ export async function installationNotes(requested: readonly PackageVersion[]): P
 export async function ensureVersions(
   requested: readonly PackageVersion[],
   options: InstallOptions & { say(text: string): void },
-): Promise<VersionPlace | undefined> {
+): Promise<InstalledVersions | undefined> {
   if (requested.length === 0) return undefined;
   const cache = versionsFolder(process.env);
   const facts: VersionFacts[] = [];

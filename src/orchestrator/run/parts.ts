@@ -5,7 +5,7 @@ import { encodePlugins } from "../../contract/plugins.js";
 import { SERVE } from "../../contract/probe-env.js";
 import { healthSchema } from "../../contract/server-api.js";
 import { encodeServerEnv, type ServerAssignment } from "../../contract/server-env.js";
-import type { Caps, Part, Place } from "../../runtimes/types.js";
+import type { Caps, Part, PartAllocation } from "../../runtimes/types.js";
 import { findStore, findTopology } from "../../targets/resolve.js";
 import { confArguments } from "../../targets/stores/resp.js";
 
@@ -33,7 +33,7 @@ export function storeParts({ target }: Configuration, caps: Caps = {}): Part[] {
     image: target.store,
     caps,
     workingFolder: "own" as const,
-    arguments: ({ bind, port, secondPort, folder }: Place) => [
+    arguments: ({ bind, port, secondPort, folder }: PartAllocation) => [
       ...["--port", String(port), "--bind", bind, "--dir", folder],
       ...(clustered ? ["--cluster-port", String(secondPort)] : []),
       ...settings,

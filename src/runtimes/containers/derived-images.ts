@@ -4,7 +4,13 @@ import { join } from "node:path";
 import type Docker from "dockerode";
 import { environmentError } from "../../contract/errors.js";
 import { versionFolderName } from "../../contract/library-versions.js";
-import type { ImageFacts, Place, PluginPlace, RuntimeOptions, VersionPlace } from "../types.js";
+import type {
+  ImageFacts,
+  InstalledVersions,
+  PartAllocation,
+  PluginSource,
+  RuntimeOptions,
+} from "../types.js";
 import { imageFacts } from "./engine.js";
 import { type Builder, build, lastLine } from "./images.js";
 
@@ -15,39 +21,39 @@ interface Addition {
   /** On this machine. */
   path: string;
   /** Below the project's folder in the image. */
-  place: string;
+  imagePath: string;
   /** Named in messages. */
   what: string;
   sha256: string;
 }
 
 /** Below the project's folder, so that a plugin of one file can import the project's packages. */
-const pluginPlace = ({ facts }: PluginPlace, index: number): string => `plugins/${index}/${facts.name}`;
+const pluginPath = ({ facts }: PluginSource, index: number): string => `plugins/${index}/${facts.name}`;
 
-const pluginAdditions = (plugins: readonly PluginPlace[] = []): Addition[] =>
+const pluginAdditions = (plugins: readonly PluginSource[] = []): Addition[] =>
   plugins.map((plugin, index) => ({
     path: plugin.path,
-    place: pluginPlace(plugin, index),
+    imagePath: pluginPath(plugin, index),
     what: plugin.facts.name,
     sha256: plugin.facts.sha256,
   }));
 
-function versionAdditions({ folder, facts }: VersionPlace = { folder: "", facts: [] }): Addition[] {
+function versionAdditions({ folder, facts }: InstalledVersions = { folder: "", facts: [] }): Addition[] {
   return facts.map((each) => ({
     path: join(folder, versionFolderName(each)),
-    place: `versions/${versionFolderName(each)}`,
+    imagePath: `versions/${versionFolderName(each)}`,
     what: `${each.name} ${each.version}`,
     sha256: each.sha256,
   }));
 }
 
 /** Where parts in containers find plugins and library versions. */
-export function placesInImage({
+export function pathsInImage({
   plugins = [],
   versions,
-}: Pick<RuntimeOptions, "plugins" | "versions">): Pick<Place, "plugins" | "versions"> {
+}: Pick<RuntimeOptions, "plugins" | "versions">): Pick<PartAllocation, "plugins" | "versions"> {
   return {
-    plugins: plugins.map((plugin, index) => `/app/${pluginPlace(plugin, index)}`),
+    plugins: plugins.map((plugin, index) => `/app/${pluginPath(plugin, index)}`),
     ...(versions ? { versions: "/app/versions" } : {}),
   };
 }
@@ -88,7 +94,7 @@ async function deriveImage(
   { id, base, additions, suffix }: DerivedImage,
   options: DerivedOptions,
 ): Promise<ImageFacts> {
-  const bytes = additions.map(({ place, sha256 }) => `${sha256} ${place}`).join("\n");
+  const bytes = additions.map(({ imagePath, sha256 }) => `${sha256} ${imagePath}`).join("\n");
   const inputs = createHash("sha256").update(`${base.id}\n${bytes}`).digest("hex").slice(0, 12);
   const name = `ratelimit-bench-${id}:${inputs}-${suffix}`;
   const existing = await imageFacts(docker, name);
@@ -109,10 +115,10 @@ async function writeBuildContext(
   base: string,
   additions: readonly Addition[],
 ): Promise<void> {
-  for (const { path, place } of additions) {
-    await cp(path, join(context, place), { recursive: true, verbatimSymlinks: true });
+  for (const { path, imagePath } of additions) {
+    await cp(path, join(context, imagePath), { recursive: true, verbatimSymlinks: true });
   }
-  const folders = [...new Set(additions.map(({ place }) => place.split("/")[0]))];
+  const folders = [...new Set(additions.map(({ imagePath }) => imagePath.split("/")[0]))];
   const steps = folders.flatMap((folder) => [
     `COPY ${folder} /app/${folder}`,
     `RUN chmod -R a+rX /app/${folder}`,

@@ -7,13 +7,13 @@ import type {
   EngineFacts,
   ImageFacts,
   Part,
-  Place,
+  PartAllocation,
   ProgramFacts,
   RunningPart,
   Runtime,
   RuntimeOptions,
 } from "../types.js";
-import { deriveImages, placesInImage } from "./derived-images.js";
+import { deriveImages, pathsInImage } from "./derived-images.js";
 import { engineFacts } from "./engine.js";
 import { ExecPart } from "./exec-part.js";
 import { type Builder, ownImages, storeImages } from "./images.js";
@@ -61,7 +61,7 @@ export class ContainerRuntime implements Runtime {
   readonly #labels: Readonly<Record<string, string>>;
   readonly #name: string;
   /** Where parts find the plugins and library versions in their images. */
-  readonly #addedPlaces: Pick<Place, "plugins" | "versions">;
+  readonly #addedPaths: Pick<PartAllocation, "plugins" | "versions">;
   #ulimits = ULIMITS;
   #network: Promise<Docker.Network> | undefined;
   /** Idle containers in which short and interactive processes are executed, by image. */
@@ -80,7 +80,7 @@ export class ContainerRuntime implements Runtime {
     this.#access = access;
     this.#programs = programs;
     this.#labels = { [OWNER_LABEL]: ownerText(options.owner), [CAMPAIGN_LABEL]: options.campaign };
-    this.#addedPlaces = placesInImage(options);
+    this.#addedPaths = pathsInImage(options);
     this.#name = `ratelimit-bench-${options.campaign}-${randomBytes(3).toString("hex")}`;
   }
 
@@ -127,16 +127,16 @@ export class ContainerRuntime implements Runtime {
 
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
     const port = part.program === "node" ? SERVICE_PORT : STORE_PORT;
-    const place: Place = {
+    const allocation: PartAllocation = {
       host: part.role,
       bind: "0.0.0.0",
       port,
       secondPort: CLUSTER_BUS_PORT,
       folder: OWN_FOLDER,
-      ...this.#addedPlaces,
+      ...this.#addedPaths,
     };
-    const command = [part.program, ...part.arguments(place)];
-    const environment = { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(place) };
+    const command = [part.program, ...part.arguments(allocation)];
+    const environment = { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(allocation) };
     if (part.interactive) {
       const helper = await this.#helper(part.image);
       const running = await ExecPart.run(this.#access.docker, helper.container, part, command, environment);

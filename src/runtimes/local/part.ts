@@ -5,7 +5,7 @@ import { LineClient } from "../line-client.js";
 import { PartOutput } from "../part-output.js";
 import { removeSocketsOf, stopGroup } from "../processes.js";
 import { readRunDelays } from "../run-delay.js";
-import type { Exit, Part, Place, ProcessIdentity, RunningPart } from "../types.js";
+import type { Exit, Part, PartAllocation, ProcessIdentity, RunningPart } from "../types.js";
 
 /** Starts a program with exactly the given environment. */
 export function spawnProgram(
@@ -40,9 +40,9 @@ export class LocalPart implements RunningPart {
   readonly #child: Child;
   readonly #output: PartOutput;
 
-  constructor(part: Part, place: Place, child: Child, process: LocalPart["process"]) {
+  constructor(part: Part, allocation: PartAllocation, child: Child, process: LocalPart["process"]) {
     this.role = part.role;
-    this.address = { host: place.host, port: place.port };
+    this.address = { host: allocation.host, port: allocation.port };
     this.process = process;
     this.#child = child;
     this.#output = new PartOutput(child.stdout, child.stderr);

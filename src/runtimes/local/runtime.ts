@@ -7,7 +7,7 @@ import { startTimeOf } from "../processes.js";
 import { waitUntilReady } from "../readiness.js";
 import type {
   Part,
-  Place,
+  PartAllocation,
   ProgramFacts,
   RunningPart,
   Runtime,
@@ -19,10 +19,10 @@ import { freePort } from "./ports.js";
 import { findProgram } from "./programs.js";
 import { ensurePythonEnvironment, findPythonEnvironment } from "./python-environment.js";
 
-async function isAnswered(part: Part, place: Place): Promise<boolean> {
+async function isAnswered(part: Part, allocation: PartAllocation): Promise<boolean> {
   if (!part.ready) return true;
   try {
-    const url = `http://${place.host}:${place.port}${part.ready.path}`;
+    const url = `http://${allocation.host}:${allocation.port}${part.ready.path}`;
     const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
     return part.ready.accepts(await response.json());
   } catch {
@@ -40,7 +40,7 @@ class LocalRuntime implements Runtime {
   readonly #workFolder: string;
   readonly #programs: ReadonlyMap<string, ProgramFacts>;
   readonly #plugins: readonly string[];
-  readonly #versions: Pick<Place, "versions">;
+  readonly #versions: Pick<PartAllocation, "versions">;
 
   constructor(
     { packageFolder, workFolder, plugins = [], versions }: RuntimeOptions,
@@ -60,7 +60,7 @@ class LocalRuntime implements Runtime {
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
     const program = this.program(part.program);
     if (typeof program === "string") throw environmentError(program);
-    const place: Place = {
+    const allocation: PartAllocation = {
       host: "127.0.0.1",
       bind: "127.0.0.1",
       port: await freePort(),
@@ -71,24 +71,24 @@ class LocalRuntime implements Runtime {
     };
     const child = spawnProgram(
       program.path,
-      part.arguments(place),
-      part.workingFolder === "package" ? this.#packageFolder : place.folder,
+      part.arguments(allocation),
+      part.workingFolder === "package" ? this.#packageFolder : allocation.folder,
       {
         PATH: process.env.PATH ?? "",
         LC_ALL: "C",
         TZ: "UTC",
         NODE_ENV: "production",
-        ...part.environment(place),
+        ...part.environment(allocation),
       },
       part.interactive === true,
     );
     const pid = child.pid;
     if (pid === undefined) throw environmentError(`${program.path} cannot be started`);
-    const identity = { pid, started: (await startTimeOf(pid)) ?? "", folder: place.folder };
-    const running = new LocalPart(part, place, child, identity);
+    const identity = { pid, started: (await startTimeOf(pid)) ?? "", folder: allocation.folder };
+    const running = new LocalPart(part, allocation, child, identity);
     try {
       await onBegun(running);
-      await waitUntilReady(running, () => isAnswered(part, place));
+      await waitUntilReady(running, () => isAnswered(part, allocation));
     } catch (error) {
       await running.stop();
       throw error;

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { deriveImages, placesInImage } from "../../../../src/runtimes/containers/derived-images.js";
+import { deriveImages, pathsInImage } from "../../../../src/runtimes/containers/derived-images.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
@@ -56,9 +56,9 @@ test("library versions go into the server's image only, plugins into both images
   expect(read(server, "Dockerfile")).toContain("FROM s:1\nUSER 0\nCOPY plugins /app/plugins\n");
   expect(read(server, "Dockerfile")).toMatch(/COPY versions \/app\/versions\n.*\nUSER 1000:1000\n$/);
   expect(readdirSync(join(built, loadtest)).sort()).toEqual(["Dockerfile", "plugins"]);
-  const places = placesInImage(options);
-  expect(places.plugins?.map((path) => read(server, path.replace("/app/", "")))).toEqual(["plugin"]);
-  const versions = places.versions?.replace("/app/", "") ?? "";
+  const paths = pathsInImage(options);
+  expect(paths.plugins?.map((path) => read(server, path.replace("/app/", "")))).toEqual(["plugin"]);
+  const versions = paths.versions?.replace("/app/", "") ?? "";
   expect(read(server, join(versions, "ioredis-5.6.1", "load.mjs"))).toBe("ioredis-5.6.1");
   expect(readdirSync(join(built, server, versions))).toContain("@fastify+rate-limit-10.3.0");
 
