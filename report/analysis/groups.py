@@ -48,8 +48,8 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
     unmeasured: list[Summary] = []
     for row in rows:
         group = _group_of(row)
-        place = (group.store, group.external)
-        on_store[place] = on_store.get(place, 0) + 1
+        store_key = (group.store, group.external)
+        on_store[store_key] = on_store.get(store_key, 0) + 1
         if row.identity.same_script and not any(run.measured for run in row.runs):
             unmeasured.append(row)
         else:
@@ -65,9 +65,9 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
 
     def order(entry: tuple[Group, list[Summary]]) -> tuple[object, ...]:
         group, members = entry
-        place = (group.store, group.external)
+        store_key = (group.store, group.external)
         return (
-            -on_store[place],
+            -on_store[store_key],
             group.store or "~",
             group.external,
             -len(members),

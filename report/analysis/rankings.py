@@ -1,7 +1,8 @@
 """Rankings: only rows of one topology, workload, traffic, load, limits, store and script mode are ranked.
 
-Each row of a ranking is compared with every other, by the rule of `statistics.decision`. The comparisons by
-one figure are a family (rule M17). Ranks follow from differences that were shown, never from medians alone.
+Each row of a ranking is compared with every other, by the rule of `report.statistics.decision`. The
+comparisons by one figure are a family (rule M17). Ranks follow from differences that were shown, never from
+medians alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -120,7 +121,7 @@ class Ranking:
     @property
     def fewest_runs(self) -> int:
         """Valid runs of the compared row that has the fewest."""
-        return min((summary.valid_runs for summary in self.compared), default=0)
+        return min((summary.counted_runs for summary in self.compared), default=0)
 
     @property
     def few_runs(self) -> bool:
@@ -203,7 +204,7 @@ def rank(summaries: Sequence[Summary], group: Group, unsteady: str = "") -> Rank
 
 def _best_rows(rows: Sequence[Summary], pairs: Sequence[Pair], unsteady: str) -> dict[str, str]:
     """See `Ranking.best`. A figure that some row lacks is left out."""
-    if min(row.valid_runs for row in rows) < MIN_RUNS_FOR_A_CLAIM:
+    if min(row.counted_runs for row in rows) < MIN_RUNS_FOR_A_CLAIM:
         return {}
     found = {"throughput": best_of(pairs)}
     for name, read in COSTS.items():
@@ -220,15 +221,15 @@ def compare_rows(
     Where a campaign looked at its runs several times and ended by what it saw, the looks share the 5 %.
     """
     known = [row for row in rows if row.values(read)]
-    couples = list(combinations(known, 2))
+    row_pairs = list(combinations(known, 2))
     looks = len(rows[0].look_schedule.looks) if rows and rows[0].look_schedule else 1
     level = Level(interval=ALPHA / looks, test=ALPHA / looks)
     found = compare_family(
-        [(new.values(read), base.values(read)) for base, new in couples],
+        [(new.values(read), base.values(read)) for base, new in row_pairs],
         higher_is_better=higher_is_better,
         level=level,
     )
-    return _pairs(couples, found, unsteady)
+    return _pairs(row_pairs, found, unsteady)
 
 
 def _by_throughput(rows: Sequence[Summary], unsteady: str) -> tuple[tuple[Pair, ...], Family | None]:
@@ -240,9 +241,9 @@ def _by_throughput(rows: Sequence[Summary], unsteady: str) -> tuple[tuple[Pair, 
 
 
 def _pairs(
-    couples: Sequence[tuple[Summary, Summary]], found: Sequence[Comparison], unsteady: str
+    row_pairs: Sequence[tuple[Summary, Summary]], found: Sequence[Comparison], unsteady: str
 ) -> tuple[Pair, ...]:
     return tuple(
         Pair(base, new, attributable(each, base, new, unsteady))
-        for (base, new), each in zip(couples, found, strict=True)
+        for (base, new), each in zip(row_pairs, found, strict=True)
     )

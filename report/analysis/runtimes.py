@@ -8,7 +8,7 @@ from report.analysis.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
-class Runtime:
+class RuntimeResults:
     """Cells and controls of one runtime; `id` and `name` are empty where there is one alone."""
 
     id: str
@@ -22,7 +22,7 @@ class Runtime:
         return (*(summary for cell in self.cells for summary in cell.summaries), *self.controls)
 
 
-def runtimes_of(summaries: Sequence[Summary]) -> tuple[Runtime, ...]:
+def runtimes_of(summaries: Sequence[Summary]) -> tuple[RuntimeResults, ...]:
     """The runtimes in the order of `summaries`; rows without a run stand with the first one.
 
     Containers and local processes differ in more than the client, so that nothing is compared across them.
@@ -37,5 +37,5 @@ def runtimes_of(summaries: Sequence[Summary]) -> tuple[Runtime, ...]:
         prefix = f"part{number}-" if several else ""
         members = tuple(replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries))
         controls = tuple(row for row in rows if row.identity.control)
-        found.append(Runtime(prefix, name if several else "", members, controls))
+        found.append(RuntimeResults(prefix, name if several else "", members, controls))
     return tuple(found)

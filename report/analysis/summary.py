@@ -97,7 +97,7 @@ class Summary:
         return " and ".join(sorted({str(run.runtime["id"]) for run in self.runs if run.runtime}))
 
     @property
-    def valid_runs(self) -> int:
+    def counted_runs(self) -> int:
         """Runs that count: measured, and valid or suspect."""
         return sum(run.eligible for run in self.runs)
 
@@ -121,7 +121,7 @@ class Summary:
         return max((run.verdict for run in self.runs), key=_WORST_LAST.index, default=None)
 
     @property
-    def hole(self) -> str:
+    def no_figures_reason(self) -> str:
         """Why there are no figures, in a few words; empty if there are some."""
         if self.median:
             return ""
@@ -162,10 +162,10 @@ def _schedule(campaign: Campaign) -> tuple[LookSchedule | None, int]:
     plan = manifest["plan"].get("adaptive") if manifest else None
     if manifest is None or plan is None:
         return None, 0
-    far = manifest.get("adaptive", {})
-    end = far.get("ended", {})
+    adaptive_state = manifest.get("adaptive", {})
+    end = adaptive_state.get("ended", {})
     ended = end.get("round") if end.get("why") == "budget" else None
-    return LookSchedule(looks=tuple(plan["looks"]), ended=ended), far.get("looked", 0)
+    return LookSchedule(looks=tuple(plan["looks"]), ended=ended), adaptive_state.get("looked", 0)
 
 
 def _summary(

@@ -9,8 +9,8 @@ from pathlib import Path
 from report.analysis.summary import summarize
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
+from report.campaigns.campaign_record import CampaignRecord, record_of
 from report.campaigns.dataframe import dataframe_csv, dataframe_of
-from report.campaigns.digest import Digest, digest
 from report.campaigns.exports import compare_json, compare_markdown
 from report.campaigns.find import REPORT, find_campaigns
 from report.campaigns.pages import compare_page, index_page, trends_page
@@ -38,7 +38,7 @@ class _Reader:
     def __init__(self, keep_going: bool) -> None:
         self._keep_going = keep_going
         self._seen: dict[str, str] = {}
-        self.digests: list[Digest] = []
+        self.campaigns: list[CampaignRecord] = []
         self.lines: list[str] = []
         self.excluded: list[tuple[str, Excluded]] = []
 
@@ -61,50 +61,50 @@ class _Reader:
             return
         self.lines += [f"{name}/{entry}" for entry in campaign.excluded]
         self.excluded += [(name, entry) for entry in campaign.excluded]
-        self.digests.append(digest(campaign, summarize(campaign), folder))
+        self.campaigns.append(record_of(campaign, summarize(campaign), folder))
 
 
-def _find_baseline(asked: str, digests: list[Digest], reading: _Reader) -> str:
+def _find_baseline(asked: str, campaigns: list[CampaignRecord], reading: _Reader) -> str:
     """The baseline's name; a campaign outside of the folder is read and joins the others.
 
     Raises:
         ReportError: exit code 2 when there is no such campaign.
     """
-    named = [each.name for each in digests if asked in (each.name, each.campaign)]
+    named = [each.name for each in campaigns if asked in (each.name, each.campaign)]
     if named:
         return named[0]
     folder = Path(os.path.realpath(asked))
-    inside = [each.name for each in digests if Path(os.path.realpath(each.folder)) == folder]
+    inside = [each.name for each in campaigns if Path(os.path.realpath(each.folder)) == folder]
     if inside:
         return inside[0]
-    names = ", ".join(each.name for each in digests[-10:])
+    names = ", ".join(each.name for each in campaigns[-10:])
     if not folder.is_dir():
         raise ReportError(
             f"--baseline {one_line(asked, 80)} is neither a campaign nor a folder: have {names}", USAGE
         )
-    before = len(reading.digests)
+    before = len(reading.campaigns)
     reading.add(folder)
-    if len(reading.digests) == before:
+    if len(reading.campaigns) == before:
         raise ReportError(
             reading.lines[-_MAX_LINES:] or f"--baseline {one_line(asked, 80)} is no campaign", USAGE
         )
-    return reading.digests[-1].name
+    return reading.campaigns[-1].name
 
 
 def _files(asked: Options, reading: _Reader, empty: tuple[Path, ...], baseline: str | None) -> dict[str, str]:
-    digests = sorted(reading.digests, key=lambda each: each.order)
-    dataframe, excluded = dataframe_of(digests, baseline), reading.excluded
+    campaigns = sorted(reading.campaigns, key=lambda each: each.order)
+    dataframe, excluded = dataframe_of(campaigns, baseline), reading.excluded
     make: dict[str, dict[str, Callable[[], str]]] = {
         "html": {
-            "index.html": lambda: index_page(digests, empty, excluded, asked.trends),
-            "compare.html": lambda: compare_page(digests, dataframe, baseline, excluded, asked.trends),
+            "index.html": lambda: index_page(campaigns, empty, excluded, asked.trends),
+            "compare.html": lambda: compare_page(campaigns, dataframe, baseline, excluded, asked.trends),
         },
         "csv": {"compare.csv": lambda: dataframe_csv(dataframe)},
-        "md": {"compare.md": lambda: compare_markdown(digests, dataframe, baseline, excluded)},
-        "json": {"compare.json": lambda: compare_json(digests, dataframe, baseline, excluded)},
+        "md": {"compare.md": lambda: compare_markdown(campaigns, dataframe, baseline, excluded)},
+        "json": {"compare.json": lambda: compare_json(campaigns, dataframe, baseline, excluded)},
     }
     if asked.trends:
-        make["html"]["trends.html"] = lambda: trends_page(digests, dataframe, excluded)
+        make["html"]["trends.html"] = lambda: trends_page(campaigns, dataframe, excluded)
     # The pages link to the table.
     make["html"].update(make["csv"])
     chosen = make.values() if asked.output_format == "all" else [make[asked.output_format]]
@@ -125,9 +125,9 @@ def build_report(asked: Options) -> int:
     for folder in found.campaigns:
         reading.add(folder)
     baseline = None
-    if asked.baseline is not None and (reading.digests or asked.keep_going):
-        baseline = _find_baseline(asked.baseline, reading.digests, reading)
-    if reading.lines and not (asked.keep_going and reading.digests):
+    if asked.baseline is not None and (reading.campaigns or asked.keep_going):
+        baseline = _find_baseline(asked.baseline, reading.campaigns, reading)
+    if reading.lines and not (asked.keep_going and reading.campaigns):
         more = len(reading.lines) - _MAX_LINES
         raise ReportError(
             [*reading.lines[:_MAX_LINES], *([f"… and {more} more lines"] if more > 0 else [])], USAGE

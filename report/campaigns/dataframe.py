@@ -8,7 +8,7 @@ import pandas as pd
 from report.analysis.figures import FIGURES
 from report.analysis.load_text import load_text
 from report.base.csv_text import csv_text
-from report.campaigns.digest import Digest, DigestRow, Facts
+from report.campaigns.campaign_record import CampaignRecord, CampaignRow, Facts
 from report.statistics.decision import compare_runs
 
 #: What must be equal for two figures to stand side by side.
@@ -17,7 +17,7 @@ COMPARABLE = ["group", "key", "versions"]
 HISTORY = ["place", "key"]
 
 
-def versions_text(row: DigestRow) -> str:
+def versions_text(row: CampaignRow) -> str:
     """`client 0.4.0, limiter 11.4.0, store 9.1.2`."""
     return ", ".join(f"{part} {version}" for part, version in row.versions.items())
 
@@ -27,9 +27,9 @@ def _numbers(facts: Sequence[Any]) -> dict[Any, int]:
     return {each: number for number, each in enumerate(dict.fromkeys(facts), start=1)}
 
 
-def group_numbers(digests: Sequence[Digest]) -> dict[tuple[Facts, Facts], int]:
+def group_numbers(campaigns: Sequence[CampaignRecord]) -> dict[tuple[Facts, Facts], int]:
     """One number for each machine, runtime and software together."""
-    return _numbers([(digest.place, digest.software) for digest in digests])
+    return _numbers([(campaign.environment, campaign.software) for campaign in campaigns])
 
 
 def _runs_of(name: str) -> str:
@@ -51,12 +51,12 @@ def _highest_to_lowest(rows: pd.DataFrame) -> float | None:
     return _ratio(runs.iloc[-1], runs.iloc[0])
 
 
-def _record(digest: Digest, row: DigestRow, place: int, group: int) -> dict[str, Any]:
+def _record(campaign: CampaignRecord, row: CampaignRow, environment: int, group: int) -> dict[str, Any]:
     identity, spread = row.identity, row.spread
     return {
-        "campaign": digest.name,
-        "started_at": digest.started_at,
-        "place": place,
+        "campaign": campaign.name,
+        "started_at": campaign.started_at,
+        "place": environment,
         "group": group,
         "key": identity.key,
         "configuration_hash": identity.configuration_hash,
@@ -67,7 +67,7 @@ def _record(digest: Digest, row: DigestRow, place: int, group: int) -> dict[str,
         "traffic": identity.traffic,
         "load": load_text(identity),
         "control": identity.control,
-        "valid_runs": row.valid_runs,
+        "valid_runs": row.counted_runs,
         "planned_runs": row.planned_runs,
         "verdict": row.verdict,
         "requests_per_second": row.requests_per_second,
@@ -79,28 +79,33 @@ def _record(digest: Digest, row: DigestRow, place: int, group: int) -> dict[str,
         "latency_p99_supported": row.p99_supported,
         "server_cpu_us_per_request": row.server_cpu_us,
         "versions": versions_text(row),
-        "software": ", ".join(f"{name} {version}" for name, version in digest.software),
-        "hole": row.hole,
+        "software": ", ".join(f"{name} {version}" for name, version in campaign.software),
+        "hole": row.no_figures_reason,
         **{_runs_of(name): values for name, values in row.values.items()},
     }
 
 
-def dataframe_of(digests: Sequence[Digest], baseline: str | None) -> pd.DataFrame:
+def dataframe_of(campaigns: Sequence[CampaignRecord], baseline: str | None) -> pd.DataFrame:
     """One line a campaign and configuration, histories together and in order of time.
 
     Args:
-        digests: in order of time.
+        campaigns: in order of time.
         baseline: name of the campaign that `…_to_baseline` is relative to, where one is asked for.
     Returns:
         Besides what each campaign says: `highest_to_lowest`, of the throughput of all that is alike;
         `versions_changed`, whether software or versions differ from the campaign before in the history; and
         the ratios to the baseline, absent where it has no figure that is alike.
     """
-    groups, places = group_numbers(digests), _numbers([digest.place for digest in digests])
+    groups, environments = (
+        group_numbers(campaigns),
+        _numbers([campaign.environment for campaign in campaigns]),
+    )
     records = [
-        _record(digest, row, places[digest.place], groups[digest.place, digest.software])
-        for digest in digests
-        for row in digest.rows
+        _record(
+            campaign, row, environments[campaign.environment], groups[campaign.environment, campaign.software]
+        )
+        for campaign in campaigns
+        for row in campaign.rows
     ]
     dataframe = pd.DataFrame.from_records(records)
     if dataframe.empty:

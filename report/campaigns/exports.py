@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from report.base.markdown import code, prose, table, within
-from report.campaigns.digest import Digest, store_notices
+from report.campaigns.campaign_record import CampaignRecord, store_notices
 from report.campaigns.pages import DRIFT
 from report.campaigns.tables import CampaignTable, Section, sections
 from report.export.summary_markdown import MAX_BYTES
@@ -22,7 +22,7 @@ def _plain(value: Any) -> Any:
 
 
 def compare_json(
-    digests: Sequence[Digest],
+    campaigns: Sequence[CampaignRecord],
     dataframe: pd.DataFrame,
     baseline: str | None,
     excluded: Sequence[tuple[str, Excluded]],
@@ -38,17 +38,17 @@ def compare_json(
         "baseline": baseline,
         "campaigns": [
             {
-                "name": digest.name,
-                "started_at": digest.started_at,
-                "status": digest.status,
-                "place": dict(digest.place),
-                "software": dict(digest.software),
-                "runs": digest.runs,
-                "valid_runs": digest.valid_runs,
+                "name": campaign.name,
+                "started_at": campaign.started_at,
+                "status": campaign.status,
+                "place": dict(campaign.environment),
+                "software": dict(campaign.software),
+                "runs": campaign.runs,
+                "valid_runs": campaign.counted_runs,
             }
-            for digest in digests
+            for campaign in campaigns
         ],
-        "notices": list(store_notices(digests)),
+        "notices": list(store_notices(campaigns)),
         "excluded": [
             {"campaign": campaign, "file": entry.file, "text": entry.text} for campaign, entry in excluded
         ],
@@ -77,7 +77,7 @@ def _blocks(section: Section) -> list[list[str]]:
 
 
 def compare_markdown(
-    digests: Sequence[Digest],
+    campaigns: Sequence[CampaignRecord],
     dataframe: pd.DataFrame,
     baseline: str | None,
     excluded: Sequence[tuple[str, Excluded]],
@@ -86,13 +86,13 @@ def compare_markdown(
     blocks = [
         ["## Campaigns side by side"],
         [DRIFT],
-        *([prose(text)] for text in store_notices(digests)),
+        *([prose(text)] for text in store_notices(campaigns)),
         *([[f"Baseline: {code(baseline)}."]] if baseline else []),
         *(
             [[f"- Excluded: {code(campaign)}, {prose(entry)}" for campaign, entry in excluded]]
             if excluded
             else []
         ),
-        *(block for section in sections(digests, dataframe, baseline) for block in _blocks(section)),
+        *(block for section in sections(campaigns, dataframe, baseline) for block in _blocks(section)),
     ]
     return within(blocks, MAX_BYTES, "More was left out here: compare.csv holds every row.")

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from report.base.paths import STATIC
-from report.campaigns.digest import Digest, store_notices
+from report.campaigns.campaign_record import CampaignRecord, store_notices
 from report.campaigns.history import History, histories
 from report.campaigns.tables import Section, sections
 from report.html.template import render_template
@@ -23,16 +23,16 @@ DRIFT = (
 )
 
 
-def _links(digest: Digest) -> dict[str, str]:
+def _links(campaign: CampaignRecord) -> dict[str, str]:
     """Addresses of what a campaign's own report holds, relative to the folder of the report on several."""
-    report = digest.folder / "report"
-    base = f"../{quote(digest.folder.name)}/report"
+    report = campaign.folder / "report"
+    base = f"../{quote(campaign.folder.name)}/report"
     names = ("index.html", "summary.csv", "runs.csv", "summary.md", "summary.json")
     return {name: f"{base}/{name}" for name in names if (report / name).is_file()}
 
 
 def compare_page(
-    digests: Sequence[Digest],
+    campaigns: Sequence[CampaignRecord],
     dataframe: pd.DataFrame,
     baseline: str | None,
     excluded: Sequence[tuple[str, Excluded]],
@@ -43,51 +43,58 @@ def compare_page(
     Raises:
         ReportError: exit code 3 when a script of the page is not installed.
     """
-    found: tuple[Section, ...] = sections(digests, dataframe, baseline)
+    found: tuple[Section, ...] = sections(campaigns, dataframe, baseline)
     return render_template(
         "compare.html.j2",
         styles=STYLES,
         sections=found,
-        campaigns=digests,
+        campaigns=campaigns,
         baseline=baseline,
         excluded=excluded,
         drift=DRIFT,
-        stores=store_notices(digests),
-        by_hand=sum(digest.by_hand for digest in digests),
+        stores=store_notices(campaigns),
+        by_hand=sum(campaign.by_hand for campaign in campaigns),
         trends=trends,
     )
 
 
 def trends_page(
-    digests: Sequence[Digest], dataframe: pd.DataFrame, excluded: Sequence[tuple[str, Excluded]]
+    campaigns: Sequence[CampaignRecord], dataframe: pd.DataFrame, excluded: Sequence[tuple[str, Excluded]]
 ) -> str:
     """trends.html: the history of each configuration, a machine and runtime after the other."""
     found, left_out = histories(dataframe)
-    places = list(dict.fromkeys(digest.place for digest in digests))
-    by_place: dict[int, list[History]] = {}
+    environments = list(dict.fromkeys(campaign.environment for campaign in campaigns))
+    by_environment: dict[int, list[History]] = {}
     for history in found:
-        by_place.setdefault(history.place, []).append(history)
-    parts = [(number, places[number - 1], members) for number, members in sorted(by_place.items())]
+        by_environment.setdefault(history.place, []).append(history)
+    parts = [
+        (number, environments[number - 1], members) for number, members in sorted(by_environment.items())
+    ]
     return render_template(
         "trends.html.j2",
         styles=STYLES,
         parts=parts,
         left_out=left_out,
         count=len(found) + left_out,
-        campaigns=digests,
+        campaigns=campaigns,
         excluded=excluded,
         drift=DRIFT,
     )
 
 
 def index_page(
-    digests: Sequence[Digest], empty: Sequence[Path], excluded: Sequence[tuple[str, Excluded]], trends: bool
+    campaigns: Sequence[CampaignRecord],
+    empty: Sequence[Path],
+    excluded: Sequence[tuple[str, Excluded]],
+    trends: bool,
 ) -> str:
     """index.html: all campaigns, the newest first."""
     return render_template(
         "campaigns.html.j2",
         styles=STYLES,
-        campaigns=[(digest, dict(digest.place), _links(digest)) for digest in reversed(digests)],
+        campaigns=[
+            (campaign, dict(campaign.environment), _links(campaign)) for campaign in reversed(campaigns)
+        ],
         empty=[path.name for path in empty],
         excluded=excluded,
         trends=trends,

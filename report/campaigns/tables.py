@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from report.base.format import ABSENT, microseconds, milliseconds, rate, ratio
+from report.campaigns.campaign_record import CampaignRecord, Facts, differences
 from report.campaigns.dataframe import COMPARABLE, group_numbers
-from report.campaigns.digest import Digest, Facts, differences
 from report.sections.spread_text import FEW_SAMPLES, FEW_SAMPLES_MARK
 
 #: More columns are not readable. The newest campaigns and the baseline stay.
@@ -61,7 +61,7 @@ class Section:
     id: str
     title: str
     facts: Facts
-    campaigns: tuple[Digest, ...]
+    campaigns: tuple[CampaignRecord, ...]
     left_out: int
     """Older campaigns without a column of their own."""
     differences: tuple[str, ...]
@@ -76,7 +76,7 @@ def _figure(metric: _Metric, record: dict[str, Any] | None) -> CampaignCell:
         return CampaignCell(ABSENT, hint="not measured in this campaign")
     value = record[metric.column]
     if pd.isna(value):
-        return CampaignCell("no valid run", kind="hole", hint=str(record["hole"]))
+        return CampaignCell("no valid run", kind="no-figures", hint=str(record["hole"]))
     runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
     low, high = record["requests_per_second_min"], record["requests_per_second_max"]
     hint = f"{rate(low)}–{rate(high)} requests/s, {runs}" if metric.id == "throughput" else runs
@@ -98,22 +98,26 @@ def _ratio(metric: _Metric, record: dict[str, Any] | None) -> CampaignCell:
 
 
 def _table(
-    metric: _Metric, section: str, dataframe: pd.DataFrame, campaigns: Sequence[Digest], baseline: str | None
+    metric: _Metric,
+    section: str,
+    dataframe: pd.DataFrame,
+    campaigns: Sequence[CampaignRecord],
+    baseline: str | None,
 ) -> CampaignTable:
     columns: list[tuple[str, str]] = []
-    for digest in campaigns:
-        columns.append((digest.name, "baseline" if digest.name == baseline else digest.started_at[:10]))
-        if baseline and digest.name != baseline:
+    for campaign in campaigns:
+        columns.append((campaign.name, "baseline" if campaign.name == baseline else campaign.started_at[:10]))
+        if baseline and campaign.name != baseline:
             columns.append(("", "to baseline"))
     rows = []
     for _, alike in dataframe.groupby(COMPARABLE, sort=False):
         records: dict[Any, Any] = {record["campaign"]: record for record in alike.to_dict("records")}
         first = next(iter(records.values()))
         cells: list[CampaignCell] = []
-        for digest in campaigns:
-            cells.append(_figure(metric, records.get(digest.name)))
-            if baseline and digest.name != baseline:
-                cells.append(_ratio(metric, records.get(digest.name)))
+        for campaign in campaigns:
+            cells.append(_figure(metric, records.get(campaign.name)))
+            if baseline and campaign.name != baseline:
+                cells.append(_ratio(metric, records.get(campaign.name)))
         spread = first["highest_to_lowest"]
         if metric.id == "throughput":
             alone = pd.isna(spread) or alike["requests_per_second"].count() < 2
@@ -127,39 +131,41 @@ def _table(
     return CampaignTable(f"{section}-{metric.id}", title, tuple(columns), tuple(rows))
 
 
-def _title(digest: Digest) -> str:
-    facts = dict(digest.place)
+def _title(campaign: CampaignRecord) -> str:
+    facts = dict(campaign.environment)
     runtime = facts.get("Runtime", "runtime not known").split(",")[0]
     return f"{runtime} · {facts.get('CPU') or facts.get('Machine')}"
 
 
-def _shown(members: Sequence[Digest], baseline: str | None) -> list[Digest]:
+def _shown(members: Sequence[CampaignRecord], baseline: str | None) -> list[CampaignRecord]:
     newest = list(members[-MAX_CAMPAIGNS:])
-    kept = [digest for digest in members[:-MAX_CAMPAIGNS] if digest.name == baseline]
+    kept = [campaign for campaign in members[:-MAX_CAMPAIGNS] if campaign.name == baseline]
     return [*kept, *newest[len(kept) :]]
 
 
-def sections(digests: Sequence[Digest], dataframe: pd.DataFrame, baseline: str | None) -> tuple[Section, ...]:
+def sections(
+    campaigns: Sequence[CampaignRecord], dataframe: pd.DataFrame, baseline: str | None
+) -> tuple[Section, ...]:
     """What may share a table, the newest campaign's section first.
 
     Args:
-        digests: in order of time.
+        campaigns: in order of time.
         dataframe: of `dataframe_of`, with the same baseline.
     """
-    numbers = group_numbers(digests)
-    members: dict[int, list[Digest]] = {}
-    for digest in digests:
-        members.setdefault(numbers[digest.place, digest.software], []).append(digest)
+    numbers = group_numbers(campaigns)
+    members: dict[int, list[CampaignRecord]] = {}
+    for campaign in campaigns:
+        members.setdefault(numbers[campaign.environment, campaign.software], []).append(campaign)
     ordered = sorted(members.items(), key=lambda entry: entry[1][-1].order, reverse=True)
-    base = next((digest for digest in digests if digest.name == baseline), None)
+    base = next((campaign for campaign in campaigns if campaign.name == baseline), None)
     newest = ordered[0][1][0]
     found = []
     for position, (number, group) in enumerate(ordered, start=1):
-        facts = (*group[0].place, *group[0].software)
+        facts = (*group[0].environment, *group[0].software)
         alike = base is not None and base in group
         no_ratio = ""
         if base is not None and not alike:
-            other = differences(facts, (*base.place, *base.software))
+            other = differences(facts, (*base.environment, *base.software))
             no_ratio = f"The baseline {base.name} was measured elsewhere: {'; '.join(other)}."
         shown = _shown(group, baseline)
         section = f"group{position}"
@@ -173,7 +179,7 @@ def sections(digests: Sequence[Digest], dataframe: pd.DataFrame, baseline: str |
                 facts,
                 tuple(shown),
                 len(group) - len(shown),
-                tuple(differences(facts, (*newest.place, *newest.software))),
+                tuple(differences(facts, (*newest.environment, *newest.software))),
                 no_ratio,
                 tuple(tables),
             )

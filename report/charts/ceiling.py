@@ -5,17 +5,17 @@ from typing import Any
 import plotly.graph_objects as go
 
 from report.analysis.comparison_text import interval_of
-from report.charts.drawing import Drawing, Row
+from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import INK, Chart, by_row, figure, value_axis
 from report.charts.marks import bars
 from report.statistics.decision import Comparison, compare_runs
 
 
-def _shares(drawing: Drawing, control: str) -> dict[str, tuple[Row, float, Comparison]]:
+def _shares(data: ChartData, control: str) -> dict[str, tuple[ChartRow, float, Comparison]]:
     """By row id: the row, its throughput in % of that of the control beside it, and what that is from; rows
     with one run have none."""
     found = {}
-    for view in drawing.by_cell:
+    for view in data.by_cell:
         ceilings = [row for row in view.controls if row.summary.identity.client == control]
         if not ceilings:
             continue
@@ -33,9 +33,9 @@ def _text(control: str, comparison: Comparison) -> str:
     return f"{interval_of(comparison)} of {control}"
 
 
-def build(drawing: Drawing) -> dict[str, Any] | None:
+def build(data: ChartData) -> dict[str, Any] | None:
     """Bars in % of `none`, marks in % of `memory`; None where no control stands beside a client."""
-    of_none, of_memory = (list(_shares(drawing, name).values()) for name in ("none", "memory"))
+    of_none, of_memory = (list(_shares(data, name).values()) for name in ("none", "memory"))
     if not of_none and not of_memory:
         return None
     traces: list[Any] = []
@@ -71,10 +71,10 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
             )
         )
     drawn = {row.id: row for row, _, _ in (*of_none, *of_memory)}
-    rows = [row for row in drawing.rows if row.id in drawn]
+    rows = [row for row in data.rows if row.id in drawn]
     highest = max(100.0, *(share for _, share, _ in (*of_none, *of_memory)))
     axis = value_axis("% of the control's throughput", ticksuffix=" %", range=[0, highest * 1.02])
-    return figure(traces, by_row(drawing, rows, axis, showlegend=bool(of_memory)))
+    return figure(traces, by_row(data, rows, axis, showlegend=bool(of_memory)))
 
 
 CHART = Chart(

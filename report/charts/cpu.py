@@ -3,7 +3,7 @@
 from typing import Any
 
 from report.base.format import microseconds
-from report.charts.drawing import CATEGORICAL, CONTROL_COLOUR, Drawing, Row, literal
+from report.charts.chart_data import CATEGORICAL, CONTROL_COLOUR, ChartData, ChartRow, literal
 from report.charts.layout import SERVER, STORE, Chart, by_row, figure, value_axis
 from report.charts.marks import bars
 from report.results.roles import cpu_us_per_request, group_names
@@ -11,20 +11,20 @@ from report.results.roles import cpu_us_per_request, group_names
 _COLOURS = {"server": SERVER, "store": STORE, "generator": CONTROL_COLOUR}
 
 
-def _used(row: Row) -> dict[str, float]:
+def _used(row: ChartRow) -> dict[str, float]:
     return cpu_us_per_request(row.figures.roles)
 
 
-def _text(row: Row) -> str:
+def _text(row: ChartRow) -> str:
     used = _used(row)
     total = microseconds(sum(used.values()))
     each = ", ".join(f"{literal(role)} {microseconds(value)}" for role, value in used.items())
     return f"{total} µs per request<br>{each}"
 
 
-def build(drawing: Drawing) -> dict[str, Any] | None:
+def build(data: ChartData) -> dict[str, Any] | None:
     """One bar a row, a part a role; None when no role was read."""
-    rows = [row for row in drawing.rows if _used(row)]
+    rows = [row for row in data.rows if _used(row)]
     roles = group_names({name: role for row in rows for name, role in row.figures.roles.items()})
     if not roles:
         return None
@@ -39,7 +39,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
         )
         for role in roles
     ]
-    return figure(traces, by_row(drawing, rows, value_axis("µs per answered request"), barmode="stack"))
+    return figure(traces, by_row(data, rows, value_axis("µs per answered request"), barmode="stack"))
 
 
 CHART = Chart(

@@ -6,17 +6,17 @@ from typing import Any
 import plotly.graph_objects as go
 
 from report.base.format import milliseconds, rate
-from report.charts.drawing import Drawing, Row
+from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import MAX_LINES, Chart, by_view, figure, log_axis
 from report.charts.tradeoff import lines_of
 
 
-def _hover(row: Row) -> str:
+def _hover(row: ChartRow) -> str:
     p99 = milliseconds(row.figures.percentiles_ms["p99"])
     return f"{row.text}: p99 {p99} ms at {rate(row.summary.identity.rate_per_second)} requests/s"
 
 
-def _line(line: Sequence[Row]) -> go.Scatter:
+def _line(line: Sequence[ChartRow]) -> go.Scatter:
     first = line[0]
     return go.Scatter(
         name=first.text,
@@ -31,15 +31,15 @@ def _line(line: Sequence[Row]) -> go.Scatter:
     )
 
 
-def build(drawing: Drawing) -> dict[str, Any] | None:
+def build(data: ChartData) -> dict[str, Any] | None:
     """p99 over the offered rate, both logarithmic; None unless some client ran at several rates."""
-    answered = [row for row in drawing.at_a_rate if row.figures.percentiles_ms]
+    answered = [row for row in data.at_a_rate if row.figures.percentiles_ms]
     lines = [line for line in lines_of(answered) if len(line) > 1]
     if not lines:
         return None
     rows = [row for line in lines for row in line]
     layout = by_view(
-        drawing.by_family,
+        data.by_curve,
         rows,
         log_axis("offered requests per second"),
         log_axis("p99 in ms"),

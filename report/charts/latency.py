@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from report.base.format import milliseconds
-from report.charts.drawing import Drawing, Row
+from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import Chart, by_row, figure, value_axis
 from report.charts.marks import bars, run_points, whiskers
 from report.results.model import Measured
@@ -18,12 +18,12 @@ def _p99(figures: Measured) -> float | None:
     return figures.percentiles_ms.get("p99")
 
 
-def _text(row: Row) -> str:
+def _text(row: ChartRow) -> str:
     few = ", too few samples" if "p99" in row.figures.unsupported else ""
     return f"p50 {milliseconds(_p50(row.figures))} ms, p99 {milliseconds(_p99(row.figures))} ms{few}"
 
 
-def latency_bars(drawing: Drawing, drawn: Sequence[Row]) -> dict[str, Any] | None:
+def latency_bars(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | None:
     """Bars by row, from 0; None when nothing was answered."""
     rows = [row for row in drawn if row.figures.percentiles_ms]
     if not rows:
@@ -42,17 +42,17 @@ def latency_bars(drawing: Drawing, drawn: Sequence[Row]) -> dict[str, Any] | Non
     )
     full = bars("p50", rows, p50, texts, marker={"color": colours}, showlegend=False)
     points = run_points(rows, _p99, milliseconds, "ms p99")
-    layout = by_row(drawing, rows, value_axis("ms"), barmode="overlay")
+    layout = by_row(data, rows, value_axis("ms"), barmode="overlay")
     return figure([pale, full, *points], layout)
 
 
-def _few(row: Row) -> bool:
+def _few(row: ChartRow) -> bool:
     return "p99" in row.figures.unsupported
 
 
-def build(drawing: Drawing) -> dict[str, Any] | None:
+def build(data: ChartData) -> dict[str, Any] | None:
     """Of the rows of a closed loop; None without one."""
-    return latency_bars(drawing, drawing.at_capacity)
+    return latency_bars(data, data.at_capacity)
 
 
 CHART = Chart(

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from report.charts.drawing import Drawing
+from report.charts.chart_data import ChartData
 from report.charts.latency import latency_bars
 from report.charts.layout import Chart
 
 
-def build(drawing: Drawing) -> dict[str, Any] | None:
+def build(data: ChartData) -> dict[str, Any] | None:
     """Bars by row; None without an open loop."""
-    return latency_bars(drawing, drawing.at_a_rate)
+    return latency_bars(data, data.at_a_rate)
 
 
 CHART = Chart(

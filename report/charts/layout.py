@@ -15,7 +15,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from report.charts.drawing import CATEGORICAL, CONTROL_COLOUR, Drawing, Row, View, literal
+from report.charts.chart_data import CATEGORICAL, CONTROL_COLOUR, ChartData, ChartRow, View, literal
 
 INK, MUTED, RULE = "#1c1e21", "#5b6067", "#dfe2e6"
 SERVER, SERVER_LIGHT, STORE = "#43536a", "#9fb0c6", "#a98600"
@@ -36,7 +36,7 @@ class Chart:
     id: str
     title: str
     caption: str
-    build: Callable[[Drawing], dict[str, Any] | None]
+    build: Callable[[ChartData], dict[str, Any] | None]
 
 
 def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def log_axis(title: str, **more: Any) -> dict[str, Any]:
     return value_axis(title, type="log", rangemode="normal", dtick="D2", tickformat=",~g", **more)
 
 
-def _categories(views: Sequence[View], rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _categories(views: Sequence[View], rows: Sequence[ChartRow]) -> list[dict[str, Any]]:
     """The rows of each view under its heading; without a heading where there is one view alone."""
     drawn = {row.id for row in rows}
     found: list[dict[str, Any]] = []
@@ -97,14 +97,14 @@ def _categories(views: Sequence[View], rows: Sequence[Row]) -> list[dict[str, An
 
 
 def by_row(
-    drawing: Drawing, rows: Sequence[Row], axis: Mapping[str, Any], row_px: int = 21, **layout: Any
+    data: ChartData, rows: Sequence[ChartRow], axis: Mapping[str, Any], row_px: int = 21, **layout: Any
 ) -> dict[str, Any]:
     """Layout of a chart with a line a row, under headings, the first on top, and values along `axis`.
 
     Args:
         rows: those that have something to draw.
     """
-    categories = _categories(drawing.by_cell, rows)
+    categories = _categories(data.by_cell, rows)
     return {
         "xaxis": {"side": "bottom", **axis},
         "yaxis": {
@@ -129,7 +129,7 @@ def by_row(
 
 def by_view(
     views: Sequence[View],
-    rows: Sequence[Row],
+    rows: Sequence[ChartRow],
     x: Mapping[str, Any],
     y: Mapping[str, Any],
     max_rows: int = MAX_LINES,

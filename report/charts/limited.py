@@ -5,13 +5,13 @@ from typing import Any
 import plotly.graph_objects as go
 
 from report.base.format import share
-from report.charts.drawing import Drawing
+from report.charts.chart_data import ChartData
 from report.charts.layout import INK, Chart, by_row, figure, value_axis
 
 
-def build(drawing: Drawing) -> dict[str, Any] | None:
+def build(data: ChartData) -> dict[str, Any] | None:
     """Predicted share with its tolerance, and the seen one, by row; None when nothing was answered."""
-    seen = [(row, value) for row in drawing.rows if (value := row.figures.limited_share) is not None]
+    seen = [(row, value) for row in data.rows if (value := row.figures.limited_share) is not None]
     predicted = [(row, prediction) for row, _ in seen if (prediction := row.figures.prediction)]
     if not seen:
         return None
@@ -47,7 +47,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
         cliponaxis=False,
         marker={"symbol": "circle", "size": 9, "color": [row.colour for row, _ in seen]},
     )
-    layout = by_row(drawing, [row for row, _ in seen], value_axis("% of answers", ticksuffix=" %"))
+    layout = by_row(data, [row for row, _ in seen], value_axis("% of answers", ticksuffix=" %"))
     return figure([*([expected] if predicted else []), found], layout)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from report.charts.drawing import Row, literal
+from report.charts.chart_data import ChartRow, literal
 from report.charts.layout import INK
 from report.results.model import Measured, Run
 
@@ -14,7 +14,7 @@ Show = Callable[[float | None], str]
 
 
 def bars(
-    name: str, rows: Sequence[Row], values: Sequence[float | None], texts: Sequence[str], **more: Any
+    name: str, rows: Sequence[ChartRow], values: Sequence[float | None], texts: Sequence[str], **more: Any
 ) -> go.Bar:
     """One bar per row; `texts` stand after the labels."""
     return go.Bar(
@@ -32,7 +32,7 @@ def bars(
     )
 
 
-def whiskers(rows: Sequence[Row], read: Read, middles: Sequence[float | None]) -> dict[str, Any]:
+def whiskers(rows: Sequence[ChartRow], read: Read, middles: Sequence[float | None]) -> dict[str, Any]:
     """Error bars from the least to the most of the runs that count, around the figure of the median run."""
     more, less = [], []
     for row, middle in zip(rows, middles, strict=True):
@@ -51,7 +51,7 @@ def whiskers(rows: Sequence[Row], read: Read, middles: Sequence[float | None]) -
     }
 
 
-def run_points(rows: Sequence[Row], read: Read, show: Show, unit: str) -> list[go.Scatter]:
+def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> list[go.Scatter]:
     """Every measured run: circles for those that count, crosses for invalid ones."""
     return [
         trace
@@ -61,9 +61,9 @@ def run_points(rows: Sequence[Row], read: Read, show: Show, unit: str) -> list[g
 
 
 def _points(
-    rows: Sequence[Row], read: Read, show: Show, unit: str, name: str, eligible: bool, symbol: str
+    rows: Sequence[ChartRow], read: Read, show: Show, unit: str, name: str, eligible: bool, symbol: str
 ) -> go.Scatter | None:
-    points: list[tuple[Row, Run, float]] = [
+    points: list[tuple[ChartRow, Run, float]] = [
         (row, run, value)
         for row in rows
         for run in row.summary.runs

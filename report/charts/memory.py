@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from report.base.format import mebibytes
-from report.charts.drawing import Drawing
+from report.charts.chart_data import ChartData
 from report.charts.layout import SERVER, SERVER_LIGHT, STORE, Chart, by_row, figure, value_axis
 from report.charts.marks import bars
 from report.results.model import Measured
@@ -17,9 +17,9 @@ _SERIES: tuple[tuple[str, Callable[[Measured], float | None], str], ...] = (
 _MIB = 1024**2
 
 
-def build(drawing: Drawing) -> dict[str, Any] | None:
+def build(data: ChartData) -> dict[str, Any] | None:
     """Bars by row and kind of memory; None when none was read."""
-    rows = [row for row in drawing.rows if any(read(row.figures) is not None for _, read, _ in _SERIES)]
+    rows = [row for row in data.rows if any(read(row.figures) is not None for _, read, _ in _SERIES)]
     if not rows:
         return None
     traces = []
@@ -33,7 +33,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
             traces.append(
                 bars(name, rows, amounts, texts, marker={"color": colour}, width=width, offset=offset)
             )
-    layout = by_row(drawing, rows, value_axis("MiB"), row_px=32, barmode="overlay")
+    layout = by_row(data, rows, value_axis("MiB"), row_px=32, barmode="overlay")
     return figure(traces, layout)
 
 

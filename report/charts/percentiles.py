@@ -4,7 +4,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from report.charts.drawing import Drawing, Row
+from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import Chart, by_view, figure, log_axis, value_axis
 from report.statistics.histograms import CURVE
 
@@ -17,12 +17,12 @@ def _beyond(percent: float) -> float:
     return round(100 / (100 - percent), 4)
 
 
-def _symbol(row: Row, percent: float) -> str:
+def _symbol(row: ChartRow, percent: float) -> str:
     few = _MARKED.get(percent) in row.figures.unsupported
     return f"{row.symbol}-open" if few else row.symbol
 
 
-def _line(row: Row) -> go.Scatter:
+def _line(row: ChartRow) -> go.Scatter:
     curve = list(zip(CURVE, row.figures.curve_ms, strict=True))
     few = {percent for percent, name in _MARKED.items() if name in row.figures.unsupported}
     return go.Scatter(
@@ -45,9 +45,9 @@ def _line(row: Row) -> go.Scatter:
     )
 
 
-def build(drawing: Drawing) -> dict[str, Any] | None:
+def build(data: ChartData) -> dict[str, Any] | None:
     """Both axes logarithmic; None when nothing was answered."""
-    rows = [row for row in drawing.rows if row.figures.curve_ms]
+    rows = [row for row in data.rows if row.figures.curve_ms]
     if not rows:
         return None
     x = value_axis(
@@ -58,7 +58,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
         tickvals=[_beyond(percent) for percent in (50, 75, 90, 95, 99, 99.5, 99.9)],
         ticktext=["p50", "p75", "p90", "p95", "p99", "p99.5", "p99.9"],
     )
-    return figure([_line(row) for row in rows], by_view(drawing.by_cell, rows, x, log_axis("ms")))
+    return figure([_line(row) for row in rows], by_view(data.by_cell, rows, x, log_axis("ms")))
 
 
 CHART = Chart(

@@ -5,7 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from report.charts.drawing import Drawing, Row
+from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import Chart, by_view, figure, value_axis
 from report.results.model import Second
 
@@ -27,7 +27,7 @@ def _points(seconds: Sequence[Second]) -> list[tuple[float, float]]:
     ]
 
 
-def _line(row: Row) -> go.Scatter:
+def _line(row: ChartRow) -> go.Scatter:
     points = _points(row.figures.seconds)
     return go.Scatter(
         name=row.text,
@@ -41,14 +41,14 @@ def _line(row: Row) -> go.Scatter:
     )
 
 
-def build(drawing: Drawing) -> dict[str, Any] | None:
+def build(data: ChartData) -> dict[str, Any] | None:
     """A line a row; None when no run has samples."""
-    rows = [row for row in drawing.rows if row.figures.seconds]
+    rows = [row for row in data.rows if row.figures.seconds]
     if not rows:
         return None
     x = value_axis("seconds since the window opened")
     y = value_axis("requests per second", tickformat=",")
-    return figure([_line(row) for row in rows], by_view(drawing.by_cell, rows, x, y))
+    return figure([_line(row) for row in rows], by_view(data.by_cell, rows, x, y))
 
 
 CHART = Chart(

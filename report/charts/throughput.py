@@ -3,7 +3,7 @@
 from typing import Any
 
 from report.base.format import percent, plural, rate
-from report.charts.drawing import Drawing, Row
+from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import Chart, by_row, figure, value_axis
 from report.charts.marks import bars, run_points, whiskers
 from report.results.model import Measured
@@ -13,7 +13,7 @@ def _read(figures: Measured) -> float:
     return figures.requests_per_second
 
 
-def _text(row: Row) -> str:
+def _text(row: ChartRow) -> str:
     spread = row.summary.spread
     more = ""
     if spread and spread.count > 1:
@@ -22,9 +22,9 @@ def _text(row: Row) -> str:
     return f"{rate(_read(row.figures))} requests/s in the median run{more}"
 
 
-def build(drawing: Drawing) -> dict[str, Any] | None:
+def build(data: ChartData) -> dict[str, Any] | None:
     """Bars by row; None without rows of a closed loop."""
-    rows = drawing.at_capacity
+    rows = data.at_capacity
     if not rows:
         return None
     values = [_read(row.figures) for row in rows]
@@ -38,7 +38,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
         showlegend=False,
     )
     axis = value_axis("requests per second", tickformat=",")
-    return figure([medians, *run_points(rows, _read, rate, "requests/s")], by_row(drawing, rows, axis))
+    return figure([medians, *run_points(rows, _read, rate, "requests/s")], by_row(data, rows, axis))
 
 
 CHART = Chart(

@@ -6,13 +6,13 @@ from typing import Any
 import plotly.graph_objects as go
 
 from report.base.format import milliseconds, plural, rate
-from report.charts.drawing import Drawing, Row
+from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import MAX_LINES, Chart, by_view, figure, value_axis
 
 
-def lines_of(rows: Sequence[Row]) -> list[list[Row]]:
+def lines_of(rows: Sequence[ChartRow]) -> list[list[ChartRow]]:
     """Rows that differ in their connections alone, in an open loop in their rate, the least first."""
-    lines: dict[tuple[object, ...], list[Row]] = {}
+    lines: dict[tuple[object, ...], list[ChartRow]] = {}
     for row in rows:
         identity = row.summary.identity
         key = (
@@ -32,18 +32,18 @@ def lines_of(rows: Sequence[Row]) -> list[list[Row]]:
     return [sorted(line, key=_amount) for line in lines.values()]
 
 
-def _amount(row: Row) -> float:
+def _amount(row: ChartRow) -> float:
     """How hard the load is: the rate of an open loop, or the number of connections."""
     identity = row.summary.identity
     return identity.rate_per_second or identity.connections
 
 
-def most_rows(rows: Sequence[Row]) -> int:
+def most_rows(rows: Sequence[ChartRow]) -> int:
     """How many rows `MAX_LINES` lines are."""
     return MAX_LINES * len({row.summary.identity.connections for row in rows})
 
 
-def _text(row: Row) -> str:
+def _text(row: ChartRow) -> str:
     connections = plural(row.summary.identity.connections, "connection")
     few = " (too few samples)" if "p99" in row.figures.unsupported else ""
     return (
@@ -52,7 +52,7 @@ def _text(row: Row) -> str:
     )
 
 
-def _line(line: Sequence[Row]) -> go.Scatter:
+def _line(line: Sequence[ChartRow]) -> go.Scatter:
     first = line[0]
     return go.Scatter(
         name=first.text,
@@ -68,7 +68,7 @@ def _line(line: Sequence[Row]) -> go.Scatter:
     )
 
 
-def _runs(line: Sequence[Row]) -> go.Scatter:
+def _runs(line: Sequence[ChartRow]) -> go.Scatter:
     """The other runs that count, small."""
     first = line[0]
     runs = [
@@ -95,15 +95,15 @@ def _runs(line: Sequence[Row]) -> go.Scatter:
     )
 
 
-def build(drawing: Drawing) -> dict[str, Any] | None:
+def build(data: ChartData) -> dict[str, Any] | None:
     """A point a row of a closed loop; None when nothing was answered."""
-    rows = [row for row in drawing.at_capacity if row.figures.percentiles_ms]
+    rows = [row for row in data.at_capacity if row.figures.percentiles_ms]
     if not rows:
         return None
     lines = lines_of(rows)
     traces = [*(_runs(line) for line in lines), *(_line(line) for line in lines)]
     layout = by_view(
-        drawing.by_family,
+        data.by_curve,
         rows,
         value_axis("requests per second", tickformat=","),
         value_axis("p99 in ms"),

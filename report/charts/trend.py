@@ -6,18 +6,18 @@ from typing import Any
 import plotly.graph_objects as go
 
 from report.base.format import plural, rate
-from report.charts.drawing import Drawing, Row
+from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import Chart, by_view, figure, value_axis
 from report.charts.tradeoff import lines_of, most_rows
 
 
-def _range(row: Row) -> tuple[float, float]:
+def _range(row: ChartRow) -> tuple[float, float]:
     spread = row.summary.spread
     value = row.figures.requests_per_second
     return (spread.min, spread.max) if spread else (value, value)
 
 
-def _line(line: Sequence[Row]) -> go.Scatter:
+def _line(line: Sequence[ChartRow]) -> go.Scatter:
     first = line[0]
     values = [row.figures.requests_per_second for row in line]
     return go.Scatter(
@@ -45,9 +45,9 @@ def _line(line: Sequence[Row]) -> go.Scatter:
     )
 
 
-def build(drawing: Drawing) -> dict[str, Any] | None:
+def build(data: ChartData) -> dict[str, Any] | None:
     """None unless some row was measured with several numbers of connections."""
-    lines = [line for line in lines_of(drawing.at_capacity) if len(line) > 1]
+    lines = [line for line in lines_of(data.at_capacity) if len(line) > 1]
     if not lines:
         return None
     rows = [row for line in lines for row in line]
@@ -63,7 +63,7 @@ def build(drawing: Drawing) -> dict[str, Any] | None:
     y = value_axis("requests per second", tickformat=",")
     return figure(
         [_line(line) for line in lines],
-        by_view(drawing.by_family, rows, x, y, max_rows=most_rows(rows)),
+        by_view(data.by_curve, rows, x, y, max_rows=most_rows(rows)),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from report.analysis.analysis import analysis_of
+from report.analysis.campaign_analysis import analysis_of
 from report.analysis.summary import summarize
 from report.base.errors import USAGE, ReportError
 from report.base.terminal import run_program

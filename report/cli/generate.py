@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from report.analysis.analysis import analyse
+from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE, one_line
 from report.base.files import write_all
 from report.base.terminal import run_program

@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _configuration(side: Selection) -> Summary:
-    enough = [row for row in side.summaries if row.valid_runs >= MIN_RUNS_FOR_NOISE]
+    enough = [row for row in side.summaries if row.counted_runs >= MIN_RUNS_FOR_NOISE]
     if len(enough) == 1:
         return enough[0]
     if not enough:
@@ -62,7 +62,7 @@ def noise_document(side: Selection, summary: Summary) -> dict[str, Any]:
     metrics = {}
     for metric in METRICS.values():
         values = values_of(summary, metric)
-        if len(values) == summary.valid_runs and min(values) > 0:
+        if len(values) == summary.counted_runs and min(values) > 0:
             metrics[metric.id] = asdict(noise_of(values))
     manifest = side.campaign.manifest
     return {

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from report.analysis.analysis import Analysis, analyse
+from report.analysis.campaign_analysis import Analysis, analyse
 from report.base.markdown import code, prose, table
 from report.base.paths import ROOT
 from report.results.load import load_campaign

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 
-from report.analysis.analysis import Analysis
+from report.analysis.campaign_analysis import Analysis
 from report.export.action_benchmark import as_json, bigger_is_better, smaller_is_better
 from report.export.runs_csv import runs_csv
 from report.export.summary_csv import summary_csv

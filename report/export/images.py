@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from report.analysis.analysis import Analysis
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.summary import Summary
 from report.base.format import milliseconds, rate
@@ -31,7 +31,7 @@ def _throughput(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
     for row in rows:
         value = row.figures.requests_per_second if row.figures else None
         points = tuple(run.measured.requests_per_second for run in row.runs if run.eligible and run.measured)
-        text = row.hole if value is None else rate(value)
+        text = row.no_figures_reason if value is None else rate(value)
         bars.append(Bar(_label(cell, row), value, text, points=points if value is not None else ()))
     what = "Requests/s of the median run; points are the runs, the line their range"
     return bar_chart(_title("Throughput", cell, runtime), what, bars)
@@ -43,7 +43,7 @@ def _latency(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
         percentiles = row.figures.percentiles_ms if row.figures else {}
         p50, p99 = percentiles.get("p50"), percentiles.get("p99")
         few = ", few samples" if row.figures and "p99" in row.figures.unsupported else ""
-        text = row.hole if p50 is None else f"{milliseconds(p50)} / {milliseconds(p99)}{few}"
+        text = row.no_figures_reason if p50 is None else f"{milliseconds(p50)} / {milliseconds(p99)}{few}"
         bars.append(Bar(_label(cell, row), p50, text, behind=p99))
     return bar_chart(
         f"Latency · {cell_title(cell)}", "p50 (dark) and p99 (pale) of the median run in ms", bars

@@ -150,7 +150,7 @@ COLUMNS: tuple[Column, ...] = (
     ("limit_block_s", _limit(2)),
     ("control", lambda summary: str(summary.identity.control).lower()),
     ("runs", lambda summary: len(summary.runs)),
-    ("valid_runs", lambda summary: summary.valid_runs),
+    ("valid_runs", lambda summary: summary.counted_runs),
     ("suspect_runs", lambda summary: summary.suspect_runs),
     ("invalid_runs", lambda summary: summary.invalid_runs),
     ("failed_runs", lambda summary: summary.failed_runs),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from report.analysis.analysis import Analysis
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import FIGURES
 from report.analysis.load_text import load_name
 from report.analysis.summary import Summary
@@ -36,7 +36,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "requests": identity.requests,
         "control": identity.control,
         "runs": len(summary.runs),
-        "valid_runs": summary.valid_runs,
+        "valid_runs": summary.counted_runs,
         "suspect_runs": summary.suspect_runs,
         "invalid_runs": summary.invalid_runs,
         "failed_runs": summary.failed_runs,
@@ -71,7 +71,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         else None,
         "versions": dict(first.versions) if (first := next(iter(summary.median_first), None)) else {},
         "verdict": summary.verdict,
-        "hole": summary.hole or None,
+        "hole": summary.no_figures_reason or None,
         "warnings": list(summary.warnings),
     }
 
@@ -94,7 +94,7 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
         "configurations": [_configuration(summary) for summary in analysis.summaries],
         "recommendation": {
             "sentences": list(recommended.sentences),
-            "limits": [line.text for line in recommended.limits],
+            "limits": [line.text for line in recommended.caveats],
         },
         "conclusions": conclusions(analysis.cells),
         "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(analysis)) else None,

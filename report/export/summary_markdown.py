@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from report.analysis.analysis import Analysis
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.rankings import Ranking
-from report.analysis.runtimes import Runtime
+from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.analysis.thresholds import HELD, Judgement
 from report.base.errors import one_line
@@ -42,7 +42,7 @@ def _cells(row: DecisionRow, summary: Summary) -> list[str]:
         row.cpu.plain,
         row.ratio,
         row.cpu_ratio,
-        f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}",
+        f"{summary.counted_runs} of {len(summary.runs) + len(summary.missing)}",
         ", ".join(filter(None, (row.status, summary.verdict if summary.verdict != "valid" else ""))) or "–",
     ]
 
@@ -88,16 +88,16 @@ def recommendation_blocks(recommended: Recommendation) -> list[list[str]]:
                 [
                     "What these figures do not tell:",
                     "",
-                    *(f"- {prose(line.text)}" for line in recommended.limits),
+                    *(f"- {prose(line.text)}" for line in recommended.caveats),
                 ]
             ]
-            if recommended.limits
+            if recommended.caveats
             else []
         ),
     ]
 
 
-def _runtime_blocks(runtime: Runtime) -> list[list[str]]:
+def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
     """What one runtime measured; figures of two never share a table."""
     heading = [[f"## Runtime {code(runtime.name)}"]] if runtime.name else []
     if not runtime.cells:
@@ -108,11 +108,15 @@ def _runtime_blocks(runtime: Runtime) -> list[list[str]]:
 
 def _troubles(summaries: Sequence[Summary]) -> list[str]:
     """Why rows have no figures, and why runs are not valid; the same text once."""
-    holes = [f"- {code(row.identity.label)}: {prose(row.hole)}" for row in summaries if row.hole]
+    holes = [
+        f"- {code(row.identity.label)}: {prose(row.no_figures_reason)}"
+        for row in summaries
+        if row.no_figures_reason
+    ]
     reasons = [
         f"- {code(row.identity.label)}: {prose(f'{reason.rule}: {reason.text}')}"
         for row in summaries
-        if not row.hole
+        if not row.no_figures_reason
         for run in row.runs
         for reason in run.reasons
     ]

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from report.analysis.analysis import Analysis
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.load_text import LOAD_FIELDS, load_text, varying_fields
-from report.analysis.runtimes import Runtime
+from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.analysis.thresholds import Judgement
 from report.base.paths import STATIC
 from report.charts import CHARTS, FOLDED_CHARTS, OPEN_CHARTS
-from report.charts.drawing import CONTROL_COLOUR, client_colours, drawing_of
+from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colours
 from report.charts.layout import DARK
 from report.html.template import CHART_SCRIPTS, render_template
 from report.sections.adaptive import adaptive_of
@@ -68,7 +68,7 @@ class Section:
     tables: tuple[Table, ...]
 
 
-def _decision_tables(runtime: Runtime, found: Sequence[DecisionCell]) -> tuple[DecisionTable, ...]:
+def _decision_tables(runtime: RuntimeResults, found: Sequence[DecisionCell]) -> tuple[DecisionTable, ...]:
     if not found:
         controls = tuple(control_row(control) for control in runtime.controls)
         return (DecisionTable(f"{runtime.id}decision", False, (), controls),)
@@ -80,7 +80,7 @@ def _decision_tables(runtime: Runtime, found: Sequence[DecisionCell]) -> tuple[D
     )
 
 
-def _section(runtime: Runtime) -> Section:
+def _section(runtime: RuntimeResults) -> Section:
     found = decision_cells(runtime.cells)
     return Section(
         id=runtime.id,
@@ -93,9 +93,9 @@ def _section(runtime: Runtime) -> Section:
     )
 
 
-def _figures(runtimes: Sequence[Runtime]) -> dict[str, Any]:
-    drawing = drawing_of([(runtime.name, runtime.cells, runtime.controls) for runtime in runtimes])
-    built = {chart.id: chart.build(drawing) for chart in CHARTS}
+def _figures(runtimes: Sequence[RuntimeResults]) -> dict[str, Any]:
+    chart_data = chart_data_of([(runtime.name, runtime.cells, runtime.controls) for runtime in runtimes])
+    built = {chart.id: chart.build(chart_data) for chart in CHARTS}
     return {name: figure for name, figure in built.items() if figure is not None}
 
 

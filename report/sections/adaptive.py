@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from report.analysis.analysis import Analysis
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of, outlook_text
 from report.analysis.load_text import load_text
@@ -83,7 +83,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _place(cell: Cell, several: bool) -> str:
+def _cell_prefix(cell: Cell, several: bool) -> str:
     return f"{cell_title(cell)}: " if several else ""
 
 
@@ -156,10 +156,10 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
         for ranking in cell.rankings:
             stops |= _ranking_rows(ranking, schedule, looked)
             settled = ranking.family.settled if ranking.family else ()
-            place = _place(cell, len(cells) > 1)
+            prefix = _cell_prefix(cell, len(cells) > 1)
             for pair, at in zip(ranking.pairs, settled, strict=True):
                 done, text = _pair_text(pair, at)
-                conclusions.append((done, Conclusion(place + text, f"{pair.base.id} {pair.new.id}")))
+                conclusions.append((done, Conclusion(prefix + text, f"{pair.base.id} {pair.new.id}")))
             if not ranking.pairs:
                 conclusions += [_lone(row, stops[row.id]) for row in ranking.summaries]
     for runtime in analysis.runtimes:

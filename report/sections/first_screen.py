@@ -43,7 +43,7 @@ class DecisionRow:
     """What was shown of it, in a word or two; empty where nothing is compared."""
     verdict: str
     """Of its runs: whether each measurement can be believed."""
-    hole: str
+    no_figures_reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _row(summary: Summary, standing: Standing | None = None, ranking: Ranking | 
         cpu_ratio=against_first(standing.cpu_versus_first if standing else None),
         status=row_status(standing, ranking) if compared and standing and ranking else "",
         verdict=verdict_summary(summary),
-        hole=summary.hole,
+        no_figures_reason=summary.no_figures_reason,
     )
 
 

@@ -23,14 +23,14 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class RateRow:
-    """`cells` go with `COLUMNS`; `hole` stands in their place where there is no valid run."""
+    """`cells` go with `COLUMNS`; `no_figures_reason` replaces them if no run is valid."""
 
     summary_id: str
     label: str
     store: str
     control: bool
     cells: tuple[str, ...]
-    hole: str
+    no_figures_reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def _row(summary: Summary) -> RateRow:
         summary.identity.store_text,
         summary.identity.control,
         (*(milliseconds(times.get(name)) for times in (latency, service) for name in ("p50", "p99")), *kept),
-        summary.hole,
+        summary.no_figures_reason,
     )
 
 

@@ -5,17 +5,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report.analysis.analysis import Analysis
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import name
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.rankings import Ranking
-from report.analysis.runtimes import Runtime
+from report.analysis.runtimes import RuntimeResults
 from report.analysis.steadiness import unsteady_controls, unsteady_text
 from report.base.format import joined, plural
 from report.results.model import Campaign
+from report.sections.caveats import Line, caveats_of
 from report.sections.first_screen import heading_of
-from report.sections.limits import Line, limits_of
 from report.sections.verdict_text import (
     as_sentences,
     cpu_differences,
@@ -54,12 +54,12 @@ class Recommendation:
     """What would decide what is open; empty where nothing is."""
     command: str
     """The command of it, which ends the sentence; empty without one."""
-    limits: tuple[Line, ...]
+    caveats: tuple[Line, ...]
     """What the figures do not show."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All of it but the limits, a sentence or a few each: for terminals and programs."""
+        """All of it but the caveats, a sentence or a few each: for terminals and programs."""
         decide = f"{self.decide} {self.command}".strip()
         return (self.lead, *(line.text for line in self.lines), *([decide] if decide else []))
 
@@ -69,7 +69,7 @@ class _Finding:
     """What one ranking of two or more rows shows."""
 
     ranking: Ranking
-    place: str
+    scope: str
     """How it differs from the others."""
     text: str
     kind: str
@@ -126,8 +126,8 @@ def _kind(ranking: Ranking) -> str:
     return f"no difference in {figure} is shown"
 
 
-def _places(runtimes: Sequence[Runtime]) -> list[tuple[Runtime, Cell, Ranking, str]]:
-    """Every ranking with its place among the others: runtime, topology, load, store."""
+def _scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[RuntimeResults, Cell, Ranking, str]]:
+    """Every ranking with what sets it apart from the others: runtime, topology, load, store."""
     cells = [cell for runtime in runtimes for cell in runtime.cells]
     varying = varying_fields([cell.summaries[0] for cell in cells]) if cells else ()
     topologies = {cell.identity.topology for cell in cells}
@@ -143,15 +143,15 @@ def _places(runtimes: Sequence[Runtime]) -> list[tuple[Runtime, Cell, Ranking, s
                     heading_of(ranking) if len(cell.rankings) > 1 else "",
                     f"caps {cell.identity.caps}" if cell.identity.caps != "{}" else "",
                 ]
-                place = ", ".join(filter(None, texts))
-                found.append((runtime, cell, ranking, f"{place[:1].upper()}{place[1:]}"))
+                scope = ", ".join(filter(None, texts))
+                found.append((runtime, cell, ranking, f"{scope[:1].upper()}{scope[1:]}"))
     return found
 
 
-def _findings(runtimes: Sequence[Runtime]) -> list[_Finding]:
+def _findings(runtimes: Sequence[RuntimeResults]) -> list[_Finding]:
     return [
-        _Finding(ranking, place, _text(ranking), _kind(ranking))
-        for _, _, ranking, place in _places(runtimes)
+        _Finding(ranking, scope, _text(ranking), _kind(ranking))
+        for _, _, ranking, scope in _scopes(runtimes)
         if ranking.compared
     ]
 
@@ -166,7 +166,7 @@ def _counted(findings: Sequence[_Finding]) -> str:
     return joined([f"{first} in {number:,} of {total}", *rest])
 
 
-def _without_findings(runtimes: Sequence[Runtime]) -> tuple[str, str]:
+def _without_findings(runtimes: Sequence[RuntimeResults]) -> tuple[str, str]:
     """Lead and advice where no two rows can be compared."""
     clients = [row for runtime in runtimes for cell in runtime.cells for row in cell.summaries]
     measured = [row for row in clients if row.median]
@@ -177,7 +177,8 @@ def _without_findings(runtimes: Sequence[Runtime]) -> tuple[str, str]:
         )
     if not measured:
         return (
-            f"No run counts, so nothing can be recommended. {name(clients[0])}: {clients[0].hole}.",
+            f"No run counts, so nothing can be recommended. {name(clients[0])}: "
+            f"{clients[0].no_figures_reason}.",
             "The list of all runs has every reason.",
         )
     labels = list(dict.fromkeys(name(row) for row in measured))
@@ -264,7 +265,7 @@ def recommend(analysis: Analysis) -> Recommendation:
     """The recommendation on top of the page."""
     campaign, runtimes = analysis.campaign, analysis.runtimes
     findings = _findings(runtimes)
-    limits = limits_of(analysis)
+    caveats = caveats_of(analysis)
     controls = unsteady_controls(analysis.summaries)
     if controls:
         return Recommendation(
@@ -275,18 +276,20 @@ def recommend(analysis: Analysis) -> Recommendation:
             command_again(command, MIN_ADVISED_RUNS, _longer(campaign))
             if (command := (campaign.manifest or {}).get("command", ""))
             else f"--runs {MIN_ADVISED_RUNS}",
-            limits,
+            caveats,
         )
     if not findings:
         lead, advice = _without_findings(runtimes)
-        return Recommendation(lead, (), advice, "", limits)
+        return Recommendation(lead, (), advice, "", caveats)
     decide, command = _decide(campaign, findings)
     if len(findings) == 1:
         text = findings[0].text
         ours = text.startswith(("No ", "The "))
         lead = f"On this machine {text[:1].lower() if ours else text[:1]}{text[1:]}"
         nothing = findings[0].kind == TOO_FEW
-        return Recommendation(f"Nothing is decided: {text}" if nothing else lead, (), decide, command, limits)
-    lines = tuple(Line(f"{finding.place}: {finding.text}", finding.ids) for finding in findings)
+        return Recommendation(
+            f"Nothing is decided: {text}" if nothing else lead, (), decide, command, caveats
+        )
+    lines = tuple(Line(f"{finding.scope}: {finding.text}", finding.ids) for finding in findings)
     lead = f"On this machine {_counted(findings)}."
-    return Recommendation(lead, lines, decide, command, limits)
+    return Recommendation(lead, lines, decide, command, caveats)

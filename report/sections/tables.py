@@ -1,4 +1,4 @@
-"""The tables of the page as plain cells: what to print, what to mark, what is a hole."""
+"""The tables of the page as plain cells: what to print, what to mark, what is missing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class TableRow:
     summary_id: str
     header: tuple[TableCell, ...]
     cells: tuple[TableCell, ...]
-    hole: str = ""
+    no_figures_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,8 @@ _COLUMNS: tuple[_Column, ...] = (
 
 def _runs_cell(summary: Summary) -> TableCell:
     total = len(summary.runs) + len(summary.missing)
-    text = f"{summary.valid_runs} of {total}"
-    return TableCell(text, kind="number", sort=sort_key(summary.valid_runs))
+    text = f"{summary.counted_runs} of {total}"
+    return TableCell(text, kind="number", sort=sort_key(summary.counted_runs))
 
 
 def _verdict_cell(verdict: str | None) -> TableCell:
@@ -155,7 +155,7 @@ def _row(
             *others,
             _limit_cell(summary),
         ),
-        summary.hole,
+        summary.no_figures_reason,
     )
 
 

@@ -13,7 +13,7 @@ from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _Phrases:
     """How one figure is spoken of."""
 
     figure: str
@@ -23,13 +23,13 @@ class _Words:
     better: tuple[str, str]
 
 
-_THROUGHPUT = _Words(
+_THROUGHPUT = _Phrases(
     "throughput",
     "is the fastest",
     ("is slower than", "are slower than"),
     ("is faster than", "are faster than"),
 )
-_P99 = _Words(
+_P99 = _Phrases(
     "p99",
     "has the lowest p99",
     ("has a higher p99 than", "have a higher p99 than"),
@@ -37,7 +37,7 @@ _P99 = _Words(
 )
 
 
-def _words(ranking: Ranking) -> _Words:
+def _phrases(ranking: Ranking) -> _Phrases:
     return _P99 if ranking.open_loop else _THROUGHPUT
 
 
@@ -65,11 +65,11 @@ def _pairs_to_name(pairs: Sequence[Pair], first: Summary) -> list[Pair]:
     return named
 
 
-def _differences(pairs: Sequence[Pair], words: _Words, first: Summary) -> list[str]:
+def _differences(pairs: Sequence[Pair], phrases: _Phrases, first: Summary) -> list[str]:
     """`valkey-glide (0.77×, 0.68–0.84×) is slower than iovalkey`."""
     clauses = []
     for base, members in _grouped(_pairs_to_name(pairs, first)):
-        for better, (one, several) in ((False, words.worse), (True, words.better)):
+        for better, (one, several) in ((False, phrases.worse), (True, phrases.better)):
             rows = [pair for pair in members if (pair.better is pair.new) is better]
             if rows:
                 texts = [_with_ratio(pair.new, pair.comparison) for pair in rows]
@@ -80,14 +80,14 @@ def _differences(pairs: Sequence[Pair], words: _Words, first: Summary) -> list[s
 def winner_text(ranking: Ranking) -> str:
     """`iovalkey is the fastest`; empty if none was shown to be."""
     winner = ranking.winner
-    return f"{name(winner)} {_words(ranking).winner}" if winner else ""
+    return f"{name(winner)} {_phrases(ranking).winner}" if winner else ""
 
 
 def differences(ranking: Ranking) -> list[str]:
     """Clauses on what was shown to differ, the first row as the base where it is one of the two."""
     if not ranking.compared:
         return []
-    return _differences(ranking.ranked_by, _words(ranking), ranking.compared[0])
+    return _differences(ranking.ranked_by, _phrases(ranking), ranking.compared[0])
 
 
 def equal_text(ranking: Ranking) -> str:
@@ -97,7 +97,7 @@ def equal_text(ranking: Ranking) -> str:
         return ""
     texts = [_with_ratio(pair.new, pair.comparison) for pair in pairs]
     floor = f"{100 * pairs[0].comparison.floor:.3g} %"
-    figure = _words(ranking).figure
+    figure = _phrases(ranking).figure
     return f"the {figure} of {joined(texts)} is within ±{floor} of that of {name(pairs[0].base)}"
 
 
@@ -118,7 +118,7 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
             outlook = outlook_text(pair.comparison)
             reason = pair.comparison.reason
             reasons.setdefault(f"{reason}; {outlook}" if outlook else reason, []).append(pair)
-    figure = _words(ranking).figure
+    figure = _phrases(ranking).figure
     texts = []
     for reason, pairs in reasons.items():
         others = joined([_with_ratio(pair.new, pair.comparison) for pair in pairs])
@@ -130,10 +130,10 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
 
 def few_runs_text(ranking: Ranking) -> str:
     """Which rows have too few runs for a claim; empty where none has."""
-    few = [row for row in ranking.compared if row.valid_runs < MIN_RUNS_FOR_A_CLAIM]
+    few = [row for row in ranking.compared if row.counted_runs < MIN_RUNS_FOR_A_CLAIM]
     if not few:
         return ""
-    least, most = min(row.valid_runs for row in few), max(row.valid_runs for row in few)
+    least, most = min(row.counted_runs for row in few), max(row.counted_runs for row in few)
     many = plural(most, "valid run") if least == most else f"{least} to {most} valid runs"
     have = "has" if len(few) == 1 else "have"
     return (

@@ -91,7 +91,7 @@ def compare_family(
 
     Args:
         pairs: figures of independent runs; those that do not count are left out by the caller.
-        level: for runs that are looked at more than once, see `looks`; else 5 %.
+        level: for runs that are looked at more than once, see `sequential.py`; else 5 %.
     Returns:
         As many comparisons, in their order.
     """

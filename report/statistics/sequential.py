@@ -93,54 +93,54 @@ def compare_in_looks(
         sides: two or more.
         rounds: only looks up to it have taken place, and only their runs are used.
     """
-    couples = list(combinations(range(len(sides)), 2))
+    pairs = list(combinations(range(len(sides)), 2))
     found: dict[tuple[int, int], Comparison] = {}
     settled: dict[tuple[int, int], int] = {}
     stops: dict[int, tuple[int, Stop]] = {}
     levels = schedule.levels
     last, (_, first) = levels[-1][0], levels[0]
     for look, share in levels:
-        running = [couple for couple in couples if couple not in settled and not stops.keys() & set(couple)]
+        running = [pair for pair in pairs if pair not in settled and not stops.keys() & set(pair)]
         if look > rounds or not running:
             break
         apart = sum(each.status in ("better", "worse") for each in found.values())
-        level = Level(interval=min(2 * share, ALPHA), test=share, family=len(couples) - apart)
+        level = Level(interval=min(2 * share, ALPHA), test=share, family=len(pairs) - apart)
         seen = [[side[run] for run in sorted(side) if run <= look] for side in sides]
-        pairs = [(seen[new], seen[base]) for base, new in running]
-        compared = compare_family(pairs, floor, higher_is_better, level)
+        samples = [(seen[new], seen[base]) for base, new in running]
+        compared = compare_family(samples, floor, higher_is_better, level)
         found |= dict(zip(running, compared, strict=True))
-        settled |= {couple: look for couple in running if found[couple].decided}
+        settled |= {pair: look for pair in running if found[pair].decided}
         hopeless = {
-            couple
-            for couple, pair in zip(running, pairs, strict=True)
-            if couple not in settled and look < last and _is_hopeless(*pair, floor, schedule)
+            pair
+            for pair, sample in zip(running, samples, strict=True)
+            if pair not in settled and look < last and _is_hopeless(*sample, floor, schedule)
         }
         for index in set(range(len(sides))) - stops.keys():
-            own = [couple for couple in running if index in couple and couple not in settled]
+            own = [pair for pair in running if index in pair and pair not in settled]
             if look == last or hopeless.issuperset(own):
                 stops[index] = (look, "decided" if not own else "last" if look == last else "hopeless")
     return Family(
         comparisons=tuple(
-            _with_reason(found[couple], couple, stops)
-            if couple in found
+            _with_reason(found[pair], pair, stops)
+            if pair in found
             # Interrupted before the first look: this one is in its place.
             else compare_family(
-                [(list(sides[couple[1]].values()), list(sides[couple[0]].values()))],
+                [(list(sides[pair[1]].values()), list(sides[pair[0]].values()))],
                 floor,
                 higher_is_better,
-                Level(interval=min(2 * first, ALPHA), test=first, family=len(couples)),
+                Level(interval=min(2 * first, ALPHA), test=first, family=len(pairs)),
             )[0]
-            for couple in couples
+            for pair in pairs
         ),
-        settled=tuple(settled.get(couple) for couple in couples),
+        settled=tuple(settled.get(pair) for pair in pairs),
         stops=tuple(stops.get(index) for index in range(len(sides))),
     )
 
 
 def _with_reason(
-    found: Comparison, couple: tuple[int, int], stops: Mapping[int, tuple[int, Stop]]
+    found: Comparison, pair: tuple[int, int], stops: Mapping[int, tuple[int, Stop]]
 ) -> Comparison:
-    reasons = [stop[1] for index in couple if (stop := stops.get(index))]
+    reasons = [stop[1] for index in pair if (stop := stops.get(index))]
     if found.decided or "hopeless" not in reasons:
         return found
     text = f"{found.reason}, and more runs within the most allowed would hardly change that"

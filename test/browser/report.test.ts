@@ -154,7 +154,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
       .poll(() => page.locator("#charts .chart-note:visible").first().textContent())
       .toContain("Nothing to draw");
     expect(await page.locator("#chart-throughput").isVisible()).toBe(false);
-    expect(await page.locator("#table2 td.hole:visible").textContent()).toContain("no valid run");
+    expect(await page.locator("#table2 td.no-figures:visible").textContent()).toContain("no valid run");
     expect(complaints).toEqual([]);
     await page.context().close();
   });

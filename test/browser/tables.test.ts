@@ -18,7 +18,7 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
     const headers = await page.locator(`${table} thead th`).allInnerTexts();
     const index = headers.findIndex((text) => text.startsWith(name));
     const texts = await page
-      .locator(`${table} tbody tr:not(:has(.hole)) > :nth-child(${index + 1})`)
+      .locator(`${table} tbody tr:not(:has(.no-figures)) > :nth-child(${index + 1})`)
       .allInnerTexts();
     return texts.map((text) => Number(text.replace(/[^\d.]/g, "")));
   }
@@ -46,7 +46,7 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
     const button = column(page, "#table2", "p99 ms").getByRole("button");
     for (let clicks = 0; clicks < 2; clicks += 1) {
       await button.click();
-      expect(await page.locator("#table2 tbody tr").last().locator(".hole").count()).toBe(1);
+      expect(await page.locator("#table2 tbody tr").last().locator(".no-figures").count()).toBe(1);
     }
     await page.context().close();
   });

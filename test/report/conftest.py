@@ -8,7 +8,7 @@ import pytest
 
 from builder import Document
 from campaign_writer import write_campaign
-from report.analysis.analysis import Analysis, analyse
+from report.analysis.campaign_analysis import Analysis, analyse
 from report.analysis.summary import Summary
 from report.cli.generate import main
 from report.results.convert import run_of

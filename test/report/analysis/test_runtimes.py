@@ -8,7 +8,7 @@ from conftest import Build, summaries_of
 from page_reader import data_of, read
 from report.analysis.runtimes import runtimes_of
 from report.charts import CHARTS
-from report.charts.drawing import drawing_of
+from report.charts.chart_data import chart_data_of
 from report.sections.filters import filter_values
 
 
@@ -32,8 +32,8 @@ def test_runtimes_share_no_cell_and_no_view() -> None:
     runtime = {summary.id: summary.runtime for summary in summaries}
     for part in parts:
         assert {summary.runtime for summary in part.ordered} == {part.name}
-    drawing = drawing_of([(part.name, part.cells, part.controls) for part in parts])
-    for view in (*drawing.by_cell, *drawing.by_family):
+    chart_data = chart_data_of([(part.name, part.cells, part.controls) for part in parts])
+    for view in (*chart_data.by_cell, *chart_data.by_curve):
         assert len({runtime[row.id] for row in view.rows}) == 1, view.text
     ids = [cell.id for part in parts for cell in part.cells]
     assert len(set(ids)) == len(ids)

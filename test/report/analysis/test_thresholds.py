@@ -56,7 +56,7 @@ def test_errors_are_those_of_all_runs(build: Build) -> None:
     assert status == "missed"
 
 
-def test_controls_are_not_judged_and_a_hole_is_no_figure(build: Build) -> None:
+def test_controls_are_not_judged_and_a_missing_figure_misses(build: Build) -> None:
     asked = threshold("p99<10ms", "p99", "<", 10)
     runs = [result(configuration("none")), failed_result(configuration("ioredis"), 1)]
     assert outcomes(build, runs, asked) == {"ioredis p99<10ms": (None, "no figure")}

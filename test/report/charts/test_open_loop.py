@@ -11,7 +11,7 @@ from page_reader import data_of, read
 from report.analysis.cells import cells
 from report.analysis.summary import Summary
 from report.charts import curve
-from report.charts.drawing import Drawing, drawing_of
+from report.charts.chart_data import ChartData, chart_data_of
 
 
 def load(per_second: int, arrivals: str = "constant", connections: int = 50) -> Document:
@@ -94,8 +94,8 @@ def test_csv_names_the_load_and_what_became_of_the_schedule(build: Build) -> Non
     ]
 
 
-def drawing(summaries: tuple[Summary, ...]) -> Drawing:
-    return drawing_of([("", cells(summaries), [])])
+def chart_data(summaries: tuple[Summary, ...]) -> ChartData:
+    return chart_data_of([("", cells(summaries), [])])
 
 
 def test_no_chart_holds_capacity_beside_latency_at_a_rate(build: Build) -> None:
@@ -123,10 +123,10 @@ def test_curve_needs_two_rates_and_has_a_line_a_client() -> None:
         for per_second in (1000, 500)
     ]
     summaries = summaries_of(*documents)
-    drawn = curve.build(drawing(summaries))
+    drawn = curve.build(chart_data(summaries))
     assert drawn
     assert sorted((trace["name"], tuple(trace["x"])) for trace in drawn["data"]) == [
         ("ioredis@valkey", (500, 1000)),
         ("iovalkey", (500, 1000)),
     ]
-    assert curve.build(drawing(summaries_of(documents[0]))) is None
+    assert curve.build(chart_data(summaries_of(documents[0]))) is None

@@ -190,7 +190,7 @@ def test_every_run_is_listed_with_its_reasons(build: Build) -> None:
 
 
 # [R-failed-1]
-def test_row_without_a_valid_run_is_a_hole_and_no_zero(build: Build) -> None:
+def test_row_without_a_valid_run_gives_the_reason_and_no_zero(build: Build) -> None:
     row = configuration()
     bad = verdict("invalid", ("M8", "3 answers are not accounted for"))
     page = build(manifest([row], 1), [result(row, 1, verdict=bad)]).page

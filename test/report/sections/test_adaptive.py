@@ -8,7 +8,7 @@ from typing import Any
 
 from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest, write_campaign
-from report.analysis.analysis import analyse
+from report.analysis.campaign_analysis import analyse
 from report.base.paths import PACKAGE
 from report.compare.matching import compare_sides
 from report.compare.metrics import METRICS

@@ -8,7 +8,7 @@ import pytest
 from builder import Document, configuration, failed_result, result, verdict
 from campaign_writer import manifest
 from conftest import Build
-from report.analysis.analysis import analyse
+from report.analysis.campaign_analysis import analyse
 from report.results.convert import run_of
 from report.results.model import Campaign, Run
 from report.results.validate import validate_result
@@ -169,7 +169,7 @@ def test_other_programs_beside_one_row_are_told_and_decide_nothing() -> None:
     found = recommended(*busy, *quiet)
     why = "other programs used 1 % of one CPU beside iovalkey and 40 % beside valkey-glide"
     assert "fastest" not in found.lead and f"because {why}." in found.lead
-    assert f"Not judged: {why}." in [line.text for line in found.limits]
+    assert f"Not judged: {why}." in [line.text for line in found.caveats]
     assert "close other programs" in found.decide
 
 
@@ -190,15 +190,15 @@ def test_only_limits_that_hold_are_told() -> None:
     same = recommended(
         *runs_of("iovalkey+same-script", 6000), *runs_of("valkey-glide+same-script", 5000), conditions=[]
     )
-    assert any("client and script together" in line.text for line in own.limits)
-    assert [line.text for line in same.limits] == [
+    assert any("client and script together" in line.text for line in own.caveats)
+    assert [line.text for line in same.caveats] == [
         "p99 is that at full load (a closed loop), not that at your rate: --rate measures it."
     ]
 
 
 def test_a_client_close_to_the_ceiling_is_told() -> None:
     found = recommended(*runs_of("iovalkey", 9500), *runs_of("valkey-glide", 5000), *runs_of("none", 10_000))
-    assert any("(0.95× of none): the harness may limit it" in line.text for line in found.limits)
+    assert any("(0.95× of none): the harness may limit it" in line.text for line in found.caveats)
 
 
 def test_no_sentence_of_the_page_needs_a_second_reading(build: Build) -> None:

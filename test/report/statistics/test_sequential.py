@@ -17,7 +17,7 @@ def rounds(values: list[float]) -> dict[int, float]:
 
 
 def study(count: int, cv: float, ratio: float, schedule: LookSchedule = LOOKS) -> tuple[Counter[str], float]:
-    """Statuses of so many pairs of sides, and runs a side on average."""
+    """Statuses of so many samples of sides, and runs a side on average."""
     most = schedule.looks[-1]
     new, base = sides(np.random.default_rng(20260102), count, most, cv, ratio=ratio)
     found: Counter[str] = Counter()
@@ -100,7 +100,7 @@ RAGGED = [1000.0, 1300, 700, 1100, 900] * 4
 def test_who_is_told_apart_stops_and_the_others_go_on() -> None:
     twice = [2 * value for value in STEADY]
     family = compare_in_looks([rounds(RAGGED), rounds(RAGGED[::-1]), rounds(twice)], LOOKS, 7)
-    # Three pairs are too many for five runs: 3 · 2/252 is more than the first look may spend.
+    # Three samples are too many for five runs: 3 · 2/252 is more than the first look may spend.
     assert family.stops[2] == (7, "decided")
     assert family.settled[0] is None
     told = family.comparisons[family.settled.index(7)]

@@ -25,11 +25,11 @@ _SHARED_VERSIONS = {
 _ROW_VERSIONS = ("client", "limiter", "store")
 
 #: Facts about a machine that describe what was measured, not where. Rows and versions have them already.
-_NOT_A_PLACE = ("Store ", "Image ")
+_NOT_ENVIRONMENT = ("Store ", "Image ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DigestRow:
+class CampaignRow:
     """A configuration of one campaign; figures of its median run, None without a valid one. `values` are
     those of all runs that count, by the name of the figure: what ratios between campaigns are of."""
 
@@ -41,29 +41,29 @@ class DigestRow:
     p99_supported: bool
     server_cpu_us: float | None
     values: Mapping[str, tuple[float, ...]]
-    valid_runs: int
+    counted_runs: int
     planned_runs: int
     verdict: str | None
     versions: Mapping[str, str]
     """Of client, limiter and store as seen in its runs; several of one part with a comma between."""
-    hole: str
+    no_figures_reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Digest:
-    """`place` is the machine and the runtime, `software` what all rows share; both as names and texts."""
+class CampaignRecord:
+    """`environment` is machine and runtime, `software` what all rows share, each as names and texts."""
 
     name: str
-    """Of its folder: no two in one place share it."""
+    """Of its folder: no two beside each other share it."""
     campaign: str
     folder: Path
     started_at: str
     status: str
-    place: Facts
+    environment: Facts
     software: Facts
-    rows: tuple[DigestRow, ...]
+    rows: tuple[CampaignRow, ...]
     runs: int
-    valid_runs: int
+    counted_runs: int
     by_hand: int
     """Rows without a configuration's hash: they cannot be matched with any other."""
     excluded: tuple[Excluded, ...]
@@ -83,11 +83,11 @@ def _versions(summaries: Iterable[Summary]) -> dict[str, str]:
     return {part: ", ".join(sorted(versions)) for part, versions in sorted(found.items())}
 
 
-def _place(campaign: Campaign, summaries: tuple[Summary, ...]) -> Facts:
+def _environment(campaign: Campaign, summaries: tuple[Summary, ...]) -> Facts:
     """Without a manifest the machine is not known: such a campaign is like no other."""
     facts = machine_facts(campaign, summaries)
-    place = tuple(fact for fact in facts if not fact[0].startswith(_NOT_A_PLACE))
-    return place or (("Machine", f"not known ({campaign.name})"), *_runtimes(summaries))
+    environment = tuple(fact for fact in facts if not fact[0].startswith(_NOT_ENVIRONMENT))
+    return environment or (("Machine", f"not known ({campaign.name})"), *_runtimes(summaries))
 
 
 def _runtimes(summaries: Iterable[Summary]) -> Facts:
@@ -95,14 +95,14 @@ def _runtimes(summaries: Iterable[Summary]) -> Facts:
     return (("Runtime", ", ".join(found)),) if found else ()
 
 
-def _row(summary: Summary, manifest: Mapping[str, Any] | None) -> DigestRow:
+def _row(summary: Summary, manifest: Mapping[str, Any] | None) -> CampaignRow:
     figures = summary.figures
     versions = _versions([summary])
     stores = manifest["stores"] if manifest else {}
     if "store" in versions and stores.get(summary.identity.store, {}).get("embedded"):
         # Another build of the same version.
         versions["store"] += " embedded"
-    return DigestRow(
+    return CampaignRow(
         identity=summary.identity,
         requests_per_second=figures.requests_per_second if figures else None,
         spread=summary.spread,
@@ -111,58 +111,58 @@ def _row(summary: Summary, manifest: Mapping[str, Any] | None) -> DigestRow:
         p99_supported=bool(figures and "p99" not in figures.unsupported),
         server_cpu_us=cpu_us_per_request(figures.roles).get("server") if figures else None,
         values={name: summary.values(read) for name, read in FIGURES.items()},
-        valid_runs=summary.valid_runs,
+        counted_runs=summary.counted_runs,
         planned_runs=len(summary.runs) + len(summary.missing),
         verdict=summary.verdict,
         versions={part: versions[part] for part in _ROW_VERSIONS if part in versions},
-        hole=summary.hole,
+        no_figures_reason=summary.no_figures_reason,
     )
 
 
-def digest(campaign: Campaign, summaries: tuple[Summary, ...], folder: Path) -> Digest:
+def record_of(campaign: Campaign, summaries: tuple[Summary, ...], folder: Path) -> CampaignRecord:
     """What stays of a campaign when its runs are let go."""
     versions = _versions(summaries)
     manifest = campaign.manifest
     known = [summary for summary in summaries if summary.identity.configuration_hash]
-    return Digest(
+    return CampaignRecord(
         name=one_line(folder.name),
         campaign=campaign.name,
         folder=folder,
         started_at=manifest["started_at"] if manifest else min(run.started_at for run in campaign.runs),
         status=manifest["status"] if manifest else "no manifest",
-        place=_place(campaign, summaries),
+        environment=_environment(campaign, summaries),
         software=tuple((name, versions[part]) for part, name in _SHARED_VERSIONS.items() if part in versions),
         rows=tuple(
             _row(summary, manifest) for summary in sorted(known, key=lambda row: row_order(row.identity))
         ),
         runs=len(campaign.runs),
-        valid_runs=sum(summary.valid_runs for summary in summaries),
+        counted_runs=sum(summary.counted_runs for summary in summaries),
         by_hand=len(summaries) - len(known),
         excluded=campaign.excluded,
     )
 
 
-def store_notices(digests: Sequence[Digest]) -> tuple[str, ...]:
+def store_notices(campaigns: Sequence[CampaignRecord]) -> tuple[str, ...]:
     """A sentence for each store of which campaigns ran several versions: which, in which runtime, and where.
 
     Args:
-        digests: in order of time; of many with one version the newest is named.
+        campaigns: in order of time; of many with one version the newest is named.
     """
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
-    for digest in digests:
-        runtime = dict(digest.place).get("Runtime", "runtime not known").split(",")[0]
-        for row in digest.rows:
+    for campaign in campaigns:
+        runtime = dict(campaign.environment).get("Runtime", "runtime not known").split(",")[0]
+        for row in campaign.rows:
             if row.identity.store and "store" in row.versions:
                 by_version = found.setdefault(row.identity.store_text, {})
                 names = by_version.setdefault(row.versions["store"], {}).setdefault(runtime, [])
-                if digest.name not in names:
-                    names.append(digest.name)
+                if campaign.name not in names:
+                    names.append(campaign.name)
     notices = []
     for store, by_version in found.items():
         if len(by_version) > 1:
             texts = [
-                f"{version} ({'; '.join(_where(runtime, names) for runtime, names in places.items())})"
-                for version, places in by_version.items()
+                f"{version} ({'; '.join(_where(runtime, names) for runtime, names in by_runtime.items())})"
+                for version, by_runtime in by_version.items()
             ]
             notices.append(
                 f"These campaigns did not all run the same {store}: {'; '.join(texts)}. "

@@ -38,7 +38,7 @@ def literal(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChartRow:
     """A summary with figures; `text` is its label, which plotly prints as it is. One label, one style."""
 
     summary: Summary
@@ -64,33 +64,33 @@ class View:
     """Rows that may be drawn together, best first: its own, and the controls beside them."""
 
     text: str
-    own: tuple[Row, ...]
-    controls: tuple[Row, ...] = ()
+    own: tuple[ChartRow, ...]
+    controls: tuple[ChartRow, ...] = ()
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[ChartRow, ...]:
         return (*self.own, *self.controls)
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class ChartData:
     """All that charts draw from.
 
-    `by_cell`: a view a cell and store, then views of controls alone. `by_family`: the same, but rows that
-    differ in their connections alone share one, and so do those of an open loop that differ in their rate.
+    `by_cell`: one view per cell and store, then views of controls alone. `by_curve`: the same, but rows that
+    differ only in their connections share a view, and so do rows of an open loop that differ only in rate.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[ChartRow, ...]
     by_cell: tuple[View, ...]
-    by_family: tuple[View, ...]
+    by_curve: tuple[View, ...]
 
     @property
-    def at_capacity(self) -> tuple[Row, ...]:
+    def at_capacity(self) -> tuple[ChartRow, ...]:
         """Rows of a closed loop: they are never drawn beside latencies at a given rate (rule M4)."""
         return tuple(row for row in self.rows if not row.summary.identity.open_loop)
 
     @property
-    def at_a_rate(self) -> tuple[Row, ...]:
+    def at_a_rate(self) -> tuple[ChartRow, ...]:
         """Rows of an open loop."""
         return tuple(row for row in self.rows if row.summary.identity.open_loop)
 
@@ -119,7 +119,7 @@ def _styles(summaries: Iterable[Summary]) -> dict[str, int]:
     }
 
 
-def _rows(summaries: Sequence[Summary]) -> dict[str, Row]:
+def _rows(summaries: Sequence[Summary]) -> dict[str, ChartRow]:
     colours, styles = client_colours(summaries), _styles(summaries)
     rows = {}
     for summary in summaries:
@@ -127,7 +127,7 @@ def _rows(summaries: Sequence[Summary]) -> dict[str, Row]:
             identity = summary.identity
             label = literal(identity.short_label)
             style = styles[identity.short_label]
-            rows[summary.id] = Row(
+            rows[summary.id] = ChartRow(
                 summary,
                 f"{label} (control)" if identity.control else label,
                 CONTROL_COLOUR if identity.control else colours[identity.client],
@@ -137,7 +137,7 @@ def _rows(summaries: Sequence[Summary]) -> dict[str, Row]:
     return rows
 
 
-def _drawn(rows: Mapping[str, Row], summaries: Iterable[Summary]) -> tuple[Row, ...]:
+def _drawn(rows: Mapping[str, ChartRow], summaries: Iterable[Summary]) -> tuple[ChartRow, ...]:
     return tuple(rows[summary.id] for summary in summaries if summary.id in rows)
 
 
@@ -147,16 +147,16 @@ def _text(first: str, identity: Identity, parts: Iterable[str], store: str = "")
     return " · ".join(filter(None, (first, load, f"on {store}" if store else "")))
 
 
-def _family(first: str, identity: Identity, parts: Sequence[str], store: str = "") -> str:
-    """What names a family: everything but the number of connections, or the rate of an open loop."""
+def _curve_name(first: str, identity: Identity, parts: Sequence[str], store: str = "") -> str:
+    """The name of a curve: everything but the number of connections, or the rate of an open loop."""
     named = f"{first} · open loop, {identity.arrivals}" if identity.open_loop else first
     return _text(named, identity, [part for part in parts if part != "Load"], store)
 
 
 def _cell_views(
-    cell: Cell, rows: Mapping[str, Row], parts: Sequence[str], prefix: str
+    cell: Cell, rows: Mapping[str, ChartRow], parts: Sequence[str], prefix: str
 ) -> list[tuple[str, View]]:
-    """The views of a cell by store, each with what it is called in a family."""
+    """The views of a cell by store, each with the name of its curve."""
     stores: dict[str, list[Summary]] = {}
     for summary in cell.summaries:
         stores.setdefault(summary.identity.store_text, []).append(summary)
@@ -166,7 +166,7 @@ def _cell_views(
         topology += f" · caps {identity.caps}"
     return [
         (
-            _family(topology, identity, parts, store),
+            _curve_name(topology, identity, parts, store),
             View(
                 _text(topology, identity, parts, store),
                 _drawn(rows, summaries),
@@ -178,11 +178,11 @@ def _cell_views(
 
 
 def _merged(views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
-    families: dict[str, list[View]] = {}
+    curves: dict[str, list[View]] = {}
     for name, view in views:
-        families.setdefault(name, []).append(view)
+        curves.setdefault(name, []).append(view)
 
-    def rows(lists: Iterable[tuple[Row, ...]]) -> tuple[Row, ...]:
+    def rows(lists: Iterable[tuple[ChartRow, ...]]) -> tuple[ChartRow, ...]:
         """By label, then by connections: what belongs to one line stands together."""
         found = {row.id: row for rows in lists for row in rows}.values()
         order = {label: n for n, label in reversed(list(enumerate(row.text for row in found)))}
@@ -192,11 +192,11 @@ def _merged(views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
 
     return tuple(
         View(name, rows(view.own for view in members), rows(view.controls for view in members))
-        for name, members in families.items()
+        for name, members in curves.items()
     )
 
 
-def drawing_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]) -> Drawing:
+def chart_data_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]) -> ChartData:
     """What the charts of a campaign draw.
 
     Args:
@@ -217,13 +217,13 @@ def drawing_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]) -
             loads.setdefault(_text(f"{prefix}Controls", summary.identity, names), []).append(summary)
         alone.extend(
             (
-                _family(f"{prefix}Controls", members[0].identity, names),
+                _curve_name(f"{prefix}Controls", members[0].identity, names),
                 View(text, _drawn(rows, members)),
             )
             for text, members in loads.items()
         )
     views = [entry for entry in (*found, *alone) if entry[1].own]
-    return Drawing(tuple(rows.values()), tuple(view for _, view in views), _merged(views))
+    return ChartData(tuple(rows.values()), tuple(view for _, view in views), _merged(views))
 
 
 def _clients(cells: Sequence[Cell]) -> list[Summary]:

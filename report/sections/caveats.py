@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report.analysis.analysis import Analysis
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import name
 from report.analysis.rankings import Ranking
@@ -116,7 +116,7 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
     return [text for text in texts if text]
 
 
-def limits_of(analysis: Analysis) -> tuple[Line, ...]:
+def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
     """What a reader must know before a figure is used."""
     cells = analysis.cells
     rankings = [ranking for cell in cells for ranking in cell.rankings]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.analysis.cells import Cell
-from report.analysis.runtimes import Runtime, runtimes_of
+from report.analysis.runtimes import RuntimeResults, runtimes_of
 from report.analysis.summary import Summary, summarize
 from report.analysis.thresholds import Judgement, judgements
 from report.results.model import Campaign
@@ -15,7 +15,7 @@ class Analysis:
     campaign: Campaign
     summaries: tuple[Summary, ...]
     """All rows, in the order of `summarize`."""
-    runtimes: tuple[Runtime, ...]
+    runtimes: tuple[RuntimeResults, ...]
     thresholds: tuple[Judgement, ...]
 
     @property

@@ -12,7 +12,7 @@ const PAGES = ["index.html", "compare.html", "trends.html"];
 
 describe("the pages over several campaigns in a browser", needs(["chromium"]), () => {
   // A space and a number sign: the pages must not care where they lie.
-  const folder = mkdtempSync(join(tmpdir(), "ratelimit-bench several #"));
+  const folder = mkdtempSync(join(tmpdir(), "ratelimit-bench campaigns #"));
   const address = (name: string) => pathToFileURL(join(folder, "report", name)).href;
   let browser: Browser;
 
