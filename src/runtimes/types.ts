@@ -212,6 +212,6 @@ export interface RuntimeOptions {
   signal: AbortSignal;
   /** Records a helper process, so that the next start can end it after a crash. */
   hold(pid: number): Promise<void>;
-  /** Called with the name of a slow step, e.g. the first build of an image. */
-  say(text: string): void;
+  /** Called for each slow step, e.g. the first build of an image, and for each leftover that was removed. */
+  onSetupStep(text: string): void;
 }

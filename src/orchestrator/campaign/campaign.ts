@@ -126,7 +126,7 @@ async function measure(
   const versions = await ensureVersions(requestedVersions(requested), {
     signal,
     holdProcess: python.holdProcess,
-    say: (text) => eventLog.setUp(text),
+    onSetupStep: (text) => eventLog.setUp(text),
   });
   const { runtime, choice } = await open(request, versions, context);
   // The engine builds images outside of this process tree: observe only from here on.
@@ -257,7 +257,7 @@ async function open(
     plugins,
     versions,
     hold: python.holdProcess,
-    say: (text) => eventLog.setUp(text),
+    onSetupStep: (text) => eventLog.setUp(text),
   });
   const opened = await abortable(signal, opening).catch(async (error) => {
     const late = await opening.catch(() => undefined);

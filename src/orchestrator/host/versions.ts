@@ -60,7 +60,7 @@ export async function installationNotes(requested: readonly PackageVersion[]): P
  */
 export async function ensureVersions(
   requested: readonly PackageVersion[],
-  options: InstallOptions & { say(text: string): void },
+  options: InstallOptions & { onSetupStep(text: string): void },
 ): Promise<InstalledVersions | undefined> {
   if (requested.length === 0) return undefined;
   const cache = versionsFolder(process.env);
@@ -68,7 +68,7 @@ export async function ensureVersions(
   for (const version of requested) {
     let installed = await readInstalled(version, cache);
     if (!installed) {
-      options.say(`installing ${version.name} ${version.version} into ${cache}: once`);
+      options.onSetupStep(`installing ${version.name} ${version.version} into ${cache}: once`);
       await install(version, cache, options);
       installed = await readInstalled(version, cache);
     }

@@ -27,7 +27,7 @@ export async function openRuntime(
 ): Promise<OpenedRuntime> {
   const open = async (description: RuntimeDescription): Promise<Runtime> => {
     // Labels also find leftovers without a lease, e.g. after the state folder was deleted.
-    for (const line of await requireRemoved(await description.leftovers(isAlive))) options.say(line);
+    for (const line of await requireRemoved(await description.leftovers(isAlive))) options.onSetupStep(line);
     return description.open({ ...options, programPaths: request.programPaths });
   };
   const { runtime, choice } =

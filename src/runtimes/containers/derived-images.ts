@@ -14,7 +14,10 @@ import type {
 import { imageFacts } from "./engine.js";
 import { type Builder, build, lastLine } from "./images.js";
 
-type DerivedOptions = Pick<RuntimeOptions, "plugins" | "versions" | "workFolder" | "say" | "signal" | "hold">;
+type DerivedOptions = Pick<
+  RuntimeOptions,
+  "plugins" | "versions" | "workFolder" | "onSetupStep" | "signal" | "hold"
+>;
 
 /** A file or folder of this machine that is added to an image. */
 interface Addition {
@@ -99,7 +102,7 @@ async function deriveImage(
   const name = `ratelimit-bench-${id}:${inputs}-${suffix}`;
   const existing = await imageFacts(docker, name);
   if (existing) return existing;
-  options.say(`building the image ${name} with ${additions.map(({ what }) => what).join(", ")}`);
+  options.onSetupStep(`building the image ${name} with ${additions.map(({ what }) => what).join(", ")}`);
   const context = await mkdtemp(join(options.workFolder, "image-"));
   await writeBuildContext(context, base.name, additions);
   const { failed, all } = await build(builder, ["--tag", name], context, options);

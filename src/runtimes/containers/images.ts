@@ -77,7 +77,7 @@ export interface Builder {
   environment: Readonly<Record<string, string>>;
 }
 
-type BuildOptions = Pick<RuntimeOptions, "packageFolder" | "say" | "signal" | "hold">;
+type BuildOptions = Pick<RuntimeOptions, "packageFolder" | "onSetupStep" | "signal" | "hold">;
 
 /**
  * The project's own images, built where they are missing or older than their inputs.
@@ -94,7 +94,7 @@ export async function ownImages(
     const name = await ownName(id, options.packageFolder);
     let facts = await imageFacts(docker, name);
     if (!facts) {
-      options.say(`building the image ${name}`);
+      options.onSetupStep(`building the image ${name}`);
       const values = [`NODE_VERSION=${nodeVersion()}`, `INPUTS=${name.split(":")[1]}`];
       const parameters = [
         ...["--file", dockerfile, "--tag", name],
@@ -146,21 +146,25 @@ export const lastLine = (text: string | undefined): string => {
 /** The stores' images, pulled where they are missing; a text says why an image is not available. */
 export async function storeImages(
   docker: Docker,
-  say: (text: string) => void,
+  onSetupStep: (text: string) => void,
 ): Promise<Record<string, ImageFacts | string>> {
   const wanted = stores.flatMap(({ id, image }) =>
     image ? [[id, process.env[image.variable] || image.name] as const] : [],
   );
   const found = await Promise.all(
-    wanted.map(async ([id, name]) => [id, await pulled(docker, name, say).catch(messageOf)] as const),
+    wanted.map(async ([id, name]) => [id, await pulled(docker, name, onSetupStep).catch(messageOf)] as const),
   );
   return Object.fromEntries(found);
 }
 
-async function pulled(docker: Docker, name: string, say: (text: string) => void): Promise<ImageFacts> {
+async function pulled(
+  docker: Docker,
+  name: string,
+  onSetupStep: (text: string) => void,
+): Promise<ImageFacts> {
   const existing = await imageFacts(docker, name);
   if (existing) return existing;
-  say(`pulling ${name}`);
+  onSetupStep(`pulling ${name}`);
   try {
     const progress = await docker.pull(name);
     await new Promise<void>((resolve, reject) => {

@@ -89,7 +89,7 @@ export class ContainerRuntime implements Runtime {
     const { docker } = access;
     const plain = await ownImages(docker, access.builder, options);
     const own = await deriveImages(docker, access.builder, plain, options);
-    const others = await storeImages(docker, options.say);
+    const others = await storeImages(docker, options.onSetupStep);
     const engine = await engineFacts(docker, access.name);
     const images: Record<string, ImageFacts> = { ...own };
     const programs = new Map<string, ProgramFacts | string>();

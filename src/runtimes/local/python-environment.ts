@@ -49,12 +49,12 @@ export const findPythonEnvironment = (packageFolder: string): Promise<string | u
  */
 export async function ensurePythonEnvironment(
   packageFolder: string,
-  say: (text: string) => void,
+  onSetupStep: (text: string) => void,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const found = await findPythonEnvironment(packageFolder);
   if (found) return found;
-  say("setting up the Python environment for reports: once, about 300 MB");
+  onSetupStep("setting up the Python environment for reports: once, about 300 MB");
   return pythonEnvironment(packageFolder, [], signal);
 }
 

@@ -113,13 +113,13 @@ export const local: RuntimeDescription = {
     return (await findProgram(program, programPaths[program], environment)) ? true : missing(program);
   },
   async open(options) {
-    const { packageFolder, workFolder, programPaths, say, signal } = options;
+    const { packageFolder, workFolder, programPaths, onSetupStep, signal } = options;
     await mkdir(workFolder, { recursive: true });
     const programs = new Map<string, ProgramFacts>([
       ["node", { path: process.execPath, version: process.versions.node, embedded: false }],
     ]);
     let found: Promise<string | undefined> | undefined;
-    const environment = () => (found ??= ensurePythonEnvironment(packageFolder, say, signal));
+    const environment = () => (found ??= ensurePythonEnvironment(packageFolder, onSetupStep, signal));
     for (const { program } of stores) {
       const facts = program && (await findProgram(program, programPaths[program], environment));
       if (program && facts) programs.set(program, facts);

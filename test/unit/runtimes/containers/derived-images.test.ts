@@ -46,7 +46,7 @@ test("library versions go into the server's image only, plugins into both images
     workFolder: home,
     signal: new AbortController().signal,
     hold: async () => {},
-    say: (text: string) => void said.push(text),
+    onSetupStep: (text: string) => void said.push(text),
   };
   const own = { server: { name: "s:1", id: "1" }, loadtest: { name: "l:1", id: "2" } };
   const derived = await deriveImages(docker, builder, own, options);
