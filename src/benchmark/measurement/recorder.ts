@@ -1,6 +1,6 @@
 import type { Counts, EncodedHistogram, Outcome } from "../../contract/result.js";
 import { outcomeOf } from "../drivers/http.js";
-import { steadyMs } from "./clock.js";
+import { cheapMonotonicMs } from "./clock.js";
 import { encodeByOutcome, histogramsByOutcome } from "./histograms.js";
 
 /** Length of a sample's interval. */
@@ -100,6 +100,6 @@ export class ResponseRecorder {
  * @returns stops the sampling
  */
 export function prewarmSampling(recorder: { sample(at_ms: number): WorkerSample }): () => void {
-  const sampler = setInterval(() => recorder.sample(steadyMs()), SAMPLE_MS);
+  const sampler = setInterval(() => recorder.sample(cheapMonotonicMs()), SAMPLE_MS);
   return () => clearInterval(sampler);
 }

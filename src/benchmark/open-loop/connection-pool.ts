@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { environmentError } from "../../contract/errors.js";
 import type { Channel, OpenChannel } from "../drivers/channel.js";
-import { monotonicMs, steadyMs } from "../measurement/clock.js";
+import { cheapMonotonicMs, monotonicMs } from "../measurement/clock.js";
 
 /** Events of the pool. Times are monotonic milliseconds. */
 export interface ConnectionPoolListener {
@@ -113,7 +113,7 @@ export class ConnectionPool {
 
   #answered(index: number, status: number): void {
     this.#state[index] = UNAVAILABLE;
-    const now_ms = steadyMs();
+    const now_ms = cheapMonotonicMs();
     this.#listener.answered(status, this.#due_ms[index] ?? 0, this.#sent_ms[index] ?? 0, now_ms);
     this.#finished();
   }
@@ -127,7 +127,7 @@ export class ConnectionPool {
   }
 
   #abandonTimedOut(): void {
-    const oldest_ms = steadyMs() - this.#timeoutMs;
+    const oldest_ms = cheapMonotonicMs() - this.#timeoutMs;
     this.#state.forEach((state, index) => {
       if (state !== BUSY || (this.#sent_ms[index] ?? 0) > oldest_ms) return;
       this.#state[index] = UNAVAILABLE;

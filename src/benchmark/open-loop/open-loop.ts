@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenChannel } from "../drivers/channel.js";
 import type { LoopbackServer } from "../drivers/loopback-server.js";
 import type { Extent, LoadLoop, Window, WindowListener } from "../load-loop.js";
-import { steadyMs } from "../measurement/clock.js";
+import { cheapMonotonicMs } from "../measurement/clock.js";
 import { prewarmSampling, SAMPLE_MS } from "../measurement/recorder.js";
 import { ConnectionPool } from "./connection-pool.js";
 import { OpenLoopRecorder } from "./open-loop-recorder.js";
@@ -108,7 +108,7 @@ export class OpenLoop implements LoadLoop {
         ...this.#options.share,
         ratePerSecond: PREWARM_RATE_PER_SECOND * this.#options.share.of,
       };
-      await this.#runSchedule(share, { durationS: PREWARM_S }, steadyMs());
+      await this.#runSchedule(share, { durationS: PREWARM_S }, cheapMonotonicMs());
       await this.#pool.idle();
     } finally {
       this.#recorder = undefined;
@@ -121,7 +121,7 @@ export class OpenLoop implements LoadLoop {
     const recorder = new OpenLoopRecorder();
     this.#recorder = recorder;
     const stopSampling = prewarmSampling(recorder);
-    await this.#runSchedule(this.#options.share, { durationS }, steadyMs());
+    await this.#runSchedule(this.#options.share, { durationS }, cheapMonotonicMs());
     stopSampling();
     await this.#pool?.idle();
     this.#recorder = undefined;
@@ -130,11 +130,11 @@ export class OpenLoop implements LoadLoop {
   async measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window> {
     const recorder = new OpenLoopRecorder();
     this.#recorder = recorder;
-    const opened_ms = Math.max(opens_ms, steadyMs());
+    const opened_ms = Math.max(opens_ms, cheapMonotonicMs());
     let closes_ms = Number.POSITIVE_INFINITY;
     const sampler = setInterval(() => {
       // A short rest of the window belongs to the last interval.
-      const now = steadyMs();
+      const now = cheapMonotonicMs();
       if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
     }, SAMPLE_MS);
     const sending = this.#runSchedule(this.#options.share, extent, opened_ms);
@@ -160,11 +160,11 @@ export class OpenLoop implements LoadLoop {
     this.#run = run;
     const { closes_ms } = run;
     this.#ticker.start({ share, opens_ms, closes_ms });
-    while (steadyMs() < closes_ms) await sleep(Math.max(1, closes_ms - steadyMs()));
+    while (cheapMonotonicMs() < closes_ms) await sleep(Math.max(1, closes_ms - cheapMonotonicMs()));
     this.#sendDue();
     this.#run = undefined;
     for (; run.due_ms < closes_ms; run.advance()) this.#recorder?.unsent();
-    this.#ticker.progress(run.done, steadyMs());
+    this.#ticker.progress(run.done, cheapMonotonicMs());
   }
 
   /** Sends all that is due, as long as connections are free. */
@@ -173,13 +173,13 @@ export class OpenLoop implements LoadLoop {
     const pool = this.#pool;
     if (!run || !pool) return;
     const timeoutMs = this.#options.timeoutS * 1000;
-    let now = steadyMs();
-    for (; run.due_ms < run.closes_ms; run.advance(), now = steadyMs()) {
+    let now = cheapMonotonicMs();
+    for (; run.due_ms < run.closes_ms; run.advance(), now = cheapMonotonicMs()) {
       if (run.due_ms > now) {
         if (!run.isStarved) break;
         this.#setStarved(run, false);
         // The ticker did not wake the worker while it was starved, so time may have passed.
-        now = steadyMs();
+        now = cheapMonotonicMs();
         if (run.due_ms > now) break;
       }
       if (now - run.due_ms > timeoutMs) {

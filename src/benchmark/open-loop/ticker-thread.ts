@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { steadyMs } from "../measurement/clock.js";
+import { cheapMonotonicMs } from "../measurement/clock.js";
 import { createArrivals } from "./schedule.js";
 import {
   msSince,
@@ -24,7 +24,7 @@ const shared = new Int32Array(workerData as SharedArrayBuffer);
  */
 const LEAST_GAP_MS = 0.5;
 
-let woken_ms = steadyMs();
+let woken_ms = cheapMonotonicMs();
 
 function wake(): void {
   if (Atomics.compareExchange(shared, WOKEN, 0, 1) === 0) port?.postMessage(null);
@@ -33,7 +33,7 @@ function wake(): void {
 /** How long to sleep until send `index` needs a wake; undefined once it is sent. */
 function sleepMs(index: number, due_ms: number): number | undefined {
   if (Atomics.load(shared, REACHED) > index) return undefined;
-  const now = steadyMs();
+  const now = cheapMonotonicMs();
   // The worker then sent all that was due, even if an answer woke it.
   const sent_until_ms = now - msSince(Atomics.load(shared, SENT_UNTIL), now);
   return Math.max(due_ms, Math.max(woken_ms, sent_until_ms) + LEAST_GAP_MS) - now;
@@ -49,7 +49,7 @@ function waitForSend(index: number, due_ms: number): void {
   }
   // While no connection is free, the answer that frees one wakes the worker.
   if (wait === undefined || Atomics.load(shared, STARVED) === 1) return;
-  woken_ms = steadyMs();
+  woken_ms = cheapMonotonicMs();
   wake();
 }
 
