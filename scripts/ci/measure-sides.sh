@@ -24,7 +24,7 @@ case $code in 0 | 6 | 7) ;; *) exit "$code" ;; esac
 {
   cat "$WORK/comparison.md"
   printf '\n<details><summary>The campaign</summary>\n\n'
-  "$root/scripts/ci/summary.sh" "$campaign"
+  "$root/scripts/ci/print-summary.sh" "$campaign"
   printf '\n</details>\n'
 } >"$WORK/comment.md"
 set_output comment "$WORK/comment.md"

@@ -15,7 +15,7 @@ else
   git -C "$folder" switch --quiet --orphan "new-$branch"
 fi
 [[ -n $campaign ]] || exit 0
-"$here/record.sh" "$campaign" "$folder/history"
+"$here/add-to-history.sh" "$campaign" "$folder/history"
 git -C "$folder" add --all history
 git -C "$folder" -c user.name='github-actions[bot]' -c user.email='41898282+github-actions[bot]@users.noreply.github.com' \
   commit --quiet --message "Report of campaign $(basename "$campaign")"

@@ -111,6 +111,6 @@ describe("action.yml", () => {
     ["1", "never", 2],
     ["6", "maybe", 2],
   ])("a comparison that ended with %s fails a job on %s with %i", (CODE, FAIL_ON, code) => {
-    expect(script("verdict.sh", [], { CODE, FAIL_ON }).code).toBe(code);
+    expect(script("exit-by-verdict.sh", [], { CODE, FAIL_ON }).code).toBe(code);
   });
 });

@@ -47,7 +47,7 @@ describe("benchmark.yml", () => {
     expect(told.code, told.stderr).toBe(0);
     expect(readFileSync(summary, "utf8")).toContain(basename(folder));
     // What `pages.yml` takes from it.
-    expect(script("record.sh", [folder, join(newFolder(), "history")]).code).toBe(0);
+    expect(script("add-to-history.sh", [folder, join(newFolder(), "history")]).code).toBe(0);
   });
 
   test("the schedule has no inputs and needs none", () => {

@@ -26,37 +26,37 @@ function campaign(name: string, root = newFolder()): string {
   return folder;
 }
 
-describe("record.sh and site.sh", () => {
+describe("add-to-history.sh and build-site.sh", () => {
   test("keep the newest reports, and publish the last one at the root", () => {
     const history = join(newFolder(), "a history");
     for (const name of ["20260101_000000", "20260103_000000", "20260102_000000"]) {
-      expect(script("record.sh", [campaign(name), history, "2"]).code).toBe(0);
+      expect(script("add-to-history.sh", [campaign(name), history, "2"]).code).toBe(0);
     }
     expect(readdirSync(history).sort()).toEqual(["20260102_000000", "20260103_000000"]);
     expect(readdirSync(join(history, "20260103_000000")).sort()).toEqual(["manifest.json", "report"]);
 
     const site = join(newFolder(), "a site");
-    expect(script("site.sh", [history, site]).code).toBe(0);
+    expect(script("build-site.sh", [history, site]).code).toBe(0);
     expect(readFileSync(join(site, "index.html"), "utf8")).toBe("<p>20260103_000000</p>");
     expect(readFileSync(join(site, "summary.csv"), "utf8")).toContain("20260103_000000");
     const page = readFileSync(join(site, "history/index.html"), "utf8");
     expect(page.indexOf("20260103_000000")).toBeLessThan(page.indexOf("20260102_000000"));
     expect(existsSync(join(site, "history/20260102_000000/summary.csv"))).toBe(true);
     // A file that is there already is never overwritten.
-    expect(script("site.sh", [history, site]).code).toBe(2);
+    expect(script("build-site.sh", [history, site]).code).toBe(2);
   });
 
   test("take only what is a campaign", () => {
     const history = join(newFolder(), "history");
-    expect(script("record.sh", [campaign("20260101_000000<script>"), history]).code).toBe(2);
+    expect(script("add-to-history.sh", [campaign("20260101_000000<script>"), history]).code).toBe(2);
     const linked = campaign("20260101_000000");
     symlinkSync("/etc/passwd", join(linked, "report/passwd"));
-    expect(script("record.sh", [linked, history]).code).toBe(2);
+    expect(script("add-to-history.sh", [linked, history]).code).toBe(2);
     const empty = join(newFolder(), "20260101_000000");
     mkdirSync(empty);
-    expect(script("record.sh", [empty, history]).code).toBe(2);
+    expect(script("add-to-history.sh", [empty, history]).code).toBe(2);
     expect(existsSync(history)).toBe(false);
-    expect(script("site.sh", [newFolder(), join(newFolder(), "site")]).code).toBe(2);
+    expect(script("build-site.sh", [newFolder(), join(newFolder(), "site")]).code).toBe(2);
   });
 });
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the summary of a campaign in Markdown, for a job or a comment: summary.sh CAMPAIGN_FOLDER
+# Prints the summary of a campaign in Markdown, for a job or a comment: print-summary.sh CAMPAIGN_FOLDER
 set -euo pipefail
 folder=${1:?the folder of a campaign}
 if [[ -f $folder/report/summary.md ]]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Adds a campaign's report to a folder of reports: record.sh CAMPAIGN_FOLDER HISTORY_FOLDER [HOW_MANY_TO_KEEP]
+# Adds a campaign's report to a folder of reports: add-to-history.sh CAMPAIGN_FOLDER HISTORY_FOLDER [HOW_MANY_TO_KEEP]
 # Keeps report and manifest. The single runs are only in the artifact of the workflow run.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds a website of all reports: site.sh HISTORY_FOLDER SITE_FOLDER
+# Builds a website of all reports: build-site.sh HISTORY_FOLDER SITE_FOLDER
 # The root is the newest report with its summary.csv; history/ lists all reports.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
