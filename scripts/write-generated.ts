@@ -41,8 +41,8 @@ const generated: Readonly<Record<string, string>> = {
       json(z.toJSONSchema(schema)),
     ]),
   ),
-  "src/contract/schemas/min-samples.json": json(MIN_SAMPLES),
-  "src/contract/schemas/controls.json": json(groups.controls),
+  "src/contract/generated/min-samples.json": json(MIN_SAMPLES),
+  "src/contract/generated/controls.json": json(groups.controls),
   "biome.imports.json": json(biomeImports()),
   [architecture]: read(architecture).replace(
     /(?<=<!-- imports -->\n).*?(?=<!-- \/imports -->)/s,

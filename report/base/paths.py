@@ -5,6 +5,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent
 ROOT = PACKAGE.parent
 CONTRACT_SCHEMAS = ROOT / "src" / "contract" / "schemas"
+CONTRACT_GENERATED = ROOT / "src" / "contract" / "generated"
 SUMMARY_SCHEMA = PACKAGE / "schemas" / "summary.schema.json"
 COMPARE_SCHEMA = PACKAGE / "schemas" / "compare.schema.json"
 TEMPLATES = PACKAGE / "html" / "templates"

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from report.base.paths import CONTRACT_SCHEMAS
+from report.base.paths import CONTRACT_GENERATED
 
 #: The file of a campaign that holds its plan, machine and versions.
 MANIFEST = "manifest.json"
 
 #: Clients that measure the harness: the server without a limiter, and counters in its own process.
-CONTROL_CLIENTS = frozenset(json.loads((CONTRACT_SCHEMAS / "controls.json").read_text("utf-8")))
+CONTROL_CLIENTS = frozenset(json.loads((CONTRACT_GENERATED / "controls.json").read_text("utf-8")))
 
 #: The option under which every client runs one script, so that client and script can be separated.
 SAME_SCRIPT = "same-script"

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
-from report.base.paths import CONTRACT_SCHEMAS
+from report.base.paths import CONTRACT_GENERATED
 
 #: Samples that must stand behind a percentile before it is printed unmarked (rule M18), by its name.
-MIN_SAMPLES: Mapping[str, int] = json.loads((CONTRACT_SCHEMAS / "min-samples.json").read_text("utf-8"))
+MIN_SAMPLES: Mapping[str, int] = json.loads((CONTRACT_GENERATED / "min-samples.json").read_text("utf-8"))
 
 #: In ascending order.
 PERCENTILES = {
