@@ -14,7 +14,7 @@ from report.results.model import Identity
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What can be compared at all, a ranking a group, and the controls under the same load as a ceiling."""
+    """What can be compared at all: one ranking per group; the controls under the same load are a ceiling."""
 
     id: str
     identity: Identity

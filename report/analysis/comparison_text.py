@@ -18,10 +18,10 @@ def interval_of(comparison: Comparison) -> str:
 
 
 def runs_text(comparison: Comparison) -> str:
-    """`about 14 runs a side would decide`, for a comparison that is not decided."""
+    """`about 14 runs per side would decide`, for a comparison that is not decided."""
     if comparison.runs_needed is None:
         return "no affordable number of runs would decide"
-    return f"about {plural(comparison.runs_needed, 'run')} a side would decide"
+    return f"about {plural(comparison.runs_needed, 'run')} per side would decide"
 
 
 def outlook_text(comparison: Comparison) -> str:

@@ -196,7 +196,7 @@ def summarize(campaign: Campaign) -> tuple[Summary, ...]:
     """Every configuration that was planned or measured, in `row_order`.
 
     Returns:
-        One summary a configuration; those without a valid run are there too, without figures.
+        One summary per configuration; those without a valid run are there too, without figures.
     """
     identities = {entry.identity.key: entry.identity for entry in campaign.planned}
     planned = {entry.identity.key: entry.runs for entry in campaign.planned}

@@ -38,7 +38,7 @@ def _runs_of(name: str) -> str:
 
 
 def _ratio(new: Sequence[float], base: Sequence[float]) -> float | None:
-    """The one estimate of a ratio (rule M28); None below two runs a side."""
+    """The one estimate of a ratio (rule M28); None below two runs per side."""
     return compare_runs(new, base).ratio
 
 
@@ -86,7 +86,7 @@ def _record(campaign: CampaignRecord, row: CampaignRow, environment: int, group:
 
 
 def dataframe_of(campaigns: Sequence[CampaignRecord], baseline: str | None) -> pd.DataFrame:
-    """One line a campaign and configuration, histories together and in order of time.
+    """One line per campaign and configuration, histories together and in order of time.
 
     Args:
         campaigns: in order of time.

@@ -23,7 +23,7 @@ def _text(row: ChartRow) -> str:
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """One bar a row, a part a role; None when no role was read."""
+    """One bar per row, one part per role; None when no role was read."""
     rows = [row for row in data.rows if _used(row)]
     roles = group_names({name: role for row in rows for name, role in row.figures.roles.items()})
     if not roles:

@@ -1,4 +1,4 @@
-"""Latency over the offered rate: one line a client, where an open loop ran at several rates."""
+"""Latency over the offered rate: one line per client, where an open loop ran at several rates."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -99,7 +99,7 @@ def _categories(views: Sequence[View], rows: Sequence[ChartRow]) -> list[dict[st
 def by_row(
     data: ChartData, rows: Sequence[ChartRow], axis: Mapping[str, Any], row_px: int = 21, **layout: Any
 ) -> dict[str, Any]:
-    """Layout of a chart with a line a row, under headings, the first on top, and values along `axis`.
+    """Layout of a chart with one line per row, under headings, the first on top, and values along `axis`.
 
     Args:
         rows: those that have something to draw.

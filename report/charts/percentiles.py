@@ -1,4 +1,4 @@
-"""The whole distribution: latency by percentile up to p99.9, a line a median run."""
+"""The whole distribution: latency by percentile up to p99.9, one line per median run."""
 
 from typing import Any
 

@@ -42,7 +42,7 @@ def _line(row: ChartRow) -> go.Scatter:
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """A line a row; None when no run has samples."""
+    """One line per row; None when no run has samples."""
     rows = [row for row in data.rows if row.figures.seconds]
     if not rows:
         return None

@@ -1,4 +1,4 @@
-"""Throughput against latency: a point a configuration, more connections along a line."""
+"""Throughput against latency: one point per configuration, more connections along a line."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -96,7 +96,7 @@ def _runs(line: Sequence[ChartRow]) -> go.Scatter:
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """A point a row of a closed loop; None when nothing was answered."""
+    """One point per row of a closed loop; None when nothing was answered."""
     rows = [row for row in data.at_capacity if row.figures.percentiles_ms]
     if not rows:
         return None

@@ -1,4 +1,4 @@
-"""Throughput over the number of connections, a line a configuration."""
+"""Throughput over the number of connections, one line per configuration."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -94,15 +94,15 @@ def _sentences(name: str, noise: Noise) -> list[str]:
     return [
         f"{name}: {noise.runs} runs, standard deviation {percent_text(noise.deviation)}",
         f"  found to differ from itself: in {percent_text(noise.flagged_share)} of {noise.comparisons} "
-        f"interleaved comparisons of {noise.per_side} runs a side (by the test alone, without the floor of "
+        f"interleaved comparisons of {noise.per_side} runs per side (by the test alone, without the floor of "
         f"2 %: in {percent_text(noise.rejected_share)}),",
-        f"  and in {noise.separate_flagged} of {noise.separate} comparisons of 5 runs a side that share "
+        f"  and in {noise.separate_flagged} of {noise.separate} comparisons of 5 runs per side that share "
         "no run",
         f"  noise floor: {percent_text(noise.noise_floor)} either way (chance "
         f"{percent_text(noise.chance)}; the second half of the runs differs from the first by "
         f"{percent_text(noise.drift)})",
-        f"  difference that {noise.per_side} runs a side find: {detectable}; "
-        f"a difference of 5 % takes {runs} runs a side",
+        f"  difference that {noise.per_side} runs per side find: {detectable}; "
+        f"a difference of 5 % takes {runs} runs per side",
         *([unsteady] if noise.noise_floor >= MAX_NOISE else []),
     ]
 

@@ -47,7 +47,14 @@ def _result(analysis: Analysis) -> list[list[str]]:
         [code(row.label), row.throughput.plain, row.p99.plain, row.cpu.plain, row.ratio, row.status or "–"]
         for row in first.groups[0].rows
     ]
-    headers = ("Client", "Requests/s", "p99, ms", "Server CPU, µs/request", "To the first row", "Shown")
+    headers = (
+        "Client",
+        "Requests/s",
+        "p99, ms",
+        "Server CPU, µs/request",
+        "Ratio to first row",
+        "Conclusion",
+    )
     picture = f"![Throughput: {first.title}]({EXAMPLE}/report/images/throughput-{cell.id}.svg)"
     return [[picture], table(headers, rows, 1)]
 

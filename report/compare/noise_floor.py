@@ -20,7 +20,7 @@ MAX_NOISE = 0.5
 #: What a noise floor should be for a comparison across campaigns to be of use.
 _USEFUL = 0.1
 
-#: More runs a side than this are no useful advice.
+#: More runs per side than this are no useful advice.
 _MAX_RUNS = 200
 
 
@@ -100,7 +100,7 @@ def floor_of(
 
 
 def _by_spread(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[float | None, int]:
-    """The noise of the noisiest pair, and how many runs a side make it useful; None for a spread unknown."""
+    """The noise of the noisiest pair, and how many runs per side make it useful; None: unknown spread."""
     measured = [(new, base) for new, base in pairs if new and base]
     shares = [found for new, base in measured if (found := floor_from_spread(new, base)) is not None]
     runs = [found for new, base in measured if (found := runs_for_floor(new, base, _USEFUL)) is not None]
@@ -114,7 +114,7 @@ def _unsteady(noise: tuple[float, str] | None, runs: int) -> str:
         more = "measure `noise` again then"
     elif runs <= _MAX_RUNS:
         why = "chance alone moves a figure by half and more"
-        more = f"about {runs} such runs a side would bring that down to {percent_text(_USEFUL)}"
+        more = f"about {runs} such runs per side would bring that down to {percent_text(_USEFUL)}"
     else:
         why = "chance alone moves a figure by half and more"
         more = "more runs like these would not do"

@@ -56,7 +56,7 @@ def _rows(cell: Cell) -> list[Summary]:
 
 
 def images(analysis: Analysis) -> tuple[dict[str, str], int]:
-    """Two files a cell, one of an open loop, by name.
+    """Two files per cell, one of an open loop, by name.
 
     Returns:
         The files, and how many cells are without because there are too many.

@@ -1,4 +1,4 @@
-"""runs.csv: one row a run, with those that failed and those that are missing."""
+"""runs.csv: one row per run, with those that failed and those that are missing."""
 
 from collections.abc import Callable, Iterable, Sequence
 

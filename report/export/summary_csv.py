@@ -1,4 +1,4 @@
-"""summary.csv for spreadsheets and existing tooling: one row a configuration."""
+"""summary.csv for spreadsheets and existing tooling: one row per configuration."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -225,6 +225,6 @@ COLUMNS: tuple[Column, ...] = (
 
 
 def summary_csv(summaries: Sequence[Summary]) -> str:
-    """One header and one line a configuration. What is absent is an empty cell, never 0."""
+    """One header and one line per configuration. What is absent is an empty cell, never 0."""
     header = [name for name, _ in COLUMNS]
     return csv_text(header, ([read(summary) for _, read in COLUMNS] for summary in summaries))

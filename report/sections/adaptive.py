@@ -92,7 +92,7 @@ def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
     found = pair.comparison
     base, new = pair.base.identity.short_label, pair.new.identity.short_label
     runs = plural(min(found.new_runs, found.base_runs), "run")
-    between = f"{interval_of(found)}, {runs} a side"
+    between = f"{interval_of(found)}, {runs} per side"
     if found.decided and at is not None:
         if found.status == "no difference":
             floor = f"{100 * found.floor:g} %"

@@ -18,15 +18,15 @@ NEAR_CEILING = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence, and the ids of the rows that it is about, with a space between; none: about all."""
+    """A sentence, and the ids of the rows that it is about, separated by spaces; empty: about all rows."""
 
     text: str
     ids: str = ""
     whole: bool = False
-    """It names all of these rows, so that it goes with any of them."""
+    """It names all of these rows: a filter that hides one of them hides it."""
 
 
-def _script_limits(rankings: Sequence[Ranking]) -> list[Line]:
+def _script_caveats(rankings: Sequence[Ranking]) -> list[Line]:
     differing = [ranking for ranking in rankings if ranking.compared and scripts_differ(ranking)]
     if not differing:
         return []
@@ -41,7 +41,7 @@ def _script_limits(rankings: Sequence[Ranking]) -> list[Line]:
     ]
 
 
-def _store_limits(cells: Sequence[Cell]) -> list[Line]:
+def _store_caveats(cells: Sequence[Cell]) -> list[Line]:
     differing = [cell for cell in cells if cell.stores_differ]
     if not differing:
         return []
@@ -55,7 +55,7 @@ def _store_limits(cells: Sequence[Cell]) -> list[Line]:
     ]
 
 
-def _foreign_limits(rankings: Sequence[Ranking]) -> list[Line]:
+def _foreign_caveats(rankings: Sequence[Ranking]) -> list[Line]:
     """Pairs that are not judged because of other programs, once each."""
     found = {}
     for ranking in rankings:
@@ -66,7 +66,7 @@ def _foreign_limits(rankings: Sequence[Ranking]) -> list[Line]:
     return list(found.values())
 
 
-def _ceiling_limits(cells: Sequence[Cell]) -> list[Line]:
+def _ceiling_caveats(cells: Sequence[Cell]) -> list[Line]:
     found = []
     for cell in cells:
         for pair in cell.ceilings:
@@ -74,7 +74,7 @@ def _ceiling_limits(cells: Sequence[Cell]) -> list[Line]:
             if ratio is not None and ratio >= NEAR_CEILING and pair.base.identity.client == "none":
                 text = (
                     f"{name(pair.new)} is close to the server without a limiter ({ratio:.2f}× of none): the "
-                    "harness may limit it, and clients may differ more than is seen here."
+                    "harness may limit it, and clients may differ more than these figures show."
                 )
                 found.append(Line(text, pair.new.id))
     return found[:1]
@@ -93,14 +93,14 @@ def _sentence(text: str) -> str:
 
 
 def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
-    """What is about all rows."""
+    """Sentences about all rows."""
     manifest = analysis.campaign.manifest
     names = [runtime.name for runtime in analysis.runtimes]
     few = any(ranking.compared and ranking.few_runs for ranking in rankings)
     closed = any(not ranking.open_loop for ranking in rankings)
     texts = [
-        "" if manifest else "There is no manifest: machine, plan and the versions asked for are not known.",
-        "This campaign was aborted: runs that did not take place are listed as missing."
+        "" if manifest else "The manifest is missing, so machine, plan and requested versions are unknown.",
+        "This campaign was aborted: runs that were not made are listed as missing."
         if manifest and manifest["status"] == "aborted"
         else "",
         *(_sentence(condition) for condition in (manifest["conditions"] if manifest else [])),
@@ -122,8 +122,8 @@ def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
     rankings = [ranking for cell in cells for ranking in cell.rankings]
     return (
         *(Line(text) for text in _of_all(analysis, rankings)),
-        *_store_limits(cells),
-        *_script_limits(rankings),
-        *_foreign_limits(rankings),
-        *_ceiling_limits(cells),
+        *_store_caveats(cells),
+        *_script_caveats(rankings),
+        *_foreign_caveats(rankings),
+        *_ceiling_caveats(cells),
     )

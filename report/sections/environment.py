@@ -92,7 +92,7 @@ def campaign_facts(campaign: Campaign) -> Facts:
         ("Campaign", f"{manifest['campaign']}, {manifest['status']}"),
         ("Started", manifest["started_at"]),
         *([("Finished", manifest["finished_at"])] if "finished_at" in manifest else []),
-        ("Runs", f"{_runs(plan)} a configuration, {plan['order']}, seed {plan['seed']}"),
+        ("Runs", f"{_runs(plan)} per configuration, {plan['order']}, seed {plan['seed']}"),
         ("Warm-up", f"{plan['warmup_s']:g} s, discarded"),
         ("Cool-down", _cool_down(plan)),
         ("Harness", f"ratelimit-bench {harness['version']}{revision}, Node.js {harness['node']}"),

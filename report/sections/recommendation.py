@@ -49,7 +49,7 @@ _MORE_CPUS = f"use a machine with at least {CPUS_FOR_ALL} CPUs"
 class Recommendation:
     lead: str
     lines: tuple[Line, ...]
-    """One a comparison, where there are several."""
+    """One per comparison, if there are several."""
     decide: str
     """What would decide what is open; empty where nothing is."""
     command: str

@@ -1,4 +1,4 @@
-"""The decision rule of comparisons (M17), and nothing that could be decided elsewhere by another."""
+"""The decision rule of comparisons (M17). Nothing is decided anywhere else."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ Status = Literal["better", "worse", "no difference", "inconclusive", "indicative
 #: (T. Mytkowicz et al., "Producing wrong data without doing anything obviously wrong!", ASPLOS 2009).
 DEFAULT_FLOOR = 0.02
 
-#: With one run on a side the estimate would be a quotient of two figures that are printed anyway (rule M28).
+#: With one run per side the estimate would be a quotient of two figures that are printed anyway (rule M28).
 MIN_RUNS_FOR_A_RATIO = 2
 
 
@@ -46,15 +46,15 @@ class Comparison:
     new_runs: int
     base_runs: int
     ratio: float | None = None
-    """The median of all ratios of a run to a run; None below two runs a side: a quotient is no estimate."""
+    """The median of all ratios of a run to a run; None below two runs per side: a quotient is no estimate."""
     interval: RatioInterval | None = None
     p: float | None = None
-    """Exact Mann-Whitney, two-sided; None below five runs a side."""
+    """Exact Mann-Whitney, two-sided; None below five runs per side."""
     p_holm: float | None = None
     comparisons: int = 1
     """How many the correction is for."""
     runs_needed: int | None = None
-    """A side, to decide in 80 % of cases were the ratio the true one; None if unknown, or more than 1000."""
+    """Per side, to decide in 80 % of cases if the ratio is the true one; None: unknown, or more than 1000."""
     blocked: bool = False
     """Something else than the number of runs keeps it from being decided, see `reason`."""
     detectable: float | None = None
@@ -86,7 +86,7 @@ def compare_family(
 
     A difference is one only if the 95 % interval of the ratio lies beyond ± `floor`, and the exact
     Mann-Whitney test, by Holm's correction for all comparisons of the family, rejects at 5 %. No difference:
-    the interval lies within ± `floor`. Anything else is inconclusive. With fewer than five runs on a side
+    the interval lies within ± `floor`. Anything else is inconclusive. With fewer than five runs per side
     nothing is tested.
 
     Args:
@@ -98,7 +98,7 @@ def compare_family(
     measured = [_measured(new, base, floor, level) for new, base in pairs]
     tested = [index for index, each in enumerate(measured) if each.p is not None]
     family = max(len(tested), level.family)
-    # Those that are not tested now count as if nothing spoke for them.
+    # Comparisons that are not tested now count with p = 1.
     p_values = [p for each in measured if (p := each.p) is not None] + [1.0] * (family - len(tested))
     for index, p_holm in zip(tested, holm(p_values)[: len(tested)], strict=True):
         measured[index] = replace(measured[index], p_holm=p_holm, comparisons=family)
@@ -125,7 +125,7 @@ def _measured(new: Sequence[float], base: Sequence[float], floor: float, level: 
     if not new or not base:
         return replace(found, reason="a side has no run that counts")
     if min(*new, *base) <= 0:
-        return replace(found, reason="a run has the figure 0, of which there is no ratio")
+        return replace(found, reason="a run has the figure 0, which has no ratio")
     if min(len(new), len(base)) < MIN_RUNS_FOR_A_RATIO:
         return replace(found, status="indicative")
     ratio = ratio_of(new, base, level.interval)
@@ -144,7 +144,7 @@ def _decided(found: Comparison, higher_is_better: bool, level: Level) -> Compari
         fewest = min(found.new_runs, found.base_runs)
         return replace(
             found,
-            reason=f"{fewest} run{'' if fewest == 1 else 's'} a side cannot show a difference, "
+            reason=f"{fewest} run{'' if fewest == 1 else 's'} per side cannot show a difference, "
             f"it takes at least {MIN_RUNS_FOR_A_CLAIM}",
         )
     interval = found.interval
@@ -160,7 +160,7 @@ def _decided(found: Comparison, higher_is_better: bool, level: Level) -> Compari
         reason = f"the interval reaches into and beyond ±{100 * floor:.3g} %"
     elif smallest_p(found.new_runs, found.base_runs) * found.comparisons > level.test:
         reason = (
-            f"{min(found.new_runs, found.base_runs)} runs a side are too few for {found.comparisons} "
+            f"{min(found.new_runs, found.base_runs)} runs per side are too few for {found.comparisons} "
             "comparisons in one family: not even the clearest order of runs would pass Holm’s correction"
         )
     else:
@@ -174,7 +174,7 @@ def _with_outlook(found: Comparison, new: Sequence[float], base: Sequence[float]
         return found
     needed = runs_needed(found.ratio, deviation, found.floor, found.comparisons)
     if needed is not None and not found.decided:
-        # These runs did not do it, whatever may have been likely.
+        # These runs did not decide it, however likely that was.
         needed = max(needed, min(found.new_runs, found.base_runs) + 1)
     return replace(
         found,

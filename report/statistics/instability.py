@@ -17,7 +17,7 @@ MAX_CV_PERCENT = 5.0
 #: A sign counts only if it moves the figure by more than this share, as a difference does.
 MIN_EFFECT = 0.02
 
-#: Of each sign in steady runs: a report of 20 rows then cries wolf once in several reports.
+#: How often steady runs show each sign: with 20 rows, one in several reports raises a false alarm.
 FALSE_ALARM = 0.01
 
 _MIN_RUNS_FOR_TREND = 5

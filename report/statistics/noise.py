@@ -33,7 +33,7 @@ class Noise:
     rejected_share: float
     """Of the comparisons, by the test alone: about 5 % at most if the runs are sound."""
     separate: int
-    """How many comparisons of 5 runs a side the runs hold without using one twice."""
+    """How many comparisons of 5 runs per side the runs hold without using one twice."""
     separate_flagged: int
     median_ratio: float
     """By how much a typical comparison is off: the larger side ÷ the smaller."""
@@ -117,7 +117,7 @@ def floor_from_spread(new: Sequence[float], base: Sequence[float]) -> float | No
 
 
 def runs_for_floor(new: Sequence[float], base: Sequence[float], floor: float) -> int | None:
-    """How many runs a side of the same spread bring `floor_from_spread` down to `floor`, a share."""
+    """How many runs per side of the same spread bring `floor_from_spread` down to `floor`, a share."""
     deviation = log_deviation(new, base)
     if deviation is None:
         return None

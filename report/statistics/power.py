@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p
 from report.statistics.ratio import ALPHA
 
-#: Fewer runs than this on a side, and an order of medians is indicative (rule M17): two groups of 4 cannot
+#: Fewer runs per side than this, and an order of medians is indicative (rule M17): two groups of 4 cannot
 #: give an exact Mann-Whitney p below 2/70, too much at 5 % once it is corrected for three comparisons.
 MIN_RUNS_FOR_A_CLAIM = 5
 
 #: How often a true difference has to be found.
 POWER = 0.8
 
-#: More runs a side than this are not an answer to anybody.
+#: More runs per side than this are no useful advice.
 MAX_RUNS = 1000
 
 #: Runs of both sides together; with more, some level lies within a thousandth of 5 %.
@@ -43,7 +43,7 @@ def _standard_error(deviation: float, n: int, m: int) -> float:
 
 def _reach(n: int, m: int, alpha: float, power: float) -> float:
     """Standard errors between a true difference and a bound, so that it is found beyond it so often."""
-    # Takes half a second to load, and most reports have nothing to compare.
+    # Loading SciPy takes half a second, and most reports do not need it.
     from scipy.special import stdtrit
 
     return float(stdtrit(n + m - 2, 1 - alpha / 2)) + statistics.NormalDist().inv_cdf(power)
@@ -63,7 +63,7 @@ def detectable_difference(
     2; variance by Hodges and Lehmann, 1963).
 
     Args:
-        n, m: runs a side.
+        n, m: runs per side.
         deviation: of the logarithms, see `log_deviation`.
         floor: a difference has to lie beyond it, as a share.
         comparisons: how many Holm's correction is for.
@@ -79,7 +79,7 @@ def detectable_difference(
 
 
 def runs_needed(ratio: float, deviation: float, floor: float, comparisons: int = 1) -> int | None:
-    """Runs a side with which a comparison would be decided in 80 % of cases, were `ratio` the true one.
+    """Runs per side with which a comparison would be decided in 80 % of cases, if `ratio` is the true one.
 
     Beyond the floor: that the interval lies beyond it and the corrected test agrees. Within it: that the
     interval lies within. Of observed figures it is a guide and no promise: they are uncertain themselves.

@@ -51,7 +51,7 @@ def mann_whitney_p(a: Sequence[float], b: Sequence[float]) -> float:
     """
     n, m = len(a), len(b)
     if n == 0 or m == 0:
-        raise ValueError("needs at least one figure a side")
+        raise ValueError("needs at least one figure per side")
     if n + m > MAX_EXACT:
         from scipy.stats import mannwhitneyu
 
@@ -65,7 +65,7 @@ def mann_whitney_p(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def smallest_p(n: int, m: int) -> float:
-    """The smallest two-sided p that so many runs a side can give: when no run of one is among the other's."""
+    """The smallest two-sided p that so many runs can give: the ranges of the two sides do not overlap."""
     return min(1.0, 2 / math.comb(n + m, n))
 
 

@@ -23,7 +23,7 @@ class RatioInterval:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """New ÷ base. `interval` is None below four runs a side (4 against 4 is the first to have one)."""
+    """New ÷ base. `interval` is None below four runs per side (4 against 4 is the first to have one)."""
 
     estimate: float
     interval: RatioInterval | None

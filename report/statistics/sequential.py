@@ -1,8 +1,8 @@
-"""Runs that are looked at more than once: when a side has enough of them, and what may be concluded then.
+"""Runs that are looked at more than once: when a side has enough of them, and what they then show.
 
-Whoever looks again after each round sees a difference sooner or later where there is none. So the looks are
-few and fixed before the first run, and they share the 5 % of one look (Bonferroni; K. K. G. Lan and D. L.
-DeMets, 1983, call it spending): why so, and what it costs: docs/decisions/0015-adaptive-runs.md.
+Looking again after every round finds, sooner or later, a difference where there is none. So the looks are few
+and fixed before the first run, and they share the 5 % of one look (Bonferroni; K. K. G. Lan and D. L.
+DeMets, 1983, call it spending). docs/decisions/0015-adaptive-runs.md gives reasons and costs.
 """
 
 import math
@@ -17,14 +17,14 @@ from report.statistics.median import MIN_FIGURES, median_interval
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, log_deviation
 from report.statistics.ratio import ALPHA, ratio_of
 
-#: What the first look spends: as much as five runs a side need that lie apart without exception (2/252).
+#: The share that the first look spends: just enough for five runs per side that do not overlap (2/252).
 _FIRST = 0.008
-#: What the last look spends where there are three or more; those between share the rest alike.
+#: The share of the last of three or more looks; those in between share the rest equally.
 _LAST = 0.022
 
-#: A difference is not run after that the runs which are left would decide with less than this probability.
+#: A pair gets no more runs if the remaining ones would decide it with a probability below this.
 HOPELESS = 0.1
-#: Fewer runs a side are too few to give up.
+#: With fewer runs per side no pair is given up.
 _RUNS_TO_GIVE_UP = 7
 
 #: Runs by their round; those that do not count are absent.
@@ -123,7 +123,7 @@ def compare_in_looks(
         comparisons=tuple(
             _with_reason(found[pair], pair, stops)
             if pair in found
-            # Interrupted before the first look: this one is in its place.
+            # Interrupted before the first look: compared as if at the first one.
             else compare_family(
                 [(list(sides[pair[1]].values()), list(sides[pair[0]].values()))],
                 floor,
@@ -159,7 +159,7 @@ def _is_hopeless(new: Sequence[float], base: Sequence[float], floor: float, sche
     most = schedule.looks[-1]
     if runs < _RUNS_TO_GIVE_UP or not deviation:
         return False
-    # It takes half a second to load, and most reports never give up on a side.
+    # Loading SciPy takes half a second, and most reports do not need it.
     from scipy.special import stdtrit
 
     variance = math.pi / 3 * 2 * deviation**2

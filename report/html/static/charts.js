@@ -66,7 +66,7 @@
   }
 
   /**
-   * A line a row; headings stay where a row of theirs does, and are lower. Labels stand above the bars where it is
+   * One line per row; headings stay where a row of theirs does, and are lower. Labels stand above the bars where it is
    * narrow. Places along the axis are in pixels: a category axis would make headings as high as rows.
    */
   function rowPlaces({ categories, row_px: rowPx }, drawn, narrow) {

@@ -130,7 +130,7 @@ def test_few_runs_are_inconclusive(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
     said = call(IOVALKEY, GLIDE)
     assert said.code == 7
-    assert "indicative: 3 runs a side cannot show a difference, it takes at least 5" in said.out
+    assert "indicative: 3 runs per side cannot show a difference, it takes at least 5" in said.out
 
 
 def test_the_floor_is_the_users(call: Call, put: Put) -> None:
@@ -184,7 +184,7 @@ def test_rows_with_one_reason_share_a_sentence(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
     put("two", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
     said = call("results/one", "results/two")
-    assert f"- {IOVALKEY}, {GLIDE}: indicative: 3 runs a side cannot show a difference" in said.out
+    assert f"- {IOVALKEY}, {GLIDE}: indicative: 3 runs per side cannot show a difference" in said.out
     assert said.out.count("indicative: ") == 1
 
 
@@ -373,7 +373,7 @@ def test_how_many_runs_would_help_is_said_where_it_can_be(call: Call, put: Put) 
     put("one", {IOVALKEY: 6000}, unsteady)
     put("two", {IOVALKEY: 6000}, unsteady)
     said = call("results/one", "results/two")
-    found = re.search(r"about (\d+) such runs a side would bring that down to 10 %", said.out)
+    found = re.search(r"about (\d+) such runs per side would bring that down to 10 %", said.out)
     assert found and said.code == 7
     # So many runs of this spread are compared.
     times = -(-int(found[1]) // len(unsteady))
@@ -409,7 +409,7 @@ def test_within_a_campaign_no_figure_is_absurd(call: Call, put: Put) -> None:
         in said.out
     )
     assert "stop other work on this machine" in said.out
-    assert "runs a side would decide" not in said.out
+    assert "runs per side would decide" not in said.out
     assert not re.search(r"\de[+-]?\d", said.out)
 
 

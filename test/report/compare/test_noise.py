@@ -40,8 +40,8 @@ def test_noise_is_told_and_saved_for_compare(
     assert main(["results/20260102_030405"]) == 0
     text = capsys.readouterr().out
     assert "throughput: 20 runs" in text
-    assert "interleaved comparisons of 10 runs a side" in text
-    assert "of 2 comparisons of 5 runs a side that share no run" in text
+    assert "interleaved comparisons of 10 runs per side" in text
+    assert "of 2 comparisons of 5 runs per side that share no run" in text
     assert "a difference of 5 % takes about" in text
     (saved,) = (tmp_path / "results" / "noise").iterdir()
     document = json.loads(saved.read_text())

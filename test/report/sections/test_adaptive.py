@@ -59,7 +59,7 @@ def test_after_a_round_it_says_who_goes_on_and_why_the_others_do_not(tmp_path: P
         "valkey-glide": False,
         "none": True,
     }
-    assert found["concluded"] == ["iovalkey is slower than valkey-glide (0.83×, 0.83–0.84×, 5 runs a side)"]
+    assert found["concluded"] == ["iovalkey is slower than valkey-glide (0.83×, 0.83–0.84×, 5 runs per side)"]
     assert found["not_concluded"] == [
         "none, light · realistic · 50 connections · 5 s: 5 runs that count are too few for an interval: "
         "it takes 6"

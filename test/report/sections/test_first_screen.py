@@ -47,7 +47,9 @@ def test_who_is_not_told_apart_shares_the_top() -> None:
         "No difference in throughput is shown between iovalkey@valkey+same-script and "
         "node-redis@valkey+same-script (" in text
     )
-    assert re.search(r"because the interval reaches into and beyond ±2 %; about \d+ runs a side would", text)
+    assert re.search(
+        r"because the interval reaches into and beyond ±2 %; about \d+ runs per side would", text
+    )
 
 
 def test_five_targets_of_five_runs_are_too_few_for_ten_comparisons() -> None:
@@ -58,8 +60,8 @@ def test_five_targets_of_five_runs_are_too_few_for_ten_comparisons() -> None:
         for run, factor in enumerate(JITTER, start=1)
     ]
     (answer,) = decision_cells(cells(summaries_of(*results)))
-    assert "5 runs a side are too few for 10 comparisons in one family" in answer.groups[0].sentence
-    assert "about 6 runs a side would decide" in answer.groups[0].sentence
+    assert "5 runs per side are too few for 10 comparisons in one family" in answer.groups[0].sentence
+    assert "about 6 runs per side would decide" in answer.groups[0].sentence
     assert "fastest" not in answer.groups[0].sentence
 
 

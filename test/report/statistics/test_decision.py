@@ -47,7 +47,7 @@ def test_a_difference_below_the_floor_is_none_however_significant() -> None:
 def test_four_runs_are_indicative_and_say_what_it_takes() -> None:
     found = compare_runs(times(1.5)[:4], STEADY)
     assert found.status == "indicative"
-    assert found.reason == "4 runs a side cannot show a difference, it takes at least 5"
+    assert found.reason == "4 runs per side cannot show a difference, it takes at least 5"
     assert (found.p, found.p_holm, found.runs_needed) == (None, None, 5)
     assert compare_runs([900], [1000]).runs_needed is None
 

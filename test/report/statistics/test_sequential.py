@@ -17,7 +17,7 @@ def rounds(values: list[float]) -> dict[int, float]:
 
 
 def study(count: int, cv: float, ratio: float, schedule: LookSchedule = LOOKS) -> tuple[Counter[str], float]:
-    """Statuses of so many samples of sides, and runs a side on average."""
+    """Statuses of so many samples of sides, and runs per side on average."""
     most = schedule.looks[-1]
     new, base = sides(np.random.default_rng(20260102), count, most, cv, ratio=ratio)
     found: Counter[str] = Counter()
