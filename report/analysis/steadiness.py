@@ -38,7 +38,7 @@ def control_spread_percent(summary: Summary) -> float | None:
 def unsteady_controls(summaries: Iterable[Summary]) -> tuple[UnsteadyControl, ...]:
     """The controls of a campaign that spread by more than `MAX_CONTROL_SPREAD_PERCENT`, the worst first.
 
-    A control of an open loop answers what it is offered, and tells nothing.
+    A control of an open loop answers what it is offered, and shows nothing.
     """
     found = [
         UnsteadyControl(summary, spread)

@@ -181,7 +181,7 @@ def differences(ours: Facts, theirs: Facts) -> list[str]:
     """How two environments differ: `CPU: A, there B`."""
     one, other = dict(ours), dict(theirs)
     return [
-        f"{name}: {one.get(name, 'not said')}, there {other.get(name, 'not said')}"
+        f"{name}: {one.get(name, 'not known')}, there {other.get(name, 'not known')}"
         for name in dict.fromkeys([*one, *other])
         if one.get(name) != other.get(name)
     ]

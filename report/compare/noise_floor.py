@@ -69,33 +69,35 @@ def measured_noise(
 
 
 def floor_of(
-    asked: float,
+    requested: float,
     drift_excluded: bool,
     noise: tuple[float, str] | None,
     pairs: Sequence[tuple[Sequence[float], Sequence[float]]],
 ) -> Floor:
-    """What was asked for; across campaigns, the larger of that and the host's noise.
+    """The requested floor; across campaigns, the larger of it and the host's noise.
 
     Args:
-        asked: a share.
+        requested: a share.
         drift_excluded: both sides are of one interleaved campaign.
-        noise: measured on this host, with the name of the campaign; else the spread of the runs tells it.
+        noise: measured on this host, with the name of the campaign; else the spread of the runs is used.
         pairs: all that is compared; the noisiest counts.
     """
     if drift_excluded:
-        return Floor(asked, f"±{percent_text(asked)}")
+        return Floor(requested, f"±{percent_text(requested)}")
     by_spread, runs = _by_spread(pairs)
     if noise:
         share, source = noise[0], f"measured in campaign {noise[1]}"
     elif by_spread is not None:
         share, source = by_spread, "by the spread of these runs, as no `noise` was measured here"
     else:
-        return Floor(asked, f"±{percent_text(asked)} (noise of this host: not known)")
-    if share > asked and share >= MAX_NOISE:
+        return Floor(requested, f"±{percent_text(requested)} (noise of this host: not known)")
+    if share > requested and share >= MAX_NOISE:
         return Floor(share, "", _unsteady(noise, runs))
-    larger = max(asked, share)
-    if larger == asked:
-        return Floor(asked, f"±{percent_text(asked)} (noise of this host: ±{percent_text(share)}, {source})")
+    larger = max(requested, share)
+    if larger == requested:
+        return Floor(
+            requested, f"±{percent_text(requested)} (noise of this host: ±{percent_text(share)}, {source})"
+        )
     return Floor(share, f"the noise of this host (±{percent_text(share)}, {source})")
 
 

@@ -40,8 +40,8 @@ def _pair(pair: Pair) -> dict[str, Any]:
 
 
 def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """One a ranking: under which load, what it says, and each row compared with each, by throughput, and
-    apart from that by p99 (open loop alone) and by the server's CPU per request."""
+    """One per ranking: its load, its sentence, and each row compared with each: by throughput, p99 (open loop
+    only) and the server's CPU per request."""
     found = []
     for cell, shown in zip(cells, decision_cells(cells), strict=True):
         for ranking, group in zip(cell.rankings, shown.groups, strict=True):

@@ -15,7 +15,7 @@ from report.statistics.decision import DEFAULT_FLOOR
 from report.statistics.median import median_interval
 from report.statistics.sequential import LookSchedule, Stop, stop_of_side
 
-#: Why a configuration was not run any more.
+#: Why a configuration got no more runs.
 _STOPPED: dict[Stop, str] = {
     "decided": "its order is decided",
     "tight": "its interval is tight",
@@ -34,11 +34,11 @@ _ENDED = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One configuration: how many runs it took, and why no more."""
+    """One configuration: how many runs it took, and why it got no more."""
 
     summary: Summary
     stop: tuple[int, Stop] | None
-    """The look after which it was not run any more; None: it goes on."""
+    """The look after which it got no more runs; None: it continues."""
 
     @property
     def load(self) -> str:
@@ -65,9 +65,9 @@ class Adaptive:
     rows: tuple[Row, ...]
     concluded: tuple[Conclusion, ...]
     unsettled: tuple[Conclusion, ...]
-    """What was not concluded, and what it would take."""
+    """What was not concluded, and how many more runs that needs."""
     ended: str | None
-    """`decided`, `max runs` or `budget`; None: it goes on, or was interrupted."""
+    """`decided`, `max runs` or `budget`; None: it continues, or was interrupted."""
     most: int
     fewest: int
 

@@ -47,7 +47,7 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
     """The host and the runtime; empty without a manifest. What could not be read is not there.
 
     Args:
-        summaries: all rows; they tell which stores already ran.
+        summaries: all rows; they show which stores already ran.
     """
     if campaign.manifest is None:
         return []

@@ -65,9 +65,9 @@ class Family:
     comparisons: tuple[Comparison, ...]
     """Of each side (as new) with each one before it, in the order of `itertools.combinations`."""
     settled: tuple[int | None, ...]
-    """The look at which each of them was settled; None: it is open."""
+    """The look at which each of them was decided; None: it is open."""
     stops: tuple[tuple[int, Stop] | None, ...]
-    """Of each side: the look after which it was not run any more, and why; None: it goes on."""
+    """Of each side: the look after which it got no more runs, and why; None: it continues."""
 
 
 def compare_in_looks(
@@ -77,7 +77,7 @@ def compare_in_looks(
     floor: float = DEFAULT_FLOOR,
     higher_is_better: bool = True,
 ) -> Family:
-    """What is known of the sides of one ranking after so many rounds: the same whenever it is asked.
+    """What so many rounds show of the sides of one ranking; equal arguments give equal results.
 
     At each look every open pair is compared by the rule of `compare_family`, at the look's share α of 5 %:
     the test of the family by Holm's correction at α, the interval leaving out α on each side, and never more
@@ -86,8 +86,7 @@ def compare_in_looks(
 
     Error: at each look, Holm's correction for the comparisons that no look has told apart calls two equal
     sides different with a probability of at most α, so all looks together in at most 5 %, whatever was
-    stopped in between. In the same way `no difference` is said of sides that differ by the floor in at most
-    5 %.
+    stopped in between. In the same way, sides that differ by the floor get `no difference` in at most 5 %.
 
     Args:
         sides: two or more.
@@ -177,8 +176,8 @@ def _is_hopeless(new: Sequence[float], base: Sequence[float], floor: float, sche
 def stop_of_side(
     side: Side, schedule: LookSchedule, rounds: int, floor: float = DEFAULT_FLOOR
 ) -> tuple[int, Stop] | None:
-    """When a side that nothing is compared with was not run any more: once the interval of its median was
-    tight, i.e. within ± `floor` of it; or if none of its runs counts by then. None: it goes on.
+    """When a side that nothing is compared with got no more runs: once the interval of its median was tight,
+    i.e. within ± `floor` of it; or if none of its runs counts by then. None: it continues.
 
     Nothing is claimed but the interval, and how narrow it is hardly depends on where it lies (Y. S. Chow and
     H. Robbins, 1965, on intervals of fixed width): the looks share nothing here.
