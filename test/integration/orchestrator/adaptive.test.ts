@@ -32,7 +32,7 @@ test(
     expect(code, stderr).toBe(0);
     expect(stdout).toContain("5 runs completed, 5 missing");
     expect(stdout).toMatch(/, run 6: \d+ requests/);
-    expect(stdout).toContain("after round 5: 2 configurations go on");
+    expect(stdout).toContain("after round 5: 2 configurations continue");
     const { adaptive, configurations } = summaryOf(campaign);
     expect(campaign.manifest.adaptive?.ended?.round).toBe(6);
     expect(adaptive.configurations.map(({ runs }) => runs)).toEqual([6, 6]);
