@@ -81,6 +81,7 @@ def test_few_runs_and_no_root_are_refused(
     assert "give --output DIR" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_host_too_unsteady_to_compare_says_so_without_absurd_figures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
