@@ -62,9 +62,9 @@ def main() -> int:
         missed += not reached
         used[pair["kind"]].append(runs)
         name = f"{pair['campaign']}: {pair['new']} ÷ {pair['base']}"
-        told = [f"{each.status} ({_interval(each)})" for each in (fixed, auto)]
+        texts = [f"{each.status} ({_interval(each)})" for each in (fixed, auto)]
         mark = "" if reached else "  MISSED"
-        print(f"{pair['kind']:12} {name:46} {told[0]:42} {told[1]:42} {runs:3d}{mark}")
+        print(f"{pair['kind']:12} {name:46} {texts[0]:42} {texts[1]:42} {runs:3d}{mark}")
     print()
     every = sum(len(runs) for runs in used.values())
     for kind, runs_of in used.items():

@@ -137,8 +137,8 @@ def alarms() -> None:
         for order in ("interleaved", "consecutive"):
             for cv in (0.01, 0.02):
                 found = judged(*drifting(rng, FAST, 10, cv, drift, order))
-                told = f"{found.flagged:6.2%} {found.rejected:6.2%}"
-                print(f"  {drift}, {order:11}, deviation {100 * cv:.0f} %: {told}")
+                shares = f"{found.flagged:6.2%} {found.rejected:6.2%}"
+                print(f"  {drift}, {order:11}, deviation {100 * cv:.0f} %: {shares}")
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ class Adaptive:
     rows: tuple[Row, ...]
     concluded: tuple[Conclusion, ...]
     unsettled: tuple[Conclusion, ...]
-    """What was not concluded, and how many more runs that needs."""
+    """What is inconclusive, and how many more runs that needs."""
     ended: str | None
     """`decided`, `max runs` or `budget`; None: it continues, or was interrupted."""
     most: int

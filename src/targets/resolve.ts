@@ -28,7 +28,7 @@ export type Availability = (store: string) => boolean | string;
 /** A target with all defaults filled in, or the reason why it cannot be measured here. */
 export type Resolution = { target: Target; note?: string } | { skip: string };
 
-/** @throws usageError with the didYouMean valid id */
+/** @throws usageError with the nearest valid id */
 function find<Thing extends { id: string }>(kind: string, list: readonly Thing[], id: string): Thing {
   requireKnown(
     kind,

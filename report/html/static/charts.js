@@ -120,7 +120,7 @@
     return { ...trace, ...bar, y: trace.y.map((id) => places.get(id)) };
   }
 
-  /** A legend beside the lines takes their room where it is narrow: there it stands under them. */
+  /** On a narrow page the legend stands below the lines, because beside them it leaves too little space. */
   function viewLayout({ meta, ...layout }, traces, narrow) {
     if (!narrow) return layout;
     const entries = traces.filter(({ showlegend }) => showlegend !== false).length;

@@ -81,7 +81,7 @@ export function campaignReadme(manifest: Manifest): string {
     "",
     ...list("Configurations", configurations),
     ...list("Concluded", manifest.adaptive?.ended?.concluded ?? []),
-    ...list("Not concluded", manifest.adaptive?.ended?.not_concluded ?? []),
+    ...list("Inconclusive", manifest.adaptive?.ended?.not_concluded ?? []),
     ...list(
       "Stores",
       Object.entries(stores).map(
