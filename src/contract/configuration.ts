@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { measuredKindSchema } from "./role.js";
 import { idSchema, targetFileName, targetSchema } from "./target.js";
 
 /** The quota of each key: `points` in a fixed window; a key that exceeds it is blocked for `block_s` (0: not at all). */
@@ -9,6 +10,17 @@ export const limitsSchema = z.strictObject({
   block_s: z.int().min(0).max(86_400),
 });
 export type Limits = z.infer<typeof limitsSchema>;
+
+/**
+ * Where the load enters: at the server, over HTTP, or at the limiter, which the load generator calls itself. Figures of
+ * different layers are never ranked with each other.
+ */
+export const layers = ["server", "limiter"] as const;
+export const layerSchema = z.enum(layers);
+export type Layer = (typeof layers)[number];
+
+/** The most servers of a run. */
+export const MAX_SERVERS = 16;
 
 export const workloadSchema = z.strictObject({
   id: idSchema,
@@ -30,7 +42,7 @@ export const DEFAULT_POOL = 200;
  * How hard. Closed: N connections that each wait for their answer, which measures capacity. Open: R requests/s whether or
  * not answers come, on up to N connections, which measures latency at that rate.
  */
-const loadSchema = z.discriminatedUnion("model", [
+export const loadSchema = z.discriminatedUnion("model", [
   z.strictObject({ model: z.literal("closed"), connections: z.int().min(1) }),
   z.strictObject({
     model: z.literal("open"),
@@ -57,19 +69,36 @@ function loadFileName(load: Load): string {
 }
 
 /** When a run ends: after a time, or after a number of requests. */
-const extentSchema = z.union([
+export const extentSchema = z.union([
   z.strictObject({ duration_s: z.number().positive() }),
   z.strictObject({ requests: z.int().min(1) }),
 ]);
+export type Extent = z.infer<typeof extentSchema>;
 
-const capsSchema = z.strictObject({
+/** How much of the machine a role may use. An absent member means no limit. */
+export const capsSchema = z.strictObject({
+  /** Cores' worth of CPU time. */
   cpus: z.number().positive().optional(),
   memory_bytes: z.int().positive().optional(),
+  /** Cores it may run on, as the engine writes them: `0-1,3`. */
+  cpuset: z.string().optional(),
 });
+export type Caps = z.infer<typeof capsSchema>;
 
-/** One row of the report: target × workload × traffic × load × extent, under limits and caps. */
+/** Caps by kind of role: every role of a kind has the same. Kinds without caps are absent. */
+export const kindCapsSchema = z.partialRecord(measuredKindSchema, capsSchema);
+export type KindCaps = z.infer<typeof kindCapsSchema>;
+
+/** The workload at the limiter layer, where no endpoint is called. */
+export const NO_WORKLOAD = { id: "none" } as const;
+
+/** One row of the report: layer × target × servers × workload × traffic × load × extent, under limits and caps. */
 export const configurationSchema = z.strictObject({
+  layer: layerSchema,
   target: targetSchema,
+  /** Number of servers on the one store; 0 at the limiter layer. */
+  servers: z.int().min(0).max(MAX_SERVERS),
+  /** `NO_WORKLOAD` at the limiter layer. */
   workload: workloadSchema,
   traffic: idSchema,
   load: loadSchema,
@@ -77,8 +106,8 @@ export const configurationSchema = z.strictObject({
   limits: limitsSchema,
   /** The store is external: the user runs it, not the harness. */
   external_store: z.literal(true).optional(),
-  /** Caps by role; empty where the runtime applies none. */
-  caps: z.record(z.string(), capsSchema),
+  /** The caps that the engine applies; empty where the runtime applies none. */
+  caps: kindCapsSchema,
 });
 export type Configuration = z.infer<typeof configurationSchema>;
 
@@ -101,10 +130,19 @@ export function configurationHash(configuration: Configuration): string {
   return createHash("sha256").update(canonicalJson(identity)).digest("hex").slice(0, 16);
 }
 
-/** `{target}_{workload}_{load}_{duration}s[_{traffic}]`, for people; programs read the identity from the JSON. */
+/**
+ * `{target}_{workload}_{load}_{duration}s[_{n}servers][_{traffic}]`, for people; programs read the identity from the JSON.
+ * At the limiter layer the layer stands in the place of the workload.
+ */
 export function configurationFileName(configuration: Configuration, defaultTraffic: string): string {
-  const { target, workload, traffic, load, extent } = configuration;
+  const { layer, target, servers, workload, traffic, load, extent } = configuration;
   const length = "duration_s" in extent ? `${extent.duration_s}s` : `${extent.requests}r`;
-  const name = [targetFileName(target.label), workload.id, loadFileName(load), length];
+  const name = [
+    targetFileName(target.label),
+    layer === "server" ? workload.id : layer,
+    loadFileName(load),
+    length,
+    ...(servers > 1 ? [`${servers}servers`] : []),
+  ];
   return (traffic === defaultTraffic ? name : [...name, traffic]).join("_");
 }

@@ -5,7 +5,8 @@ import { pluginFactsSchema } from "./plugins.js";
 import { runtimeFactsSchema } from "./result.js";
 
 export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
-export const MANIFEST_SCHEMA_VERSION = 1;
+/** History: 1 — first format; 2 — the configurations and caps of result schema 2. */
+export const MANIFEST_SCHEMA_VERSION = 2;
 
 /** Facts about the host that can affect a figure (M19). Members that this system does not report are absent. */
 const machineSchema = z.strictObject({

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { configurationSchema } from "./configuration.js";
 
 export const PLAN_SCHEMA = "ratelimit-bench/plan";
-export const PLAN_SCHEMA_VERSION = 1;
+/** History: 1 — first format; 2 — the configurations of result schema 2. */
+export const PLAN_SCHEMA_VERSION = 2;
 
 const configurationHashSchema = z.string().regex(/^[0-9a-f]{16}$/);
 

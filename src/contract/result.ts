@@ -1,6 +1,15 @@
 import { z } from "zod";
-import { arrivalsSchema, configurationSchema, workloadSchema } from "./configuration.js";
+import {
+  capsSchema,
+  configurationSchema,
+  extentSchema,
+  kindCapsSchema,
+  layerSchema,
+  loadSchema,
+  workloadSchema,
+} from "./configuration.js";
 import { pluginFactsSchema } from "./plugins.js";
+import { measuredKindSchema } from "./role.js";
 import { scheduleCountsSchema, scheduleSchema } from "./schedule.js";
 import {
   clientSettingsSchema,
@@ -12,8 +21,8 @@ import {
 import { storeEvidenceSchema } from "./store.js";
 
 export const RESULT_SCHEMA = "ratelimit-bench/result";
-/** History: 1 — first format. */
-export const RESULT_SCHEMA_VERSION = 1;
+/** History: 1 — first format; 2 — layers, any number of servers, stores that do not speak RESP, roles by kind. */
+export const RESULT_SCHEMA_VERSION = 2;
 
 const count = z.int().min(0);
 const ms = z.number().min(0);
@@ -38,15 +47,15 @@ const countsSchema = z.strictObject({
   sent: count,
   allowed: count,
   limited: count,
-  /** Answers that are neither 2xx nor 429. */
+  /** Answers that are neither allowed nor limited. */
   failed_answers: count,
   /** Requests whose connection ended before the answer. */
   connection_errors: count,
   timed_out: count,
   /** In flight when the window closed, at most one per connection; in no figure. */
   cut: count,
-  /** Answers by HTTP status. */
-  by_status: z.record(z.string().regex(/^\d{3}$/), count),
+  /** Answers by the driver's code: the HTTP status, or at the limiter layer the outcome. */
+  by_code: z.record(z.string().regex(/^[0-9a-z_-]{1,40}$/), count),
 });
 export type Counts = z.infer<typeof countsSchema>;
 
@@ -106,6 +115,7 @@ const sampleSchema = z.strictObject({
   p99_ms: ms.optional(),
   /** 0 to 1, of the busiest worker's event loop in this interval. */
   generator_event_loop_utilisation: z.number().min(0).max(1).optional(),
+  /** Of all servers together, like the two below; the utilisation is that of the busiest. */
   server_cpu_percent: z.number().min(0).optional(),
   server_heap_used_bytes: count.optional(),
   server_resident_bytes: count.optional(),
@@ -113,31 +123,25 @@ const sampleSchema = z.strictObject({
 });
 export type Sample = z.infer<typeof sampleSchema>;
 
-/** How much of the machine a role may use, as the engine applies it. An absent member means no limit. */
-const appliedCapsSchema = z.strictObject({
-  /** Cores' worth of CPU time. */
-  cpus: z.number().positive().optional(),
-  memory_bytes: count.optional(),
-  cpuset: z.string().optional(),
-});
-
 /** The resources that one role used in the window, from cumulative counters at both ends. */
 const roleResourcesSchema = z.strictObject({
+  kind: measuredKindSchema,
   /** How it was read, e.g. `process.cpuUsage`, `pidusage`, `cgroup`. */
   source: z.string(),
   cpu_us: count,
   /** Of one core: 100 is one core busy for the whole window. */
   cpu_percent: z.number().min(0),
   /**
-   * Per request that the server answered between the drained readings around the window or, without the server's count,
-   * per sent request. Absent without requests.
+   * Per request that the servers answered between the drained readings around the window or, without their count, per
+   * sent request; at the limiter layer per decision. Absent without requests.
    */
   cpu_us_per_request: z.number().min(0).optional(),
   /** How long its threads were ready to run but had no CPU. Absent if the system does not report it. */
   run_delay_us: count.optional(),
   resident_bytes_mean: count.optional(),
   resident_bytes_max: count.optional(),
-  caps: appliedCapsSchema.optional(),
+  /** As the engine applies them. */
+  caps: capsSchema.optional(),
   /** Throttling by the CPU cap in the window, in periods of the scheduler. Absent without a cap. */
   throttling: z.strictObject({ periods: count, throttled_periods: count, throttled_us: count }).optional(),
   network: z.strictObject({ received_bytes: count, sent_bytes: count }).optional(),
@@ -169,16 +173,19 @@ const hostLoadSchema = z.strictObject({
 });
 export type HostLoad = z.infer<typeof hostLoadSchema>;
 
-/** What our server reports about itself; absent for a foreign URL. */
-const serverEvidenceSchema = z.strictObject({
+/** A process that calls the limiter, as it reports itself: one of our servers or, at the limiter layer, the generator. */
+const consumerEvidenceSchema = z.strictObject({
+  /** Its role. */
+  id: z.string(),
   run_nonce: z.string(),
   /** The full text of its target. */
   target: z.string(),
+  /** Empty at the limiter layer. */
   workloads: z.array(workloadSchema),
   /** The limiter's script, which separates the client from its script; absent without a store. */
   limiter_script: limiterScriptSchema.optional(),
   client_settings: clientSettingsSchema,
-  /** Plugins that the server loaded; absent without any. */
+  /** Plugins that it loaded; absent without any. */
   plugins: z.array(pluginFactsSchema).optional(),
   /** Readings at drained moments: before any load, when the window opened, after the last answer. */
   at_start: usageSchema,
@@ -186,7 +193,13 @@ const serverEvidenceSchema = z.strictObject({
   at_end: usageSchema,
   /** Consumes in the window. */
   consumes: consumesSchema.optional(),
+  /**
+   * Consumes that loaded the limiter's scripts after the first reading of the store, at the limiter layer alone: the store
+   * counts them too (M8). Absent where the limiter does not say how many they were.
+   */
+  preload_consumes: count.optional(),
 });
+export type ConsumerEvidence = z.infer<typeof consumerEvidenceSchema>;
 
 const predictionSchema = z.strictObject({
   limited_share: z.number().min(0).max(1),
@@ -203,6 +216,7 @@ const limitedBySchema = z.strictObject({
     "server CPU",
     "store CPU",
     "generator",
+    "client",
     "host CPU",
     "quota",
     "network",
@@ -225,10 +239,8 @@ export const runtimeFactsSchema = z.strictObject({
   /** The store came with the project's Python packages. */
   embedded_store: z.boolean(),
   caps_applied: z.boolean(),
-  /** The requested caps by kind of part; the applied caps are with each role. Absent if none are applied. */
-  caps: z
-    .strictObject({ store: appliedCapsSchema, server: appliedCapsSchema, generator: appliedCapsSchema })
-    .optional(),
+  /** By kind of role. Absent if none are applied. */
+  caps: kindCapsSchema.optional(),
 });
 
 /** Milliseconds with microsecond precision. */
@@ -268,20 +280,17 @@ const identity = {
 
 /** The generator's settings, in every measured result, also for a foreign URL. */
 const requestSchema = z.strictObject({
-  url: z.string(),
+  layer: layerSchema,
+  /** Base addresses, one per server; empty at the limiter layer. */
+  urls: z.array(z.string()),
   label: z.string(),
   workload: z.string(),
   traffic: z.string(),
-  /** In an open loop the maximum. */
-  connections: z.int().min(1),
-  /** Open loop only, like `arrivals`. */
-  rate_per_second: z.number().positive().optional(),
-  arrivals: arrivalsSchema.optional(),
+  load: loadSchema,
+  extent: extentSchema,
   workers: z.int().min(1),
   warmup_s: z.number().min(0),
   seed: z.int().min(0),
-  duration_s: z.number().positive().optional(),
-  requests: z.int().min(1).optional(),
   timeout_s: z.number().positive(),
 });
 
@@ -301,11 +310,11 @@ export const measuredResultSchema = z.strictObject({
   /** Percentiles with too few samples (M18), which reports mark. */
   unsupported: z.array(z.string()),
   rate_limit_hits: count,
-  /** Server, mean % of one core in the window. Absent for a foreign URL, like `memory_usage`. */
+  /** All servers, mean % of one core in the window. Absent without one of ours, like `memory_usage`. */
   cpu_usage: z.number().min(0).optional(),
-  /** Server, mean heap used, bytes. */
+  /** All servers, mean heap used, bytes. */
   memory_usage: z.number().min(0).optional(),
-  /** Server, mean resident set, bytes. */
+  /** All servers, mean resident set, bytes. */
   memory_resident: z.number().min(0).optional(),
   errors: count,
   timeouts: count,
@@ -314,7 +323,11 @@ export const measuredResultSchema = z.strictObject({
   generators: z.array(generatorPartSchema).min(1),
   samples: z.array(sampleSchema),
   prediction: predictionSchema.optional(),
-  server: serverEvidenceSchema.optional(),
+  /** Empty for a foreign URL. */
+  consumers: z.array(consumerEvidenceSchema),
+  /** Calls of the limiter per request in the window, and descriptors that one call decides; absent without a limiter. */
+  calls_per_request: z.number().positive().optional(),
+  descriptors_per_call: z.number().positive().optional(),
   store: storeEvidenceSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   /** Absent if the system does not report it. */

@@ -49,14 +49,19 @@ export const healthSchema = z.strictObject({
 });
 export type Health = z.infer<typeof healthSchema>;
 
-/** Consumes since the start of the server: one for each descriptor of a request. */
+/** Consumes since the start of the process: one for each descriptor of a request. */
 export const consumesSchema = z.strictObject({
+  /** Calls of the limiter: one may decide on all descriptors of a request. */
+  calls: z.int().min(0),
   allowed: z.int().min(0),
   limited: z.int().min(0),
   failed: z.int().min(0),
 });
 
-/** `GET /usage`: cumulative counters of the server process. The caller computes differences over a window. */
+/**
+ * `GET /usage`: cumulative counters of the server process; at the limiter layer those of the load generator. The reader
+ * computes differences over a window.
+ */
 export const usageSchema = z.strictObject({
   run_nonce: z.string(),
   uptime_s: z.number().min(0),
@@ -74,3 +79,4 @@ export const usageSchema = z.strictObject({
   consumes: consumesSchema.optional(),
 });
 export type Usage = z.infer<typeof usageSchema>;
+export type Consumes = z.infer<typeof consumesSchema>;

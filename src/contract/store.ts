@@ -5,18 +5,37 @@ const count = z.int().min(0);
 /** Script calls of one node by command: all calls, and those of them that failed (e.g. with NOSCRIPT). */
 const scriptCallsSchema = z.record(z.string(), z.strictObject({ calls: count, failed: count }));
 
-/** One store node at a drained moment. */
+/**
+ * Evidence that a store may be unable to give. A rule that needs missing evidence is not applicable:
+ * `decisions` and `scripts` counted by the store, `keys` and `evictions`, `restarts` (a `run_id`), `memory`, `cpu`.
+ */
+export const evidenceNames = [
+  "decisions",
+  "scripts",
+  "keys",
+  "evictions",
+  "restarts",
+  "memory",
+  "cpu",
+] as const;
+export type EvidenceName = (typeof evidenceNames)[number];
+
+/** One store node at a drained moment. Evidence that this store does not give is absent. */
 const storeReadingSchema = z.strictObject({
-  run_id: z.string(),
   version: z.string(),
   uptime_s: count,
-  keys: count,
-  evicted_keys: count,
-  expired_keys: count,
-  used_memory_bytes: count,
-  script_calls: scriptCallsSchema,
-  cpu_user_us: count,
-  cpu_system_us: count,
+  /** Identifies the process: another one after a restart. */
+  run_id: z.string().optional(),
+  /** Decisions of the limiter that reached this node. */
+  decisions: count.optional(),
+  /** The commands that carried them; only for limiters with a script. */
+  script_calls: scriptCallsSchema.optional(),
+  keys: count.optional(),
+  evicted_keys: count.optional(),
+  expired_keys: count.optional(),
+  used_memory_bytes: count.optional(),
+  cpu_user_us: count.optional(),
+  cpu_system_us: count.optional(),
 });
 export type StoreReading = z.infer<typeof storeReadingSchema>;
 

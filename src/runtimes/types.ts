@@ -1,7 +1,10 @@
+import type { Caps } from "../contract/configuration.js";
 import type { Node } from "../contract/env.js";
 import type { VersionFacts } from "../contract/library-versions.js";
 import type { PluginFacts } from "../contract/plugins.js";
 import type { RunDelays } from "./run-delay.js";
+
+export type { Caps } from "../contract/configuration.js";
 
 /** What the runtime gives a part: an address, and a folder that is removed when the part stops. */
 export interface PartAllocation extends Node {
@@ -16,23 +19,27 @@ export interface PartAllocation extends Node {
   versions?: string;
 }
 
-/** How much of the machine a part may use. An absent member means no limit. */
-export interface Caps {
-  /** Cores' worth of CPU time. */
-  cpus?: number;
-  memory_bytes?: number;
-  /** Cores it may run on, as the engine writes them: `0-1,3`. */
-  cpuset?: string;
+/** A program that parts may run, besides those of this project. */
+export interface ProgramSource {
+  /** By which parts name it, e.g. `valkey`. */
+  id: string;
+  /** Name of the executable, e.g. `valkey-server`. */
+  command: string;
+  /** Path of the executable that the user gave; absent: from PATH, else embedded. */
+  path?: string;
+  /** The image that contains it; absent: it does not run in containers. */
+  image?: string;
 }
+
+/** The programs of this project that a runtime knows by itself; they run in Node.js. */
+export type OwnProgram = "server" | "loadtest";
 
 /** What a runtime starts for a role. Runtimes know only parts, not roles such as server or store. */
 export interface Part {
-  /** Unique within a run, e.g. `server`, `store-1`. */
+  /** Unique within a run, e.g. `server-1`, `store-1`. */
   role: string;
-  /** A program that the runtime can find, e.g. `node`, `valkey-server`. */
+  /** Id of a `ProgramSource`, or of a program of this project. */
   program: string;
-  /** Id of the image that contains the program. */
-  image: string;
   /** Applied where the runtime can. */
   caps?: Caps;
   /** It answers lines of its standard input and ends when the input ends. It is not measured. */
@@ -135,8 +142,10 @@ export interface Runtime {
   images?: Readonly<Record<string, ImageFacts>>;
   /** Conditions that affect every run and that only the runtime knows. */
   conditions?: readonly string[];
-  /** Facts about a program, or the reason why this runtime does not have it. */
-  program(name: string): ProgramFacts | string;
+  /** Facts about the program of that id, or the reason why this runtime does not have it. */
+  program(id: string): ProgramFacts | string;
+  /** The caps as the engine applies them to a part; absent members are not applied. */
+  appliedCaps(caps: Caps): Caps;
   /**
    * Starts a part and waits until it is ready. A part that does not become ready is removed.
    * @param onBegun called with the part as soon as it exists, before it is ready, so that it can be stopped at any time;
@@ -182,10 +191,7 @@ export interface RuntimeDescription {
   /** Number of CPUs for its parts; undefined where the engine does not answer. */
   cpus(): Promise<number | undefined>;
   /** Whether it could start a program, or the reason why not. Does not start or build anything. */
-  has(
-    program: string,
-    options: Pick<RuntimeOptions, "packageFolder" | "programPaths">,
-  ): Promise<true | string>;
+  has(program: ProgramSource, options: Pick<RuntimeOptions, "packageFolder">): Promise<true | string>;
   /** @throws environmentError when it cannot be used */
   open(options: RuntimeOptions): Promise<Runtime>;
   /** Leftovers of dead owners that no lease names, in the order in which they can be removed. */
@@ -199,8 +205,8 @@ export interface RuntimeOptions {
   packageFolder: string;
   /** Parent folder of the parts' folders. */
   workFolder: string;
-  /** Paths that the user gave, by program name. */
-  programPaths: Readonly<Record<string, string>>;
+  /** The programs that its parts may run; it looks for no others. */
+  programs: readonly ProgramSource[];
   /** Plugins that its parts may load; absent without any. */
   plugins?: readonly PluginSource[];
   /** Library versions that its server may load; absent without any. */

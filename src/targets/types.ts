@@ -1,6 +1,7 @@
 import type { Limits } from "../contract/configuration.js";
 import type { Node } from "../contract/env.js";
-import type { ClientSettings, LimiterScript } from "../contract/server-api.js";
+import type { ClientSettings, Consumes, LimiterScript } from "../contract/server-api.js";
+import type { Discovery, EvidenceName, StoreReading } from "../contract/store.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import type { Libraries } from "./libraries.js";
 
@@ -88,6 +89,7 @@ export interface OptionDescription {
   apply(client: ClientDescription, topology: string): ClientDescription | { skip: string };
 }
 
+/** What the limiter decided on one descriptor or, for a request, its most restrictive decision. */
 export type Decision =
   | { outcome: "allowed" }
   | { outcome: "limited"; limit: number; remaining: number; msBeforeNext: number }
@@ -95,20 +97,38 @@ export type Decision =
 
 /** Decides on one key. Never rejects: when the store fails, the outcome is `failed`. */
 export interface Limiter {
-  consume(key: string): Promise<Decision>;
+  /** @param cost points that the request uses; other values than 1 only where `LimiterDescription.takesCost` */
+  consume(key: string, cost?: number): Promise<Decision>;
+}
+
+/** Decides on requests: one call with all descriptors where the system has that, else one call for each. */
+export interface RequestLimiter {
+  /**
+   * Decides on the descriptors of one request and counts the decisions. A key that begins with `EXHAUSTED_KEY_PREFIX` has
+   * a used-up quota. Never rejects.
+   * @param keys one key, or all of them
+   * @returns the most restrictive decision; a failure outweighs a denial, because then the overall decision is unknown
+   */
+  consume(keys: string | readonly string[], cost?: number): Promise<Decision>;
+  /** Since the start; the hot path adds to these plain numbers. */
+  readonly consumes: Readonly<Consumes>;
 }
 
 export interface LimiterDescription {
   id: string;
   package?: string;
+  /** Whether a request may cost more than one point. */
+  takesCost?: boolean;
   /** Why it cannot keep these limits, as the reason of a skip; absent for a limiter that can keep any. */
   unsupportedReason?(limits: Limits): string | undefined;
   /** @deprecated The former name of `unsupportedReason`. */
   lacks?(limits: Limits): string | undefined;
   /**
-   * Makes two limiters on one client: `standard` with the given limits, and `exhausted` with 0 points at the same cost
-   * for the store. When it resolves, scripts are loaded and no key is left in the store.
+   * Makes the limiter on a client. A system that takes one key per call gives a pair: `standard` with the given limits,
+   * and `exhausted` with 0 points at the same cost for the store. A system that takes all descriptors of a request in
+   * one call gives a `RequestLimiter`. When it resolves, scripts are loaded and no key is left in the store.
    * @param libraries where the limiter's library is loaded from; by default the project's own version
+   * @returns undefined for a limiter that admits all
    */
   create(
     client: OpenClient,
@@ -116,31 +136,87 @@ export interface LimiterDescription {
     limits: Limits,
     keyPrefix?: string,
     libraries?: Libraries,
-  ): Promise<LimiterPair | undefined>;
+  ): Promise<LimiterPair | (RequestLimiter & LimiterFacts) | undefined>;
 }
 
-export interface LimiterPair {
+export interface LimiterFacts {
   /** Version of the limiter's library. */
   version?: string;
-  /** The script that both run; absent for a limiter without a script. */
+  /** The script that decides; absent for a limiter without a script. */
   script?: LimiterScript;
+  /** Consumes that loading the scripts took, as the store counts them; absent where it is not known. */
+  preloadConsumes?: number;
+}
+
+export interface LimiterPair extends LimiterFacts {
   standard: Limiter;
   exhausted: Limiter;
 }
 
-/** How a store program is started and read: one entry in `stores/index.ts`. */
+/** A store: one entry in `stores/index.ts`, or in a plugin. */
 export interface StoreDescription {
   id: string;
-  /** Absent for a store in the server's process. */
+  /** Id of the engine that starts, reads and empties it: `resp`, `memcached`; absent for a store in the server's process. */
+  engine?: string;
+  /** Name of its program; absent for a store in the server's process. */
   program?: string;
-  /** The image with the program, and the environment variable that overrides it. */
-  image?: { name: string; variable: string };
-  /** Field of `INFO server` that holds the version. */
-  versionField: string;
-  /** Its configuration file in the project's folder, without address and working folder, which the runtime sets. */
+  /** The image with the program, and the environment variable that overrides it; absent: it does not run in containers. */
+  image?: { name: string; variable?: string };
+  /** Arguments of its program besides address, folder and topology, which the engine gives. */
+  arguments?: readonly string[];
+  /** Topologies in which it can run; absent: all. */
+  topologies?: readonly string[];
+  /** Engine `resp`: field of `INFO server` that holds the version. */
+  versionField?: string;
+  /** Engine `resp`: its configuration file in the project's folder, whose settings become arguments. */
   conf?: string;
-  /** Commands that carry the limiter's script calls, as `INFO commandstats` names them. */
-  scriptCommands: readonly string[];
+  /** Engine `resp`: commands that carry the limiter's decisions, as `INFO commandstats` names them. */
+  decisionCommands?: readonly string[];
+  /** Evidence that this store cannot give although its engine can read it. */
+  withoutEvidence?: readonly EvidenceName[];
+}
+
+/** The address and folder of one store node. */
+export interface NodeAllocation {
+  bind: string;
+  port: number;
+  /** A second port, for nodes that also talk to each other. */
+  secondPort: number;
+  folder: string;
+}
+
+/** How a family of stores is started, formed, emptied and read: one folder in `stores/`. */
+export interface StoreEngine {
+  id: string;
+  /** The arguments of the program of one node. */
+  nodeArguments(store: StoreDescription, topology: TopologyDescription, node: NodeAllocation): string[];
+  /** Evidence that it can read. */
+  evidence: readonly EvidenceName[];
+  /**
+   * Loads the engine's library and connects to each node, which may still be starting.
+   * @param access credentials and encryption of an external store
+   */
+  connect(nodes: readonly Node[], access: StoreAccess): Promise<StoreSession>;
+}
+
+/** Connections to all nodes of a store, in the order of roles. Every method that waits ends by the deadline. */
+export interface StoreSession {
+  /**
+   * Waits until every node answers and, in a cluster, all of them agree.
+   * @throws environmentError with the last problem
+   */
+  ready(topology: string, deadlineMs: number): Promise<void>;
+  /** Forms a cluster of empty nodes. */
+  form(deadlineMs: number): Promise<void>;
+  /** Empties the store and resets its statistics. Only called for a store that the harness has started. */
+  reset(deadlineMs: number): Promise<void>;
+  /** The counters of each node. @throws environmentError when a node is another store */
+  read(store: StoreDescription): Promise<StoreReading[]>;
+  /** Settings of the running store that can affect a figure. */
+  settings(): Promise<Record<string, string>>;
+  /** The type, version, topology and nodes of the store at the first node. */
+  discover(): Promise<Discovery>;
+  close(): void;
 }
 
 /** Number of nodes, and how they are connected. */

@@ -1,3 +1,5 @@
+import type { Outcome } from "../../contract/result.js";
+
 /**
  * One connection of a driver, with at most one request in flight. It connects by itself, and again whenever the
  * connection ends.
@@ -15,8 +17,8 @@ export interface Channel {
 export interface ChannelListener {
   /** The channel is connected and idle. */
   ready(): void;
-  /** @param status HTTP status, from which the driver derives the outcome */
-  answered(status: number): void;
+  /** @param code below 1000; `Driver.codeText` names it */
+  answered(outcome: Outcome, code: number): void;
   /** The connection ended, and with it the request in flight, if there was one. */
   lost(): void;
 }

@@ -1,0 +1,14 @@
+import { z } from "zod";
+
+/** What a started thing of a run is for. Caps, counters, evidence, charts and CSV columns go by it. */
+export const roleKinds = ["server", "store", "generator", "helper"] as const;
+export const roleKindSchema = z.enum(roleKinds);
+export type RoleKind = (typeof roleKinds)[number];
+
+/** The kinds that are measured, in the order in which reports list them: a helper is not. */
+export const measuredKinds = ["server", "store", "generator"] as const satisfies readonly RoleKind[];
+export type MeasuredKind = (typeof measuredKinds)[number];
+export const measuredKindSchema = z.enum(measuredKinds);
+
+/** The id of a role: `store-1`, `server-2`, `generator-1`. @param number from 1 */
+export const roleId = (kind: RoleKind, number: number): string => `${kind}-${number}`;

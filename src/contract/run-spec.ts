@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { extentSchema, layerSchema, limitsSchema, loadSchema, workloadSchema } from "./configuration.js";
+import type { Environment } from "./env.js";
+import { messageOf, usageError } from "./errors.js";
+import { idSchema } from "./target.js";
+
+const RUN_SPEC = "ratelimit-bench/run";
+
+const port = z.int().min(1).max(65_535);
+const nodeSchema = z.strictObject({ host: z.string().min(1).max(253), port });
+
+/** Up to 64 letters, digits, - or _; empty for a program that was started by hand. */
+export const runNonceSchema = z.string().regex(/^[0-9A-Za-z_-]{0,64}$/);
+
+/** The store of a run. Credentials are not part of it: they are in STORE_URL and STORE_CA. */
+const storeSpecSchema = z.strictObject({
+  id: idSchema,
+  topology: idSchema,
+  /** In the order of roles, primaries first; empty for a store in the server's process, or if not known yet. */
+  nodes: z.array(nodeSchema),
+});
+export type StoreSpec = z.infer<typeof storeSpecSchema>;
+
+/** What the server does besides limiting. */
+const serverSpecSchema = z.strictObject({
+  host: z.string().max(253),
+  /** 0: any free port. */
+  port: z.int().min(0).max(65_535),
+  /** Rounds of CPU work of the heavy workload. */
+  complexity: z.int().min(1),
+  /** `silent` means no logger at all. */
+  log_level: z.string().max(10),
+});
+
+/** A server that the load generator addresses. */
+const addressedServerSchema = z.strictObject({
+  /** Its role. */
+  id: z.string().max(40),
+  /** Base address, without a slash at the end. */
+  url: z.url(),
+  /** If not empty, the server must report the same. */
+  run_nonce: runNonceSchema,
+});
+export type AddressedServer = z.infer<typeof addressedServerSchema>;
+
+/** What the load generator does. */
+const generatorSpecSchema = z.strictObject({
+  layer: layerSchema,
+  workload: workloadSchema,
+  traffic: idSchema,
+  load: loadSchema,
+  extent: extentSchema,
+  workers: z.int().min(1).max(64),
+  warmup_s: z.number().min(0),
+  seed: z.int().min(0),
+  timeout_s: z.number().min(1).max(600),
+  /** Connections are spread over them evenly; empty at the limiter layer. */
+  servers: z.array(addressedServerSchema),
+  progress: z.enum(["text", "json"]),
+  /** File to which the result is written instead of standard output. */
+  output_file: z.string().max(4096).optional(),
+});
+export type GeneratorSpec = z.infer<typeof generatorSpecSchema>;
+
+/**
+ * What one run asks of its programs: server, load generator and probe read the same document and take from it what
+ * concerns them. The variables of a program that is started by hand decode into the same type.
+ */
+export const runSpecSchema = z.strictObject({
+  schema: z.literal(RUN_SPEC),
+  run_nonce: runNonceSchema,
+  /** Full text of the target, and its label. */
+  target: z.strictObject({ text: z.string().max(200), label: z.string().max(200) }),
+  /** Absent for a generator that was started by hand: the server names its limits. */
+  limits: limitsSchema.optional(),
+  store: storeSpecSchema,
+  /** Prefix of every key, so that runs on an external store do not share keys. */
+  key_prefix: z.string().regex(/^[0-9A-Za-z:_-]{1,64}$/),
+  /** Paths of plugins, where the program runs. */
+  plugins: z.array(z.string().min(1).max(4096)),
+  /** Folder of the library versions that a target may request; absent: this user's. */
+  versions_folder: z.string().max(4096).optional(),
+  server: serverSpecSchema.optional(),
+  generator: generatorSpecSchema.optional(),
+});
+export type RunSpec = z.infer<typeof runSpecSchema>;
+
+/** The members of a run spec that are the same in every document. */
+export const runSpec = (members: Omit<RunSpec, "schema">): RunSpec => ({ schema: RUN_SPEC, ...members });
+
+/** The environment variable with which a program gets its run spec. */
+export const encodeRunSpec = (spec: RunSpec): Record<string, string> => ({ RUN_SPEC: JSON.stringify(spec) });
+
+/**
+ * The run spec in the variable RUN_SPEC: JSON, or the path of a file that holds it.
+ * @returns undefined where it is not set: the program then reads its own variables
+ * @throws usageError naming the member that is wrong
+ */
+export function decodeRunSpec({ RUN_SPEC: given }: Environment): RunSpec | undefined {
+  if (!given) return undefined;
+  let document: unknown;
+  try {
+    document = JSON.parse(given.trimStart().startsWith("{") ? given : readFileSync(given, "utf8"));
+  } catch (error) {
+    throw usageError(`RUN_SPEC cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  const parsed = runSpecSchema.safeParse(document);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw usageError(`RUN_SPEC: ${issue?.path.join(".") || "the document"}: ${issue?.message ?? "is not valid"}`);
+}
