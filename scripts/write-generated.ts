@@ -6,6 +6,7 @@ import { manifestSchema } from "../src/contract/manifest.js";
 import { MIN_SAMPLES } from "../src/contract/min-samples.js";
 import { planSchema } from "../src/contract/plan.js";
 import { resultSchema } from "../src/contract/result.js";
+import { measuredKinds } from "../src/contract/role.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
 import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
 import { groups } from "../src/targets/groups.js";
@@ -14,7 +15,7 @@ import { biomeImports, importsText } from "./imports.js";
 /**
  * Writes what is generated and committed:
  * - JSON Schemas of the files that programs exchange, which Python validates against, and of campaign files, for editors;
- * - what the report shares: the numbers of M18, the controls;
+ * - what the report shares: the numbers of M18, the controls, the kinds of roles;
  * - the rules for imports, from imports.json: Biome's, and the lists in docs/architecture.md.
  * `--check` compares instead and exits 1 on a difference.
  */
@@ -43,6 +44,7 @@ const generated: Readonly<Record<string, string>> = {
   ),
   "src/contract/generated/min-samples.json": json(MIN_SAMPLES),
   "src/contract/generated/controls.json": json(groups.controls),
+  "src/contract/generated/measured-kinds.json": json(measuredKinds),
   "biome.imports.json": json(biomeImports()),
   [architecture]: read(architecture).replace(
     /(?<=<!-- imports -->\n).*?(?=<!-- \/imports -->)/s,

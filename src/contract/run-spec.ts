@@ -108,5 +108,7 @@ export function decodeRunSpec({ RUN_SPEC: given }: Environment): RunSpec | undef
   const parsed = runSpecSchema.safeParse(document);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  throw usageError(`RUN_SPEC: ${issue?.path.join(".") || "the document"}: ${issue?.message ?? "is not valid"}`);
+  throw usageError(
+    `RUN_SPEC: ${issue?.path.join(".") || "the document"}: ${issue?.message ?? "is not valid"}`,
+  );
 }

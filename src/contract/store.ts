@@ -45,6 +45,8 @@ export const storeEvidenceSchema = z.strictObject({
     z.strictObject({ role: z.string(), at_start: storeReadingSchema, at_end: storeReadingSchema }),
   ),
   settings: z.record(z.string(), z.string()),
+  /** Threads of a node that execute commands; absent: one. */
+  command_threads: z.int().min(1).optional(),
   /** The user runs the store: it is never emptied, its statistics are never reset, and others may use it. */
   external: z.boolean(),
 });

@@ -1,20 +1,23 @@
-import type { Counts } from "../contract/result.js";
+import { sum } from "../contract/numbers.js";
+import type { ConsumerEvidence, Counts } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 
 /** Answers in throughput and latency: a rejection by the limiter is an answer, a failure is not (M1, M9). */
 export const answered = (counts: Counts): number => counts.allowed + counts.limited;
 
 /**
- * The requests that used CPU time between the drained readings around a window: those that the server answered, which
- * are more than the answers in the window. Without the server's count, the requests that were sent.
+ * The requests that used CPU time between the drained readings around a window: those that the consumers finished, which
+ * are more than the answers in the window. Without their count, the requests that were sent.
  */
 export function served(
-  server: { at_window_open: Usage; at_end: Usage } | undefined,
+  consumers: readonly Pick<ConsumerEvidence, "at_window_open" | "at_end">[],
   { sent }: Pick<Counts, "sent">,
 ): number {
-  if (!server) return sent;
+  if (consumers.length === 0) return sent;
   const finished = ({ requests, in_flight }: Usage): number => requests - in_flight;
-  return Math.max(0, finished(server.at_end) - finished(server.at_window_open));
+  return sum(
+    consumers.map(({ at_window_open, at_end }) => Math.max(0, finished(at_end) - finished(at_window_open))),
+  );
 }
 
 /** Requests that failed in any way. Requests cut at the end of the window are not failures. */
@@ -29,21 +32,19 @@ export const failedShare = (counts: Counts): number | undefined =>
 export const accounted = (counts: Counts): number => answered(counts) + failed(counts) + counts.cut;
 
 export function addCounts(parts: readonly Counts[]): Counts {
-  const sum = (pick: (counts: Counts) => number) => parts.reduce((total, part) => total + pick(part), 0);
-  const byStatus: Record<string, number> = {};
+  const total = (pick: (counts: Counts) => number) => sum(parts.map(pick));
+  const byCode: Record<string, number> = {};
   for (const part of parts) {
-    for (const [status, count] of Object.entries(part.by_status)) {
-      byStatus[status] = (byStatus[status] ?? 0) + count;
-    }
+    for (const [code, count] of Object.entries(part.by_code)) byCode[code] = (byCode[code] ?? 0) + count;
   }
   return {
-    sent: sum((counts) => counts.sent),
-    allowed: sum((counts) => counts.allowed),
-    limited: sum((counts) => counts.limited),
-    failed_answers: sum((counts) => counts.failed_answers),
-    connection_errors: sum((counts) => counts.connection_errors),
-    timed_out: sum((counts) => counts.timed_out),
-    cut: sum((counts) => counts.cut),
-    by_status: byStatus,
+    sent: total((counts) => counts.sent),
+    allowed: total((counts) => counts.allowed),
+    limited: total((counts) => counts.limited),
+    failed_answers: total((counts) => counts.failed_answers),
+    connection_errors: total((counts) => counts.connection_errors),
+    timed_out: total((counts) => counts.timed_out),
+    cut: total((counts) => counts.cut),
+    by_code: byCode,
   };
 }

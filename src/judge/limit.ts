@@ -1,4 +1,4 @@
-import { FOREIGN_CPU_PERCENT, type MeasuredResult } from "../contract/result.js";
+import { FOREIGN_CPU_PERCENT, type MeasuredResult, type RoleResources } from "../contract/result.js";
 import { answered } from "./counts.js";
 import type { Evidence } from "./evidence.js";
 
@@ -20,20 +20,16 @@ interface Candidate {
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
-function generator({ generators }: Evidence): Candidate[] {
+/** The load generator; at the limiter layer its workers are the client that is measured. */
+function generator({ generators, request }: Evidence): Candidate[] {
   const workers = generators.flatMap((part) => part.workers);
   const used = Math.max(0, ...workers.map((worker) => worker.event_loop_utilisation));
   const waited = Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
+  const resource = request.layer === "limiter" ? ("client" as const) : ("generator" as const);
   return [
-    { resource: "generator", used, text: `the generator's event loop was ${percent(used)} busy` },
+    { resource, used, text: `the ${resource}'s event loop was ${percent(used)} busy` },
     ...(waited >= STARVED
-      ? [
-          {
-            resource: "generator" as const,
-            used: 1,
-            text: `the generator waited for a CPU ${percent(waited)}`,
-          },
-        ]
+      ? [{ resource, used: 1, text: `the ${resource} waited for a CPU ${percent(waited)}` }]
       : []),
   ];
 }
@@ -53,18 +49,20 @@ function hostCpu({ host_load }: Evidence): Candidate[] {
 }
 
 /** Between the drained readings the loop is only active in the window: the pauses around it are idle. */
-function serverLoop({ server, duration }: Evidence): Candidate[] {
-  if (!server) return [];
-  const active_ms = server.at_end.event_loop_active_ms - server.at_window_open.event_loop_active_ms;
-  const used = Math.min(1, Math.max(0, active_ms) / 1000 / duration);
-  return [{ resource: "server loop", used, text: `the server's event loop was ${percent(used)} busy` }];
+function serverLoops({ consumers, resources, duration }: Evidence): Candidate[] {
+  return consumers
+    .filter(({ id }) => resources[id]?.kind === "server")
+    .map(({ id, at_window_open, at_end }) => {
+      const active_ms = at_end.event_loop_active_ms - at_window_open.event_loop_active_ms;
+      const used = Math.min(1, Math.max(0, active_ms) / 1000 / duration);
+      return { resource: "server loop", used, text: `the event loop of ${id} was ${percent(used)} busy` };
+    });
 }
 
 /** A role compared with its CPU cap. */
-function capped(resource: Limit["resource"], role: string, { resources }: Evidence): Candidate[] {
-  const own = resources[role];
-  const cap = own?.caps?.cpus;
-  if (!own || cap === undefined) return [];
+function capped(resource: Limit["resource"], role: string, own: RoleResources): Candidate[] {
+  const cap = own.caps?.cpus;
+  if (cap === undefined) return [];
   const used = own.cpu_percent / 100 / cap;
   const { periods = 0, throttled_periods = 0 } = own.throttling ?? {};
   const throttled = periods > 0 ? throttled_periods / periods : 0;
@@ -78,13 +76,12 @@ function capped(resource: Limit["resource"], role: string, { resources }: Eviden
   ];
 }
 
-/** A store node executes commands on one thread, so it can use one core at most, whatever its cap. */
-function storeNode(role: string, evidence: Evidence): Candidate[] {
-  const own = evidence.resources[role];
-  if (!own) return [];
-  const used = own.cpu_percent / 100;
-  const oneCore = { resource: "store CPU" as const, used, text: `${role} used ${percent(used)} of one core` };
-  return [oneCore, ...capped("store CPU", role, evidence)];
+/** A store node that executes commands on one thread can use one core at most, whatever its cap. */
+function storeNode(role: string, own: RoleResources, evidence: Evidence): Candidate[] {
+  const threads = evidence.store?.command_threads ?? 1;
+  const used = own.cpu_percent / 100 / threads;
+  const text = `${role} used ${percent(used)} of ${threads === 1 ? "one core" : `its ${threads} threads`}`;
+  return [{ resource: "store CPU", used, text }, ...capped("store CPU", role, own)];
 }
 
 /** A link has its full rate in each direction. */
@@ -111,15 +108,16 @@ function quota({ counts, prediction }: Evidence): Candidate[] {
  * links of the generator's machine state their rate: loopback and bridges do not.
  */
 export function limitOf(evidence: Evidence): Limit {
-  const nodes = Object.keys(evidence.resources).filter((role) => /^store(-|$)/.test(role));
+  const roles = Object.entries(evidence.resources);
+  const ofKind = (kind: RoleResources["kind"]) => roles.filter(([, resources]) => resources.kind === kind);
   const candidates = [
     ...quota(evidence),
     ...hostCpu(evidence),
     ...generator(evidence),
     ...network(evidence),
-    ...serverLoop(evidence),
-    ...capped("server CPU", "server", evidence),
-    ...nodes.flatMap((role) => storeNode(role, evidence)),
+    ...serverLoops(evidence),
+    ...ofKind("server").flatMap(([role, own]) => capped("server CPU", role, own)),
+    ...ofKind("store").flatMap(([role, own]) => storeNode(role, own, evidence)),
   ].sort((a, b) => b.used - a.used);
   const [first] = candidates;
   if (!first || first.used < USED_UP) {

@@ -1,4 +1,4 @@
-import type { Arrivals } from "../contract/configuration.js";
+import type { Load } from "../contract/configuration.js";
 import { rounded } from "../contract/numbers.js";
 import type { GeneratorPart } from "../contract/result.js";
 import type { Schedule } from "../contract/schedule.js";
@@ -25,7 +25,7 @@ export function addSchedules(parts: readonly PartSchedule[]): PartSchedule {
  * @param window_s measured seconds
  */
 export function scheduleOf(
-  requested: { ratePerSecond: number; arrivals: Arrivals },
+  { rate_per_second, arrivals }: Pick<Extract<Load, { model: "open" }>, "rate_per_second" | "arrivals">,
   { lateness, ...counts }: PartSchedule,
   window_s: number,
 ): Schedule {
@@ -33,8 +33,8 @@ export function scheduleOf(
   const ms = (us: number) => Math.round(us) / 1000;
   const at = (percentile: number) => ms(histogram.getValueAtPercentile(percentile));
   return {
-    rate_per_second: requested.ratePerSecond,
-    arrivals: requested.arrivals,
+    rate_per_second,
+    arrivals,
     ...counts,
     achieved_per_second: rounded(counts.sent / window_s, 3),
     ...(counts.sent > 0

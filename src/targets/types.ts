@@ -190,6 +190,8 @@ export interface StoreEngine {
   id: string;
   /** The arguments of the program of one node. */
   nodeArguments(store: StoreDescription, topology: TopologyDescription, node: NodeAllocation): string[];
+  /** Threads of a node that execute commands. */
+  commandThreads: number;
   /** Evidence that it can read. */
   evidence: readonly EvidenceName[];
   /**

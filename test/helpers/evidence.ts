@@ -1,5 +1,6 @@
 import { type Configuration, configurationHash } from "../../src/contract/configuration.js";
-import type { Counts, GeneratorPart } from "../../src/contract/result.js";
+import type { ConsumerEvidence, Counts, GeneratorPart, RoleResources } from "../../src/contract/result.js";
+import type { MeasuredKind } from "../../src/contract/role.js";
 import type { Usage } from "../../src/contract/server-api.js";
 import type { StoreReading } from "../../src/contract/store.js";
 import type { Evidence } from "../../src/judge/evidence.js";
@@ -24,6 +25,7 @@ export const histogramOf = (count: number, us = LATENCY_US) => {
 };
 
 export const configuration: Configuration = {
+  layer: "server",
   target: {
     text: "iovalkey@valkey:standalone",
     label: "iovalkey",
@@ -33,6 +35,7 @@ export const configuration: Configuration = {
     limiter: "rate-limiter-flexible",
     options: [],
   },
+  servers: 1,
   workload: { id: "light" },
   traffic: "realistic",
   load: { model: "closed", connections: CONNECTIONS },
@@ -49,7 +52,7 @@ const counts: Counts = {
   connection_errors: 0,
   timed_out: 0,
   cut: CUT,
-  by_status: { "200": ALLOWED, "429": LIMITED },
+  by_code: { "200": ALLOWED, "429": LIMITED },
 };
 
 const usage = (change: Partial<Usage>): Usage => ({
@@ -63,7 +66,7 @@ const usage = (change: Partial<Usage>): Usage => ({
   event_loop_idle_ms: 900,
   requests: 0,
   in_flight: 0,
-  consumes: { allowed: 0, limited: 0, failed: 0 },
+  consumes: { calls: 0, allowed: 0, limited: 0, failed: 0 },
   ...change,
 });
 
@@ -75,16 +78,23 @@ export const reading = (change: Partial<StoreReading> = {}): StoreReading => ({
   evicted_keys: 0,
   expired_keys: 0,
   used_memory_bytes: 2_000_000,
+  decisions: 0,
   script_calls: {},
   cpu_user_us: 10_000,
   cpu_system_us: 10_000,
   ...change,
 });
 
-const role = () => ({ source: "pidusage", cpu_us: 1_000_000, cpu_percent: 20, samples: [] });
+const role = (kind: MeasuredKind): RoleResources => ({
+  kind,
+  source: "pidusage",
+  cpu_us: 1_000_000,
+  cpu_percent: 20,
+  samples: [],
+});
 
 const part = (): GeneratorPart => ({
-  id: "generator",
+  id: "generator-1",
   workers: [{ connections: CONNECTIONS, counts: { ...counts }, event_loop_utilisation: 0.5 }],
   counts: { ...counts },
   window_s: DURATION_S,
@@ -96,8 +106,28 @@ const part = (): GeneratorPart => ({
 /** Consumes of the whole life of the server in the valid evidence: warm-up and window. */
 export const CONSUMES = SENT + WARMUP;
 
-type Whole = "server" | "store" | "prediction";
+type Whole = "store" | "prediction";
 export type ValidRun = Omit<Evidence, Whole> & { [Part in Whole]-?: NonNullable<Evidence[Part]> };
+
+const consumer = (): ConsumerEvidence => ({
+  id: "server-1",
+  run_nonce: "nonce-1",
+  target: configuration.target.text,
+  workloads: [{ id: "light" }, { id: "heavy", complexity: 10 }],
+  limiter_script: { kind: "evalsha", name_or_sha1: "0".repeat(40) },
+  client_settings: { protocol: "RESP2" },
+  at_start: usage({}),
+  at_window_open: usage({
+    uptime_s: 3,
+    requests: WARMUP,
+    consumes: { calls: WARMUP, allowed: 1_800, limited: 200, failed: 0 },
+  }),
+  at_end: usage({
+    uptime_s: 9,
+    requests: CONSUMES,
+    consumes: { calls: CONSUMES, allowed: CONSUMES - 1_201, limited: 1_201, failed: 0 },
+  }),
+});
 
 /** A run of our own server on a store to which no rule objects. Each call gives a copy that may be spoilt. */
 export function validEvidence(): ValidRun {
@@ -105,7 +135,7 @@ export function validEvidence(): ValidRun {
   const latency = latencyBlock(mergeHistograms([generator.histograms.allowed, generator.histograms.limited]));
   return structuredClone({
     schema: "ratelimit-bench/result" as const,
-    schema_version: 1 as const,
+    schema_version: 2 as const,
     campaign: "20260101_000000",
     run: 1,
     configuration,
@@ -116,15 +146,16 @@ export function validEvidence(): ValidRun {
     notes: [],
     status: "measured" as const,
     request: {
-      url: "http://127.0.0.1:3001",
+      layer: "server" as const,
+      urls: ["http://127.0.0.1:3001"],
       label: "iovalkey",
       workload: "light",
       traffic: "realistic",
-      connections: CONNECTIONS,
+      load: configuration.load,
+      extent: configuration.extent,
       workers: 1,
       warmup_s: 1,
       seed: 1,
-      duration_s: DURATION_S,
       timeout_s: 10,
     },
     duration: DURATION_S,
@@ -142,24 +173,9 @@ export function validEvidence(): ValidRun {
     generators: [generator],
     samples: [],
     prediction: { limited_share: 0.1, seen_share: 0.1, tolerance: 0.01, basis: "traffic" as const },
-    server: {
-      run_nonce: "nonce-1",
-      target: configuration.target.text,
-      workloads: [{ id: "light" }, { id: "heavy", complexity: 10 }],
-      limiter_script: { kind: "evalsha" as const, name_or_sha1: "0".repeat(40) },
-      client_settings: { protocol: "RESP2" },
-      at_start: usage({}),
-      at_window_open: usage({
-        uptime_s: 3,
-        requests: WARMUP,
-        consumes: { allowed: 1_800, limited: 200, failed: 0 },
-      }),
-      at_end: usage({
-        uptime_s: 9,
-        requests: CONSUMES,
-        consumes: { allowed: CONSUMES - 1_201, limited: 1_201, failed: 0 },
-      }),
-    },
+    consumers: [consumer()],
+    calls_per_request: 1,
+    descriptors_per_call: 1,
     store: {
       nodes: [
         {
@@ -168,14 +184,14 @@ export function validEvidence(): ValidRun {
           at_end: reading({
             uptime_s: 12,
             keys: 5_000,
-            script_calls: { evalsha: { calls: CONSUMES + 1, failed: 1 }, eval: { calls: 0, failed: 0 } },
+            ...evalsha(CONSUMES + 1, 1),
           }),
         },
       ],
       settings: { maxmemory: "1073741824" },
       external: false,
     },
-    resources: { server: role(), generator: role(), "store-1": role() },
+    resources: { "server-1": role("server"), "generator-1": role("generator"), "store-1": role("store") },
     host_load: { cpus: 4, busy_cpu_percent: 62, foreign_cpu_percent: 2 },
     versions: { node: "24.0.0", client: "0.4.0", limiter: "11.4.0", store: "9.1.2" },
   });
@@ -195,7 +211,31 @@ export function storeOf(run: ValidRun): { at_start: StoreReading; at_end: StoreR
   return node;
 }
 
-export const evalsha = (calls: number, failed = 0) => ({ script_calls: { evalsha: { calls, failed } } });
+/** The run's only server. */
+export function serverOf(run: ValidRun): ConsumerEvidence {
+  const [server] = run.consumers;
+  if (!server) throw new Error("a server");
+  return server;
+}
+
+/** What a store reports that ran so many scripts. */
+export const evalsha = (calls: number, failed = 0) => ({
+  decisions: calls - failed,
+  script_calls: { evalsha: { calls, failed } },
+});
+
+/** The evidence of a run at the limiter layer: the generator consumes, and no server. */
+export function limiterLayerEvidence(): ValidRun {
+  const run = validEvidence();
+  const { "server-1": _server, ...resources } = run.resources;
+  return {
+    ...run,
+    configuration: { ...configuration, layer: "limiter", servers: 0, workload: { id: "none" } },
+    request: { ...run.request, layer: "limiter", urls: [], workload: "none" },
+    consumers: [{ ...serverOf(run), id: "generator-1", workloads: [], preload_consumes: 0 }],
+    resources,
+  };
+}
 
 /** Adds requests that failed, everywhere where they are counted. */
 export function addFailures(
@@ -207,5 +247,5 @@ export function addFailures(
     counts[kind] += count;
     counts.sent += count;
   }
-  run.server.at_end.requests += count;
+  serverOf(run).at_end.requests += count;
 }

@@ -1,4 +1,5 @@
-import type { StoreReading } from "../../contract/store.js";
+import { sum } from "../../contract/numbers.js";
+import type { StoreEvidence } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
 import { accounted, addCounts, answered, failedShare } from "../counts.js";
 import type { Evidence, Finding, Rule } from "../evidence.js";
@@ -21,31 +22,52 @@ export const throughputFollows: Rule = {
   },
 };
 
-/** Script calls that succeeded: a call of a script that the node does not know fails and is repeated. */
-const successfulCalls = (reading: StoreReading): number =>
-  Object.values(reading.script_calls).reduce((total, { calls, failed }) => total + calls - failed, 0);
+/** Decisions that the store counted between its two readings; undefined where one of its nodes counts none. */
+function storeDecisions({ nodes }: StoreEvidence): number | undefined {
+  const counted = nodes.map(({ at_start, at_end }) =>
+    at_start.decisions === undefined || at_end.decisions === undefined
+      ? undefined
+      : at_end.decisions - at_start.decisions,
+  );
+  return counted.includes(undefined) ? undefined : sum(counted.map((count) => count ?? 0));
+}
 
-function storeReconciles({ server, store, configuration }: Evidence): Finding | undefined {
-  const consumes = server?.at_end.consumes;
-  const before = server?.at_start.consumes;
-  if (!store || !consumes || !before) {
-    const why =
-      configuration && !usesStore(configuration.target) ? "the target has no store" : "no store counters";
-    return { severity: "not applicable", text: `store calls: ${why}` };
+/** Consumes over the whole life of the consumers; undefined where one of them counts none. */
+function consumesOf(consumers: Evidence["consumers"]) {
+  let [decided, failed, preload] = [0, 0, 0];
+  for (const { at_start, at_end, preload_consumes = 0 } of consumers) {
+    const [before, after] = [at_start.consumes, at_end.consumes];
+    if (!before || !after) return undefined;
+    decided += after.allowed + after.limited - before.allowed - before.limited;
+    failed += after.failed - before.failed;
+    preload += preload_consumes;
   }
-  const sum = (reading: "at_start" | "at_end") =>
-    store.nodes.reduce((total, node) => total + successfulCalls(node[reading]), 0);
-  const calls = sum("at_end") - sum("at_start");
-  const decided = consumes.allowed + consumes.limited - before.allowed - before.limited;
-  const uncertain = consumes.failed - before.failed;
+  return { decided, failed, preload };
+}
+
+function storeReconciles({ consumers, store, configuration, request }: Evidence): Finding | undefined {
+  const notApplicable = (why: string): Finding => ({
+    severity: "not applicable",
+    text: `decisions of the store: ${why}`,
+  });
+  if (configuration && !usesStore(configuration.target)) return notApplicable("the target has no store");
+  const consumes = consumesOf(consumers);
+  const counted = store && storeDecisions(store);
+  if (!store || !consumes || counted === undefined) return notApplicable("the store does not count them");
+  if (request.layer === "limiter" && consumers.some(({ preload_consumes }) => preload_consumes === undefined))
+    return notApplicable("the limiter does not say how many consumes loaded its scripts");
+  const { decided, failed: uncertain, preload } = consumes;
+  const calls = counted - preload;
   // A failed consume may or may not have reached the store.
   if (calls >= decided && calls <= decided + uncertain) return undefined;
-  const text = `the server decided ${decided} consumes, the store ran ${calls} limiter scripts`;
+  const text = `${namesOf(consumers)} decided ${decided} consumes, the store counted ${calls}`;
   // Others may use an external store, so additional calls prove nothing.
   if (store.external && calls > decided)
     return { severity: "suspect", text: `${text} (do others use it, too?)` };
   return invalid(text);
 }
+
+const namesOf = (consumers: Evidence["consumers"]): string => consumers.map(({ id }) => id).join(", ");
 
 /** In an open loop every send of the schedule was sent, dropped, or still waiting at the end. */
 function scheduleReconciles({ counts, schedule }: Evidence): Finding | undefined {
@@ -61,12 +83,13 @@ function scheduleReconciles({ counts, schedule }: Evidence): Finding | undefined
 export const countsReconcile: Rule = {
   id: "M8",
   check(evidence) {
-    const { counts, generators, request, server } = evidence;
+    const { counts, generators, request, consumers } = evidence;
     if (accounted(counts) !== counts.sent) {
       return invalid(`${counts.sent} requests were sent, ${accounted(counts)} are accounted for`);
     }
-    if (counts.cut > request.connections) {
-      return invalid(`${counts.cut} requests were cut at the end on ${request.connections} connections`);
+    const { connections } = request.load;
+    if (counts.cut > connections) {
+      return invalid(`${counts.cut} requests were cut at the end on ${connections} connections`);
     }
     const unreconciled = scheduleReconciles(evidence);
     if (unreconciled) return unreconciled;
@@ -74,12 +97,14 @@ export const countsReconcile: Rule = {
     if (parts.sent !== counts.sent || answered(parts) !== answered(counts)) {
       return invalid("the counts are not the sum of the generators' counts");
     }
-    if (!server) return { severity: "not applicable", text: "the server reports no counters" };
-    const received = server.at_end.requests - server.at_window_open.requests;
+    if (consumers.length === 0) return { severity: "not applicable", text: "the server reports no counters" };
+    const received = sum(
+      consumers.map(({ at_window_open, at_end }) => at_end.requests - at_window_open.requests),
+    );
     const surelyReceived = answered(counts) + counts.failed_answers;
     if (received < surelyReceived || received > counts.sent) {
       return invalid(
-        `${counts.sent} requests were sent and ${surelyReceived} answered, the server counted ${received}`,
+        `${counts.sent} requests were sent and ${surelyReceived} answered, ${namesOf(consumers)} counted ${received}`,
       );
     }
     return storeReconciles(evidence);

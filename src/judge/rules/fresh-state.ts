@@ -1,35 +1,42 @@
+import type { StoreReading } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
 import type { Evidence, Finding, Rule } from "../evidence.js";
 
 const hasStore = ({ configuration }: Evidence): boolean =>
   configuration !== undefined && usesStore(configuration.target);
 
-function withStore(evidence: Evidence): Finding | undefined {
-  if (evidence.store || !hasStore(evidence)) return undefined;
-  return { severity: "not applicable", text: "no reading of the store" };
+/** Whether the evidence of the store was there. @param member that the store gives if it has that evidence */
+function withStore(evidence: Evidence, member: keyof StoreReading): Finding | undefined {
+  if (!hasStore(evidence)) return undefined;
+  const { store, configuration } = evidence;
+  if (!store) return { severity: "not applicable", text: "no reading of the store" };
+  if (store.nodes.every(({ at_start }) => at_start[member] !== undefined)) return undefined;
+  return {
+    severity: "not applicable",
+    text: `${configuration?.target.store} does not report its ${member.replaceAll("_", " ")}`,
+  };
 }
 
 /** M13: a new server process, an empty store, and reset statistics. */
 export const cleanStart: Rule = {
   id: "M13",
   check(evidence) {
-    const { server, store } = evidence;
-    if (!server) return { severity: "not applicable", text: "the server reports no uptime" };
-    if (server.at_start.requests > 0) {
+    const { consumers, store } = evidence;
+    if (consumers.length === 0) return { severity: "not applicable", text: "the server reports no uptime" };
+    const used = consumers.find(({ at_start }) => at_start.requests > 0);
+    if (used)
       return {
         severity: "invalid",
-        text: `the server had served ${server.at_start.requests} requests before`,
+        text: `${used.id} had served ${used.at_start.requests} requests before`,
       };
-    }
     // An external store is never emptied; the keys of this run have their own prefix.
     for (const { role, at_start } of store?.external ? [] : (store?.nodes ?? [])) {
-      if (at_start.keys > 0)
-        return { severity: "invalid", text: `${role} held ${at_start.keys} keys at the start` };
-      const calls = Object.values(at_start.script_calls).reduce((total, entry) => total + entry.calls, 0);
-      if (calls > 0)
-        return { severity: "invalid", text: `${role} still counted ${calls} calls at the start` };
+      const { keys = 0, decisions = 0 } = at_start;
+      if (keys > 0) return { severity: "invalid", text: `${role} held ${keys} keys at the start` };
+      if (decisions > 0)
+        return { severity: "invalid", text: `${role} still counted ${decisions} decisions at the start` };
     }
-    return withStore(evidence);
+    return withStore(evidence, "keys");
   },
 };
 
@@ -38,28 +45,29 @@ export const nothingEvicted: Rule = {
   id: "M14",
   check(evidence) {
     const evicted = (evidence.store?.nodes ?? []).flatMap(({ role, at_start, at_end }) => {
-      const count = at_end.evicted_keys - at_start.evicted_keys;
+      const count = (at_end.evicted_keys ?? 0) - (at_start.evicted_keys ?? 0);
       return count > 0 ? [`${role} evicted ${count} keys`] : [];
     });
     if (evicted.length > 0) return { severity: "suspect", text: evicted.join(", ") };
-    return withStore(evidence);
+    return withStore(evidence, "evicted_keys");
   },
 };
 
 /** M14: neither the store nor the server restarted during the run. */
 export const noRestart: Rule = {
   id: "M14",
-  check({ server, store, duration }) {
+  check(evidence) {
+    const { consumers, store, duration } = evidence;
     for (const { role, at_start, at_end } of store?.nodes ?? []) {
       if (at_start.run_id !== at_end.run_id) {
         return { severity: "invalid", text: `${role} restarted during the run` };
       }
     }
     // The window lies between these two readings, so a younger process did not run for the whole window.
-    const grown = server && server.at_end.uptime_s - server.at_window_open.uptime_s;
-    if (grown !== undefined && grown < 0.99 * duration - 0.1) {
-      return { severity: "invalid", text: "the server restarted during the run" };
-    }
-    return undefined;
+    const restarted = consumers.find(
+      ({ at_window_open, at_end }) => at_end.uptime_s - at_window_open.uptime_s < 0.99 * duration - 0.1,
+    );
+    if (restarted) return { severity: "invalid", text: `${restarted.id} restarted during the run` };
+    return withStore(evidence, "run_id");
   },
 };

@@ -15,6 +15,9 @@ const STARVED = 0.5;
 export const generatorFree: Rule = {
   id: "M6",
   check({ generators, request, host_load }) {
+    // The worker is the client: how busy it is, is a result.
+    if (request.layer === "limiter")
+      return { severity: "not applicable", text: "at the limiter layer the generator is the client" };
     const highest = Math.max(
       ...generators.flatMap(({ workers }) => workers.map((worker) => worker.event_loop_utilisation)),
     );
@@ -35,7 +38,7 @@ export const generatorFree: Rule = {
   },
 };
 
-const isOpenLoop = (request: MeasuredResult["request"]): boolean => request.rate_per_second !== undefined;
+const isOpenLoop = ({ load }: MeasuredResult["request"]): boolean => load.model === "open";
 
 /** Largest relative difference between connections and throughput × mean latency (M7). */
 const LITTLE_TOLERANCE = 0.05;
@@ -46,15 +49,16 @@ export const littlesLaw: Rule = {
   check({ request, requests, latency, counts }) {
     if (isOpenLoop(request))
       return { severity: "not applicable", text: "open loop: connections may be idle" };
-    if (!latency || answered(counts) < 20 * request.connections || failed(counts) > 0) {
+    const { connections } = request.load;
+    if (!latency || answered(counts) < 20 * connections || failed(counts) > 0) {
       return { severity: "not applicable", text: "too few answers, or failures among them" };
     }
     const inFlight = (requests.average * latency.average) / 1000;
-    const off = inFlight / request.connections - 1;
+    const off = inFlight / connections - 1;
     if (Math.abs(off) <= LITTLE_TOLERANCE) return undefined;
     return {
       severity: "suspect",
-      text: `Little's law: throughput × mean latency is ${inFlight.toFixed(1)} for ${request.connections} connections`,
+      text: `Little's law: throughput × mean latency is ${inFlight.toFixed(1)} for ${connections} connections`,
     };
   },
 };

@@ -3,8 +3,8 @@ import type { Rule } from "../evidence.js";
 /** M10: the traffic determines the mix of outcomes, not the client's speed. */
 export const mixAsPredicted: Rule = {
   id: "M10",
-  check({ prediction, server }) {
-    if (!server) return { severity: "not applicable", text: "the server reports no limits" };
+  check({ prediction, consumers }) {
+    if (consumers.length === 0) return { severity: "not applicable", text: "the server reports no limits" };
     if (!prediction) return { severity: "not applicable", text: "the target has no limiter" };
     const { limited_share: expected, seen_share: seen, tolerance, basis } = prediction;
     if (Math.abs(seen - expected) <= tolerance) return undefined;

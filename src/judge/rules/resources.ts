@@ -18,15 +18,15 @@ export const nothingThrottled: Rule = {
 /** M15: the CPU time of every role is known from counters at both ends of the window. */
 export const everyRoleRead: Rule = {
   id: "M15",
-  check({ configuration, server, store, resources }) {
+  check({ configuration, generators, consumers, store, resources }) {
     if (!configuration) return { severity: "not applicable", text: "not a target of ours" };
-    const roles = [
-      "generator",
-      ...(server ? ["server"] : []),
+    const roles = new Set([
+      ...generators.map(({ id }) => id),
+      ...consumers.map(({ id }) => id),
       // The processes of an external store cannot be read.
       ...(store?.external ? [] : (store?.nodes ?? [])).map(({ role }) => role),
-    ];
-    const missing = roles.filter((role) => !resources[role]);
+    ]);
+    const missing = [...roles].filter((role) => !resources[role]);
     if (missing.length === 0) return undefined;
     return { severity: "suspect", text: `no CPU counters of ${missing.join(", ")}` };
   },

@@ -17,7 +17,7 @@ function cause({ request, requests }: Evidence, schedule: Schedule): string {
   const { offered, blocked, rate_per_second } = schedule;
   if (blocked / offered < BLOCKED_SHARE)
     return "the generator could not keep up (more WORKERS, or a free CPU)";
-  const busy = `all ${request.connections} connections were busy for ${percent(blocked, offered)} of the sends`;
+  const busy = `all ${request.load.connections} connections were busy for ${percent(blocked, offered)} of the sends`;
   return `saturated: ${rate_per_second}/s were offered, ${requests.average.toFixed(0)}/s answered, and ${busy}`;
 }
 
@@ -28,7 +28,7 @@ export const scheduleKept: Rule = {
     const { schedule, latency, request } = evidence;
     if (!schedule) {
       // A closed loop has no schedule.
-      return request.rate_per_second === undefined ? undefined : invalid("it was not recorded");
+      return request.load.model === "closed" ? undefined : invalid("it was not recorded");
     }
     const { offered, sent, dropped, unsent, lateness_ms } = schedule;
     if (offered === 0) return invalid("no send fell due in the window");

@@ -10,8 +10,8 @@ const OTHER_COMMANDS_SHARE = 0.001;
 function scriptCommands({ store }: Evidence): Map<string, number> {
   const ran = new Map<string, number>();
   for (const { at_start, at_end } of store?.nodes ?? []) {
-    for (const [command, { calls, failed }] of Object.entries(at_end.script_calls)) {
-      const before = at_start.script_calls[command];
+    for (const [command, { calls, failed }] of Object.entries(at_end.script_calls ?? {})) {
+      const before = at_start.script_calls?.[command];
       const good = calls - failed - (before ? before.calls - before.failed : 0);
       if (good > 0) ran.set(command, (ran.get(command) ?? 0) + good);
     }
@@ -19,20 +19,28 @@ function scriptCommands({ store }: Evidence): Map<string, number> {
   return ran;
 }
 
+/** A limiter without a script, on a store without scripts, is known by its library and version. */
+function withoutScript({ store }: Evidence): Finding | undefined {
+  const runsScripts = store?.nodes.some(({ at_end }) => at_end.script_calls !== undefined) ?? true;
+  if (!runsScripts) return undefined;
+  return suspect("the limiter's script is not known: client and script cannot be separated");
+}
+
 /** M12: the configured target was measured, and the facts that a comparison needs are known. */
 export const disclosed: Rule = {
   id: "M12",
   check(evidence) {
-    const { configuration, server } = evidence;
-    if (!configuration || !server) return { severity: "not applicable", text: "not a target of ours" };
+    const { configuration, consumers } = evidence;
+    const [first] = consumers;
+    if (!configuration || !first) return { severity: "not applicable", text: "not a target of ours" };
     const { target } = configuration;
-    if (server.target !== target.text) {
-      return { severity: "invalid", text: `the server measured ${server.target}, not ${target.text}` };
-    }
+    const other = consumers.find((consumer) => consumer.target !== target.text);
+    if (other)
+      return { severity: "invalid", text: `${other.id} measured ${other.target}, not ${target.text}` };
     if (!usesStore(target)) return undefined;
-    if (server.client_settings.protocol === undefined) return suspect("the client's protocol is not known");
-    const script = server.limiter_script;
-    if (!script) return suspect("the limiter's script is not known: client and script cannot be separated");
+    if (first.client_settings.protocol === undefined) return suspect("the client's protocol is not known");
+    const script = first.limiter_script;
+    if (!script) return withoutScript(evidence);
     const ran = scriptCommands(evidence);
     const total = [...ran.values()].reduce((sum, calls) => sum + calls, 0);
     const others = [...ran].filter(([command]) => command !== script.kind);
