@@ -50,13 +50,13 @@ function hostCpu({ host_load }: Evidence): Candidate[] {
 
 /** Between the drained readings the loop is only active in the window: the pauses around it are idle. */
 function serverLoops({ consumers, resources, duration }: Evidence): Candidate[] {
-  return consumers
-    .filter(({ id }) => resources[id]?.kind === "server")
-    .map(({ id, at_window_open, at_end }) => {
-      const active_ms = at_end.event_loop_active_ms - at_window_open.event_loop_active_ms;
-      const used = Math.min(1, Math.max(0, active_ms) / 1000 / duration);
-      return { resource: "server loop", used, text: `the event loop of ${id} was ${percent(used)} busy` };
-    });
+  const servers = consumers.filter(({ id }) => resources[id]?.kind === "server");
+  return servers.map(({ id, at_window_open, at_end }) => {
+    const active_ms = at_end.event_loop_active_ms - at_window_open.event_loop_active_ms;
+    const used = Math.min(1, Math.max(0, active_ms) / 1000 / duration);
+    const name = servers.length === 1 ? "the server" : id;
+    return { resource: "server loop", used, text: `${name}'s event loop was ${percent(used)} busy` };
+  });
 }
 
 /** A role compared with its CPU cap. */

@@ -7,6 +7,7 @@ import {
 } from "../../../src/contract/configuration.js";
 
 const configuration: Configuration = {
+  layer: "server",
   target: {
     text: "iovalkey@valkey:cluster",
     label: "iovalkey:cluster",
@@ -16,6 +17,7 @@ const configuration: Configuration = {
     limiter: "rate-limiter-flexible",
     options: [],
   },
+  servers: 1,
   workload: { id: "heavy", complexity: 10 },
   traffic: "realistic",
   load: { model: "closed", connections: 100 },
@@ -28,7 +30,7 @@ const open = { model: "open", rate_per_second: 5000, arrivals: "constant", conne
 
 describe("the hash of a configuration", () => {
   test("never changes: campaigns of different years stay comparable", () => {
-    expect(configurationHash(configuration)).toBe("e380bc72cde66f56");
+    expect(configurationHash(configuration)).toBe("347f7c84c332f17d");
   });
 
   test("does not depend on the order in which members were set", () => {
@@ -54,6 +56,8 @@ describe("the hash of a configuration", () => {
     ["points", { limits: { ...configuration.limits, points: 101 } }],
     ["window", { limits: { ...configuration.limits, window_s: 61 } }],
     ["block", { limits: { ...configuration.limits, block_s: 1 } }],
+    ["layer", { layer: "limiter" }],
+    ["servers", { servers: 2 }],
     ["caps", { caps: { server: { cpus: 1 } } }],
   ])("changes with the %s", (_what, change) => {
     expect(configurationHash({ ...configuration, ...change })).not.toBe(configurationHash(configuration));
@@ -84,6 +88,8 @@ describe("the file name of a configuration", () => {
       { load: { ...open, rate_per_second: 0.5, arrivals: "poisson" } },
     ],
     ["iovalkey-cluster_heavy_100c_500r", { extent: { requests: 500 } }],
+    ["iovalkey-cluster_heavy_100c_30s_2servers_fixed", { servers: 2, traffic: "fixed" }],
+    ["iovalkey-cluster_limiter_100c_30s", { layer: "limiter", servers: 0, workload: { id: "none" } }],
     ["iovalkey-cluster_light_100c_0.5s", { workload: { id: "light" }, extent: { duration_s: 0.5 } }],
   ])("is %s", (name, change) => {
     expect(configurationFileName({ ...configuration, ...change }, "realistic")).toBe(name);

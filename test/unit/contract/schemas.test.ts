@@ -20,13 +20,13 @@ test("the checked-in schemas are those of the contract, and strict: no unknown m
 test("a failed result cannot carry figures [R-generator-dies-1]", () => {
   const failed = {
     schema: "ratelimit-bench/result",
-    schema_version: 1,
+    schema_version: 2,
     run: 1,
     started_at: "2026-01-01T00:00:00.000Z",
     finished_at: "2026-01-01T00:00:01.000Z",
     notes: [],
     status: "failed",
-    failure: { role: "server", text: "ended with SIGKILL" },
+    failure: { role: "server-1", text: "ended with SIGKILL" },
     verdict: { status: "invalid", reasons: [], not_applicable: [] },
   };
   expect(failedResultSchema.safeParse(failed).success).toBe(true);

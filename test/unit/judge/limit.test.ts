@@ -1,39 +1,39 @@
 import { describe, expect, test } from "vitest";
 import type { Evidence } from "../../../src/judge/evidence.js";
 import { limitOf } from "../../../src/judge/limit.js";
-import { validEvidence } from "../../helpers/evidence.js";
+import { limiterLayerEvidence, serverOf, validEvidence } from "../../helpers/evidence.js";
 
 /** In which nothing is sent, so that counters can be read. */
 const PAUSES_MS = 700;
 
 type Role = Evidence["resources"][string];
 
-function role(cpuPercent: number, more: Partial<Role> = {}): Role {
-  return { source: "x", cpu_us: 1, cpu_percent: cpuPercent, samples: [], ...more };
+function role(kind: Role["kind"], cpuPercent: number, more: Partial<Role> = {}): Role {
+  return { kind, source: "x", cpu_us: 1, cpu_percent: cpuPercent, samples: [], ...more };
 }
 
 /** A run with a server's event loop so busy between its drained readings, which are longer apart than the window, and these roles. */
 function run(loop: number, resources: Record<string, Role>, changes: Partial<Evidence> = {}): Evidence {
   const plain = validEvidence();
-  const { at_window_open: open, at_end } = plain.server;
+  const { at_window_open: open, at_end } = serverOf(plain);
   const window_ms = 1000 * plain.duration;
   at_end.event_loop_active_ms = open.event_loop_active_ms + loop * window_ms;
   at_end.event_loop_idle_ms = open.event_loop_idle_ms + (1 - loop) * window_ms + PAUSES_MS;
-  return { ...plain, resources, ...changes };
+  return { ...plain, resources: { "server-1": role("server", 0), ...resources }, ...changes };
 }
 
 describe("the resource that limited a run", () => {
   test("is the resource that was used up, with the figure", () => {
-    const busy = limitOf(run(0.97, { server: role(90), "store-1": role(40) }));
+    const busy = limitOf(run(0.97, { "server-1": role("server", 90), "store-1": role("store", 40) }));
     expect(busy).toEqual({ resource: "server loop", text: "the server's event loop was 97 % busy" });
-    expect(limitOf(run(0.5, { "store-1": role(30), "store-2": role(96) }))).toMatchObject({
+    expect(limitOf(run(0.5, { "store-1": role("store", 30), "store-2": role("store", 96) }))).toMatchObject({
       resource: "store CPU",
       text: "store-2 used 96 % of one core",
     });
   });
 
   test("is the most used one of several, all of which are named", () => {
-    const { resource, text } = limitOf(run(0.92, { "store-1": role(99) }));
+    const { resource, text } = limitOf(run(0.92, { "store-1": role("store", 99) }));
     expect(resource).toBe("store CPU");
     expect(text).toContain("event loop was 92 % busy");
   });
@@ -41,12 +41,12 @@ describe("the resource that limited a run", () => {
   test("is a CPU cap if that is the limit", () => {
     const caps = { cpus: 0.5 };
     const throttling = { periods: 10, throttled_periods: 10, throttled_us: 1 };
-    expect(limitOf(run(0.4, { server: role(48, { caps }) })).resource).toBe("server CPU");
-    expect(limitOf(run(0.4, { server: role(30, { caps: { cpus: 2 }, throttling }) })).resource).toBe(
-      "server CPU",
-    );
-    expect(limitOf(run(0.4, { "store-1": role(49, { caps }) })).resource).toBe("store CPU");
-    expect(limitOf(run(0.4, { "store-1": role(49, { caps: { cpus: 2 } }) })).resource).toBe("none");
+    expect(limitOf(run(0.4, { "server-1": role("server", 48, { caps }) })).resource).toBe("server CPU");
+    expect(
+      limitOf(run(0.4, { "server-1": role("server", 30, { caps: { cpus: 2 }, throttling }) })).resource,
+    ).toBe("server CPU");
+    expect(limitOf(run(0.4, { "store-1": role("store", 49, { caps }) })).resource).toBe("store CPU");
+    expect(limitOf(run(0.4, { "store-1": role("store", 49, { caps: { cpus: 2 } }) })).resource).toBe("none");
   });
 
   test("is the generator, busy or without a CPU", () => {
@@ -65,6 +65,27 @@ describe("the resource that limited a run", () => {
     });
   });
 
+  test("is the client at the limiter layer, where the generator calls the limiter itself", () => {
+    const plain = limiterLayerEvidence();
+    for (const worker of plain.generators.flatMap(({ workers }) => workers))
+      worker.event_loop_utilisation = 0.98;
+    expect(limitOf(plain)).toEqual({ resource: "client", text: "the client's event loop was 98 % busy" });
+  });
+
+  test("is one of several servers, by name", () => {
+    const plain = run(0.97, { "server-2": role("server", 10) });
+    plain.consumers.push({ ...structuredClone(serverOf(validEvidence())), id: "server-2" });
+    expect(limitOf(plain).text).toBe("server-1's event loop was 97 % busy");
+  });
+
+  test("is a store whose threads are all busy, where it has several", () => {
+    const plain = run(0.5, { "store-1": role("store", 150) });
+    plain.store = { ...validEvidence().store, command_threads: 2 };
+    expect(limitOf(plain).resource).toBe("none");
+    plain.resources["store-1"] = role("store", 190);
+    expect(limitOf(plain)).toEqual({ resource: "store CPU", text: "store-1 used 95 % of its 2 threads" });
+  });
+
   test("is the server's loop by its active time in the window, not by the pauses around it or by samples", () => {
     const sampled = { t_s: 1, interval_s: 1, allowed: 1, limited: 0, failed: 0 };
     const samples = [{ ...sampled, server_event_loop_utilisation: 0.8 }];
@@ -74,7 +95,7 @@ describe("the resource that limited a run", () => {
     });
     // Answers to requests that were under way when the window closed come after it.
     expect(limitOf(run(1.02, {})).text).toBe("the server's event loop was 100 % busy");
-    expect(limitOf(run(0.5, {}, { server: undefined })).text).toContain("the generator's event loop");
+    expect(limitOf(run(0.5, {}, { consumers: [] })).text).toContain("the generator's event loop");
   });
 
   test("is the host's CPU, rather than a loop that may have waited for it, and other programs are named", () => {
@@ -122,7 +143,7 @@ describe("the resource that limited a run", () => {
   });
 
   test("is none if nothing was used up, and the most used one is named", () => {
-    expect(limitOf(run(0.6, { "store-1": role(20) }))).toEqual({
+    expect(limitOf(run(0.6, { "store-1": role("store", 20) }))).toEqual({
       resource: "none",
       text: "nothing was used up; most of all, the server's event loop was 60 % busy",
     });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ConsumerEvidence, RoleResources } from "../../../src/contract/result.js";
 import { judge } from "../../../src/judge/rules.js";
 import {
   addFailures,
@@ -7,6 +8,8 @@ import {
   evalsha,
   generatorOf,
   histogramOf,
+  limiterLayerEvidence,
+  serverOf,
   storeOf,
   type ValidRun,
   validEvidence,
@@ -78,10 +81,10 @@ const faults: Record<string, Record<string, Spoil>> = {
       generatorOf(run).counts.allowed--;
     },
     "a server that saw fewer requests than were answered": (run) => {
-      run.server.at_end.requests -= 6;
+      serverOf(run).at_end.requests -= 6;
     },
     "a server that saw more requests than were sent": (run) => {
-      run.server.at_end.requests++;
+      serverOf(run).at_end.requests++;
     },
     "a store that ran one script too few": (run) => {
       Object.assign(storeOf(run).at_end, evalsha(CONSUMES - 1));
@@ -116,23 +119,23 @@ const faults: Record<string, Record<string, Spoil>> = {
       run.configuration = { ...configuration, workload: { id: "heavy", complexity: 20 } };
     },
     "a workload that the server does not have": (run) => {
-      run.server.workloads = [];
+      serverOf(run).workloads = [];
     },
   },
   "M12 invalid": {
     "another target than the one that was asked for": (run) => {
-      run.server.target = "iovalkey@valkey:cluster";
+      serverOf(run).target = "iovalkey@valkey:cluster";
     },
   },
   "M12 suspect": {
     "settings that nobody disclosed": (run) => {
-      run.server.client_settings = {};
+      serverOf(run).client_settings = {};
     },
     "a script that nobody knows": (run) => {
-      delete run.server.limiter_script;
+      delete serverOf(run).limiter_script;
     },
     "another script command than the one that was told": (run) => {
-      run.server.limiter_script = { kind: "fcall", name_or_sha1: "consume" };
+      serverOf(run).limiter_script = { kind: "fcall", name_or_sha1: "consume" };
     },
   },
   "M13 invalid": {
@@ -140,7 +143,7 @@ const faults: Record<string, Record<string, Spoil>> = {
       storeOf(run).at_start.keys = 1;
     },
     "a server that had served before": (run) => {
-      run.server.at_start.requests = 1;
+      serverOf(run).at_start.requests = 1;
     },
     "statistics that were not reset": (run) => {
       Object.assign(storeOf(run).at_start, evalsha(3));
@@ -152,7 +155,7 @@ const faults: Record<string, Record<string, Spoil>> = {
       storeOf(run).at_end.evicted_keys = 1;
     },
     "a role that its CPU cap held up": (run) => {
-      const role = run.resources.server;
+      const role = run.resources["server-1"];
       if (!role) throw new Error("no role to throttle");
       role.throttling = { periods: 50, throttled_periods: 1, throttled_us: 900 };
     },
@@ -162,10 +165,10 @@ const faults: Record<string, Record<string, Spoil>> = {
       storeOf(run).at_end.run_id = "store-run-2";
     },
     "a server that restarted at the end of the window": (run) => {
-      run.server.at_end.uptime_s = 0.5;
+      serverOf(run).at_end.uptime_s = 0.5;
     },
     "a server that restarted early in the window": (run) => {
-      run.server.at_end.uptime_s = run.server.at_window_open.uptime_s + 0.9 * run.duration;
+      serverOf(run).at_end.uptime_s = serverOf(run).at_window_open.uptime_s + 0.9 * run.duration;
     },
   },
   "M15 suspect": {
@@ -194,6 +197,82 @@ const faults: Record<string, Record<string, Spoil>> = {
     },
   },
 };
+
+describe("at the limiter layer", () => {
+  test("a clean run is valid; the rules about servers do not apply", () => {
+    expect(judge(limiterLayerEvidence())).toMatchObject({
+      status: "valid",
+      not_applicable: [{ rule: "M6" }, { rule: "M11" }],
+    });
+  });
+
+  test("the store also counted the consumes that loaded the scripts", () => {
+    const run = limiterLayerEvidence();
+    serverOf(run).preload_consumes = 2;
+    expect(judge(run).reasons).toEqual([
+      {
+        rule: "M8",
+        severity: "invalid",
+        text: `generator-1 decided ${CONSUMES} consumes, the store counted ${CONSUMES - 2}`,
+      },
+    ]);
+    Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 2));
+    expect(judge(run).status).toBe("valid");
+  });
+});
+
+describe("several servers", () => {
+  /** The valid run, whose consumes two servers shared. */
+  function twoServers(): ValidRun {
+    const run = validEvidence();
+    const second = { ...structuredClone(serverOf(run)), id: "server-2" };
+    run.resources["server-2"] = structuredClone(run.resources["server-1"] as RoleResources);
+    for (const usage of [second.at_window_open, second.at_end]) {
+      usage.requests = 0;
+      usage.consumes = { calls: 0, allowed: 0, limited: 0, failed: 0 };
+    }
+    run.consumers.push(second);
+    return run;
+  }
+
+  test("count together", () => {
+    const run = twoServers();
+    const [first, second] = run.consumers.map(({ at_end }) => at_end);
+    if (!first?.consumes || !second?.consumes) throw new Error("two servers");
+    first.requests -= 300;
+    second.requests += 300;
+    first.consumes.allowed -= 300;
+    second.consumes.allowed += 300;
+    expect(judge(run)).toMatchObject({ status: "valid", not_applicable: [] });
+    second.consumes.allowed--;
+    expect(judge(run).reasons).toMatchObject([{ rule: "M8", text: /^server-1, server-2 decided/ }]);
+  });
+
+  test.each<[string, string, (server: ConsumerEvidence) => void]>([
+    ["M12", "server-2 measured", (server) => (server.target = "ioredis@valkey:standalone")],
+    ["M13", "server-2 had served 1 request", (server) => (server.at_start.requests = 1)],
+    ["M14", "server-2 restarted", (server) => (server.at_end.uptime_s = 0.5)],
+  ])("%s names the one at fault", (rule, text, spoil) => {
+    const run = twoServers();
+    spoil(run.consumers[1] as ConsumerEvidence);
+    expect(judge(run).reasons).toMatchObject([{ rule, text: expect.stringContaining(text) }]);
+  });
+});
+
+test("rules that need evidence which a store does not give are not applicable", () => {
+  const run = validEvidence();
+  const { version, uptime_s } = storeOf(run).at_end;
+  run.store.nodes = [{ role: "store-1", at_start: { version, uptime_s }, at_end: { version, uptime_s } }];
+  delete serverOf(run).limiter_script;
+  const { status, not_applicable } = judge(run);
+  expect(status).toBe("valid");
+  expect(not_applicable).toEqual([
+    { rule: "M8", text: "decisions of the store: the store does not count them" },
+    { rule: "M13", text: "valkey does not report its keys" },
+    { rule: "M14", text: "valkey does not report its evicted keys" },
+    { rule: "M14", text: "valkey does not report its run id" },
+  ]);
+});
 
 const starve = (run: ValidRun): void => {
   for (const worker of generatorOf(run).workers) worker.cpu_wait_share = 0.8;

@@ -8,9 +8,7 @@ import { generatorOf, histogramOf, type ValidRun, validEvidence } from "../../he
 function openRun(change: Partial<Schedule> = {}): ValidRun {
   const run = validEvidence();
   const { sent } = run.counts;
-  run.request.rate_per_second = 2000;
-  run.request.arrivals = "constant";
-  run.request.connections = 200;
+  run.request.load = { model: "open", rate_per_second: 2000, arrivals: "constant", connections: 200 };
   run.schedule = {
     rate_per_second: 2000,
     arrivals: "constant",
@@ -90,7 +88,7 @@ test("percentiles of lateness come from the merged histograms of all workers", (
     { ...part, lateness: histogramOf(98, 100) },
     { ...part, lateness: histogramOf(98, 900) },
   ];
-  const schedule = scheduleOf({ ratePerSecond: 50, arrivals: "poisson" }, addSchedules(parts), 4);
+  const schedule = scheduleOf({ rate_per_second: 50, arrivals: "poisson" }, addSchedules(parts), 4);
   expect(schedule).toMatchObject({ offered: 200, sent: 196, late: 2, blocked: 4, dropped: 2, unsent: 2 });
   expect(schedule.achieved_per_second).toBe(49);
   expect(schedule.lateness_ms).toMatchObject({ p50: 0.1, p90: 0.9, max: 0.9 });

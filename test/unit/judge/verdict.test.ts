@@ -9,6 +9,7 @@ import {
   generatorOf,
   histogramOf,
   reading,
+  serverOf,
   storeOf,
   type ValidRun,
   validEvidence,
@@ -17,15 +18,16 @@ import {
 const harmless: Record<string, (run: ValidRun) => void> = {
   "0.09 % failures": (run) => addFailures(run, "timed_out", 9),
   "a script call whose consume failed, run or not": (run) => {
-    if (run.server.at_end.consumes) run.server.at_end.consumes.failed = 2;
+    const { consumes } = serverOf(run).at_end;
+    if (consumes) consumes.failed = 2;
     Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 1));
   },
   "cut requests that never reached the server": (run) => {
-    run.server.at_end.requests -= 5;
+    serverOf(run).at_end.requests -= 5;
   },
   "calls under several commands": (run) => {
     const script_calls = { eval: { calls: 5, failed: 0 }, evalsha: { calls: CONSUMES - 4, failed: 1 } };
-    Object.assign(storeOf(run).at_end, { script_calls });
+    Object.assign(storeOf(run).at_end, { decisions: CONSUMES, script_calls });
   },
   "calls on several nodes": (run) => {
     run.store.nodes.push({ role: "store-2", at_start: reading(), at_end: reading(evalsha(40, 3)) });
@@ -55,7 +57,7 @@ test("invalid outweighs suspect, and both reasons are reported", () => {
 
 test("a run without any request is invalid, not an empty valid one", () => {
   const run = validEvidence();
-  const nothing = { ...run.counts, sent: 0, allowed: 0, limited: 0, cut: 0, by_status: {} };
+  const nothing = { ...run.counts, sent: 0, allowed: 0, limited: 0, cut: 0, by_code: {} };
   run.counts = nothing;
   const histograms = { allowed: histogramOf(0), limited: histogramOf(0), failed: histogramOf(0) };
   Object.assign(generatorOf(run), { counts: nothing, histograms });
@@ -68,8 +70,8 @@ test("a run without any request is invalid, not an empty valid one", () => {
 
 describe("a rule that cannot be applied says why, and neither passes nor fails the run", () => {
   test("for a foreign server", () => {
-    const { server: _s, store: _t, prediction: _p, configuration: _c, ...seen } = validEvidence();
-    const { status, not_applicable } = judge(seen);
+    const { store: _t, prediction: _p, configuration: _c, ...seen } = validEvidence();
+    const { status, not_applicable } = judge({ ...seen, consumers: [] });
     expect(status).toBe("valid");
     expect(not_applicable.map(({ rule }) => rule)).toEqual(["M8", "M10", "M11", "M12", "M13", "M15", "M19"]);
   });
@@ -77,8 +79,9 @@ describe("a rule that cannot be applied says why, and neither passes nor fails t
   test("for a store without readings", () => {
     const { store: _store, ...run } = validEvidence();
     expect(judge(run).not_applicable.map(({ rule, text }) => `${rule} ${text}`)).toEqual([
-      "M8 store calls: no store counters",
+      "M8 decisions of the store: the store does not count them",
       "M13 no reading of the store",
+      "M14 no reading of the store",
       "M14 no reading of the store",
     ]);
   });
@@ -87,7 +90,7 @@ describe("a rule that cannot be applied says why, and neither passes nor fails t
     const { store: _store, ...run } = validEvidence();
     const memory = { ...configuration, target: { ...configuration.target, store: "memory" } };
     expect(judge({ ...run, configuration: memory }).not_applicable).toEqual([
-      { rule: "M8", text: "store calls: the target has no store" },
+      { rule: "M8", text: "decisions of the store: the target has no store" },
     ]);
   });
 
@@ -98,7 +101,7 @@ describe("a rule that cannot be applied says why, and neither passes nor fails t
   });
 });
 
-test("counts of several workers add up, by status too; failures are no answers", () => {
+test("counts of several workers add up, by code too; failures are no answers", () => {
   const one = {
     sent: 10,
     allowed: 5,
@@ -107,13 +110,13 @@ test("counts of several workers add up, by status too; failures are no answers",
     connection_errors: 1,
     timed_out: 1,
     cut: 1,
-    by_status: { "200": 5, "429": 1, "503": 1 },
+    by_code: { "200": 5, "429": 1, "503": 1 },
   };
-  const sum = addCounts([one, one, { ...one, by_status: { "200": 4, "201": 1 } }]);
+  const sum = addCounts([one, one, { ...one, by_code: { "200": 4, "201": 1 } }]);
   expect(sum).toMatchObject({
     sent: 30,
     allowed: 15,
-    by_status: { "200": 14, "201": 1, "429": 2, "503": 2 },
+    by_code: { "200": 14, "201": 1, "429": 2, "503": 2 },
   });
   expect([answered(sum), failed(sum), accounted(sum)]).toEqual([18, 9, 30]);
 });
