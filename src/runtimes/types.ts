@@ -190,6 +190,8 @@ export interface RuntimeDescription {
   available(): Promise<{ what: string } | { unavailableReason: string }>;
   /** Number of CPUs for its parts; undefined where the engine does not answer. */
   cpus(): Promise<number | undefined>;
+  /** The caps that `Runtime.appliedCaps` would give with that many CPUs; undefined: not known. Asks no engine. */
+  appliedCaps(caps: Caps, cpus: number | undefined): Caps;
   /** Whether it could start a program, or the reason why not. Does not start or build anything. */
   has(program: ProgramSource, options: Pick<RuntimeOptions, "packageFolder">): Promise<true | string>;
   /** @throws environmentError when it cannot be used */
@@ -209,7 +211,7 @@ export interface RuntimeOptions {
   programs: readonly ProgramSource[];
   /** Plugins that its parts may load; absent without any. */
   plugins?: readonly PluginSource[];
-  /** Library versions that its server may load; absent without any. */
+  /** Library versions that its parts may load; absent without any. */
   versions?: InstalledVersions | undefined;
   /** Owner and campaign of everything that is started. */
   owner: Owner;

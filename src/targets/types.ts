@@ -172,6 +172,8 @@ export interface StoreDescription {
   conf?: string;
   /** Engine `resp`: commands that carry the limiter's decisions, as `INFO commandstats` names them. */
   decisionCommands?: readonly string[];
+  /** A store whose clients can use this one, too, when a target names it: how a plugin's store gets its clients. */
+  compatibleWith?: string;
   /** Evidence that this store cannot give although its engine can read it. */
   withoutEvidence?: readonly EvidenceName[];
 }
