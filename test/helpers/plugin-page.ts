@@ -2,14 +2,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./programs.js";
 
-/** The files and commands of the part of docs/adding-a-client.md that is about plugins, as they stand there. */
+/** The files and commands of the part of docs/extending.md that is about plugins, as they stand there. */
 export interface PluginPage {
   files: { name: string; text: string }[];
   commands: string[];
 }
 
 export function pluginPage(): PluginPage {
-  const page = readFileSync(join(ROOT, "docs/adding-a-client.md"), "utf8");
+  const page = readFileSync(join(ROOT, "docs/extending.md"), "utf8");
   const part = /^## As a plugin$(.*?)^## /ms.exec(page)?.[1] ?? "";
   const files = [...part.matchAll(/^`(?<name>[\w.-]+)`:\n\n```js\n(?<text>.*?)^```$/gms)];
   const commands = [...part.matchAll(/^```sh\n(?<text>.*?)^```$/gms)];

@@ -52,15 +52,17 @@ function shell(command: string, folder: string, home: string): Promise<Ended> {
   });
 }
 
+const PLUGINS = ["my-client.js", "my-limiter.js", "my-traffic.js", "my-store.js"];
+
 const sha256 = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 
-describe("docs/adding-a-client.md, followed literally in an empty folder", () => {
+describe("docs/extending.md, followed literally in an empty folder", () => {
   const { files, commands } = pluginPage();
   const measure = commands.find((command) => command.startsWith("ratelimit-bench run")) ?? "";
   const check = commands.find((command) => command.includes("test:plugin")) ?? "";
 
   test("has nothing that is not tried here", () => {
-    expect(files.map(({ name }) => name)).toEqual(["my-client.js", "my-traffic.js"]);
+    expect(files.map(({ name }) => name)).toEqual(PLUGINS);
     expect(commands).toEqual([measure, check]);
     expect(measure).not.toBe(check);
   });
@@ -78,18 +80,20 @@ describe("docs/adding-a-client.md, followed literally in an empty folder", () =>
     expect(code, stderr + stdout).toBe(0);
     const latest = join(folder, "results", "latest");
     const read = (name: string) => JSON.parse(readFileSync(join(latest, name), "utf8"));
-    const plugins = ["my-client.js", "my-traffic.js"].map((name, index) => ({
+    const plugins = PLUGINS.map((name, index) => ({
       name,
       sha256: sha256(paths[index] ?? ""),
     }));
     const manifest = manifestSchema.parse(read("manifest.json"));
     expect(manifest.plugins).toEqual(plugins);
-    expect(manifest.plan.notes.filter((note) => note.startsWith("from the plugin"))).toHaveLength(2);
+    expect(manifest.plan.notes.filter((note) => note.startsWith("from the plugin"))).toHaveLength(5);
     const results = readdirSync(latest)
       .filter((name) => /_run1\.json$/.test(name))
       .map((name): MeasuredResult => measuredResultSchema.parse(read(name)));
-    expect(results.map(({ configuration }) => configuration?.target.client).sort()).toEqual([
-      "ioredis",
+    expect(results.map(({ configuration }) => configuration?.target.label).sort()).toEqual([
+      "ioredis@my-store",
+      "ioredis@valkey",
+      "ioredis@valkey+my-limiter",
       "my-client",
     ]);
     for (const result of results) {
@@ -97,11 +101,23 @@ describe("docs/adding-a-client.md, followed literally in an empty folder", () =>
       expectReconciled(result);
       expect(result.prediction).toMatchObject({ limited_share: 0.25, basis: "traffic" });
       expect(result.plugins).toEqual(plugins);
-      expect(result.server?.plugins).toEqual(plugins);
+      expect(result.consumers.map((consumer) => consumer.plugins)).toEqual([plugins]);
+      // The plugin's store gives all the evidence that its engine can read.
+      expect(result.verdict.not_applicable).toEqual([]);
     }
-    // One script, by two clients.
-    const scripts = results.map(({ server }) => server?.limiter_script?.name_or_sha1);
-    expect(new Set(scripts).size).toBe(1);
+    // One script by two clients on two stores, and that of the plugin's limiter.
+    const scripts = new Map(
+      results.map(({ configuration, consumers }) => [
+        configuration?.target.label,
+        consumers[0]?.limiter_script?.name_or_sha1,
+      ]),
+    );
+    const own = scripts.get("ioredis@valkey+my-limiter");
+    scripts.delete("ioredis@valkey+my-limiter");
+    expect(new Set(scripts.values()).size).toBe(1);
+    expect([...scripts.values()]).not.toContain(own);
+    const settings = results.find(({ configuration }) => configuration?.target.store === "my-store")?.store;
+    expect(settings?.settings["io-threads"]).toBe("2");
     expect(readdirSync(join(latest, "report"))).toContain("index.html");
   });
 
