@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { MeasuredResult } from "../../src/contract/result.js";
+import { sum } from "../../src/contract/numbers.js";
+import type { ConsumerEvidence, MeasuredResult } from "../../src/contract/result.js";
 import type { Campaign } from "./campaign.js";
 
 /** Invariants of every result, computed independently of the program. */
@@ -14,11 +15,10 @@ export function expectConsistent(result: MeasuredResult): void {
   expect(result.totalErrors).toBe(result.errors + result.timeouts + counts.failed_answers);
   const failed = counts.failed_answers + counts.connection_errors + counts.timed_out;
   expect(counts.sent).toBe(counts.allowed + counts.limited + failed + counts.cut);
-  expect(counts.cut).toBeLessThanOrEqual(request.connections);
-  const seconds = result.samples.reduce((sum, { allowed, limited }) => sum + allowed + limited, 0);
+  expect(counts.cut).toBeLessThanOrEqual(request.load.connections);
+  const seconds = result.samples.reduce((total, { allowed, limited }) => total + allowed + limited, 0);
   expect(seconds).toBe(requests.total);
-  const statuses = Object.values(counts.by_status).reduce((sum, count) => sum + count, 0);
-  expect(statuses).toBe(requests.total + counts.failed_answers);
+  expect(sum(Object.values(counts.by_code))).toBe(requests.total + counts.failed_answers);
 }
 
 /** Every send of the schedule is in one count, and every answer in one histogram of each kind. */
@@ -41,29 +41,29 @@ export function expectScheduleReconciled({
     expect(histograms?.failed.count).toBe(counts.failed_answers);
   }
   expect(part?.schedule?.lateness.count).toBe(schedule.sent);
-  expect(samples.reduce((sum, { allowed, limited }) => sum + allowed + limited, 0)).toBe(requests.total);
+  expect(samples.reduce((total, { allowed, limited }) => total + allowed + limited, 0)).toBe(requests.total);
 }
 
-/** M8 by the test's own arithmetic: from the generator's counts to the store's script calls. */
-export function expectReconciled({ counts, server, store, configuration }: MeasuredResult): void {
+/** M8 by the test's own arithmetic: from the generator's counts through all consumers to what the store counted. */
+export function expectReconciled({ counts, consumers, store, configuration }: MeasuredResult): void {
   const failed = counts.failed_answers + counts.connection_errors + counts.timed_out;
   expect(counts.sent).toBe(counts.allowed + counts.limited + failed + counts.cut);
   expect(failed).toBe(0);
-  if (!server) throw new Error("our own server tells its counters");
-  const received = server.at_end.requests - server.at_window_open.requests;
-  expect(received).toBe(counts.sent);
+  const total = (pick: (consumer: ConsumerEvidence) => number) => sum(consumers.map(pick));
+  expect(consumers).toHaveLength(configuration?.servers || 1);
+  expect(total(({ at_end, at_window_open }) => at_end.requests - at_window_open.requests)).toBe(counts.sent);
   if (configuration?.target.limiter === "none") return;
-  const consumes = server.at_end.consumes ?? { allowed: -1, limited: -1, failed: -1 };
-  expect(consumes.failed).toBe(0);
-  expect(consumes.allowed + consumes.limited).toBe(server.at_end.requests);
+  expect(total(({ at_end }) => at_end.consumes?.failed ?? -1)).toBe(0);
+  const decided = total(({ at_end: { consumes } }) => (consumes ? consumes.allowed + consumes.limited : -1));
+  expect(decided).toBe(total(({ at_end }) => at_end.requests));
   if (!store) return;
-  const calls = store.nodes.map(({ at_start, at_end }) => {
-    expect(at_start.script_calls).toEqual({});
+  const counted = store.nodes.map(({ at_start, at_end }) => {
+    expect(at_start.decisions).toBe(0);
     expect(at_start.keys).toBe(0);
     expect(at_end.run_id).toBe(at_start.run_id);
-    return Object.values(at_end.script_calls).reduce((sum, entry) => sum + entry.calls - entry.failed, 0);
+    return at_end.decisions ?? Number.NaN;
   });
-  expect(calls.reduce((sum, count) => sum + count, 0)).toBe(consumes.allowed + consumes.limited);
+  expect(sum(counted) - total(({ preload_consumes = 0 }) => preload_consumes)).toBe(decided);
 }
 
 /** Every planned run has one result with its checksum, there is a report, and nothing else is left. */

@@ -58,7 +58,7 @@ describe("a fault that is planted in a real run gets its verdict", () => {
       const result = only(campaign);
       expect(broken(result)).toEqual(expect.arrayContaining(["M9 invalid", "M14 invalid"]));
       expect(result.counts.limited).toBe(0);
-      expect(result.counts.by_status["503"]).toBeGreaterThan(0);
+      expect(result.counts.by_code["503"]).toBeGreaterThan(0);
     } finally {
       await store.stop();
     }

@@ -59,13 +59,9 @@ describe("a store that the user already runs", needs(["redis"]), () => {
         for (const result of campaign.measured) {
           expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
           expect(result.store?.external).toBe(true);
-          const consumes = result.server?.at_end.consumes;
-          const calls = (reading: "at_start" | "at_end") =>
-            Object.values(result.store?.nodes[0]?.[reading].script_calls ?? {}).reduce(
-              (sum, entry) => sum + entry.calls - entry.failed,
-              0,
-            );
-          expect(calls("at_end") - calls("at_start")).toBe(
+          const consumes = result.consumers[0]?.at_end.consumes;
+          const { at_start, at_end } = result.store?.nodes[0] ?? {};
+          expect(Number(at_end?.decisions) - Number(at_start?.decisions)).toBe(
             (consumes?.allowed ?? 0) + (consumes?.limited ?? 0),
           );
         }

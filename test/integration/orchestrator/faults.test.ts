@@ -29,11 +29,11 @@ test("a part that dies or hangs in the first run fails only that run, and is nam
   // Side by side, because they mostly wait; each has a state folder of its own.
   const [hanging, ...dying] = await Promise.all([
     afterLosing("store-1", "iovalkey", "SIGSTOP"),
-    afterLosing("server", "memory", "SIGKILL"),
+    afterLosing("server-1", "memory", "SIGKILL"),
     afterLosing("store-1", "iovalkey", "SIGKILL"),
-    afterLosing("generator", "none", "SIGKILL"),
+    afterLosing("generator-1", "none", "SIGKILL"),
   ]);
-  for (const [index, role] of ["server", "store-1", "generator"].entries()) {
+  for (const [index, role] of ["server-1", "store-1", "generator-1"].entries()) {
     const campaign = dying[index];
     if (!campaign) throw new Error("a campaign for each role");
     const { code, stderr } = await campaign.ended;

@@ -45,7 +45,7 @@ describe("an interruption ends the campaign in order:", () => {
 
   test("Ctrl-C while the server starts: it is in the lease before it is ready [R-interrupt-2]", async () => {
     const campaign = Campaign.run(newFolder(), "memory", LONG);
-    await campaign.part("server");
+    await campaign.part("server-1");
     expect((await interrupt(campaign, "SIGINT")).end).toEqual({ code: 130, inTime: true });
     expect(await campaign.leftovers()).toEqual([]);
   });
@@ -125,14 +125,14 @@ test("a second Ctrl-C ends it at once, and the message says how to remove what i
   const campaign = Campaign.run(home, "memory", LONG);
   await campaign.waitForLog("  warmup");
   // A server that does not listen: the orderly end waits for it.
-  process.kill(await campaign.part("server"), "SIGSTOP");
+  process.kill(await campaign.part("server-1"), "SIGSTOP");
   campaign.signal("SIGINT");
   await campaign.waitForStderr("stopping");
   campaign.signal("SIGINT");
   const { code, stderr } = await campaign.ended;
   expect(code).toBe(130);
   expect(stderr).toMatch(/ended at once; remove leftovers with: ratelimit-bench clean\n$/);
-  expect((await campaign.runningProcesses()).map(({ role }) => role)).toContain("server");
+  expect((await campaign.runningProcesses()).map(({ role }) => role)).toContain("server-1");
   expect((await Campaign.command(home, ["clean", "--yes"]).ended).code).toBe(0);
   expect(await campaign.leftovers()).toEqual([]);
 });
@@ -145,7 +145,7 @@ describe("a campaign that is killed", () => {
     const living = Campaign.command(home, ["clean"]);
     expect(await living.ended).toMatchObject({ code: 0, stdout: "nothing was left behind\n" });
     expect((await campaign.runningProcesses()).map(({ role }) => role)).toEqual(
-      expect.arrayContaining(["store-1", "server", "generator"]),
+      expect.arrayContaining(["store-1", "server-1", "generator-1"]),
     );
     campaign.signal("SIGKILL");
     await campaign.ended;
