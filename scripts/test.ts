@@ -33,7 +33,7 @@ const FAST: readonly Step[] = [
 ];
 
 const SHORT = "--tags-filter=!long";
-const REST = "--tags-filter=long || redis || chromium || zsh || actionlint";
+const REST = "--tags-filter=long || redis || memcached || chromium || zsh || actionlint";
 
 const noEngine = () =>
   spawnSync("docker", ["info"], { stdio: "ignore" }).status === 0 ? undefined : "no Docker engine answers";

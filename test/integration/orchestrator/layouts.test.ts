@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { Campaign } from "../../helpers/campaign.js";
+import { expectConsistent, expectReconciled } from "../../helpers/expectations.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { needs } from "../../helpers/needs.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+/** A campaign that ended well, with each result reconciled by the test's own arithmetic. */
+async function measured(clients: string, flags: readonly string[]): Promise<Campaign> {
+  const campaign = Campaign.run(newFolder(), clients, flags);
+  const { code, stderr } = await campaign.ended;
+  expect(code, stderr).toBe(0);
+  for (const result of campaign.measured) {
+    expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+    expectConsistent(result);
+    expectReconciled(result);
+  }
+  expect(await campaign.leftovers()).toEqual([]);
+  return campaign;
+}
+
+test("one and three servers on one store: each has its share of the requests, its nonce and its resources", async () => {
+  const { measured: results } = await measured("iovalkey", ["--servers", "1,3", "--concurrency", "9"]);
+  expect(results.map(({ configuration }) => configuration?.servers).sort()).toEqual([1, 3]);
+  const three = results.find(({ configuration }) => configuration?.servers === 3);
+  if (!three) throw new Error("a result of three servers");
+  const servers = ["server-1", "server-2", "server-3"];
+  expect(three.consumers.map(({ id }) => id)).toEqual(servers);
+  expect(new Set(three.consumers.map(({ run_nonce }) => run_nonce)).size).toBe(3);
+  expect(Object.keys(three.resources).sort()).toEqual(["generator-1", ...servers, "store-1"]);
+  // Nine connections, three each: the requests of a server follow its own speed.
+  for (const { at_window_open, at_end } of three.consumers)
+    expect(at_end.requests - at_window_open.requests).toBeGreaterThan(three.counts.sent / 9);
+  expect(three.request.urls).toHaveLength(3);
+});
+
+describe("the limiter layer", () => {
+  test("beside the server layer: the same traffic and limiter, without a server", async () => {
+    const { measured: results } = await measured("iovalkey,none", ["--layer", "server,limiter"]);
+    const ofLayer = (layer: string) => results.filter(({ configuration }) => configuration?.layer === layer);
+    expect([ofLayer("server").length, ofLayer("limiter").length]).toEqual([2, 2]);
+    for (const { consumers, resources, configuration, prediction, counts, ...result } of ofLayer("limiter")) {
+      expect(consumers.map(({ id }) => id)).toEqual(["generator-1"]);
+      expect(Object.values(resources).map(({ kind }) => kind)).not.toContain("server");
+      expect(result.request).toMatchObject({ urls: [], workload: "none" });
+      expect(result.cpu_usage).toBeUndefined();
+      if (configuration?.target.limiter === "none") continue;
+      expect(prediction?.limited_share).toBe(0.1);
+      expect(counts.by_code).toEqual({ allowed: counts.allowed, limited: counts.limited });
+      expect(result.calls_per_request).toBe(1);
+      expect(resources["store-1"]?.kind).toBe("store");
+    }
+  });
+
+  test("by a schedule, over several workers, with several descriptors a request", async () => {
+    const { measured: results } = await measured("ioredis@valkey", [
+      ...["--layer", "limiter", "--rate", "500", "--workers", "2", "--traffic", "mixed2"],
+    ]);
+    const [result] = results;
+    expect(result?.schedule).toMatchObject({ rate_per_second: 500, dropped: 0 });
+    expect(result?.generators[0]?.workers).toHaveLength(2);
+    expect(result?.calls_per_request).toBe(2);
+    expect(result?.descriptors_per_call).toBe(1);
+  });
+});
+
+test(
+  "memcached beside a client of Redis; a cluster of it is skipped with the reason",
+  needs(["memcached"]),
+  async () => {
+    const campaign = await measured("memcached,memcached:cluster,ioredis@valkey", [
+      "--layer",
+      "server,limiter",
+    ]);
+    expect(campaign.measured.map(({ configuration }) => configuration?.target.store).sort()).toEqual([
+      ...["memcached", "memcached"],
+      ...["valkey", "valkey"],
+    ]);
+    expect(campaign.manifest.plan.skips).toEqual([
+      { asked: "memcached:cluster", reason: expect.stringContaining("standalone") },
+    ]);
+    for (const { store, versions, configuration } of campaign.measured) {
+      if (configuration?.target.store !== "memcached") continue;
+      expect(versions.store).toMatch(/^1\.6\./);
+      expect(store?.nodes[0]?.at_end.evicted_keys).toBe(0);
+    }
+  },
+);
