@@ -62,8 +62,8 @@ export function pathsInImage({
 }
 
 /**
- * Builds images with plugins and, for the server, with library versions, on top of the project's images: nothing of this
- * machine is mounted. Their tags depend on the base image and on the bytes of the additions.
+ * Builds images with plugins and library versions on top of the project's images: nothing of this machine is mounted.
+ * Each program may open a target's client. The tags depend on the base image and on the bytes of the additions.
  * @throws environmentError with the last line of a build that failed
  */
 export async function deriveImages(
@@ -72,13 +72,12 @@ export async function deriveImages(
   own: Readonly<Record<string, ImageFacts>>,
   options: DerivedOptions,
 ): Promise<Record<string, ImageFacts>> {
-  const plugins = pluginAdditions(options.plugins);
   const versions = versionAdditions(options.versions);
-  const derived: Record<string, ImageFacts> = { ...own };
+  const additions = [...pluginAdditions(options.plugins), ...versions];
+  if (additions.length === 0) return { ...own };
+  const suffix = versions.length > 0 ? "versions" : "plugins";
+  const derived: Record<string, ImageFacts> = {};
   for (const [id, base] of Object.entries(own)) {
-    const additions = id === "server" ? [...plugins, ...versions] : plugins;
-    if (additions.length === 0) continue;
-    const suffix = versions.length > 0 && id === "server" ? "versions" : "plugins";
     derived[id] = await deriveImage(docker, builder, { id, base, additions, suffix }, options);
   }
   return derived;

@@ -2,10 +2,11 @@ import type Docker from "dockerode";
 import { environmentError } from "../../contract/errors.js";
 import type { Leftover, Owner, RuntimeDescription } from "../types.js";
 import { checkEngine, hasStatus } from "./engine.js";
-import { outdatedImages } from "./images.js";
+import { noImage, outdatedImages } from "./images.js";
 import { OWNER_LABEL, ownerOf } from "./labels.js";
 import { removeContainer } from "./part.js";
 import { ContainerRuntime, type EngineAccess } from "./runtime.js";
+import { fittingCaps } from "./specification.js";
 
 /** An engine that may be missing on this machine. */
 export interface Engine {
@@ -43,8 +44,9 @@ export function containerRuntime(engine: Engine): RuntimeDescription {
       const answer = await withEngine(engine, async (docker) => (await docker.info()).NCPU as number);
       return typeof answer === "number" ? answer : undefined;
     },
-    // Every store has an image, which is pulled when it is needed.
-    has: async () => true,
+    appliedCaps: (caps, cpus) => fittingCaps(caps, cpus ?? Number.POSITIVE_INFINITY),
+    // An image is pulled when it is needed.
+    has: async (program) => (program.image ? true : noImage(program)),
     async open(options) {
       let access: EngineAccess | undefined;
       try {

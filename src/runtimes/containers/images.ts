@@ -4,13 +4,12 @@ import { join, resolve } from "node:path";
 import type Docker from "dockerode";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import { stores } from "../../targets/stores/index.js";
+import { ownPrograms } from "../own-programs.js";
 import { stopGroup } from "../processes.js";
-import type { ImageFacts, RuntimeOptions } from "../types.js";
+import type { ImageFacts, OwnProgram, ProgramSource, RuntimeOptions } from "../types.js";
 import { imageFacts } from "./engine.js";
 
-/** The images of this project, and what each is built from. */
-const OWN_IMAGES = ["server", "loadtest"] as const;
+/** What the images of this project are built from. */
 const INPUTS = [
   ".dockerignore",
   "package.json",
@@ -48,7 +47,7 @@ const packageId = (packageFolder: string): string =>
 
 const nodeVersion = (): string => process.env.NODE_VERSION || "24";
 
-async function ownName(id: (typeof OWN_IMAGES)[number], packageFolder: string): Promise<string> {
+async function ownName(id: OwnProgram, packageFolder: string): Promise<string> {
   const inputs = await hashOf(`Dockerfile.${id}`, nodeVersion(), packageFolder);
   return `ratelimit-bench-${id}:${inputs}`;
 }
@@ -58,10 +57,10 @@ export async function outdatedImages(
   docker: Docker,
   packageFolder: string,
 ): Promise<{ what: string; remove(engine: Docker): Promise<unknown> }[]> {
-  const current = await Promise.all(OWN_IMAGES.map((id) => ownName(id, packageFolder)));
+  const current = await Promise.all(ownPrograms.map((id) => ownName(id, packageFolder)));
   const filters = JSON.stringify({ label: [`${PACKAGE_LABEL}=${packageId(packageFolder)}`] });
   const names = (await docker.listImages({ filters })).flatMap(({ RepoTags }) => RepoTags ?? []);
-  const ours = names.filter((name) => OWN_IMAGES.some((id) => name.includes(`ratelimit-bench-${id}:`)));
+  const ours = names.filter((name) => ownPrograms.some((id) => name.includes(`ratelimit-bench-${id}:`)));
   return ours
     .filter((name) => !current.some((mine) => name.endsWith(mine)))
     .map((name) => ({
@@ -89,7 +88,7 @@ export async function ownImages(
   options: BuildOptions,
 ): Promise<Record<string, ImageFacts>> {
   const built: Record<string, ImageFacts> = {};
-  for (const id of OWN_IMAGES) {
+  for (const id of ownPrograms) {
     const dockerfile = `Dockerfile.${id}`;
     const name = await ownName(id, options.packageFolder);
     let facts = await imageFacts(docker, name);
@@ -143,18 +142,23 @@ export const lastLine = (text: string | undefined): string => {
   return lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? "it printed nothing";
 };
 
-/** The stores' images, pulled where they are missing; a text says why an image is not available. */
-export async function storeImages(
+/** Why a program does not run in containers. */
+export const noImage = ({ id }: ProgramSource): string =>
+  `no image of ${id} is known: name one with --image ${id}=REF`;
+
+/** The images of these programs by id, pulled where they are missing; a text says why an image is not available. */
+export async function programImages(
   docker: Docker,
-  onSetupStep: (text: string) => void,
-): Promise<Record<string, ImageFacts | string>> {
-  const wanted = stores.flatMap(({ id, image }) =>
-    image ? [[id, process.env[image.variable] || image.name] as const] : [],
-  );
+  { programs, onSetupStep }: Pick<RuntimeOptions, "programs" | "onSetupStep">,
+): Promise<Map<string, ImageFacts | string>> {
   const found = await Promise.all(
-    wanted.map(async ([id, name]) => [id, await pulled(docker, name, onSetupStep).catch(messageOf)] as const),
+    programs.map(async (program) => {
+      const { id, image } = program;
+      const facts = image ? pulled(docker, image, onSetupStep).catch(messageOf) : noImage(program);
+      return [id, await facts] as const;
+    }),
   );
-  return Object.fromEntries(found);
+  return new Map(found);
 }
 
 async function pulled(

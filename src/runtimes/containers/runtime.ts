@@ -2,13 +2,15 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
-import { stores } from "../../targets/stores/index.js";
+import { ownPrograms, versionIn } from "../own-programs.js";
 import type {
+  Caps,
   EngineFacts,
   ImageFacts,
   Part,
   PartAllocation,
   ProgramFacts,
+  ProgramSource,
   RunningPart,
   Runtime,
   RuntimeOptions,
@@ -16,19 +18,18 @@ import type {
 import { deriveImages, pathsInImage } from "./derived-images.js";
 import { engineFacts } from "./engine.js";
 import { ExecPart } from "./exec-part.js";
-import { type Builder, ownImages, storeImages } from "./images.js";
+import { type Builder, ownImages, programImages } from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText, ROLE_LABEL } from "./labels.js";
 import { ContainerPart } from "./part.js";
 import { waitForAnswer } from "./readiness.js";
 import {
-  CLUSTER_BUS_PORT,
   containerOptions,
   fittingCaps,
   OWN_FOLDER,
+  PORT,
   refusedUlimit,
-  SERVICE_PORT,
+  SECOND_PORT,
   type Specification,
-  STORE_PORT,
   ULIMITS,
   type Ulimit,
 } from "./specification.js";
@@ -57,14 +58,17 @@ export class ContainerRuntime implements Runtime {
   readonly engine: EngineFacts;
   readonly images: Readonly<Record<string, ImageFacts>>;
   readonly #access: EngineAccess;
+  /** The programs besides those of this project by id, or why there is no image. */
   readonly #programs: ReadonlyMap<string, ProgramFacts | string>;
+  /** Names of the executables in the images, by program. */
+  readonly #commands: ReadonlyMap<string, string>;
   readonly #labels: Readonly<Record<string, string>>;
   readonly #name: string;
   /** Where parts find the plugins and library versions in their images. */
   readonly #addedPaths: Pick<PartAllocation, "plugins" | "versions">;
   #ulimits = ULIMITS;
   #network: Promise<Docker.Network> | undefined;
-  /** Idle containers in which short and interactive processes are executed, by image. */
+  /** Idle containers in which short and interactive processes are executed, by program. */
   readonly #helpers = new Map<string, Promise<ContainerPart>>();
 
   private constructor(
@@ -79,6 +83,10 @@ export class ContainerRuntime implements Runtime {
     this.images = images;
     this.#access = access;
     this.#programs = programs;
+    this.#commands = new Map([
+      ...ownPrograms.map((id) => [id, "node"] as const),
+      ...options.programs.map(({ id, command }) => [id, command] as const),
+    ]);
     this.#labels = { [OWNER_LABEL]: ownerText(options.owner), [CAMPAIGN_LABEL]: options.campaign };
     this.#addedPaths = pathsInImage(options);
     this.#name = `ratelimit-bench-${options.campaign}-${randomBytes(3).toString("hex")}`;
@@ -89,22 +97,20 @@ export class ContainerRuntime implements Runtime {
     const { docker } = access;
     const plain = await ownImages(docker, access.builder, options);
     const own = await deriveImages(docker, access.builder, plain, options);
-    const others = await storeImages(docker, options.onSetupStep);
+    const others = await programImages(docker, options);
     const engine = await engineFacts(docker, access.name);
     const images: Record<string, ImageFacts> = { ...own };
     const programs = new Map<string, ProgramFacts | string>();
-    for (const { id, program } of stores) {
-      const image = others[id];
-      if (!program || image === undefined) continue;
+    for (const [id, image] of others) {
       if (typeof image !== "string") images[id] = image;
       programs.set(
-        program,
+        id,
         typeof image === "string" ? image : { path: image.name, version: "", embedded: false, image },
       );
     }
     const runtime = new ContainerRuntime(access, engine, images, programs, options);
     try {
-      await Promise.all([...programs].map(([program, facts]) => runtime.#readVersion(program, facts)));
+      await Promise.all(options.programs.map((program) => runtime.#readVersion(program)));
     } catch (error) {
       await runtime.close();
       throw error;
@@ -121,24 +127,27 @@ export class ContainerRuntime implements Runtime {
     );
   }
 
-  program(name: string): ProgramFacts | string {
-    return this.#programs.get(name) ?? `no image of ${name} is known`;
+  program(id: string): ProgramFacts | string {
+    return this.#programs.get(id) ?? `this campaign does not use ${id}`;
+  }
+
+  appliedCaps(caps: Caps): Caps {
+    return fittingCaps(caps, this.engine.cpus);
   }
 
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
-    const port = part.program === "node" ? SERVICE_PORT : STORE_PORT;
     const allocation: PartAllocation = {
       host: part.role,
       bind: "0.0.0.0",
-      port,
-      secondPort: CLUSTER_BUS_PORT,
+      port: PORT,
+      secondPort: SECOND_PORT,
       folder: OWN_FOLDER,
       ...this.#addedPaths,
     };
-    const command = [part.program, ...part.arguments(allocation)];
+    const command = [this.#commands.get(part.program) ?? part.program, ...part.arguments(allocation)];
     const environment = { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(allocation) };
     if (part.interactive) {
-      const helper = await this.#helper(part.image);
+      const helper = await this.#helper(part.program);
       const running = await ExecPart.run(this.#access.docker, helper.container, part, command, environment);
       await onBegun(running);
       return running;
@@ -152,11 +161,11 @@ export class ContainerRuntime implements Runtime {
     environment: Readonly<Record<string, string>>,
     onBegun: (part: RunningPart) => Promise<void>,
   ): Promise<ContainerPart> {
-    const image = this.images[part.image];
-    if (!image) throw environmentError(`there is no image for ${part.role}: ${part.image}`);
+    const image = this.images[part.program];
+    if (!image) throw environmentError(`${part.role} cannot be started: ${this.program(part.program)}`);
     const network = await this.#openNetwork();
     const specification = {
-      part: { ...part, ...(part.caps ? { caps: fittingCaps(part.caps, this.engine.cpus) } : {}) },
+      part: { ...part, ...(part.caps ? { caps: this.appliedCaps(part.caps) } : {}) },
       image: image.id,
       network: network.id,
       command,
@@ -191,8 +200,7 @@ export class ContainerRuntime implements Runtime {
     try {
       const options = containerOptions({ ...specification, name });
       const container = await this.#access.docker.createContainer(options);
-      const port = part.program === "node" ? SERVICE_PORT : STORE_PORT;
-      return new ContainerPart(part, { host: part.role, port }, container);
+      return new ContainerPart(part, { host: part.role, port: PORT }, container);
     } catch (error) {
       throw environmentError(`${part.role} cannot be created: ${messageOf(error)}`, { cause: error });
     }
@@ -215,33 +223,31 @@ export class ContainerRuntime implements Runtime {
     return this.#network;
   }
 
-  /** A container of that image which is idle until processes are executed in it. */
-  #helper(image: string): Promise<ContainerPart> {
-    let helper = this.#helpers.get(image);
+  /** A container of that program's image which is idle until processes are executed in it. */
+  #helper(program: string): Promise<ContainerPart> {
+    let helper = this.#helpers.get(program);
     if (!helper) {
       const part: Part = {
-        role: `helper-${image}`,
-        program: "sleep",
-        image,
+        role: `helper-${program}`,
+        program,
         arguments: () => [],
         environment: () => ({}),
         workingFolder: "package",
       };
       helper = this.#run(part, ["sleep", "infinity"], {}, async () => {});
-      this.#helpers.set(image, helper);
+      this.#helpers.set(program, helper);
     }
     return helper;
   }
 
   /** Asks the program in the image for its version. */
-  async #readVersion(program: string, facts: ProgramFacts | string): Promise<void> {
+  async #readVersion({ id, command }: ProgramSource): Promise<void> {
+    const facts = this.program(id);
     if (typeof facts === "string") return;
-    const id = Object.entries(this.images).find(([, image]) => image === facts.image)?.[0] ?? "";
     const helper = await this.#helper(id);
     const versionPart: Part = {
       role: "version",
-      program,
-      image: id,
+      program: id,
       arguments: () => [],
       environment: () => ({}),
       workingFolder: "own",
@@ -250,10 +256,10 @@ export class ContainerRuntime implements Runtime {
       this.#access.docker,
       helper.container,
       versionPart,
-      [program, "--version"],
+      [command, "--version"],
       {},
     );
-    facts.version = /\bv=?(\d+(?:\.\d+)+)/.exec(await printed.output())?.[1] ?? "unknown";
+    facts.version = versionIn(await printed.output());
     this.#helpers.delete(id);
     await helper.stop();
   }

@@ -1,10 +1,9 @@
 import type Docker from "dockerode";
 import type { Caps, Part } from "../types.js";
 
-/** Fixed ports: each part has its own address, so no port is taken. */
-export const SERVICE_PORT = 3001;
-export const STORE_PORT = 6379;
-export const CLUSTER_BUS_PORT = 16_379;
+/** Every part listens here: each has its own address, so no port is taken. */
+export const PORT = 7000;
+export const SECOND_PORT = 7001;
 
 /** The part's writable folder, in memory. */
 export const OWN_FOLDER = "/tmp";

@@ -3,7 +3,8 @@ import { access, readdir } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import type { ProgramFacts } from "../types.js";
+import { versionIn } from "../own-programs.js";
+import type { ProgramFacts, ProgramSource } from "../types.js";
 
 const isExecutable = async (path: string): Promise<boolean> =>
   access(path, constants.X_OK).then(
@@ -33,33 +34,31 @@ async function embedded(environment: string, name: string): Promise<string | und
   return undefined;
 }
 
-/** The version in the output of `--version`, e.g. `v=9.1.2`. */
 async function versionOf(path: string): Promise<string> {
   try {
     const { stdout } = await execa(path, ["--version"], { timeout: 10_000 });
-    return /\bv=?(\d+(?:\.\d+)+)/.exec(stdout)?.[1] ?? "unknown";
+    return versionIn(stdout);
   } catch (error) {
     throw environmentError(`${path} cannot be run: ${messageOf(error).split("\n")[0]}`);
   }
 }
 
 /**
- * Finds a store program: at the given path, else on PATH, else the embedded one.
+ * Finds a program: at the given path, else on PATH, else the embedded one.
  * @param environment gives the folder of the Python environment; called only when it is needed
  * @throws environmentError when the given path is not a program, or the program does not run
  */
 export async function findProgram(
-  name: string,
-  givenPath: string | undefined,
+  { command, path: givenPath }: Pick<ProgramSource, "command" | "path">,
   environment: () => Promise<string | undefined>,
 ): Promise<ProgramFacts | undefined> {
   if (givenPath && !(await isExecutable(givenPath))) {
-    throw environmentError(`${givenPath} is not an executable ${name}`);
+    throw environmentError(`${givenPath} is not an executable ${command}`);
   }
   // Absolute, because each part runs in its own folder.
-  const found = givenPath ? resolve(givenPath) : await onPath(name);
+  const found = givenPath ? resolve(givenPath) : await onPath(command);
   const folder = found ? undefined : await environment();
-  const path = found ?? (folder && (await embedded(folder, name)));
+  const path = found ?? (folder && (await embedded(folder, command)));
   if (!path) return undefined;
   return { path, version: await versionOf(path), embedded: found === undefined };
 }

@@ -2,13 +2,15 @@ import { mkdir, mkdtemp } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { environmentError } from "../../contract/errors.js";
-import { stores } from "../../targets/stores/index.js";
+import { ownPrograms } from "../own-programs.js";
 import { startTimeOf } from "../processes.js";
 import { waitUntilReady } from "../readiness.js";
 import type {
+  Caps,
   Part,
   PartAllocation,
   ProgramFacts,
+  ProgramSource,
   RunningPart,
   Runtime,
   RuntimeDescription,
@@ -30,21 +32,26 @@ async function isAnswered(part: Part, allocation: PartAllocation): Promise<boole
   }
 }
 
-const missing = (program: string): string => `no ${program} was found on this machine`;
+const missing = ({ command }: ProgramSource): string => `no ${command} was found on this machine`;
+
+/** No cap can be applied to a process of this machine. */
+const appliedCaps = (): Caps => ({});
 
 class LocalRuntime implements Runtime {
   readonly id = "local";
   readonly capsApplied = false;
   readonly counterSource = "pidusage";
+  readonly appliedCaps = appliedCaps;
   readonly #packageFolder: string;
   readonly #workFolder: string;
-  readonly #programs: ReadonlyMap<string, ProgramFacts>;
+  /** The programs, or why they are not here, by id. */
+  readonly #programs: ReadonlyMap<string, ProgramFacts | string>;
   readonly #plugins: readonly string[];
   readonly #versions: Pick<PartAllocation, "versions">;
 
   constructor(
     { packageFolder, workFolder, plugins = [], versions }: RuntimeOptions,
-    programs: ReadonlyMap<string, ProgramFacts>,
+    programs: ReadonlyMap<string, ProgramFacts | string>,
   ) {
     this.#plugins = plugins.map(({ path }) => path);
     this.#versions = versions ? { versions: versions.folder } : {};
@@ -53,8 +60,8 @@ class LocalRuntime implements Runtime {
     this.#programs = programs;
   }
 
-  program(name: string): ProgramFacts | string {
-    return this.#programs.get(name) ?? missing(name);
+  program(id: string): ProgramFacts | string {
+    return this.#programs.get(id) ?? `this campaign does not use ${id}`;
   }
 
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
@@ -108,21 +115,20 @@ export const local: RuntimeDescription = {
   async cpus() {
     return cpus().length;
   },
-  async has(program, { packageFolder, programPaths }) {
+  appliedCaps,
+  async has(program, { packageFolder }) {
     const environment = () => findPythonEnvironment(packageFolder);
-    return (await findProgram(program, programPaths[program], environment)) ? true : missing(program);
+    return (await findProgram(program, environment)) ? true : missing(program);
   },
   async open(options) {
-    const { packageFolder, workFolder, programPaths, onSetupStep, signal } = options;
+    const { packageFolder, workFolder, onSetupStep, signal } = options;
     await mkdir(workFolder, { recursive: true });
-    const programs = new Map<string, ProgramFacts>([
-      ["node", { path: process.execPath, version: process.versions.node, embedded: false }],
-    ]);
+    const node: ProgramFacts = { path: process.execPath, version: process.versions.node, embedded: false };
+    const programs = new Map<string, ProgramFacts | string>(ownPrograms.map((id) => [id, node]));
     let found: Promise<string | undefined> | undefined;
     const environment = () => (found ??= ensurePythonEnvironment(packageFolder, onSetupStep, signal));
-    for (const { program } of stores) {
-      const facts = program && (await findProgram(program, programPaths[program], environment));
-      if (program && facts) programs.set(program, facts);
+    for (const source of options.programs) {
+      programs.set(source.id, (await findProgram(source, environment)) ?? missing(source));
     }
     return new LocalRuntime(options, programs);
   },

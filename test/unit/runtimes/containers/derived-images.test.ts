@@ -27,7 +27,7 @@ function ground(home: string) {
   return { built, docker: docker as never, builder: { binary, environment: {} } };
 }
 
-test("library versions go into the server's image only, plugins into both images, at the paths that the parts use", async () => {
+test("plugins and library versions go into every image of the project, at the paths that the parts use", async () => {
   const home = newFolder();
   const { built, docker, builder } = ground(home);
   const folder = join(home, "versions");
@@ -55,7 +55,7 @@ test("library versions go into the server's image only, plugins into both images
   const read = (image: string, path: string) => readFileSync(join(built, image, path), "utf8");
   expect(read(server, "Dockerfile")).toContain("FROM s:1\nUSER 0\nCOPY plugins /app/plugins\n");
   expect(read(server, "Dockerfile")).toMatch(/COPY versions \/app\/versions\n.*\nUSER 1000:1000\n$/);
-  expect(readdirSync(join(built, loadtest)).sort()).toEqual(["Dockerfile", "plugins"]);
+  expect(readdirSync(join(built, loadtest)).sort()).toEqual(["Dockerfile", "plugins", "versions"]);
   const paths = pathsInImage(options);
   expect(paths.plugins?.map((path) => read(server, path.replace("/app/", "")))).toEqual(["plugin"]);
   const versions = paths.versions?.replace("/app/", "") ?? "";

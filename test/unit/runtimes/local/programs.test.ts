@@ -32,19 +32,19 @@ afterEach(() => {
 
 test("the given path comes before PATH, and PATH before the embedded program", async () => {
   const inPackages = program(embedded(), "3.0.0");
-  expect(await findProgram(NAME, undefined, environment)).toEqual({
+  expect(await findProgram({ command: NAME }, environment)).toEqual({
     path: inPackages,
     version: "3.0.0",
     embedded: true,
   });
   const installed = program(join(onPath, NAME), "2.0.0");
-  expect(await findProgram(NAME, undefined, environment)).toEqual({
+  expect(await findProgram({ command: NAME }, environment)).toEqual({
     path: installed,
     version: "2.0.0",
     embedded: false,
   });
   const given = program(join(newFolder(), "mine"), "1.2.3");
-  expect(await findProgram(NAME, given, environment)).toEqual({
+  expect(await findProgram({ command: NAME, path: given }, environment)).toEqual({
     path: given,
     version: "1.2.3",
     embedded: false,
@@ -53,25 +53,32 @@ test("the given path comes before PATH, and PATH before the embedded program", a
 
 test("a relative path becomes absolute, because parts run in their own folders", async () => {
   const given = program(join(newFolder(), "mine"), "1.2.3");
-  expect((await findProgram(NAME, relative(process.cwd(), given), environment))?.path).toBe(given);
+  expect(
+    (await findProgram({ command: NAME, path: relative(process.cwd(), given) }, environment))?.path,
+  ).toBe(given);
 });
 
 test("the Python environment is not set up if it is not needed", async () => {
   program(join(onPath, NAME), "2.0.0");
-  await findProgram(NAME, undefined, () => Promise.reject(new Error("it was asked for")));
+  await findProgram({ command: NAME }, () => Promise.reject(new Error("it was asked for")));
 });
 
 test("a missing program is not an error, because its targets are skipped", async () => {
-  expect(await findProgram(NAME, undefined, environment)).toBeUndefined();
-  expect(await findProgram(NAME, undefined, async () => undefined)).toBeUndefined();
+  expect(await findProgram({ command: NAME }, environment)).toBeUndefined();
+  expect(await findProgram({ command: NAME }, async () => undefined)).toBeUndefined();
 });
 
 test("a given path that is not a program, or does not run, is an environment error that names it", async () => {
   const missing = join(root, "missing");
-  await expectFailure(() => findProgram(NAME, missing, environment), EXIT.environment, missing, NAME);
+  await expectFailure(
+    () => findProgram({ command: NAME, path: missing }, environment),
+    EXIT.environment,
+    missing,
+    NAME,
+  );
   const broken = program(join(root, "broken"), "1.0.0", 7);
   await expectFailure(
-    () => findProgram(NAME, broken, environment),
+    () => findProgram({ command: NAME, path: broken }, environment),
     EXIT.environment,
     broken,
     "cannot be run",

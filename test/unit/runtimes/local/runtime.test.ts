@@ -1,0 +1,52 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { local } from "../../../../src/runtimes/local/runtime.js";
+import type { Part, ProgramSource, RuntimeOptions } from "../../../../src/runtimes/types.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
+import { ROOT } from "../../../helpers/programs.js";
+
+const newFolder = temporaryFolders();
+
+const optionsOf = (programs: readonly ProgramSource[]): RuntimeOptions => ({
+  packageFolder: ROOT,
+  workFolder: newFolder(),
+  programs,
+  owner: { pid: process.pid, started: "1" },
+  campaign: "c",
+  signal: new AbortController().signal,
+  hold: async () => {},
+  onSetupStep: () => {},
+});
+
+const partOf = (program: string, script: string): Part => ({
+  role: `${program}-1`,
+  program,
+  arguments: () => ["-e", script],
+  environment: () => ({}),
+  workingFolder: "own",
+});
+
+test("a program is found by its id, at the path that the user gave; others are not looked for", async () => {
+  const path = join(newFolder(), "mine");
+  writeFileSync(path, "#!/bin/sh\necho 'mine 1.2.3'\n");
+  chmodSync(path, 0o755);
+  vi.stubEnv("PATH", "");
+  const runtime = await local.open(optionsOf([{ id: "mystore", command: "my-server", path }]));
+  vi.unstubAllEnvs();
+  expect(runtime.program("mystore")).toEqual({ path, version: "1.2.3", embedded: false });
+  expect(runtime.program("valkey")).toBe("this campaign does not use valkey");
+});
+
+test.each(["server", "loadtest"])("the project's own program %s runs in this Node.js", async (program) => {
+  const runtime = await local.open(optionsOf([]));
+  const part = await runtime.start(partOf(program, "console.log(process.execPath)"), async () => {});
+  expect((await part.output()).trim()).toBe(process.execPath);
+  await part.stop();
+});
+
+test("no cap is applied to processes of this machine", async () => {
+  const runtime = await local.open(optionsOf([]));
+  expect(runtime.appliedCaps({ cpus: 2, memory_bytes: 1 })).toEqual({});
+  expect(local.appliedCaps({ cpus: 2 }, 8)).toEqual({});
+});
