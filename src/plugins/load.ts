@@ -17,6 +17,7 @@ const things = z.array(z.looseObject({}), "must be a list of descriptions");
 const membersSchema = z
   .strictObject(
     {
+      stores: things.optional(),
       clients: things.optional(),
       limiters: things.optional(),
       options: things.optional(),
@@ -25,7 +26,7 @@ const membersSchema = z
     {
       error: ({ code, keys }) =>
         code === "unrecognized_keys"
-          ? `has no member ${(keys as string[]).join(", ")}; valid: clients, limiters, options, traffic`
+          ? `has no member ${(keys as string[]).join(", ")}; valid: stores, clients, limiters, options, traffic`
           : "must export an object, as default or as plugin",
     },
   )

@@ -1,11 +1,18 @@
 import { z } from "zod";
+import { evidenceNames } from "../contract/store.js";
 import { idSchema } from "../contract/target.js";
 import { clients } from "../targets/clients/index.js";
 import { groups } from "../targets/groups.js";
 import { limiters } from "../targets/limiters/index.js";
 import { options } from "../targets/options.js";
 import { findLimiter, findStore, findTopology } from "../targets/resolve.js";
-import type { ClientDescription, LimiterDescription, OptionDescription } from "../targets/types.js";
+import { stores } from "../targets/stores/index.js";
+import type {
+  ClientDescription,
+  LimiterDescription,
+  OptionDescription,
+  StoreDescription,
+} from "../targets/types.js";
 import type { LoadedPlugin } from "./load.js";
 import { addToList, checked, functionSchema, lineSchema } from "./validation.js";
 
@@ -22,6 +29,25 @@ const knownIds = (find: (id: string) => unknown) =>
       }
     }
   });
+
+const storeSchema = z.strictObject({
+  id: idSchema,
+  engine: z.string().superRefine((engine, context) => {
+    const engines = stores.flatMap((store) => store.engine ?? []);
+    if (!engines.includes(engine)) {
+      const valid = [...new Set(engines)].join(", ");
+      context.addIssue({ code: "custom", message: `must be one of the project's engines: ${valid}` });
+    }
+  }),
+  program: z.string().regex(/^[\w.+-]{1,100}$/, "must be the name of an executable, without its folder"),
+  image: z.strictObject({ name: z.string().min(1), variable: z.string().min(1).optional() }).optional(),
+  arguments: z.array(z.string()).optional(),
+  topologies: knownIds(findTopology).optional(),
+  versionField: z.string().regex(/^\w+$/, "must be the name of a field of INFO").optional(),
+  decisionCommands: z.array(z.string().min(1)).optional(),
+  compatibleWith: idSchema.optional(),
+  withoutEvidence: z.array(z.enum(evidenceNames)).optional(),
+});
 
 const flexibleSchema = z.strictObject({
   className: z.string().min(1),
@@ -56,6 +82,7 @@ const clientSchema = z.strictObject({
 const limiterSchema = z.strictObject({
   id: idSchema,
   package: z.string().optional(),
+  takesCost: z.boolean().optional(),
   unsupportedReason: functionSchema.optional(),
   lacks: functionSchema.optional(),
   create: functionSchema,
@@ -63,30 +90,51 @@ const limiterSchema = z.strictObject({
 
 const optionSchema = z.strictObject({ id: idSchema, summary: lineSchema, apply: functionSchema });
 
+/** Checks the members of one kind of all plugins, and registers each. */
+function each(
+  plugins: readonly LoadedPlugin[],
+  kind: "stores" | "limiters" | "options" | "clients",
+  schema: z.ZodType,
+  register: (name: string, member: unknown) => void,
+): void {
+  for (const { displayName, members } of plugins) {
+    for (const [index, member] of (members[kind] ?? []).entries()) {
+      checked(displayName, schema, member, [kind, index]);
+      register(displayName, member);
+    }
+  }
+}
+
+/** Ids that parts already have. */
+const RESERVED_STORES = ["server", "loadtest"];
+
 /**
- * Registers clients, limiters and options. A client may name a limiter of any plugin.
+ * Registers stores alone, for a program that knows no clients. `registerTargets` does this, too.
+ * @throws usageError naming the plugin and the member
+ */
+export function registerStores(plugins: readonly LoadedPlugin[]): void {
+  each(plugins, "stores", storeSchema, (name, member) => {
+    const store = member as StoreDescription;
+    if (store.compatibleWith !== undefined) {
+      checked(name, knownIds(findStore), [store.compatibleWith], ["stores", store.id, "compatibleWith"]);
+    }
+    addToList(name, "store", stores, store, RESERVED_STORES);
+  });
+}
+
+/**
+ * Registers stores, clients, limiters and options. A client may name a store or a limiter of any plugin.
  * @throws usageError naming the plugin and the member
  */
 export function registerTargets(plugins: readonly LoadedPlugin[]): void {
-  const each = (
-    kind: "limiters" | "options" | "clients",
-    schema: z.ZodType,
-    register: (name: string, member: unknown) => void,
-  ) => {
-    for (const { displayName, members } of plugins) {
-      for (const [index, member] of (members[kind] ?? []).entries()) {
-        checked(displayName, schema, member, [kind, index]);
-        register(displayName, member);
-      }
-    }
-  };
-  each("limiters", limiterSchema, (name, member) =>
+  registerStores(plugins);
+  each(plugins, "limiters", limiterSchema, (name, member) =>
     addToList(name, "limiter", limiters, member as LimiterDescription),
   );
-  each("options", optionSchema, (name, member) =>
+  each(plugins, "options", optionSchema, (name, member) =>
     addToList(name, "option", options, member as OptionDescription),
   );
-  each("clients", clientSchema, (name, member) => {
+  each(plugins, "clients", clientSchema, (name, member) => {
     const client = member as ClientDescription;
     checked(name, knownIds(findLimiter), [client.limiter], ["clients", client.id, "limiter"]);
     addToList(name, "client", clients, client, Object.keys(groups));

@@ -1,8 +1,15 @@
-import type { ClientDescription, LimiterDescription, OptionDescription } from "../targets/types.js";
+import type {
+  ClientDescription,
+  LimiterDescription,
+  OptionDescription,
+  StoreDescription,
+} from "../targets/types.js";
 import type { TrafficProfile } from "../traffic/types.js";
 
 /** What a plugin's module exports, as `default` or as `plugin`. */
 export interface Plugin {
+  /** Stores that the project's engines can start and read, e.g. a server that speaks RESP. */
+  stores?: readonly StoreDescription[];
   clients?: readonly ClientDescription[];
   limiters?: readonly LimiterDescription[];
   /** Applied after the project's own. */
@@ -12,6 +19,7 @@ export interface Plugin {
 
 export type { Limits } from "../contract/configuration.js";
 export type { ClientSettings, LimiterScript } from "../contract/server-api.js";
+export type { EvidenceName } from "../contract/store.js";
 export type { StoreAccess } from "../contract/store-url.js";
 export type {
   ClientDescription,
@@ -20,9 +28,12 @@ export type {
   Libraries,
   Limiter,
   LimiterDescription,
+  LimiterFacts,
   LimiterPair,
   OpenClient,
   OptionDescription,
+  RequestLimiter,
+  StoreDescription,
   StorePlace,
   Tuning,
 } from "../targets/types.js";

@@ -72,11 +72,17 @@ export function describeClient(
   return client;
 }
 
+/** Whether the client's limiter runs on that store. */
+function canUse(client: ClientDescription, storeId: string): boolean {
+  const { compatibleWith } = findStore(storeId);
+  return client.stores.includes(storeId) || client.stores.some((id) => id === compatibleWith);
+}
+
 /** Why the client cannot use that store, and the options with which it could. */
 function storeSkip(client: ClientDescription, store: string, topology: string): string {
   const fixes = options.filter(({ id }) => {
     const varied = withOptions(client, topology, [id]);
-    return !("skip" in varied) && varied.stores.includes(store);
+    return !("skip" in varied) && canUse(varied, store);
   });
   const why = `${client.id} cannot use ${store}: its limiter's script runs on ${client.stores.join(" or ")} only`;
   return fixes.length > 0 ? `${why}; ${fixes.map(({ id }) => `+${id}`).join(" or ")} can` : why;
@@ -129,7 +135,7 @@ export function resolveTarget(text: string, available: Availability = () => true
   if (requested.version && !plain.package) {
     return { skip: `${plain.id} has no versions: it is not an npm package` };
   }
-  if (requested.store && !client.stores.includes(requested.store)) {
+  if (requested.store && !canUse(client, requested.store)) {
     return { skip: storeSkip(client, requested.store, topology) };
   }
   if (!client.topologies.includes(topology)) {
@@ -138,7 +144,8 @@ export function resolveTarget(text: string, available: Availability = () => true
     };
   }
   const missing = (id: string): string | undefined => {
-    const { program } = findStore(id);
+    const { program, topologies: own = [topology] } = findStore(id);
+    if (!own.includes(topology)) return `${id} does not support ${topology}: it is ${own.join(" or ")} only`;
     const here = program === undefined || available(id);
     if (here === true) return undefined;
     return here || `no ${program} was found on this machine`;
@@ -175,6 +182,26 @@ export function resolveTarget(text: string, available: Availability = () => true
         note: `${client.id} runs on ${store} here: ${missing(client.stores[0])}`,
       }
     : { target };
+}
+
+/**
+ * The stores with a program that these targets can use: the one that a target names, else all of its client.
+ * @throws usageError for a text that is not a target, or that has an unknown name
+ */
+export function candidateStores(texts: readonly string[]): StoreDescription[] {
+  const ids = texts.flatMap((text) => {
+    const { client, store, topology, options: requested } = parseTargetText(text);
+    if (store) return [store];
+    const plain = findClient(client);
+    const others = requested.filter(({ id }) => options.some((option) => option.id === id));
+    const varied = withOptions(
+      plain,
+      topology ?? plain.topologies[0],
+      others.map(({ id }) => id),
+    );
+    return "skip" in varied ? [] : varied.stores;
+  });
+  return [...new Set(ids)].map(findStore).filter(({ program }) => program !== undefined);
 }
 
 /** Limiters that can be named; one without a package decides nothing. */

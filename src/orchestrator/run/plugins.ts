@@ -8,8 +8,8 @@ import { registerTraffic } from "../../plugins/register-traffic.js";
 import { PartFailed } from "./part-supervisor.js";
 
 /**
- * Loads plugins into this process, each once. From then on their clients, limiters, options and traffic are listed,
- * planned and measured like the project's own.
+ * Loads plugins into this process, each once. From then on their stores, clients, limiters, options and traffic are
+ * listed, planned and measured like the project's own.
  * @param paths absolute
  * @throws usageError naming the plugin and its error
  */
@@ -22,7 +22,7 @@ export async function registerPlugins(paths: readonly string[]): Promise<LoadedP
   return plugins;
 }
 
-const MEMBERS = ["clients", "limiters", "options", "traffic"] as const;
+const MEMBERS = ["stores", "clients", "limiters", "options", "traffic"] as const;
 
 /** The plan with a note for each plugin: readers must know that its targets or traffic are not the project's. */
 export const withPluginNotes = (plan: Plan, plugins: readonly LoadedPlugin[]): Plan => ({

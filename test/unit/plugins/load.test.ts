@@ -4,12 +4,19 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { decodePlugins, encodePlugins } from "../../../src/contract/plugins.js";
 import { type LoadedPlugin, loadPlugins, type Members } from "../../../src/plugins/load.js";
-import { registerTargets } from "../../../src/plugins/register-targets.js";
+import { registerStores, registerTargets } from "../../../src/plugins/register-targets.js";
 import { registerTraffic } from "../../../src/plugins/register-traffic.js";
 import { readPlugin } from "../../../src/plugins/source.js";
 import { checked } from "../../../src/plugins/validation.js";
-import { describeClient, findClient, findLimiter, resolveTarget } from "../../../src/targets/resolve.js";
-import type { ClientDescription } from "../../../src/targets/types.js";
+import {
+  candidateStores,
+  describeClient,
+  findClient,
+  findLimiter,
+  findStore,
+  resolveTarget,
+} from "../../../src/targets/resolve.js";
+import type { ClientDescription, StoreDescription } from "../../../src/targets/types.js";
 import { findProfile } from "../../../src/traffic/lookup.js";
 import { expectFailure } from "../../helpers/errors.js";
 import { temporaryFolders } from "../../helpers/folders.js";
@@ -30,6 +37,20 @@ const plugin = (members: object, name = "mine.js"): LoadedPlugin => ({
 const client = (changes: object = {}): ClientDescription => ({
   ...findClient("ioredis"),
   id: "mine",
+  ...changes,
+});
+
+const store = (changes: object = {}): StoreDescription => ({
+  id: "mystore",
+  engine: "resp",
+  program: "my-server",
+  image: { name: "my/server:1" },
+  arguments: ["--threads", "1"],
+  topologies: ["standalone"],
+  versionField: "my_version",
+  decisionCommands: ["evalsha"],
+  compatibleWith: "redis",
+  withoutEvidence: ["evictions"],
   ...changes,
 });
 
@@ -101,7 +122,12 @@ describe("a module that is not a plugin is rejected", () => {
   test.each([
     ["exports no object", "export default 5;", "must export an object"],
     ["exports something else", "export const other = 1;", "must export an object"],
-    ["has an unknown member", "export default { client: [] };", "has no member client", "valid: clients"],
+    [
+      "has an unknown member",
+      "export default { client: [] };",
+      "has no member client",
+      "valid: stores, clients",
+    ],
     ["has no list", "export default { clients: {} };", "clients must be a list"],
     ["adds nothing", "export default { clients: [] };", "adds nothing"],
   ])("because it %s", async (_why, text, ...parts) => {
@@ -121,6 +147,24 @@ describe("an invalid member of a plugin is rejected with plugin and member named
     ["a member that nobody knows", { clients: [client({ opne: () => {} })] }, "clients[0]", "opne"],
     ["a store that is none", { clients: [client({ stores: ["mongo"] })] }, "clients[0].stores", "mongo"],
     ["a limiter that is none", { clients: [client({ limiter: "x" })] }, "clients.mine.limiter", "no limiter"],
+    ["a store's id", { stores: [store({ id: "redis" })] }, "store redis exists already"],
+    ["a store named like a part", { stores: [store({ id: "server" })] }, "store server exists already"],
+    ["a store's engine", { stores: [store({ engine: "sql" })] }, "stores[0].engine", "resp"],
+    ["a store without a program", { stores: [store({ program: undefined })] }, "stores[0].program"],
+    [
+      "a store's program",
+      { stores: [store({ program: "/opt/x" })] },
+      "stores[0].program",
+      "without its folder",
+    ],
+    ["a store's topology", { stores: [store({ topologies: ["ring"] })] }, "stores[0].topologies", "ring"],
+    ["a store's evidence", { stores: [store({ withoutEvidence: ["luck"] })] }, "stores[0].withoutEvidence"],
+    [
+      "a store like one that is none",
+      { stores: [store({ compatibleWith: "mongo" })] },
+      "stores.mystore.compatibleWith",
+      "mongo",
+    ],
     ["a control", { clients: [client({ control: true })] }, "clients[0].control", "project's own"],
     ["a limiter without create", { limiters: [{ id: "l" }] }, "limiters[0].create", "function"],
     ["an option without a summary", { options: [{ id: "o", apply: () => {} }] }, "options[0].summary"],
@@ -170,6 +214,31 @@ test("a client, its limiter, an option and traffic are found like the project's 
     EXIT.usage,
     "plugin other.js: the client mine exists already",
   );
+});
+
+test("a store runs the clients of the store that it is compatible with, where a target names it", () => {
+  const members = { stores: [store()], clients: [client({ id: "own", stores: ["mystore"] })] };
+  registerTargets([plugin(members)]);
+  expect(findStore("mystore")).toBe(members.stores[0]);
+  expect(resolveTarget("ioredis@mystore")).toMatchObject({
+    target: { text: "ioredis@mystore:standalone", label: "ioredis@mystore", client: "ioredis" },
+  });
+  // It does not run Valkey's scripts, and has no cluster.
+  expect(resolveTarget("iovalkey@mystore")).toEqual({ skip: expect.stringContaining("cannot use mystore") });
+  expect(resolveTarget("ioredis@mystore:cluster")).toEqual({
+    skip: "mystore does not support cluster: it is standalone only",
+  });
+  // Nobody gets it without asking.
+  const nothingElse = (id: string) => id === "mystore";
+  expect(resolveTarget("ioredis", nothingElse)).toEqual({ skip: expect.stringContaining("no redis-server") });
+  expect(resolveTarget("own")).toMatchObject({ target: { store: "mystore" } });
+  expect(candidateStores(["ioredis@mystore", "own"]).map(({ id }) => id)).toEqual(["mystore"]);
+});
+
+test("a program that knows no clients registers stores alone", () => {
+  registerStores([plugin({ stores: [store({ id: "second" })], clients: [client({ id: "unused" })] })]);
+  expect(findStore("second").program).toBe("my-server");
+  expect(() => findClient("unused")).toThrow("no client");
 });
 
 test("a valid value is returned itself, not a copy", async () => {
