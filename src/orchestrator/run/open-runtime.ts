@@ -1,14 +1,21 @@
 import { BenchError, EXIT, messageOf, usageError } from "../../contract/errors.js";
 import type { Discovery } from "../../contract/store.js";
 import { runtimes } from "../../runtimes/index.js";
-import type { Runtime, RuntimeDescription, RuntimeOptions } from "../../runtimes/types.js";
+import type { ProgramSource, Runtime, RuntimeDescription, RuntimeOptions } from "../../runtimes/types.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
-import { type Availability, findStore } from "../../targets/resolve.js";
-import { stores } from "../../targets/stores/index.js";
+import { groups } from "../../targets/groups.js";
+import {
+  type Availability,
+  candidateStores,
+  findStore,
+  parseLimiterText,
+  withLimiters,
+} from "../../targets/resolve.js";
 import { requireRemoved } from "../host/leftovers.js";
 import { cpuNumbers } from "../host/machine.js";
 import { isAlive } from "../ownership/state-folder.js";
 import { requireCpus } from "../request/caps.js";
+import { requireKnownPrograms } from "../request/programs.js";
 import type { Request } from "../request/request.js";
 
 export interface OpenedRuntime {
@@ -17,18 +24,34 @@ export interface OpenedRuntime {
   choice: string;
 }
 
+/** The programs of the stores that the requested targets can use; none where the user runs the store. */
+export function programSources({ clients, limiters, programs, storeAccess }: Request): ProgramSource[] {
+  if (storeAccess.STORE_URL) return [];
+  const named = limiters.map(parseLimiterText);
+  const texts = clients
+    .flatMap((word) => groups[word] ?? [word])
+    .flatMap((text) => withLimiters(text, named));
+  return candidateStores(texts).flatMap(({ id, program: command, image }) => {
+    if (command === undefined) return [];
+    const path = programs.paths[id];
+    const imageName = programs.images[id] || process.env[image?.variable ?? ""] || image?.name;
+    return [{ id, command, ...(path ? { path } : {}), ...(imageName ? { image: imageName } : {}) }];
+  });
+}
+
 /**
  * Opens the requested runtime; `auto` chooses the first that works.
  * @throws usageError for an unknown runtime; environmentError when it does not work here
  */
 export async function openRuntime(
   request: Request,
-  options: Omit<RuntimeOptions, "programPaths">,
+  options: Omit<RuntimeOptions, "programs">,
 ): Promise<OpenedRuntime> {
+  const programs = programSources(request);
   const open = async (description: RuntimeDescription): Promise<Runtime> => {
     // Labels also find leftovers without a lease, e.g. after the state folder was deleted.
     for (const line of await requireRemoved(await description.leftovers(isAlive))) options.onSetupStep(line);
-    return description.open({ ...options, programPaths: request.programPaths });
+    return description.open({ ...options, programs });
   };
   const { runtime, choice } =
     request.runtime === "auto"
@@ -47,23 +70,23 @@ export async function expectedRuntime(
   request: Request,
 ): Promise<{ description: RuntimeDescription; choice: string }> {
   if (request.runtime !== "auto") return { description: runtimeOf(request), choice: "as asked" };
-  const localOnly = localOnlyReason(request);
+  const { candidates, reason } = autoCandidates(request);
   const unavailable: string[] = [];
-  for (const description of runtimes) {
-    if (localOnly && description.id !== "local") continue;
+  for (const description of candidates) {
     const answer = await description.available();
-    if ("what" in answer)
-      return { description, choice: localOnly ?? [...unavailable, answer.what].join("; ") };
+    if ("what" in answer) return { description, choice: reason ?? [...unavailable, answer.what].join("; ") };
     unavailable.push(answer.unavailableReason);
   }
   throw new BenchError(unavailable.join("; "), EXIT.environment);
 }
 
 /**
- * Checks the requested CPUs before anything is built or started: an engine would refuse them only with the first part.
- * @throws environmentError for CPUs that do not exist
+ * Checks the named programs and the requested CPUs before anything is built or started: an engine would refuse CPUs only
+ * with the first part.
+ * @throws usageError for a program of an unknown store; environmentError for CPUs that do not exist
  */
 export async function requireRequestedCpus(request: Request): Promise<void> {
+  requireKnownPrograms(request.programs);
   if (Object.values(request.caps).every(({ cpuset }) => cpuset === undefined)) return;
   const { description } = await expectedRuntime(request);
   const count = await description.cpus();
@@ -78,17 +101,30 @@ function runtimeOf(request: Request): RuntimeDescription {
 }
 
 /** Why only the local runtime will do: containers may not reach the stores and programs that the user names. */
-function localOnlyReason({ storeAccess, programPaths }: Request): string | undefined {
+function localOnlyReason({ storeAccess, programs }: Request): string | undefined {
   if (storeAccess.STORE_URL) return "the store that STORE_URL names is reached from this machine";
-  if (Object.keys(programPaths).length > 0) return "a store program of this machine was named";
+  if (Object.keys(programs.paths).length > 0) return "a store program of this machine was named";
   return undefined;
 }
 
-async function openFirstWorking(request: Request, open: Open): Promise<OpenedRuntime> {
+/**
+ * The runtimes that `auto` tries in this order, and why it does not try all.
+ * @throws usageError where no runtime has all that the user names
+ */
+function autoCandidates(request: Request): { candidates: readonly RuntimeDescription[]; reason?: string } {
   const localOnly = localOnlyReason(request);
+  const imageNamed = Object.keys(request.programs.images).length > 0;
+  if (localOnly && imageNamed)
+    throw usageError(`--image needs containers, but ${localOnly}: choose with --runtime`);
+  if (localOnly) return { candidates: runtimes.filter(({ id }) => id === "local"), reason: localOnly };
+  // An image that the user names must not be replaced by a program of this machine.
+  return { candidates: imageNamed ? runtimes.filter(({ id }) => id !== "local") : runtimes };
+}
+
+async function openFirstWorking(request: Request, open: Open): Promise<OpenedRuntime> {
+  const { candidates, reason } = autoCandidates(request);
   const unavailable: string[] = [];
-  for (const description of runtimes) {
-    if (localOnly && description.id !== "local") continue;
+  for (const description of candidates) {
     const answer = await description.available();
     if ("unavailableReason" in answer) {
       unavailable.push(answer.unavailableReason);
@@ -96,7 +132,7 @@ async function openFirstWorking(request: Request, open: Open): Promise<OpenedRun
     }
     try {
       const runtime = await open(description);
-      return { runtime, choice: localOnly ?? [...unavailable, answer.what].join("; ") };
+      return { runtime, choice: reason ?? [...unavailable, answer.what].join("; ") };
     } catch (error) {
       // The runtime answers but cannot be used, e.g. its images cannot be built: try the next one.
       if (!(error instanceof BenchError) || error.exitCode !== EXIT.environment) throw error;
@@ -112,12 +148,11 @@ export async function expectedStores(
   request: Request,
   packageFolder: string,
 ): Promise<Availability> {
+  if (request.storeAccess.STORE_URL) return () => true;
   const answers = await Promise.all(
-    stores.map(async ({ id, program }) => {
-      const { programPaths } = request;
-      const answer = program ? await description.has(program, { packageFolder, programPaths }) : true;
-      return [id, answer] as const;
-    }),
+    programSources(request).map(
+      async (program) => [program.id, await description.has(program, { packageFolder })] as const,
+    ),
   );
   const known = new Map(answers);
   return (store) => known.get(store) ?? false;
@@ -129,10 +164,9 @@ export function storeAvailability(
   external: Discovery | undefined,
   store: string,
 ): boolean | string {
-  const { program } = findStore(store);
-  if (program === undefined) return true;
+  if (findStore(store).program === undefined) return true;
   if (!external) {
-    const facts = runtime.program(program);
+    const facts = runtime.program(store);
     return typeof facts === "string" ? facts : true;
   }
   return external.store === store || `the store that already runs is ${external.store}`;

@@ -130,7 +130,7 @@ describe("environment and flags", () => {
   test("variables set limits and store programs unless a flag does", () => {
     expect(parse(flags, env)).toMatchObject({
       limits: { points: 7, window_s: 8, block_s: 9 },
-      programPaths: { "valkey-server": "/opt/a/valkey-server" },
+      programs: { paths: { valkey: "/opt/a/valkey-server" }, images: {} },
       notices: [],
     });
   });
@@ -139,7 +139,7 @@ describe("environment and flags", () => {
     const given = [...flags, "--points", "1", "--window", "8", "--valkey-server", "/opt/b"];
     const request = parse(given, env);
     expect(request.limits).toEqual({ points: 1, window_s: 8, block_s: 9 });
-    expect(request.programPaths).toEqual({ "valkey-server": "/opt/b" });
+    expect(request.programs.paths).toEqual({ valkey: "/opt/b" });
     expect(request.notices).toEqual([
       "--points 1 wins over RATE_LIMIT_POINTS=7",
       "--valkey-server /opt/b wins over VALKEY_SERVER=/opt/a/valkey-server",

@@ -1,0 +1,81 @@
+import { resolve } from "node:path";
+import { usageError } from "../../contract/errors.js";
+import { idSchema } from "../../contract/target.js";
+import { didYouMean } from "../../targets/did-you-mean.js";
+import { stores } from "../../targets/stores/index.js";
+import type { NamedPrograms } from "./request.js";
+import type { Layer, Settings, SettingValue } from "./setting-layers.js";
+import { SETTINGS } from "./settings.js";
+
+/**
+ * The pairs of a repeatable setting: `NAME=TEXT`, separated by commas. A comma only separates in front of another name,
+ * so that a path may hold one.
+ * @param form of a pair, for messages
+ * @throws usageError for a text that is not a pair, or for two texts of one name
+ */
+function pairsOf({ source, value }: SettingValue, form: string): Map<string, string> {
+  const pairs = new Map<string, string>();
+  for (const text of value.split(/,(?=[^,=/]*=)/)) {
+    const [, name = "", given = ""] = /^([^=]+)=(.+)$/.exec(text.trim()) ?? [];
+    if (!given || !idSchema.safeParse(name).success)
+      throw usageError(`${source} ${JSON.stringify(text.slice(0, 60))}: give ${form}, where NAME is a store`);
+    const other = pairs.get(name);
+    if (other !== undefined && other !== given)
+      throw usageError(`${source}: ${name}=${other} and ${name}=${given}: give one of them`);
+    pairs.set(name, given);
+  }
+  return pairs;
+}
+
+/** The last layer that has a setting; -1 without one. */
+const rank = (layers: readonly Layer[], key: string): number =>
+  layers.findLastIndex((layer) => layer.has(key));
+
+/**
+ * The programs and images that the settings name. A store whose program is also a setting (`--valkey-server`) can be
+ * named by both: the later layer wins, with a notice.
+ * @throws usageError if both name different paths in one layer
+ */
+export function namedPrograms(
+  settings: Settings,
+  layers: readonly Layer[],
+  notices: string[],
+): NamedPrograms {
+  const program = settings.find("program");
+  const image = settings.find("image");
+  const paths = program ? pairsOf(program, "NAME=PATH") : new Map<string, string>();
+  for (const { id, program: key } of stores) {
+    const own = SETTINGS.some((setting) => setting.key === key) && key ? settings.find(key) : undefined;
+    if (!key || !own) continue;
+    const path = paths.get(id);
+    if (program && path !== undefined && resolve(path) !== resolve(own.value)) {
+      const difference = rank(layers, "program") - rank(layers, key);
+      const [winner, loser] = [`${program.source} ${id}=${path}`, `${own.source} ${own.value}`];
+      if (difference === 0) throw usageError(`${winner} and ${loser}: give one of them`);
+      notices.push(difference > 0 ? `${winner} wins over ${loser}` : `${loser} wins over ${winner}`);
+      if (difference > 0) continue;
+    }
+    paths.set(id, own.value);
+  }
+  return {
+    paths: Object.fromEntries(paths),
+    images: Object.fromEntries(image ? pairsOf(image, "NAME=REF") : []),
+  };
+}
+
+/**
+ * Checks the names once the stores of plugins are known.
+ * @throws usageError for a name that is not a store, or a store without a program
+ */
+export function requireKnownPrograms({ paths, images }: NamedPrograms): void {
+  const known = stores.flatMap(({ id, program }) => (program ? [id] : []));
+  for (const [flag, named] of [
+    ["--program", paths],
+    ["--image", images],
+  ] as const) {
+    const wrong = Object.keys(named).find((id) => !known.includes(id));
+    if (wrong === undefined) continue;
+    const near = didYouMean(wrong, known);
+    throw usageError(`${flag}: there is no store ${JSON.stringify(wrong.slice(0, 60))}${near}`);
+  }
+}

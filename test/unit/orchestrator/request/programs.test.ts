@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
+import { requireKnownPrograms } from "../../../../src/orchestrator/request/programs.js";
+import type { Request } from "../../../../src/orchestrator/request/request.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { requestOf } from "../../../helpers/request.js";
+
+const inEnvironment = (env: Record<string, string>, ...flags: string[]): Request => {
+  const request = parseCampaign(["--clients", "iovalkey", ...flags], env);
+  if (!request) throw new Error("these flags ask for help");
+  return request;
+};
+
+test("programs and images of any store are named, each flag several times; a path may hold commas", () => {
+  const { programs, settings } = requestOf(
+    ...["--program", "mystore=/opt/a,b/server", "--program", "redis=./redis-server"],
+    ...["--image", "valkey=registry:5000/valkey@sha256:0f", "--image", "redis=redis:7.4"],
+  );
+  expect(programs).toEqual({
+    paths: { mystore: "/opt/a,b/server", redis: "./redis-server" },
+    images: { valkey: "registry:5000/valkey@sha256:0f", redis: "redis:7.4" },
+  });
+  // The manifest repeats them.
+  expect(requestOf("--program", settings.program ?? "", "--image", settings.image ?? "").programs).toEqual(
+    programs,
+  );
+});
+
+describe("a store's program that a flag and a variable of its own name, too", () => {
+  test("is the same one, or the flag's, with a notice", () => {
+    const flag = ["--program", "valkey=/opt/a"];
+    expect(requestOf(...flag, "--valkey-server", "/opt/a").programs.paths).toEqual({ valkey: "/opt/a" });
+    expect(requestOf(...flag, "--redis-server", "/opt/r").programs.paths).toEqual({
+      valkey: "/opt/a",
+      redis: "/opt/r",
+    });
+    const request = inEnvironment({ VALKEY_SERVER: "/opt/b" }, ...flag);
+    expect(request.programs.paths).toEqual({ valkey: "/opt/a" });
+    expect(request.notices).toEqual(["--program valkey=/opt/a wins over VALKEY_SERVER /opt/b"]);
+  });
+
+  test("cannot be two at once", async () => {
+    const flags = ["--program", "valkey=/opt/a", "--valkey-server", "/opt/b"];
+    await expectFailure(() => requestOf(...flags), EXIT.usage, "--program valkey=/opt/a", "--valkey-server");
+    const twice = ["--program", "valkey=/opt/a", "--program", "valkey=/opt/b"];
+    await expectFailure(() => requestOf(...twice), EXIT.usage, "valkey=/opt/a", "valkey=/opt/b");
+  });
+});
+
+test.each([
+  ["--program", "/opt/valkey-server", "NAME=PATH"],
+  ["--program", "valkey=", "NAME=PATH"],
+  ["--program", "=/opt/valkey-server", "NAME=PATH"],
+  ["--image", "redis:8", "NAME=REF"],
+  ["--image", "<b>=x", "NAME=REF"],
+])("%s %s is bad usage", async (flag, value, form) => {
+  await expectFailure(() => requestOf(flag, value), EXIT.usage, flag, value, form);
+});
+
+test("a name must be a store's that has a program; the nearest is suggested", async () => {
+  const check = (...flags: string[]) => requireKnownPrograms(requestOf(...flags).programs);
+  check("--program", "redis=/opt/r", "--image", "valkey=v:1");
+  await expectFailure(
+    () => check("--program", "valky=/x"),
+    EXIT.usage,
+    "--program",
+    '"valky"',
+    "did you mean valkey?",
+  );
+  await expectFailure(() => check("--image", "memory=x:1"), EXIT.usage, "--image", '"memory"');
+});

@@ -1,0 +1,65 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import {
+  expectedRuntime,
+  expectedStores,
+  programSources,
+  requireRequestedCpus,
+} from "../../../../src/orchestrator/run/open-runtime.js";
+import { local } from "../../../../src/runtimes/local/runtime.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { requestOf } from "../../../helpers/request.js";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const idsOf = (...flags: string[]) => programSources(requestOf(...flags)).map(({ id }) => id);
+
+test("a campaign looks for the programs of the stores that its targets can use, and for no others", () => {
+  expect(idsOf("--clients", "iovalkey,none,memory")).toEqual(["valkey"]);
+  expect(idsOf("--clients", "ioredis@redis")).toEqual(["redis"]);
+  // Valkey replaces Redis where there is none.
+  expect(idsOf("--clients", "ioredis").sort()).toEqual(["redis", "valkey"]);
+  expect(idsOf("--clients", "iovalkey+same-script").sort()).toEqual(["redis", "valkey"]);
+  expect(idsOf("--clients", "controls")).toEqual([]);
+  expect(idsOf("--clients", "ioredis", "--store-url", "redis://127.0.0.1:1")).toEqual([]);
+});
+
+test("a store's program and image are those that the user names, else the image of its variable, else its own", () => {
+  vi.stubEnv("REDIS_IMAGE", "redis:7.4");
+  vi.stubEnv("VALKEY_IMAGE", "valkey/valkey:9");
+  const request = requestOf("--clients", "ioredis", "--program", "redis=/opt/r", "--image", "valkey=mine:1");
+  expect(programSources(request)).toEqual([
+    { id: "redis", command: "redis-server", path: "/opt/r", image: "redis:7.4" },
+    { id: "valkey", command: "valkey-server", image: "mine:1" },
+  ]);
+  vi.stubEnv("REDIS_IMAGE", "");
+  const [plain] = programSources(requestOf("--clients", "ioredis@redis"));
+  expect(plain).toEqual({ id: "redis", command: "redis-server", image: "redis:8.0" });
+});
+
+test("a named program needs this machine, a named image needs containers, and both need --runtime", async () => {
+  const program = ["--program", "valkey=/opt/v"];
+  const image = ["--image", "valkey=v:1"];
+  expect((await expectedRuntime(requestOf(...program))).description.id).toBe("local");
+  await expectFailure(
+    () => expectedRuntime(requestOf(...program, ...image)),
+    EXIT.usage,
+    "--image",
+    "--runtime",
+  );
+  const chosen = await expectedRuntime(requestOf(...program, ...image, "--runtime", "docker"));
+  expect(chosen.description.id).toBe("docker");
+});
+
+test("a program of an unknown store is bad usage before anything is opened", async () => {
+  const request = requestOf("--program", "valkee=/opt/v");
+  await expectFailure(() => requireRequestedCpus(request), EXIT.usage, "valkee", "did you mean valkey?");
+});
+
+test("a dry run does not look for the program of a store that the user runs", async () => {
+  vi.stubEnv("PATH", "");
+  const request = requestOf("--clients", "ioredis", "--store-url", "redis://127.0.0.1:1");
+  expect((await expectedStores(local, request, process.cwd()))("redis")).toBe(true);
+});
