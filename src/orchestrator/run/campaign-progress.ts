@@ -6,6 +6,7 @@ import type { Result } from "../../contract/result.js";
 import type { Overheads } from "../plan/estimate.js";
 import { TimeLeft } from "../plan/time-left.js";
 import type { EventLog } from "../ui/event-log.js";
+import { serverCpuUsPerRequest } from "./result-documents.js";
 import type { RunListener } from "./run.js";
 
 type PlannedRun = Plan["runs"][number];
@@ -15,9 +16,9 @@ const nowS = (): number => performance.now() / 1000;
 /** The figures of a result for one screen line; undefined for a run without figures. */
 function figuresOf(result: Result): EventOf<"run_finished">["figures"] {
   if (result.status !== "measured") return undefined;
-  const { requests, latency, counts, resources } = result;
+  const { requests, latency, counts } = result;
   const answers = counts.allowed + counts.limited;
-  const cpu = resources.server?.cpu_us_per_request;
+  const cpu = serverCpuUsPerRequest(result);
   return {
     requests_per_second: requests.average,
     ...(latency ? { p50_ms: latency.p50, p99_ms: latency.p99 } : {}),

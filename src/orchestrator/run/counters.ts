@@ -1,8 +1,10 @@
 import { rounded } from "../../contract/numbers.js";
 import type { HostLoad, RoleResources } from "../../contract/result.js";
+import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import { type RunDelays, runDelayBetween } from "../../runtimes/run-delay.js";
-import type { PartCounters, RunningPart } from "../../runtimes/types.js";
+import type { PartCounters } from "../../runtimes/types.js";
 import { type HostCpu, hostLoadOf, readHostCpu } from "../host/cpu-time.js";
+import type { RunningRole } from "./part-supervisor.js";
 
 const PERIOD_MS = 1000;
 
@@ -63,12 +65,17 @@ function sampleOf(first: Reading, before: Reading, reading: Reading): RoleResour
   };
 }
 
+type MeasuredRole = RunningRole & { kind: MeasuredKind };
+
+const isMeasured = (role: RunningRole): role is MeasuredRole =>
+  measuredKinds.some((kind) => kind === role.kind);
+
 /**
- * Reads the counters of parts at both ends of a window and once a second between them. The ends are read when the
+ * Reads the counters of the measured roles at both ends of a window and once a second between them. The ends are read when the
  * generator reports that it is drained.
  */
 export class CounterWatch {
-  readonly #parts: readonly RunningPart[];
+  readonly #roles: readonly MeasuredRole[];
   readonly #readings = new Map<string, Reading[]>();
   readonly #ends: EndReading[] = [];
   readonly #failures: string[] = [];
@@ -77,8 +84,8 @@ export class CounterWatch {
   /** Readings take place one after the other. */
   #pending = Promise.resolve();
 
-  constructor(parts: readonly RunningPart[], readHost = readHostCpu) {
-    this.#parts = parts;
+  constructor(roles: readonly RunningRole[], readHost = readHostCpu) {
+    this.#roles = roles.filter(isMeasured);
     this.#readHost = readHost;
   }
 
@@ -110,19 +117,20 @@ export class CounterWatch {
     requests: number,
   ): Promise<Record<string, RoleResources>> {
     await this.#pending;
-    const roles = this.#parts.flatMap(({ role, caps }) => {
-      const readings = this.#readings.get(role) ?? [];
+    const roles = this.#roles.flatMap(({ id, kind, part: { caps } }) => {
+      const readings = this.#readings.get(id) ?? [];
       const first = readings[0];
       const last = readings.at(-1);
       if (!first || !last || first === last) return [];
       const cpu_us = Math.max(0, last.cpu_us - first.cpu_us);
       const resident = readings.map(({ resident_bytes }) => resident_bytes);
       const resources: RoleResources = {
+        kind,
         source,
         cpu_us,
         cpu_percent: rounded(cpu_us / window_s / 10_000, 2),
         ...(requests > 0 ? { cpu_us_per_request: rounded(cpu_us / requests, 2) } : {}),
-        ...this.#runDelay(role),
+        ...this.#runDelay(id),
         resident_bytes_mean: Math.round(resident.reduce((sum, bytes) => sum + bytes, 0) / resident.length),
         resident_bytes_max: Math.max(...resident),
         ...(caps ? { caps } : {}),
@@ -131,7 +139,7 @@ export class CounterWatch {
           .slice(1)
           .map((reading, index) => sampleOf(first, readings[index] ?? first, reading)),
       };
-      return [[role, resources] as const];
+      return [[id, resources] as const];
     });
     return Object.fromEntries(roles);
   }
@@ -152,18 +160,18 @@ export class CounterWatch {
     const [from, to] = [this.#ends.at(0), this.#ends.at(1)];
     if (!from?.host || !to?.host) return undefined;
     let ours_us = to.harness_us - from.harness_us + external_us;
-    for (const { role, onThisMachine } of this.#parts) {
-      const [before_us, after_us] = [from.cpu_us.get(role), to.cpu_us.get(role)];
+    for (const { id, part } of this.#roles) {
+      const [before_us, after_us] = [from.cpu_us.get(id), to.cpu_us.get(id)];
       const used_us =
-        before_us === undefined || after_us === undefined ? reported[role]?.cpu_us : after_us - before_us;
-      if (!onThisMachine || used_us === undefined) return undefined;
+        before_us === undefined || after_us === undefined ? reported[id]?.cpu_us : after_us - before_us;
+      if (!part.onThisMachine || used_us === undefined) return undefined;
       ours_us += Math.max(0, used_us);
     }
     return hostLoadOf(from.host, to.host, ours_us, window_s);
   }
 
-  #runDelay(role: string): Pick<RoleResources, "run_delay_us"> {
-    const [from, to] = this.#ends.map(({ run_delays }) => run_delays.get(role));
+  #runDelay(id: string): Pick<RoleResources, "run_delay_us"> {
+    const [from, to] = this.#ends.map(({ run_delays }) => run_delays.get(id));
     return from && to ? { run_delay_us: runDelayBetween(from, to) } : {};
   }
 
@@ -178,8 +186,8 @@ export class CounterWatch {
       const [cpu_us, delays] = await Promise.all([
         this.#readParts(),
         Promise.all(
-          this.#parts.map(
-            async (part) => [part.role, await part.runDelays().catch(() => undefined)] as const,
+          this.#roles.map(
+            async ({ id, part }) => [id, await part.runDelays().catch(() => undefined)] as const,
           ),
         ),
       ]);
@@ -192,15 +200,15 @@ export class CounterWatch {
   async #readParts(): Promise<ReadonlyMap<string, number>> {
     const cpu_us = new Map<string, number>();
     await Promise.all(
-      this.#parts.map(async (part) => {
+      this.#roles.map(async ({ id, part }) => {
         try {
           const counters = await part.counters();
-          const readings = this.#readings.get(part.role) ?? [];
+          const readings = this.#readings.get(id) ?? [];
           readings.push({ ...counters, at_ms: performance.now() });
-          this.#readings.set(part.role, readings);
-          cpu_us.set(part.role, counters.cpu_us);
+          this.#readings.set(id, readings);
+          cpu_us.set(id, counters.cpu_us);
         } catch (error) {
-          this.#failures.push(`counters of ${part.role} could not be read: ${String(error)}`);
+          this.#failures.push(`counters of ${id} could not be read: ${String(error)}`);
         }
       }),
     );

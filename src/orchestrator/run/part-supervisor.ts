@@ -1,7 +1,11 @@
+import type { Node } from "../../contract/env.js";
+import type { RoleKind } from "../../contract/role.js";
 import type { Part, RunningPart } from "../../runtimes/types.js";
+import type { Role } from "./layout.js";
 
 /** The run failed because a part did. */
 export class PartFailed extends Error {
+  /** Its role's id. */
   readonly role: string;
 
   constructor(role: string, text: string) {
@@ -11,36 +15,60 @@ export class PartFailed extends Error {
   }
 }
 
-/** Starts the parts of one run and fails the run when a watched part ends early. */
+/** A role whose part was started. */
+export interface RunningRole extends Pick<Role, "id" | "kind"> {
+  part: RunningPart;
+}
+
+/** Starts the roles of one run and fails the run when a required one ends early. */
 export class PartSupervisor {
-  readonly start: (part: Part) => Promise<RunningPart>;
-  readonly #watched: RunningPart[] = [];
+  readonly #roles: readonly Role[];
+  readonly #startPart: (part: Part) => Promise<RunningPart>;
+  readonly #places = new Map<string, Node>();
+  readonly #watched: RunningRole[] = [];
 
-  constructor(start: (part: Part) => Promise<RunningPart>) {
-    this.start = start;
+  constructor(roles: readonly Role[], startPart: (part: Part) => Promise<RunningPart>) {
+    this.#roles = roles;
+    this.#startPart = startPart;
   }
 
-  /** Starts all parts and waits for all, so that none starts unnoticed after another has failed. */
-  async startAll(parts: readonly Part[]): Promise<RunningPart[]> {
-    const starting = parts.map(this.start);
+  /**
+   * Starts the roles of these kinds: first those that depend on nothing else, then those that depend on them, and so on.
+   * @returns them in the order of the layout
+   */
+  async start(...kinds: RoleKind[]): Promise<RunningRole[]> {
+    const started = new Map<string, RunningRole>();
+    const requested = this.#roles.filter(({ kind }) => kinds.includes(kind));
+    while (started.size < requested.length) {
+      const wave = requested.filter(
+        ({ id, dependsOn }) => !started.has(id) && dependsOn.every((other) => this.#places.has(other)),
+      );
+      if (wave.length === 0) throw new Error(`${kinds.join(", ")} depend on what was not started`);
+      for (const role of await this.#startWave(wave)) started.set(role.id, role);
+    }
+    return requested.flatMap(({ id }) => started.get(id) ?? []);
+  }
+
+  /** Waits for all of the wave, so that none starts unnoticed after another has failed. */
+  async #startWave(wave: readonly Role[]): Promise<RunningRole[]> {
+    const starting = wave.map(async (role) => {
+      const { id, kind } = role;
+      return { id, kind, part: await this.#startPart(role.part(this.#places)) };
+    });
     await Promise.allSettled(starting);
-    return Promise.all(starting);
+    const started = await Promise.all(starting);
+    for (const { id, part } of started) this.#places.set(id, part.address);
+    const required = new Set(wave.flatMap((role) => (role.required ? [role.id] : [])));
+    this.#watched.push(...started.filter(({ id }) => required.has(id)));
+    return started;
   }
 
-  /** From now on the run fails when one of these parts ends. */
-  watch(parts: readonly RunningPart[]): void {
-    this.#watched.push(...parts);
-  }
-
-  /** Waits for `work`. @throws PartFailed when a watched part ends first */
+  /** Waits for `work`. @throws PartFailed when a required part ends first */
   async waitFor<Value>(work: Promise<Value>): Promise<Value> {
-    const endings = this.#watched.map(async (part) => {
+    const endings = this.#watched.map(async ({ id, part }) => {
       const { code, signal } = await part.exited;
       const last = part.lastLines().at(-1);
-      throw new PartFailed(
-        part.role,
-        `ended during the run with ${code ?? signal}${last ? `: ${last}` : ""}`,
-      );
+      throw new PartFailed(id, `ended during the run with ${code ?? signal}${last ? `: ${last}` : ""}`);
     });
     return Promise.race<Value>([work, ...endings]);
   }

@@ -5,6 +5,7 @@ import type { MeasuredResult } from "../../contract/result.js";
 import { type LoadedPlugin, loadPlugins } from "../../plugins/load.js";
 import { registerTargets } from "../../plugins/register-targets.js";
 import { registerTraffic } from "../../plugins/register-traffic.js";
+import { GENERATOR } from "./layout.js";
 import { PartFailed } from "./part-supervisor.js";
 
 /**
@@ -40,10 +41,10 @@ function noteOf({ facts: { name, sha256, version }, members }: LoadedPlugin): st
 
 /** @throws PartFailed when a plugin has changed since the campaign started */
 export function checkPlugins(expected: readonly PluginFacts[], result: MeasuredResult): void {
-  const loaded = { server: result.server?.plugins, generator: result.plugins };
-  for (const [role, facts = []] of Object.entries(loaded)) {
+  const loaded = [...result.consumers, { id: GENERATOR, plugins: result.plugins }];
+  for (const { id, plugins: facts = [] } of loaded) {
     const changed = expected.find(({ sha256 }, index) => facts[index]?.sha256 !== sha256);
     if (changed)
-      throw new PartFailed(role, `the plugin ${changed.name} has changed since the campaign started`);
+      throw new PartFailed(id, `the plugin ${changed.name} has changed since the campaign started`);
   }
 }

@@ -1,5 +1,6 @@
-import type { Configuration } from "../../contract/configuration.js";
+import type { Configuration, KindCaps } from "../../contract/configuration.js";
 import type { Manifest } from "../../contract/manifest.js";
+import { sum } from "../../contract/numbers.js";
 import type { Plan } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import {
@@ -14,7 +15,6 @@ import { limitOf } from "../../judge/limit.js";
 import { judge } from "../../judge/rules.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
-import type { RoleCaps } from "../host/machine.js";
 import type { RawRun } from "./run.js";
 
 type Planned = Plan["configurations"][number];
@@ -25,13 +25,13 @@ export interface RunIdentity {
   planned: Planned;
   run: number;
   runtime: Runtime;
-  caps: RoleCaps;
+  caps: KindCaps;
   /** Those that the campaign started with. */
   plugins?: readonly PluginFacts[];
 }
 
 /** The runtime as results and manifests describe it. */
-export function runtimeFacts(runtime: Runtime, caps: RoleCaps, embeddedStore: boolean): Manifest["runtime"] {
+export function runtimeFacts(runtime: Runtime, caps: KindCaps, embeddedStore: boolean): Manifest["runtime"] {
   return {
     id: runtime.id,
     embedded_store: embeddedStore,
@@ -41,8 +41,8 @@ export function runtimeFacts(runtime: Runtime, caps: RoleCaps, embeddedStore: bo
 }
 
 function identityOf({ campaign, planned, run, runtime, caps, plugins = [] }: RunIdentity) {
-  const program = findStore(planned.configuration.target.store).program;
-  const facts = program === undefined ? undefined : runtime.program(program);
+  const { id, engine } = findStore(planned.configuration.target.store);
+  const facts = engine === undefined ? undefined : runtime.program(id);
   const embedded = !planned.configuration.external_store && typeof facts === "object" && facts.embedded;
   return {
     campaign,
@@ -67,7 +67,7 @@ export function measuredDocument(
 ): MeasuredResult {
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
-  const version = store?.nodes[0]?.at_end.version;
+  const version = [...new Set(store?.nodes.map(({ at_end }) => at_end.version))].join(", ");
   const { verdict: _verdict, limited_by: _limit, ...measured } = result;
   const evidence = {
     ...measured,
@@ -107,6 +107,14 @@ export function failureDocument(
       not_applicable: [],
     },
   };
+}
+
+/** CPU time of all servers per request; undefined without a server or without requests. */
+export function serverCpuUsPerRequest({ resources }: Pick<MeasuredResult, "resources">): number | undefined {
+  const servers = Object.values(resources).flatMap(({ kind, cpu_us_per_request: cpu }) =>
+    kind === "server" && cpu !== undefined ? [cpu] : [],
+  );
+  return servers.length > 0 ? sum(servers) : undefined;
 }
 
 /** How one planned run ended. */

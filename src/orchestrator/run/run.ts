@@ -1,31 +1,18 @@
 import { randomBytes } from "node:crypto";
-import type { Configuration } from "../../contract/configuration.js";
 import { EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import type { Phase } from "../../contract/events.js";
+import { sum } from "../../contract/numbers.js";
 import { type Progress, progressSchema } from "../../contract/progress.js";
 import { type HostLoad, type MeasuredResult, measuredResultSchema } from "../../contract/result.js";
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
 import { served } from "../../judge/counts.js";
 import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
 import { parseJson } from "../files/json.js";
-import type { RoleCaps } from "../host/machine.js";
 import type { Lease } from "../ownership/lease.js";
 import { CounterWatch } from "./counters.js";
-import { PartFailed, PartSupervisor } from "./part-supervisor.js";
-import { generatorPart, serverPart } from "./parts.js";
-import { type ExternalStore, type RunStore, storeOf } from "./store.js";
-
-/** The settings of one run. */
-interface RunSettings {
-  configuration: Configuration;
-  /** Of the traffic; the same for all configurations of a round, so that they get the same requests. */
-  seed: number;
-  warmupS: number;
-  workers: number;
-  caps: RoleCaps;
-  /** The store that the user already runs. */
-  external?: ExternalStore;
-}
+import { layoutOf, type RunSettings } from "./layout.js";
+import { PartFailed, PartSupervisor, type RunningRole } from "./part-supervisor.js";
+import { storeOf } from "./store.js";
 
 /** Receives what happens during a run. */
 export interface RunListener {
@@ -44,15 +31,14 @@ export interface RawRun {
   notes: string[];
 }
 
-const REQUEST_TIMEOUT_S = 10;
-
-/** Makes one run on a fresh store, server and generator; all of them are stopped whatever happens. */
+/** Makes one run with a fresh store, servers and generator; all of them are stopped whatever happens. */
 export async function executeRun(
-  settings: RunSettings,
+  request: Omit<RunSettings, "runNonce">,
   runtime: Runtime,
   lease: Lease,
   listener: RunListener,
 ): Promise<RawRun> {
+  const settings = { ...request, runNonce: randomBytes(12).toString("hex") };
   const started: RunningPart[] = [];
   const start = async (part: Part): Promise<RunningPart> => {
     const running = await lease.start(runtime, part);
@@ -61,7 +47,8 @@ export async function executeRun(
     return running;
   };
   try {
-    return await new RunExecution(settings, runtime, new PartSupervisor(start), listener).run();
+    const supervisor = new PartSupervisor(layoutOf(settings), start);
+    return await new RunExecution(settings, runtime, supervisor, listener).run();
   } finally {
     await lease.release(started);
     listener.phase("stopped");
@@ -82,25 +69,26 @@ class RunExecution {
   }
 
   async run(): Promise<RawRun> {
-    const { configuration, external, caps } = this.#settings;
+    const { external } = this.#settings;
     this.#listener.phase("starting");
-    const store = storeOf(configuration, external, this.#supervisor, caps.store);
+    const store = storeOf(this.#settings, this.#supervisor);
     await store.open();
     this.#listener.phase("store ready");
 
-    const runNonce = randomBytes(12).toString("hex");
-    const server = await this.#startServer(store, runNonce);
-    // By now the server has loaded its scripts: from here on the store counts only this run's load.
+    const servers = await this.#supervisor.start("server");
+    // By now the servers have loaded their scripts: from here on the store counts only this run's load. Without servers
+    // the generator loads them, and reports how many consumes that took.
     await store.readBefore();
-    this.#listener.phase("server ready");
+    if (servers.length > 0) this.#listener.phase("server ready");
 
-    const generator = await this.#startGenerator(server, runNonce);
-    const watch = new CounterWatch([...store.parts, server, generator]);
-    this.#follow(generator, watch);
+    const [generator] = await this.#supervisor.start("generator");
+    if (!generator) throw new Error("the layout has no load generator");
+    const watch = new CounterWatch([...store.nodes, ...servers, generator]);
+    this.#follow(generator.part, watch);
     const result = await this.#waitForResult(generator);
     const evidence = await store.readAfter();
     this.#listener.phase("read");
-    const requests = served(result.server, result.counts);
+    const requests = served(result.consumers, result.counts);
     const resources = await watch.resources(this.#runtime.counterSource, result.duration, requests);
     const host_load = await watch.hostLoad(
       result.duration,
@@ -114,54 +102,6 @@ class RunExecution {
       ...(host_load ? { host_load } : {}),
       ...(evidence ? { store: evidence } : {}),
     };
-  }
-
-  async #startServer(store: RunStore, runNonce: string): Promise<RunningPart> {
-    const { target, workload, limits } = this.#settings.configuration;
-    const server = await this.#supervisor.start(
-      serverPart(
-        {
-          target,
-          nodes: store.nodes,
-          limits,
-          runNonce,
-          ...(workload.complexity === undefined ? {} : { complexity: workload.complexity }),
-          // On an external store the keys of each run have their own prefix, and expire with their window.
-          ...(store.access ? { access: store.access, keyPrefix: `ratelimit-bench:${runNonce}` } : {}),
-        },
-        this.#settings.caps.server,
-      ),
-    );
-    this.#supervisor.watch([server]);
-    return server;
-  }
-
-  #startGenerator(server: RunningPart, runNonce: string): Promise<RunningPart> {
-    const { configuration, seed, warmupS, workers } = this.#settings;
-    const { host, port } = server.address;
-    const { extent, load } = configuration;
-    return this.#supervisor.start(
-      generatorPart(
-        {
-          url: `http://${host}:${port}`,
-          label: configuration.target.label,
-          workload: configuration.workload.id,
-          traffic: configuration.traffic,
-          connections: load.connections,
-          ...(load.model === "open"
-            ? { open: { ratePerSecond: load.rate_per_second, arrivals: load.arrivals } }
-            : {}),
-          workers: Math.min(workers, load.connections),
-          warmupS,
-          seed,
-          ...("duration_s" in extent ? { durationS: extent.duration_s } : { requests: extent.requests }),
-          timeoutS: REQUEST_TIMEOUT_S,
-          runNonce,
-          progress: "json",
-        },
-        this.#settings.caps.generator,
-      ),
-    );
   }
 
   /** Reads counters at the drained moments that the generator announces. */
@@ -179,29 +119,26 @@ class RunExecution {
     generator.exited.then(() => watch.stop());
   }
 
-  async #waitForResult(generator: RunningPart): Promise<MeasuredResult> {
-    const exit = await this.#supervisor.waitFor(generator.exited);
-    const last = generator.lastLines().at(-1) ?? "it printed nothing";
-    if (exit.code === EXIT.environment) throw environmentError(`generator: ${last}`);
-    if (exit.code !== 0) throw new PartFailed("generator", `ended with ${exit.code ?? exit.signal}: ${last}`);
+  async #waitForResult({ id, part }: RunningRole): Promise<MeasuredResult> {
+    const exit = await this.#supervisor.waitFor(part.exited);
+    const last = part.lastLines().at(-1) ?? "it printed nothing";
+    if (exit.code === EXIT.environment) throw environmentError(`${id}: ${last}`);
+    if (exit.code !== 0) throw new PartFailed(id, `ended with ${exit.code ?? exit.signal}: ${last}`);
     try {
-      return measuredResultSchema.parse(JSON.parse(await generator.output()));
+      return measuredResultSchema.parse(JSON.parse(await part.output()));
     } catch (error) {
-      throw new PartFailed("generator", `printed no valid result: ${messageOf(error).slice(0, 300)}`);
+      throw new PartFailed(id, `printed no valid result: ${messageOf(error).slice(0, 300)}`);
     }
   }
 }
 
 /**
  * The CPU time of an external store from before the warm-up to after the last answer. The store may run on this
- * machine, and its CPU time in the window alone is not known.
+ * machine, and its CPU time in the window alone is not known. 0 for a store that does not count it.
  */
 function cpuUsOf(store: StoreEvidence | undefined): number {
-  const used = ({ cpu_user_us, cpu_system_us }: StoreReading): number => cpu_user_us + cpu_system_us;
-  return (store?.nodes ?? []).reduce(
-    (total, { at_start, at_end }) => total + Math.max(0, used(at_end) - used(at_start)),
-    0,
-  );
+  const used = ({ cpu_user_us = 0, cpu_system_us = 0 }: StoreReading): number => cpu_user_us + cpu_system_us;
+  return sum((store?.nodes ?? []).map(({ at_start, at_end }) => Math.max(0, used(at_end) - used(at_start))));
 }
 
 const parseProgress = (line: string): Progress | undefined =>

@@ -1,17 +1,13 @@
-import type { Configuration } from "../../contract/configuration.js";
 import type { Node } from "../../contract/env.js";
 import { BenchError, EXIT, environmentError } from "../../contract/errors.js";
 import type { ProbeAction, ProbeRequest } from "../../contract/probe-env.js";
-import {
-  type Discovery,
-  type ProbeReport,
-  probeReportSchema,
-  type StoreEvidence,
-} from "../../contract/store.js";
-import type { Caps, RunningPart, Runtime } from "../../runtimes/types.js";
-import { findStore } from "../../targets/resolve.js";
-import { PartFailed, type PartSupervisor } from "./part-supervisor.js";
-import { probePart, storeParts } from "./parts.js";
+import { roleId } from "../../contract/role.js";
+import { type ProbeReport, probeReportSchema, type StoreEvidence } from "../../contract/store.js";
+import type { RunningPart, Runtime } from "../../runtimes/types.js";
+import { findStore, findTopology } from "../../targets/resolve.js";
+import { findEngine } from "../../targets/stores/engines.js";
+import { discoveryPart, type ExternalStore, PROBE, type RunSettings } from "./layout.js";
+import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
 
 /** Nodes must start and, in a cluster, agree within this time. */
 const FORM_TIMEOUT_S = 60;
@@ -19,18 +15,10 @@ const FORM_TIMEOUT_S = 60;
 const READ_TIMEOUT_S = 10;
 const DISCOVER_TIMEOUT_S = 10;
 
-/** A store that the user already runs, with the variables that give programs access to it. */
-export interface ExternalStore extends Discovery {
-  access: Readonly<Record<string, string>>;
-}
-
 /** The store of one run. */
 export interface RunStore {
   /** The nodes that the run started; only their counters can be read. */
-  readonly parts: readonly RunningPart[];
-  readonly nodes: readonly Node[];
-  /** The variables that give the server access; only for an external store. */
-  readonly access?: Readonly<Record<string, string>>;
+  readonly nodes: readonly RunningRole[];
   /** Makes the store usable. */
   open(): Promise<void>;
   /** Takes the reading before any load. */
@@ -65,13 +53,11 @@ export async function discoverStore(
   runtime: Runtime,
 ): Promise<ExternalStore | undefined> {
   if (!access.STORE_URL) return undefined;
-  const probe = await runtime.start(probePart(access), async () => {});
+  const probe = await runtime.start(discoveryPart(access), async () => {});
   try {
     const { discovered } = await askProbe(probe, {
       actions: ["discover"],
       nodes: [],
-      store: "valkey",
-      topology: "standalone",
       timeout_s: DISCOVER_TIMEOUT_S,
     });
     if (!discovered) throw environmentError("the type of the store that STORE_URL names was not detected");
@@ -86,19 +72,20 @@ export async function discoverStore(
 
 /** The store that this configuration needs. */
 export function storeOf(
-  configuration: Configuration,
-  external: ExternalStore | undefined,
+  { configuration, external }: Pick<RunSettings, "configuration" | "external">,
   supervisor: PartSupervisor,
-  caps: Caps,
 ): RunStore {
-  if (findStore(configuration.target.store).program === undefined) return noStore;
+  const { target } = configuration;
+  const { engine } = findStore(target.store);
+  if (engine === undefined) return noStore;
+  const { commandThreads } = findEngine(engine);
+  const { replicas, primaries } = findTopology(target.topology);
   return external
-    ? new ExternalRunStore(configuration, external, supervisor)
-    : new OwnRunStore(configuration, supervisor, caps);
+    ? new ExternalRunStore(external, commandThreads, supervisor)
+    : new OwnRunStore(primaries + replicas > 1, commandThreads, supervisor);
 }
 
 const noStore: RunStore = {
-  parts: [],
   nodes: [],
   async open() {},
   async readBefore() {},
@@ -108,19 +95,19 @@ const noStore: RunStore = {
 };
 
 abstract class ProbedStore implements RunStore {
-  abstract readonly nodes: readonly Node[];
+  abstract readonly nodes: readonly RunningRole[];
+  /** In the order of roles. */
+  protected abstract readonly places: readonly Node[];
   protected abstract readonly external: boolean;
-  readonly access?: Readonly<Record<string, string>>;
-  protected readonly configuration: Configuration;
   protected readonly supervisor: PartSupervisor;
-  parts: readonly RunningPart[] = [];
   protected probe: RunningPart | undefined;
+  readonly #commandThreads: number;
   #before: ProbeReport = {};
   /** Whether a failure belongs to this run. Before that, the user has to fix the machine first. */
   #isMeasuring = false;
 
-  constructor(configuration: Configuration, supervisor: PartSupervisor) {
-    this.configuration = configuration;
+  constructor(commandThreads: number, supervisor: PartSupervisor) {
+    this.#commandThreads = commandThreads;
     this.supervisor = supervisor;
   }
 
@@ -135,30 +122,31 @@ abstract class ProbedStore implements RunStore {
   async readAfter(): Promise<StoreEvidence> {
     const after = await this.ask(["read"]);
     return {
-      nodes: this.nodes.map((_, index) => {
-        const role = `store-${index + 1}`;
+      nodes: this.places.map((_, index) => {
+        const role = roleId("store", index + 1);
         const at_start = this.#before.readings?.[index];
         const at_end = after.readings?.[index];
         if (!at_start || !at_end) throw new BenchError(`the probe gave no reading of ${role}`, EXIT.defect);
         return { role, at_start, at_end };
       }),
       settings: this.#before.settings ?? {},
+      ...(this.#commandThreads > 1 ? { command_threads: this.#commandThreads } : {}),
       external: this.external,
     };
   }
 
   /** Sends actions to the run's probe; one process serves all of them. */
   protected async ask(actions: ProbeAction[]): Promise<ProbeReport> {
-    const { store, topology } = this.configuration.target;
     const timeout_s = this.#isMeasuring ? READ_TIMEOUT_S : FORM_TIMEOUT_S;
-    const request = { actions, nodes: [...this.nodes], store, topology, timeout_s };
     if (!this.probe) throw new Error("the store was not opened");
     try {
-      return await this.supervisor.waitFor(askProbe(this.probe, request));
+      return await this.supervisor.waitFor(
+        askProbe(this.probe, { actions, nodes: [...this.places], timeout_s }),
+      );
     } catch (error) {
       if (!(error instanceof ProbeEnded)) throw error;
       throw this.#isMeasuring
-        ? new PartFailed("store", error.message)
+        ? new PartFailed(PROBE, `store: ${error.message}`)
         : environmentError(`store: ${error.message}`);
     }
   }
@@ -167,22 +155,23 @@ abstract class ProbedStore implements RunStore {
 /** A fresh store that the run starts. */
 class OwnRunStore extends ProbedStore {
   protected readonly external = false;
-  readonly #caps: Caps;
+  readonly #isCluster: boolean;
+  nodes: readonly RunningRole[] = [];
 
-  constructor(configuration: Configuration, supervisor: PartSupervisor, caps: Caps) {
-    super(configuration, supervisor);
-    this.#caps = caps;
+  constructor(isCluster: boolean, commandThreads: number, supervisor: PartSupervisor) {
+    super(commandThreads, supervisor);
+    this.#isCluster = isCluster;
   }
 
-  get nodes(): readonly Node[] {
-    return this.parts.map(({ address }) => address);
+  protected get places(): readonly Node[] {
+    return this.nodes.map(({ part }) => part.address);
   }
 
   async open(): Promise<void> {
-    const parts = storeParts(this.configuration, this.#caps);
-    [this.probe, ...this.parts] = await this.supervisor.startAll([probePart(), ...parts]);
-    this.supervisor.watch(this.parts);
-    await this.ask([this.configuration.target.topology === "cluster" ? "form" : "ready"]);
+    const started = await this.supervisor.start("store", "helper");
+    this.nodes = started.filter(({ kind }) => kind === "store");
+    this.probe = started.find(({ id }) => id === PROBE)?.part;
+    await this.ask([this.#isCluster ? "form" : "ready"]);
   }
 
   /** After a reset the store counts only this run's calls. */
@@ -194,17 +183,17 @@ class OwnRunStore extends ProbedStore {
 /** A store that the user already runs: it is read, but never emptied or reset. */
 class ExternalRunStore extends ProbedStore {
   protected readonly external = true;
-  override readonly access: Readonly<Record<string, string>>;
-  readonly nodes: readonly Node[];
+  protected readonly places: readonly Node[];
+  readonly nodes = [];
 
-  constructor(configuration: Configuration, { nodes, access }: ExternalStore, supervisor: PartSupervisor) {
-    super(configuration, supervisor);
-    this.nodes = nodes;
-    this.access = access;
+  constructor({ nodes }: ExternalStore, commandThreads: number, supervisor: PartSupervisor) {
+    super(commandThreads, supervisor);
+    this.places = nodes;
   }
 
   async open(): Promise<void> {
-    this.probe = await this.supervisor.start(probePart(this.access));
+    const started = await this.supervisor.start("helper");
+    this.probe = started.find(({ id }) => id === PROBE)?.part;
     await this.ask(["ready"]);
   }
 

@@ -1,0 +1,27 @@
+import type { Configuration, KindCaps } from "../../contract/configuration.js";
+import { measuredKinds } from "../../contract/role.js";
+import { findTopology } from "../../targets/resolve.js";
+import type { RoleCounts } from "../host/machine.js";
+
+/** How many roles of each kind a run of a configuration starts. An external store is not started. */
+export function roleCounts({
+  target,
+  servers,
+  external_store,
+}: Pick<Configuration, "target" | "servers" | "external_store">): RoleCounts {
+  const { primaries, replicas } = findTopology(target.topology);
+  return { server: servers, store: external_store ? 0 : primaries + replicas, generator: 1 };
+}
+
+/** The caps of those kinds of which a run starts a role. */
+export function capsOfKinds(caps: KindCaps, counts: RoleCounts): KindCaps {
+  const kinds = measuredKinds.filter((kind) => caps[kind] !== undefined && counts[kind] > 0);
+  return Object.fromEntries(kinds.map((kind) => [kind, caps[kind]]));
+}
+
+/** The most roles of each kind that a run of these configurations starts. */
+export function mostRoles(configurations: readonly Configuration[]): RoleCounts {
+  const counts = configurations.map(roleCounts);
+  const most = (kind: keyof RoleCounts) => Math.max(0, ...counts.map((each) => each[kind]));
+  return { server: most("server"), store: most("store"), generator: most("generator") };
+}

@@ -1,0 +1,251 @@
+import type { Configuration, KindCaps } from "../../contract/configuration.js";
+import type { Node } from "../../contract/env.js";
+import { encodePlugins } from "../../contract/plugins.js";
+import { SERVE } from "../../contract/probe-env.js";
+import { type RoleKind, roleId } from "../../contract/role.js";
+import { encodeRunSpec, type RunSpec, runSpec } from "../../contract/run-spec.js";
+import { healthSchema } from "../../contract/server-api.js";
+import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
+import type { Discovery } from "../../contract/store.js";
+import type { OwnProgram, Part, PartAllocation } from "../../runtimes/types.js";
+import { findStore, findTopology } from "../../targets/resolve.js";
+import { findEngine } from "../../targets/stores/engines.js";
+import { roleCounts } from "../plan/role-counts.js";
+
+/** A store that the user already runs, with the variables that give programs access to it. */
+export interface ExternalStore extends Discovery {
+  access: Readonly<Record<string, string>>;
+}
+
+/** The settings of one run. */
+export interface RunSettings {
+  configuration: Configuration;
+  /** Random: programs of another run are not mistaken for those of this one. */
+  runNonce: string;
+  /** Of the traffic; the same for all configurations of a round, so that they get the same requests. */
+  seed: number;
+  warmupS: number;
+  workers: number;
+  /** As requested; the runtime applies what it can. */
+  caps: KindCaps;
+  /** The store that the user already runs. */
+  external?: ExternalStore;
+}
+
+/** One started thing of a run. */
+export interface Role {
+  id: string;
+  kind: RoleKind;
+  /** Ids of the roles that must be ready before it starts. */
+  dependsOn: readonly string[];
+  /** The run fails when it ends early. */
+  required: boolean;
+  /** What the runtime starts. @param places addresses of the started roles, by id */
+  part(places: ReadonlyMap<string, Node>): Part;
+}
+
+export const PROBE = "probe";
+export const GENERATOR = roleId("generator", 1);
+
+/** A request that takes longer has failed. */
+const REQUEST_TIMEOUT_S = 10;
+
+type Places = ReadonlyMap<string, Node>;
+
+/** A program of this project; its script has the same path in every runtime. */
+const ownProgram = (program: OwnProgram, folder: string, ...parameters: string[]) => ({
+  program,
+  workingFolder: "package" as const,
+  arguments: () => [`dist/${folder}/index.js`, ...parameters],
+});
+
+/** All roles of a run. Pure: equal settings give equal roles. */
+export function layoutOf({ external, ...others }: RunSettings): Role[] {
+  const { configuration } = others;
+  const usesStore = findStore(configuration.target.store).engine !== undefined;
+  // A target without a store has no use for the external one, and gets no access to it.
+  const settings = { ...others, ...(external && usesStore ? { external } : {}) };
+  const counts = roleCounts(configuration);
+  const idsOf = (kind: "store" | "server") =>
+    Array.from({ length: counts[kind] }, (_, index) => roleId(kind, index + 1));
+  const [storeIds, serverIds] = [idsOf("store"), idsOf("server")];
+  const specs = new RunSpecs(settings, storeIds, serverIds);
+  return [
+    ...storeIds.map((id) => storeRole(id, settings)),
+    ...(usesStore ? [probeRole(settings, specs)] : []),
+    ...serverIds.map((id) => serverRole(id, settings, storeIds, specs)),
+    generatorRole(settings, [...storeIds, ...serverIds], specs),
+  ];
+}
+
+const capsFor = ({ caps }: RunSettings, kind: keyof KindCaps): Pick<Part, "caps"> => {
+  const own = caps[kind];
+  return own ? { caps: own } : {};
+};
+
+/** A node of the target's store. */
+function storeRole(id: string, settings: RunSettings): Role {
+  const { target } = settings.configuration;
+  const store = findStore(target.store);
+  const topology = findTopology(target.topology);
+  return {
+    id,
+    kind: "store",
+    dependsOn: [],
+    required: true,
+    part: () => ({
+      role: id,
+      program: store.id,
+      ...capsFor(settings, "store"),
+      workingFolder: "own",
+      arguments: (allocation) => findEngine(store.engine ?? "").nodeArguments(store, topology, allocation),
+      environment: () => ({}),
+    }),
+  };
+}
+
+/** The probe, which forms, empties and reads the store. It gets the nodes with each request. */
+const probeRole = (settings: RunSettings, specs: RunSpecs): Role => ({
+  id: PROBE,
+  kind: "helper",
+  dependsOn: [],
+  required: false,
+  part: () => ({
+    role: PROBE,
+    ...ownProgram("server", "probe", SERVE),
+    interactive: true,
+    environment: (allocation) => environmentOf(specs.forProbe(allocation), settings),
+  }),
+});
+
+/** A server under test. It is ready when its health check returns its nonce. */
+function serverRole(id: string, settings: RunSettings, dependsOn: readonly string[], specs: RunSpecs): Role {
+  const nonce = specs.nonceOf(id);
+  return {
+    id,
+    kind: "server",
+    dependsOn,
+    required: true,
+    part: (places) => ({
+      role: id,
+      ...ownProgram("server", "server"),
+      ...capsFor(settings, "server"),
+      environment: (allocation) => environmentOf(specs.forServer(id, places, allocation), settings),
+      ready: { path: "/healthz", accepts: (body) => healthSchema.safeParse(body).data?.run_nonce === nonce },
+    }),
+  };
+}
+
+/** The load generator. It ends with the run, by itself. */
+const generatorRole = (settings: RunSettings, dependsOn: readonly string[], specs: RunSpecs): Role => ({
+  id: GENERATOR,
+  kind: "generator",
+  dependsOn,
+  required: false,
+  part: (places) => ({
+    role: GENERATOR,
+    ...ownProgram("loadtest", "benchmark"),
+    ...capsFor(settings, "generator"),
+    environment: (allocation) => environmentOf(specs.forGenerator(places, allocation), settings),
+  }),
+});
+
+/** The variables of a program of this project: its run spec, and the access to an external store, which is secret. */
+const environmentOf = (spec: RunSpec, { external }: RunSettings) => ({
+  ...encodeRunSpec(spec),
+  ...external?.access,
+});
+
+/**
+ * The probe that detects the type of the store that the user already runs. It has no run spec: nothing is known yet.
+ * @param access the variables that give access to the store
+ */
+export const discoveryPart = (access: Readonly<Record<string, string>>): Part => ({
+  role: PROBE,
+  ...ownProgram("server", "probe", SERVE),
+  interactive: true,
+  environment: ({ plugins }) => ({ ...access, ...encodePlugins(plugins) }),
+});
+
+/** What one run asks of its programs: the same document for each, with the member that only this program reads. */
+class RunSpecs {
+  readonly #settings: RunSettings;
+  readonly #storeIds: readonly string[];
+  readonly #serverIds: readonly string[];
+
+  constructor(settings: RunSettings, storeIds: readonly string[], serverIds: readonly string[]) {
+    this.#settings = settings;
+    this.#storeIds = storeIds;
+    this.#serverIds = serverIds;
+  }
+
+  /** Each server has its own nonce, so that no two are mistaken for each other. */
+  nonceOf(id: string): string {
+    return `${this.#settings.runNonce}-${id}`;
+  }
+
+  forProbe(allocation: PartAllocation): RunSpec {
+    return this.#spec(PROBE, [], allocation);
+  }
+
+  forServer(id: string, places: Places, allocation: PartAllocation): RunSpec {
+    const { complexity = DEFAULT_COMPLEXITY } = this.#settings.configuration.workload;
+    return {
+      ...this.#spec(id, this.#nodes(places), allocation),
+      server: { host: allocation.bind, port: allocation.port, complexity, log_level: "silent" },
+    };
+  }
+
+  forGenerator(places: Places, allocation: PartAllocation): RunSpec {
+    const { configuration, seed, warmupS, workers } = this.#settings;
+    const { layer, workload, traffic, load, extent } = configuration;
+    return {
+      ...this.#spec(GENERATOR, this.#nodes(places), allocation),
+      generator: {
+        layer,
+        workload,
+        traffic,
+        load,
+        extent,
+        workers: Math.min(workers, load.connections),
+        warmup_s: warmupS,
+        seed,
+        timeout_s: REQUEST_TIMEOUT_S,
+        servers: this.#serverIds.map((id) => {
+          const { host, port } = placeOf(id, places);
+          return { id, url: `http://${host}:${port}`, run_nonce: this.nonceOf(id) };
+        }),
+        progress: "json",
+      },
+    };
+  }
+
+  #nodes(places: Places): readonly Node[] {
+    return this.#settings.external?.nodes ?? this.#storeIds.map((id) => placeOf(id, places));
+  }
+
+  #spec(id: string, nodes: readonly Node[], { plugins = [], versions }: PartAllocation): RunSpec {
+    const { configuration, runNonce, external } = this.#settings;
+    const { target, limits } = configuration;
+    return runSpec({
+      run_nonce: this.nonceOf(id),
+      target: { text: target.text, label: target.label },
+      limits,
+      store: {
+        id: target.store,
+        topology: target.topology,
+        nodes: nodes.map(({ host, port }) => ({ host, port })),
+      },
+      // On an external store the keys of each run have their own prefix, and expire with their window.
+      key_prefix: external ? `ratelimit-bench:${runNonce}` : DEFAULT_KEY_PREFIX,
+      plugins: [...plugins],
+      ...(versions ? { versions_folder: versions } : {}),
+    });
+  }
+}
+
+function placeOf(id: string, places: Places): Node {
+  const place = places.get(id);
+  if (place) return place;
+  throw new Error(`${id} was not started`);
+}
