@@ -24,6 +24,7 @@ import { acquireLock } from "../ownership/state-folder.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { estimateRange, learnOverheads, type Overheads, overheadsOf } from "../plan/estimate.js";
 import { makePlan, type SelectedConfigurations, selectConfigurations } from "../plan/plan.js";
+import { mapCaps } from "../request/caps.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
 import type { Request } from "../request/request.js";
 import { Progress } from "../run/campaign-progress.js";
@@ -133,9 +134,12 @@ async function measure(
   if (runtime.engine) foreignLoad.start();
   try {
     const external = await discoverStore(request.storeAccess, runtime);
-    const available = (store: string) => storeAvailability(runtime, external, store);
-    const plan =
-      existing?.manifest.plan ?? withPluginNotes(makePlan(request, available, external), context.plugins);
+    const planContext = {
+      available: (store: string) => storeAvailability(runtime, external, store),
+      caps: runtime.capsApplied ? mapCaps(request.caps, (caps) => runtime.appliedCaps(caps)) : {},
+      external,
+    };
+    const plan = existing?.manifest.plan ?? withPluginNotes(makePlan(request, planContext), context.plugins);
     await requireWritable(request.outputFile);
     const folder = existing?.folder ?? (await abortable(signal, createCampaignFolder(request.output, now)));
     await lease.update({ folder });

@@ -12,9 +12,11 @@ import {
   overheadsOf,
 } from "../plan/estimate.js";
 import { makePlan, selectConfigurations } from "../plan/plan.js";
+import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { expectedRuntime, expectedStores, requireRequestedCpus } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
+import { entryText } from "../ui/event-text.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 
 /** What a campaign would do; nothing is started to find out. */
@@ -36,7 +38,9 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   await requireRequestedCpus(request);
   const { description, choice } = await expectedRuntime(request);
   const available = await expectedStores(description, request, packageFolder);
-  const plan = withPluginNotes(makePlan(request, available), plugins);
+  const cpus = await description.cpus();
+  const caps = mapCaps(request.caps, (own) => description.appliedCaps(own, cpus));
+  const plan = withPluginNotes(makePlan(request, { available, caps }), plugins);
   const overheads: Overheads = await overheadsOf(description.id);
   const refusal = request.strict ? await unfitReason(request.runtime, packageFolder) : undefined;
   return {
@@ -68,11 +72,11 @@ export const runsText = ({ adaptive, runs_per_configuration: most }: Plan): stri
   adaptive && (adaptive.looks[0] ?? most) < most ? `${adaptive.looks[0]}–${most}` : String(most);
 
 /** The cells of a configuration except its load. */
-export function subjectCells({ target, workload, traffic }: Configuration): string[] {
-  const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
+export function subjectCells(configuration: Configuration): string[] {
+  const { target, traffic } = configuration;
   const { store, topology, label } = target;
   const place = topology === "none" ? "no store" : `${store} ${topology}`;
-  return [label, place, `${workload.id}${complexity}`, traffic];
+  return [label, place, entryText(configuration), traffic];
 }
 export const SUBJECT_COLUMNS = ["target", "store", "workload", "traffic"];
 

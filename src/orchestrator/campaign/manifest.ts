@@ -11,6 +11,7 @@ import { packageVersion } from "../../targets/package-version.js";
 import { stores } from "../../targets/stores/index.js";
 import { writeAtomically } from "../files/results-folder.js";
 import { conditionsOf, describeMachine, gitRevision } from "../host/machine.js";
+import { mostRoles } from "../plan/role-counts.js";
 import type { Request } from "../request/request.js";
 import { runtimeFacts } from "../run/result-documents.js";
 import { requireComparable } from "./comparability.js";
@@ -30,12 +31,13 @@ export async function startManifest(
     version: string;
   };
   const revision = await gitRevision(packageFolder);
-  const used = new Set(plan.configurations.map(({ configuration }) => configuration.target.store));
-  const programs = stores.flatMap(({ id, program }) => {
-    if (!used.has(id) || !program) return [];
+  const configurations = plan.configurations.map(({ configuration }) => configuration);
+  const used = new Set(configurations.map(({ target }) => target.store));
+  const programs = stores.flatMap(({ id, engine }) => {
+    if (!used.has(id) || !engine) return [];
     const facts = external
       ? { path: "already running", version: external.version, embedded: false }
-      : runtime.program(program);
+      : runtime.program(id);
     if (typeof facts === "string") return [];
     const { path, version, embedded } = facts;
     return [[id, { path, version, embedded }] as const];
@@ -64,7 +66,7 @@ export async function startManifest(
     ...(runtime.images ? { images: { ...runtime.images } } : {}),
     stores: Object.fromEntries(programs),
     generator: { workers: request.workers },
-    conditions: conditionsOf(machine, runtime, request.caps),
+    conditions: conditionsOf(machine, runtime, request.caps, mostRoles(configurations)),
     plan,
   };
 }

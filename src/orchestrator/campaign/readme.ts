@@ -1,6 +1,7 @@
 import { loadText } from "../../contract/configuration.js";
 import type { Manifest } from "../../contract/manifest.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
+import { entryText } from "../ui/event-text.js";
 import { counted } from "../ui/text.js";
 
 const list = (title: string, lines: readonly string[]): string[] =>
@@ -58,14 +59,13 @@ function reportText({ status, sessions = [] }: Manifest): string {
 /** The README of a campaign's folder: what ran, and how to repeat it. */
 export function campaignReadme(manifest: Manifest): string {
   const { plan, machine, campaign, command, conditions, stores } = manifest;
-  const configurations = plan.configurations.map(
-    ({ hash, configuration: { target, workload, traffic, load, extent } }) => {
-      const length = "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
-      const rounds = manifest.adaptive?.rounds[hash];
-      const runs = rounds === undefined ? "" : `, ${counted(rounds, "run")}`;
-      return `${target.label}: ${workload.id}, ${traffic} traffic, ${loadText(load)}, ${length}${runs}`;
-    },
-  );
+  const configurations = plan.configurations.map(({ hash, configuration }) => {
+    const { target, traffic, load, extent } = configuration;
+    const length = "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
+    const rounds = manifest.adaptive?.rounds[hash];
+    const runs = rounds === undefined ? "" : `, ${counted(rounds, "run")}`;
+    return `${target.label}: ${entryText(configuration)}, ${traffic} traffic, ${loadText(load)}, ${length}${runs}`;
+  });
   return [
     `# Campaign ${campaign}`,
     "",

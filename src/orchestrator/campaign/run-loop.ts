@@ -12,6 +12,7 @@ import type { Lease } from "../ownership/lease.js";
 import { cooldownS } from "../plan/estimate.js";
 import type { Request } from "../request/request.js";
 import type { Progress } from "../run/campaign-progress.js";
+import type { ExternalStore } from "../run/layout.js";
 import { PartFailed } from "../run/part-supervisor.js";
 import { checkPlugins } from "../run/plugins.js";
 import {
@@ -21,7 +22,6 @@ import {
   type RunOutcome,
 } from "../run/result-documents.js";
 import { executeRun, type RunListener } from "../run/run.js";
-import type { ExternalStore } from "../run/store.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 
 type PlannedRun = Plan["runs"][number];

@@ -1,15 +1,21 @@
 import { readFile } from "node:fs/promises";
 import { cpus, release, totalmem, type } from "node:os";
 import { execa } from "execa";
+import type { KindCaps } from "../../contract/configuration.js";
 import type { Machine } from "../../contract/manifest.js";
-import type { Caps, Runtime } from "../../runtimes/types.js";
+import { sum } from "../../contract/numbers.js";
+import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
+import type { Runtime } from "../../runtimes/types.js";
 
-/** What each kind of role may use of the machine. */
-export interface RoleCaps {
-  store: Caps;
-  server: Caps;
-  generator: Caps;
-}
+/** How many roles of each kind run at the same time. */
+export type RoleCounts = Readonly<Record<MeasuredKind, number>>;
+
+/** As conditions name a kind of role. */
+const KIND_NAMES: Readonly<Record<MeasuredKind, string>> = {
+  server: "server",
+  store: "store",
+  generator: "load generator",
+};
 
 /** Kernel settings that can limit a load test on one host. */
 const SYSCTL = [
@@ -49,24 +55,34 @@ export async function describeMachine(): Promise<Machine> {
   };
 }
 
-/** Conditions of the host that affect every row. */
+/**
+ * Conditions of the host that affect every row.
+ * @param caps as requested
+ * @param most roles of the run that starts the most
+ */
 export function conditionsOf(
   machine: Machine,
   { engine, capsApplied, conditions: seen = [] }: Pick<Runtime, "engine" | "capsApplied" | "conditions">,
-  caps: RoleCaps,
+  caps: KindCaps,
+  most: RoleCounts,
 ): string[] {
   const conditions: string[] = [...seen];
   const cpus = engine?.cpus ?? machine.cpus;
-  const kinds = Object.entries(caps) as [keyof RoleCaps, Caps][];
-  const isSeparated = capsApplied && disjoint(kinds.map(([, { cpuset }]) => cpuset));
+  const kinds = measuredKinds.filter((kind) => most[kind] > 0);
+  const roles = sum(kinds.map((kind) => most[kind]));
+  // Roles of one kind share its CPU set.
+  const isRoomy = kinds.every((kind) => cpusInList(caps[kind]?.cpuset ?? "").length >= most[kind]);
+  const isSeparated = capsApplied && isRoomy && disjoint(kinds.map((kind) => caps[kind]?.cpuset));
   // One core is for all other programs.
-  if (cpus < kinds.length + 1 && !isSeparated) {
+  if (cpus < roles + 1 && !isSeparated) {
+    const names = kinds.map((kind) => `${KIND_NAMES[kind]}${most[kind] > 1 ? "s" : ""}`);
     conditions.push(
-      `${cpus} CPUs for ${kinds.length} roles: server, store and load generator share them, so figures are lower and noisier than on separate cores`,
+      `${cpus} CPUs for ${roles} roles: ${listText(names)} share them, so figures are lower and noisier than on separate cores`,
     );
   }
   if (!capsApplied) conditions.push("no CPU or memory caps are applied by this runtime");
-  for (const [kind, { cpus: cap }] of capsApplied ? kinds : []) {
+  for (const kind of capsApplied ? kinds : []) {
+    const cap = caps[kind]?.cpus;
     if (cap !== undefined && cap > cpus)
       conditions.push(`the cap of ${cap} CPUs for the ${kind} is lowered to ${cpus}, all that there are`);
   }
@@ -75,6 +91,10 @@ export function conditionsOf(
   }
   return conditions;
 }
+
+/** `a`, `a and b`, `a, b and c`. */
+const listText = (words: readonly string[]): string =>
+  [words.slice(0, -1).join(", "), ...words.slice(-1)].filter(Boolean).join(" and ");
 
 /** The CPU numbers in a list such as `0-1,3`. */
 export function cpusInList(text: string): number[] {

@@ -55,13 +55,15 @@ export function trialSeconds({ duration }: Pick<Request, "duration">): Record<Tr
 /** The request of one trial: one run of one configuration at one rate. */
 function trialRequest(
   request: Request,
-  { target, workload, traffic, load }: Configuration,
+  { layer, target, servers, workload, traffic, load }: Configuration,
   trial: Pick<Trial, "rate_per_second" | "kind">,
 ): Request {
   return {
     ...request,
     clients: [target.text],
-    workloads: [workload.id],
+    layers: [layer],
+    // At the limiter layer there are neither servers nor a workload, whatever is requested.
+    ...(layer === "server" ? { servers: [servers], workloads: [workload.id] } : {}),
     traffic: [traffic],
     connections: [load.connections],
     rates: [trial.rate_per_second],

@@ -1,6 +1,7 @@
 import type { Threshold } from "../../contract/manifest.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { failedShare } from "../../judge/counts.js";
+import { serverCpuUsPerRequest } from "../run/result-documents.js";
 
 type Metric = Threshold["metric"];
 
@@ -14,7 +15,7 @@ const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | unde
   p99_9: ({ latency }) => latency?.p99_9,
   errors: ({ counts }) => failedShare(counts),
   limited_share: ({ counts, requests }) => (requests.total > 0 ? counts.limited / requests.total : undefined),
-  cpu: ({ resources }) => resources.server?.cpu_us_per_request,
+  cpu: serverCpuUsPerRequest,
 };
 
 /** Shares come out of divisions: a value on the edge of its tolerance is within it. */

@@ -2,12 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Configuration } from "../../contract/configuration.js";
-import { rounded } from "../../contract/numbers.js";
+import { rounded, sum } from "../../contract/numbers.js";
 import type { Plan } from "../../contract/plan.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
 import { writeAtomically } from "../files/results-folder.js";
 import { stateFolder } from "../ownership/state-folder.js";
+import { roleCounts } from "./role-counts.js";
 
 /** Seconds that one run takes besides its warm-up and window, to start and stop its parts; by topology. */
 export type Overheads = Readonly<Record<string, number>>;
@@ -96,7 +97,6 @@ export function estimateCampaignS(plan: Plan, overheads: Overheads): number {
   const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
   const runs = plan.runs.flatMap(({ configuration_hash }) => byHash.get(configuration_hash) ?? []);
   const pauses = runs.slice(1).map((next, index) => cooldownS(plan, runs[index] ?? next, next));
-  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   return sum(runs.map((configuration) => runS(plan, configuration, overheads))) + sum(pauses) + REPORT_S;
 }
 
@@ -129,7 +129,8 @@ export function diskBytes(plan: Plan): number {
   const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
   return plan.runs.reduce((total, { configuration_hash }) => {
     const configuration = byHash.get(configuration_hash);
-    const nodes = configuration?.target.topology === "cluster" ? 6 : 1;
-    return total + 40_000 + (configuration ? measuredS(configuration) : 0) * (300 + 130 * (nodes + 2));
+    if (!configuration) return total;
+    const roles = sum(Object.values(roleCounts(configuration)));
+    return total + 40_000 + measuredS(configuration) * (300 + 130 * roles);
   }, 3_000_000);
 }

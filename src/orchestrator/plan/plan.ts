@@ -4,8 +4,11 @@ import {
   type Configuration,
   configurationFileName,
   configurationHash,
+  type KindCaps,
+  type Layer,
   type Limits,
   type Load,
+  NO_WORKLOAD,
 } from "../../contract/configuration.js";
 import { usageError } from "../../contract/errors.js";
 import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../../contract/plan.js";
@@ -27,8 +30,19 @@ import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
 import { decisionRounds } from "./decision-rounds.js";
+import { capsOfKinds, roleCounts } from "./role-counts.js";
 
 type Planned = Plan["configurations"][number];
+
+/** What a plan depends on besides the request: where it is measured. */
+export interface PlanContext {
+  /** Whether there is such a store: the runtime can start it, or it already runs. */
+  available: Availability;
+  /** The caps that the runtime applies, by kind; absent: none. */
+  caps?: KindCaps;
+  /** The store that already runs, where one was named. */
+  external?: Discovery | undefined;
+}
 
 /** Measured seconds: many connections and clusters need longer to settle. */
 function durationS(mode: DurationMode, connections: number, target: Target): number {
@@ -57,11 +71,7 @@ function notesOn({ target: { label }, texts, note }: RequestedTarget): string[] 
 }
 
 /** The requested targets that can be measured here, each once, and why the others cannot. */
-function resolveTargets(
-  request: Request,
-  available: Availability,
-  external: Discovery | undefined,
-): ResolvedTargets {
+function resolveTargets(request: Request, { available, external }: PlanContext): ResolvedTargets {
   const texts = request.clients.flatMap((word) => groups[word] ?? [word]);
   // A plain word may be a client or a group.
   const words = [...clients.map(({ id }) => id), ...Object.keys(groups)];
@@ -101,16 +111,39 @@ function loadsOf({ connections, rates, arrivals }: Request): Load[] {
   );
 }
 
-/** Every target with every workload, traffic and load; `unsupported` has those whose limiter cannot keep the limits. */
+/** Where the load enters: one of the servers' endpoints or, once, the limiter itself. */
+type Entry = Pick<Configuration, "layer" | "servers" | "workload">;
+
+function entriesOf({ layers, servers, workloads: ids, complexity }: Request): Entry[] {
+  const endpoints = ids.map((id) => (findWorkload(id).computes ? { id, complexity } : { id }));
+  const byLayer: Record<Layer, Entry[]> = {
+    server: servers.flatMap((count) =>
+      endpoints.map((workload) => ({ layer: "server", servers: count, workload }) as const),
+    ),
+    limiter: [{ layer: "limiter", servers: 0, workload: NO_WORKLOAD }],
+  };
+  return layers.flatMap((layer) => byLayer[layer]);
+}
+
+/** @throws usageError naming both numbers when a server would get no connection */
+function requireConnections({ layers, servers, connections }: Request): void {
+  const [most, least] = [Math.max(...servers), Math.min(...connections)];
+  if (layers.includes("server") && most > least)
+    throw usageError(
+      `--servers ${most} is more than --concurrency ${least}: each server needs a connection of its own`,
+    );
+}
+
+/** Every target with every layer, number of servers, workload, traffic and load. */
 function combine(
   request: Request,
   targets: readonly Target[],
-  isExternal: boolean,
+  { caps = {}, external }: PlanContext,
 ): { configurations: Planned[]; unsupported: Plan["skips"] } {
   const planned = new Map<string, Planned>();
+  // Those whose limiter cannot keep the limits.
   const unsupported = new Map<string, string>();
-  for (const workloadId of request.workloads) {
-    const workload = findWorkload(workloadId);
+  for (const entry of entriesOf(request)) {
     for (const traffic of request.traffic) {
       const limits: Limits = { ...findProfile(traffic).limits, ...request.limits };
       for (const load of loadsOf(request)) {
@@ -120,17 +153,18 @@ function combine(
             unsupported.set(target.label, reason);
             continue;
           }
-          const configuration: Configuration = {
+          const started = {
+            ...entry,
             target,
-            workload: workload.computes
-              ? { id: workload.id, complexity: request.complexity }
-              : { id: workload.id },
+            ...(external && target.topology !== "none" ? { external_store: true as const } : {}),
+          };
+          const configuration: Configuration = {
+            ...started,
             traffic,
             load,
             extent: { duration_s: durationS(request.duration, load.connections, target) },
             limits,
-            ...(isExternal && target.topology !== "none" ? { external_store: true as const } : {}),
-            caps: {},
+            caps: capsOfKinds(caps, roleCounts(started)),
           };
           const hash = configurationHash(configuration);
           planned.set(hash, { hash, configuration });
@@ -189,16 +223,13 @@ const adaptivePlan = (maxRuns: number, { budgetS }: NonNullable<Request["adaptiv
 export type SelectedConfigurations = Pick<Plan, "configurations" | "skips" | "notes">;
 
 /**
- * What a request selects. Without `available` every store counts as available: this checks a request before anything
- * is started.
- * @param available whether there is such a store: the runtime can start it, or it already runs
- * @param external the store that already runs, where one was named
- * @throws usageError for what does not exist, and when nothing is left to measure
+ * What a request selects. Without a context every store counts as available and no caps are applied: this checks a
+ * request before anything is started.
+ * @throws usageError for what does not exist, for more servers than connections, and when nothing is left to measure
  */
 export function selectConfigurations(
   request: Request,
-  available: Availability = () => true,
-  external?: Discovery,
+  context: PlanContext = { available: () => true },
 ): SelectedConfigurations {
   for (const id of request.workloads)
     requireKnown(
@@ -212,8 +243,9 @@ export function selectConfigurations(
       id,
       profiles.map((profile) => profile.id),
     );
-  const { targets, skips, notes } = resolveTargets(request, available, external);
-  const { configurations, unsupported } = combine(request, targets, external !== undefined);
+  requireConnections(request);
+  const { targets, skips, notes } = resolveTargets(request, context);
+  const { configurations, unsupported } = combine(request, targets, context);
   const allSkips = [...skips, ...unsupported];
   if (configurations.length === 0) {
     const reasons = allSkips.map(({ asked, reason }) => `${asked}: ${reason}`).join("; ");
@@ -223,11 +255,12 @@ export function selectConfigurations(
 }
 
 /**
- * The plan of a campaign. Pure: the same request on a machine with the same stores gives the same plan.
- * The parameters and errors are those of `selectConfigurations`.
+ * The plan of a campaign. Pure: the same request on a machine with the same stores and caps gives the same plan.
+ * The errors are those of `selectConfigurations`.
  */
-export function makePlan(request: Request, available: Availability, external?: Discovery): Plan {
-  const { configurations, skips, notes } = selectConfigurations(request, available, external);
+export function makePlan(request: Request, context: PlanContext): Plan {
+  const { external } = context;
+  const { configurations, skips, notes } = selectConfigurations(request, context);
   return {
     schema: PLAN_SCHEMA,
     schema_version: PLAN_SCHEMA_VERSION,

@@ -7,12 +7,16 @@ import { defaultOf, settingOf } from "../request/settings.js";
 /** The store that each client uses by default. */
 export const OWN_STORE = "own";
 
+const DEFAULT_SERVERS = "1";
+
 /** The answers of the menu. Numbers are texts, as in flags. */
 export interface MenuAnswers {
   /** Clients, with their topology if it is not the default: `iovalkey`, `iovalkey:cluster`. */
   clients: string[];
   /** `own` stands for each client's default store. */
   stores: string[];
+  layers: string[];
+  servers: string;
   workload: string;
   complexity: string;
   traffic: string[];
@@ -25,6 +29,8 @@ export interface MenuAnswers {
 export const DEFAULT_ANSWERS: MenuAnswers = {
   clients: [...(groups.standalone ?? []), ...(groups.controls ?? [])],
   stores: [OWN_STORE],
+  layers: [defaultOf("layer")],
+  servers: DEFAULT_SERVERS,
   workload: defaultOf("workload"),
   complexity: defaultOf("complexity"),
   traffic: [defaultOf("traffic")],
@@ -51,7 +57,7 @@ export function clientGroups(): Record<string, string[]> {
 }
 
 /** Stores that the harness can start. */
-export const startableStores = (): string[] => stores.flatMap(({ id, program }) => (program ? [id] : []));
+export const startableStores = (): string[] => stores.flatMap(({ id, engine }) => (engine ? [id] : []));
 
 export const usesStore = ({ clients: selected }: MenuAnswers): boolean =>
   selected.some((text) => !clients.find(({ id }) => id === text.split(":")[0])?.control);
@@ -79,6 +85,8 @@ function clientsValue({ clients: selected, stores: selectedStores }: MenuAnswers
 export function argvOf(answers: MenuAnswers): string[] {
   const values: [string, string][] = [
     ["clients", clientsValue(answers)],
+    ["layer", answers.layers.join(",")],
+    ...(answers.servers === DEFAULT_SERVERS ? [] : [["servers", answers.servers] as [string, string]]),
     ["workload", answers.workload],
     ...(answers.workload === "light" ? [] : [["complexity", answers.complexity] as [string, string]]),
     ["traffic", answers.traffic.join(",")],

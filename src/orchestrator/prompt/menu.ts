@@ -84,7 +84,9 @@ async function askAgain(prompter: Prompter, answers: MenuAnswers, index: number)
   if (answer === undefined || answer === BACK) return answers;
   const changed = { ...answers, ...answer };
   // An answer can make another page apply: a heavy workload has a complexity.
-  const newPage = pages.findIndex(({ applies }) => applies?.(changed) && !applies(answers));
+  const newPage = pages.findIndex(
+    ({ applies, advanced }) => !advanced && applies?.(changed) && !applies(answers),
+  );
   return newPage < 0 ? changed : askAgain(prompter, changed, newPage);
 }
 
@@ -95,7 +97,7 @@ async function askPages(prompter: Prompter, initial: MenuAnswers, firstPage: num
   let step = 1;
   while (index < pages.length) {
     const page = pages[index];
-    if (page && (!page.applies || page.applies(answers))) {
+    if (page && !page.advanced && (!page.applies || page.applies(answers))) {
       const answer = await page.ask(prompter, answers);
       if (answer !== BACK) answers = { ...answers, ...answer };
       step = answer === BACK ? -1 : 1;

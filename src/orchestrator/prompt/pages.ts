@@ -2,7 +2,14 @@ import { messageOf } from "../../contract/errors.js";
 import { runtimes } from "../../runtimes/index.js";
 import { durationMode, listOf, numberIn } from "../request/request.js";
 import { CUSTOM_DURATION, type SettingChoice, settingOf } from "../request/settings.js";
-import { clientGroups, type MenuAnswers, OWN_STORE, startableStores, usesStore } from "./answers.js";
+import {
+  clientGroups,
+  DEFAULT_ANSWERS,
+  type MenuAnswers,
+  OWN_STORE,
+  startableStores,
+  usesStore,
+} from "./answers.js";
 import { BACK, type MenuOption, type Prompter } from "./prompter.js";
 
 /** One question of the menu. */
@@ -10,6 +17,8 @@ interface Page {
   title: string;
   /** Whether the question applies, given the answers so far; it always applies if absent. */
   applies?(answers: MenuAnswers): boolean;
+  /** Most users keep the default: it is asked only when the user changes an answer. */
+  advanced?: true;
   ask(prompter: Prompter, answers: MenuAnswers): Promise<Partial<MenuAnswers> | typeof BACK>;
 }
 
@@ -58,6 +67,10 @@ const connectionsProblem = problemFrom((text) =>
   listOf("concurrency", text, []).map((each) => numberIn("connections", "concurrency", each)),
 );
 
+const serversProblem = problemFrom((text) =>
+  listOf("servers", text, []).map((each) => numberIn("servers", "servers", each)),
+);
+
 export const pages: readonly Page[] = [
   {
     title: "Clients",
@@ -86,6 +99,31 @@ export const pages: readonly Page[] = [
       };
       const all = startableStores().map((value) => ({ value, hint: `every client on ${value}` }));
       return answerTo("stores", prompter.selectMany("On which store?", { stores: [own, ...all] }, stores));
+    },
+  },
+  {
+    title: "Layers",
+    advanced: true,
+    async ask(prompter, { layers }) {
+      const answer = await prompter.selectMany(
+        "Where does the load enter?",
+        { layers: choicesOf("layer") },
+        layers,
+      );
+      // Where only the limiter is called, there are no servers to count.
+      if (answer === BACK || answer.includes("server")) return answerTo("layers", Promise.resolve(answer));
+      return { layers: answer, servers: DEFAULT_ANSWERS.servers };
+    },
+  },
+  {
+    title: "Servers",
+    advanced: true,
+    applies: ({ layers }) => layers.includes("server"),
+    ask(prompter, { servers }) {
+      return answerTo(
+        "servers",
+        prompter.text("How many servers on one store, separated by spaces?", servers, serversProblem),
+      );
     },
   },
   {

@@ -1,6 +1,8 @@
 import { cpus, totalmem } from "node:os";
+import type { Caps, KindCaps } from "../../contract/configuration.js";
 import { environmentError, usageError } from "../../contract/errors.js";
-import { cpusInList, type RoleCaps } from "../host/machine.js";
+import type { MeasuredKind } from "../../contract/role.js";
+import { cpusInList } from "../host/machine.js";
 import type { Settings } from "./setting-layers.js";
 
 const MIB = 1024 ** 2;
@@ -10,14 +12,12 @@ const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1024, m: MIB, g: GIB
 const LEAST_MEMORY = 64 * MIB;
 const MOST_CPUS = 1024;
 
-/** Store nodes have the caps of the specification. Server and generator have no CPU cap. */
-const DEFAULT_CAPS: RoleCaps = {
-  store: { cpus: 2, memory_bytes: 2 * GIB },
+/** Store nodes have the caps of the specification. Servers and generator have no CPU cap. */
+const DEFAULT_CAPS: KindCaps = {
   server: { memory_bytes: 2 * GIB },
   generator: { memory_bytes: 2 * GIB },
+  store: { cpus: 2, memory_bytes: 2 * GIB },
 };
-
-type Kind = keyof RoleCaps;
 
 const CAPS = [
   { kind: "store", member: "cpus", key: "store-cpus" },
@@ -27,7 +27,7 @@ const CAPS = [
   { kind: "store", member: "cpuset", key: "cpuset-store" },
   { kind: "server", member: "cpuset", key: "cpuset-server" },
   { kind: "generator", member: "cpuset", key: "cpuset-loadtest" },
-] as const satisfies readonly { kind: Kind; member: string; key: string }[];
+] as const satisfies readonly { kind: MeasuredKind; member: string; key: string }[];
 
 const bad = (source: string, text: string, valid: string) =>
   usageError(`${source} ${JSON.stringify(text.slice(0, 60))}: give ${valid}`);
@@ -53,19 +53,19 @@ const parsers = {
 } as const;
 
 /** The caps that the settings give; the default for those that are not set. */
-export function capsFrom(settings: Settings): RoleCaps {
+export function capsFrom(settings: Settings): KindCaps {
   const caps = structuredClone(DEFAULT_CAPS);
   for (const { kind, member, key } of CAPS) {
     const cap = settings.find(key);
-    if (cap) Object.assign(caps[kind], { [member]: parsers[member](cap.source, cap.value) });
+    if (cap) caps[kind] = { ...caps[kind], [member]: parsers[member](cap.source, cap.value) };
   }
   return caps;
 }
 
 /** @param available numbers of the CPUs that roles can use @throws environmentError naming one that does not exist */
-export function requireCpus(caps: RoleCaps, available: readonly number[]): void {
+export function requireCpus(caps: KindCaps, available: readonly number[]): void {
   for (const { kind, member, key } of CAPS) {
-    const text = member === "cpuset" ? caps[kind].cpuset : undefined;
+    const text = member === "cpuset" ? caps[kind]?.cpuset : undefined;
     const missing = text === undefined ? undefined : cpusInList(text).find((cpu) => !available.includes(cpu));
     if (missing !== undefined)
       throw environmentError(
@@ -74,21 +74,30 @@ export function requireCpus(caps: RoleCaps, available: readonly number[]): void 
   }
 }
 
-/** Two cores each for store, server and load generator. */
-const ENOUGH_CPUS = 6;
+const CORES_PER_KIND = 2;
 
-/** Caps that pin each role to its own cores, if no cpuset is set and the machine has enough cores. */
-export function pinnedToOwnCores(caps: RoleCaps, notices: string[], available = cpus().length): RoleCaps {
+/**
+ * Caps that pin each kind of role to its own cores, if no cpuset is set and the machine has enough cores. The last kind
+ * gets all that the others leave.
+ */
+export function pinnedToOwnCores(caps: KindCaps, notices: string[], available = cpus().length): KindCaps {
+  const kinds = Object.entries(caps);
+  const enough = CORES_PER_KIND * kinds.length;
   if (Object.values(caps).some(({ cpuset }) => cpuset !== undefined)) return caps;
-  if (available < ENOUGH_CPUS) {
-    notices.push(
-      `roles are not pinned: ${available} CPUs, ${ENOUGH_CPUS} are needed to give each role its own`,
-    );
+  if (available < enough) {
+    notices.push(`roles are not pinned: ${available} CPUs, ${enough} are needed to give each role its own`);
     return caps;
   }
-  return {
-    server: { ...caps.server, cpuset: "0-1" },
-    generator: { ...caps.generator, cpuset: "2-3" },
-    store: { ...caps.store, cpuset: `4-${available - 1}` },
-  };
+  const pinned = kinds.map(([kind, own], index) => {
+    const first = CORES_PER_KIND * index;
+    const last = index === kinds.length - 1 ? available - 1 : first + CORES_PER_KIND - 1;
+    return [kind, { ...own, cpuset: `${first}-${last}` }];
+  });
+  return Object.fromEntries(pinned);
+}
+
+/** The caps of each kind, changed; kinds without caps afterwards are left out. */
+export function mapCaps(caps: KindCaps, change: (caps: Caps) => Caps): KindCaps {
+  const changed = Object.entries(caps).map(([kind, own]) => [kind, change(own)] as const);
+  return Object.fromEntries(changed.filter(([, own]) => Object.values(own).some((cap) => cap !== undefined)));
 }

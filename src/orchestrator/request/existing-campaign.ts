@@ -149,6 +149,5 @@ export function resumedRequest(request: Request, { manifest }: ExistingCampaign)
     throw usageError(`campaign ${campaign} measures a store that already runs: set STORE_URL again`);
   if (!external && request.storeAccess.STORE_URL)
     throw usageError(`STORE_URL: campaign ${campaign} starts its stores itself and must continue so`);
-  const caps = runtime.caps as Request["caps"] | undefined;
-  return { ...request, workers: generator.workers, caps: caps ?? request.caps };
+  return { ...request, workers: generator.workers, caps: runtime.caps ?? request.caps };
 }

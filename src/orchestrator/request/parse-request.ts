@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, delimiter, resolve } from "node:path";
-import type { Limits } from "../../contract/configuration.js";
+import { type Limits, layers as layerNames } from "../../contract/configuration.js";
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
 import { parsePluginPaths } from "../../contract/plugins.js";
@@ -84,6 +84,27 @@ function oneOf<Value extends string>({ source, value }: SettingValue, valid: rea
   const found = valid.find((each) => each === value);
   if (found) return found;
   throw usageError(`${source} ${JSON.stringify(value.slice(0, 60))}: give one of ${valid.join(", ")}`);
+}
+
+/**
+ * Where the load enters, and on how many servers.
+ * @throws usageError for servers where only the limiter is called
+ */
+function entriesOf(settings: Settings, notices: string[]): Pick<Request, "layers" | "servers"> {
+  const layer = settings.get("layer");
+  const layers = listOf(layer.source, layer.value, notices).map((value) =>
+    oneOf({ source: layer.source, value }, layerNames),
+  );
+  const servers = settings.find("servers");
+  if (servers && !layers.includes("server"))
+    throw usageError(
+      `${servers.source} ${servers.value.slice(0, 60)}: there is no server at the ${layers[0]} layer`,
+    );
+  const counts = servers ? listOf(servers.source, servers.value, notices) : ["1"];
+  return {
+    layers,
+    servers: counts.map((text) => numberIn("servers", servers?.source ?? "--servers", text)),
+  };
 }
 
 const randomSeed = (): number => Math.floor(Math.random() * 4_294_967_295);
@@ -173,6 +194,7 @@ export function requestFromLayers(
   return {
     clients: list("clients"),
     limiters: settings.find("limiter") ? list("limiter") : [],
+    ...entriesOf(settings, notices),
     workloads: workloadsOf(list("workload")),
     duration: durationMode(duration.value, duration.source),
     connections: listOf(concurrency.source, concurrency.value, notices).map((text) =>

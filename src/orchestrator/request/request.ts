@@ -1,9 +1,15 @@
-import { type Arrivals, type Limits, RATE_RANGE } from "../../contract/configuration.js";
+import {
+  type Arrivals,
+  type KindCaps,
+  type Layer,
+  type Limits,
+  MAX_SERVERS,
+  RATE_RANGE,
+} from "../../contract/configuration.js";
 import { usageError } from "../../contract/errors.js";
 import type { Threshold } from "../../contract/manifest.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { workloads } from "../../traffic/workloads.js";
-import type { RoleCaps } from "../host/machine.js";
 import type { OutputMode } from "../ui/types.js";
 
 /** How long a run measures: a fixed time, or by topology and number of connections. */
@@ -23,6 +29,10 @@ export interface Request {
   clients: string[];
   /** Limiters that each target is measured with, `name[~version]`; empty for each target's default. */
   limiters: string[];
+  /** Where the load enters. */
+  layers: Layer[];
+  /** Numbers of servers on one store, at the server layer. */
+  servers: number[];
   workloads: string[];
   duration: DurationMode;
   /** Connections of a closed loop; the maximum for an open one. */
@@ -45,8 +55,8 @@ export interface Request {
   clientCooldownS: number;
   traffic: string[];
   runtime: string;
-  /** Caps of each store node, the server and the load generator, if the runtime can apply them. */
-  caps: RoleCaps;
+  /** Caps of each role by its kind, if the runtime can apply them. */
+  caps: KindCaps;
   order: "interleaved" | "consecutive";
   seed: number;
   output: string;
@@ -82,6 +92,7 @@ export interface Request {
 export const RANGES = {
   duration: { min: 1, max: 86_400, unit: " seconds" },
   connections: { min: 1, max: 10_000, unit: "" },
+  servers: { min: 1, max: MAX_SERVERS, unit: " servers" },
   rate: { ...RATE_RANGE, unit: " requests a second" },
   steps: { min: 2, max: 100, unit: " rates" },
   runs: { min: 1, max: 1_000, unit: "" },

@@ -1,6 +1,13 @@
 import { delimiter } from "node:path";
 import { z } from "zod";
-import { arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
+import {
+  arrivalsSchema,
+  DEFAULT_POOL,
+  type Layer,
+  layerSchema,
+  layers,
+  MAX_SERVERS,
+} from "../../contract/configuration.js";
 import { decimalNumber, wholeNumber } from "../../contract/env.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { idSchema } from "../../contract/target.js";
@@ -87,6 +94,11 @@ const workloadHints: Readonly<Record<string, string>> = {
   heavy: "CPU work in each request",
 };
 
+const layerHints: Readonly<Record<Layer, string>> = {
+  server: "over HTTP, through the Fastify server",
+  limiter: "decisions alone, without a server",
+};
+
 /** Each client on each of its stores, in each of its topologies. */
 const targetTexts = clients.flatMap(({ id, stores, topologies }) =>
   [id, ...stores.slice(1).map((store) => `${id}@${store}`)].flatMap((text) => [
@@ -115,6 +127,27 @@ const target: SettingGroup = {
       defaultText: "its own",
       repeatable: true,
       choices: () => valuesOnly(limiterNames()),
+    },
+    {
+      key: "layer",
+      value: "<list>",
+      help: "where the load enters: server (over HTTP), limiter (its decisions alone, without a server)",
+      defaultValue: "server",
+      repeatable: true,
+      choices: () => layers.map((value) => ({ value, hint: layerHints[value] })),
+      singleRun: {
+        name: "LAYER",
+        schema: z.enum(layerSchema.options, `must be ${layers.join(" or ")}`),
+        help: `where the load enters: ${layers.join(" or ")}`,
+      },
+    },
+    {
+      key: "servers",
+      value: "<list>",
+      help: `servers on one store, 1 to ${MAX_SERVERS}; connections are spread evenly`,
+      defaultText: "1",
+      repeatable: true,
+      singleRun: { name: "SERVERS", schema: wholeText("servers"), help: "number of servers on the store" },
     },
     {
       key: "workload",

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { type Environment, isOn, readEnv, switchText } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
-import { formatTargetText, parseTargetText } from "../../contract/target.js";
+import { formatTargetText, idSchema, parseTargetText } from "../../contract/target.js";
+import { stores } from "../../targets/stores/index.js";
 import { assignments, requestFromLayers, SHARED_VARIABLES } from "./parse-request.js";
 import type { Request } from "./request.js";
 import { environmentLayer, type SettingValue } from "./setting-layers.js";
@@ -9,18 +10,20 @@ import { SETTINGS, type Setting, type SingleRunVariable } from "./settings.js";
 
 const DEFAULT_CLIENT = "valkey-glide";
 
+const storeIds = stores.flatMap(({ id, engine }) => (engine ? [id] : []));
+
 /** Variables that together name the target. */
 const targetSchemas = {
   RATE_LIMITER_TYPE: z.string().max(200).optional(),
   USE_VALKEY_CLUSTER: switchText.optional(),
   USE_REDIS_CLUSTER: switchText.optional(),
-  STORE: z.enum(["valkey", "redis"], "must be valkey or redis").optional(),
+  STORE: idSchema.optional(),
 };
 const targetHelp: Record<keyof typeof targetSchemas, string> = {
   RATE_LIMITER_TYPE: `client[~version][@store][:topology][+option…] (default: ${DEFAULT_CLIENT})`,
   USE_VALKEY_CLUSTER: "true: the client's cluster topology, on Valkey",
   USE_REDIS_CLUSTER: "true: the client's cluster topology, on Redis",
-  STORE: "valkey or redis (default: the client's own)",
+  STORE: `${storeIds.join(", ")} (default: the client's own)`,
 };
 
 const outputFileSchema = z

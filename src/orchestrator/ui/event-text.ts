@@ -8,9 +8,17 @@ export const rateText = (perSecond: number): string => `${Math.round(perSecond)}
 export const msText = (ms: number): string => `${ms.toFixed(2)} ms`;
 const shareText = (share: number, digits = 0): string => `${(100 * share).toFixed(digits)} %`;
 
+/** Where the load enters: `light`, `heavy (20)`, `light on 2 servers`, or `limiter layer`. */
+export function entryText({ layer, servers, workload }: Configuration): string {
+  if (layer === "limiter") return "limiter layer";
+  const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
+  return `${workload.id}${complexity}${servers > 1 ? ` on ${servers} servers` : ""}`;
+}
+
 /** `iovalkey:cluster, light, realistic, 50 connections`. */
-export function configurationText({ target, workload, traffic, load }: Configuration): string {
-  return `${target.label}, ${workload.id}, ${traffic}, ${loadText(load)}`;
+export function configurationText(configuration: Configuration): string {
+  const { target, traffic, load } = configuration;
+  return `${target.label}, ${entryText(configuration)}, ${traffic}, ${loadText(load)}`;
 }
 
 /** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
@@ -26,7 +34,7 @@ export function runText({
 
 const PHASES: Partial<Record<Phase, string>> = {
   starting: "starting the parts",
-  "store ready": "starting the server",
+  "store ready": "the store is ready",
   "server ready": "starting the load generator",
   warmup: "warm-up",
   drained: "drained, reading counters",

@@ -5,7 +5,7 @@ import type { EventOf } from "../../contract/events.js";
 import type { SummaryRow } from "../../contract/summary.js";
 import type { CampaignState } from "./campaign-state.js";
 import { quoted, REPORT_COMMAND } from "./command-text.js";
-import { adaptiveLines, configurationText, msText, rateText } from "./event-text.js";
+import { adaptiveLines, configurationText, entryText, msText, rateText } from "./event-text.js";
 import { are, counted, escapeControls, flow, textTable, widthOf, wrap } from "./text.js";
 
 /** Maximum number of failure lines. */
@@ -19,11 +19,10 @@ function groupTitle(row: SummaryRow, configuration: Configuration | undefined): 
     : [row.topology ?? "any topology", row.store ?? "unknown store"];
   if (!configuration) return [...storeTexts, workload, traffic].join(" · ");
   const { load, extent, target } = configuration;
-  const { complexity } = configuration.workload;
   return [
     ...storeTexts,
     ...(target.options.includes("same-script") ? ["one script for all"] : []),
-    complexity === undefined ? workload : `${workload} (${complexity} rounds)`,
+    entryText(configuration),
     traffic,
     loadText(load),
     "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`,
