@@ -66,7 +66,6 @@ export function measuredRun(manifest: Manifest, index: number): MeasuredResult {
 
 export function failedRun(manifest: Manifest, index: number, status: "failed" | "aborted"): Result {
   const { found: planned, run } = plannedOf(manifest, index);
-  const caps = { store: {}, server: {}, generator: {} };
-  const identity = { campaign: manifest.campaign, planned, run, runtime: new FakeRuntime(), caps };
-  return failureDocument(identity, status, new Date(), { role: "server", text: "it ended" });
+  const identity = { campaign: manifest.campaign, planned, run, runtime: new FakeRuntime(), caps: {} };
+  return failureDocument(identity, status, new Date(), { role: "server-1", text: "it ended" });
 }

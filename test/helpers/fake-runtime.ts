@@ -1,11 +1,11 @@
-import type { Exit, Part, ProgramFacts, RunningPart, Runtime } from "../../src/runtimes/types.js";
+import type { Caps, Exit, Part, ProgramFacts, RunningPart, Runtime } from "../../src/runtimes/types.js";
 
 const nothing = (): void => {};
 
 /** A part that only records the calls on it. */
 class FakePart implements RunningPart {
   readonly role: string;
-  readonly address = { host: "127.0.0.1", port: 1 };
+  readonly address: { host: string; port: number };
   readonly process: { pid: number; started: string };
   readonly exited: Promise<Exit>;
   readonly onThisMachine = true;
@@ -15,6 +15,7 @@ class FakePart implements RunningPart {
   constructor(runtime: FakeRuntime, role: string, pid: number) {
     this.#runtime = runtime;
     this.role = role;
+    this.address = { host: "127.0.0.1", port: pid };
     this.process = { pid, started: "1" };
     this.exited = new Promise((resolve) => {
       this.#end = resolve;
@@ -66,6 +67,10 @@ export class FakeRuntime implements Runtime {
     return "it has no programs";
   }
 
+  appliedCaps(): Caps {
+    return {};
+  }
+
   async close(): Promise<void> {}
 
   async start(part: Part, onStarted: (running: RunningPart) => Promise<void>): Promise<RunningPart> {
@@ -86,8 +91,7 @@ export class FakeRuntime implements Runtime {
 
 export const partOf = (role: string): Part => ({
   role,
-  program: "node",
-  image: "server",
+  program: "server",
   arguments: () => [],
   environment: () => ({}),
   workingFolder: "own",

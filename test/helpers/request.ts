@@ -1,3 +1,4 @@
+import type { PlanContext } from "../../src/orchestrator/plan/plan.js";
 import { parseCampaign } from "../../src/orchestrator/request/parse-request.js";
 import type { Request } from "../../src/orchestrator/request/request.js";
 
@@ -11,5 +12,6 @@ export function requestOf(...flags: readonly string[]): Request {
   return request;
 }
 
-export const onlyValkey = (store: string): boolean => store !== "redis";
-export const everything = (): boolean => true;
+/** Machines to plan for. */
+export const onlyValkey: PlanContext = { available: (store) => store !== "redis" };
+export const everything: PlanContext = { available: () => true };

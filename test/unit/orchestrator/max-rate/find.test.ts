@@ -32,8 +32,12 @@ function campaignOn(capacity: number) {
     const evidence = validEvidence();
     const isBeyond = (request.rates[0] ?? 0) > capacity;
     const { sent } = evidence.counts;
-    evidence.request.rate_per_second = request.rates[0] ?? 0;
-    evidence.request.arrivals = "constant";
+    evidence.request.load = {
+      model: "open",
+      rate_per_second: request.rates[0] ?? 0,
+      arrivals: "constant",
+      connections: 10,
+    };
     evidence.schedule = {
       rate_per_second: request.rates[0] ?? 0,
       arrivals: "constant",

@@ -28,6 +28,13 @@ test("an objective that is missed is named with its figure; one without a figure
   expect(missReason(run(1_000, { counts }), objectives)).toBe("errors<1%: 0.03");
   const cpu = parseThresholds("--slo", "cpu<50us");
   expect(missReason(run(1_000, { resources: {} }), cpu)).toBe("cpu<50us: no figure");
+  const [server] = Object.values(validEvidence().resources).filter(({ kind }) => kind === "server");
+  if (!server) throw new Error("the evidence has no server");
+  const resources = {
+    "server-1": { ...server, cpu_us_per_request: 30 },
+    "server-2": { ...server, cpu_us_per_request: 31 },
+  };
+  expect(missReason(run(1_000, { resources }), cpu)).toBe("cpu<50us: 61");
 });
 
 test("an invalid run keeps no rate, unless objectives replace the rule that it broke", () => {

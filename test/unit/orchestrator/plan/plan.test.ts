@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { type Plan, planSchema } from "../../../../src/contract/plan.js";
 import { requestedVersions } from "../../../../src/orchestrator/host/versions.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { makePlan, type PlanContext } from "../../../../src/orchestrator/plan/plan.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
 
@@ -247,5 +247,76 @@ describe("each configuration", () => {
     expect(files).toContain("iovalkey-cluster_heavy_100c_150s_run2.json");
     expect(files).toContain("iovalkey_light_50c_120s_fixed_run1.json");
     expect(new Set(files).size).toBe(files.length);
+  });
+});
+
+describe("layers and servers", () => {
+  const planned = (...flags: string[]) =>
+    makePlan(requestOf("--concurrency", "8", "--runs", "1", ...flags), everything);
+  const entries = (plan: Plan) =>
+    plan.configurations.map(({ configuration: { layer, servers, workload } }) => [
+      layer,
+      servers,
+      workload.id,
+    ]);
+
+  test("every combination is planned; the limiter layer, without servers and workloads, once", () => {
+    const plan = planned("--layer", "server,limiter", "--servers", "1,2", "--workload", "both");
+    expect(entries(plan)).toEqual([
+      ["server", 1, "light"],
+      ["server", 1, "heavy"],
+      ["server", 2, "light"],
+      ["server", 2, "heavy"],
+      ["limiter", 0, "none"],
+    ]);
+    expect(planSchema.parse(plan)).toEqual(plan);
+    expect(plan.runs.map(({ file }) => file).sort()).toEqual([
+      "iovalkey_heavy_8c_120s_2servers_run1.json",
+      "iovalkey_heavy_8c_120s_run1.json",
+      "iovalkey_light_8c_120s_2servers_run1.json",
+      "iovalkey_light_8c_120s_run1.json",
+      "iovalkey_limiter_8c_120s_run1.json",
+    ]);
+    expect(new Set(plan.configurations.map(({ hash }) => hash)).size).toBe(5);
+  });
+
+  test("one server at the server layer is the default", () => {
+    expect(entries(planned())).toEqual([["server", 1, "light"]]);
+  });
+
+  test("more servers than connections are bad usage that names both", async () => {
+    const flags = ["--servers", "2 9", "--concurrency", "8"];
+    await expectFailure(() => planned(...flags), EXIT.usage, "--servers 9", "--concurrency 8");
+  });
+});
+
+describe("caps", () => {
+  const caps = { store: { cpus: 2 }, server: { memory_bytes: 1024 ** 3 }, generator: {} };
+  const planned = (flags: readonly string[], context: Partial<PlanContext>) =>
+    makePlan(requestOf("--concurrency", "8", ...flags), { ...everything, ...context }).configurations.map(
+      ({ hash, configuration }) => ({ hash, caps: configuration.caps }),
+    );
+
+  test("are those that the runtime applies, of the kinds that are started, and part of the hash", () => {
+    const [applied] = planned([], { caps });
+    expect(applied?.caps).toEqual(caps);
+    const [none] = planned([], {});
+    expect(none?.caps).toEqual({});
+    const [less] = planned([], { caps: { ...caps, store: { cpus: 1 } } });
+    expect(new Set([applied, none, less].map((each) => each?.hash)).size).toBe(3);
+  });
+
+  test.each<[string, string[], string[]]>([
+    ["a target without a store", ["--clients", "none"], ["server", "generator"]],
+    ["the limiter layer", ["--layer", "limiter"], ["store", "generator"]],
+  ])("of %s", (_what, flags, kinds) => {
+    const [configuration] = planned(flags, { caps });
+    expect(Object.keys(configuration?.caps ?? {}).sort()).toEqual([...kinds].sort());
+  });
+
+  test("are not those of an external store, which is not started", () => {
+    const nodes = [{ host: "store.example", port: 6379 }];
+    const external = { store: "valkey", version: "8.1.1", topology: "standalone", nodes };
+    expect(planned([], { caps, external })[0]?.caps).not.toHaveProperty("store");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { conditionsOf } from "../../../../src/orchestrator/host/machine.js";
-import { requireCpus } from "../../../../src/orchestrator/request/caps.js";
+import { pinnedToOwnCores, requireCpus } from "../../../../src/orchestrator/request/caps.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { requestOf } from "../../../helpers/request.js";
@@ -60,18 +60,33 @@ describe("conditions of a campaign in containers", () => {
   const machine = { platform: "x", kernel: "x", cpu_model: "x", cpus: 64, memory_bytes: 1, sysctl: {} };
   const engine = (cpus: number) => ({ cpus }) as never;
   const plain = { store: { cpus: 2 }, server: {}, generator: {} };
+  const one = { store: 1, server: 1, generator: 1 };
 
   test("a lowered cap is reported", () => {
-    const conditions = conditionsOf(machine, { engine: engine(1), capsApplied: true }, plain);
+    const conditions = conditionsOf(machine, { engine: engine(1), capsApplied: true }, plain, one);
     expect(conditions.join("\n")).toContain("the cap of 2 CPUs for the store is lowered to 1");
   });
 
   test("roles share the engine's cores, unless each has its own", () => {
     const apart = { store: { cpuset: "0" }, server: { cpuset: "1" }, generator: { cpuset: "2" } };
     const shared = { ...apart, generator: { cpuset: "0-1" } };
-    const tell = (caps: typeof apart) =>
-      conditionsOf(machine, { engine: engine(3), capsApplied: true }, caps).join();
-    expect(tell(shared)).toContain("share them");
-    expect(tell(apart)).not.toContain("share them");
+    const conditions = (caps: typeof apart, most = one) =>
+      conditionsOf(machine, { engine: engine(3), capsApplied: true }, caps, most).join();
+    expect(conditions(shared)).toContain("3 CPUs for 3 roles: server, store and load generator share them");
+    expect(conditions(apart)).not.toContain("share them");
+    const manyServers = { store: 0, server: 4, generator: 1 };
+    expect(conditions(apart, manyServers)).toContain("3 CPUs for 5 roles: servers and load generator share");
+  });
+
+  test("pinned kinds of roles have two cores each, the store all that are left", () => {
+    const { caps: given } = requestOf();
+    expect(pinnedToOwnCores(given, [], 8)).toMatchObject({
+      server: { cpuset: "0-1" },
+      generator: { cpuset: "2-3" },
+      store: { cpuset: "4-7", cpus: 2 },
+    });
+    const notices: string[] = [];
+    expect(pinnedToOwnCores(given, notices, 5)).toEqual(given);
+    expect(notices).toEqual([expect.stringContaining("5 CPUs, 6 are needed")]);
   });
 });

@@ -9,6 +9,7 @@ import { FILE_SETTINGS, SETTINGS } from "../../../../src/orchestrator/request/se
 import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
 import { runtimes } from "../../../../src/runtimes/index.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
+import { everything } from "../../../helpers/request.js";
 
 const newFolder = temporaryFolders();
 
@@ -37,7 +38,7 @@ beforeEach(() => {
 function planned(read: () => Request | undefined): Request {
   const request = read();
   if (!request) throw new Error("help was asked for");
-  makePlan(request, () => true);
+  makePlan(request, everything);
   // The rest of what the CLI does before it starts anything.
   const known = ["auto", ...runtimes.map(({ id }) => id)];
   if (!known.includes(request.runtime)) throw new BenchError(request.runtime, EXIT.usage);

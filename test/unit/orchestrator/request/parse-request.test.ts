@@ -16,6 +16,8 @@ const parse = (argv: readonly string[], env: Environment = {}) => {
 test("the defaults are those of the specification", () => {
   expect(parse(["--clients", "all"])).toMatchObject({
     clients: ["all"],
+    layers: ["server"],
+    servers: [1],
     workloads: ["light"],
     duration: { mode: "dynamic" },
     connections: [50, 100],
@@ -42,6 +44,10 @@ describe("refused as bad usage, naming the flag and what is valid [R-unknown-1]:
     [["--clients", "all", "--progress", "run", "--verbose"], "--verbose and --progress"],
     [["--clients", "all", "--progress", "run", "--json"], "--json and --progress"],
     [["--clients", "all", "--workload", "ligth"], "(did you mean light?); valid: light, heavy, both"],
+    [["--clients", "all", "--layer", "sever"], '--layer "sever"', "server, limiter"],
+    [["--clients", "all", "--layer", "limiter", "--servers", "2"], "--servers 2", "no server", "limiter"],
+    [["--clients", "all", "--servers", "17"], "--servers", "from 1 to 16"],
+    [["--clients", "all", "--servers", "0,2"], '"0"', "from 1 to 16"],
     [["--clients"], "--clients", "argument missing"],
     [["--clients", ""], "--clients: give at least one value"],
     [["--clients", " , "], "--clients: give at least one value"],

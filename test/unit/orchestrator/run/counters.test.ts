@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { HostCpu } from "../../../../src/orchestrator/host/cpu-time.js";
 import { CounterWatch } from "../../../../src/orchestrator/run/counters.js";
+import type { RunningRole } from "../../../../src/orchestrator/run/part-supervisor.js";
 import type { RunDelays } from "../../../../src/runtimes/run-delay.js";
 import type { RunningPart } from "../../../../src/runtimes/types.js";
 
@@ -11,12 +12,15 @@ interface Told {
   onThisMachine?: boolean;
 }
 
-/** A part whose counters say what they are told to say. */
-function part(role: string, { cpu_us, delays = [], onThisMachine = true }: Told): RunningPart {
+/** A role whose counters say what they are told to say. */
+function role(
+  kind: RunningRole["kind"],
+  number: number,
+  { cpu_us, delays = [], onThisMachine = true }: Told,
+): RunningRole {
   const figures = [...cpu_us];
   const threads = [...delays];
-  return {
-    role,
+  const part = {
     onThisMachine,
     async counters() {
       const next = figures.shift();
@@ -28,6 +32,7 @@ function part(role: string, { cpu_us, delays = [], onThisMachine = true }: Told)
       return next && new Map(Object.entries(next));
     },
   } as Partial<RunningPart> as RunningPart;
+  return { id: `${kind}-${number}`, kind, part };
 }
 
 /** Two CPUs whose idle time between two readings, 10 s apart, is this. */
@@ -46,7 +51,7 @@ function host(idle_us: number): () => HostCpu {
 
 const WINDOW_S = 8;
 
-async function watched(parts: readonly RunningPart[], idle_us = 10_000_000, elsewhere_us = 0, told = {}) {
+async function watched(parts: readonly RunningRole[], idle_us = 10_000_000, elsewhere_us = 0, told = {}) {
   const watch = new CounterWatch(parts, host(idle_us));
   watch.start();
   watch.stop();
@@ -58,21 +63,22 @@ describe("counters at the two ends of a window", () => {
   test("give each role its run delay, and none where the system does not count it", async () => {
     const server = { cpu_us: [0, 4_000_000], delays: [{ "1": 100, "2": 9 }, { "1": 350 }] };
     const { resources } = await watched([
-      part("server", server),
-      part("generator", { cpu_us: [0, 2_000_000] }),
+      role("server", 1, server),
+      role("generator", 1, { cpu_us: [0, 2_000_000] }),
     ]);
-    expect(resources.server).toMatchObject({
+    expect(resources["server-1"]).toMatchObject({
+      kind: "server",
       cpu_us: 4_000_000,
       cpu_us_per_request: 4_000,
       run_delay_us: 250,
     });
-    expect(resources.generator).not.toHaveProperty("run_delay_us");
+    expect(resources["generator-1"]).not.toHaveProperty("run_delay_us");
   });
 
   test("subtract the CPU time of roles, harness and an external store from that of the machine", async () => {
     const roles = () => [
-      part("server", { cpu_us: [1_000, 4_001_000] }),
-      part("store-1", { cpu_us: [5_000, 1_005_000] }),
+      role("server", 1, { cpu_us: [1_000, 4_001_000] }),
+      role("store", 1, { cpu_us: [5_000, 1_005_000] }),
     ];
     const { load } = await watched(roles());
     // 10 s of 20 were busy, 5 of them with ours; reading itself takes this process some milliseconds.
@@ -83,9 +89,19 @@ describe("counters at the two ends of a window", () => {
     expect(load?.cpus).toBe(2);
   });
 
+  test("are those of the measured roles: a helper has none", async () => {
+    const figures = { cpu_us: [0, 1] };
+    const { resources } = await watched([
+      role("helper", 1, figures),
+      role("server", 1, figures),
+      role("server", 2, figures),
+    ]);
+    expect(Object.keys(resources)).toEqual(["server-1", "server-2"]);
+  });
+
   test("use a role's own report where it ended before it could be read", async () => {
-    const ended = [part("server", { cpu_us: [0, 4_000_000] }), part("generator", { cpu_us: [0] })];
-    const told = { generator: { cpu_us: 3_000_000 }, server: { cpu_us: 1 } };
+    const ended = [role("server", 1, { cpu_us: [0, 4_000_000] }), role("generator", 1, { cpu_us: [0] })];
+    const told = { "generator-1": { cpu_us: 3_000_000 }, "server-1": { cpu_us: 1 } };
     const { load } = await watched(ended, 10_000_000, 0, told);
     expect(load?.foreign_cpu_percent).toBeGreaterThan(25);
     expect(load?.foreign_cpu_percent).toBeLessThanOrEqual(30);
@@ -95,6 +111,6 @@ describe("counters at the two ends of a window", () => {
     ["was not read at the end", { cpu_us: [0] }],
     ["runs in a virtual machine", { cpu_us: [0, 1], onThisMachine: false }],
   ])("give no load of the machine where a part %s", async (_why, told) => {
-    expect((await watched([part("server", told)])).load).toBeUndefined();
+    expect((await watched([role("server", 1, told)])).load).toBeUndefined();
   });
 });

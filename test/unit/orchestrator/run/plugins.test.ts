@@ -12,7 +12,13 @@ import { requestOf } from "../../../helpers/request.js";
 const newFolder = temporaryFolders();
 const facts = (sha: string) => [{ name: "mine.js", sha256: sha.repeat(64) }];
 const loaded = (server: string, generator: string) =>
-  ({ plugins: facts(generator), server: { plugins: facts(server) } }) as unknown as MeasuredResult;
+  ({
+    plugins: facts(generator),
+    consumers: [
+      { id: "server-1", plugins: facts("a") },
+      { id: "server-2", plugins: facts(server) },
+    ],
+  }) as unknown as MeasuredResult;
 
 test("--plugin is repeatable and wins over PLUGINS; paths are absolute, each once", () => {
   expect(requestOf().plugins).toEqual([]);
@@ -34,9 +40,12 @@ test("a plugin that cannot be loaded is bad usage before anything is started", a
 
 test("a plugin that changed since the campaign started fails the run, and is named", () => {
   expect(() => checkPlugins(facts("a"), loaded("a", "a"))).not.toThrow();
-  expect(() => checkPlugins([], { server: {} } as unknown as MeasuredResult)).not.toThrow();
+  expect(() => checkPlugins([], { consumers: [] } as unknown as MeasuredResult)).not.toThrow();
   expect(() => checkPlugins(facts("a"), loaded("b", "a"))).toThrow("mine.js has changed");
+  expect(() => checkPlugins(facts("a"), loaded("b", "a"))).toThrow(
+    expect.objectContaining({ role: "server-2" }),
+  );
   expect(() => checkPlugins(facts("a"), loaded("a", "b"))).toThrow(
-    expect.objectContaining({ role: "generator" }),
+    expect.objectContaining({ role: "generator-1" }),
   );
 });

@@ -11,7 +11,7 @@ const identity = {
   planned: { hash: configurationHash(configuration), configuration },
   run: 2,
   runtime: new FakeRuntime(),
-  caps: { store: {}, server: {}, generator: {} },
+  caps: {},
 };
 
 /** What the generator alone knows: nothing of campaign, configuration and store. */
@@ -29,6 +29,7 @@ function generatorsOwn(): MeasuredResult {
 
 const { store } = validEvidence();
 const seen = {
+  kind: "server" as const,
   source: "pidusage",
   cpu_us: 999,
   cpu_percent: 9,
@@ -62,13 +63,19 @@ describe("the document of a measured run", () => {
   });
 
   test("keeps the exact counters that a role reported, and adds what the runtime measured", () => {
-    const own = { source: "process.cpuUsage", cpu_us: 1000, cpu_percent: 10, samples: [] };
-    const result = { ...generatorsOwn(), resources: { server: own } };
-    const resources = { server: seen, "store-1": seen };
+    const own = {
+      kind: "server" as const,
+      source: "process.cpuUsage",
+      cpu_us: 1000,
+      cpu_percent: 10,
+      samples: [],
+    };
+    const result = { ...generatorsOwn(), resources: { "server-1": own } };
+    const resources = { "server-1": seen, "store-1": { ...seen, kind: "store" as const } };
     const record = measuredDocument(identity, { result, store, resources, notes: ["a reading failed"] });
     expect(record.resources).toEqual({
-      server: { ...seen, ...own, samples: seen.samples },
-      "store-1": seen,
+      "server-1": { ...seen, ...own, samples: seen.samples },
+      "store-1": resources["store-1"],
     });
     expect(record.notes).toEqual(["a reading failed"]);
   });
@@ -81,7 +88,7 @@ describe("the document of a measured run", () => {
 });
 
 describe("the document of a run without figures", () => {
-  const failure = { role: "server", text: "ended during the run with SIGKILL" };
+  const failure = { role: "server-1", text: "ended during the run with SIGKILL" };
   test.each(["failed", "aborted"] as const)(
     "is %s, never zeros, and names role and reason [R-generator-dies-2]",
     (status) => {

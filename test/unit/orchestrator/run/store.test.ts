@@ -6,8 +6,6 @@ import type { Exit, RunningPart } from "../../../../src/runtimes/types.js";
 const request: ProbeRequest = {
   actions: ["ready"],
   nodes: [{ host: "127.0.0.1", port: 1 }],
-  store: "valkey",
-  topology: "standalone",
   timeout_s: 1,
 };
 
