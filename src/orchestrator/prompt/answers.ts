@@ -56,8 +56,11 @@ export function clientGroups(): Record<string, string[]> {
   };
 }
 
-/** Stores that the harness can start. */
-export const startableStores = (): string[] => stores.flatMap(({ id, engine }) => (engine ? [id] : []));
+/** Stores that the harness can start and that more than one client can use. */
+export const startableStores = (): string[] =>
+  stores.flatMap(({ id, engine }) =>
+    engine && clients.filter((client) => client.stores.includes(id)).length > 1 ? [id] : [],
+  );
 
 export const usesStore = ({ clients: selected }: MenuAnswers): boolean =>
   selected.some((text) => !clients.find(({ id }) => id === text.split(":")[0])?.control);

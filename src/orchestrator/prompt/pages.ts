@@ -95,7 +95,7 @@ export const pages: readonly Page[] = [
       const own = {
         value: OWN_STORE,
         label: "each client's own",
-        hint: "ioredis: Redis, the others: Valkey",
+        hint: "e.g. ioredis: Redis, iovalkey: Valkey",
       };
       const all = startableStores().map((value) => ({ value, hint: `every client on ${value}` }));
       return answerTo("stores", prompter.selectMany("On which store?", { stores: [own, ...all] }, stores));

@@ -24,7 +24,7 @@ describe("the command line of the menu's answers", () => {
       "--clients iovalkey,none --concurrency 8 9 --runs 5",
     );
     const all = Object.values(clientGroups()).flat();
-    expect(words({ clients: all })).toBe("--clients all,controls,node-redis,node-redis:cluster");
+    expect(words({ clients: all })).toBe("--clients all,controls,node-redis,memcached,node-redis:cluster");
   });
 
   test("puts each client on each store, but no control", () => {
@@ -47,8 +47,10 @@ describe("the command line of the menu's answers", () => {
     const request = parseCampaign(argvOf(answers), {});
     if (!request) throw new Error("help was printed");
     expect(makePlan(request, everything).skips.map(({ asked }) => asked)).toEqual([
+      "memcached@valkey",
       "valkey-glide@redis",
       "iovalkey@redis",
+      "memcached@redis",
       "valkey-glide@redis:cluster",
       "iovalkey@redis:cluster",
     ]);

@@ -35,6 +35,25 @@ test("the defaults are those of the specification", () => {
   });
 });
 
+test.each<[string[], ...string[]]>([
+  [["--layer", "limiter", "--servers", "2"], "--servers 2", "no server", "limiter"],
+  [["--servers", "17"], "--servers", "from 1 to 16"],
+  [["--servers", "0,2"], '"0"', "from 1 to 16"],
+])("%j is bad usage [R-servers-1]", async (flags, ...parts) => {
+  await expectFailure(() => parse(["--clients", "all", ...flags]), EXIT.usage, ...parts);
+});
+
+test("servers and layers are lists; what a campaign records repeats it", () => {
+  expect(parse(["--clients", "all", "--servers", "1 4", "--layer", "server,limiter"])).toMatchObject({
+    servers: [1, 4],
+    layers: ["server", "limiter"],
+  });
+  const { settings } = parse(["--clients", "all", "--layer", "limiter"]);
+  expect(settings.layer).toBe("limiter");
+  // Else a campaign of the limiter layer alone could not be repeated or resumed.
+  expect(settings).not.toHaveProperty("servers");
+});
+
 describe("refused as bad usage, naming the flag and what is valid [R-unknown-1]:", () => {
   test.each<[string[], ...string[]]>([
     [[], "--clients is missing", "--quick"],
@@ -45,9 +64,6 @@ describe("refused as bad usage, naming the flag and what is valid [R-unknown-1]:
     [["--clients", "all", "--progress", "run", "--json"], "--json and --progress"],
     [["--clients", "all", "--workload", "ligth"], "(did you mean light?); valid: light, heavy, both"],
     [["--clients", "all", "--layer", "sever"], '--layer "sever"', "server, limiter"],
-    [["--clients", "all", "--layer", "limiter", "--servers", "2"], "--servers 2", "no server", "limiter"],
-    [["--clients", "all", "--servers", "17"], "--servers", "from 1 to 16"],
-    [["--clients", "all", "--servers", "0,2"], '"0"', "from 1 to 16"],
     [["--clients"], "--clients", "argument missing"],
     [["--clients", ""], "--clients: give at least one value"],
     [["--clients", " , "], "--clients: give at least one value"],

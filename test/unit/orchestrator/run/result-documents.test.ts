@@ -54,7 +54,7 @@ describe("the document of a measured run", () => {
 
   test("is judged again with the store's evidence: a fault that only the store shows makes it invalid", () => {
     const spoilt = structuredClone(store);
-    for (const node of spoilt.nodes) node.at_end.script_calls = { evalsha: { calls: 1, failed: 0 } };
+    for (const node of spoilt.nodes) node.at_end.decisions = 1;
     const result = generatorsOwn();
     expect(result.verdict.status).toBe("valid");
     const record = measuredDocument(identity, { result, store: spoilt, resources: {}, notes: [] });
