@@ -1,9 +1,7 @@
+import type { Extent } from "../contract/configuration.js";
 import type { Counts, EncodedHistogram, Outcome } from "../contract/result.js";
 import type { ScheduleCounts } from "../contract/schedule.js";
 import type { WorkerSample } from "./measurement/recorder.js";
-
-/** When a window closes: after a time, or after a number of answered requests. */
-export type Extent = { durationS: number } | { requests: number };
 
 /** What one worker measured in its window. Times are monotonic milliseconds. */
 export interface Window {

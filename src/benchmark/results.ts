@@ -1,6 +1,7 @@
-import type { GeneratorEnv } from "../contract/generator-env.js";
-import { mean, rounded } from "../contract/numbers.js";
+import type { GeneratorRunSpec } from "../contract/generator-env.js";
+import { mean, rounded, sum } from "../contract/numbers.js";
 import {
+  type ConsumerEvidence,
   type EncodedHistogram,
   type GeneratorPart,
   type MeasuredResult,
@@ -18,15 +19,17 @@ import { latencyBlock, unsupportedPercentiles } from "../judge/latency.js";
 import { limitOf } from "../judge/limit.js";
 import { judge } from "../judge/rules.js";
 import { addSchedules, scheduleOf } from "../judge/schedule-summary.js";
+import type { ConsumerReadings } from "./measurement/consumers.js";
+import { GENERATOR } from "./measurement/generator-readings.js";
 import type { ServerSample } from "./measurement/monitor.js";
 import { predictionFor } from "./measurement/prediction.js";
-import { cpuUs, type ServerReadings } from "./measurement/server-readings.js";
+import { cpuUs } from "./measurement/server-readings.js";
 import { generatorVersions } from "./versions.js";
 import type { Measured } from "./workers/protocol.js";
 
 /** Everything that one run of the generator measured. */
 export interface RunMeasurements {
-  work: GeneratorEnv;
+  spec: GeneratorRunSpec;
   started_at: Date;
   finished_at: Date;
   /** One entry per worker, all of the same window. */
@@ -35,8 +38,12 @@ export interface RunMeasurements {
   /** Bytes on the machine's links in the window. */
   links: NetworkLink[];
   samples: Sample[];
+  /** All servers together, and each of them. */
   serverSamples: readonly ServerSample[];
-  server?: ServerReadings;
+  samplesByServer: readonly (readonly ServerSample[])[];
+  driverVersions: { autocannon?: string };
+  /** Absent for foreign servers. */
+  consumers?: ConsumerReadings;
   notes: string[];
 }
 
@@ -55,7 +62,7 @@ function generatorPart({ measured, generatorCpuUs, links }: RunMeasurements): Ge
   const service = measured.flatMap(({ service_histograms }) => service_histograms ?? []);
   const schedules = measured.flatMap(({ schedule }) => schedule ?? []);
   return {
-    id: "generator",
+    id: GENERATOR,
     workers: measured.map(({ connections, counts, event_loop_utilisation, cpu_wait_share }) => ({
       connections,
       counts,
@@ -82,86 +89,104 @@ function cpuOf(cpu_us: number, window_s: number, requests: number) {
   };
 }
 
-function resourcesOf(measurements: RunMeasurements, part: GeneratorPart): Record<string, RoleResources> {
-  const { server, serverSamples } = measurements;
-  const requests = served(server, part.counts);
+function resourcesOf(
+  measurements: RunMeasurements,
+  part: GeneratorPart,
+  evidence: readonly ConsumerEvidence[],
+): Record<string, RoleResources> {
+  const { consumers, samplesByServer } = measurements;
+  const requests = served(evidence, part.counts);
   const generator: RoleResources = {
+    kind: "generator",
     source: "process.cpuUsage",
     ...cpuOf(part.cpu_us, part.window_s, requests),
     resident_bytes_max: part.resident_bytes,
     samples: [],
   };
-  if (!server) return { generator };
-  const { at_window_open, at_end } = server;
-  const resident = [
-    ...serverSamples.map((sample) => sample.resident_bytes),
-    at_window_open.resident_bytes,
-    at_end.resident_bytes,
-  ];
-  return {
-    generator,
-    server: {
+  const resources: Record<string, RoleResources> = { [part.id]: generator };
+  if (consumers?.kind !== "server") return resources;
+  for (const [index, { id, at_window_open, at_end }] of evidence.entries()) {
+    const resident = [
+      ...(samplesByServer[index] ?? []).map((sample) => sample.resident_bytes),
+      at_window_open.resident_bytes,
+      at_end.resident_bytes,
+    ];
+    resources[id] = {
+      kind: "server",
       source: "process.cpuUsage",
       ...cpuOf(cpuUs(at_end) - cpuUs(at_window_open), part.window_s, requests),
       resident_bytes_mean: Math.round(mean(resident)),
       resident_bytes_max: Math.max(...resident),
-      // The server's samples are in the samples of the run.
+      // The servers' samples are in the samples of the run.
       samples: [],
-    },
-  };
+    };
+  }
+  return resources;
 }
 
-function serverFigures({ server, serverSamples }: RunMeasurements, resources: Record<string, RoleResources>) {
-  const role = resources.server;
-  if (!server || !role) return {};
+/** All servers together. */
+function serverFigures(
+  { consumers, serverSamples }: RunMeasurements,
+  resources: Record<string, RoleResources>,
+) {
+  const servers = Object.values(resources).filter(({ kind }) => kind === "server");
+  if (!consumers || servers.length === 0) return {};
   const heap = serverSamples.map((sample) => sample.heap_used_bytes);
-  const ends = [server.at_window_open.heap_used_bytes, server.at_end.heap_used_bytes];
+  const heapAt = (usages: ConsumerReadings["at_end"]) => sum(usages.map((usage) => usage.heap_used_bytes));
+  const ends = [heapAt(consumers.at_window_open), heapAt(consumers.at_end)];
   return {
-    cpu_usage: role.cpu_percent,
+    cpu_usage: rounded(sum(servers.map(({ cpu_percent }) => cpu_percent)), 2),
     memory_usage: Math.round(mean(heap.length > 0 ? heap : ends)),
-    memory_resident: role.resident_bytes_mean ?? 0,
+    memory_resident: sum(servers.map(({ resident_bytes_mean = 0 }) => resident_bytes_mean)),
   };
 }
 
-function serverEvidence({ health, at_start, at_window_open, at_end }: ServerReadings): Evidence["server"] {
-  const before = at_window_open.consumes;
-  const after = at_end.consumes;
+function consumerEvidence({ facts, ...readings }: ConsumerReadings): ConsumerEvidence[] {
+  return facts.flatMap((fact, index) => {
+    const at_start = readings.at_start[index];
+    const at_window_open = readings.at_window_open[index];
+    const at_end = readings.at_end[index];
+    if (!at_start || !at_window_open || !at_end) return [];
+    const before = at_window_open.consumes;
+    const after = at_end.consumes;
+    const consumes = before &&
+      after && {
+        calls: after.calls - before.calls,
+        allowed: after.allowed - before.allowed,
+        limited: after.limited - before.limited,
+        failed: after.failed - before.failed,
+      };
+    return { ...fact, at_start, at_window_open, at_end, ...(consumes ? { consumes } : {}) };
+  });
+}
+
+/** How the limiter was called in the window, where the consumers count that. */
+function callFigures(evidence: readonly ConsumerEvidence[], counts: GeneratorPart["counts"]) {
+  const consumes = evidence.flatMap((consumer) => consumer.consumes ?? []);
+  const calls = sum(consumes.map((counted) => counted.calls));
+  const requests = served(evidence, counts);
+  const descriptors = sum(consumes.map(({ allowed, limited, failed }) => allowed + limited + failed));
+  if (calls === 0 || requests === 0 || descriptors === 0) return {};
   return {
-    run_nonce: health.run_nonce,
-    target: health.target.text,
-    workloads: health.workloads,
-    ...(health.limiter_script ? { limiter_script: health.limiter_script } : {}),
-    client_settings: health.client_settings,
-    ...(health.plugins ? { plugins: health.plugins } : {}),
-    at_start,
-    at_window_open,
-    at_end,
-    ...(before && after
-      ? {
-          consumes: {
-            allowed: after.allowed - before.allowed,
-            limited: after.limited - before.limited,
-            failed: after.failed - before.failed,
-          },
-        }
-      : {}),
+    calls_per_request: rounded(calls / requests, 6),
+    descriptors_per_call: rounded(descriptors / calls, 6),
   };
 }
 
-function requestOf(work: GeneratorEnv): MeasuredResult["request"] {
+function requestOf({ target, generator }: GeneratorRunSpec): MeasuredResult["request"] {
+  const { layer, servers, workload, traffic, load, extent, workers, warmup_s, seed, timeout_s } = generator;
   return {
-    url: work.url,
-    label: work.label,
-    workload: work.workload,
-    traffic: work.traffic,
-    connections: work.connections,
-    ...(work.open ? { rate_per_second: work.open.ratePerSecond, arrivals: work.open.arrivals } : {}),
-    workers: work.workers,
-    warmup_s: work.warmupS,
-    seed: work.seed,
-    timeout_s: work.timeoutS,
-    ...(work.durationS === undefined ? {} : { duration_s: work.durationS }),
-    ...(work.requests === undefined ? {} : { requests: work.requests }),
+    layer,
+    urls: servers.map(({ url }) => url),
+    label: target.label,
+    workload: workload.id,
+    traffic,
+    load,
+    extent,
+    workers,
+    warmup_s,
+    seed,
+    timeout_s,
   };
 }
 
@@ -169,25 +194,27 @@ function requestOf(work: GeneratorEnv): MeasuredResult["request"] {
 const answersOf = ({ allowed, limited }: Histograms) => latencyBlock(mergeHistograms([allowed, limited]));
 
 /** The members that an open loop adds to the result. */
-function openLoopFigures({ work }: RunMeasurements, part: GeneratorPart) {
+function openLoopFigures({ spec }: RunMeasurements, part: GeneratorPart) {
   const { schedule, service_histograms, window_s } = part;
-  if (!work.open || !schedule || !service_histograms) return {};
+  const { load } = spec.generator;
+  if (load.model !== "open" || !schedule || !service_histograms) return {};
   const service_time = answersOf(service_histograms);
   return {
-    schedule: scheduleOf(work.open, schedule, window_s),
+    schedule: scheduleOf(load, schedule, window_s),
     ...(service_time ? { service_time } : {}),
   };
 }
 
 /** The result document of one run, judged by the evidence of the generator alone. */
 export function buildResult(measurements: RunMeasurements): MeasuredResult {
-  const { work, server } = measurements;
+  const { spec, consumers, driverVersions } = measurements;
   const part = generatorPart(measurements);
   const { counts, window_s } = part;
   const answers = answered(counts);
   const latency = answersOf(part.histograms);
-  const prediction = server && predictionFor(work, server, counts, window_s);
-  const resources = resourcesOf(measurements, part);
+  const prediction = consumers && predictionFor(spec.generator, consumers, counts, window_s);
+  const consumed = consumers ? consumerEvidence(consumers) : [];
+  const resources = resourcesOf(measurements, part, consumed);
   const evidence: Evidence = {
     schema: RESULT_SCHEMA,
     schema_version: RESULT_SCHEMA_VERSION,
@@ -196,7 +223,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     finished_at: measurements.finished_at.toISOString(),
     notes: measurements.notes,
     status: "measured",
-    request: requestOf(work),
+    request: requestOf(spec),
     duration: window_s,
     requests: { average: rounded(answers / window_s, 3), total: answers },
     ...(latency ? { latency } : {}),
@@ -211,9 +238,10 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     generators: [part],
     samples: measurements.samples,
     ...(prediction ? { prediction } : {}),
-    ...(server ? { server: serverEvidence(server) } : {}),
+    consumers: consumed,
+    ...callFigures(consumed, counts),
     resources,
-    versions: { ...generatorVersions(), ...server?.health.versions },
+    versions: { ...generatorVersions(), ...driverVersions, ...consumers?.versions },
   };
   return { ...evidence, limited_by: limitOf(evidence), verdict: judge(evidence) };
 }

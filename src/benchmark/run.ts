@@ -1,14 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { GeneratorEnv } from "../contract/generator-env.js";
+import type { GeneratorRunSpec } from "../contract/generator-env.js";
 import { rounded } from "../contract/numbers.js";
+import type { PluginFacts } from "../contract/plugins.js";
 import type { Progress } from "../contract/progress.js";
 import type { MeasuredResult, Sample } from "../contract/result.js";
 import { findProfile, findWorkload } from "../traffic/lookup.js";
+import { loadDriver } from "./drivers/index.js";
 import { monotonicMs } from "./measurement/clock.js";
+import { type Consumers, readDrained } from "./measurement/consumers.js";
+import { generatorAsConsumer } from "./measurement/generator-readings.js";
 import { ServerMonitor, type ServerSample } from "./measurement/monitor.js";
 import { bytesBetween, readNetworkLinks } from "./measurement/network-links.js";
 import { SampleMerger } from "./measurement/samples.js";
-import { identifyServer, readDrainedUsage, readUsage } from "./measurement/server-readings.js";
+import { identifyServers } from "./measurement/server-readings.js";
 import { buildResult } from "./results.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
@@ -18,63 +22,59 @@ const START_DELAY_MS = 20;
 const DRAINED_PAUSE_MS = 250;
 
 /**
- * One run of the load generator: identify the server, warm up, drain, measure, drain.
- * @throws BenchError when the server cannot be reached or is not the expected one
+ * One run of the load generator: identify the servers, warm up, drain, measure, drain.
+ * @throws BenchError when a server cannot be reached or is not the expected one
  */
-export async function run(work: GeneratorEnv, report: (progress: Progress) => void): Promise<MeasuredResult> {
+export async function run(
+  spec: GeneratorRunSpec,
+  plugins: readonly PluginFacts[],
+  report: (progress: Progress) => void,
+): Promise<MeasuredResult> {
   const started_at = new Date();
-  findProfile(work.traffic);
-  const endpoint = work.url + findWorkload(work.workload).path;
-  const health = await identifyServer(work.url, work.runNonce);
-  const at_start = health && (await readUsage(work.url));
+  const { generator } = spec;
+  const { layer, servers, load } = generator;
+  findProfile(generator.traffic);
+  if (layer === "server") findWorkload(generator.workload.id);
+  const driver = await loadDriver(layer);
+  const ourServers = await identifyServers(servers);
 
-  const merger = new SampleMerger(work.workers);
+  const merger = new SampleMerger(generator.workers);
   let opened_ms = 0;
   let monitor: ServerMonitor | undefined;
-  const pool = new WorkerPool(
-    {
-      url: endpoint,
-      traffic: work.traffic,
-      seed: work.seed,
-      timeoutS: work.timeoutS,
-      ...(work.open ? { open: work.open } : {}),
-    },
-    work.connections,
-    work.workers,
-    (worker, sample) => {
-      const interval = merger.add(worker, sample, opened_ms);
-      if (interval) report(secondEvent(interval, monitor?.recent(monotonicMs())));
-    },
-  );
+  const pool = new WorkerPool(spec, (worker, sample) => {
+    const interval = merger.add(worker, sample, opened_ms);
+    if (interval) report(secondEvent(interval, monitor?.recent(monotonicMs())));
+  });
   try {
     await pool.connect();
-    if (work.warmupS > 0) {
+    const consumers: Consumers | undefined =
+      layer === "limiter" ? await generatorAsConsumer(spec, plugins, () => pool.read()) : ourServers;
+    const at_start = (await consumers?.read()) ?? [];
+    if (generator.warmup_s > 0) {
       report({ event: "phase", phase: "warmup" });
-      await pool.warmUp(work.warmupS);
+      await pool.warmUp(generator.warmup_s);
     }
-    const drainMs = work.timeoutS * 1000;
-    const at_window_open = health && (await readDrainedUsage(work.url, drainMs));
+    const drainMs = generator.timeout_s * 1000;
+    const at_window_open = consumers ? await readDrained(consumers, drainMs) : [];
     report({ event: "phase", phase: "drained" });
     await sleep(DRAINED_PAUSE_MS);
 
     report({ event: "phase", phase: "measure" });
-    monitor = at_window_open && new ServerMonitor(work.url);
+    monitor = ourServers && new ServerMonitor(servers.map(({ url }) => url));
     const links = await readNetworkLinks();
     await monitor?.start();
     const cpu = process.cpuUsage();
-    opened_ms = monotonicMs() + (work.open ? START_DELAY_MS : 0);
-    const extent =
-      work.requests === undefined ? { durationS: work.durationS ?? 30 } : { requests: work.requests };
-    const measured = await pool.measure(extent, opened_ms);
+    opened_ms = monotonicMs() + (load.model === "open" ? START_DELAY_MS : 0);
+    const measured = await pool.measure(generator.extent, opened_ms);
     const generatorCpu = process.cpuUsage(cpu);
     const linkBytes = bytesBetween(links, await readNetworkLinks());
     await monitor?.stop();
-    const at_end = health && (await readDrainedUsage(work.url, drainMs));
+    const at_end = consumers ? await readDrained(consumers, drainMs) : [];
     report({ event: "phase", phase: "finished" });
     await sleep(DRAINED_PAUSE_MS);
 
     return buildResult({
-      work,
+      spec,
       started_at,
       finished_at: new Date(),
       measured,
@@ -82,13 +82,13 @@ export async function run(work: GeneratorEnv, report: (progress: Progress) => vo
       links: linkBytes,
       samples: merger.rows(monitor?.samples ?? [], opened_ms),
       serverSamples: monitor?.samples ?? [],
-      notes: (monitor?.failures ?? []).map((failure) => `a reading of the server failed: ${failure}`),
-      ...(health && at_start && at_window_open && at_end
-        ? { server: { health, at_start, at_window_open, at_end } }
-        : {}),
+      samplesByServer: monitor?.samplesByServer ?? [],
+      driverVersions: driver.versions(),
+      notes: (monitor?.failures ?? []).map((failure) => `a reading of the servers failed: ${failure}`),
+      ...(consumers ? { consumers: { ...consumers, at_start, at_window_open, at_end } } : {}),
     });
   } finally {
-    await pool.terminate();
+    await pool.close();
   }
 }
 

@@ -1,15 +1,26 @@
 import { z } from "zod";
-import { type Arrivals, arrivalsSchema, DEFAULT_POOL, RATE_RANGE } from "./configuration.js";
+import { arrivalsSchema, DEFAULT_POOL, type Load, RATE_RANGE } from "./configuration.js";
 import { decimalNumber, type Environment, readEnv, wholeNumber } from "./env.js";
 import { usageError } from "./errors.js";
+import { decodePlugins } from "./plugins.js";
+import { roleId } from "./role.js";
+import {
+  type AddressedServer,
+  decodeRunSpec,
+  type GeneratorSpec,
+  type RunSpec,
+  runNonceSchema,
+  runSpec,
+} from "./run-spec.js";
 import { idSchema } from "./target.js";
 
+const address = z
+  .url({ protocol: /^https?$/, message: "must be an http or https address, e.g. http://127.0.0.1:3001" })
+  // The generator appends the workload's path and the keys.
+  .regex(/^[^?#]*$/, "must be a base address, without ? and #");
+
 const shape = {
-  TARGET_URL: z
-    .url({ protocol: /^https?$/, message: "must be an http or https address, e.g. http://127.0.0.1:3001" })
-    // The generator appends the workload's path and the keys.
-    .regex(/^[^?#]*$/, "must be a base address, without ? and #")
-    .optional(),
+  TARGET_URL: z.string().max(4096).optional(),
   DURATION: decimalNumber(0.1, 86_400).optional(),
   REQUESTS: wholeNumber(1, 1_000_000_000).optional(),
   CONNECTIONS: wholeNumber(1, 10_000).optional(),
@@ -24,35 +35,43 @@ const shape = {
   /** autocannon's shortest time-out is one second. */
   TIMEOUT: decimalNumber(1, 600).optional(),
   OUTPUT_FILE: z.string().max(4096).optional(),
-  RUN_NONCE: z.string().max(64).optional(),
+  RUN_NONCE: runNonceSchema.optional(),
   PROGRESS: z.enum(["text", "json"], "must be text or json").optional(),
 };
 
-/** The settings of the load generator. `url` is a base address, to which the workload's path is appended. */
-export interface GeneratorEnv {
-  url: string;
-  label: string;
-  workload: string;
-  traffic: string;
-  /** In an open loop the maximum. */
-  connections: number;
-  /** The schedule of an open loop; without it the loop is closed. */
-  open?: { ratePerSecond: number; arrivals: Arrivals };
-  workers: number;
-  warmupS: number;
-  seed: number;
-  /** Exactly one of the two is set. */
-  durationS?: number;
-  requests?: number;
-  timeoutS: number;
-  outputFile?: string;
-  /** If set, the server must report the same. */
-  runNonce?: string;
-  progress: "text" | "json";
+/** A run spec with the member of the load generator. */
+export type GeneratorRunSpec = RunSpec & { generator: GeneratorSpec };
+
+/** What a server is not asked for: a generator that was started by hand does not know its target. */
+const UNKNOWN = "unknown";
+
+/** The servers in TARGET_URL, comma-separated. @throws usageError naming the address that is wrong */
+function addressedServers(text: string, run_nonce: string): AddressedServer[] {
+  const urls = text.split(",").map((part) => {
+    const parsed = address.safeParse(part.trim());
+    if (parsed.success) return parsed.data.replace(/\/+$/, "");
+    throw usageError(`TARGET_URL=${JSON.stringify(part.slice(0, 60))} ${parsed.error.issues[0]?.message}`);
+  });
+  const twice = urls.find((url, index) => urls.indexOf(url) !== index);
+  if (twice) throw usageError(`TARGET_URL has ${JSON.stringify(twice.slice(0, 60))} twice`);
+  return urls.map((url, index) => ({ id: roleId("server", index + 1), url, run_nonce }));
 }
 
-/** @throws usageError naming the variable that is wrong or missing */
-export function decodeGeneratorEnv(env: Environment): GeneratorEnv {
+/**
+ * What the load generator is asked to do: RUN_SPEC or, without it, the variables of a generator that is started by hand.
+ * @throws usageError naming the variable that is wrong or missing
+ */
+export function decodeGeneratorEnv(env: Environment): GeneratorRunSpec {
+  const spec = decodeRunSpec(env);
+  if (!spec) return decodeVariables(env);
+  const { generator } = spec;
+  if (!generator) throw usageError("RUN_SPEC: generator: missing, and this is the load generator");
+  if (generator.layer === "server" && generator.servers.length === 0)
+    throw usageError("RUN_SPEC: generator.servers: empty, although the layer is server");
+  return { ...spec, generator };
+}
+
+function decodeVariables(env: Environment): GeneratorRunSpec {
   const read = readEnv(shape, env);
   if (!read.TARGET_URL)
     throw usageError("TARGET_URL is not set: give the server's base address, e.g. http://127.0.0.1:3001");
@@ -65,49 +84,44 @@ export function decodeGeneratorEnv(env: Environment): GeneratorEnv {
   const connections = Number(read.CONNECTIONS ?? (read.RATE ? DEFAULT_POOL : 10));
   const workers = Number(read.WORKERS ?? 1);
   if (workers > connections) throw usageError(`WORKERS=${workers} is more than CONNECTIONS=${connections}`);
+  const servers = addressedServers(read.TARGET_URL, read.RUN_NONCE ?? "");
+  if (servers.length > connections)
+    throw usageError(`TARGET_URL has ${servers.length} servers, more than CONNECTIONS=${connections}`);
   const requests = read.REQUESTS ? Number(read.REQUESTS) : undefined;
   if (requests !== undefined && requests < connections && !read.RATE) {
     throw usageError(
       `REQUESTS=${requests} is less than CONNECTIONS=${connections}: each connection sends at least one`,
     );
   }
-  return {
-    url: read.TARGET_URL.replace(/\/+$/, ""),
-    label: read.RATE_LIMITER_TYPE ?? "valkey-glide",
-    workload: read.REQUEST_TYPE ?? "light",
+  const load: Load = read.RATE
+    ? {
+        model: "open",
+        rate_per_second: Number(read.RATE),
+        arrivals: read.ARRIVALS ?? "constant",
+        connections,
+      }
+    : { model: "closed", connections };
+  const label = read.RATE_LIMITER_TYPE ?? "valkey-glide";
+  const generator: GeneratorSpec = {
+    layer: "server",
+    workload: { id: read.REQUEST_TYPE ?? "light" },
     traffic: read.TRAFFIC ?? "realistic",
-    connections,
-    ...(read.RATE
-      ? { open: { ratePerSecond: Number(read.RATE), arrivals: read.ARRIVALS ?? "constant" } }
-      : {}),
+    load,
+    extent: requests === undefined ? { duration_s: Number(read.DURATION ?? 30) } : { requests },
     workers,
-    warmupS: Number(read.WARMUP ?? 0),
+    warmup_s: Number(read.WARMUP ?? 0),
     seed: Number(read.SEED ?? 1),
-    ...(requests === undefined ? { durationS: Number(read.DURATION ?? 30) } : { requests }),
-    timeoutS: Number(read.TIMEOUT ?? 10),
-    ...(read.OUTPUT_FILE ? { outputFile: read.OUTPUT_FILE } : {}),
-    ...(read.RUN_NONCE ? { runNonce: read.RUN_NONCE } : {}),
+    timeout_s: Number(read.TIMEOUT ?? 10),
+    servers,
     progress: read.PROGRESS ?? "text",
+    ...(read.OUTPUT_FILE ? { output_file: read.OUTPUT_FILE } : {}),
   };
-}
-
-/** Encodes the settings as environment variables. */
-export function encodeGeneratorEnv(work: GeneratorEnv): Record<string, string> {
-  return {
-    TARGET_URL: work.url,
-    RATE_LIMITER_TYPE: work.label,
-    REQUEST_TYPE: work.workload,
-    TRAFFIC: work.traffic,
-    CONNECTIONS: String(work.connections),
-    ...(work.open ? { RATE: String(work.open.ratePerSecond), ARRIVALS: work.open.arrivals } : {}),
-    WORKERS: String(work.workers),
-    WARMUP: String(work.warmupS),
-    SEED: String(work.seed),
-    TIMEOUT: String(work.timeoutS),
-    ...(work.durationS === undefined ? {} : { DURATION: String(work.durationS) }),
-    ...(work.requests === undefined ? {} : { REQUESTS: String(work.requests) }),
-    ...(work.outputFile === undefined ? {} : { OUTPUT_FILE: work.outputFile }),
-    ...(work.runNonce === undefined ? {} : { RUN_NONCE: work.runNonce }),
-    PROGRESS: work.progress,
-  };
+  const spec = runSpec({
+    run_nonce: read.RUN_NONCE ?? "",
+    target: { text: label, label },
+    store: { id: UNKNOWN, topology: UNKNOWN, nodes: [] },
+    key_prefix: UNKNOWN,
+    plugins: decodePlugins(env),
+  });
+  return { ...spec, generator };
 }

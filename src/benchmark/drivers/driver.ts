@@ -1,7 +1,9 @@
-import type { RunSpec } from "../../contract/run-spec.js";
+import type { Layer } from "../../contract/configuration.js";
+import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import type { ClientSettings, Consumes, LimiterScript } from "../../contract/server-api.js";
+import type { LoadedPlugin } from "../../plugins/load.js";
 import type { Descriptors, RequestStream } from "../../traffic/types.js";
-import type { LoadLoop } from "../load-loop.js";
+import type { ClosedConnections } from "../closed-loop.js";
 import type { OpenChannel } from "./channel.js";
 
 /** The requests of one worker's connections. */
@@ -22,13 +24,16 @@ export interface Loopback {
 
 /** What a driver that calls the limiter itself knows about it. */
 export interface LimiterReport {
-  /** Full text of the target. */
-  target: string;
   versions: { client?: string; limiter?: string; store?: string };
   client_settings: ClientSettings;
   limiter_script?: LimiterScript;
+  /** Absent where it is not known. */
   preload_consumes?: number;
-  consumes: Consumes;
+  /** Calls of the channels since the driver was opened, and those that are not finished. */
+  requests: number;
+  in_flight: number;
+  /** Absent without a limiter. */
+  consumes?: Consumes;
 }
 
 /** A driver in one worker thread. */
@@ -36,23 +41,26 @@ export interface OpenDriver {
   /** Channels to the target; channel number n sends the requests of `streams[n]`. */
   openChannels(requests: ChannelRequests): OpenChannel;
   startLoopback(): Promise<Loopback>;
-  /** Only where the driver has a closed loop of its own; else the channels make it. */
-  closedLoop?(requests: ChannelRequests, timeoutS: number): LoadLoop;
+  /** Only where the driver has connections of its own for the closed loop; else they are channels. */
+  closedConnections?(requests: ChannelRequests): ClosedConnections;
   /** Only where the driver calls the limiter itself. */
   limiterReport?(): LimiterReport;
   close(): Promise<void>;
 }
 
-/** Sends requests to the target of one layer and tells their outcomes: one file, and one line in `index.ts`. */
+/** Sends requests to the target of one layer and tells their outcomes: one folder, and one line in `index.ts`. */
 export interface Driver {
   /** The layer at which it enters. */
-  id: RunSpecLayer;
+  id: Layer;
   /** The text of a channel's code in `counts.by_code`. */
   codeText(code: number): string;
   /** Named in messages, e.g. `127.0.0.1:3001`. */
-  endpoint(spec: RunSpec): string;
-  /** @throws environmentError when the target cannot be reached */
-  open(spec: RunSpec): Promise<OpenDriver>;
+  endpoint(spec: GeneratorRunSpec): string;
+  /** Versions of the libraries that make the load. */
+  versions(): { autocannon?: string };
+  /**
+   * @param plugins for a driver that needs more of them than traffic, which is registered already
+   * @throws environmentError when the target cannot be reached
+   */
+  open(spec: GeneratorRunSpec, plugins: readonly LoadedPlugin[]): Promise<OpenDriver>;
 }
-
-type RunSpecLayer = NonNullable<RunSpec["generator"]>["layer"];

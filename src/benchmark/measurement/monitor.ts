@@ -1,3 +1,4 @@
+import { sum } from "../../contract/numbers.js";
 import type { Usage } from "../../contract/server-api.js";
 import { monotonicMs } from "./clock.js";
 import { cpuUs, readUsage } from "./server-readings.js";
@@ -32,17 +33,31 @@ interface Reading {
   usage: Usage;
 }
 
-/** Reads the server's counters once a second while a window is open. A failed reading is recorded in `failures`. */
+/** All servers together; the event loop is that of the busiest. */
+const together = (at_ms: number, each: readonly ServerSample[]): ServerSample => ({
+  at_ms,
+  cpu_percent: sum(each.map(({ cpu_percent }) => cpu_percent)),
+  event_loop_utilisation: Math.max(...each.map(({ event_loop_utilisation }) => event_loop_utilisation)),
+  heap_used_bytes: sum(each.map(({ heap_used_bytes }) => heap_used_bytes)),
+  resident_bytes: sum(each.map(({ resident_bytes }) => resident_bytes)),
+});
+
+/** Reads the counters of all servers once a second while a window is open. A failed reading is recorded in `failures`. */
 export class ServerMonitor {
+  /** All servers together. */
   readonly samples: ServerSample[] = [];
+  /** Of each server, in order. */
+  readonly samplesByServer: ServerSample[][];
   readonly failures: string[] = [];
-  readonly #base: string;
-  #last: Reading | undefined;
+  readonly #bases: readonly string[];
+  #last: readonly Reading[] | undefined;
   #timer: NodeJS.Timeout | undefined;
   #reading: Promise<void> = Promise.resolve();
 
-  constructor(base: string) {
-    this.#base = base;
+  /** @param bases address of each server */
+  constructor(bases: readonly string[]) {
+    this.#bases = bases;
+    this.samplesByServer = bases.map(() => []);
   }
 
   /** The last reading, unless it is too old for the second that ends now. */
@@ -66,10 +81,19 @@ export class ServerMonitor {
 
   async #read(): Promise<void> {
     try {
-      const usage = await readUsage(this.#base);
-      const reading = { at_ms: monotonicMs(), usage };
-      if (this.#last) this.samples.push(difference(this.#last, reading));
-      this.#last = reading;
+      const readings = await Promise.all(
+        this.#bases.map(async (base) => ({ usage: await readUsage(base), at_ms: monotonicMs() })),
+      );
+      const each = readings.flatMap((reading, server) => {
+        const before = this.#last?.[server];
+        return before ? difference(before, reading) : [];
+      });
+      this.#last = readings;
+      if (each.length === 0) return;
+      each.forEach((sample, server) => {
+        this.samplesByServer[server]?.push(sample);
+      });
+      this.samples.push(together(monotonicMs(), each));
     } catch (error) {
       this.failures.push(String(error));
     }

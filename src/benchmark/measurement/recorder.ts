@@ -1,5 +1,4 @@
 import type { Counts, EncodedHistogram, Outcome } from "../../contract/result.js";
-import { outcomeOf } from "../drivers/http.js";
 import { cheapMonotonicMs } from "./clock.js";
 import { encodeByOutcome, histogramsByOutcome } from "./histograms.js";
 
@@ -51,17 +50,25 @@ const zeroCounts = () => ({ allowed: 0, limited: 0, failed: 0 });
 /** Records the answers of one worker's window: latency histograms by outcome, counts, and one sample a second. */
 export class ResponseRecorder {
   readonly #histograms = histogramsByOutcome();
-  readonly #byStatus = new Uint32Array(1000);
+  readonly #codeText: (code: number) => string;
+  readonly #byCode = new Uint32Array(1000);
   readonly #counts: Record<Outcome, number> = zeroCounts();
   readonly #buffer = new SampleBuffer();
   #interval = zeroCounts();
 
-  /** @param ms latency in milliseconds, with fractions */
-  answer(status: number, ms: number): void {
-    const outcome = outcomeOf(status);
+  /** @param codeText the text of a code in `counts.by_code` */
+  constructor(codeText: (code: number) => string) {
+    this.#codeText = codeText;
+  }
+
+  /**
+   * @param code the driver's, below 1000
+   * @param ms latency in milliseconds, with fractions
+   */
+  answer(outcome: Outcome, code: number, ms: number): void {
     // At least 1: 0 would mean "no latency".
     const us = Math.max(1, Math.round(ms * 1000));
-    this.#byStatus[status] = (this.#byStatus[status] ?? 0) + 1;
+    this.#byCode[code] = (this.#byCode[code] ?? 0) + 1;
     this.#counts[outcome]++;
     this.#histograms[outcome].record(us);
     this.#interval[outcome]++;
@@ -81,12 +88,12 @@ export class ResponseRecorder {
   }
 
   counts(rest: Pick<Counts, "sent" | "connection_errors" | "timed_out" | "cut">): Counts {
-    const byStatus: Record<string, number> = {};
-    this.#byStatus.forEach((count, status) => {
-      if (count > 0) byStatus[String(status).padStart(3, "0")] = count;
+    const byCode: Record<string, number> = {};
+    this.#byCode.forEach((count, code) => {
+      if (count > 0) byCode[this.#codeText(code)] = count;
     });
     const { allowed, limited, failed } = this.#counts;
-    return { ...rest, allowed, limited, failed_answers: failed, by_status: byStatus };
+    return { ...rest, allowed, limited, failed_answers: failed, by_code: byCode };
   }
 
   histograms(): Record<Outcome, EncodedHistogram> {

@@ -1,15 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { canonicalJson } from "../../contract/configuration.js";
 import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
+import type { AddressedServer } from "../../contract/run-spec.js";
 import { type Health, healthSchema, type Usage, usageSchema } from "../../contract/server-api.js";
-import { monotonicMs } from "./clock.js";
-
-/** Readings of our own server at the drained moments; absent for a foreign one. */
-export interface ServerReadings {
-  health: Health;
-  at_start: Usage;
-  at_window_open: Usage;
-  at_end: Usage;
-}
+import type { Consumers } from "./consumers.js";
 
 const TIMEOUT_MS = 5_000;
 
@@ -25,29 +18,78 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Identifies the server at the base address.
+ * Identifies the server at an address.
  * @returns undefined for a foreign server, of which only its answers are known
  * @throws environmentError when nothing answers, or when our server belongs to another run
  */
-export async function identifyServer(
-  base: string,
-  runNonce: string | undefined,
-): Promise<Health | undefined> {
+async function identifyServer({ url, run_nonce }: AddressedServer): Promise<Health | undefined> {
   let body: unknown;
   try {
-    body = await getJson(`${base}/healthz`);
+    body = await getJson(`${url}/healthz`);
   } catch (error) {
     // A foreign server may answer with something other than JSON.
     if (!(error instanceof SyntaxError)) {
-      throw environmentError(`nothing answers at ${base}: ${reasonOf(error)}`);
+      throw environmentError(`nothing answers at ${url}: ${reasonOf(error)}`);
     }
   }
   const health = healthSchema.safeParse(body);
-  if (runNonce !== undefined && health.data?.run_nonce !== runNonce) {
+  if (run_nonce !== "" && health.data?.run_nonce !== run_nonce) {
     const who = health.success ? "a server of another run" : "something that is not our server";
-    throw environmentError(`${base} is ${who}: another program has taken the port`);
+    throw environmentError(`${url} is ${who}: another program has taken the port`);
   }
   return health.data;
+}
+
+/** What must be the same on all servers of a run, with its name in messages. */
+const common: readonly (readonly [string, (health: Health) => unknown])[] = [
+  ["target", ({ target }) => target.text],
+  ["limits", ({ limits }) => limits],
+  ["versions", ({ versions }) => versions],
+];
+
+/**
+ * Identifies all servers.
+ * @returns undefined for foreign servers
+ * @throws environmentError when one does not answer, or differs from the first
+ */
+export async function identifyServers(servers: readonly AddressedServer[]): Promise<Consumers | undefined> {
+  const found = await Promise.all(
+    servers.map(async (server) => ({ server, health: await identifyServer(server) })),
+  );
+  const first = found[0]?.health;
+  for (const { server, health } of found) {
+    if (!health !== !first)
+      throw environmentError(`${servers[0]?.url} and ${server.url} are not servers of the same kind`);
+    if (!health || !first) continue;
+    const differs = common.find(
+      ([, of]) => canonicalJson(of(health) ?? null) !== canonicalJson(of(first) ?? null),
+    );
+    if (!differs) continue;
+    const [name, of] = differs;
+    throw environmentError(
+      `the servers differ: ${servers[0]?.url} has the ${name} ${canonicalJson(of(first) ?? null)}, ${server.url} ${canonicalJson(of(health) ?? null)}`,
+    );
+  }
+  if (!first) return undefined;
+  return {
+    kind: "server",
+    facts: found.flatMap(({ server, health }) =>
+      health
+        ? {
+            id: server.id,
+            run_nonce: health.run_nonce,
+            target: health.target.text,
+            workloads: health.workloads,
+            ...(health.limiter_script ? { limiter_script: health.limiter_script } : {}),
+            client_settings: health.client_settings,
+            ...(health.plugins ? { plugins: health.plugins } : {}),
+          }
+        : [],
+    ),
+    versions: first.versions,
+    ...(first.limits ? { limits: first.limits } : {}),
+    read: () => Promise.all(servers.map(({ url }) => readUsage(url))),
+  };
 }
 
 /** @throws BenchError when our server, which answered before, does not give its counters any more */
@@ -57,16 +99,6 @@ export async function readUsage(base: string): Promise<Usage> {
   } catch (error) {
     const text = `the server at ${base} gives no counters any more: ${reasonOf(error)}`;
     throw new BenchError(text, EXIT.configurationFailed, { cause: error });
-  }
-}
-
-/** Waits until the server has no request in flight, including those whose client has gone, and reads its counters. */
-export async function readDrainedUsage(base: string, withinMs: number): Promise<Usage> {
-  const deadline = monotonicMs() + withinMs;
-  for (;;) {
-    const usage = await readUsage(base);
-    if (usage.in_flight === 0 || monotonicMs() > deadline) return usage;
-    await sleep(10);
   }
 }
 

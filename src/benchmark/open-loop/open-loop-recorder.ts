@@ -1,6 +1,5 @@
-import type { Counts } from "../../contract/result.js";
+import type { Counts, Outcome } from "../../contract/result.js";
 import type { ScheduleCounts } from "../../contract/schedule.js";
-import { outcomeOf } from "../drivers/http.js";
 import type { Window } from "../load-loop.js";
 import { encodeByOutcome, histogramsByOutcome, MicrosecondHistogram } from "../measurement/histograms.js";
 import { ResponseRecorder, type WorkerSample } from "../measurement/recorder.js";
@@ -10,12 +9,16 @@ const LATE_MS = 1;
 
 /** Records one worker's window of an open loop: response time from the intended send, service time from the send. */
 export class OpenLoopRecorder {
-  readonly #responses = new ResponseRecorder();
+  readonly #responses: ResponseRecorder;
   readonly #service = histogramsByOutcome();
   readonly #lateness = new MicrosecondHistogram();
   readonly #schedule: ScheduleCounts = { offered: 0, sent: 0, late: 0, blocked: 0, dropped: 0, unsent: 0 };
   #lost = 0;
   #timedOut = 0;
+
+  constructor(codeText: (code: number) => string) {
+    this.#responses = new ResponseRecorder(codeText);
+  }
 
   /** A send that was due at `due_ms`. @param isBlocked whether it found no free connection then */
   sent(due_ms: number, now_ms: number, isBlocked: boolean): void {
@@ -41,9 +44,9 @@ export class OpenLoopRecorder {
     this.#schedule.unsent++;
   }
 
-  answer(status: number, response_ms: number, service_ms: number): void {
-    this.#responses.answer(status, response_ms);
-    this.#service[outcomeOf(status)].record(Math.max(1, Math.round(service_ms * 1000)));
+  answer(outcome: Outcome, code: number, response_ms: number, service_ms: number): void {
+    this.#responses.answer(outcome, code, response_ms);
+    this.#service[outcome].record(Math.max(1, Math.round(service_ms * 1000)));
   }
 
   lost(): void {

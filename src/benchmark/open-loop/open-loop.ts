@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Extent } from "../../contract/configuration.js";
 import type { OpenChannel } from "../drivers/channel.js";
-import type { LoopbackServer } from "../drivers/loopback-server.js";
-import type { Extent, LoadLoop, Window, WindowListener } from "../load-loop.js";
+import { ConnectionPool } from "../drivers/connection-pool.js";
+import type { LoadLoop, Window, WindowListener } from "../load-loop.js";
 import { cheapMonotonicMs } from "../measurement/clock.js";
 import { prewarmSampling, SAMPLE_MS } from "../measurement/recorder.js";
-import { ConnectionPool } from "./connection-pool.js";
 import { OpenLoopRecorder } from "./open-loop-recorder.js";
 import { createArrivals, type ScheduleShare } from "./schedule.js";
 import { Ticker } from "./ticker.js";
 
-/** Sends of each worker to the loopback server: fast enough to take little time, slow enough to wait sometimes. */
+/** Sends of each worker to the loopback: fast enough to take little time, slow enough to wait sometimes. */
 const PREWARM_RATE_PER_SECOND = 20_000;
 const PREWARM_S = 0.6;
 
@@ -18,11 +18,12 @@ export interface OpenLoopOptions {
   /** The most connections in use at once. */
   connections: number;
   openChannel: OpenChannel;
-  /** Starts the server to which `prewarmJit` sends. */
-  startLoopbackServer(): Promise<LoopbackServer>;
+  /** Starts what `prewarmJit` sends to, with its number of connections. */
+  startLoopback(): Promise<{ connections: number; openChannel: OpenChannel; close(): Promise<void> }>;
   timeoutS: number;
   /** Named in messages. */
-  host: string;
+  endpoint: string;
+  codeText(code: number): string;
 }
 
 /** One run through the schedule: a warm-up or a window. */
@@ -52,7 +53,7 @@ class ScheduleRun {
 
 /** A window for so many requests closes when the one after them would be due. */
 function lengthMs(share: ScheduleShare, extent: Extent): number {
-  if ("durationS" in extent) return extent.durationS * 1000;
+  if ("duration_s" in extent) return extent.duration_s * 1000;
   const next = createArrivals(share);
   for (let request = 0; request < extent.requests; request++) next();
   return next();
@@ -78,15 +79,15 @@ export class OpenLoop implements LoadLoop {
   async connected(): Promise<void> {
     await this.#ticker.ready;
     await this.#prewarmJit();
-    const { connections, openChannel, timeoutS, host } = this.#options;
+    const { connections, openChannel, timeoutS, endpoint } = this.#options;
     this.#pool = this.#openPool(connections, openChannel);
-    await this.#pool.connected(Math.max(5, timeoutS), host);
+    await this.#pool.connected(Math.max(5, timeoutS), endpoint);
   }
 
   #openPool(connections: number, openChannel: OpenChannel): ConnectionPool {
     return new ConnectionPool(connections, openChannel, this.#options.timeoutS, {
-      answered: (status, due_ms, sent_ms, now_ms) =>
-        this.#recorder?.answer(status, now_ms - due_ms, now_ms - sent_ms),
+      answered: (outcome, code, due_ms, sent_ms, now_ms) =>
+        this.#recorder?.answer(outcome, code, now_ms - due_ms, now_ms - sent_ms),
       lost: () => this.#recorder?.lost(),
       timedOut: () => this.#recorder?.timedOut(),
       freed: () => this.#sendDue(),
@@ -94,21 +95,21 @@ export class OpenLoop implements LoadLoop {
   }
 
   /**
-   * Sends to a loopback server, so that V8 has compiled the code that sends, reads and records before the window opens.
+   * Sends to the loopback, so that V8 has compiled the code that sends, reads and records before the window opens.
    * A warm-up at the measured rate would need ten thousand requests for that. Compilation in the window, by threads on
    * the same CPUs, makes sends late by some milliseconds.
    */
   async #prewarmJit(): Promise<void> {
-    const loopback = await this.#options.startLoopbackServer();
+    const loopback = await this.#options.startLoopback();
     this.#pool = this.#openPool(loopback.connections, loopback.openChannel);
     try {
-      await this.#pool.connected(5, "the loopback server");
-      this.#recorder = new OpenLoopRecorder();
+      await this.#pool.connected(5, "the loopback");
+      this.#recorder = new OpenLoopRecorder(this.#options.codeText);
       const share = {
         ...this.#options.share,
-        ratePerSecond: PREWARM_RATE_PER_SECOND * this.#options.share.of,
+        rate_per_second: PREWARM_RATE_PER_SECOND * this.#options.share.of,
       };
-      await this.#runSchedule(share, { durationS: PREWARM_S }, cheapMonotonicMs());
+      await this.#runSchedule(share, { duration_s: PREWARM_S }, cheapMonotonicMs());
       await this.#pool.idle();
     } finally {
       this.#recorder = undefined;
@@ -118,17 +119,17 @@ export class OpenLoop implements LoadLoop {
   }
 
   async warmUp(durationS: number): Promise<void> {
-    const recorder = new OpenLoopRecorder();
+    const recorder = new OpenLoopRecorder(this.#options.codeText);
     this.#recorder = recorder;
     const stopSampling = prewarmSampling(recorder);
-    await this.#runSchedule(this.#options.share, { durationS }, cheapMonotonicMs());
+    await this.#runSchedule(this.#options.share, { duration_s: durationS }, cheapMonotonicMs());
     stopSampling();
     await this.#pool?.idle();
     this.#recorder = undefined;
   }
 
   async measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window> {
-    const recorder = new OpenLoopRecorder();
+    const recorder = new OpenLoopRecorder(this.#options.codeText);
     this.#recorder = recorder;
     const opened_ms = Math.max(opens_ms, cheapMonotonicMs());
     let closes_ms = Number.POSITIVE_INFINITY;

@@ -1,11 +1,11 @@
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
-import type { Arrivals } from "../../contract/configuration.js";
+import type { Load } from "../../contract/configuration.js";
 import type { RequestStream } from "../../traffic/types.js";
 
+export type OpenLoad = Extract<Load, { model: "open" }>;
+
 /** A worker's share of a schedule: send number `index` (from 0) of every `of` sends. */
-export interface ScheduleShare {
-  ratePerSecond: number;
-  arrivals: Arrivals;
+export interface ScheduleShare extends Pick<OpenLoad, "rate_per_second" | "arrivals"> {
   seed: number;
   index: number;
   of: number;
@@ -17,20 +17,20 @@ const TWO_TO_32 = 4_294_967_296;
  * Gives the intended sends of a share in order, in milliseconds from the opening of the window. Together the shares are
  * the same schedule however many there are: each worker draws the whole Poisson process.
  */
-export function createArrivals({ ratePerSecond, arrivals, seed, index, of }: ScheduleShare): () => number {
+export function createArrivals({ rate_per_second, arrivals, seed, index, of }: ScheduleShare): () => number {
   if (arrivals === "constant") {
     let next = index - of;
     return () => {
       next += of;
       // A sum of gaps would add up their rounding errors.
-      return (next * 1000) / ratePerSecond;
+      return (next * 1000) / rate_per_second;
     };
   }
   // The traffic draws from a generator of the same seed: after one jump the two sequences do not overlap.
   const generator = xoroshiro128plus(seed);
   generator.jump();
   let at = 0;
-  const gap = () => (-Math.log1p(-(generator.next() >>> 0) / TWO_TO_32) * 1000) / ratePerSecond;
+  const gap = () => (-Math.log1p(-(generator.next() >>> 0) / TWO_TO_32) * 1000) / rate_per_second;
   let skip = index;
   return () => {
     for (; skip >= 0; skip--) at += gap();

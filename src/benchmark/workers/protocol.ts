@@ -1,23 +1,18 @@
-import type { GeneratorEnv } from "../../contract/generator-env.js";
-import type { Extent, Window } from "../load-loop.js";
+import type { Extent } from "../../contract/configuration.js";
+import type { GeneratorRunSpec } from "../../contract/generator-env.js";
+import type { LimiterReport } from "../drivers/driver.js";
+import type { Window } from "../load-loop.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 
 /** The `workerData` of a worker thread. */
 export interface WorkerAssignment {
-  url: string;
-  traffic: string;
-  seed: number;
-  /** The schedule of an open loop; without it the loop is closed. */
-  open?: NonNullable<GeneratorEnv["open"]>;
+  spec: GeneratorRunSpec;
   /** This worker's index, from 0, and the number of workers. */
   index: number;
   of: number;
-  /** Connections of all workers together. */
-  allConnections: number;
   /** Number of this worker's first connection, counted over all workers. */
   firstConnection: number;
   connections: number;
-  timeoutS: number;
 }
 
 /** A message to a worker. They are sent one at a time; the worker answers each with one reply of the same name. */
@@ -25,6 +20,7 @@ export type Command =
   | { command: "connect" }
   | { command: "warmUp"; durationS: number }
   | { command: "measure"; extent: Extent; opens_ms: number }
+  | { command: "read" }
   | { command: "stop" };
 
 export interface Measured extends Window {
@@ -32,8 +28,16 @@ export interface Measured extends Window {
   cpu_wait_share?: number;
 }
 
+/** The counters of a worker that calls the limiter itself, since its start. */
+export interface WorkerReading extends LimiterReport {
+  heap_used_bytes: number;
+  event_loop_active_ms: number;
+  event_loop_idle_ms: number;
+}
+
 export type Reply =
   | { reply: "connect" | "warmUp" | "stop" }
   | { reply: "measure"; measured: Measured }
+  | { reply: "read"; reading: WorkerReading }
   | { reply: "sample"; sample: WorkerSample }
   | { reply: "error"; message: string; exitCode?: number };

@@ -1,13 +1,19 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import type { Extent } from "../../contract/configuration.js";
 import { BenchError, EXIT, type ExitCode } from "../../contract/errors.js";
-import type { Extent } from "../load-loop.js";
+import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import type { WorkerSample } from "../measurement/recorder.js";
-import type { Command, Measured, Reply, WorkerAssignment } from "./protocol.js";
+import type { Command, Measured, Reply, WorkerAssignment, WorkerReading } from "./protocol.js";
+
+/** Time for a worker to close its connections. */
+const CLOSE_MS = 2_000;
 
 /** The main thread's side of one worker thread. */
 class WorkerHandle {
   readonly connections: number;
   readonly #worker: Worker;
+  #hasEnded = false;
   #pending: { resolve: (reply: Reply) => void; reject: (error: Error) => void } | undefined;
 
   constructor(assignment: WorkerAssignment, onSample: (sample: WorkerSample) => void) {
@@ -20,7 +26,10 @@ class WorkerHandle {
       } else this.#pending?.resolve(reply);
     });
     this.#worker.on("error", (error) => this.#pending?.reject(error as Error));
-    this.#worker.on("exit", () => this.#pending?.reject(new Error("a worker thread ended early")));
+    this.#worker.on("exit", () => {
+      this.#hasEnded = true;
+      this.#pending?.reject(new Error("a worker thread ended early"));
+    });
   }
 
   send(command: Command): Promise<Reply> {
@@ -30,34 +39,36 @@ class WorkerHandle {
     });
   }
 
-  async terminate(): Promise<void> {
+  /** Ends the thread, after it has closed what it opened, if it can. */
+  async close(): Promise<void> {
+    const deadline = new AbortController();
+    const stopped = this.#hasEnded ? undefined : this.send({ command: "stop" }).catch(() => undefined);
+    await Promise.race([
+      stopped,
+      sleep(CLOSE_MS, undefined, { signal: deadline.signal }).catch(() => undefined),
+    ]);
+    deadline.abort();
     await this.#worker.terminate();
   }
 }
+
+/** An even share of a total: the first shares are larger by one where it is not divisible. */
+const shareOf = (total: number, index: number, of: number): number =>
+  Math.floor(total / of) + (index < total % of ? 1 : 0);
 
 /** All worker threads of one generator; they warm up and measure together. */
 export class WorkerPool {
   readonly #handles: WorkerHandle[];
 
   /** Spreads connections evenly over the workers. A connection keeps its number whatever the count of workers. */
-  constructor(
-    shared: Omit<WorkerAssignment, "index" | "of" | "allConnections" | "firstConnection" | "connections">,
-    connections: number,
-    workers: number,
-    onSample: (worker: number, sample: WorkerSample) => void,
-  ) {
+  constructor(spec: GeneratorRunSpec, onSample: (worker: number, sample: WorkerSample) => void) {
+    const { workers, load } = spec.generator;
     let firstConnection = 0;
     this.#handles = Array.from({ length: workers }, (_, index) => {
-      const share = Math.floor(connections / workers) + (index < connections % workers ? 1 : 0);
-      const position = {
-        index,
-        of: workers,
-        allConnections: connections,
-        firstConnection,
-        connections: share,
-      };
-      firstConnection += share;
-      return new WorkerHandle({ ...shared, ...position }, (sample) => onSample(index, sample));
+      const connections = shareOf(load.connections, index, workers);
+      const assignment = { spec, index, of: workers, firstConnection, connections };
+      firstConnection += connections;
+      return new WorkerHandle(assignment, (sample) => onSample(index, sample));
     });
   }
 
@@ -76,7 +87,8 @@ export class WorkerPool {
   async measure(extent: Extent, opens_ms: number): Promise<(Measured & { connections: number })[]> {
     const replies = await this.#all((_handle, index) => ({
       command: "measure",
-      extent: "requests" in extent ? { requests: this.#share(extent.requests, index) } : extent,
+      extent:
+        "requests" in extent ? { requests: shareOf(extent.requests, index, this.#handles.length) } : extent,
       opens_ms,
     }));
     return replies.flatMap((reply, index) =>
@@ -86,13 +98,15 @@ export class WorkerPool {
     );
   }
 
-  /** Ends all threads; never rejects. */
-  async terminate(): Promise<void> {
-    await Promise.allSettled(this.#handles.map((handle) => handle.terminate()));
+  /** The counters of workers that call the limiter themselves, one each. */
+  async read(): Promise<WorkerReading[]> {
+    const replies = await this.#all(() => ({ command: "read" }));
+    return replies.flatMap((reply) => (reply.reply === "read" ? [reply.reading] : []));
   }
 
-  #share(total: number, index: number): number {
-    return Math.floor(total / this.#handles.length) + (index < total % this.#handles.length ? 1 : 0);
+  /** Ends all threads; never rejects. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#handles.map((handle) => handle.close()));
   }
 
   #all(command: (handle: WorkerHandle, index: number) => Command): Promise<Reply[]> {

@@ -1,22 +1,22 @@
 import { performance } from "node:perf_hooks";
+import { getHeapStatistics } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
+import type { Extent } from "../../contract/configuration.js";
 import { BenchError, messageOf } from "../../contract/errors.js";
-import { decodePlugins } from "../../contract/plugins.js";
 import { loadPlugins } from "../../plugins/load.js";
 import { registerTraffic } from "../../plugins/register-traffic.js";
 import { findProfile } from "../../traffic/lookup.js";
 import { openTraffic } from "../../traffic/streams.js";
-import { ClosedLoop } from "../autocannon.js";
-import type { OpenChannel } from "../drivers/channel.js";
-import { requestSources } from "../drivers/http.js";
-import { httpChannels } from "../drivers/http-channel.js";
-import { startLoopbackServer } from "../drivers/loopback-server.js";
-import type { Extent, LoadLoop } from "../load-loop.js";
+import { ClosedLoop } from "../closed-loop.js";
+import { ChannelConnections } from "../drivers/channel-connections.js";
+import type { ChannelRequests, OpenDriver } from "../drivers/driver.js";
+import { loadDriver } from "../drivers/index.js";
+import type { LoadLoop } from "../load-loop.js";
 import { cpuWaitMs } from "../measurement/clock.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import { OpenLoop } from "../open-loop/open-loop.js";
-import { streamOfShare } from "../open-loop/schedule.js";
-import type { Command, Measured, Reply, WorkerAssignment } from "./protocol.js";
+import { type OpenLoad, streamOfShare } from "../open-loop/schedule.js";
+import type { Command, Measured, Reply, WorkerAssignment, WorkerReading } from "./protocol.js";
 
 /** A thread of the load generator. It drives its share of the connections and, in an open loop, of the schedule. */
 const assignment = workerData as WorkerAssignment;
@@ -24,43 +24,90 @@ const port = parentPort;
 if (!port) throw new Error("worker.js runs in a worker thread only");
 const post = (reply: Reply): void => port.postMessage(reply);
 
-function closedLoop({ url, traffic, seed, timeoutS, ...own }: WorkerAssignment): LoadLoop {
-  const endpoint = new URL(url);
-  const share = { connections: own.allConnections, first: own.firstConnection, count: own.connections };
-  const { requests, streams } = openTraffic(findProfile(traffic), seed, share);
-  const sources = requestSources(endpoint, requests, streams, own.firstConnection);
-  return new ClosedLoop({ url: endpoint, sources, timeoutS });
-}
+const { spec } = assignment;
+const { generator } = spec;
+// A thread loads its own modules, so it has to register the plugins again.
+const plugins = await loadPlugins(spec.plugins);
+registerTraffic(plugins);
+const driver = await loadDriver(generator.layer);
 
+/** Connections to the loopback, to which an open loop sends before the warm-up. */
 const LOOPBACK_CONNECTIONS = 8;
 
-function openLoop(
-  open: NonNullable<WorkerAssignment["open"]>,
-  { url, traffic, seed, timeoutS, index, of, ...own }: WorkerAssignment,
-): LoadLoop {
-  const endpoint = new URL(url);
-  const share = { ...open, seed, index, of };
-  const channelsTo = (address: URL, connections: number): OpenChannel => {
-    const whole = openTraffic(findProfile(traffic), seed, { connections: 1, first: 0, count: 1 });
+function closedLoop(opened: OpenDriver): LoadLoop {
+  const { firstConnection: first, connections } = assignment;
+  const share = { connections: generator.load.connections, first, count: connections };
+  const requests = { ...openTraffic(findProfile(generator.traffic), generator.seed, share), first };
+  const timeoutS = generator.timeout_s;
+  const own = opened.closedConnections?.(requests);
+  const closed =
+    own ??
+    new ChannelConnections({
+      connections,
+      openChannel: opened.openChannels(requests),
+      timeoutS,
+      endpoint: driver.endpoint(spec),
+    });
+  return new ClosedLoop(closed, driver.codeText);
+}
+
+function openLoop(opened: OpenDriver, load: OpenLoad): LoadLoop {
+  const { index, of, firstConnection: first, connections } = assignment;
+  const share = { ...load, seed: generator.seed, index, of };
+  const requestsOf = (count: number): ChannelRequests => {
+    const one = { connections: 1, first: 0, count: 1 };
+    const whole = openTraffic(findProfile(generator.traffic), generator.seed, one);
     // One stream for all connections: the schedule decides what is sent, not which connection happens to be free.
     const streams = whole.streams.map((stream) => streamOfShare(stream, share));
-    const each = Array.from({ length: connections }, () => streams).flat();
-    return httpChannels(address, requestSources(address, whole.requests, each, own.firstConnection));
+    return {
+      requests: whole.requests,
+      streams: Array.from({ length: count }, () => streams).flat(),
+      first,
+    };
   };
   return new OpenLoop({
     share,
-    connections: own.connections,
-    openChannel: channelsTo(endpoint, own.connections),
-    startLoopbackServer: () =>
-      startLoopbackServer((address) => channelsTo(address, LOOPBACK_CONNECTIONS), LOOPBACK_CONNECTIONS),
-    timeoutS,
-    host: endpoint.host,
+    connections,
+    openChannel: opened.openChannels(requestsOf(connections)),
+    async startLoopback() {
+      const loopback = await opened.startLoopback();
+      const openChannel = loopback.openChannels(requestsOf(LOOPBACK_CONNECTIONS));
+      return { connections: LOOPBACK_CONNECTIONS, openChannel, close: () => loopback.close() };
+    },
+    timeoutS: generator.timeout_s,
+    endpoint: driver.endpoint(spec),
+    codeText: driver.codeText,
   });
 }
 
-// A thread loads its own modules, so it has to register the plugins again.
-registerTraffic(await loadPlugins(decodePlugins(process.env)));
-const loop = assignment.open ? openLoop(assignment.open, assignment) : closedLoop(assignment);
+/** Set by the first command, because only a reply to a command carries an exit code. */
+let connected: { opened: OpenDriver; loop: LoadLoop } | undefined;
+
+async function connect(): Promise<void> {
+  const opened = await driver.open(spec, plugins);
+  const { load } = generator;
+  const loop = load.model === "open" ? openLoop(opened, load) : closedLoop(opened);
+  connected = { opened, loop };
+  await loop.connected();
+}
+
+/** @throws Error before the first command */
+function inUse(): NonNullable<typeof connected> {
+  if (!connected) throw new Error("the worker is not connected");
+  return connected;
+}
+
+function read(): WorkerReading {
+  const report = inUse().opened.limiterReport?.();
+  if (!report) throw new Error(`the driver ${driver.id} does not call the limiter itself`);
+  const { active, idle } = performance.eventLoopUtilization();
+  return {
+    ...report,
+    heap_used_bytes: getHeapStatistics().used_heap_size,
+    event_loop_active_ms: active,
+    event_loop_idle_ms: idle,
+  };
+}
 
 const clampShare = (value: number): number => Math.min(1, Math.max(0, value));
 
@@ -89,7 +136,7 @@ async function measure(extent: Extent, opens_ms: number): Promise<Measured> {
       waited = cpuWaitMs();
     },
   };
-  const window = await loop.measure(extent, listener, opens_ms);
+  const window = await inUse().loop.measure(extent, listener, opens_ms);
   return {
     ...window,
     event_loop_utilisation: clampShare(inWindow.utilization),
@@ -102,15 +149,18 @@ async function measure(extent: Extent, opens_ms: number): Promise<Measured> {
 async function execute(command: Command): Promise<Reply> {
   switch (command.command) {
     case "connect":
-      await loop.connected();
+      await connect();
       return { reply: "connect" };
     case "warmUp":
-      await loop.warmUp(command.durationS);
+      await inUse().loop.warmUp(command.durationS);
       return { reply: "warmUp" };
     case "measure":
       return { reply: "measure", measured: await measure(command.extent, command.opens_ms) };
+    case "read":
+      return { reply: "read", reading: read() };
     case "stop":
-      await loop.stop();
+      await connected?.loop.stop();
+      await connected?.opened.close();
       port?.close();
       return { reply: "stop" };
   }

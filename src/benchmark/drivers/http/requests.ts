@@ -1,11 +1,12 @@
-import type { Outcome } from "../../contract/result.js";
+import type { Outcome } from "../../../contract/result.js";
 import {
   type Descriptors,
   FRESH_KEY,
   FRESH_KEY_DIGITS,
   FRESH_KEY_PREFIX,
   type RequestStream,
-} from "../../traffic/types.js";
+} from "../../../traffic/types.js";
+import type { ChannelRequests } from "../driver.js";
 
 /** The outcome that an HTTP status means. */
 export function outcomeOf(status: number): Outcome {
@@ -70,23 +71,18 @@ class FreshNumber {
 }
 
 /**
- * One source per connection. Requests with fresh keys are copied for each connection, and their digits are written in
- * place: a connection has one request in flight, so its buffer is free again when the next request is taken.
- * @param first number of the first connection, counted over all workers
+ * Makes the request sources of the connections to one server. Requests with fresh keys are copied for each connection,
+ * and their digits are written in place: a connection has one request in flight, so its buffer is free again when the
+ * next request is taken.
  */
-export function requestSources(
-  url: URL,
-  requests: readonly Descriptors[],
-  streams: readonly RequestStream[],
-  first: number,
-): RequestSource[] {
+function sourcesFor(url: URL, requests: readonly Descriptors[]) {
   const shared = requests.map((descriptors) => ({ requestBuffer: requestBuffer(url, descriptors) }));
   const offsets = shared.map((request) => freshKeyOffsets(request.requestBuffer));
-  return streams.map((stream, index) => {
+  return (stream: RequestStream, connection: number): RequestSource => {
     const own = shared.map((request, which) =>
       offsets[which]?.length ? { requestBuffer: Buffer.from(request.requestBuffer) } : request,
     );
-    const number = new FreshNumber((first + index) * NUMBERS_PER_CONNECTION);
+    const number = new FreshNumber(connection * NUMBERS_PER_CONNECTION);
     return {
       next() {
         const which = stream.next();
@@ -96,5 +92,30 @@ export function requestSources(
         return request;
       },
     };
+  };
+}
+
+/** A connection: where it goes, and what it sends. */
+export interface Connection {
+  url: URL;
+  source: RequestSource;
+}
+
+/**
+ * The connections of a worker. Connection number i, counted over all workers, goes to endpoint i modulo their number, so
+ * that they are spread evenly however many workers there are.
+ */
+export function connectionsTo(
+  endpoints: readonly URL[],
+  { requests, streams, first }: ChannelRequests,
+): Connection[] {
+  const sources = new Map<URL, ReturnType<typeof sourcesFor>>();
+  return streams.flatMap((stream, index) => {
+    const connection = first + index;
+    const url = endpoints[connection % endpoints.length];
+    if (!url) return [];
+    const sourceOf = sources.get(url) ?? sourcesFor(url, requests);
+    sources.set(url, sourceOf);
+    return { url, source: sourceOf(stream, connection) };
   });
 }

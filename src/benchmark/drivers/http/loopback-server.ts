@@ -1,13 +1,8 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import type { OpenChannel } from "./channel.js";
-
-/** A server in this process that takes the place of the one under test while the load loop is warmed up. */
-export interface LoopbackServer {
-  connections: number;
-  openChannel: OpenChannel;
-  close(): Promise<void>;
-}
+import type { Loopback } from "../driver.js";
+import { httpChannels } from "./channel.js";
+import { connectionsTo } from "./requests.js";
 
 const ANSWER = Buffer.from(
   [
@@ -24,11 +19,11 @@ const ANSWER = Buffer.from(
   ].join("\r\n"),
 );
 
-/** Answers each request with the same bytes, in this thread. Requests are short enough to arrive in one read. */
-export async function startLoopbackServer(
-  openChannels: (address: URL) => OpenChannel,
-  connections: number,
-): Promise<LoopbackServer> {
+/**
+ * A server in this process that takes the place of the one under test while the load loop is warmed up. It answers each
+ * request with the same bytes, in this thread. Requests are short enough to arrive in one read.
+ */
+export async function startLoopbackServer(): Promise<Loopback> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
@@ -39,9 +34,9 @@ export async function startLoopbackServer(
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+  const address = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   return {
-    connections,
-    openChannel: openChannels(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
+    openChannels: (requests) => httpChannels(connectionsTo([address], requests)),
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();

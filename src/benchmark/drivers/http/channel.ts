@@ -1,8 +1,8 @@
 import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { HTTPParser } from "http-parser-js";
-import type { Channel, ChannelListener, OpenChannel } from "./channel.js";
-import type { RequestSource } from "./http.js";
+import type { Channel, ChannelListener, OpenChannel } from "../channel.js";
+import { type Connection, outcomeOf, type RequestSource } from "./requests.js";
 import { wholeResponseStatus } from "./whole-response.js";
 
 /** Pause before a connection that ended without an answer is opened again, so that a dead server is not flooded. */
@@ -114,7 +114,7 @@ class HttpChannel implements Channel {
     this.#isInFlight = false;
     this.#isParsing = false;
     this.#hasAnswered = true;
-    this.#listener.answered(this.#status);
+    this.#listener.answered(outcomeOf(this.#status), this.#status);
     if (this.#keepsAlive && this.#socket && !this.#socket.destroyed) this.#listener.ready();
     else this.#drop();
   }
@@ -131,12 +131,12 @@ class HttpChannel implements Channel {
   }
 }
 
-/** Channels to the host of `url`; channel number n sends the requests of `sources[n]`. */
-export function httpChannels(url: URL, sources: readonly RequestSource[]): OpenChannel {
+/** Opens channels; channel number n is `connections[n]`. */
+export function httpChannels(connections: readonly Connection[]): OpenChannel {
   const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
   return (index, listener) => {
-    const source = sources[index];
-    if (!source) throw new Error("more channels than request sources");
-    return new HttpChannel(url, source, readBuffer, listener);
+    const connection = connections[index];
+    if (!connection) throw new Error("more channels than connections");
+    return new HttpChannel(connection.url, connection.source, readBuffer, listener);
   };
 }

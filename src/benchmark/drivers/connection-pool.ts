@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { environmentError } from "../../contract/errors.js";
-import type { Channel, OpenChannel } from "../drivers/channel.js";
+import type { Outcome } from "../../contract/result.js";
 import { cheapMonotonicMs, monotonicMs } from "../measurement/clock.js";
+import type { Channel, OpenChannel } from "./channel.js";
 
 /** Events of the pool. Times are monotonic milliseconds. */
 export interface ConnectionPoolListener {
-  answered(status: number, due_ms: number, sent_ms: number, now_ms: number): void;
+  answered(outcome: Outcome, code: number, due_ms: number, sent_ms: number, now_ms: number): void;
   lost(): void;
   timedOut(): void;
   /** A channel is free again. */
@@ -50,7 +51,7 @@ export class ConnectionPool {
     this.#channels = Array.from({ length: count }, (_, index) =>
       open(index, {
         ready: () => this.#ready(index),
-        answered: (status) => this.#answered(index, status),
+        answered: (outcome, code) => this.#answered(index, outcome, code),
         lost: () => this.#lost(index),
       }),
     );
@@ -88,6 +89,11 @@ export class ConnectionPool {
     return false;
   }
 
+  /** Number of requests in flight. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
   /** Resolves when no request is in flight, at the latest after the time-out. */
   idle(): Promise<void> {
     if (this.#inFlight === 0) return Promise.resolve();
@@ -111,19 +117,19 @@ export class ConnectionPool {
     this.#listener.freed();
   }
 
-  #answered(index: number, status: number): void {
+  #answered(index: number, outcome: Outcome, code: number): void {
     this.#state[index] = UNAVAILABLE;
     const now_ms = cheapMonotonicMs();
-    this.#listener.answered(status, this.#due_ms[index] ?? 0, this.#sent_ms[index] ?? 0, now_ms);
     this.#finished();
+    this.#listener.answered(outcome, code, this.#due_ms[index] ?? 0, this.#sent_ms[index] ?? 0, now_ms);
   }
 
   #lost(index: number): void {
     const wasBusy = this.#state[index] === BUSY;
     this.#state[index] = UNAVAILABLE;
     if (!wasBusy) return;
-    this.#listener.lost();
     this.#finished();
+    this.#listener.lost();
   }
 
   #abandonTimedOut(): void {
@@ -132,8 +138,8 @@ export class ConnectionPool {
       if (state !== BUSY || (this.#sent_ms[index] ?? 0) > oldest_ms) return;
       this.#state[index] = UNAVAILABLE;
       this.#channels[index]?.abandon();
-      this.#listener.timedOut();
       this.#finished();
+      this.#listener.timedOut();
     });
   }
 

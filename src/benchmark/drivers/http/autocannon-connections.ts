@@ -1,39 +1,30 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import autocannon from "autocannon";
-import { environmentError } from "../contract/errors.js";
-import type { RequestSource } from "./drivers/http.js";
-import type { Extent, LoadLoop, Window, WindowListener } from "./load-loop.js";
-import { monotonicMs } from "./measurement/clock.js";
-import { prewarmSampling, ResponseRecorder, SAMPLE_MS } from "./measurement/recorder.js";
+import { environmentError } from "../../../contract/errors.js";
+import type { ClosedConnections, SentCounts } from "../../closed-loop.js";
+import { monotonicMs } from "../../measurement/clock.js";
+import type { ResponseRecorder } from "../../measurement/recorder.js";
+import { type Connection, outcomeOf, type RequestSource } from "./requests.js";
 
 /** How often autocannon checks its stop flag. Its own figures are not used. */
 const TICK_MS = 100;
-/** Longer than any run: this class closes the window, not autocannon. */
+/** Longer than any run: the closed loop closes the window, not autocannon. */
 const FOREVER_S = 1_000_000;
 /** Pause before a refused or lost connection is opened again, so that a dead server is not flooded. */
 const RECONNECT_MS = 50;
 
-export interface ClosedLoopOptions {
-  url: URL;
-  /** One per connection. */
-  sources: readonly RequestSource[];
-  timeoutS: number;
-}
-
 const zeroCounts = () => ({ sent: 0, connection_errors: 0, timed_out: 0 });
 
 /**
- * The closed loop: each connection sends its next request when the last one is answered. autocannon's clients run
- * behind a gate. While the gate is shut all connections stay open and idle, so that warm-up and measurement use the
- * same connections, with a drained moment between them.
+ * autocannon's clients behind the gate of the closed loop: one instance of autocannon for each server.
  *
  * Four methods of autocannon's client (9.0.0) are overridden: `_doRequest` for the gate; `nextRequest` for prebuilt
  * requests; `_connect` and `_destroyConnection`, because autocannon keeps a lost request in its queue, and every later
  * answer of that connection would get the age of the lost one.
  */
-export class ClosedLoop implements LoadLoop {
+export class AutocannonConnections implements ClosedConnections {
   readonly #clients: autocannon.Client[] = [];
-  readonly #instance: autocannon.Instance;
+  readonly #instances: autocannon.Instance[];
   /** Clients that the gate holds back. */
   readonly #waiting = new Set<autocannon.Client>();
   #open = false;
@@ -42,93 +33,86 @@ export class ClosedLoop implements LoadLoop {
   #recorder: ResponseRecorder | undefined;
   #whenIdle: (() => void) | undefined;
   #stopped = false;
-  readonly options: ClosedLoopOptions;
+  readonly #connections: readonly Connection[];
+  readonly #timeoutS: number;
 
-  constructor(options: ClosedLoopOptions) {
-    this.options = options;
-    this.#instance = autocannon({
-      url: options.url.href,
-      connections: options.sources.length,
+  constructor(connections: readonly Connection[], timeoutS: number) {
+    this.#connections = connections;
+    this.#timeoutS = timeoutS;
+    this.#instances = [...new Set(connections.map(({ url }) => url))].map((url) => this.#start(url));
+  }
+
+  /** Starts the connections to one server. */
+  #start(url: URL): autocannon.Instance {
+    const sources = this.#connections.filter((connection) => connection.url === url);
+    let set = 0;
+    const instance = autocannon({
+      url: url.href,
+      connections: sources.length,
       duration: FOREVER_S,
-      timeout: options.timeoutS,
+      timeout: this.#timeoutS,
       sampleInt: TICK_MS,
       skipAggregateResult: true,
-      setupClient: (client) => this.#setUp(client),
+      setupClient: (client) => {
+        const connection = sources[set++];
+        if (!connection) throw new Error("more clients than connections");
+        this.#setUp(client, connection.source);
+      },
     });
-    this.#instance.on("response", (_client: unknown, status: number, _bytes: number, ms: number) => {
-      this.#recorder?.answer(status, ms);
+    instance.on("response", (_client: unknown, status: number, _bytes: number, ms: number) => {
+      this.#recorder?.answer(outcomeOf(status), status, ms);
     });
+    return instance;
   }
 
   async connected(): Promise<void> {
-    const deadline = monotonicMs() + Math.max(5, this.options.timeoutS) * 1000;
+    const deadline = monotonicMs() + Math.max(5, this.#timeoutS) * 1000;
     const missing = () => this.#clients.filter(({ conn }) => conn.connecting || conn.destroyed).length;
     while (missing() > 0) {
       if (monotonicMs() > deadline) {
         const count = `${missing()} of ${this.#clients.length}`;
-        throw environmentError(`${count} connections to ${this.options.url.host} could not be established`);
+        const hosts = this.#connections.map(({ url }) => url.host);
+        throw environmentError(
+          `${count} connections to ${[...new Set(hosts)].join(", ")} could not be established`,
+        );
       }
       await sleep(10);
     }
   }
 
-  async warmUp(durationS: number): Promise<void> {
-    const recorder = new ResponseRecorder();
-    this.#recorder = recorder;
-    const stopSampling = prewarmSampling(recorder);
-    this.#openGate();
-    await sleep(durationS * 1000);
-    this.#open = false;
-    stopSampling();
-    await this.#drained();
-    this.#recorder = undefined;
-  }
-
-  async measure(extent: Extent, listener: WindowListener): Promise<Window> {
-    const recorder = new ResponseRecorder();
+  openGate(recorder: ResponseRecorder, quota: number): void {
     this.#recorder = recorder;
     this.#requests = zeroCounts();
-    this.#quota = "requests" in extent ? extent.requests : Number.POSITIVE_INFINITY;
-    const opened_ms = monotonicMs();
-    const closes_ms = "durationS" in extent ? opened_ms + extent.durationS * 1000 : Number.POSITIVE_INFINITY;
-    const sampler = setInterval(() => {
-      // A short rest of the window belongs to the last interval.
-      const now = monotonicMs();
-      if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
-    }, SAMPLE_MS);
-    this.#openGate();
-    if ("requests" in extent) await this.#drained(Number.POSITIVE_INFINITY);
-    else await sleep(extent.durationS * 1000);
-
-    // One synchronous step: requests in flight now are cut and enter no figure.
-    this.#open = false;
-    const closed_ms = monotonicMs();
-    clearInterval(sampler);
-    this.#recorder = undefined;
-    const cut = this.#clients.reduce((total, client) => total + client.pipelinedRequests.size(), 0);
-    const counts = recorder.counts({ ...this.#requests, cut });
-    listener.sample(recorder.sample(closed_ms));
-    listener.closed();
-    await this.#drained();
-    return { opened_ms, closed_ms, counts, histograms: recorder.histograms() };
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#instance.stop();
-    for (const client of this.#clients) client.destroy();
-    await this.#instance;
-  }
-
-  #openGate(): void {
+    this.#quota = quota;
     this.#open = true;
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const client of waiting) client._doRequest();
   }
 
-  /** Resolves when no request is in flight, at the latest after the request time-out. */
-  #drained(limitMs = (this.options.timeoutS + 1) * 1000): Promise<void> {
+  shutGate(): SentCounts {
+    this.#open = false;
+    this.#recorder = undefined;
+    const cut = this.#clients.reduce((total, client) => total + client.pipelinedRequests.size(), 0);
+    return { ...this.#requests, cut };
+  }
+
+  drained(): Promise<void> {
+    return this.#idle((this.#timeoutS + 1) * 1000);
+  }
+
+  quotaDone(): Promise<void> {
+    return this.#idle(Number.POSITIVE_INFINITY);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const instance of this.#instances) instance.stop();
+    for (const client of this.#clients) client.destroy();
+  }
+
+  /** Resolves when every client waits at the gate, at the latest after `limitMs`. */
+  #idle(limitMs: number): Promise<void> {
     if (this.#waiting.size === this.#clients.length) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = Number.isFinite(limitMs) ? setTimeout(resolve, limitMs) : undefined;
@@ -140,9 +124,7 @@ export class ClosedLoop implements LoadLoop {
     });
   }
 
-  #setUp(client: autocannon.Client): void {
-    const source = this.options.sources[this.#clients.length];
-    if (!source) throw new Error("more connections than request sources");
+  #setUp(client: autocannon.Client, source: RequestSource): void {
     this.#clients.push(client);
     const { requestIterator } = client;
     requestIterator.currentRequest = source.next();

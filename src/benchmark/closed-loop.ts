@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Extent } from "../contract/configuration.js";
+import type { Counts } from "../contract/result.js";
+import type { LoadLoop, Window, WindowListener } from "./load-loop.js";
+import { monotonicMs } from "./measurement/clock.js";
+import { prewarmSampling, ResponseRecorder, SAMPLE_MS } from "./measurement/recorder.js";
+
+/** What was sent while the gate was open, without the answers. */
+export type SentCounts = Pick<Counts, "sent" | "connection_errors" | "timed_out" | "cut">;
+
+/**
+ * Connections behind a gate. While it is open, each sends its next request when the last one is answered. While it is
+ * shut, all stay open and idle, so that warm-up and measurement use the same connections, with a drained moment between.
+ */
+export interface ClosedConnections {
+  /** Waits until every connection is established. @throws environmentError when some are not in time */
+  connected(): Promise<void>;
+  /** @param quota number of requests, after which no more are sent */
+  openGate(recorder: ResponseRecorder, quota: number): void;
+  /** In one synchronous step: nothing is sent or recorded any more. @returns `cut`: the requests in flight */
+  shutGate(): SentCounts;
+  /** Resolves when nothing is in flight and nothing will be sent, at the latest after the time-out of a request. */
+  drained(): Promise<void>;
+  /** Resolves when the quota is sent and nothing is in flight. */
+  quotaDone(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The closed loop: measures capacity. */
+export class ClosedLoop implements LoadLoop {
+  readonly #connections: ClosedConnections;
+  readonly #codeText: (code: number) => string;
+
+  constructor(connections: ClosedConnections, codeText: (code: number) => string) {
+    this.#connections = connections;
+    this.#codeText = codeText;
+  }
+
+  connected(): Promise<void> {
+    return this.#connections.connected();
+  }
+
+  async warmUp(durationS: number): Promise<void> {
+    const recorder = new ResponseRecorder(this.#codeText);
+    const stopSampling = prewarmSampling(recorder);
+    this.#connections.openGate(recorder, Number.POSITIVE_INFINITY);
+    await sleep(durationS * 1000);
+    this.#connections.shutGate();
+    stopSampling();
+    await this.#connections.drained();
+  }
+
+  async measure(extent: Extent, listener: WindowListener): Promise<Window> {
+    const recorder = new ResponseRecorder(this.#codeText);
+    const opened_ms = monotonicMs();
+    const closes_ms =
+      "duration_s" in extent ? opened_ms + extent.duration_s * 1000 : Number.POSITIVE_INFINITY;
+    const sampler = setInterval(() => {
+      // A short rest of the window belongs to the last interval.
+      const now = monotonicMs();
+      if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
+    }, SAMPLE_MS);
+    const quota = "requests" in extent ? extent.requests : Number.POSITIVE_INFINITY;
+    this.#connections.openGate(recorder, quota);
+    if ("requests" in extent) await this.#connections.quotaDone();
+    else await sleep(extent.duration_s * 1000);
+
+    // One synchronous step: requests in flight now are cut and enter no figure.
+    const sent = this.#connections.shutGate();
+    const closed_ms = monotonicMs();
+    clearInterval(sampler);
+    const counts = recorder.counts(sent);
+    listener.sample(recorder.sample(closed_ms));
+    listener.closed();
+    await this.#connections.drained();
+    return { opened_ms, closed_ms, counts, histograms: recorder.histograms() };
+  }
+
+  stop(): Promise<void> {
+    return this.#connections.stop();
+  }
+}

@@ -1,0 +1,11 @@
+import type { Layer } from "../../contract/configuration.js";
+import type { Driver } from "./driver.js";
+
+/** All drivers; one line each. A driver is loaded when it is used, so that HTTP load loads no client library. */
+const drivers: Readonly<Record<Layer, () => Promise<Driver>>> = {
+  server: async () => (await import("./http/driver.js")).httpDriver,
+  limiter: async () => (await import("./limiter/driver.js")).limiterDriver,
+};
+
+/** The driver that enters at this layer. */
+export const loadDriver = (layer: Layer): Promise<Driver> => drivers[layer]();

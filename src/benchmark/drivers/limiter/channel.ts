@@ -1,0 +1,130 @@
+import type { Outcome } from "../../../contract/result.js";
+import type { Decision } from "../../../targets/types.js";
+import type { Channel, ChannelListener, OpenChannel } from "../channel.js";
+import type { ChannelRequests } from "../driver.js";
+import { KeySource, type Keys } from "./key-source.js";
+
+/** What a channel calls. */
+export interface Decider {
+  consume(keys: Keys): Promise<Decision>;
+}
+
+/** Calls since the driver was opened. */
+export interface CallCounts {
+  begun: number;
+  finished: number;
+}
+
+/** In the order of their codes. */
+export const limiterOutcomes: readonly Outcome[] = ["allowed", "limited", "failed"];
+const codes: Readonly<Record<Outcome, number>> = { allowed: 0, limited: 1, failed: 2 };
+
+/**
+ * Consumes that finish before the event loop gets its turn. A limiter without I/O (`none`, `memory`) settles in a
+ * microtask, and a channel that then sends at once would keep timers and messages waiting for ever. With this many, the
+ * turn of the loop costs each consume almost nothing, and it comes at least once a millisecond.
+ */
+const CONSUMES_PER_TURN = 256;
+
+/** Makes channels ready again, and gives the event loop its turn in between. */
+class TurnQueue {
+  #finished = 0;
+  #waiting: LimiterChannel[] = [];
+
+  /** The channel is ready now, or in the next turn when this one has had its share. */
+  next(channel: LimiterChannel): void {
+    if (this.#waiting.length === 0 && ++this.#finished < CONSUMES_PER_TURN) channel.ready();
+    else this.later(channel);
+  }
+
+  /** The channel is ready in the next turn. */
+  later(channel: LimiterChannel): void {
+    this.#waiting.push(channel);
+    if (this.#waiting.length === 1) setImmediate(() => this.#turn());
+  }
+
+  #turn(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#finished = 0;
+    for (const channel of waiting) channel.ready();
+  }
+}
+
+/** One consume at a time. It needs no connection of its own: all channels of a worker share the limiter's client. */
+class LimiterChannel implements Channel {
+  readonly #decider: Decider;
+  readonly #keys: KeySource;
+  readonly #counts: CallCounts;
+  readonly #turns: TurnQueue;
+  readonly #listener: ChannelListener;
+  /** Takes the decision on the consume in flight; that of an abandoned one is only counted. */
+  #settle = this.#newSettle();
+  #fail = this.#newFail();
+  #isClosed = false;
+
+  constructor(
+    decider: Decider,
+    keys: KeySource,
+    counts: CallCounts,
+    turns: TurnQueue,
+    listener: ChannelListener,
+  ) {
+    this.#decider = decider;
+    this.#keys = keys;
+    this.#counts = counts;
+    this.#turns = turns;
+    this.#listener = listener;
+    turns.later(this);
+  }
+
+  ready(): void {
+    if (!this.#isClosed) this.#listener.ready();
+  }
+
+  send(): void {
+    this.#counts.begun++;
+    this.#decider.consume(this.#keys.next()).then(this.#settle, this.#fail);
+  }
+
+  abandon(): void {
+    this.#settle = this.#newSettle();
+    this.#fail = this.#newFail();
+    this.#turns.later(this);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #newSettle(): (decision: Pick<Decision, "outcome">) => void {
+    const settle = ({ outcome }: Pick<Decision, "outcome">): void => {
+      this.#counts.finished++;
+      if (settle !== this.#settle || this.#isClosed) return;
+      this.#listener.answered(outcome, codes[outcome]);
+      this.#turns.next(this);
+    };
+    return settle;
+  }
+
+  /** A limiter must not reject; one of a plugin may. */
+  #newFail(): () => void {
+    const settle = this.#settle;
+    return () => settle({ outcome: "failed" });
+  }
+}
+
+/** Channels that call the limiter; channel number n sends the requests of `streams[n]`. */
+export function limiterChannels(
+  decider: Decider,
+  { requests, streams, first }: ChannelRequests,
+  counts: CallCounts,
+): OpenChannel {
+  const turns = new TurnQueue();
+  return (index, listener) => {
+    const stream = streams[index];
+    if (!stream) throw new Error("more channels than request streams");
+    const keys = new KeySource(requests, stream, first + index);
+    return new LimiterChannel(decider, keys, counts, turns, listener);
+  };
+}

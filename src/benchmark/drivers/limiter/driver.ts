@@ -1,0 +1,50 @@
+import { formatNodes } from "../../../contract/env.js";
+import { usageError } from "../../../contract/errors.js";
+import { storeAddressFrom } from "../../../contract/store-url.js";
+import type { Driver } from "../driver.js";
+import { type Decider, limiterChannels, limiterOutcomes } from "./channel.js";
+
+const ALLOWED = { outcome: "allowed" } as const;
+
+/** Admits all at once: a target without a limiter, whose figures are the cost of the driver, and the loopback. */
+const admitAll: Decider = { consume: async () => ALLOWED };
+
+/** Calls the target's own limiter over its own client, one per worker, without HTTP and without a server. */
+export const limiterDriver: Driver = {
+  id: "limiter",
+  codeText: (code) => limiterOutcomes[code] ?? String(code),
+  endpoint: ({ store }) => formatNodes(store.nodes) || store.id,
+  versions: () => ({}),
+  async open(spec, plugins) {
+    if (!spec.limits) throw usageError("RUN_SPEC: limits: missing, and the layer is limiter");
+    // The main thread loads this file, too, and needs no client.
+    const { registerTargets } = await import("../../../plugins/register-targets.js");
+    const { openTarget } = await import("../../../targets/open-target.js");
+    registerTargets(plugins);
+    const target = await openTarget(spec, storeAddressFrom(process.env)?.access);
+    const { client, limiter } = target;
+    const store = await client.storeVersion();
+    const calls = { begun: 0, finished: 0 };
+    return {
+      openChannels: (requests) => limiterChannels(limiter ?? admitAll, requests, calls),
+      startLoopback: async () => ({
+        openChannels: (requests) => limiterChannels(admitAll, requests, { begun: 0, finished: 0 }),
+        close: async () => undefined,
+      }),
+      limiterReport: () => ({
+        versions: {
+          ...(client.version ? { client: client.version } : {}),
+          ...(limiter?.version ? { limiter: limiter.version } : {}),
+          ...(store ? { store } : {}),
+        },
+        client_settings: client.settings,
+        ...(limiter?.script ? { limiter_script: limiter.script } : {}),
+        ...(limiter?.preloadConsumes === undefined ? {} : { preload_consumes: limiter.preloadConsumes }),
+        requests: calls.begun,
+        in_flight: calls.begun - calls.finished,
+        ...(limiter ? { consumes: { ...limiter.consumes } } : {}),
+      }),
+      close: () => target.close(),
+    };
+  },
+};

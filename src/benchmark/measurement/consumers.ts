@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Limits } from "../../contract/configuration.js";
+import type { ConsumerEvidence, MeasuredResult } from "../../contract/result.js";
+import type { MeasuredKind } from "../../contract/role.js";
+import type { Usage } from "../../contract/server-api.js";
+import { monotonicMs } from "./clock.js";
+
+/** The processes that call the limiter: our servers or, at the limiter layer, this one. */
+export interface Consumers {
+  kind: MeasuredKind;
+  /** One for each, without its readings. */
+  facts: readonly Omit<ConsumerEvidence, "at_start" | "at_window_open" | "at_end" | "consumes">[];
+  /** The same in all of them. */
+  versions: Partial<MeasuredResult["versions"]>;
+  /** Absent without a limiter. */
+  limits?: Limits;
+  /** The counters of each, in the order of `facts`. */
+  read(): Promise<Usage[]>;
+}
+
+/** The consumers, with their counters at the drained moments. */
+export interface ConsumerReadings extends Omit<Consumers, "read"> {
+  at_start: readonly Usage[];
+  at_window_open: readonly Usage[];
+  at_end: readonly Usage[];
+}
+
+/** Waits until none has a request in flight, including those that nobody waits for any more, and reads all counters. */
+export async function readDrained({ read }: Pick<Consumers, "read">, withinMs: number): Promise<Usage[]> {
+  const deadline = monotonicMs() + withinMs;
+  for (;;) {
+    const usages = await read();
+    if (usages.every(({ in_flight }) => in_flight === 0) || monotonicMs() > deadline) return usages;
+    await sleep(10);
+  }
+}

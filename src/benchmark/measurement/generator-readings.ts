@@ -1,0 +1,76 @@
+import { getHeapStatistics } from "node:v8";
+import type { GeneratorRunSpec } from "../../contract/generator-env.js";
+import { mean, sum } from "../../contract/numbers.js";
+import type { PluginFacts } from "../../contract/plugins.js";
+import type { Consumes, Usage } from "../../contract/server-api.js";
+import type { WorkerReading } from "../workers/protocol.js";
+import type { Consumers } from "./consumers.js";
+
+/** The role of the load generator. */
+export const GENERATOR = "generator-1";
+
+/** The sum over all workers; undefined where one has no such counts. */
+function sumOfConsumes(workers: readonly WorkerReading[]): Consumes | undefined {
+  const all = workers.flatMap(({ consumes }) => consumes ?? []);
+  if (all.length < workers.length) return undefined;
+  const total = (name: keyof Consumes) => sum(all.map((consumes) => consumes[name]));
+  return {
+    calls: total("calls"),
+    allowed: total("allowed"),
+    limited: total("limited"),
+    failed: total("failed"),
+  };
+}
+
+/** The counters of this process and all its workers. */
+function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
+  const cpu = process.cpuUsage();
+  const consumes = sumOfConsumes(workers);
+  return {
+    run_nonce,
+    uptime_s: process.uptime(),
+    cpu_user_us: cpu.user,
+    cpu_system_us: cpu.system,
+    // Each thread has a heap of its own.
+    heap_used_bytes:
+      getHeapStatistics().used_heap_size + sum(workers.map(({ heap_used_bytes }) => heap_used_bytes)),
+    resident_bytes: process.memoryUsage.rss(),
+    // The mean, so that two readings give the mean utilisation; that of each worker is in the result.
+    event_loop_active_ms: mean(workers.map(({ event_loop_active_ms }) => event_loop_active_ms)),
+    event_loop_idle_ms: mean(workers.map(({ event_loop_idle_ms }) => event_loop_idle_ms)),
+    requests: sum(workers.map(({ requests }) => requests)),
+    in_flight: sum(workers.map(({ in_flight }) => in_flight)),
+    ...(consumes ? { consumes } : {}),
+  };
+}
+
+/** This process as the only consumer. @param readWorkers the counters of each worker, which is connected */
+export async function generatorAsConsumer(
+  spec: GeneratorRunSpec,
+  plugins: readonly PluginFacts[],
+  readWorkers: () => Promise<WorkerReading[]>,
+): Promise<Consumers> {
+  const workers = await readWorkers();
+  const [first] = workers;
+  if (!first) throw new Error("a worker reported nothing");
+  const preload = workers.flatMap(({ preload_consumes }) => preload_consumes ?? []);
+  const limits = first.consumes && spec.limits;
+  return {
+    kind: "generator",
+    facts: [
+      {
+        id: GENERATOR,
+        run_nonce: spec.run_nonce,
+        target: spec.target.text,
+        workloads: [],
+        ...(first.limiter_script ? { limiter_script: first.limiter_script } : {}),
+        client_settings: first.client_settings,
+        ...(plugins.length > 0 ? { plugins: [...plugins] } : {}),
+        ...(preload.length === workers.length ? { preload_consumes: sum(preload) } : {}),
+      },
+    ],
+    versions: first.versions,
+    ...(limits ? { limits } : {}),
+    read: async () => [usageOf(spec.run_nonce, await readWorkers())],
+  };
+}
