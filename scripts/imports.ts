@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 /** imports.json: which folder may import which. */
 interface Imports {
-  /** Folders of `src/`, each with those that it may import. */
+  /** Folders of `src/`, each with those that it may import. An inner folder may import others than the one around it. */
   src: Record<string, string[]>;
   /** Inner folders, from the highest to the lowest: each may import those after it. Siblings stand together. */
   "src/orchestrator": string[][];
@@ -24,7 +24,8 @@ function override(folder: string, forbidden: readonly string[], prefix: string, 
 
 /** Biome's rules. For a file the last override with the rule counts, so inner folders repeat those of their folder. */
 export function biomeImports() {
-  const folders = Object.keys(imports.src);
+  // An inner folder is part of the one around it.
+  const folders = Object.keys(imports.src).filter((folder) => !folder.includes("/"));
   const forbiddenFor = (folder: string): string[] =>
     folders
       .filter((other) => other !== folder && !imports.src[folder]?.includes(other))

@@ -1,5 +1,4 @@
 import { formatNodes } from "../../../contract/env.js";
-import { usageError } from "../../../contract/errors.js";
 import { storeAddressFrom } from "../../../contract/store-url.js";
 import type { Driver } from "../driver.js";
 import { type Decider, limiterChannels, limiterOutcomes } from "./channel.js";
@@ -16,7 +15,6 @@ export const limiterDriver: Driver = {
   endpoint: ({ store }) => formatNodes(store.nodes) || store.id,
   versions: () => ({}),
   async open(spec, plugins) {
-    if (!spec.limits) throw usageError("RUN_SPEC: limits: missing, and the layer is limiter");
     // The main thread loads this file, too, and needs no client.
     const { registerTargets } = await import("../../../plugins/register-targets.js");
     const { openTarget } = await import("../../../targets/open-target.js");
