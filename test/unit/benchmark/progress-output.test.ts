@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { outcomeOf } from "../../../src/benchmark/drivers/http/requests.js";
 import { ResponseRecorder } from "../../../src/benchmark/measurement/recorder.js";
 import { SampleMerger } from "../../../src/benchmark/measurement/samples.js";
 import { secondText } from "../../../src/benchmark/progress-output.js";
@@ -17,8 +18,8 @@ const server = {
 function second(busy: readonly number[], statuses: readonly number[], seen?: typeof server) {
   const sheet = new SampleMerger(busy.length);
   const whole = busy.map((event_loop_utilisation, worker) => {
-    const recorder = new ResponseRecorder();
-    for (const status of statuses) recorder.answer(status, 2);
+    const recorder = new ResponseRecorder(String);
+    for (const status of statuses) recorder.answer(outcomeOf(status), status, 2);
     return sheet.add(worker, { ...recorder.sample(1000), event_loop_utilisation }, 0);
   });
   const sample = whole.at(-1);

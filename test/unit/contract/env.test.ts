@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { decimalNumber, formatNodes, parseNodes, readEnv, wholeNumber } from "../../../src/contract/env.js";
 import { EXIT } from "../../../src/contract/errors.js";
-import { decodeGeneratorEnv, encodeGeneratorEnv } from "../../../src/contract/generator-env.js";
+import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
 import { decodeProbeEnv, parseProbeRequest } from "../../../src/contract/probe-env.js";
+import { encodeRunSpec } from "../../../src/contract/run-spec.js";
 import { expectFailure } from "../../helpers/errors.js";
 
 describe("reading an environment", () => {
@@ -46,39 +47,44 @@ describe("the load generator's environment", () => {
   const base = { TARGET_URL: "http://127.0.0.1:3001" };
 
   test("has the defaults of the specification", () => {
-    expect(decodeGeneratorEnv(base)).toEqual({
-      url: "http://127.0.0.1:3001",
-      label: "valkey-glide",
-      workload: "light",
-      traffic: "realistic",
-      connections: 10,
-      workers: 1,
-      warmupS: 0,
-      seed: 1,
-      durationS: 30,
-      timeoutS: 10,
-      progress: "text",
+    expect(decodeGeneratorEnv(base)).toMatchObject({
+      run_nonce: "",
+      target: { text: "valkey-glide", label: "valkey-glide" },
+      plugins: [],
+      generator: {
+        layer: "server",
+        workload: { id: "light" },
+        traffic: "realistic",
+        load: { model: "closed", connections: 10 },
+        extent: { duration_s: 30 },
+        workers: 1,
+        warmup_s: 0,
+        seed: 1,
+        timeout_s: 10,
+        servers: [{ id: "server-1", url: "http://127.0.0.1:3001", run_nonce: "" }],
+        progress: "text",
+      },
     });
   });
 
-  test.each([
-    { durationS: 0.5, outputFile: "/tmp/a b.json", runNonce: "n-1", progress: "json" as const },
-    { requests: 1000, progress: "text" as const },
-    { durationS: 5, open: { ratePerSecond: 0.25, arrivals: "poisson" as const }, progress: "json" as const },
-  ])("survives the way there and back: %j", (extent) => {
-    const work = {
-      url: "https://example.test:8443/api",
-      label: "ioredis@valkey:cluster",
-      workload: "heavy",
-      traffic: "fixed",
-      connections: 64,
-      workers: 3,
-      warmupS: 1.5,
-      seed: 4_294_967_295,
-      timeoutS: 2.25,
-      ...extent,
-    };
-    expect(decodeGeneratorEnv(encodeGeneratorEnv(work))).toEqual(work);
+  test("takes several servers, separated by commas", () => {
+    const env = { TARGET_URL: "http://a:1/, https://b:2/api", RUN_NONCE: "n", RATE: "0.25" };
+    const { servers, load } = decodeGeneratorEnv(env).generator;
+    expect(servers).toEqual([
+      { id: "server-1", url: "http://a:1", run_nonce: "n" },
+      { id: "server-2", url: "https://b:2/api", run_nonce: "n" },
+    ]);
+    expect(load).toEqual({ model: "open", rate_per_second: 0.25, arrivals: "constant", connections: 200 });
+  });
+
+  test("is a run spec, which survives the way there and back", () => {
+    const spec = decodeGeneratorEnv({ ...base, REQUESTS: "1000", OUTPUT_FILE: "/tmp/a b.json" });
+    expect(decodeGeneratorEnv({ ...encodeRunSpec(spec), TARGET_URL: "http://ignored:1" })).toEqual(spec);
+  });
+
+  test("is refused as a run spec that has nothing for a generator", async () => {
+    const { generator: _, ...spec } = decodeGeneratorEnv(base);
+    await expectFailure(() => decodeGeneratorEnv(encodeRunSpec(spec)), EXIT.usage, "generator");
   });
 
   test.each([
@@ -87,6 +93,9 @@ describe("the load generator's environment", () => {
     [{ TARGET_URL: "127.0.0.1:3001" }, "http or https"],
     [{ TARGET_URL: "http://x/?a=b" }, "TARGET_URL="],
     [{ TARGET_URL: "http://x/#top" }, "TARGET_URL="],
+    [{ TARGET_URL: "http://x,y" }, 'TARGET_URL="y"'],
+    [{ TARGET_URL: "http://x,http://x/" }, "twice"],
+    [{ TARGET_URL: "http://x,http://y", CONNECTIONS: "1" }, "2 servers, more than CONNECTIONS=1"],
     [{ DURATION: "0" }, "DURATION="],
     [{ DURATION: "-1" }, "DURATION="],
     [{ DURATION: "1.5x" }, "DURATION="],

@@ -5,8 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { monotonicMs } from "../../../../src/benchmark/measurement/clock.js";
 import { ServerMonitor } from "../../../../src/benchmark/measurement/monitor.js";
-import { readDrainedUsage } from "../../../../src/benchmark/measurement/server-readings.js";
-import { validEvidence } from "../../../helpers/evidence.js";
+import { readUsage } from "../../../../src/benchmark/measurement/server-readings.js";
+import { serverOf, validEvidence } from "../../../helpers/evidence.js";
 
 /** Answers with the counters of a server that is idle until it is told to be busy, and then busy all the time. */
 async function counters(): Promise<{ url: string; beBusy(): void }> {
@@ -16,7 +16,7 @@ async function counters(): Promise<{ url: string; beBusy(): void }> {
     const now_ms = monotonicMs();
     const active = Math.max(0, now_ms - busy_ms);
     const usage = {
-      ...validEvidence().server.at_start,
+      ...serverOf(validEvidence()).at_start,
       uptime_s: (now_ms - began_ms) / 1000,
       event_loop_active_ms: active,
       event_loop_idle_ms: now_ms - began_ms - active,
@@ -41,9 +41,9 @@ async function counters(): Promise<{ url: string; beBusy(): void }> {
 
 test("the first second of a busy server is fully busy: the pause before it does not count", async () => {
   const { url, beBusy } = await counters();
-  await readDrainedUsage(url, 1000);
+  await readUsage(url);
   await delay(400);
-  const monitor = new ServerMonitor(url);
+  const monitor = new ServerMonitor([url]);
   beBusy();
   await monitor.start();
   while (monitor.samples.length === 0) await delay(50);
@@ -52,4 +52,19 @@ test("the first second of a busy server is fully busy: the pause before it does 
   expect(first?.event_loop_utilisation).toBeGreaterThan(0.99);
   expect(first?.cpu_percent).toBeCloseTo(120, 3);
   expect(monitor.failures).toEqual([]);
+});
+
+test("several servers are summed each second; the event loop is that of the busiest", async () => {
+  const [idle, busy] = [await counters(), await counters()];
+  busy.beBusy();
+  const monitor = new ServerMonitor([idle.url, busy.url]);
+  await monitor.start();
+  while (monitor.samples.length === 0) await delay(50);
+  await monitor.stop();
+  const [first] = monitor.samples;
+  expect(first?.event_loop_utilisation).toBeGreaterThan(0.99);
+  expect(first?.cpu_percent).toBeCloseTo(120, 3);
+  const { heap_used_bytes } = serverOf(validEvidence()).at_start;
+  expect(first?.heap_used_bytes).toBe(2 * heap_used_bytes);
+  expect(monitor.samplesByServer.map(([sample]) => Math.round(sample?.cpu_percent ?? -1))).toEqual([0, 120]);
 });

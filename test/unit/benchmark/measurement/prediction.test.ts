@@ -1,23 +1,16 @@
 import { expect, test } from "vitest";
 import { predictionFor } from "../../../../src/benchmark/measurement/prediction.js";
-import { decodeGeneratorEnv } from "../../../../src/contract/generator-env.js";
-import type { Health } from "../../../../src/contract/server-api.js";
-import { configuration, validEvidence } from "../../../helpers/evidence.js";
+import type { Limits } from "../../../../src/contract/configuration.js";
+import { serverOf, validEvidence } from "../../../helpers/evidence.js";
 
-const work = decodeGeneratorEnv({ TARGET_URL: "http://127.0.0.1:1", TRAFFIC: "realistic", WARMUP: "1" });
-const { counts, server } = validEvidence();
-const health = (limits: Health["limits"]): Health => ({
-  service: "ratelimit-bench-server",
-  status: "ok",
-  run_nonce: "n",
-  target: configuration.target,
-  workloads: [{ id: "light" }],
+const work = { traffic: "realistic", warmup_s: 1 };
+const { counts, ...run } = validEvidence();
+const server = serverOf({ ...run, counts });
+const readings = (limits: Limits | undefined) => ({
+  at_start: [server.at_start],
+  at_end: [server.at_end],
   ...(limits ? { limits } : {}),
-  versions: { node: "24.0.0" },
-  client_settings: {},
-  pid: 1,
 });
-const readings = (limits: Health["limits"]) => ({ ...server, health: health(limits) });
 
 test("with a quota that cannot be used up, the keys alone decide", () => {
   expect(predictionFor(work, readings({ points: 1e9, window_s: 60, block_s: 0 }), counts, 5)).toEqual({
@@ -48,4 +41,12 @@ test("without a limiter or without an answer nothing is predicted", () => {
   expect(predictionFor(work, readings(undefined), counts, 5)).toBeUndefined();
   const none = { ...counts, allowed: 0, limited: 0 };
   expect(predictionFor(work, readings({ points: 1, window_s: 1, block_s: 0 }), none, 5)).toBeUndefined();
+});
+
+test("several servers share the quota: all their requests count", () => {
+  const asked = server.at_end.requests;
+  const twice = { at_start: [server.at_start, server.at_start], at_end: [server.at_end, server.at_end] };
+  const basis = (points: number) =>
+    predictionFor(work, { ...twice, limits: { points, window_s: 60, block_s: 0 } }, counts, 5)?.basis;
+  expect([basis(2 * asked - 1), basis(2 * asked)]).toEqual(["limits", "traffic"]);
 });

@@ -1,51 +1,30 @@
 import { describe, expect, test } from "vitest";
-import { outcomeOf, requestBuffer } from "../../../../src/benchmark/drivers/http.js";
 import { ResponseRecorder } from "../../../../src/benchmark/measurement/recorder.js";
 import { SampleMerger } from "../../../../src/benchmark/measurement/samples.js";
 import { decodeHistogram, mergeHistograms } from "../../../../src/judge/histogram.js";
 import { latencyBlock } from "../../../../src/judge/latency.js";
 
-describe("the outcome of a status", () => {
-  test.each([
-    [200, "allowed"],
-    [204, "allowed"],
-    [299, "allowed"],
-    [429, "limited"],
-    [302, "failed"],
-    [400, "failed"],
-    [428, "failed"],
-    [503, "failed"],
-  ] as const)("%i is %s", (status, outcome) => {
-    expect(outcomeOf(status)).toBe(outcome);
-  });
-});
-
-test("a request carries each of its descriptors, encoded, and keeps its connection", () => {
-  const url = new URL("http://127.0.0.1:3001/base/light");
-  expect(requestBuffer(url, ["user-1", "a b&c"]).toString()).toBe(
-    "GET /base/light?userId=user-1&userId=a+b%26c HTTP/1.1\r\nHost: 127.0.0.1:3001\r\nConnection: keep-alive\r\n\r\n",
-  );
-});
+const newRecorder = () => new ResponseRecorder((code) => `code-${code}`);
 
 const rest = { sent: 6, connection_errors: 1, timed_out: 0, cut: 1 };
 
 describe("the recorder of a window", () => {
   const record = () => {
-    const recorder = new ResponseRecorder();
-    recorder.answer(200, 0.47);
-    recorder.answer(200, 1.5);
-    recorder.answer(429, 2);
-    recorder.answer(503, 9_000);
+    const recorder = newRecorder();
+    recorder.answer("allowed", 200, 0.47);
+    recorder.answer("allowed", 200, 1.5);
+    recorder.answer("limited", 429, 2);
+    recorder.answer("failed", 503, 9_000);
     return recorder;
   };
 
-  test("counts each answer once, by outcome and by status", () => {
+  test("counts each answer once, by outcome and by the text of its code", () => {
     expect(record().counts(rest)).toEqual({
       ...rest,
       allowed: 2,
       limited: 1,
       failed_answers: 1,
-      by_status: { "200": 2, "429": 1, "503": 1 },
+      by_code: { "code-200": 2, "code-429": 1, "code-503": 1 },
     });
   });
 
@@ -71,25 +50,25 @@ describe("the recorder of a window", () => {
   });
 
   test("keeps every latency of a second", () => {
-    const recorder = new ResponseRecorder();
+    const recorder = newRecorder();
     const many = Array.from({ length: 50_000 }, (_, n) => n + 1);
-    for (const us of many) recorder.answer(200, us / 1000);
+    for (const us of many) recorder.answer("allowed", 200, us / 1000);
     expect([...recorder.sample(1_000).latencies_us]).toEqual(many);
-    recorder.answer(200, 0.007);
+    recorder.answer("allowed", 200, 0.007);
     expect([...recorder.sample(2_000).latencies_us]).toEqual([7]);
   });
 
   test("records an answer within less than a microsecond as 1 µs", () => {
-    const recorder = new ResponseRecorder();
-    recorder.answer(200, 0.0002);
+    const recorder = newRecorder();
+    recorder.answer("allowed", 200, 0.0002);
     expect(latencyBlock(decodeHistogram(recorder.histograms().allowed))).toMatchObject({ min: 0.001 });
   });
 });
 
 /** What a worker saw in the second that ended then. */
 const second = (at_s: number, count: number, ms = 1) => {
-  const recorder = new ResponseRecorder();
-  for (let n = 0; n < count; n++) recorder.answer(200, ms);
+  const recorder = newRecorder();
+  for (let n = 0; n < count; n++) recorder.answer("allowed", 200, ms);
   return recorder.sample(at_s * 1000);
 };
 

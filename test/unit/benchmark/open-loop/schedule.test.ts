@@ -5,7 +5,7 @@ import {
   streamOfShare,
 } from "../../../../src/benchmark/open-loop/schedule.js";
 
-const whole: ScheduleShare = { ratePerSecond: 5000, arrivals: "constant", seed: 1, index: 0, of: 1 };
+const whole: ScheduleShare = { rate_per_second: 5000, arrivals: "constant", seed: 1, index: 0, of: 1 };
 
 const take = (count: number, share: ScheduleShare): number[] =>
   Array.from({ length: count }, createArrivals(share));
@@ -13,7 +13,7 @@ const take = (count: number, share: ScheduleShare): number[] =>
 describe("constant arrivals", () => {
   test("are evenly spaced, and do not drift however long the run", () => {
     expect(take(4, whole)).toEqual([0, 0.2, 0.4, 0.6]);
-    const next = createArrivals({ ...whole, ratePerSecond: 3 });
+    const next = createArrivals({ ...whole, rate_per_second: 3 });
     for (let send = 0; send < 3_000_000; send++) next();
     expect(next()).toBe(1_000_000_000);
   });
