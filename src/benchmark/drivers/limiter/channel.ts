@@ -22,9 +22,9 @@ const codes: Readonly<Record<Outcome, number>> = { allowed: 0, limited: 1, faile
 /**
  * Consumes that finish before the event loop gets its turn. A limiter without I/O (`none`, `memory`) settles in a
  * microtask, and a channel that then sends at once would keep timers and messages waiting for ever. With this many, the
- * turn of the loop costs each consume almost nothing, and it comes at least once a millisecond.
+ * turn of the loop costs each consume almost nothing, and it comes every few milliseconds.
  */
-const CONSUMES_PER_TURN = 256;
+const CONSUMES_PER_TURN = 1024;
 
 /** Makes channels ready again, and gives the event loop its turn in between. */
 class TurnQueue {
