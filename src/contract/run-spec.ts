@@ -33,6 +33,8 @@ const serverSpecSchema = z.strictObject({
   log_level: z.string().max(10),
 });
 
+export type ServerSpec = z.infer<typeof serverSpecSchema>;
+
 /** A server that the load generator addresses. */
 const addressedServerSchema = z.strictObject({
   /** Its role. */

@@ -65,6 +65,8 @@ export interface ClientDescription {
   handleApi?: "ioredis";
   /** The members that `+same-script` replaces; absent for a client that runs no script. */
   sameScript?: Partial<ClientDescription>;
+  /** Why its class of rate-limiter-flexible cannot keep these limits; absent where it can keep any. */
+  unsupportedReason?(limits: Limits): string | undefined;
   /** Whether `+autopipelining` can be switched on in a topology: true, or the reason why not. */
   autoPipelining(topology: string): true | string;
   /** Loads the library and connects. @throws Error when the store cannot be reached */
@@ -78,6 +80,8 @@ export interface FlexibleUse {
   options?: Readonly<Record<string, unknown>>;
   /** How its script reaches the store; absent for a class without one. */
   script?: { kind: "eval" | "evalsha" } | { kind: "fcall"; function: string };
+  /** For a client whose library may never answer: a consume that takes longer has failed. */
+  timeoutMs?: number;
 }
 
 /** A variation of a client, `+id` in a target's text: one entry in `options.ts`. */
@@ -190,6 +194,8 @@ export interface NodeAllocation {
 /** How a family of stores is started, formed, emptied and read: one folder in `stores/`. */
 export interface StoreEngine {
   id: string;
+  /** The port where its servers listen if nothing else is said, for a program that is started by hand. */
+  defaultPort: number;
   /** The arguments of the program of one node. */
   nodeArguments(store: StoreDescription, topology: TopologyDescription, node: NodeAllocation): string[];
   /** Threads of a node that execute commands. */
