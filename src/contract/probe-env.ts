@@ -9,6 +9,8 @@ import {
   readEnv,
 } from "./env.js";
 import { usageError } from "./errors.js";
+import { decodePlugins } from "./plugins.js";
+import { decodeRunSpec, type RunSpec } from "./run-spec.js";
 import { type StoreAccess, storeAddressFrom } from "./store-url.js";
 import { idSchema } from "./target.js";
 
@@ -29,10 +31,8 @@ const shape = {
 /** One line on the standard input of a serving probe. It answers with one line, a `ProbeReport`, or ends. */
 const probeRequestSchema = z.strictObject({
   actions: z.array(z.enum(probeActions)).min(1),
-  /** In the order of roles, primaries first; empty for the node in STORE_URL. */
+  /** In the order of roles, primaries first; empty for those of the run spec, or the node in STORE_URL. */
   nodes: z.array(z.strictObject({ host: hostText, port: z.int().min(1).max(65_535) })),
-  store: idSchema,
-  topology: idSchema,
   timeout_s: z.number().min(0.1).max(600),
 });
 export type ProbeRequest = z.infer<typeof probeRequestSchema>;
@@ -48,32 +48,31 @@ export function parseProbeRequest(line: string): ProbeRequest {
   }
 }
 
-/** The store of the probe; nodes are in the order of roles, primaries first. */
+/** What the probe needs of a run; with its variables alone the store's nodes may be unknown (empty). */
 export interface ProbeEnv {
-  nodes: Node[];
-  store: string;
-  topology: string;
+  spec: Pick<RunSpec, "store" | "plugins">;
   timeoutS: number;
-  /** Credentials of an external store, from STORE_URL, which also names the node if PROBE_NODES is not set. */
+  /** Credentials of an external store, from STORE_URL, which also names the node if no nodes are given. */
   access: StoreAccess;
 }
 
-/** @throws usageError naming the variable that is wrong or missing */
+/** @throws usageError naming the variable that is wrong */
 export function decodeProbeEnv(env: Environment): ProbeEnv {
   const read = readEnv(shape, env);
   const address = storeAddressFrom(env);
-  if (!read.PROBE_NODES && !address) {
-    throw usageError("PROBE_NODES is not set: give host:port of each store node");
-  }
-  return {
-    nodes: read.PROBE_NODES
-      ? parseNodes(read.PROBE_NODES)
-      : address
-        ? [{ host: address.host, port: address.port }]
-        : [],
-    store: read.PROBE_STORE ?? "valkey",
+  const named: Node[] = address ? [{ host: address.host, port: address.port }] : [];
+  const given = decodeRunSpec(env);
+  const store = given?.store ?? {
+    id: read.PROBE_STORE ?? "valkey",
     topology: read.PROBE_TOPOLOGY ?? "standalone",
-    timeoutS: Number(read.PROBE_TIMEOUT ?? 60),
+    nodes: read.PROBE_NODES ? parseNodes(read.PROBE_NODES) : [],
+  };
+  return {
+    spec: {
+      store: { ...store, nodes: store.nodes.length > 0 ? store.nodes : named },
+      plugins: given?.plugins ?? decodePlugins(env),
+    },
+    timeoutS: Number((given ? undefined : read.PROBE_TIMEOUT) ?? 60),
     access: address?.access ?? {},
   };
 }

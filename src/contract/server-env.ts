@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { Limits } from "./configuration.js";
 import {
   type Environment,
-  formatNodes,
   hostText,
   isOn,
   type Node,
@@ -13,14 +12,14 @@ import {
   wholeNumber,
 } from "./env.js";
 import { decodeVersions } from "./library-versions.js";
+import { decodePlugins } from "./plugins.js";
+import type { RunSpec, ServerSpec } from "./run-spec.js";
 import { type StoreAddress, storeAddressFrom } from "./store-url.js";
-import type { Target } from "./target.js";
 
 const port = wholeNumber(0, 65_535);
 
 const shape = {
   MODE: z.string().max(200).optional(),
-  STORE: z.enum(["valkey", "redis"], "must be valkey or redis").optional(),
   HOST: hostText.optional(),
   PORT: port.optional(),
   LOG_LEVEL: z
@@ -29,14 +28,6 @@ const shape = {
       "must be silent, error, warn, info, debug or trace",
     )
     .optional(),
-  VALKEY_HOST: hostText.optional(),
-  VALKEY_PORT: port.optional(),
-  REDIS_HOST: hostText.optional(),
-  REDIS_PORT: port.optional(),
-  USE_VALKEY_CLUSTER: switchText.optional(),
-  VALKEY_CLUSTER_NODES: nodesText.optional(),
-  USE_REDIS_CLUSTER: switchText.optional(),
-  REDIS_CLUSTER_NODES: nodesText.optional(),
   RATE_LIMIT_POINTS: wholeNumber(1, 1_000_000_000).optional(),
   RATE_LIMIT_DURATION: wholeNumber(1, 86_400).optional(),
   RATE_LIMIT_BLOCK_DURATION: wholeNumber(0, 86_400).optional(),
@@ -59,91 +50,98 @@ export const DEFAULT_COMPLEXITY = 10;
 export const DEFAULT_KEY_PREFIX = "rl";
 const DEFAULT_MODE = "valkey-glide";
 
-/** The server's environment, typed. The target is resolved later. */
-export interface ServerEnv {
-  mode: string;
-  store?: "valkey" | "redis";
-  host: string;
-  port: number;
-  logLevel: string;
-  /** Values of `USE_…_CLUSTER`, by store. */
-  useCluster: Record<"valkey" | "redis", boolean>;
-  /** Addresses of each store: one node, or those of the cluster. */
-  standalone: Record<"valkey" | "redis", Node>;
-  clusterNodes: Record<"valkey" | "redis", Node[]>;
-  limits: Limits;
-  complexity: number;
-  runNonce: string;
-  /** Prefix of every key, so that runs on an external store do not share keys. */
-  keyPrefix: string;
-  /** Folder of the library versions that a target may request. */
-  versionsFolder: string;
-  /** STORE_URL: an external store. */
-  address?: StoreAddress;
+/** A store that the variables can name, and the port where it listens if they do not say. */
+export interface AddressableStore {
+  id: string;
+  defaultPort: number;
 }
 
-/** @throws usageError naming the variable that is wrong */
-export function decodeServerEnv(env: Environment): ServerEnv {
-  const read = readEnv(shape, env);
-  const address = storeAddressFrom(env);
-  const { host, port: defaultPort } = address ?? { host: "127.0.0.1", port: 6379 };
-  const valkey = { host: read.VALKEY_HOST ?? host, port: Number(read.VALKEY_PORT ?? defaultPort) };
-  const redis = { host: read.REDIS_HOST ?? host, port: Number(read.REDIS_PORT ?? defaultPort) };
+/** What the variables say of one store. */
+export interface StoreVariables {
+  /** `USE_…_CLUSTER`. */
+  useCluster: boolean;
+  standalone: Node;
+  clusterNodes: Node[];
+}
+
+/** The names of a store's variables: those of `my-store` begin with `MY_STORE`. */
+export function storeVariableNames(id: string) {
+  const name = id.toUpperCase().replaceAll(/[^0-9A-Z]/g, "_");
   return {
-    mode: read.MODE ?? DEFAULT_MODE,
-    ...(read.STORE ? { store: read.STORE } : {}),
-    host: read.HOST ?? "127.0.0.1",
-    port: Number(read.PORT ?? 3001),
-    logLevel: read.LOG_LEVEL ?? "silent",
-    useCluster: { valkey: isOn(read.USE_VALKEY_CLUSTER), redis: isOn(read.USE_REDIS_CLUSTER) },
-    standalone: { valkey, redis },
-    clusterNodes: {
-      valkey: read.VALKEY_CLUSTER_NODES ? parseNodes(read.VALKEY_CLUSTER_NODES) : [valkey],
-      redis: read.REDIS_CLUSTER_NODES ? parseNodes(read.REDIS_CLUSTER_NODES) : [redis],
+    host: `${name}_HOST`,
+    port: `${name}_PORT`,
+    useCluster: `USE_${name}_CLUSTER`,
+    clusterNodes: `${name}_CLUSTER_NODES`,
+  } as const;
+}
+
+/** The variables of a server that is started by hand: a run spec whose target is not resolved yet. */
+export interface ServerEnv {
+  mode: string;
+  store?: string;
+  stores: Readonly<Record<string, StoreVariables>>;
+  /** STORE_URL: an external store. */
+  address?: StoreAddress;
+  spec: Omit<RunSpec, "schema" | "target" | "store"> & { limits: Limits; server: ServerSpec };
+}
+
+function storeVariables(
+  { id, defaultPort }: AddressableStore,
+  env: Environment,
+  address: StoreAddress | undefined,
+): StoreVariables {
+  const names = storeVariableNames(id);
+  const read = readEnv(
+    {
+      [names.host]: hostText.optional(),
+      [names.port]: port.optional(),
+      [names.useCluster]: switchText.optional(),
+      [names.clusterNodes]: nodesText.optional(),
     },
-    limits: {
-      points: Number(read.RATE_LIMIT_POINTS ?? DEFAULT_LIMITS.points),
-      window_s: Number(read.RATE_LIMIT_DURATION ?? DEFAULT_LIMITS.window_s),
-      block_s: Number(read.RATE_LIMIT_BLOCK_DURATION ?? DEFAULT_LIMITS.block_s),
-    },
-    complexity: Number(read.COMPUTATION_COMPLEXITY ?? DEFAULT_COMPLEXITY),
-    runNonce: read.RUN_NONCE ?? "",
-    keyPrefix: read.KEY_PREFIX ?? DEFAULT_KEY_PREFIX,
-    versionsFolder: decodeVersions(env),
-    ...(address ? { address } : {}),
+    env,
+  );
+  const standalone = {
+    host: read[names.host] ?? address?.host ?? "127.0.0.1",
+    port: Number(read[names.port] ?? address?.port ?? defaultPort),
+  };
+  const nodes = read[names.clusterNodes];
+  return {
+    useCluster: isOn(read[names.useCluster]),
+    standalone,
+    clusterNodes: nodes ? parseNodes(nodes) : [standalone],
   };
 }
 
-export interface ServerAssignment {
-  target: Target;
-  nodes: readonly Node[];
-  limits: Limits;
-  complexity?: number;
-  runNonce: string;
-  keyPrefix?: string;
-}
-
-/** Environment variables for a server with `target` on the store at `nodes`; the runtime sets HOST and PORT. */
-export function encodeServerEnv(assignment: ServerAssignment): Record<string, string> {
-  const { target, nodes, limits, complexity, runNonce, keyPrefix } = assignment;
-  const prefix = target.store.toUpperCase();
-  const first = nodes[0];
-  const place: Record<string, string> = {};
-  if (first && target.topology === "cluster") {
-    place[`USE_${prefix}_CLUSTER`] = "true";
-    place[`${prefix}_CLUSTER_NODES`] = formatNodes(nodes);
-  } else if (first) {
-    place[`${prefix}_HOST`] = first.host;
-    place[`${prefix}_PORT`] = String(first.port);
-  }
+/**
+ * @param stores that the variables can name
+ * @throws usageError naming the variable that is wrong
+ */
+export function decodeServerEnv(env: Environment, stores: readonly AddressableStore[]): ServerEnv {
+  const ids = stores.map(({ id }) => id);
+  const STORE = z.enum(ids, `must be ${ids.slice(0, -1).join(", ")} or ${ids.at(-1)}`).optional();
+  const read = readEnv({ ...shape, STORE }, env);
+  const address = storeAddressFrom(env);
   return {
-    MODE: target.text,
-    ...place,
-    RATE_LIMIT_POINTS: String(limits.points),
-    RATE_LIMIT_DURATION: String(limits.window_s),
-    RATE_LIMIT_BLOCK_DURATION: String(limits.block_s),
-    ...(complexity === undefined ? {} : { COMPUTATION_COMPLEXITY: String(complexity) }),
-    ...(keyPrefix === undefined ? {} : { KEY_PREFIX: keyPrefix }),
-    RUN_NONCE: runNonce,
+    mode: read.MODE ?? DEFAULT_MODE,
+    ...(read.STORE ? { store: read.STORE } : {}),
+    stores: Object.fromEntries(stores.map((store) => [store.id, storeVariables(store, env, address)])),
+    ...(address ? { address } : {}),
+    spec: {
+      run_nonce: read.RUN_NONCE ?? "",
+      limits: {
+        points: Number(read.RATE_LIMIT_POINTS ?? DEFAULT_LIMITS.points),
+        window_s: Number(read.RATE_LIMIT_DURATION ?? DEFAULT_LIMITS.window_s),
+        block_s: Number(read.RATE_LIMIT_BLOCK_DURATION ?? DEFAULT_LIMITS.block_s),
+      },
+      key_prefix: read.KEY_PREFIX ?? DEFAULT_KEY_PREFIX,
+      plugins: decodePlugins(env),
+      versions_folder: decodeVersions(env),
+      server: {
+        host: read.HOST ?? "127.0.0.1",
+        port: Number(read.PORT ?? 3001),
+        complexity: Number(read.COMPUTATION_COMPLEXITY ?? DEFAULT_COMPLEXITY),
+        log_level: read.LOG_LEVEL ?? "silent",
+      },
+    },
   };
 }

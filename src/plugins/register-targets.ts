@@ -58,6 +58,7 @@ const flexibleSchema = z.strictObject({
       z.strictObject({ kind: z.literal("fcall"), function: z.string() }),
     ])
     .optional(),
+  timeoutMs: z.number().positive().optional(),
 });
 
 const clientShape = {
@@ -71,6 +72,7 @@ const clientShape = {
   limiter: idSchema,
   flexible: flexibleSchema.optional(),
   handleApi: z.literal("ioredis").optional(),
+  unsupportedReason: functionSchema.optional(),
   autoPipelining: functionSchema,
   open: functionSchema,
 };

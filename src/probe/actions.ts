@@ -1,58 +1,71 @@
-import type { ProbeAction, ProbeRequest } from "../contract/probe-env.js";
+import type { Node } from "../contract/env.js";
+import { usageError } from "../contract/errors.js";
+import type { ProbeAction } from "../contract/probe-env.js";
+import type { StoreSpec } from "../contract/run-spec.js";
 import type { ProbeReport } from "../contract/store.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import { findStore, findTopology } from "../targets/resolve.js";
-import { clusterProblem, formCluster } from "./cluster.js";
-import { discover } from "./discovery.js";
-import { readNode, readSettings, resetStore } from "./readings.js";
-import { type StoreNode, waitUntil, withNodes } from "./store-nodes.js";
+import { findEngine } from "../targets/stores/engines.js";
+import type { StoreDescription, StoreSession } from "../targets/types.js";
 
 async function perform(
   action: ProbeAction,
-  { store, topology }: ProbeRequest,
-  nodes: readonly StoreNode[],
+  session: StoreSession,
+  store: StoreDescription,
+  topology: string,
   deadlineMs: number,
 ): Promise<ProbeReport> {
   const began = Date.now();
   const elapsed = () => (Date.now() - began) / 1000;
   switch (action) {
     case "discover":
-      return { discovered: await discover(nodes) };
+      return { discovered: await session.discover() };
     case "form":
-      await formCluster(nodes, deadlineMs);
+      await session.form(deadlineMs);
       return { formed_in_s: elapsed() };
     case "ready":
-      await waitUntil("store", deadlineMs, async () => {
-        for (const node of nodes) await node.call("PING");
-        return topology === "cluster" ? clusterProblem(nodes) : undefined;
-      });
+      await session.ready(topology, deadlineMs);
       return { ready_in_s: elapsed() };
     case "reset":
-      await resetStore(nodes, deadlineMs);
+      await session.reset(deadlineMs);
       return { flushed: true };
     case "read":
-      return { readings: await Promise.all(nodes.map((node) => readNode(node, store))) };
+      return { readings: await session.read(store) };
     case "settings":
-      return { settings: await readSettings(nodes) };
+      return { settings: await session.settings() };
   }
+}
+
+/** What one request asks. */
+export interface Task {
+  actions: readonly ProbeAction[];
+  nodes: readonly Node[];
+  timeoutS: number;
 }
 
 /**
  * Performs the actions in order, on new connections: between two requests the probe has no connection to the store.
- * @throws usageError for an unknown store or topology; environmentError when the store does not answer in time
+ * @throws usageError for an unknown store or topology, or a store in the server's process; environmentError when the
+ * store does not answer in time
  */
-export async function performAll(request: ProbeRequest, access: StoreAccess): Promise<ProbeReport> {
-  findStore(request.store);
-  findTopology(request.topology);
-  const deadlineMs = Date.now() + request.timeout_s * 1000;
-  return withNodes(request.nodes, access, async (nodes) => {
-    await waitUntil("store", deadlineMs, async () => {
-      for (const node of nodes) await node.call("PING");
-      return undefined;
-    });
+export async function performAll(
+  { id, topology }: Pick<StoreSpec, "id" | "topology">,
+  { actions, nodes, timeoutS }: Task,
+  access: StoreAccess,
+): Promise<ProbeReport> {
+  const store = findStore(id);
+  findTopology(topology);
+  if (!store.engine) throw usageError(`${id} is not a store that can be read from outside the server`);
+  const deadlineMs = Date.now() + timeoutS * 1000;
+  const session = await findEngine(store.engine).connect(nodes, access);
+  try {
+    // Every node must answer; only the action `ready` asks for more.
+    await session.ready("standalone", deadlineMs);
     let all: ProbeReport = {};
-    for (const action of request.actions)
-      all = { ...all, ...(await perform(action, request, nodes, deadlineMs)) };
+    for (const action of actions)
+      all = { ...all, ...(await perform(action, session, store, topology, deadlineMs)) };
     return all;
-  });
+  } finally {
+    session.close();
+  }
 }

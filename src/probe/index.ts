@@ -2,43 +2,48 @@ import { createInterface } from "node:readline";
 import { EXIT, type ExitCode, usageError } from "../contract/errors.js";
 import {
   decodeProbeEnv,
-  type ProbeRequest,
+  type ProbeEnv,
   parseProbeRequest,
   probeActions,
   SERVE,
 } from "../contract/probe-env.js";
 import { printDocument, runProgram } from "../contract/program.js";
-import { storeAddressFrom } from "../contract/store-url.js";
-import { performAll } from "./actions.js";
+import { loadPlugins } from "../plugins/load.js";
+import { registerTargets } from "../plugins/register-targets.js";
+import { performAll, type Task } from "./actions.js";
 
 /**
- * The probe: forms, empties and reads a store from a place where the store can be reached. Its arguments are the actions,
- * its environment names the store; with `serve`, each line of standard input names both. It prints one JSON document per
- * request.
+ * The probe: forms, empties and reads a store from a place where the store can be reached. Its arguments are the actions;
+ * the run spec, or else its variables, name the store. With `serve`, each line of standard input is a request. It prints
+ * one JSON document per request.
  */
 async function main(): Promise<ExitCode> {
   const words = process.argv.slice(2);
-  if (words.length === 1 && words[0] === SERVE) return serve();
+  const env = decodeProbeEnv(process.env);
+  registerTargets(await loadPlugins(env.spec.plugins));
+  if (words.length === 1 && words[0] === SERVE) return serve(env);
   const actions = words.map((word) => {
     const action = probeActions.find((name) => name === word);
     if (action) return action;
     const valid = [...probeActions, SERVE].join(", ");
     throw usageError(`there is no probe action ${JSON.stringify(word)}; valid: ${valid}`);
   });
-  const { nodes, store, topology, timeoutS, access } = decodeProbeEnv(process.env);
-  const request: ProbeRequest = { actions, nodes, store, topology, timeout_s: timeoutS };
-  await printDocument(await performAll(request, access));
+  await perform(env, { actions, nodes: [], timeoutS: env.timeoutS });
   return EXIT.done;
 }
 
+/** @throws usageError when nothing names the nodes */
+async function perform({ spec: { store }, access }: ProbeEnv, task: Task): Promise<void> {
+  const nodes = task.nodes.length > 0 ? task.nodes : store.nodes;
+  if (nodes.length === 0) throw usageError("PROBE_NODES is not set: give host:port of each store node");
+  await printDocument(await performAll(store, { ...task, nodes }, access));
+}
+
 /** Answers requests in order. Ends with the first failed request, and at once when its input ends. */
-async function serve(): Promise<ExitCode> {
-  const address = storeAddressFrom(process.env);
-  const named = address ? [{ host: address.host, port: address.port }] : [];
-  const answered = async (line: string): Promise<void> => {
-    const request = parseProbeRequest(line);
-    const nodes = request.nodes.length > 0 ? request.nodes : named;
-    await printDocument(await performAll({ ...request, nodes }, address?.access ?? {}));
+async function serve(env: ProbeEnv): Promise<ExitCode> {
+  const answered = (line: string): Promise<void> => {
+    const { actions, nodes, timeout_s } = parseProbeRequest(line);
+    return perform(env, { actions, nodes, timeoutS: timeout_s });
   };
   return new Promise((resolve, reject) => {
     let before: Promise<void> = Promise.resolve();

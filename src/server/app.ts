@@ -12,10 +12,11 @@ const KEEP_ALIVE_MS = 120_000;
 
 /** Builds the server; it does not listen. */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
-  const { config, limiters } = dependencies;
+  const { spec, limiter } = dependencies;
+  const { complexity, log_level } = spec.server;
   const app = Fastify({
     // To standard error: standard output contains one line, the address.
-    logger: config.logLevel === "silent" ? false : { level: config.logLevel, stream: process.stderr },
+    logger: log_level === "silent" ? false : { level: log_level, stream: process.stderr },
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionTimeout: 0,
     requestTimeout: 0,
@@ -23,11 +24,11 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     exposeHeadRoutes: false,
   });
   const counters = new Counters();
-  app.get("/light", rateLimited(counters, limiters, light));
-  app.get("/heavy", rateLimited(counters, limiters, heavy(config.complexity)));
+  app.get("/light", rateLimited(counters, limiter, light));
+  app.get("/heavy", rateLimited(counters, limiter, heavy(complexity)));
   healthz(app, dependencies);
   usage(app, dependencies, counters);
-  metrics(app, counters);
+  metrics(app, counters, limiter);
   app.setNotFoundHandler((_request, reply) => {
     reply
       .code(404)

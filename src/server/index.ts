@@ -1,45 +1,42 @@
 import type { FastifyInstance } from "fastify";
 import { BenchError, EXIT, environmentError, messageOf } from "../contract/errors.js";
-import { decodePlugins } from "../contract/plugins.js";
+import type { ServerSpec } from "../contract/run-spec.js";
 import { withErrorLocation } from "../plugins/error-location.js";
 import { loadPlugins } from "../plugins/load.js";
 import { registerTargets } from "../plugins/register-targets.js";
-import type { OpenClient } from "../targets/types.js";
+import { type OpenTarget, openTarget } from "../targets/open-target.js";
 import { buildApp } from "./app.js";
-import { readConfig, type ServerConfig } from "./config/index.js";
-import { openClient } from "./lib/clientFactory.js";
-import { createRateLimiters } from "./lib/rateLimiterFactory.js";
+import { pluginPaths, readConfig } from "./config/index.js";
 
 /** Time for open requests to finish after a signal. */
 const GRACE_MS = 3_000;
 /** Time that a library may keep the process alive after its client is closed, e.g. by the timer of a lost command. */
 const LINGER_MS = 500;
 
-let pluginPaths: readonly string[] = [];
+let loadedPlugins: readonly string[] = [];
 
-/** Program 1. Reads its environment, prints one JSON line with its address once it listens, ends with 0 on a signal. */
+/** Program 1. Reads the run spec or its variables, prints one JSON line with its address once it listens, ends with 0 on a signal. */
 async function main(): Promise<void> {
-  const plugins = await loadPlugins(decodePlugins(process.env));
-  pluginPaths = plugins.map(({ path }) => path);
+  const plugins = await loadPlugins(pluginPaths(process.env));
+  loadedPlugins = plugins.map(({ path }) => path);
   registerTargets(plugins);
-  const config = readConfig(process.env);
-  const client = await openClient(config);
+  const { spec, access } = readConfig(process.env);
+  const opened = await openTarget(spec, access);
   let app: FastifyInstance;
   let url: string;
   try {
-    const limiters = await createRateLimiters(config, client);
-    app = buildApp({ config, client, limiters, plugins: plugins.map(({ facts }) => facts) });
-    url = await listen(app, config);
+    app = buildApp({ spec, ...opened, plugins: plugins.map(({ facts }) => facts) });
+    url = await listen(app, spec.server);
   } catch (error) {
-    await client.close();
+    await opened.close();
     throw error;
   }
-  stopOnSignals(app, client);
+  stopOnSignals(app, opened);
   process.stdout.write(`${JSON.stringify({ event: "listening", url, pid: process.pid })}\n`);
 }
 
 /** @throws environmentError when the address is not available */
-async function listen(app: FastifyInstance, { host, port }: ServerConfig): Promise<string> {
+async function listen(app: FastifyInstance, { host, port }: ServerSpec): Promise<string> {
   try {
     // A benchmark opens all its connections at once, and none should need a second attempt.
     return await app.listen({ host, port, backlog: 4_096 });
@@ -48,7 +45,7 @@ async function listen(app: FastifyInstance, { host, port }: ServerConfig): Promi
   }
 }
 
-function stopOnSignals(app: FastifyInstance, client: OpenClient): void {
+function stopOnSignals(app: FastifyInstance, opened: OpenTarget): void {
   let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
     // The second signal ends the process at once, with the conventional exit code.
@@ -57,7 +54,7 @@ function stopOnSignals(app: FastifyInstance, client: OpenClient): void {
     setTimeout(() => app.server.closeAllConnections(), GRACE_MS).unref();
     app
       .close()
-      .then(() => client.close())
+      .then(() => opened.close())
       .then(leave, fail);
   };
   process.on("SIGTERM", stop);
@@ -65,7 +62,7 @@ function stopOnSignals(app: FastifyInstance, client: OpenClient): void {
 }
 
 /** Adds the line of the plugin that caused the error. */
-const located = (text: string, error: unknown): string => withErrorLocation(text, error, pluginPaths);
+const located = (text: string, error: unknown): string => withErrorLocation(text, error, loadedPlugins);
 
 /** An uncaught error, e.g. of a library that fails in the background. The harness reports only the last stderr line. */
 function failUncaught(error: unknown): void {

@@ -11,7 +11,7 @@ const fastifyRateLimitOption: OptionDescription = {
         skip: `${client.id} does not support +${fastifyRateLimit.id}: its store takes a client with the methods of ioredis`,
       };
     }
-    const { flexible: _flexible, sameScript: _sameScript, ...rest } = client;
+    const { flexible: _flexible, sameScript: _sameScript, unsupportedReason: _reason, ...rest } = client;
     const onStores = client.handleApi === "ioredis" ? { stores: bothStores(client.stores) } : {};
     return {
       ...rest,

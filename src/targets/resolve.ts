@@ -89,8 +89,20 @@ function storeSkip(client: ClientDescription, store: string, topology: string): 
 }
 
 /** Why a limiter cannot keep these limits; undefined when it can. */
-export const unsupportedReason = (limiter: LimiterDescription, limits: Limits): string | undefined =>
+const unsupportedReason = (limiter: LimiterDescription, limits: Limits): string | undefined =>
   limiter.unsupportedReason ? limiter.unsupportedReason(limits) : limiter.lacks?.(limits);
+
+/** Why a resolved target cannot keep these limits; undefined when it can. */
+export const unsupportedLimits = (
+  target: Readonly<Pick<Target, "client" | "topology" | "options" | "limiter">>,
+  limits: Limits,
+): string | undefined =>
+  unsupportedReason(findLimiter(target.limiter), limits) ??
+  describeClient(target).unsupportedReason?.(limits);
+
+/** Whether a store runs in a topology. */
+const runsAs = (store: string, topology: string): boolean =>
+  findStore(store).topologies?.includes(topology) ?? true;
 
 const isLimiter = (id: string): boolean => limiters.some((limiter) => limiter.id === id);
 
@@ -138,6 +150,11 @@ export function resolveTarget(text: string, available: Availability = () => true
   if (requested.store && !canUse(client, requested.store)) {
     return { skip: storeSkip(client, requested.store, topology) };
   }
+  const stores = (requested.store ? [requested.store] : client.stores).filter((id) => runsAs(id, topology));
+  if (stores.length === 0) {
+    const store = findStore(requested.store ?? client.stores[0]);
+    return { skip: `${store.id} runs ${store.topologies?.join(" or ")} only` };
+  }
   if (!client.topologies.includes(topology)) {
     return {
       skip: `${client.id} does not support ${topology}: it is ${client.topologies.join(" or ")} only`,
@@ -150,7 +167,7 @@ export function resolveTarget(text: string, available: Availability = () => true
     if (here === true) return undefined;
     return here || `no ${program} was found on this machine`;
   };
-  const store = requested.store ?? client.stores.find((id) => !missing(id)) ?? client.stores[0];
+  const store = stores.find((id) => !missing(id)) ?? stores[0] ?? client.stores[0];
   const without = missing(store);
   if (without) return { skip: without };
   const suffix = requested.options

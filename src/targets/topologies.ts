@@ -3,7 +3,7 @@ import type { TopologyDescription } from "./types.js";
 const standalone: TopologyDescription = { id: "standalone", primaries: 1, replicas: 0, nodeArguments: [] };
 
 /** The smallest cluster that survives the loss of a node: each primary has one replica. */
-const cluster: TopologyDescription = {
+export const cluster: TopologyDescription = {
   id: "cluster",
   primaries: 3,
   replicas: 3,

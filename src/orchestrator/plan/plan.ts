@@ -22,7 +22,7 @@ import {
   findLimiter,
   parseLimiterText,
   resolveTarget,
-  unsupportedReason,
+  unsupportedLimits,
   withLimiters,
 } from "../../targets/resolve.js";
 import { findProfile, findWorkload } from "../../traffic/lookup.js";
@@ -148,7 +148,7 @@ function combine(
       const limits: Limits = { ...findProfile(traffic).limits, ...request.limits };
       for (const load of loadsOf(request)) {
         for (const target of targets) {
-          const reason = unsupportedReason(findLimiter(target.limiter), limits);
+          const reason = unsupportedLimits(target, limits);
           if (reason) {
             unsupported.set(target.label, reason);
             continue;

@@ -1,32 +1,27 @@
 import type { Limits } from "../../contract/configuration.js";
-import type { Environment, Node } from "../../contract/env.js";
+import type { Environment } from "../../contract/env.js";
 import { BenchError, usageError } from "../../contract/errors.js";
-import { decodeServerEnv, type ServerEnv } from "../../contract/server-env.js";
+import { decodePlugins } from "../../contract/plugins.js";
+import {
+  decodeRunSpec,
+  type RunSpec,
+  runSpec,
+  type ServerSpec,
+  type StoreSpec,
+} from "../../contract/run-spec.js";
+import { decodeServerEnv, type ServerEnv, storeVariableNames } from "../../contract/server-env.js";
+import { type StoreAccess, storeAddressFrom } from "../../contract/store-url.js";
 import { formatTargetText, parseTargetText, type Target } from "../../contract/target.js";
 import { findClient, resolveTarget } from "../../targets/resolve.js";
-import type { StorePlace } from "../../targets/types.js";
+import { findEngine } from "../../targets/stores/engines.js";
+import { stores } from "../../targets/stores/index.js";
 
 /** The server's configuration, checked and with all defaults. */
 export interface ServerConfig {
-  target: Target;
-  place: StorePlace;
-  host: string;
-  port: number;
-  /** `silent` means no logger at all. */
-  logLevel: string;
-  limits: Limits;
-  /** Rounds of work of `/heavy`. */
-  complexity: number;
-  runNonce: string;
-  keyPrefix: string;
-  /** Folder of the library versions that a target may request. */
-  versionsFolder: string;
+  spec: RunSpec & { limits: Limits; server: ServerSpec };
+  /** Credentials and encryption of an external store. */
+  access?: StoreAccess;
 }
-
-type StoreId = keyof ServerEnv["useCluster"];
-const STORE_IDS = ["valkey", "redis"] as const satisfies readonly StoreId[];
-
-const switchName = (store: StoreId) => `USE_${store.toUpperCase()}_CLUSTER`;
 
 /** A value that a variable requests. `source` names the variable in messages. */
 interface RequestedValue {
@@ -53,19 +48,21 @@ function decideTarget(env: ServerEnv): Target {
   // An invalid text may contain anything, so only the message of the parser quotes it.
   const parsed = withSource("MODE", () => parseTargetText(mode));
   const client = withSource(modeSource, () => findClient(parsed.client));
-  const clusters = STORE_IDS.filter((store) => env.useCluster[store]);
-  const beside = env.store ? `STORE=${env.store}` : clusters[0] && `${switchName(clusters[0])}=true`;
+  const clusters = Object.entries(env.stores).flatMap(([id, { useCluster }]) =>
+    useCluster ? [{ id, source: `${storeVariableNames(id).useCluster}=true` }] : [],
+  );
+  const beside = env.store ? `STORE=${env.store}` : clusters[0]?.source;
   if (client.control && beside) {
     throw usageError(`${modeSource} contradicts ${beside}: ${client.id} uses no store`);
   }
   const store = agreedValue([
     requestedValue(parsed.store, modeSource),
     requestedValue(env.store, `STORE=${env.store}`),
-    ...clusters.map((id) => requestedValue(id, `${switchName(id)}=true`)),
+    ...clusters,
   ]);
   const topology = agreedValue([
     requestedValue(parsed.topology, modeSource),
-    ...clusters.map((id) => requestedValue("cluster", `${switchName(id)}=true`)),
+    ...clusters.map(({ source }) => ({ id: "cluster", source })),
   ]);
   const text = formatTargetText({
     ...parsed,
@@ -88,38 +85,51 @@ function withSource<Result>(source: string, decide: () => Result): Result {
 }
 
 /** Addresses of the target's store. @throws usageError for an impossible port */
-function placeOf(target: Target, env: ServerEnv): StorePlace {
-  const place = { store: target.store, topology: target.topology };
-  const store = STORE_IDS.find((id) => id === target.store);
-  if (!store) return { ...place, nodes: [] };
+function storeSpecOf(target: Target, env: ServerEnv): StoreSpec {
+  const place = { id: target.store, topology: target.topology };
+  const variables = env.stores[target.store];
+  if (!variables) return { ...place, nodes: [] };
   const cluster = target.topology === "cluster";
-  const nodes: Node[] = cluster ? env.clusterNodes[store] : [env.standalone[store]];
+  const nodes = cluster ? variables.clusterNodes : [variables.standalone];
   const wrong = nodes.find(({ port }) => port < 1 || port > 65_535);
   if (wrong) {
-    const name = `${store.toUpperCase()}_${cluster ? "CLUSTER_NODES" : "PORT"}`;
+    const names = storeVariableNames(target.store);
+    const name = cluster ? names.clusterNodes : names.port;
     throw usageError(`${name}: ${wrong.port} is not a port of a store, it must be from 1 to 65535`);
   }
-  return { ...place, nodes, ...(env.address ? { access: env.address.access } : {}) };
+  return { ...place, nodes };
 }
 
+/** The stores that variables can name: those with a program of their own. */
+const addressableStores = () =>
+  stores.flatMap(({ id, engine }) => (engine ? [{ id, defaultPort: findEngine(engine).defaultPort }] : []));
+
+/** Paths of the plugins, which must be loaded before the rest of the configuration is read. */
+export const pluginPaths = (environment: Environment): string[] =>
+  decodeRunSpec(environment)?.plugins ?? decodePlugins(environment);
+
 /**
- * Reads the server's configuration from its environment.
+ * Reads the server's configuration: RUN_SPEC, or else the server's own variables.
  * @throws usageError naming the variable that is wrong, or the two that contradict each other
  */
 export function readConfig(environment: Environment): ServerConfig {
-  const env = decodeServerEnv(environment);
+  const given = decodeRunSpec(environment);
+  if (given) {
+    const { limits, server } = given;
+    if (!limits || !server) throw usageError(`RUN_SPEC: ${limits ? "server" : "limits"} is missing`);
+    const address = storeAddressFrom(environment);
+    return { spec: { ...given, limits, server }, ...(address ? { access: address.access } : {}) };
+  }
+  const env = decodeServerEnv(environment, addressableStores());
   const target = decideTarget(env);
-  const { host, port, logLevel, limits, complexity, runNonce, keyPrefix, versionsFolder } = env;
+  const { text, label } = target;
+  const { limits, server } = env.spec;
   return {
-    target,
-    place: placeOf(target, env),
-    host,
-    port,
-    logLevel,
-    limits,
-    complexity,
-    runNonce,
-    keyPrefix,
-    versionsFolder,
+    spec: {
+      ...runSpec({ ...env.spec, target: { text, label }, store: storeSpecOf(target, env) }),
+      limits,
+      server,
+    },
+    ...(env.address && env.stores[target.store] ? { access: env.address.access } : {}),
   };
 }

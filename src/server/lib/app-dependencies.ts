@@ -1,14 +1,15 @@
 import type { PluginFacts } from "../../contract/plugins.js";
-import type { OpenClient } from "../../targets/types.js";
+import type { Target } from "../../contract/target.js";
+import type { LimiterFacts, OpenClient, RequestLimiter } from "../../targets/types.js";
 import type { ServerConfig } from "../config/index.js";
-import type { RateLimiters } from "./rateLimiterFactory.js";
 
 /** Everything that the app needs; tests pass their own. */
 export interface AppDependencies {
-  config: Pick<ServerConfig, "target" | "limits" | "complexity" | "runNonce" | "logLevel">;
+  spec: Pick<ServerConfig["spec"], "run_nonce" | "limits" | "server">;
+  target: Target;
   client: Pick<OpenClient, "version" | "settings" | "storeVersion">;
   /** Undefined: nothing is limited. */
-  limiters: RateLimiters | undefined;
+  limiter: (RequestLimiter & LimiterFacts) | undefined;
   /** Loaded plugins. */
   plugins?: readonly PluginFacts[];
 }

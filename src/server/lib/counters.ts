@@ -1,4 +1,3 @@
-import type { Decision } from "../../targets/types.js";
 import { DurationHistogram } from "./duration-histogram.js";
 
 /** Plain numbers since the start of the server. The hot path adds to them; `/usage` and `/metrics` read them. */
@@ -9,8 +8,6 @@ export class Counters {
   finished = 0;
   /** Requests that were refused with 429. */
   hits = 0;
-  /** Consumes by outcome, one for each descriptor. */
-  readonly consumes: Record<Decision["outcome"], number> = { allowed: 0, limited: 0, failed: 0 };
   /** Answers of limited routes by status. */
   readonly answers = { 200: 0, 400: 0, 429: 0, 500: 0, 503: 0 };
   /** Duration of one request's consumes: from the first call of the limiter to its last decision. */

@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
-import type { Decision } from "../../targets/types.js";
+import type { Decision, RequestLimiter } from "../../targets/types.js";
 import type { Counters } from "../lib/counters.js";
-import type { RateLimiters } from "../lib/rateLimiterFactory.js";
 
 /** The work of a route for an admitted request; returns the JSON of the answer. */
 export type Work = () => string;
@@ -23,18 +21,18 @@ const isKey = (key: unknown): boolean =>
   typeof key === "string" && key.length > 0 && key.length <= MAX_KEY_LENGTH;
 
 /**
- * Makes a route's handler from its work, behind the limiters if there are any. It is a wrapper instead of a hook, because
+ * Makes a route's handler from its work, behind the limiter if there is one. It is a wrapper instead of a hook, because
  * after a hook Fastify does not run the handler of a client that has gone, and `in_flight` must not decrease before a
  * request's consumes and handler are finished: only then the store's counters are final.
  *
  * Answers: 200 with the work's JSON · 400 bad key · 429 limited, with the headers of the longest wait · 503 when the
  * store failed for any descriptor · 500 when the work throws.
  */
-export function rateLimited(counters: Counters, limiters: RateLimiters | undefined, work: Work): Handler {
-  return limiters ? limitedHandler(counters, limiters, work) : unlimitedHandler(counters, work);
+export function rateLimited(counters: Counters, limiter: RequestLimiter | undefined, work: Work): Handler {
+  return limiter ? limitedHandler(counters, limiter, work) : unlimitedHandler(counters, work);
 }
 
-/** Without limiters. */
+/** Without a limiter. */
 function unlimitedHandler(counters: Counters, work: Work): Handler {
   return (request, reply) => {
     counters.requests++;
@@ -43,10 +41,7 @@ function unlimitedHandler(counters: Counters, work: Work): Handler {
   };
 }
 
-function limitedHandler(counters: Counters, limiters: RateLimiters, work: Work): Handler {
-  const consume = (key: string): Promise<Decision> =>
-    key.startsWith(EXHAUSTED_KEY_PREFIX) ? limiters.exhausted.consume(key) : limiters.standard.consume(key);
-
+function limitedHandler(counters: Counters, limiter: RequestLimiter, work: Work): Handler {
   const finish = (request: FastifyRequest, reply: FastifyReply, decision: Decision, startedMs: number) => {
     counters.consumeDuration.observe(performance.now() - startedMs);
     if (decision.outcome === "allowed") admit(counters, request, reply, work);
@@ -65,32 +60,11 @@ function limitedHandler(counters: Counters, limiters: RateLimiters, work: Work):
       return;
     }
     const startedMs = performance.now();
-    if (typeof userId === "string") {
-      consume(userId).then((decision) => {
-        counters.consumes[decision.outcome]++;
-        finish(request, reply, decision, startedMs);
-      });
-    } else {
-      Promise.all(userId.map(consume)).then((decisions) => {
-        for (const { outcome } of decisions) counters.consumes[outcome]++;
-        finish(request, reply, mostRestrictive(decisions), startedMs);
-      });
-    }
+    limiter.consume(userId).then((decision) => finish(request, reply, decision, startedMs));
   };
 }
 
 const areKeys = (keys: readonly unknown[]): boolean => keys.length <= MAX_DESCRIPTORS && keys.every(isKey);
-
-/** All descriptors must be admitted. A failure outweighs a denial, because then the overall decision is unknown. */
-function mostRestrictive(decisions: readonly Decision[]): Decision {
-  let worst: Decision = { outcome: "allowed" };
-  for (const decision of decisions) {
-    if (decision.outcome === "failed") return decision;
-    if (decision.outcome === "allowed") continue;
-    if (worst.outcome !== "limited" || decision.msBeforeNext > worst.msBeforeNext) worst = decision;
-  }
-  return worst;
-}
 
 function admit(counters: Counters, request: FastifyRequest, reply: FastifyReply, work: Work): void {
   let body: string;

@@ -6,11 +6,11 @@ import type { AppDependencies } from "../lib/app-dependencies.js";
 /** `GET /healthz`: identity, run and versions of this server; 503 when the store does not answer. */
 export function healthz(
   app: FastifyInstance,
-  { config, client, limiters, plugins = [] }: AppDependencies,
+  { spec, target, client, limiter, plugins = [] }: AppDependencies,
 ): void {
   const identity = {
     service: "ratelimit-bench-server",
-    run_nonce: config.runNonce,
+    run_nonce: spec.run_nonce,
     pid: process.pid,
   } as const;
 
@@ -24,15 +24,15 @@ export function healthz(
     const health: Health = {
       ...identity,
       status: "ok",
-      target: config.target,
-      workloads: [{ id: "light" }, { id: "heavy", complexity: config.complexity }],
-      ...(limiters ? { limits: config.limits } : {}),
-      ...(limiters?.script ? { limiter_script: limiters.script } : {}),
+      target,
+      workloads: [{ id: "light" }, { id: "heavy", complexity: spec.server.complexity }],
+      ...(limiter ? { limits: spec.limits } : {}),
+      ...(limiter?.script ? { limiter_script: limiter.script } : {}),
       versions: {
         node: process.versions.node,
         fastify: app.version,
         ...(client.version ? { client: client.version } : {}),
-        ...(limiters?.version ? { limiter: limiters.version } : {}),
+        ...(limiter?.version ? { limiter: limiter.version } : {}),
         ...(store ? { store } : {}),
       },
       client_settings: client.settings,

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from "prom-client";
+import type { RequestLimiter } from "../../targets/types.js";
 import type { Counters } from "../lib/counters.js";
 
 /**
@@ -7,26 +8,28 @@ import type { Counters } from "../lib/counters.js";
  * metrics (event-loop lag, garbage collection) start with the first request to this route, so that a benchmark without
  * such requests does not pay for them.
  */
-export function metrics(app: FastifyInstance, counters: Counters): void {
+export function metrics(
+  app: FastifyInstance,
+  counters: Counters,
+  limiter: Pick<RequestLimiter, "consumes"> | undefined,
+): void {
   let registry: Registry | undefined;
   app.get("/metrics", async (_request, reply) => {
-    registry ??= createRegistry(counters);
+    registry ??= createRegistry(counters, limiter);
     return reply.type(registry.contentType).send(await registry.metrics());
   });
 }
 
-function createRegistry(counters: Counters): Registry {
+function createRegistry(counters: Counters, limiter: Pick<RequestLimiter, "consumes"> | undefined): Registry {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   counter("ratelimit_hits_total", "Requests refused with 429", () => counters.hits);
   counter("ratelimit_requests_total", "Requests to limited routes that began", () => counters.requests);
-  labelled(
-    "ratelimit_consumes_total",
-    "Consumes, one for each descriptor",
-    "outcome",
-    () => counters.consumes,
-  );
+  labelled("ratelimit_consumes_total", "Consumes, one for each descriptor", "outcome", () => {
+    const { allowed, limited, failed } = limiter?.consumes ?? { allowed: 0, limited: 0, failed: 0 };
+    return { allowed, limited, failed };
+  });
   labelled("ratelimit_answers_total", "Answers of limited routes", "status", () => counters.answers);
   new Gauge({
     name: "ratelimit_requests_in_flight",

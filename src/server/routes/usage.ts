@@ -5,12 +5,12 @@ import type { AppDependencies } from "../lib/app-dependencies.js";
 import type { Counters } from "../lib/counters.js";
 
 /** `GET /usage`: cumulative counters of this process; the caller computes differences over a window. */
-export function usage(app: FastifyInstance, { config, limiters }: AppDependencies, counters: Counters): void {
+export function usage(app: FastifyInstance, { spec, limiter }: AppDependencies, counters: Counters): void {
   app.get("/usage", (_request, reply) => {
     const cpu = process.cpuUsage();
     const loop = performance.eventLoopUtilization();
     const reading: Usage = {
-      run_nonce: config.runNonce,
+      run_nonce: spec.run_nonce,
       uptime_s: process.uptime(),
       cpu_user_us: cpu.user,
       cpu_system_us: cpu.system,
@@ -20,7 +20,7 @@ export function usage(app: FastifyInstance, { config, limiters }: AppDependencie
       event_loop_idle_ms: loop.idle,
       requests: counters.requests,
       in_flight: counters.inFlight,
-      ...(limiters ? { consumes: { ...counters.consumes } } : {}),
+      ...(limiter ? { consumes: { ...limiter.consumes } } : {}),
     };
     reply.send(reading);
   });

@@ -2,6 +2,7 @@ import type { ClientDescription } from "../types.js";
 import { memory, none } from "./controls.js";
 import { ioredis } from "./ioredis.js";
 import { iovalkey } from "./iovalkey.js";
+import { memcached } from "./memcached.js";
 import { nodeRedis } from "./node-redis.js";
 import { valkeyGlide } from "./valkey-glide.js";
 
@@ -10,6 +11,7 @@ export const clients: readonly ClientDescription[] = [
   iovalkey,
   ioredis,
   nodeRedis,
+  memcached,
   none,
   memory,
 ];

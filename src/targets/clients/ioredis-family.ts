@@ -1,7 +1,7 @@
 import type { Node } from "../../contract/env.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
-import { versionFromInfo } from "../stores/resp.js";
+import { versionFromInfo } from "../stores/resp/version.js";
 import type { OpenClient, StorePlace, Tuning } from "../types.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";

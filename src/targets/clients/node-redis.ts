@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { createClient, createCluster } from "redis";
 import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
-import { versionFromInfo } from "../stores/resp.js";
+import { versionFromInfo } from "../stores/resp/version.js";
 import type { ClientDescription, OpenClient, StorePlace } from "../types.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";

@@ -4,7 +4,7 @@ import type { GlideClientConfiguration, GlideClusterClientConfiguration } from "
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
 import { ownLibraries } from "../libraries.js";
-import { versionFromInfo } from "../stores/resp.js";
+import { versionFromInfo } from "../stores/resp/version.js";
 import type { ClientDescription, OpenClient, StorePlace, Tuning } from "../types.js";
 import { type GlideAsIoredis, glideAsIoredis } from "./glide-as-ioredis.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";

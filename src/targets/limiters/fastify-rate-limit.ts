@@ -47,7 +47,9 @@ class FastifyLimiter implements Limiter {
       isExceeded ? { outcome: "limited", limit, remaining, msBeforeNext: ttl } : ALLOWED;
   }
 
-  consume(key: string): Promise<Decision> {
+  consume(key: string, cost = 1): Promise<Decision> {
+    if (cost !== 1)
+      return Promise.resolve(failed(`${PACKAGE} counts requests: a cost of ${cost} is not possible`));
     return this.#decide({ key, routeOptions: ROUTE }).then(this.#decided, failed);
   }
 }
@@ -92,13 +94,16 @@ async function scriptSha1(libraries: Libraries): Promise<string> {
   return createHash("sha1").update(text).digest("hex");
 }
 
-/** Loads the script on each primary by consuming one temporary key there, and deletes the key. */
+/**
+ * Loads the script on each primary by consuming one temporary key there, and deletes the key.
+ * @returns the number of consumes
+ */
 async function preload(
   limiters: readonly Limiter[],
   handle: Handle,
   keyPrefix: string,
   keys: readonly string[],
-): Promise<void> {
+): Promise<number> {
   for (const key of keys) {
     for (const limiter of limiters) {
       const decision = await limiter.consume(key);
@@ -106,6 +111,7 @@ async function preload(
     }
     await handle.del(keyPrefix + key);
   }
+  return limiters.length * keys.length;
 }
 
 const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
@@ -117,6 +123,7 @@ export const servesFastifyRateLimit = (client: ClientDescription): boolean =>
 export const fastifyRateLimit: LimiterDescription = {
   id: "fastify-rate-limit",
   package: PACKAGE,
+  takesCost: false,
   unsupportedReason: ({ block_s }) =>
     block_s > 0
       ? `${PACKAGE} does not support a block duration of its own (${block_s} s was requested)`
@@ -137,12 +144,13 @@ export const fastifyRateLimit: LimiterDescription = {
     const pair = { standard: await make(limits.points), exhausted: await make(0) };
     const version = libraries.version(PACKAGE);
     if (inMemory(description)) return { version, ...pair };
-    await preload(
+    const preloadConsumes = await preload(
       [pair.standard, pair.exhausted],
       client.handle as Handle,
       keyPrefix,
       await client.shardKeys(),
     );
-    return { version, script: { kind: "evalsha", name_or_sha1: await scriptSha1(libraries) }, ...pair };
+    const script = { kind: "evalsha", name_or_sha1: await scriptSha1(libraries) } as const;
+    return { version, preloadConsumes, script, ...pair };
   },
 };

@@ -15,7 +15,7 @@ interface Answer {
 
 /** The methods of all its classes. `consume` rejects with an `Answer` when it denies, with an Error when it fails. */
 interface LibraryLimiter {
-  consume(key: string): Promise<Answer>;
+  consume(key: string, points?: number): Promise<Answer>;
   delete(key: string): Promise<boolean>;
   /** Text of the script, in classes that send one. */
   _incrTtlLuaScript?: string;
@@ -39,9 +39,15 @@ class FlexibleLimiter implements Limiter {
   /** Created once, so that a consume creates no closure. */
   readonly #refused: (refusal: unknown) => Decision;
 
-  /** @param limit the quota reported to a denied caller */
-  constructor(library: LibraryLimiter, limit: number) {
+  readonly #timeoutMs: number | undefined;
+
+  /**
+   * @param limit the quota reported to a denied caller
+   * @param timeoutMs see `FlexibleUse`
+   */
+  constructor(library: LibraryLimiter, limit: number, timeoutMs: number | undefined) {
     this.#library = library;
+    this.#timeoutMs = timeoutMs;
     this.#refused = (refusal) => {
       if (refusal instanceof Error) return { outcome: "failed", error: refusal };
       if (!isAnswer(refusal))
@@ -55,10 +61,24 @@ class FlexibleLimiter implements Limiter {
     };
   }
 
-  consume(key: string): Promise<Decision> {
-    return this.#library.consume(key).then(allowed, this.#refused);
+  consume(key: string, cost?: number): Promise<Decision> {
+    const decision = this.#library.consume(key, cost).then(allowed, this.#refused);
+    return this.#timeoutMs === undefined ? decision : bounded(decision, this.#timeoutMs);
   }
 }
+
+/** The decision, or a failure when it takes too long. */
+const bounded = (decision: Promise<Decision>, timeoutMs: number): Promise<Decision> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(
+      () => resolve({ outcome: "failed", error: new Error(`no answer within ${timeoutMs} ms`) }),
+      timeoutMs,
+    );
+    decision.then((decided) => {
+      clearTimeout(timer);
+      resolve(decided);
+    });
+  });
 
 function isAnswer(refusal: unknown): refusal is Answer {
   return typeof (refusal as Answer | null)?.msBeforeNext === "number";
@@ -71,9 +91,10 @@ function isAnswer(refusal: unknown): refusal is Answer {
  *   connections open with the first command to their node (commands fail while the connection opens).
  * - on valkey-glide, FCALL. Its class loads two function libraries at the first call without a lock, so that a cold
  *   start with 2000 requests would load 4000 times.
+ * @returns the number of consumes
  * @throws the first Error of a consume
  */
-async function preload(libraries: readonly LibraryLimiter[], keys: readonly string[]): Promise<void> {
+async function preload(libraries: readonly LibraryLimiter[], keys: readonly string[]): Promise<number> {
   for (const key of keys) {
     for (const library of libraries) {
       try {
@@ -85,6 +106,7 @@ async function preload(libraries: readonly LibraryLimiter[], keys: readonly stri
     // On both: in memory each has its own counters.
     for (const library of libraries) await library.delete(key);
   }
+  return libraries.length * keys.length;
 }
 
 /** The name of the script in the store: the sha1 of the text that this limiter sends, or the name of the function. */
@@ -99,6 +121,7 @@ function scriptOf(library: LibraryLimiter, { className, script }: FlexibleUse): 
 export const rateLimiterFlexible: LimiterDescription = {
   id: "rate-limiter-flexible",
   package: PACKAGE,
+  takesCost: true,
   async create(
     client,
     { id, flexible },
@@ -128,13 +151,14 @@ export const rateLimiterFlexible: LimiterDescription = {
     });
     // 0 points: denied from the first consume, at the same store cost. No block: it would add a command.
     const exhausted = new LibraryLimiterClass({ ...shared, points: 0, blockDuration: 0 });
-    await preload([standard, exhausted], await client.shardKeys());
+    const preloadConsumes = await preload([standard, exhausted], await client.shardKeys());
     const script = scriptOf(standard, flexible);
     return {
       version,
+      preloadConsumes,
       ...(script ? { script } : {}),
-      standard: new FlexibleLimiter(standard, limits.points),
-      exhausted: new FlexibleLimiter(exhausted, limits.points),
+      standard: new FlexibleLimiter(standard, limits.points, flexible.timeoutMs),
+      exhausted: new FlexibleLimiter(exhausted, limits.points, flexible.timeoutMs),
     };
   },
 };

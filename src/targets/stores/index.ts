@@ -1,33 +1,40 @@
 import type { StoreDescription } from "../types.js";
 
-/** Both stores count a script call under the command that carried it. */
-const scriptCommands = ["eval", "evalsha", "fcall"] as const;
-
 const valkey: StoreDescription = {
   id: "valkey",
+  engine: "resp",
   program: "valkey-server",
   image: { name: "valkey/valkey:8.1", variable: "VALKEY_IMAGE" },
   versionField: "valkey_version",
   conf: "valkey.conf",
-  scriptCommands,
 };
 
 const redis: StoreDescription = {
   id: "redis",
+  engine: "resp",
   program: "redis-server",
   image: { name: "redis:8.0", variable: "REDIS_IMAGE" },
   versionField: "redis_version",
   conf: "redis.conf",
-  scriptCommands,
 };
 
-const inProcess = { versionField: "", scriptCommands: [] } as const;
+const memcached: StoreDescription = {
+  id: "memcached",
+  engine: "memcached",
+  program: "memcached",
+  image: { name: "memcached:1.6", variable: "MEMCACHED_IMAGE" },
+  // Its default of 64 MB is full after seconds of fresh keys. Connections and threads as docs/clients.md says; no UDP.
+  arguments: ["-m", "1024", "-c", "4096", "-t", "2", "-U", "0"],
+  topologies: ["standalone"],
+};
 
 /** Counters in the server's own process. */
-const memory: StoreDescription = { id: "memory", ...inProcess };
+const memory: StoreDescription = { id: "memory" };
 
 /** No counters at all. */
-const none: StoreDescription = { id: "none", ...inProcess };
+const none: StoreDescription = { id: "none" };
 
-/** Valkey comes before Redis: it also reports the Redis version that it is compatible with. */
-export const stores: readonly StoreDescription[] = [valkey, redis, memory, none];
+export const stores: readonly StoreDescription[] = [valkey, redis, memcached, memory, none];
+
+/** Ids of the stores that run as programs of their own. */
+export const storesWithProgram = (): string[] => stores.flatMap(({ id, program }) => (program ? [id] : []));

@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
-import { findTopology } from "../targets/resolve.js";
-import { parseFields, type StoreNode, waitUntil } from "./store-nodes.js";
+import { cluster } from "../../topologies.js";
+import { waitUntil } from "../wait-until.js";
+import { parseFields, type StoreNode } from "./nodes.js";
 
 const SLOTS = 16_384;
 
@@ -23,7 +24,7 @@ async function knownNodes(nodes: readonly StoreNode[]): Promise<string | undefin
 
 /** Why the cluster is not usable: state, slots, nodes and replica links, as every node reports them. */
 export async function clusterProblem(nodes: readonly StoreNode[]): Promise<string | undefined> {
-  const { primaries, replicas } = findTopology("cluster");
+  const { primaries, replicas } = cluster;
   const few = await knownNodes(nodes);
   if (few) return few;
   for (const node of nodes) {
@@ -55,7 +56,7 @@ export async function clusterProblem(nodes: readonly StoreNode[]): Promise<strin
  * @throws environmentError when the nodes do not agree before the deadline
  */
 export async function formCluster(nodes: readonly StoreNode[], deadlineMs: number): Promise<void> {
-  const { primaries: count, replicas } = findTopology("cluster");
+  const { primaries: count, replicas } = cluster;
   if (nodes.length !== count + replicas) throw new Error(`a cluster needs ${count + replicas} nodes`);
   await waitUntil("store nodes", deadlineMs, async () => {
     for (const node of nodes) await node.call("PING");

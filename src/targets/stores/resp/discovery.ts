@@ -1,8 +1,8 @@
-import type { Node } from "../contract/env.js";
-import { environmentError } from "../contract/errors.js";
-import type { Discovery } from "../contract/store.js";
-import { stores } from "../targets/stores/index.js";
-import type { StoreNode } from "./store-nodes.js";
+import type { Node } from "../../../contract/env.js";
+import { environmentError } from "../../../contract/errors.js";
+import type { Discovery } from "../../../contract/store.js";
+import type { StoreNode } from "./nodes.js";
+import { storesByFields } from "./version.js";
 
 /** `id host:port@bus,name flags primary …` in a line of CLUSTER NODES. */
 const NODE_LINE = /^\S+ (?<host>\S+):(?<port>\d+)@\S+ (?<flags>\S+)/;
@@ -25,8 +25,7 @@ function clusterNodes(text: string): Node[] {
 export async function discover([first]: readonly StoreNode[]): Promise<Discovery> {
   if (!first) throw environmentError("no store was named");
   const server = await first.info("server");
-  // Valkey also reports the Redis version that it is compatible with, so the order of the list matters.
-  const found = stores.find(({ versionField }) => versionField !== "" && server.has(versionField));
+  const [found] = storesByFields((field) => server.has(field));
   if (!found) throw environmentError(`${first.name} is an unknown type of store: INFO reports no version`);
   const clustered = (await first.info("cluster")).get("cluster_enabled") === "1";
   return {

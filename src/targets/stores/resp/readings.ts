@@ -1,8 +1,10 @@
-import { environmentError } from "../contract/errors.js";
-import type { StoreReading } from "../contract/store.js";
-import { findStore } from "../targets/resolve.js";
-import { stores } from "../targets/stores/index.js";
-import { type StoreNode, waitUntil } from "./store-nodes.js";
+import { environmentError, messageOf } from "../../../contract/errors.js";
+import type { StoreReading } from "../../../contract/store.js";
+import type { StoreDescription } from "../../types.js";
+import { gives, onlyGiven } from "../evidence.js";
+import { waitUntil } from "../wait-until.js";
+import type { StoreNode } from "./nodes.js";
+import { storesByFields } from "./version.js";
 
 /** Settings that can affect a figure; every result contains them as the running store reports them. */
 const SETTINGS = [
@@ -18,72 +20,104 @@ const SETTINGS = [
   "lazyfree-lazy-eviction",
 ];
 
-const isPrimary = async (node: StoreNode): Promise<boolean> =>
-  (await node.info("replication")).get("role") === "master";
+/** Commands that run a script; a call is counted under the command that carried it. */
+const SCRIPT_COMMANDS = ["eval", "evalsha", "fcall"] as const;
+
+const isReplica = async (node: StoreNode): Promise<boolean> =>
+  (await node.info("replication")).get("role") === "slave";
+
+/** A command that a compatible server need not have: undefined where it is unknown. */
+async function ifKnown(call: Promise<unknown>): Promise<unknown> {
+  try {
+    return await call;
+  } catch (error) {
+    if (/unknown (sub)?command/i.test(messageOf(error))) return undefined;
+    throw error;
+  }
+}
 
 /** One field of `calls=5,usec=31,…,failed_calls=1`. */
 function statistic(text: string, name: string): number {
   return Number(new RegExp(`(?:^|,)${name}=(\\d+)`).exec(text)?.[1] ?? 0);
 }
 
+/** All and failed calls of these commands since the statistics were reset; a command without a call is absent. */
+function callsOf(commands: readonly string[], fields: ReadonlyMap<string, string>) {
+  return Object.fromEntries(
+    commands.flatMap((command) => {
+      const text = fields.get(`cmdstat_${command}`);
+      return text
+        ? [[command, { calls: statistic(text, "calls"), failed: statistic(text, "failed_calls") }] as const]
+        : [];
+    }),
+  );
+}
+
 /** The counters of one node, since its statistics were reset. */
-export async function readNode(node: StoreNode, store: string): Promise<StoreReading> {
-  const { versionField, scriptCommands } = findStore(store);
+export async function readNode(node: StoreNode, store: StoreDescription): Promise<StoreReading> {
   const fields = new Map<string, string>();
   for (const section of ["server", "stats", "memory", "cpu", "commandstats"]) {
     for (const [name, value] of await node.info(section)) fields.set(name, value);
   }
+  const found = storesByFields((name) => fields.has(name));
+  const kind = found.find(({ id }) => id === store.id);
+  if (!kind) throw environmentError(`${node.name} is ${found[0]?.id ?? "unknown"}, not ${store.id}`);
   const number = (name: string): number => {
     const value = Number(fields.get(name));
-    if (Number.isFinite(value)) return value;
+    if (fields.has(name) && Number.isFinite(value)) return value;
     throw environmentError(`${node.name}: INFO has no number ${name}`);
   };
-  // Valkey also reports a redis_version, so the first store in the list whose field exists is the kind.
-  const kind = stores.find((each) => each.versionField && fields.has(each.versionField))?.id;
-  const version = fields.get(versionField);
-  if (!version || kind !== store)
-    throw environmentError(`${node.name} is ${kind ?? "unknown"}, not ${store}`);
-  const scripts = scriptCommands.flatMap((command) => {
-    const text = fields.get(`cmdstat_${command}`);
-    return text
-      ? [[command, { calls: statistic(text, "calls"), failed: statistic(text, "failed_calls") }]]
-      : [];
-  });
-  return {
-    run_id: fields.get("run_id") ?? "",
-    version,
-    uptime_s: number("uptime_in_seconds"),
-    keys: Number(await node.call("DBSIZE")),
-    evicted_keys: number("evicted_keys"),
-    expired_keys: number("expired_keys"),
-    used_memory_bytes: number("used_memory"),
-    script_calls: Object.fromEntries(scripts),
-    cpu_user_us: Math.round(number("used_cpu_user") * 1e6),
-    cpu_system_us: Math.round(number("used_cpu_sys") * 1e6),
-  };
+  const decided = Object.values(callsOf(store.decisionCommands ?? SCRIPT_COMMANDS, fields));
+  return onlyGiven(
+    {
+      version: fields.get(kind.versionField) ?? "",
+      uptime_s: number("uptime_in_seconds"),
+      run_id: fields.get("run_id") ?? "",
+      // A call of a script that the node does not know fails and is repeated.
+      decisions: decided.reduce((total, { calls, failed }) => total + calls - failed, 0),
+      script_calls: callsOf(SCRIPT_COMMANDS, fields),
+      ...(gives(store, "keys")
+        ? { keys: Number(await node.call("DBSIZE")), expired_keys: number("expired_keys") }
+        : {}),
+      ...(gives(store, "evictions") ? { evicted_keys: number("evicted_keys") } : {}),
+      ...(gives(store, "memory") ? { used_memory_bytes: number("used_memory") } : {}),
+      ...(gives(store, "cpu")
+        ? {
+            cpu_user_us: Math.round(number("used_cpu_user") * 1e6),
+            cpu_system_us: Math.round(number("used_cpu_sys") * 1e6),
+          }
+        : {}),
+    },
+    store,
+  );
 }
+
+const keysOf = async (node: StoreNode): Promise<number> => Number((await ifKnown(node.call("DBSIZE"))) ?? 0);
 
 /** Empties the store and resets its statistics. Only called for a store that the harness has started. */
 export async function resetStore(nodes: readonly StoreNode[], deadlineMs: number): Promise<void> {
-  for (const node of nodes) if (await isPrimary(node)) await node.call("FLUSHALL");
+  for (const node of nodes) {
+    // Some compatible servers do not survive FLUSHALL, so an empty one is left alone.
+    if ((await keysOf(node)) > 0 && !(await isReplica(node))) await node.call("FLUSHALL");
+  }
   await waitUntil("emptied store", deadlineMs, async () => {
     for (const node of nodes) {
-      const keys = Number(await node.call("DBSIZE"));
+      const keys = await keysOf(node);
       if (keys > 0) return `${node.name} still holds ${keys} keys`;
     }
     return undefined;
   });
-  for (const node of nodes) await node.call("CONFIG", "RESETSTAT");
+  for (const node of nodes) await ifKnown(node.call("CONFIG", "RESETSTAT"));
 }
 
 /** The settings of the first running node, without those that it does not know. */
-export async function readSettings(nodes: readonly StoreNode[]): Promise<Record<string, string>> {
-  const first = nodes[0];
-  if (!first) return {};
+export async function readSettings([first]: readonly StoreNode[]): Promise<Record<string, string>> {
   const pairs: [string, string][] = [];
-  for (const name of SETTINGS) {
-    const answer = (await first.call("CONFIG", "GET", name)) as string[];
-    if (answer[1] !== undefined) pairs.push([name, answer[1]]);
+  for (const name of first ? SETTINGS : []) {
+    const answer = (await ifKnown(first?.call("CONFIG", "GET", name) ?? Promise.resolve())) as
+      | string[]
+      | undefined;
+    if (answer?.[1] !== undefined) pairs.push([name, answer[1]]);
   }
   return Object.fromEntries(pairs);
 }

@@ -1,26 +1,23 @@
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import type { StoreDescription } from "../types.js";
-import { stores } from "./index.js";
+import type { StoreDescription } from "../../types.js";
+import { stores } from "../index.js";
 
-/** The project's folder: the same relative path from the sources and from the build. */
-const root = new URL("../../../", import.meta.url);
+/** Servers that are compatible with Redis also report the version of Redis that they are compatible with. */
+const COMPATIBLE_FIELD = "redis_version";
 
 /**
- * The settings of a store's configuration file as arguments of its program, so that the file is not needed where the
- * program runs. One directive per line; `""` is an empty value.
- * @returns an empty list for a store without a configuration file
+ * The stores that a server may be, from the fields of its INFO: those with a version field of their own, else those
+ * that are told by `redis_version` alone.
+ * @param has whether INFO has a field
  */
-export function confArguments({ conf }: StoreDescription): string[] {
-  if (conf === undefined) return [];
-  return readFileSync(fileURLToPath(new URL(conf, root)), "utf8")
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "" && !line.startsWith("#"))
-    .flatMap((line) => {
-      const [name, ...values] = line.split(/\s+/);
-      return [`--${name}`, ...values.map((value) => (value === '""' ? "" : value))];
-    });
+export function storesByFields(
+  has: (field: string) => boolean,
+): (StoreDescription & { versionField: string })[] {
+  const found = stores.flatMap((store) => {
+    const { engine, versionField } = store;
+    return engine === "resp" && versionField && has(versionField) ? [{ ...store, versionField }] : [];
+  });
+  const own = found.filter(({ versionField }) => versionField !== COMPATIBLE_FIELD);
+  return own.length > 0 ? own : found;
 }
 
 /** The value of a field in an INFO answer. */
@@ -30,17 +27,16 @@ function field(info: string, name: string): string | undefined {
 
 /**
  * The version of the requested store, from the INFO answers of its nodes; different versions are joined.
- * Valkey also reports a redis_version (the Redis that it is compatible with), so only a store without a valkey_version
- * is Redis.
  * @param store id of the requested store
  * @throws Error when a node is another kind of store
  */
 export function versionFromInfo(store: string, answers: readonly string[]): string {
   const versions = answers.map((info) => {
-    const found = stores.find(({ versionField }) => versionField && field(info, versionField));
-    const version = found && field(info, found.versionField);
+    const found = storesByFields((name) => field(info, name) !== undefined);
+    const kind = found.find(({ id }) => id === store) ?? found[0];
+    const version = kind && field(info, kind.versionField);
     if (!version) throw new Error("the store's INFO names no version");
-    if (found.id !== store) throw new Error(`it is ${found.id} ${version}, but ${store} was requested`);
+    if (kind.id !== store) throw new Error(`it is ${kind.id} ${version}, but ${store} was requested`);
     return version;
   });
   return [...new Set(versions)].join(", ");

@@ -1,0 +1,147 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type Memcached from "memcached";
+import type { ClientSettings } from "../../contract/server-api.js";
+import { ownLibraries } from "../libraries.js";
+import type { ClientDescription, OpenClient, StorePlace } from "../types.js";
+import { common, OPEN_DEADLINE_MS } from "./settings.js";
+import { singleShardKeys } from "./shard-keys.js";
+
+const PACKAGE = "memcached";
+
+/** docs/clients.md has the reason for each. With its defaults the library never recovers from a restart of the store. */
+const options = {
+  poolSize: 10,
+  /** To connect, ms. */
+  timeout: 500,
+  /** Attempts to get a connection, and ms between them. */
+  retries: 2,
+  minTimeout: 10,
+  maxTimeout: 100,
+  /** A server with this many failures is given up, and the library starts the program `ping`. */
+  failures: 1_000_000_000,
+  /** Failures are forgotten after this time, ms; its timer would keep the process alive. */
+  failuresTimeout: 50,
+  /** After a failure commands are refused for this time, ms. */
+  retry: 50,
+  /** An idle connection stays open. */
+  idle: 0,
+} as const;
+
+const settings: ClientSettings = {
+  protocol: "memcached text",
+  auto_pipelining: false,
+  offline_queue: false,
+  auto_resend_unfulfilled_commands: false,
+  max_retries_per_request: 0,
+  request_timeout_ms: common.requestTimeoutMs,
+  connect_timeout_ms: options.timeout,
+  reconnect_delay_ms: options.retry,
+  inflight_requests_limit: null,
+  tcp_no_delay: true,
+  tcp_keep_alive_ms: null,
+  ip_family: 0,
+  pool_size: options.poolSize,
+  pool_retries: options.retries,
+  pool_retry_min_ms: options.minTimeout,
+  pool_retry_max_ms: options.maxTimeout,
+  failures: options.failures,
+  failures_timeout_ms: options.failuresTimeout,
+  idle_timeout_ms: options.idle,
+};
+
+/** How long `close` waits for connections that are opening. */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/** The pools of connections by server, which `end` empties. */
+interface Pools {
+  connections: Record<string, { pending: number }>;
+}
+
+/**
+ * The version of the server. Also opens the first connection: all commands then share it, while commands that meet an
+ * empty pool at once would find it full.
+ * @throws Error when it does not answer in time, or is not memcached
+ */
+function versionOf(client: Memcached, timeoutMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    client.version((error, answers) => {
+      clearTimeout(timer);
+      const [answer] = Array.isArray(answers) ? answers : [answers];
+      const version = (answer as { version?: string } | undefined)?.version;
+      if (error || !version) reject(error ?? new Error("it names no version"));
+      else resolve(version);
+    });
+  });
+}
+
+/** Tries until the deadline, because a store may still be starting. @throws Error with the last failure */
+async function connect(client: Memcached): Promise<void> {
+  const deadlineMs = Date.now() + OPEN_DEADLINE_MS;
+  for (;;) {
+    try {
+      await versionOf(client, Math.max(1, deadlineMs - Date.now()));
+      return;
+    } catch (error) {
+      if (Date.now() + common.reconnectDelayMs >= deadlineMs) throw error;
+      await delay(common.reconnectDelayMs);
+    }
+  }
+}
+
+/** Connections that are still opening are not in the pool yet, and `end` would miss them. */
+async function close(client: Memcached): Promise<void> {
+  client.end();
+  const { connections } = client as unknown as Pools;
+  const deadlineMs = Date.now() + CLOSE_TIMEOUT_MS;
+  while (Object.values(connections).some(({ pending }) => pending > 0) && Date.now() < deadlineMs) {
+    await delay(10);
+  }
+  client.end();
+}
+
+async function open(
+  Library: typeof Memcached,
+  { nodes: [node] }: StorePlace,
+  version: string,
+): Promise<OpenClient> {
+  if (!node) throw new Error("no node was given");
+  const client = new Library(`${node.host}:${node.port}`, options);
+  try {
+    await connect(client);
+  } catch (error) {
+    await close(client);
+    throw error;
+  }
+  return {
+    handle: client,
+    version,
+    settings,
+    storeVersion: () => versionOf(client, common.requestTimeoutMs),
+    shardKeys: singleShardKeys,
+    close: () => close(client),
+  };
+}
+
+export const memcached: ClientDescription = {
+  id: "memcached",
+  package: PACKAGE,
+  stores: ["memcached"],
+  topologies: ["standalone"],
+  control: false,
+  survivesStoreRestart: true,
+  // It has none.
+  survivesScriptFlush: true,
+  limiter: "rate-limiter-flexible",
+  // Callbacks that are under way when a connection is lost are never called.
+  flexible: { className: "RateLimiterMemcache", timeoutMs: common.requestTimeoutMs },
+  unsupportedReason: ({ block_s }) =>
+    block_s > 0
+      ? `memcached counts a block like a decision, so that decisions could not be checked with a block duration (${block_s} s was requested)`
+      : undefined,
+  autoPipelining: () => "its library has no switch for it",
+  async open(place, { libraries = ownLibraries } = {}) {
+    const { default: Library } = await libraries.load(PACKAGE, () => import("memcached"));
+    return open(Library, place, libraries.version(PACKAGE));
+  },
+};

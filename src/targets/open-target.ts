@@ -1,0 +1,125 @@
+import { formatNodes } from "../contract/env.js";
+import { environmentError, messageOf, usageError } from "../contract/errors.js";
+import { versionsFolder } from "../contract/library-versions.js";
+import type { RunSpec } from "../contract/run-spec.js";
+import type { StoreAccess } from "../contract/store-url.js";
+import { partText, type Target } from "../contract/target.js";
+import { type Libraries, librariesWith, ownLibraries } from "./libraries.js";
+import { asRequestLimiter } from "./request-limiter.js";
+import { describeClient, findLimiter, resolveTarget, unsupportedLimits } from "./resolve.js";
+import type { ClientDescription, LimiterFacts, OpenClient, RequestLimiter, StorePlace } from "./types.js";
+
+/** What a program needs to open a target. */
+export type TargetSpec = Pick<RunSpec, "target" | "limits" | "store" | "key_prefix" | "versions_folder">;
+
+/** A target whose client is connected and whose scripts are in the store. */
+export interface OpenTarget {
+  target: Target;
+  client: OpenClient;
+  /** Undefined for a target that limits nothing. */
+  limiter: (RequestLimiter & LimiterFacts) | undefined;
+  /** Closes the client; does not reject when the store is gone. */
+  close(): Promise<void>;
+}
+
+/** A package that the target needs, and its requested version, if any. */
+interface RequestedPackage {
+  package: string | undefined;
+  version: string | undefined;
+}
+
+/** Where that package is loaded from. @throws environmentError when the version is not installed */
+function librariesFor({ package: name, version }: RequestedPackage, folder: string | undefined): Libraries {
+  return name && version
+    ? librariesWith(folder ?? versionsFolder(process.env), { name, version })
+    : ownLibraries;
+}
+
+/** A client or limiter of a plugin may load another version. @throws environmentError naming both versions */
+function requireVersion({ package: name, version }: RequestedPackage, loaded: string | undefined): void {
+  if (version === undefined || version === loaded) return;
+  throw environmentError(
+    `${name} ${version} was requested, but ${loaded ?? "an unknown version"} was loaded`,
+  );
+}
+
+/** @throws usageError when it cannot be measured, or the store of the spec is another one */
+function targetOf({ target: { text }, store }: TargetSpec): Target {
+  const resolution = resolveTarget(text);
+  if ("skip" in resolution) throw usageError(`${text}: ${resolution.skip}`);
+  const { target } = resolution;
+  if (target.store !== store.id || target.topology !== store.topology) {
+    throw usageError(
+      `the target ${text} uses ${target.store} ${target.topology}, but the store is ${store.id} ${store.topology}`,
+    );
+  }
+  return target;
+}
+
+async function openClient(
+  target: Target,
+  description: ClientDescription,
+  place: StorePlace,
+  folder: string | undefined,
+): Promise<OpenClient> {
+  const requested = { package: description.package, version: target.client_version };
+  const libraries = librariesFor(requested, folder);
+  let client: OpenClient | undefined;
+  try {
+    client = await description.open(place, { libraries });
+    requireVersion(requested, client.version);
+    await client.storeVersion();
+    return client;
+  } catch (error) {
+    await client?.close();
+    const where = `${place.store} ${place.topology} at ${formatNodes(place.nodes)}`;
+    const name = partText(target.client, target.client_version);
+    throw environmentError(`${name} cannot use the ${where}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function createLimiter(
+  target: Target,
+  description: ClientDescription,
+  client: OpenClient,
+  { limits, key_prefix, versions_folder: folder }: TargetSpec,
+): Promise<OpenTarget["limiter"]> {
+  const limiter = findLimiter(target.limiter);
+  if (!limits) throw usageError("the run spec names no limits");
+  const requested = { package: limiter.package, version: target.limiter_version };
+  const libraries = librariesFor(requested, folder);
+  try {
+    const created = await limiter.create(client, description, limits, key_prefix, libraries);
+    requireVersion(requested, created?.version);
+    return created && asRequestLimiter(created);
+  } catch (error) {
+    const name = partText(target.limiter, target.limiter_version);
+    throw environmentError(`${name} cannot use the ${target.store}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/**
+ * Connects the target's client, checks that the store answers and is the requested one, and loads the limiter's scripts.
+ * @param access credentials and encryption of an external store
+ * @throws usageError for a target or limits that cannot be served; environmentError naming client, store and address
+ */
+export async function openTarget(spec: TargetSpec, access?: StoreAccess): Promise<OpenTarget> {
+  const target = targetOf(spec);
+  const reason = spec.limits && unsupportedLimits(target, spec.limits);
+  if (reason) throw usageError(reason);
+  const description = describeClient(target);
+  const place = { store: target.store, topology: target.topology, nodes: spec.store.nodes };
+  const client = await openClient(
+    target,
+    description,
+    { ...place, ...(access ? { access } : {}) },
+    spec.versions_folder,
+  );
+  try {
+    const limiter = await createLimiter(target, description, client, spec);
+    return { target, client, limiter, close: () => client.close() };
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}

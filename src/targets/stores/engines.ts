@@ -1,0 +1,16 @@
+import { requireKnown } from "../did-you-mean.js";
+import type { StoreEngine } from "../types.js";
+import { memcached } from "./memcached/engine.js";
+import { resp } from "./resp/engine.js";
+
+export const engines: readonly StoreEngine[] = [resp, memcached];
+
+/** @throws usageError with the valid ids */
+export function findEngine(id: string): StoreEngine {
+  requireKnown(
+    "store engine",
+    id,
+    engines.map((engine) => engine.id),
+  );
+  return engines.find((engine) => engine.id === id) as StoreEngine;
+}

@@ -1,0 +1,121 @@
+import type { Node } from "../../../contract/env.js";
+import { environmentError, usageError } from "../../../contract/errors.js";
+import type { StoreReading } from "../../../contract/store.js";
+import type { StoreAccess } from "../../../contract/store-url.js";
+import type { StoreDescription, StoreSession } from "../../types.js";
+import { onlyGiven } from "../evidence.js";
+import { waitUntil } from "../wait-until.js";
+import { MemcachedNode } from "./node.js";
+
+/** Settings that can affect a figure; every result contains them as the running store reports them. */
+const SETTINGS = [
+  "maxbytes",
+  "maxconns",
+  "num_threads",
+  "evictions",
+  "item_size_max",
+  "growth_factor",
+  "cas_enabled",
+  "hash_algorithm",
+  "lru_segmented",
+  "lru_maintainer_thread",
+  "lru_crawler",
+  "slab_automove",
+  "udpport",
+  "idle_timeout",
+];
+
+const microseconds = (seconds: number): number => Math.round(seconds * 1e6);
+
+/**
+ * Decisions of rate-limiter-flexible's `RateLimiterMemcache`, from memcached's counters. A decision either increments an
+ * existing key (one `incr` hit), or creates it: an `incr` miss, an `add` that is stored, and an `add` of the key's
+ * expiry. Of clients that race to create a key all but one see an `incr` miss and an `add` that is not stored, and then
+ * increment. `cmd_set` counts every `add`, stored or not, so that
+ *
+ *     incr misses = created + lost races,  cmd_set = 2 × created + lost races
+ *
+ * and the decisions are hits + created = hits + cmd_set - misses. A block would add two to `cmd_set`, which is why
+ * targets with this limiter take no block.
+ */
+function decisionsOf(number: (name: string) => number): number {
+  return number("incr_hits") + number("cmd_set") - number("incr_misses");
+}
+
+async function readNode(node: MemcachedNode, store: StoreDescription): Promise<StoreReading> {
+  const stats = await node.stats();
+  const number = (name: string): number => {
+    const value = Number(stats.get(name));
+    if (stats.has(name) && Number.isFinite(value)) return value;
+    throw environmentError(`${node.name}: stats has no number ${name}`);
+  };
+  const uptime_s = number("uptime");
+  return onlyGiven(
+    {
+      version: stats.get("version") ?? "",
+      uptime_s,
+      // In a container the process id is always the same.
+      run_id: `${number("pid")}:${number("time") - uptime_s}`,
+      decisions: decisionsOf(number),
+      keys: number("curr_items"),
+      evicted_keys: number("evictions"),
+      used_memory_bytes: number("bytes"),
+      cpu_user_us: microseconds(number("rusage_user")),
+      cpu_system_us: microseconds(number("rusage_system")),
+    },
+    store,
+  );
+}
+
+/** `flush_all` only marks items as gone: the crawler has to remove them before they are no longer counted. */
+async function reset(nodes: readonly MemcachedNode[], deadlineMs: number): Promise<void> {
+  for (const node of nodes) await node.call("flush_all");
+  await waitUntil("emptied store", deadlineMs, async () => {
+    for (const node of nodes) {
+      const items = Number((await node.stats()).get("curr_items"));
+      if (items === 0) continue;
+      // It answers BUSY while it is still at work.
+      await node.call("lru_crawler crawl all").catch(() => undefined);
+      return `${node.name} still holds ${items} items`;
+    }
+    return undefined;
+  });
+  for (const node of nodes) await node.call("stats reset");
+}
+
+export async function connect(places: readonly Node[], access: StoreAccess): Promise<StoreSession> {
+  if (access.username || access.password || access.tls) {
+    throw usageError("memcached is reached without a password and without TLS");
+  }
+  const nodes = places.map((place) => new MemcachedNode(place));
+  return {
+    ready: (_topology, deadlineMs) =>
+      waitUntil("store", deadlineMs, async () => {
+        for (const node of nodes) await node.call("version");
+        return undefined;
+      }),
+    async form() {
+      throw usageError("memcached runs standalone only: there is no cluster to form");
+    },
+    reset: (deadlineMs) => reset(nodes, deadlineMs),
+    read: (store) => Promise.all(nodes.map((node) => readNode(node, store))),
+    async settings() {
+      const all = (await nodes[0]?.stats("settings")) ?? new Map<string, string>();
+      return Object.fromEntries(
+        SETTINGS.flatMap((name) => {
+          const value = all.get(name);
+          return value === undefined ? [] : [[name, value]];
+        }),
+      );
+    },
+    async discover() {
+      const [first] = nodes;
+      if (!first) throw environmentError("no store was named");
+      const version = (await first.stats()).get("version") ?? "";
+      return { store: "memcached", version, topology: "standalone", nodes: [first.place] };
+    },
+    close() {
+      for (const node of nodes) node.close();
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import type { StoreEngine } from "../../types.js";
+import { confArguments } from "./conf.js";
+
+/** Servers that speak RESP and answer INFO: Valkey, Redis and what is compatible with them. */
+export const resp: StoreEngine = {
+  id: "resp",
+  defaultPort: 6379,
+  evidence: ["decisions", "scripts", "keys", "evictions", "restarts", "memory", "cpu"],
+  nodeArguments: (store, topology, { bind, port, secondPort, folder }) => [
+    ...["--port", String(port), "--bind", bind, "--dir", folder],
+    ...(topology.primaries + topology.replicas > 1 ? ["--cluster-port", String(secondPort)] : []),
+    ...confArguments(store),
+    ...(store.arguments ?? []),
+    ...topology.nodeArguments,
+  ],
+  connect: async (nodes, access) => (await import("./session.js")).connect(nodes, access),
+};

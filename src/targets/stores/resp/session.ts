@@ -1,0 +1,28 @@
+import type { Node } from "../../../contract/env.js";
+import type { StoreAccess } from "../../../contract/store-url.js";
+import { cluster } from "../../topologies.js";
+import type { StoreSession } from "../../types.js";
+import { waitUntil } from "../wait-until.js";
+import { clusterProblem, formCluster } from "./cluster.js";
+import { discover } from "./discovery.js";
+import { connectNode } from "./nodes.js";
+import { readNode, readSettings, resetStore } from "./readings.js";
+
+export async function connect(places: readonly Node[], access: StoreAccess): Promise<StoreSession> {
+  const nodes = places.map((place) => connectNode(place, access));
+  return {
+    ready: (topology, deadlineMs) =>
+      waitUntil("store", deadlineMs, async () => {
+        for (const node of nodes) await node.call("PING");
+        return topology === cluster.id ? clusterProblem(nodes) : undefined;
+      }),
+    form: (deadlineMs) => formCluster(nodes, deadlineMs),
+    reset: (deadlineMs) => resetStore(nodes, deadlineMs),
+    read: (store) => Promise.all(nodes.map((node) => readNode(node, store))),
+    settings: () => readSettings(nodes),
+    discover: () => discover(nodes),
+    close() {
+      for (const node of nodes) node.close();
+    },
+  };
+}
