@@ -3,6 +3,8 @@ import { type Usage, usageSchema } from "../../src/contract/server-api.js";
 import { buildApp } from "../../src/server/app.js";
 import { readConfig } from "../../src/server/config/index.js";
 import type { AppDependencies } from "../../src/server/lib/app-dependencies.js";
+import { asRequestLimiter } from "../../src/targets/request-limiter.js";
+import { resolveTarget } from "../../src/targets/resolve.js";
 import type { Decision, Limiter } from "../../src/targets/types.js";
 
 export const ALLOWED: Decision = { outcome: "allowed" };
@@ -29,10 +31,14 @@ class FakeLimiter implements Limiter {
 export function fakeApp(mode = "memory", client: Partial<AppDependencies["client"]> = {}) {
   const standard = new FakeLimiter();
   const exhausted = new FakeLimiter();
+  const { spec } = readConfig({ MODE: mode, RUN_NONCE: "nonce-1", COMPUTATION_COMPLEXITY: "2" });
+  const resolution = resolveTarget(spec.target.text);
+  if ("skip" in resolution) throw new Error(resolution.skip);
   const app = buildApp({
-    config: readConfig({ MODE: mode, RUN_NONCE: "nonce-1", COMPUTATION_COMPLEXITY: "2" }),
+    spec,
+    target: resolution.target,
     client: { settings: { protocol: "RESP2" }, storeVersion: async () => undefined, ...client },
-    limiters: mode === "none" ? undefined : { standard, exhausted, version: "11.4.0" },
+    limiter: mode === "none" ? undefined : asRequestLimiter({ standard, exhausted, version: "11.4.0" }),
   });
   const get = (url: string): Promise<LightMyRequestResponse> =>
     app.inject({ url, remoteAddress: "10.1.2.3" });

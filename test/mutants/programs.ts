@@ -28,17 +28,17 @@ export const programs: readonly Mutant[] = [
   // src/probe
   {
     what: "a field of INFO that contains a colon is cut off",
-    file: "src/probe/store-nodes.ts",
+    file: "src/targets/stores/resp/nodes.ts",
     find: 'const colon = line.indexOf(":");',
     replace: 'const colon = line.lastIndexOf(":");',
-    test: "test/unit/probe/store-nodes.test.ts",
+    test: "test/unit/targets/stores/waiting.test.ts",
   },
   {
     what: "a wait for a store never ends",
-    file: "src/probe/store-nodes.ts",
+    file: "src/targets/stores/wait-until.ts",
     find: "if (Date.now() > deadlineMs)",
     replace: "if (Date.now() < 0)",
-    test: "test/unit/probe/store-nodes.test.ts",
+    test: "test/unit/targets/stores/waiting.test.ts",
   },
   {
     what: "a probe does not end with its owner",

@@ -64,7 +64,7 @@ describe("a server on a Valkey of one node", () => {
     expect(await running.usage()).toMatchObject({
       requests: 400,
       in_flight: 0,
-      consumes: { allowed: 2 * POINTS, limited: 400 - 2 * POINTS, failed: 0 },
+      consumes: { calls: 400, allowed: 2 * POINTS, limited: 400 - 2 * POINTS, failed: 0 },
     });
     expect((await store.scriptCalls()).evalsha).toBe(400);
   });
@@ -75,7 +75,7 @@ describe("a server on a Valkey of one node", () => {
     const admitted = await running.request("/light?userId=a&userId=b&userId=c");
     const denied = await running.request("/light?userId=a&userId=exhausted-b");
     expect([admitted.status, denied.status]).toEqual([200, 429]);
-    expect((await running.usage()).consumes).toEqual({ allowed: 4, limited: 1, failed: 0 });
+    expect((await running.usage()).consumes).toEqual({ calls: 5, allowed: 4, limited: 1, failed: 0 });
     expect((await store.scriptCalls()).evalsha).toBe(5);
   });
 
@@ -105,7 +105,7 @@ describe("a server on a Valkey of one node", () => {
     await until(async () => (await running.usage()).in_flight === 2000);
     store.resume();
     expect(count(await statuses, 200)).toBe(2000);
-    expect((await running.usage()).consumes).toEqual({ allowed: 4000, limited: 0, failed: 0 });
+    expect((await running.usage()).consumes).toEqual({ calls: 4000, allowed: 4000, limited: 0, failed: 0 });
   });
 
   test("keeps a request in flight until its consume is finished, also when its client is gone", async () => {
@@ -119,7 +119,7 @@ describe("a server on a Valkey of one node", () => {
     expect((await running.usage()).in_flight).toBe(1);
     store.resume();
     await until(async () => (await running.usage()).in_flight === 0);
-    expect((await running.usage()).consumes).toEqual({ allowed: 1, limited: 0, failed: 0 });
+    expect((await running.usage()).consumes).toEqual({ calls: 1, allowed: 1, limited: 0, failed: 0 });
   });
 
   test("answers 503 when the store died, never 429, and works again once it is back", async () => {

@@ -42,6 +42,7 @@ describe("a server on a Valkey cluster", () => {
     const calls = await Promise.all(cluster.primaries.map((node) => node.scriptCalls()));
     expect(calls.reduce((total, { evalsha }) => total + evalsha, 0)).toBe(10 * 2 * POINTS);
     expect((await running.usage()).consumes).toEqual({
+      calls: 10 * 2 * POINTS,
       allowed: 10 * POINTS,
       limited: 10 * POINTS,
       failed: 0,

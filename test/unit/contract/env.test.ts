@@ -3,7 +3,7 @@ import { decimalNumber, formatNodes, parseNodes, readEnv, wholeNumber } from "..
 import { EXIT } from "../../../src/contract/errors.js";
 import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
 import { decodeProbeEnv, parseProbeRequest } from "../../../src/contract/probe-env.js";
-import { encodeRunSpec } from "../../../src/contract/run-spec.js";
+import { encodeRunSpec, runSpec } from "../../../src/contract/run-spec.js";
 import { expectFailure } from "../../helpers/errors.js";
 
 describe("reading an environment", () => {
@@ -135,16 +135,32 @@ describe("the probe's environment", () => {
       PROBE_TIMEOUT: "2.5",
     };
     expect(decodeProbeEnv(env)).toEqual({
-      nodes: [{ host: "127.0.0.1", port: 7001 }],
-      store: "redis",
-      topology: "cluster",
+      spec: {
+        store: { id: "redis", topology: "cluster", nodes: [{ host: "127.0.0.1", port: 7001 }] },
+        plugins: [],
+      },
       timeoutS: 2.5,
       access: {},
     });
   });
 
+  test("gives way to a run spec; credentials alone come from STORE_URL, which names a node that nothing else names", () => {
+    const store = { id: "redis", topology: "standalone", nodes: [] };
+    const spec = runSpec({
+      run_nonce: "n-1",
+      target: { text: "ioredis@redis:standalone", label: "ioredis" },
+      store,
+      key_prefix: "rl",
+      plugins: ["/tmp/a.js"],
+    });
+    const env = { PROBE_STORE: "valkey", PLUGINS: "/tmp/b.js", STORE_URL: "redis://:secret@10.0.0.1:7001" };
+    expect(decodeProbeEnv({ ...env, ...encodeRunSpec(spec) })).toMatchObject({
+      spec: { store: { ...store, nodes: [{ host: "10.0.0.1", port: 7001 }] }, plugins: ["/tmp/a.js"] },
+      access: { password: "secret" },
+    });
+  });
+
   test.each([
-    [{}, "PROBE_NODES is not set"],
     [{ PROBE_NODES: "127.0.0.1" }, "host:port"],
     [{ PROBE_NODES: "a:1;rm -rf x" }, "host:port"],
     [{ PROBE_NODES: "a:1", PROBE_STORE: "../x" }, "PROBE_STORE="],
@@ -158,8 +174,6 @@ describe("a request to a serving probe", () => {
   const request = {
     actions: ["read"],
     nodes: [{ host: "127.0.0.1", port: 7001 }],
-    store: "valkey",
-    topology: "standalone",
     timeout_s: 10,
   };
 

@@ -13,7 +13,7 @@ describe("keys", () => {
     const { get, standard, usage } = fakeApp();
     expect((await get("/light?userId=a&other=x&userId=b%20c&userId=a")).statusCode).toBe(200);
     expect(standard.keys).toEqual(["a", "b c", "a"]);
-    expect((await usage()).consumes).toEqual({ allowed: 3, limited: 0, failed: 0 });
+    expect((await usage()).consumes).toEqual({ calls: 3, allowed: 3, limited: 0, failed: 0 });
   });
 
   test("a key with the exhausted prefix goes to the limiter with 0 points", async () => {
@@ -85,7 +85,7 @@ describe("answers", () => {
     const answer = await get("/light?userId=a&userId=b&userId=c&userId=d");
     expect(answer.statusCode).toBe(429);
     expect(answer.headers).toMatchObject({ "retry-after": "9", "x-ratelimit-limit": "2" });
-    expect((await usage()).consumes).toEqual({ allowed: 1, limited: 3, failed: 0 });
+    expect((await usage()).consumes).toEqual({ calls: 4, allowed: 1, limited: 3, failed: 0 });
   });
 
   test("a store failure is 503, is counted separately, and outweighs a denial", async () => {
@@ -95,7 +95,7 @@ describe("answers", () => {
     expect(answer.statusCode).toBe(503);
     expect(answer.headers).not.toHaveProperty("retry-after");
     expect(answer.json()).toHaveProperty("error");
-    expect((await usage()).consumes).toEqual({ allowed: 0, limited: 1, failed: 1 });
+    expect((await usage()).consumes).toEqual({ calls: 2, allowed: 0, limited: 1, failed: 1 });
   });
 
   test("descriptors are consumed at the same time", async () => {

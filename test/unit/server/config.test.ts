@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { BenchError, EXIT } from "../../../src/contract/errors.js";
-import { encodeServerEnv } from "../../../src/contract/server-env.js";
+import { encodeRunSpec, runSpec } from "../../../src/contract/run-spec.js";
 import { readConfig } from "../../../src/server/config/index.js";
-import { resolveTarget } from "../../../src/targets/resolve.js";
 
-const target = (environment: Record<string, string>) => readConfig(environment).target.text;
+const target = (environment: Record<string, string>) => readConfig(environment).spec.target.text;
 
 describe("the target of MODE and the other variables", () => {
   test.each([
@@ -28,38 +27,60 @@ describe("the target of MODE and the other variables", () => {
     expect(target(environment)).toBe(text);
   });
 
-  test.each(["valkey-glide", "iovalkey:cluster", "ioredis", "ioredis@valkey:cluster", "memory", "none"])(
-    "%s survives the way through the environment",
-    (text) => {
-      const resolution = resolveTarget(text);
-      if (!("target" in resolution)) throw new Error(resolution.skip);
-      const nodes = [
-        { host: "127.0.0.1", port: 7001 },
-        { host: "127.0.0.1", port: 7002 },
-      ];
-      const limits = { points: 7, window_s: 8, block_s: 9 };
-      const environment = encodeServerEnv({
-        target: resolution.target,
-        nodes,
-        limits,
-        complexity: 3,
-        runNonce: "n-1",
-      });
-      const config = readConfig(environment);
-      expect(config).toMatchObject({ target: resolution.target, limits, complexity: 3, runNonce: "n-1" });
-      const { topology } = resolution.target;
-      const expected = topology === "cluster" ? nodes : nodes.slice(0, topology === "standalone" ? 1 : 0);
-      expect(config.place.nodes).toEqual(expected);
-    },
-  );
-
   test("has the defaults of the specification", () => {
-    expect(readConfig({})).toMatchObject({
-      host: "127.0.0.1",
-      port: 3001,
-      logLevel: "silent",
-      place: { nodes: [{ host: "127.0.0.1", port: 6379 }] },
+    expect(readConfig({}).spec).toMatchObject({
+      server: { host: "127.0.0.1", port: 3001, log_level: "silent", complexity: 10 },
+      limits: { points: 100, window_s: 60, block_s: 0 },
+      store: { id: "valkey", topology: "standalone", nodes: [{ host: "127.0.0.1", port: 6379 }] },
     });
+  });
+
+  test.each([
+    [{ MODE: "memcached" }, [{ host: "127.0.0.1", port: 11_211 }]],
+    [
+      { MODE: "memcached", MEMCACHED_HOST: "cache", MEMCACHED_PORT: "7", VALKEY_HOST: "x" },
+      [{ host: "cache", port: 7 }],
+    ],
+    [{ MODE: "ioredis", REDIS_HOST: "store", REDIS_PORT: "7" }, [{ host: "store", port: 7 }]],
+    [{ MODE: "iovalkey", STORE_URL: "redis://10.0.0.1:7" }, [{ host: "10.0.0.1", port: 7 }]],
+    [
+      { MODE: "iovalkey:cluster", VALKEY_CLUSTER_NODES: "a:1,b:2" },
+      [
+        { host: "a", port: 1 },
+        { host: "b", port: 2 },
+      ],
+    ],
+    [{ MODE: "memory" }, []],
+  ])("%j has its store at %j", (environment, nodes) => {
+    expect(readConfig(environment as Record<string, string>).spec.store.nodes).toEqual(nodes);
+  });
+});
+
+describe("a run spec", () => {
+  const server = { host: "127.0.0.2", port: 0, complexity: 3, log_level: "silent" };
+  const spec = runSpec({
+    run_nonce: "n-1",
+    target: { text: "ioredis@valkey:standalone", label: "ioredis@valkey" },
+    limits: { points: 7, window_s: 8, block_s: 9 },
+    store: { id: "valkey", topology: "standalone", nodes: [{ host: "127.0.0.1", port: 7001 }] },
+    key_prefix: "mine",
+    plugins: [],
+    server,
+  });
+
+  test("is taken as it is; other variables are ignored, except the credentials of the store", () => {
+    const environment = {
+      ...encodeRunSpec(spec),
+      MODE: "nope",
+      PORT: "1",
+      STORE_URL: "redis://:secret@10.0.0.1",
+    };
+    expect(readConfig(environment)).toEqual({ spec, access: { password: "secret" } });
+  });
+
+  test.each(["limits", "server"])("without %s is bad usage that says so", (member) => {
+    const { [member as "limits"]: _left, ...rest } = spec;
+    expect(() => readConfig({ RUN_SPEC: JSON.stringify(rest) })).toThrow(`RUN_SPEC: ${member} is missing`);
   });
 });
 
@@ -79,7 +100,9 @@ describe("errors in one line that names the variable", () => {
     [{ MODE: "a\nb" }, ["MODE: ", "not of the form"]],
     [{ MODE: "-rf" }, ["MODE: ", "not of the form"]],
     [{ MODE: "x".repeat(300) }, ["MODE="]],
-    [{ STORE: "memcached" }, ["STORE=", "valkey or redis"]],
+    [{ STORE: "mongo" }, ["STORE=", "valkey, redis or memcached"]],
+    [{ STORE: "memcached", MODE: "ioredis" }, ["MODE=ioredis contradicts STORE=memcached"]],
+    [{ MODE: "memcached", USE_MEMCACHED_CLUSTER: "1" }, ["USE_MEMCACHED_CLUSTER", "standalone only"]],
     [{ MODE: "iovalkey", STORE: "redis" }, ["MODE=iovalkey", "STORE=redis", "valkey only"]],
     [{ MODE: "valkey-glide", USE_REDIS_CLUSTER: "true" }, ["MODE=valkey-glide", "USE_REDIS_CLUSTER=true"]],
     [{ MODE: "memory", USE_VALKEY_CLUSTER: "true" }, ["MODE=memory", "USE_VALKEY_CLUSTER=true"]],

@@ -13,10 +13,10 @@ describe("/usage", () => {
       });
     const answer = get("/light");
     while (standard.keys.length === 0) await new Promise(setImmediate);
-    expect(await usage()).toMatchObject({ requests: 1, in_flight: 1, consumes: { allowed: 0 } });
+    expect(await usage()).toMatchObject({ requests: 1, in_flight: 1, consumes: { calls: 1, allowed: 0 } });
     decide(ALLOWED);
     expect((await answer).statusCode).toBe(200);
-    expect(await usage()).toMatchObject({ requests: 1, in_flight: 0, consumes: { allowed: 1 } });
+    expect(await usage()).toMatchObject({ requests: 1, in_flight: 0, consumes: { calls: 1, allowed: 1 } });
   });
 
   test("counters only grow, and carry the run's nonce", async () => {

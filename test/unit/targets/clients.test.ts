@@ -3,6 +3,8 @@ import { clients } from "../../../src/targets/clients/index.js";
 import { limiters } from "../../../src/targets/limiters/index.js";
 import { packageVersion } from "../../../src/targets/package-version.js";
 import { findStore, findTopology } from "../../../src/targets/resolve.js";
+import { engines, findEngine } from "../../../src/targets/stores/engines.js";
+import { stores } from "../../../src/targets/stores/index.js";
 
 /** Loading any of them fails this file: listing clients and limiters must load no library. */
 const refuse = vi.hoisted(() => (name: string) => () => {
@@ -12,6 +14,7 @@ vi.mock("ioredis", refuse("ioredis"));
 vi.mock("iovalkey", refuse("iovalkey"));
 vi.mock("@valkey/valkey-glide", refuse("@valkey/valkey-glide"));
 vi.mock("redis", refuse("redis"));
+vi.mock("memcached", refuse("memcached"));
 vi.mock("rate-limiter-flexible", refuse("rate-limiter-flexible"));
 vi.mock("@fastify/rate-limit", refuse("@fastify/rate-limit"));
 vi.mock("fastify", refuse("fastify"));
@@ -37,6 +40,7 @@ test("each default store is the store for which the client was made", () => {
     iovalkey: "valkey",
     ioredis: "redis",
     "node-redis": "redis",
+    memcached: "memcached",
     none: "none",
     memory: "memory",
   });
@@ -48,6 +52,7 @@ test("a package's version is the installed one, even if the package does not exp
     "iovalkey",
     "@valkey/valkey-glide",
     "redis",
+    "memcached",
     "rate-limiter-flexible",
     "@fastify/rate-limit",
     "fastify",
@@ -64,4 +69,20 @@ test("the controls open without a store", async () => {
     expect(open.settings).toEqual({});
     await open.close();
   }
+});
+
+test("a store with a program has an engine, and the engines start its nodes with their address", () => {
+  for (const store of stores) expect(Boolean(store.program)).toBe(Boolean(store.engine));
+  const standalone = findTopology("standalone");
+  const node = { bind: "127.0.0.1", port: 7001, secondPort: 7002, folder: "/tmp/node" };
+  expect(engines.map(({ id }) => id)).toEqual(["resp", "memcached"]);
+  const memcached = findEngine("memcached").nodeArguments(findStore("memcached"), standalone, node);
+  expect(memcached.join(" ")).toBe("-l 127.0.0.1 -p 7001 -u nobody -m 1024 -c 4096 -t 2 -U 0");
+  const resp = findEngine("resp");
+  const alone = resp.nodeArguments(findStore("valkey"), standalone, node).join(" ");
+  expect(alone).toMatch(/^--port 7001 --bind 127.0.0.1 --dir \/tmp\/node /);
+  expect(alone).not.toContain("cluster");
+  const clustered = resp.nodeArguments(findStore("valkey"), findTopology("cluster"), node).join(" ");
+  expect(clustered).toContain("--cluster-port 7002");
+  expect(clustered).toContain("--cluster-enabled yes");
 });

@@ -2,6 +2,7 @@ import { expect, test, vi } from "vitest";
 import { fastifyRateLimit } from "../../../src/targets/limiters/fastify-rate-limit.js";
 import { findClient } from "../../../src/targets/resolve.js";
 import type { OpenClient } from "../../../src/targets/types.js";
+import { pairOf } from "../../helpers/limiter-pair.js";
 
 const LIMITS = { points: 3, window_s: 60, block_s: 0 };
 const memory = findClient("memory");
@@ -10,8 +11,7 @@ const ioredis = findClient("ioredis");
 async function inMemory() {
   const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
   const created = await fastifyRateLimit.create(client, memory, LIMITS);
-  if (!created) throw new Error("it always limits");
-  return created;
+  return pairOf(created);
 }
 
 type Reply = (error: Error | null, answer?: [number, number]) => void;
@@ -74,6 +74,7 @@ test("both limiters run one script on the same key; it is loaded on every shard 
     ["mine:two", 60_000, 0],
   ]);
   expect(vi.mocked(handle.del as () => void).mock.calls).toEqual([["mine:one"], ["mine:two"]]);
+  expect(created?.preloadConsumes).toBe(asked.length);
   expect(created?.script).toMatchObject({
     kind: "evalsha",
     name_or_sha1: expect.stringMatching(/^[0-9a-f]{40}$/),
@@ -88,8 +89,8 @@ test("a failing store is an error at the start, and later the outcome failed, ne
   const { client } = scripted((_key, reply) => (breaks ? reply(failure) : reply(null, [1, 60_000])));
   const created = await fastifyRateLimit.create(client, ioredis, LIMITS);
   breaks = true;
-  expect(await created?.standard.consume("a")).toEqual({ outcome: "failed", error: failure });
-  expect(await created?.exhausted.consume("a")).toEqual({ outcome: "failed", error: failure });
+  expect(await pairOf(created).standard.consume("a")).toEqual({ outcome: "failed", error: failure });
+  expect(await pairOf(created).exhausted.consume("a")).toEqual({ outcome: "failed", error: failure });
 });
 
 test("an unsupported client is a named defect, and a block is unsupported", async () => {
@@ -98,4 +99,15 @@ test("an unsupported client is a named defect, and a block is unsupported", asyn
   await expect(fastifyRateLimit.create(client, glide, LIMITS)).rejects.toThrow("no store for valkey-glide");
   expect(fastifyRateLimit.unsupportedReason?.(LIMITS)).toBeUndefined();
   expect(fastifyRateLimit.unsupportedReason?.({ ...LIMITS, block_s: 7 })).toContain("7 s");
+});
+
+test("a cost other than one is a failure that says so, and counts nothing", async () => {
+  const { standard } = await inMemory();
+  expect(await standard.consume("a", 2)).toMatchObject({
+    outcome: "failed",
+    error: new Error("@fastify/rate-limit counts requests: a cost of 2 is not possible"),
+  });
+  const outcomes = [];
+  for (let n = 0; n < 4; n++) outcomes.push((await standard.consume("a", 1)).outcome);
+  expect(outcomes).toEqual(["allowed", "allowed", "allowed", "limited"]);
 });

@@ -2,6 +2,7 @@ import { expect, test, vi } from "vitest";
 import { rateLimiterFlexible } from "../../../src/targets/limiters/rate-limiter-flexible.js";
 import { describeClient, findClient, resolveTarget } from "../../../src/targets/resolve.js";
 import type { ClientDescription, OpenClient } from "../../../src/targets/types.js";
+import { pairOf } from "../../helpers/limiter-pair.js";
 
 const LIMITS = { points: 3, window_s: 60, block_s: 0 };
 const memory = findClient("memory");
@@ -15,8 +16,7 @@ function targetOf(text: string) {
 async function inMemory(limits = LIMITS) {
   const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
   const created = await rateLimiterFlexible.create(client, memory, limits);
-  if (!created) throw new Error("rate-limiter-flexible always limits");
-  return created;
+  return pairOf(created);
 }
 
 /** A connection of ioredis's kind that answers the script with what the test says, and notes what it was asked. */
@@ -76,7 +76,8 @@ test("the scripts are loaded on every shard, one after the other, and the keys a
     open--;
     return [1, 60_000];
   });
-  await rateLimiterFlexible.create(client, findClient("iovalkey"), LIMITS);
+  const created = await rateLimiterFlexible.create(client, findClient("iovalkey"), LIMITS);
+  expect(created?.preloadConsumes).toBe(asked.length);
   const keys = asked.map(([key]) => key);
   expect(keys).toEqual(["rl:one", "rl:one", "rl:two", "rl:two", "rl:three", "rl:three"]);
   expect(most).toBe(1);
@@ -96,8 +97,8 @@ test.each(["iovalkey", "ioredis"])(
     const { client } = scripted(() => (broken ? Promise.reject(failure) : Promise.resolve([1, 60_000])));
     const created = await rateLimiterFlexible.create(client, findClient(id), LIMITS);
     broken = true;
-    expect(await created?.standard.consume("a")).toEqual({ outcome: "failed", error: failure });
-    expect(await created?.exhausted.consume("a")).toEqual({ outcome: "failed", error: failure });
+    expect(await pairOf(created).standard.consume("a")).toEqual({ outcome: "failed", error: failure });
+    expect(await pairOf(created).exhausted.consume("a")).toEqual({ outcome: "failed", error: failure });
   },
 );
 
@@ -106,7 +107,7 @@ test("a rejection that is neither an answer nor an error is a failure, not a den
   const { client } = scripted(() => (broken ? Promise.reject("odd") : Promise.resolve([1, 60_000])));
   const created = await rateLimiterFlexible.create(client, findClient("iovalkey"), LIMITS);
   broken = true;
-  expect(await created?.standard.consume("a")).toMatchObject({ outcome: "failed" });
+  expect(await pairOf(created).standard.consume("a")).toMatchObject({ outcome: "failed" });
 });
 
 test("a client without a class, and a class that the library does not have, are named defects", async () => {
@@ -136,4 +137,26 @@ test("a class that hides its script is a defect, not a limiter with an unknown s
     flexible: { className: "RateLimiterMemory", script: { kind: "eval" } },
   } as const;
   await expect(rateLimiterFlexible.create(client, hidden, LIMITS)).rejects.toThrow("names no script");
+});
+
+test("a request may cost more than one point", async () => {
+  const { standard } = await inMemory();
+  expect((await standard.consume("a", 2)).outcome).toBe("allowed");
+  expect((await standard.consume("a", 2)).outcome).toBe("limited");
+});
+
+test("a consume that gets no answer in time has failed, where the client's library may never answer", async () => {
+  let answers = true;
+  const { client } = scripted(() =>
+    answers ? Promise.resolve([1, 60_000]) : new Promise<never>(() => undefined),
+  );
+  const description = findClient("iovalkey");
+  const flexible = { className: "RateLimiterRedis", timeoutMs: 20 };
+  const { standard } = pairOf(await rateLimiterFlexible.create(client, { ...description, flexible }, LIMITS));
+  expect((await standard.consume("a")).outcome).toBe("allowed");
+  answers = false;
+  expect(await standard.consume("a")).toMatchObject({
+    outcome: "failed",
+    error: new Error("no answer within 20 ms"),
+  });
 });

@@ -1,8 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { clients } from "../../../src/targets/clients/index.js";
+import { limiters } from "../../../src/targets/limiters/index.js";
 import { options } from "../../../src/targets/options.js";
-import { describeClient, resolveTarget, unsupportedReason } from "../../../src/targets/resolve.js";
+import { describeClient, resolveTarget, unsupportedLimits } from "../../../src/targets/resolve.js";
+import type { LimiterDescription } from "../../../src/targets/types.js";
 import { expectFailure } from "../../helpers/errors.js";
 
 const target = (text: string, available?: (store: string) => boolean) => {
@@ -30,6 +32,7 @@ describe("a target with options", () => {
     ["node-redis@valkey:cluster", "node-redis@valkey:cluster", "node-redis@valkey:cluster"],
     ["iovalkey+autopipelining", "iovalkey@valkey:standalone+autopipelining", "iovalkey+autopipelining"],
     ["ioredis~5.6.1", "ioredis~5.6.1@redis:standalone", "ioredis~5.6.1"],
+    ["memcached", "memcached@memcached:standalone", "memcached"],
     [
       "ioredis~5.6.1@valkey+same-script+rate-limiter-flexible~7.1.1",
       "ioredis~5.6.1@valkey:standalone+rate-limiter-flexible~7.1.1+same-script",
@@ -99,6 +102,12 @@ describe("an impossible target is a skip with its reason", () => {
     ["ioredis+same-script+fastify-rate-limit", "does not support +same-script", "limiter fastify-rate-limit"],
     ["memory+autopipelining", "memory does not support +autopipelining", "no connection"],
     ["memory@valkey", "memory cannot use valkey"],
+    ["memcached:cluster", "memcached runs standalone only"],
+    ["memcached@valkey", "memcached cannot use valkey"],
+    ["ioredis@memcached", "ioredis cannot use memcached"],
+    ["memcached+same-script", "memcached does not support +same-script", "no script"],
+    ["memcached+fastify-rate-limit", "memcached does not support +fastify-rate-limit"],
+    ["memcached+autopipelining", "memcached does not support +autopipelining", "no switch"],
   ])("%s", (text, ...parts) => {
     for (const part of parts) expect(skip(text)).toContain(part);
   });
@@ -170,6 +179,16 @@ test("each option is listed once and says what it changes", () => {
 });
 
 test("a limiter of a plugin may give its reason under the former name, lacks", () => {
-  const limiter = { id: "own", create: async () => undefined, lacks: () => "no such window" };
-  expect(unsupportedReason(limiter, { points: 1, window_s: 1, block_s: 0 })).toBe("no such window");
+  const own = { id: "own", create: async () => undefined, lacks: () => "no such window" };
+  (limiters as LimiterDescription[]).push(own);
+  onTestFinished(() => void (limiters as LimiterDescription[]).pop());
+  const limits = { points: 1, window_s: 1, block_s: 0 };
+  expect(unsupportedLimits({ ...target("ioredis"), limiter: "own" }, limits)).toBe("no such window");
+});
+
+test("a block is unsupported where it could not be told from a decision", () => {
+  const limits = { points: 1, window_s: 1, block_s: 0 };
+  expect(unsupportedLimits(target("memcached"), limits)).toBeUndefined();
+  expect(unsupportedLimits(target("memcached"), { ...limits, block_s: 7 })).toContain("7 s");
+  expect(unsupportedLimits(target("ioredis"), { ...limits, block_s: 7 })).toBeUndefined();
 });

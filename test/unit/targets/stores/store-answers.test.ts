@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { shardKeys } from "../../../src/targets/clients/shard-keys.js";
-import { versionFromInfo } from "../../../src/targets/stores/resp.js";
+import { shardKeys } from "../../../../src/targets/clients/shard-keys.js";
+import { versionFromInfo } from "../../../../src/targets/stores/resp/version.js";
 
 const VALKEY = "# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.1.2\r\n";
 const REDIS = "# Server\r\nredis_version:8.0.2\r\nredis_mode:standalone\r\n";

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { EXIT } from "../../../src/contract/errors.js";
-import { parseFields, waitUntil } from "../../../src/probe/store-nodes.js";
-import { expectFailure } from "../../helpers/errors.js";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { parseFields } from "../../../../src/targets/stores/resp/nodes.js";
+import { waitUntil } from "../../../../src/targets/stores/wait-until.js";
+import { expectFailure } from "../../../helpers/errors.js";
 
 test("INFO's lines become fields; values keep their colons, headings are none", () => {
   const fields = parseFields("# Server\r\nredis_version:7.2.4\r\nexecutable:/a:b\r\n\r\nempty:\r\n:odd\r\n");
