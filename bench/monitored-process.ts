@@ -11,7 +11,7 @@ const { URL: url = "", SECONDS: seconds = "5", PIDS: pids = "", MONITOR: on } = 
 await readUsage(url);
 // The start is not part of the cost of monitoring.
 await sleep(1500);
-const monitor = on === "1" ? new ServerMonitor(url) : undefined;
+const monitor = on === "1" ? new ServerMonitor([url]) : undefined;
 await monitor?.start();
 const before = process.cpuUsage();
 const watched = pids.split(",").map(Number);

@@ -178,6 +178,8 @@ export interface StoreDescription {
   decisionCommands?: readonly string[];
   /** A store whose clients can use this one, too, when a target names it: how a plugin's store gets its clients. */
   compatibleWith?: string;
+  /** Threads of a node that execute commands; absent: one. */
+  commandThreads?: number;
   /** Evidence that this store cannot give although its engine can read it. */
   withoutEvidence?: readonly EvidenceName[];
 }
@@ -198,8 +200,6 @@ export interface StoreEngine {
   defaultPort: number;
   /** The arguments of the program of one node. */
   nodeArguments(store: StoreDescription, topology: TopologyDescription, node: NodeAllocation): string[];
-  /** Threads of a node that execute commands. */
-  commandThreads: number;
   /** Evidence that it can read. */
   evidence: readonly EvidenceName[];
   /**

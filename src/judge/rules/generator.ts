@@ -1,4 +1,5 @@
 import type { MeasuredResult } from "../../contract/result.js";
+import { usesStore } from "../../contract/target.js";
 import { answered, failed } from "../counts.js";
 import type { Rule } from "../evidence.js";
 
@@ -46,9 +47,14 @@ const LITTLE_TOLERANCE = 0.05;
 /** M7: Little's law; in a closed loop every connection always has one request in flight. */
 export const littlesLaw: Rule = {
   id: "M7",
-  check({ request, requests, latency, counts }) {
+  check({ request, requests, latency, counts, configuration }) {
     if (isOpenLoop(request))
       return { severity: "not applicable", text: "open loop: connections may be idle" };
+    if (request.layer === "limiter" && configuration && !usesStore(configuration.target))
+      return {
+        severity: "not applicable",
+        text: "decisions in the client's own process are never in flight",
+      };
     const { connections } = request.load;
     if (!latency || answered(counts) < 20 * connections || failed(counts) > 0) {
       return { severity: "not applicable", text: "too few answers, or failures among them" };

@@ -19,7 +19,6 @@ import { requireKnown } from "../../targets/did-you-mean.js";
 import { groups } from "../../targets/groups.js";
 import {
   type Availability,
-  findLimiter,
   parseLimiterText,
   resolveTarget,
   unsupportedLimits,

@@ -5,7 +5,6 @@ import { roleId } from "../../contract/role.js";
 import { type ProbeReport, probeReportSchema, type StoreEvidence } from "../../contract/store.js";
 import type { RunningPart, Runtime } from "../../runtimes/types.js";
 import { findStore, findTopology } from "../../targets/resolve.js";
-import { findEngine } from "../../targets/stores/engines.js";
 import { discoveryPart, type ExternalStore, PROBE, type RunSettings } from "./layout.js";
 import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
 
@@ -76,9 +75,8 @@ export function storeOf(
   supervisor: PartSupervisor,
 ): RunStore {
   const { target } = configuration;
-  const { engine } = findStore(target.store);
+  const { engine, commandThreads = 1 } = findStore(target.store);
   if (engine === undefined) return noStore;
-  const { commandThreads } = findEngine(engine);
   const { replicas, primaries } = findTopology(target.topology);
   return external
     ? new ExternalRunStore(external, commandThreads, supervisor)
@@ -146,7 +144,7 @@ abstract class ProbedStore implements RunStore {
     } catch (error) {
       if (!(error instanceof ProbeEnded)) throw error;
       throw this.#isMeasuring
-        ? new PartFailed(PROBE, `store: ${error.message}`)
+        ? new PartFailed("store", error.message)
         : environmentError(`store: ${error.message}`);
     }
   }

@@ -26,6 +26,7 @@ const memcached: StoreDescription = {
   // Its default of 64 MB is full after seconds of fresh keys. Connections and threads as docs/clients.md says; no UDP.
   arguments: ["-m", "1024", "-c", "4096", "-t", "2", "-U", "0"],
   topologies: ["standalone"],
+  commandThreads: 2,
 };
 
 /** Counters in the server's own process. */

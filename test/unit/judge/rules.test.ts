@@ -206,6 +206,18 @@ describe("at the limiter layer", () => {
     });
   });
 
+  test("Little's law has no subject where the limiter is in the client's own process", () => {
+    const run = limiterLayerEvidence();
+    const memory = { ...configuration.target, store: "memory" };
+    run.configuration = { ...configuration, layer: "limiter", target: memory };
+    serverOf(run).target = memory.text;
+    if (run.latency) run.latency.average = 0.001;
+    expect(judge(run)).toMatchObject({
+      status: "valid",
+      not_applicable: [{ rule: "M6" }, { rule: "M7" }, {}, {}],
+    });
+  });
+
   test("the store also counted the consumes that loaded the scripts", () => {
     const run = limiterLayerEvidence();
     serverOf(run).preload_consumes = 2;
