@@ -12,7 +12,7 @@ interface Thing {
 const things = {
   valkey: { find: () => storeProgram("valkey"), fix: "run scripts/setup.sh --dev, or set VALKEY_SERVER" },
   redis: { find: () => storeProgram("redis"), fix: "install redis-server, or set REDIS_SERVER" },
-  memcached: { find: () => programOnPath("memcached"), fix: "install memcached" },
+  memcached: { find: () => storeProgram("memcached"), fix: "install memcached, or set MEMCACHED_SERVER" },
   chromium: { find: browserProgram, fix: "install chromium, or set CHROMIUM" },
   zsh: { find: () => programOnPath("zsh"), fix: "install zsh" },
   actionlint: { find: actionlint, fix: "run scripts/ci/actionlint.sh --install, with Go" },

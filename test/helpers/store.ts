@@ -6,19 +6,22 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { freePort } from "../../src/runtimes/local/ports.js";
+import { MemcachedNode } from "../../src/targets/stores/memcached/node.js";
 import { isProgram, programOnPath } from "./programs.js";
 
-export type StoreKind = "valkey" | "redis";
+export type StoreKind = "valkey" | "redis" | "memcached";
 
 /**
- * The server program that integration tests run: $VALKEY_SERVER or $REDIS_SERVER, else the one on PATH, else (for
- * Valkey) the one that the project's Python packages carry. Undefined where there is none.
+ * The server program that integration tests run: $VALKEY_SERVER, $REDIS_SERVER or $MEMCACHED_SERVER, else the one on
+ * PATH, else (for Valkey) the one that the project's Python packages carry. Undefined where there is none.
  */
 export function storeProgram(kind: StoreKind): string | undefined {
-  const name = `${kind}-server`;
+  const name = programName(kind);
   const named = process.env[`${kind.toUpperCase()}_SERVER`];
   return [named, programOnPath(name), ...embedded(name)].find((file) => file && isProgram(file));
 }
+
+const programName = (kind: StoreKind): string => (kind === "memcached" ? kind : `${kind}-server`);
 
 function embedded(name: string): string[] {
   const lib = fileURLToPath(new URL("../../.venv/lib", import.meta.url));
@@ -68,14 +71,18 @@ export class TestStore {
   async run(): Promise<void> {
     const program = storeProgram(this.kind);
     if (!program) {
-      const name = `${this.kind}-server`;
       throw new Error(
-        `no ${name}: set ${this.kind.toUpperCase()}_SERVER or install one (see CONTRIBUTING.md)`,
+        `no ${programName(this.kind)}: set ${this.kind.toUpperCase()}_SERVER or install one (see CONTRIBUTING.md)`,
       );
     }
-    const fixed = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder];
-    const clean = ["--save", "", "--appendonly", "no"];
-    this.#process = spawn(program, [...fixed, ...clean, ...this.nodeArguments], { stdio: "ignore" });
+    const fixed =
+      this.kind === "memcached"
+        ? ["-l", "127.0.0.1", "-p", String(this.port), "-U", "0", "-u", "nobody"]
+        : [
+            ...["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder],
+            ...["--save", "", "--appendonly", "no"],
+          ];
+    this.#process = spawn(program, [...fixed, ...this.nodeArguments], { stdio: "ignore" });
     const { promise: failed, reject } = deferred();
     this.#process.once("error", reject);
     this.#process.once("exit", (code) =>
@@ -86,13 +93,24 @@ export class TestStore {
 
   async #answers(): Promise<boolean> {
     try {
+      if (this.kind === "memcached") return (await this.tell("version")).length > 0;
       return (await this.ask((store) => store.ping())) === "PONG";
     } catch {
       return false;
     }
   }
 
-  /** Runs commands over a connection of its own. */
+  /** The lines that a memcached answers, over a connection of its own. */
+  async tell(command: string): Promise<string[]> {
+    const node = new MemcachedNode({ host: "127.0.0.1", port: this.port });
+    try {
+      return await node.call(command);
+    } finally {
+      node.close();
+    }
+  }
+
+  /** Runs commands over a connection of its own; not for memcached. */
   async ask<Answer>(commands: (store: Redis) => Promise<Answer>): Promise<Answer> {
     const store = new Redis(this.port, "127.0.0.1", { lazyConnect: true, retryStrategy: null });
     store.on("error", () => undefined);

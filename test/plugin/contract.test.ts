@@ -3,7 +3,7 @@ import { decodePlugins } from "../../src/contract/plugins.js";
 import { registerPlugins } from "../../src/orchestrator/run/plugins.js";
 import { clients } from "../../src/targets/clients/index.js";
 import { findStore } from "../../src/targets/resolve.js";
-import { clientContract } from "../suites/client.js";
+import { clientContract, hasContract } from "../suites/client.js";
 import { trafficContract } from "../suites/traffic.js";
 
 /** What every client, limiter, option and traffic must do, asked of the plugins that `npm run test:plugin` names. */
@@ -20,7 +20,8 @@ const withStore = own.filter((id) =>
   clients.some((each) => each.id === id && findStore(each.stores[0]).program),
 );
 describe.each(ids("options"))("option %s", (option) => {
-  for (const id of withStore) describe(`on ${id}`, () => clientContract(id, [`+${option}`]));
+  for (const id of withStore.filter((each) => hasContract(each, [`+${option}`])))
+    describe(`on ${id}`, () => clientContract(id, [`+${option}`]));
 });
 
 describe.each(ids("traffic"))("traffic %s", (id) => trafficContract(id));

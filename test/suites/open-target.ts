@@ -11,6 +11,7 @@ import type {
   OpenClient,
   StorePlace,
 } from "../../src/targets/types.js";
+import { pairOf } from "../helpers/limiter-pair.js";
 
 export const LIMITS = { points: 20, window_s: 600, block_s: 0 };
 
@@ -41,9 +42,8 @@ export async function openTarget(target: Target, place: StorePlace, limits = LIM
   const description = describeClient(target);
   const client = await description.open(place);
   try {
-    const limiters = await findLimiter(target.limiter).create(client, description, limits);
-    if (!limiters) throw new Error(`${target.limiter} does not limit`);
-    return { ...limiters, target, description, client };
+    const created = await findLimiter(target.limiter).create(client, description, limits);
+    return { ...pairOf(created), target, description, client };
   } catch (error) {
     await client.close();
     throw error;

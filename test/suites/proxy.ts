@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** A script's answer: an array of two. */
-const SCRIPT_REPLY = "*2\r\n";
+/** What a store answers to a decision: an array of two for a script, or what memcached says of a counter. */
+const DECISION_REPLY = /^(\*2|STORED|\d+)\r\n/;
 
 /** Stands between a client and a store of one node, and can lose a reply. */
 export class LossyProxy {
@@ -24,7 +24,7 @@ export class LossyProxy {
       }
       client.pipe(store);
       store.on("data", (reply) => {
-        if (!this.#loses || !reply.toString("latin1").startsWith(SCRIPT_REPLY)) return client.write(reply);
+        if (!this.#loses || !DECISION_REPLY.test(reply.toString("latin1"))) return client.write(reply);
         this.#loses = false;
         return client.destroy();
       });
@@ -42,7 +42,7 @@ export class LossyProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** The connection of the next script's reply is cut instead: the store has run it, and the client does not know. */
+  /** The connection of the next decision's reply is cut instead: the store has run it, and the client does not know. */
   loseNextReply(): void {
     this.#loses = true;
   }

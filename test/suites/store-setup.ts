@@ -1,4 +1,6 @@
-import type { StorePlace } from "../../src/targets/types.js";
+import { findStore } from "../../src/targets/resolve.js";
+import { findEngine } from "../../src/targets/stores/engines.js";
+import type { StorePlace, StoreSession } from "../../src/targets/types.js";
 import { TestCluster } from "../helpers/cluster.js";
 import { type StoreKind, TestStore } from "../helpers/store.js";
 
@@ -24,7 +26,59 @@ export class StoreSetup {
     return new StoreSetup({ store: kind, topology, nodes: addresses }, nodes, cluster);
   }
 
-  /** Runs a command on every primary. */
+  /** Whether clients run scripts in it. */
+  get hasScripts(): boolean {
+    return this.place.store !== "memcached";
+  }
+
+  /** Empties it and resets its statistics. */
+  async reset(): Promise<void> {
+    if (this.hasScripts) {
+      await this.call("FLUSHALL");
+      await this.call("CONFIG", "RESETSTAT");
+    } else await this.#session((session) => session.reset(Date.now() + 10_000));
+  }
+
+  async #session<Result>(work: (session: StoreSession) => Promise<Result>): Promise<Result> {
+    const session = await findEngine("memcached").connect(this.place.nodes, {});
+    try {
+      return await work(session);
+    } finally {
+      session.close();
+    }
+  }
+
+  /** Decisions that each primary counted since its statistics were reset. */
+  async decisions(): Promise<number[]> {
+    if (this.hasScripts)
+      return (await this.scriptCalls()).map((node) => node.eval + node.evalsha + node.fcall);
+    const readings = await this.#session((session) => session.read(findStore("memcached")));
+    return readings.map(({ decisions = Number.NaN }) => decisions);
+  }
+
+  /** The version as each primary reports it. */
+  async version(): Promise<string> {
+    const [first] = this.primaries;
+    if (!first) return "";
+    if (!this.hasScripts) return ((await first.tell("version"))[0] ?? "").replace("VERSION ", "");
+    const info = await first.ask((store) => store.info("server"));
+    return new RegExp(`^${first.kind}_version:(\\S+)`, "m").exec(info)?.[1] ?? "";
+  }
+
+  /** Connections to each primary, without the one that asks. */
+  async connections(): Promise<number[]> {
+    if (this.hasScripts) {
+      const infos = await Promise.all(
+        this.primaries.map((node) => node.ask((store) => store.info("clients"))),
+      );
+      return infos.map((info) => Number(/connected_clients:(\d+)/.exec(info)?.[1]) - 1);
+    }
+    const stats = await this.primaries[0]?.tell("stats conns");
+    // One line per connection, and one for the socket that listens.
+    return [(stats ?? []).filter((line) => /:state conn_(?!listening)/.test(line)).length - 1];
+  }
+
+  /** Runs a command on every primary; not for memcached. */
   async call(command: string, ...words: string[]): Promise<unknown[]> {
     return Promise.all(this.primaries.map((node) => node.ask((store) => store.call(command, ...words))));
   }
@@ -34,9 +88,21 @@ export class StoreSetup {
     return Promise.all(this.primaries.map((node) => node.scriptCalls()));
   }
 
-  /** All keys in the store, with value and remaining time to live in ms. */
+  /** All keys of the limiter in the store, with value and remaining time to live in ms. */
   async keys(): Promise<Map<string, { value: number; ttl_ms: number }>> {
     const found = new Map<string, { value: number; ttl_ms: number }>();
+    if (!this.hasScripts) {
+      const [node] = this.primaries;
+      for (const line of (await node?.tell("lru_crawler metadump all")) ?? []) {
+        const { key, exp } = /^key=(?<key>\S+) exp=(?<exp>\d+)/.exec(line)?.groups ?? {};
+        // Beside each counter there is an item with its expiry.
+        if (!key || !exp || key.endsWith("_expire")) continue;
+        const name = decodeURIComponent(key);
+        const value = Number((await node?.tell(`get ${name}`))?.[1]);
+        found.set(name, { value, ttl_ms: 1_000 * Number(exp) - Date.now() });
+      }
+      return found;
+    }
     for (const node of this.primaries) {
       await node.ask(async (store) => {
         for (const key of await store.keys("*")) {

@@ -8,9 +8,13 @@ import { type ProbeRequest, SERVE } from "../../../src/contract/probe-env.js";
 import { type ProbeReport, probeReportSchema } from "../../../src/contract/store.js";
 import { LineClient } from "../../../src/runtimes/line-client.js";
 import { freePort } from "../../../src/runtimes/local/ports.js";
+import { resolveTarget } from "../../../src/targets/resolve.js";
+import type { Decision } from "../../../src/targets/types.js";
+import { needs } from "../../helpers/needs.js";
 import { clusterNodes, placesOf, probe, standaloneNode } from "../../helpers/nodes.js";
 import { build, ROOT } from "../../helpers/programs.js";
 import { TestStore } from "../../helpers/store.js";
+import { countOutcomes, withOpenTargets } from "../../suites/open-target.js";
 
 beforeAll(build);
 
@@ -21,13 +25,9 @@ async function reported(actions: readonly string[], env: Record<string, string>)
   return probeReportSchema.parse(JSON.parse(stdout));
 }
 
-const calls = ({ readings = [] }: ProbeReport) =>
-  readings.reduce(
-    (sum, { script_calls }) =>
-      sum + Object.values(script_calls).reduce((all, entry) => all + entry.calls - entry.failed, 0),
-    0,
-  );
-const keys = ({ readings = [] }: ProbeReport) => readings.map((reading) => reading.keys);
+const decisions = ({ readings = [] }: ProbeReport) =>
+  readings.reduce((sum, reading) => sum + (reading.decisions ?? Number.NaN), 0);
+const keys = ({ readings = [] }: ProbeReport) => readings.map((reading) => reading.keys ?? Number.NaN);
 
 describe("a standalone store", () => {
   test("is emptied and its statistics reset; what happens then is counted exactly [R-keys-2]", async () => {
@@ -39,7 +39,7 @@ describe("a standalone store", () => {
     });
     const clean = await reported(["ready", "reset", "read", "settings"], env);
     expect(clean.flushed).toBe(true);
-    expect([keys(clean), calls(clean)]).toEqual([[0], 0]);
+    expect([keys(clean), decisions(clean)]).toEqual([[0], 0]);
     expect(clean.settings).toMatchObject({
       maxmemory: String(1024 ** 3),
       "maxmemory-policy": "volatile-lru",
@@ -51,8 +51,8 @@ describe("a standalone store", () => {
       for (let n = 0; n < 7; n++) await store.eval("return redis.call('SET', KEYS[1], '1')", 1, `k${n}`);
     });
     const after = await reported(["read"], env);
-    expect([keys(after), calls(after)]).toEqual([[7], 7]);
-    expect(after.readings?.[0]?.script_calls.evalsha).toEqual({ calls: 1, failed: 1 });
+    expect([keys(after), decisions(after)]).toEqual([[7], 7]);
+    expect(after.readings?.[0]?.script_calls?.evalsha).toEqual({ calls: 1, failed: 1 });
     expect(after.readings?.[0]?.run_id).toBe(clean.readings?.[0]?.run_id);
     expect(after.readings?.[0]?.version).toMatch(/^\d+\.\d+\.\d+/);
   });
@@ -103,6 +103,96 @@ describe("a standalone store", () => {
   });
 });
 
+describe("a memcached", () => {
+  const memcachedNode = async () => {
+    const node = await TestStore.start(["-m", "64"], "memcached");
+    onTestFinished(() => node.stop());
+    return node;
+  };
+  const envOf = (node: TestStore) => ({ PROBE_STORE: "memcached", PROBE_NODES: placesOf([node]) });
+
+  test(
+    "is emptied and its statistics reset; decisions are counted exactly, also when clients race [R-keys-2]",
+    needs(["memcached"]),
+    async () => {
+      const node = await memcachedNode();
+      for (let n = 0; n < 50; n++) await node.tell(`set left-${n} 0 0 1\r\n1`);
+      const clean = await reported(["ready", "reset", "read", "settings"], envOf(node));
+      expect([clean.flushed, keys(clean), decisions(clean)]).toEqual([true, [0], 0]);
+      expect(clean.settings).toMatchObject({
+        maxbytes: String(64 * 1024 ** 2),
+        evictions: "on",
+        udpport: "0",
+      });
+      expect(clean.readings?.[0]).not.toHaveProperty("script_calls");
+      const target = resolveTarget("memcached");
+      if ("skip" in target) throw new Error(target.skip);
+      const place = {
+        store: "memcached",
+        topology: "standalone",
+        nodes: [{ host: "127.0.0.1", port: node.port }],
+      };
+      // Two clients, so that they race to create each key; each preloads, too.
+      const { consumes, preloaded } = await withOpenTargets(
+        [target.target, target.target],
+        place,
+        async (opened) => {
+          const all: Promise<Decision>[] = [];
+          for (let n = 0; n < 3_000; n++) {
+            const limiter = opened[n % 2];
+            if (limiter)
+              all.push(limiter.standard.consume(`k${n % 300}`), limiter.exhausted.consume(`x${n % 30}`));
+          }
+          const counted = countOutcomes(await Promise.all(all));
+          expect(counted.failed).toBe(0);
+          return {
+            consumes: all.length,
+            preloaded: opened.reduce((total, { preloadConsumes = 0 }) => total + preloadConsumes, 0),
+          };
+        },
+      );
+      const after = await reported(["read"], envOf(node));
+      expect(decisions(after)).toBe(consumes + preloaded);
+      // A counter and its expiry.
+      expect(keys(after)).toEqual([2 * 330]);
+      expect(after.readings?.[0]).toMatchObject({
+        version: clean.readings?.[0]?.version,
+        run_id: clean.readings?.[0]?.run_id,
+        evicted_keys: 0,
+      });
+      expect(after.readings?.[0]?.cpu_user_us).toBeGreaterThan(clean.readings?.[0]?.cpu_user_us ?? 0);
+    },
+  );
+
+  test("is another one after a restart, and never a cluster", needs(["memcached"]), async () => {
+    const node = await memcachedNode();
+    const before = await reported(["read"], envOf(node));
+    await node.kill();
+    await node.run();
+    const after = await reported(["read"], envOf(node));
+    expect(after.readings?.[0]?.run_id).not.toBe(before.readings?.[0]?.run_id);
+    expect(await probe(["form"], envOf(node))).toMatchObject({
+      code: 2,
+      stderr: "memcached runs standalone only: there is no cluster to form\n",
+    });
+  });
+
+  test(
+    "that hangs, and a store that is none, are told within the time-out",
+    needs(["memcached"]),
+    async () => {
+      const node = await memcachedNode();
+      node.pause();
+      const hung = await probe(["read"], { ...envOf(node), PROBE_TIMEOUT: "1" });
+      expect(hung).toMatchObject({ code: 3, stderr: expect.stringContaining(`127.0.0.1:${node.port}`) });
+      node.resume();
+      const valkey = await standaloneNode();
+      const other = await probe(["read"], { ...envOf(valkey), PROBE_TIMEOUT: "1" });
+      expect(other).toMatchObject({ code: 3, stderr: expect.stringContaining(`127.0.0.1:${valkey.port}`) });
+    },
+  );
+});
+
 /** A probe that serves, as the orchestrator holds it. */
 function served(): { ask(request: Partial<ProbeRequest>): Promise<string | undefined>; child: ChildProcess } {
   const child = spawn(process.execPath, [join(ROOT, "dist/probe/index.js"), SERVE], {
@@ -110,7 +200,7 @@ function served(): { ask(request: Partial<ProbeRequest>): Promise<string | undef
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const client = new LineClient(child.stdin, child.stdout);
-  const defaults = { store: "valkey", topology: "standalone", timeout_s: 5 };
+  const defaults = { timeout_s: 5 };
   return { ask: (request) => client.request(JSON.stringify({ ...defaults, ...request })), child };
 }
 

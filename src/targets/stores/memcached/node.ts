@@ -78,7 +78,8 @@ export class MemcachedNode {
   }
 
   #read(data: string): void {
-    const lines = (this.#rest + data).split("\r\n");
+    // Some answers end their lines without a carriage return.
+    const lines = (this.#rest + data).split(/\r?\n/);
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {
       const command = this.#pending[0];

@@ -1,0 +1,3 @@
+import { clientContract } from "../../suites/client.js";
+
+clientContract("memcached");
