@@ -5,8 +5,9 @@ import { environmentError } from "../../../contract/errors.js";
 const COMMAND_TIMEOUT_MS = 10_000;
 
 /** The last line of an answer that is not an error. */
-const DONE = /^(END|OK|RESET|VERSION .*|DELETED|NOT_FOUND)$/;
-const REFUSED = /^(ERROR|CLIENT_ERROR|SERVER_ERROR|BUSY)\b/;
+const DONE = /^(END|OK|RESET|STORED|VERSION .*)$/;
+/** Errors of memcached, and of a server that speaks RESP. */
+const REFUSED = /^(ERROR|CLIENT_ERROR|SERVER_ERROR|BUSY|-)/;
 
 interface Command {
   text: string;
@@ -35,12 +36,9 @@ export class MemcachedNode {
    * @returns the lines of the answer
    * @throws environmentError naming the node and the command, also when no answer comes in time
    */
-  call(text: string): Promise<string[]> {
+  call(text: string, timeoutMs = COMMAND_TIMEOUT_MS): Promise<string[]> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => this.#lose(`no answer within ${COMMAND_TIMEOUT_MS} ms`),
-        COMMAND_TIMEOUT_MS,
-      );
+      const timer = setTimeout(() => this.#lose(`no answer within ${timeoutMs} ms`), timeoutMs);
       const settled =
         <Value>(then: (value: Value) => void) =>
         (value: Value) => {

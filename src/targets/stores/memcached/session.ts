@@ -91,7 +91,7 @@ export async function connect(places: readonly Node[], access: StoreAccess): Pro
   return {
     ready: (_topology, deadlineMs) =>
       waitUntil("store", deadlineMs, async () => {
-        for (const node of nodes) await node.call("version");
+        for (const node of nodes) await node.call("version", Math.max(1, deadlineMs - Date.now()));
         return undefined;
       }),
     async form() {
