@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 
 /**
  * A foreign server as a process of its own. Its argument is a `StubBehaviour` as JSON. It answers /count with the number
- * of requests by outcome, and unknown paths with 404.
+ * of requests by outcome and of the connections that they came on, and unknown paths with 404.
  */
 export interface StubBehaviour {
   /** Microseconds until the answer, exactly, by a busy loop. */
@@ -23,6 +23,7 @@ export interface StubBehaviour {
 }
 
 const behaviour = JSON.parse(process.argv[2] ?? "{}") as StubBehaviour;
+const connections = new Set<unknown>();
 const done = { asked: 0, answered: 0, failed: 0, cut: 0, hung: 0, limited: 0 };
 const BODY = JSON.stringify({ text: "x".repeat(100) });
 
@@ -75,8 +76,10 @@ if (behaviour.stall_ms) setInterval(stall, 1000, behaviour.stall_ms);
 
 const server = createServer((request, response) => {
   const { pathname } = new URL(request.url ?? "/", "http://stub");
-  if (pathname === "/count") return void response.end(JSON.stringify(done));
+  if (pathname === "/count")
+    return void response.end(JSON.stringify({ ...done, connections: connections.size }));
   if (pathname !== "/light") return void response.writeHead(404).end("no such page");
+  connections.add(request.socket);
   const turn = ++done.asked;
   const wait = freeAt.length > 0 ? waitInLine(behaviour.slot_ms ?? 0) : behaviour.delay_ms;
   if (wait !== undefined) setTimeout(answer, wait, response, turn);

@@ -6,7 +6,10 @@ import { onTestFinished } from "vitest";
 import { ROOT } from "./programs.js";
 import type { StubBehaviour } from "./stub-program.js";
 
-export type StubCounts = Record<"asked" | "answered" | "failed" | "cut" | "hung" | "limited", number>;
+export type StubCounts = Record<
+  "asked" | "answered" | "failed" | "cut" | "hung" | "limited" | "connections",
+  number
+>;
 
 /** A foreign server as a process of its own; it ends with the test that started it. */
 export class StubServer {

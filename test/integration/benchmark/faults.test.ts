@@ -96,7 +96,7 @@ describe("before anything is measured", () => {
       expect(wrong.code).toBe(3);
       expect(wrong.stderr).toContain("a server of another run");
       const right = await measured({ TARGET_URL: url, RUN_NONCE: "theirs", REQUESTS: "200", WARMUP: "0.2" });
-      expect(right.server?.run_nonce).toBe("theirs");
+      expect(right.consumers[0]?.run_nonce).toBe("theirs");
       expect(right.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
     } finally {
       server.kill("SIGTERM");

@@ -39,7 +39,7 @@ describe("a server that answers after 100 ms (M3)", () => {
         expect(Math.abs((schedule?.offered ?? 0) - 600)).toBeLessThan(5 * Math.sqrt(600));
         expect(asked).toBeGreaterThan(schedule?.sent ?? 0);
       }
-      expect(result.request).toMatchObject({ rate_per_second: 200, arrivals });
+      expect(result.request.load).toMatchObject({ rate_per_second: 200, arrivals });
     },
   );
 });
@@ -122,7 +122,7 @@ describe("failures", () => {
       timed_out: done.hung,
     });
     expect(counts.timed_out).toBeGreaterThan(5);
-    expect(counts.by_status["503"]).toBe(done.failed);
+    expect(counts.by_code["503"]).toBe(done.failed);
     expect(result.verdict.reasons.map(({ rule }) => rule)).toContain("M9");
   });
 });

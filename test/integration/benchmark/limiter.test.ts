@@ -1,0 +1,157 @@
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { MeasuredResult } from "../../../src/contract/result.js";
+import { encodeRunSpec, type GeneratorSpec, type RunSpec, runSpec } from "../../../src/contract/run-spec.js";
+import { expectConsistent, expectScheduleReconciled } from "../../helpers/expectations.js";
+import { build, generate, measured } from "../../helpers/programs.js";
+import { TestStore } from "../../helpers/store.js";
+
+beforeAll(build);
+
+/** What the orchestrator asks of a generator at the limiter layer. */
+function specFor(
+  label: string,
+  store: RunSpec["store"],
+  generator: Partial<GeneratorSpec>,
+  members: Partial<RunSpec> = {},
+): Record<string, string> {
+  const text = store.nodes.length > 0 ? `${label}@${store.id}:${store.topology}` : label;
+  const spec = runSpec({
+    run_nonce: "nonce-1",
+    target: { text, label },
+    limits: { points: 1_000_000_000, window_s: 60, block_s: 0 },
+    store,
+    key_prefix: "rl",
+    plugins: [],
+    generator: {
+      layer: "limiter",
+      workload: { id: "none" },
+      traffic: "realistic",
+      load: { model: "closed", connections: 10 },
+      extent: { duration_s: 1 },
+      workers: 1,
+      warmup_s: 0.3,
+      seed: 1,
+      timeout_s: 2,
+      servers: [],
+      progress: "json",
+      ...generator,
+    },
+    ...members,
+  });
+  return encodeRunSpec(spec);
+}
+
+const inProcess = (id: string): RunSpec["store"] => ({ id, topology: "none", nodes: [] });
+
+async function startStore(): Promise<{ store: TestStore; spec: RunSpec["store"] }> {
+  const store = await TestStore.start();
+  onTestFinished(() => store.stop());
+  const nodes = [{ host: "127.0.0.1", port: store.port }];
+  return { store, spec: { id: "valkey", topology: "standalone", nodes } };
+}
+
+const generatorOf = ({ consumers: [only, ...others] }: MeasuredResult) => {
+  if (!only || others.length > 0) throw new Error("one consumer");
+  expect(only).toMatchObject({ id: "generator-1", run_nonce: "nonce-1", workloads: [] });
+  expect(only.at_start.requests).toBe(0);
+  expect(only.at_end.in_flight).toBe(0);
+  return only;
+};
+
+describe("a limiter on a real store", () => {
+  test("in a closed loop: requests, decisions and the store's own count are the same", async () => {
+    const { store, spec } = await startStore();
+    const result = await measured(specFor("ioredis", spec, { workers: 2 }));
+    expectConsistent(result);
+    const { counts, calls_per_request, descriptors_per_call, resources, verdict } = result;
+    const { at_window_open, at_end, consumes, limiter_script, preload_consumes = 0 } = generatorOf(result);
+    expect(at_window_open.requests).toBeGreaterThan(0);
+    expect(at_end.requests - at_window_open.requests).toBe(counts.sent);
+    expect(consumes).toMatchObject({ calls: counts.sent, failed: 0 });
+    const { allowed = 0, limited = 0, calls } = at_end.consumes ?? {};
+    expect(calls).toBe(at_end.requests);
+    expect(limiter_script?.kind).toBe("evalsha");
+    const ran = await store.scriptCalls();
+    expect(ran.eval + ran.evalsha + ran.fcall - preload_consumes).toBe(allowed + limited);
+    expect(Object.keys(counts.by_code)).toEqual(["allowed", "limited"]);
+    expect({ calls_per_request, descriptors_per_call }).toEqual({
+      calls_per_request: 1,
+      descriptors_per_call: 1,
+    });
+    expect(Object.keys(resources)).toEqual(["generator-1"]);
+    expect(resources["generator-1"]?.cpu_us_per_request).toBeGreaterThan(0);
+    expect(result).not.toHaveProperty("cpu_usage");
+    expect(result.request).toMatchObject({ layer: "limiter", urls: [], workload: "none" });
+    expect(Object.keys(result.versions).sort()).toEqual(["client", "harness", "limiter", "node", "store"]);
+    expect(verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+  });
+
+  test("in an open loop: each fresh key is one key of the store, also over several workers", async () => {
+    const { store, spec } = await startStore();
+    const load = { model: "open", rate_per_second: 400, arrivals: "constant", connections: 20 } as const;
+    const result = await measured(specFor("iovalkey", spec, { load, traffic: "mixed2", workers: 3 }));
+    expectConsistent(result);
+    expectScheduleReconciled(result);
+    expect(result.schedule?.offered).toBe(400);
+    const { at_end, preload_consumes = 0 } = generatorOf(result);
+    expect(result.calls_per_request).toBe(2);
+    expect(at_end.consumes).toEqual({ calls: 1040, allowed: 1040, limited: 0, failed: 0 });
+    const ran = await store.scriptCalls();
+    expect(ran.eval + ran.evalsha + ran.fcall - preload_consumes).toBe(1040);
+    // One key for all requests, and one for each.
+    expect(await store.ask((client) => client.dbsize())).toBe(1 + at_end.requests);
+  });
+
+  test.each([
+    { model: "closed", connections: 5 },
+    { model: "open", rate_per_second: 100, arrivals: "constant", connections: 20 },
+  ] as const)("that stops answering costs time-outs, each counted once: %j", async (load) => {
+    const { store, spec } = await startStore();
+    const asked = { load, extent: { duration_s: 3 }, timeout_s: 1, warmup_s: 0 };
+    const running = generate(specFor("ioredis", spec, asked));
+    await expect.poll(() => running.stderr(), { timeout: 60_000 }).toContain('"second"');
+    store.pause();
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(0);
+    const result = JSON.parse(stdout) as MeasuredResult;
+    expectConsistent(result);
+    expect(result.counts.timed_out).toBeGreaterThan(0);
+    expect(result.verdict.status).toBe("invalid");
+  });
+
+  test("that does not answer at all is an unfit environment", async () => {
+    const nodes = [{ host: "127.0.0.1", port: 1 }];
+    const env = specFor("ioredis", { id: "valkey", topology: "standalone", nodes }, {});
+    const { code, stdout, stderr } = await generate(env).ended;
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(stderr).toContain("ioredis cannot use the valkey standalone at 127.0.0.1:1");
+  });
+});
+
+describe("a target without a store", () => {
+  test("none: what it costs is what the driver costs", async () => {
+    const result = await measured(specFor("none", inProcess("none"), { extent: { requests: 20_001 } }));
+    expectConsistent(result);
+    expect(result.counts).toMatchObject({ sent: 20_001, allowed: 20_001, cut: 0 });
+    expect(generatorOf(result).at_end).not.toHaveProperty("consumes");
+    for (const absent of ["prediction", "calls_per_request", "descriptors_per_call"]) {
+      expect(result).not.toHaveProperty(absent);
+    }
+  });
+
+  test("none: decisions at once do not keep the window from closing", async () => {
+    const result = await measured(specFor("none", inProcess("none"), { extent: { duration_s: 1.5 } }));
+    expectConsistent(result);
+    expect(result.duration).toBeLessThan(1.8);
+    expect(result.samples.length).toBeGreaterThan(0);
+  });
+
+  test("memory: the quota holds in the generator's own process", async () => {
+    const limits = { points: 10, window_s: 60, block_s: 0 };
+    const asked = { traffic: "fixed", warmup_s: 0, extent: { requests: 500 } };
+    const result = await measured(specFor("memory", inProcess("memory"), asked, { limits }));
+    expectConsistent(result);
+    expect(result.counts).toMatchObject({ allowed: 10, limited: 490 });
+    expect(result.prediction).toMatchObject({ basis: "limits", limited_share: 0.98 });
+  });
+});
