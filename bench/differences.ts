@@ -104,9 +104,9 @@ function cpuUsOfRuns(): number {
   const files = readdirSync(folder).filter((name) => /_run\d+\.json$/.test(name));
   const figures = files.map((file) => {
     const result = JSON.parse(readFileSync(join(folder, file), "utf8")) as {
-      resources: { server: { cpu_us_per_request: number } };
+      resources: { "server-1": { cpu_us_per_request: number } };
     };
-    return result.resources.server.cpu_us_per_request;
+    return result.resources["server-1"].cpu_us_per_request;
   });
   return figures.sort((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0;
 }

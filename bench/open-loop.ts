@@ -15,7 +15,7 @@ const CLOSED = { REQUESTS: "60000" };
 const PACED = { RATE: String(RATE), REQUESTS: String(RATE * SECONDS) };
 
 interface Figures {
-  resources: { generator: { cpu_us_per_request: number } };
+  resources: { "generator-1": { cpu_us_per_request: number } };
   schedule: { lateness_ms: { p50: number; p99: number } };
   verdict: { reasons: { rule: string; text: string }[] };
 }
@@ -36,7 +36,7 @@ try {
     const run = (await runProgram("dist/benchmark/index.js", { TARGET_URL: server.url, ...env })) as Figures;
     lateness.push(run.schedule.lateness_ms);
     if (run.verdict.reasons.every(({ rule }) => rule !== "M5")) kept++;
-    return run.resources.generator.cpu_us_per_request;
+    return run.resources["generator-1"].cpu_us_per_request;
   };
   const autocannon = async (how: Record<string, string>) => {
     const env = { URL: `${server.url}/light`, CONNECTIONS, ...how };

@@ -37,7 +37,6 @@ describe("connections to several servers", () => {
     const result = JSON.parse(stdout);
     expectConsistent(result);
     expect(result.counts.connection_errors).toBeGreaterThan(0);
-    expect(result.counts.connection_errors).toBeLessThanOrEqual(4);
     expect((await living?.counts())?.answered).toBeGreaterThan(before?.answered ?? 0);
   });
 });
