@@ -89,7 +89,7 @@ def _result(
         "limited": limited,
         "cut": 0,
     }
-    counts["by_status"] = {"200": allowed, "429": limited}
+    counts["by_code"] = {"200": allowed, "429": limited}
     document.update(
         configuration=configuration,
         configuration_hash=_hash(configuration),
