@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from report.analysis.client_vs_script import StoreVariants, client_vs_script
 from report.analysis.figures import throughput
 from report.analysis.groups import group_rows
+from report.analysis.layer_text import LayerText, layer_text_of
+from report.analysis.load_text import differing_caps
 from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, rank
 from report.analysis.steadiness import unsteady_controls, unsteady_text
 from report.analysis.summary import Summary
@@ -18,7 +20,10 @@ class Cell:
 
     id: str
     identity: Identity
-    """Of any row: all share topology, workload, traffic, load and limits."""
+    """Of any row: all share layer, topology, workload, traffic, servers, load and limits."""
+    text: LayerText
+    caps: str
+    """The caps in words; empty where no other cell has others."""
     rankings: tuple[Ranking, ...]
     controls: tuple[Summary, ...]
     unsteady: str
@@ -53,6 +58,8 @@ class Cell:
 def load_key(identity: Identity) -> tuple[object, ...]:
     """What rows must share to be compared at all, and controls with the clients beside them."""
     return (
+        identity.layer,
+        identity.servers,
         identity.workload,
         identity.complexity,
         identity.traffic,
@@ -77,7 +84,7 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
 
 
 def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:
-    """The cells of rows, in their order; controls alone make no cell.
+    """The cells of rows of one layer, in their order; controls alone make no cell.
 
     Args:
         campaign: all rows of the campaign, where `summaries` are a part of them: its controls tell whether
@@ -92,6 +99,7 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
             controls.setdefault(load_key(identity), []).append(summary)
         else:
             clients.setdefault((identity.topology, identity.caps, *load_key(identity)), []).append(summary)
+    caps = differing_caps(row for rows in clients.values() for row in rows)
     found = []
     for number, rows in enumerate(clients.values(), start=1):
         rankings = tuple(rank(members, group, unsteady) for group, members in group_rows(rows))
@@ -101,6 +109,8 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
             Cell(
                 id=f"cell{number}",
                 identity=rows[0].identity,
+                text=layer_text_of(summaries),
+                caps=caps.get(rows[0].identity.caps, ""),
                 rankings=rankings,
                 controls=beside,
                 unsteady=unsteady,

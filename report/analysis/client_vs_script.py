@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from report.analysis.figures import Figure, server_cpu, store_cpu, throughput
+from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
 from report.analysis.rankings import by_throughput
 from report.analysis.steadiness import attributable
 from report.analysis.summary import Summary
 from report.statistics.decision import Comparison, compare_family
 
 #: What is compared. The first figure is better when higher, the others when lower.
-COMPARED: tuple[Figure, ...] = (throughput, server_cpu, store_cpu)
+COMPARED: tuple[Figure, ...] = (throughput, consumer_cpu, store_cpu)
 
 _Rows = tuple[Summary | None, Summary | None]
 

@@ -9,7 +9,7 @@ Figure = Callable[[Measured], float | None]
 
 
 def throughput(figures: Measured) -> float | None:
-    """Requests per second."""
+    """Requests per second; at the limiter layer decisions."""
     return figures.requests_per_second
 
 
@@ -24,8 +24,15 @@ def supported_percentile(name: str) -> Figure:
 
 
 def server_cpu(figures: Measured) -> float | None:
-    """CPU of the server in µs per request."""
+    """CPU of all servers together in µs per request; None at the limiter layer, which has none."""
     return cpu_us_per_request(figures.roles).get("server")
+
+
+def consumer_cpu(figures: Measured) -> float | None:
+    """CPU of what calls the limiter, in µs per request: of the servers, or at the limiter layer of the
+    client, which is the load generator."""
+    kind = "generator" if figures.layer == "limiter" else "server"
+    return cpu_us_per_request(figures.roles).get(kind)
 
 
 def store_cpu(figures: Measured) -> float | None:
@@ -49,7 +56,7 @@ COSTS: Mapping[str, Figure] = {
     "p50": p50,
     "p99": p99,
     "p99_9": supported_percentile("p99_9"),
-    "server_cpu": server_cpu,
+    "cpu": consumer_cpu,
     "store_cpu": store_cpu,
     "heap": lambda figures: figures.heap_bytes,
 }

@@ -1,37 +1,99 @@
 """The load of a row in words, and which parts of it differ between rows."""
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from report.analysis.layer_text import layer_text
 from report.analysis.summary import Summary
-from report.base.format import plural
-from report.results.model import Identity
+from report.base.format import gibibytes, plural
+from report.results.model import MEASURED_KINDS, Identity
 
 
 def load_name(identity: Identity) -> str:
-    """`50 connections`, or `5000/s constant, up to 200 connections`."""
-    connections = plural(identity.connections, "connection")
+    """`50 connections`, or `5000/s constant, up to 200 connections`; at the limiter layer `50 at a time`."""
+    limiter = identity.layer == "limiter"
+    connections = (
+        f"{identity.connections:,} at a time" if limiter else plural(identity.connections, "connection")
+    )
     if identity.rate_per_second is None:
         return connections
     return f"{identity.rate_per_second:,g}/s {identity.arrivals}, up to {connections}"
 
 
-LoadField = tuple[str, Callable[[Identity], str]]
+def servers_text(identity: Identity) -> str:
+    """`2 servers`; empty at the limiter layer, which has none."""
+    return plural(identity.servers, "server") if identity.servers else ""
+
+
+def workload_text(identity: Identity) -> str:
+    """`heavy (1000 rounds)`; empty at the limiter layer, where no endpoint is called."""
+    return "" if identity.layer == "limiter" else identity.workload_text
+
+
+@dataclass(frozen=True, slots=True)
+class LoadField:
+    """One part of a load; `read` gives its text, empty where a row has no such part."""
+
+    name: str
+    read: Callable[[Identity], str]
+    usual: str = ""
+    """The text that goes without saying, unless rows differ in it."""
+
 
 LOAD_FIELDS: tuple[LoadField, ...] = (
-    ("Workload", lambda identity: identity.workload_text),
-    ("Traffic", lambda identity: identity.traffic),
-    ("Load", lambda identity: load_name(identity)),
-    ("Length", lambda identity: identity.extent_text),
+    LoadField("Layer", lambda identity: layer_text(identity.layer).name, usual="server layer"),
+    LoadField("Workload", workload_text),
+    LoadField("Traffic", lambda identity: identity.traffic),
+    LoadField("Servers", servers_text, usual="1 server"),
+    LoadField("Load", load_name),
+    LoadField("Length", lambda identity: identity.extent_text),
 )
 
 
 def varying_fields(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
     """The parts that are not the same in all rows."""
     return tuple(
-        part for part in LOAD_FIELDS if len({part[1](summary.identity) for summary in summaries}) > 1
+        part for part in LOAD_FIELDS if len({part.read(summary.identity) for summary in summaries}) > 1
     )
 
 
-def load_text(identity: Identity, parts: Iterable[LoadField] = LOAD_FIELDS) -> str:
-    """`light · realistic · 50 connections · 30 s`, or only the given parts of it."""
-    return " · ".join(read(identity) for _, read in parts)
+def load_text(identity: Identity, parts: Iterable[LoadField] | None = None) -> str:
+    """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts."""
+    if parts is None:
+        parts = [part for part in LOAD_FIELDS if part.read(identity) != part.usual]
+    return " · ".join(filter(None, (part.read(identity) for part in parts)))
+
+
+def shared_load_text(summaries: Sequence[Summary]) -> str:
+    """The load that all rows share, without what goes without saying; empty where they share nothing."""
+    identity, varying = summaries[0].identity, varying_fields(summaries)
+    shared = [part for part in LOAD_FIELDS if part not in varying and part.read(identity) != part.usual]
+    return load_text(identity, shared)
+
+
+def cap_text(cap: Mapping[str, Any]) -> str:
+    """`2 CPUs, 2.0 GiB, CPUs 0-1`."""
+    parts = [
+        *([plural_cpus(cap["cpus"])] if "cpus" in cap else []),
+        *([f"{gibibytes(cap['memory_bytes'])} GiB"] if "memory_bytes" in cap else []),
+        *([f"CPUs {cap['cpuset']}"] if "cpuset" in cap else []),
+    ]
+    return ", ".join(parts) or "none"
+
+
+def caps_text(caps: Mapping[str, Any]) -> str:
+    """`server 2.0 GiB; store 2 CPUs, 2.0 GiB`, by kind of role."""
+    return "; ".join(f"{kind} {cap_text(caps[kind])}" for kind in MEASURED_KINDS if kind in caps) or "none"
+
+
+def differing_caps(summaries: Iterable[Summary]) -> dict[str, str]:
+    """By `Identity.caps`, the caps in words with `caps` before them; empty where all rows have the same."""
+    found = sorted({summary.identity.caps for summary in summaries})
+    return {caps: f"caps {caps_text(json.loads(caps))}" for caps in found} if len(found) > 1 else {}
+
+
+def plural_cpus(cpus: float) -> str:
+    """`0.5 CPUs`, `1 CPU`, `2 CPUs`."""
+    return f"{cpus:g} CPU{'' if cpus == 1 else 's'}"

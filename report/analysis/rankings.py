@@ -1,4 +1,5 @@
-"""Rankings: only rows of one topology, workload, traffic, load, limits, store and script mode are ranked.
+"""Rankings: only rows of one layer, topology, workload, traffic, number of servers, load, limits, store and
+script mode are ranked.
 
 Each row of a ranking is compared with every other, by the rule of `report.statistics.decision`. The
 comparisons by one figure are a family (rule M17). Ranks follow from differences that were shown, never from
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from report.analysis.figures import COSTS, Figure, p99, server_cpu, throughput
+from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
 from report.analysis.groups import Group
 from report.analysis.steadiness import attributable
 from report.analysis.summary import Summary
@@ -31,7 +32,7 @@ class Standing:
     """What the ranking is by, with its first row as the base; None for that row, and where nothing is
     compared."""
     cpu_versus_first: Comparison | None = None
-    """The same for the server's CPU per request."""
+    """The same for the CPU per request of what calls the limiter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Ranking:
     latency_pairs: tuple[Pair, ...] = ()
     """The same by p99, in an open loop alone: at capacity it follows from the throughput."""
     cpu_pairs: tuple[Pair, ...] = ()
-    """The same by the server's CPU per request."""
+    """The same by the CPU per request of what calls the limiter."""
     best: Mapping[str, str] = field(default_factory=dict)
     """The id of the row that was shown to be better than all others, by `throughput` and by the names of
     `COSTS`. Each figure is a family of comparisons. Empty below five runs of each."""
@@ -190,7 +191,7 @@ def rank(summaries: Sequence[Summary], group: Group, unsteady: str = "") -> Rank
         return Ranking(group, tuple(Standing(summary, None) for summary in ordered))
     pairs, family = ((), None) if open_loop else _by_throughput(rows, unsteady)
     latency_pairs = compare_rows(rows, p99, unsteady) if open_loop else ()
-    cpu_pairs = compare_rows(rows, server_cpu, unsteady)
+    cpu_pairs = compare_rows(rows, consumer_cpu, unsteady)
     ranked_by = latency_pairs if open_loop else pairs
     ranks, first = _ranks(ranked_by), rows[0]
     versus = {pair.new.id: pair.comparison for pair in ranked_by if pair.base is first}

@@ -1,20 +1,35 @@
-"""What may share a table or a chart at all: rows that were measured in the same runtime."""
+"""What may share a table or a chart at all: rows of one layer that were measured in the same runtime."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from report.analysis.cells import Cell, cells
+from report.analysis.layer_text import LayerText, layer_text_of
 from report.analysis.summary import Summary
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeResults:
-    """Cells and controls of one runtime; `id` and `name` are empty where there is one alone."""
+    """Cells and controls of one layer in one runtime; what there is one of alone has an empty name."""
 
     id: str
-    name: str
+    runtime: str
+    layer: str
+    """`limiter layer`."""
+    text: LayerText
     cells: tuple[Cell, ...]
     controls: tuple[Summary, ...]
+
+    @property
+    def name(self) -> str:
+        """`docker, limiter layer`."""
+        return ", ".join(filter(None, (self.runtime, self.layer)))
+
+    @property
+    def title(self) -> str:
+        """`Runtime docker, limiter layer`."""
+        name = f"runtime {self.name}" if self.runtime else self.layer
+        return f"{name[:1].upper()}{name[1:]}"
 
     @property
     def ordered(self) -> tuple[Summary, ...]:
@@ -23,19 +38,30 @@ class RuntimeResults:
 
 
 def runtimes_of(summaries: Sequence[Summary]) -> tuple[RuntimeResults, ...]:
-    """The runtimes in the order of `summaries`; rows without a run stand with the first one.
+    """The runtimes in the order of `summaries`, in each its layers; rows without a run stand with the first.
 
-    Containers and local processes differ in more than the client, so that nothing is compared across them.
+    Containers and local processes differ in more than the client, and a decision is no request, so that
+    nothing is compared across them.
     """
-    named = [summary.runtime for summary in summaries if summary.runtime]
-    rows_by_name: dict[str, list[Summary]] = {}
+    runtimes = list(dict.fromkeys(summary.runtime for summary in summaries if summary.runtime)) or [""]
+    parts: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:
-        rows_by_name.setdefault(summary.runtime or (named[0] if named else ""), []).append(summary)
-    several = len(rows_by_name) > 1
+        parts.setdefault((summary.runtime or runtimes[0], summary.identity.layer), []).append(summary)
+    several_layers = len({layer for _, layer in parts}) > 1
     found = []
-    for number, (name, rows) in enumerate(rows_by_name.items(), start=1):
-        prefix = f"part{number}-" if several else ""
-        members = tuple(replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries))
-        controls = tuple(row for row in rows if row.identity.control)
-        found.append(RuntimeResults(prefix, name if several else "", members, controls))
+    for number, ((runtime, _), rows) in enumerate(
+        sorted(parts.items(), key=lambda part: runtimes.index(part[0][0])), start=1
+    ):
+        prefix = f"part{number}-" if len(parts) > 1 else ""
+        text = layer_text_of(rows)
+        found.append(
+            RuntimeResults(
+                id=prefix,
+                runtime=runtime if len(runtimes) > 1 else "",
+                layer=text.name if several_layers else "",
+                text=text,
+                cells=tuple(replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries)),
+                controls=tuple(row for row in rows if row.identity.control),
+            )
+        )
     return tuple(found)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 
 from report.analysis.warnings import warnings_of
-from report.results.model import Campaign, Identity, LimiterScript, Measured, Run
+from report.results.model import LAYERS, Campaign, Identity, LimiterScript, Measured, Run
 from report.statistics.runs import Spread, select_median_run, spread
 from report.statistics.sequential import LookSchedule
 
@@ -136,9 +136,10 @@ def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:
 
 
 def row_order(identity: Identity) -> tuple[object, ...]:
-    """Sort key: clients before controls, then topology, workload, traffic, load, store and label."""
+    """Sort key: clients before controls, then layer, topology, workload, traffic, load, servers, store."""
     return (
         identity.control,
+        LAYERS.index(identity.layer),
         *_known_first(identity.topology or "~", _TOPOLOGIES),
         *_known_first(identity.workload, _WORKLOADS),
         identity.complexity or 0,
@@ -150,6 +151,7 @@ def row_order(identity: Identity) -> tuple[object, ...]:
         identity.duration_s or 0,
         identity.requests or 0,
         identity.limits or (),
+        identity.servers,
         identity.store or "~",
         identity.label,
         identity.key,

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from report.analysis.figures import consumer_cpu
 from report.analysis.summary import Summary
 from report.base import format as text
 from report.results.model import Campaign
-from report.results.roles import cpu_us_per_request
 
 #: What a threshold can come out as: it held, it was missed, or there is no figure to hold it against.
 HELD, MISSED, NO_FIGURE = "held", "missed", "no figure"
@@ -33,7 +33,7 @@ class Judgement:
     """As it was asked, e.g. `p99<10ms`."""
     metric: str
     value: float | None
-    """Requests/s, milliseconds, a share of 0 to 1, or CPU µs per request of the server."""
+    """Requests/s, milliseconds, a share of 0 to 1, or CPU µs per request of what calls the limiter."""
     status: str
 
     @property
@@ -71,7 +71,7 @@ def _value(metric: str, summary: Summary) -> float | None:
         case "limited_share":
             return figures.limited_share
         case "cpu":
-            return cpu_us_per_request(figures.roles).get("server")
+            return consumer_cpu(figures)
         case _:
             return figures.percentiles_ms.get(metric)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from report.analysis.layer_text import layer_text
 from report.base.format import percent, rate
 from report.results.model import Run
 from report.statistics.instability import MAX_CV_PERCENT, Ramp, trend, two_levels, warm_up_ramp
@@ -24,10 +25,11 @@ def warnings_of(runs: Sequence[Run]) -> tuple[str, ...]:
     values = [run.measured.requests_per_second for run in ordered if run.measured]
     texts: list[str] = []
     found = spread(values)
+    unit = layer_text(counted[0].identity.layer).rate_unit if counted else ""
     if found and found.count >= 3 and found.cv_percent is not None and found.cv_percent > MAX_CV_PERCENT:
         texts.append(
             f"Runs lie far apart: CV {percent(found.cv_percent)}, "
-            f"from {rate(found.min)} to {rate(found.max)} requests/s."
+            f"from {rate(found.min)} to {rate(found.max)} {unit}."
         )
     drift = trend(values)
     if drift:
@@ -38,7 +40,7 @@ def warnings_of(runs: Sequence[Run]) -> tuple[str, ...]:
     if levels:
         texts.append(
             f"Runs have two levels: {levels.low_runs} near {rate(levels.low)} and {levels.high_runs} near "
-            f"{rate(levels.high)} requests/s. A median is of one of them."
+            f"{rate(levels.high)} {unit}. A median is of one of them."
         )
     series = [run.measured.answers_each_second for run in ordered if run.measured]
     ramp = warm_up_ramp(series)

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report.analysis.figures import FIGURES
+from report.analysis.figures import FIGURES, server_cpu
 from report.analysis.summary import Summary, row_order
 from report.base.errors import one_line
 from report.results.model import Campaign, Excluded, Identity
-from report.results.roles import cpu_us_per_request
 from report.sections.environment import machine_facts
 from report.statistics.runs import Spread
 
@@ -40,6 +39,8 @@ class CampaignRow:
     p99_ms: float | None
     p99_supported: bool
     server_cpu_us: float | None
+    calls_per_request: float | None
+    descriptors_per_call: float | None
     values: Mapping[str, tuple[float, ...]]
     counted_runs: int
     planned_runs: int
@@ -109,7 +110,9 @@ def _row(summary: Summary, manifest: Mapping[str, Any] | None) -> CampaignRow:
         p50_ms=figures.percentiles_ms.get("p50") if figures else None,
         p99_ms=figures.percentiles_ms.get("p99") if figures else None,
         p99_supported=bool(figures and "p99" not in figures.unsupported),
-        server_cpu_us=cpu_us_per_request(figures.roles).get("server") if figures else None,
+        server_cpu_us=server_cpu(figures) if figures else None,
+        calls_per_request=figures.calls_per_request if figures else None,
+        descriptors_per_call=figures.descriptors_per_call if figures else None,
         values={name: summary.values(read) for name, read in FIGURES.items()},
         counted_runs=summary.counted_runs,
         planned_runs=len(summary.runs) + len(summary.missing),

@@ -17,6 +17,10 @@ COMPARABLE = ["group", "key", "versions"]
 HISTORY = ["place", "key"]
 
 
+#: Columns that stand at the end: what reads the others by place goes on working.
+_LAST = ("layer", "servers", "calls_per_request", "descriptors_per_call")
+
+
 def versions_text(row: CampaignRow) -> str:
     """`client 0.4.0, limiter 11.4.0, store 9.1.2`."""
     return ", ".join(f"{part} {version}" for part, version in row.versions.items())
@@ -81,6 +85,10 @@ def _record(campaign: CampaignRecord, row: CampaignRow, environment: int, group:
         "versions": versions_text(row),
         "software": ", ".join(f"{name} {version}" for name, version in campaign.software),
         "hole": row.no_figures_reason,
+        "layer": identity.layer,
+        "servers": identity.servers,
+        "calls_per_request": row.calls_per_request,
+        "descriptors_per_call": row.descriptors_per_call,
         **{_runs_of(name): values for name, values in row.values.items()},
     }
 
@@ -128,7 +136,9 @@ def dataframe_of(campaigns: Sequence[CampaignRecord], baseline: str | None) -> p
             base = {key: values for key, campaign, values in rows if campaign == baseline}
             ratios = [_ratio(new, base.get(key, ())) for key, new in zip(alike, runs, strict=True)]
             dataframe[f"{name}_to_baseline"] = pd.Series(ratios, dtype=float, index=dataframe.index)
-    return dataframe.drop(columns=[_runs_of(name) for name in FIGURES])
+    dropped = [_runs_of(name) for name in FIGURES]
+    names = [name for name in dataframe.columns if name not in (*dropped, *_LAST)]
+    return dataframe[[*names, *_LAST]]
 
 
 _DIGITS = {
@@ -140,6 +150,8 @@ _DIGITS = {
     "latency_p99_ms": 3,
     "server_cpu_us_per_request": 3,
     "highest_to_lowest": 4,
+    "calls_per_request": 3,
+    "descriptors_per_call": 3,
     **{f"{name}_to_baseline": 6 for name in FIGURES},
 }
 

@@ -72,7 +72,7 @@ def _blocks(section: Section) -> list[list[str]]:
     return [
         [f"### {prose(section.title)}", "", prose(facts)],
         *([[prose(section.no_ratio)]] if section.no_ratio else []),
-        *(_table(side) for side in section.tables[:2]),
+        *(_table(side) for side in section.tables if side.metric != "cpu"),
     ]
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import pandas as pd
 
+from report.analysis.layer_text import layer_text
 from report.base.format import ABSENT, microseconds, milliseconds, rate, ratio
 from report.campaigns.campaign_record import CampaignRecord, Facts, differences
 from report.campaigns.dataframe import COMPARABLE, group_numbers
+from report.results.model import LAYERS
 from report.sections.spread_text import FEW_SAMPLES, FEW_SAMPLES_MARK
 
 #: More columns are not readable. The newest campaigns and the baseline stay.
@@ -37,11 +39,14 @@ class _Metric:
     show: Callable[[float | None], str]
 
 
-_METRICS = (
-    _Metric("throughput", "Throughput", "requests/s", "requests_per_second", rate),
-    _Metric("p99", "Latency p99", "ms", "latency_p99_ms", milliseconds),
-    _Metric("cpu", "Server CPU", "µs/request", "server_cpu_us_per_request", microseconds),
-)
+def _metrics(layer: str) -> tuple[_Metric, ...]:
+    """What has a table: at the limiter layer nothing of a server."""
+    found = (
+        _Metric("throughput", "Throughput", layer_text(layer).rate_unit, "requests_per_second", rate),
+        _Metric("p99", "Latency p99", "ms", "latency_p99_ms", milliseconds),
+    )
+    cpu = _Metric("cpu", "Server CPU", "µs/request", "server_cpu_us_per_request", microseconds)
+    return (*found, cpu) if layer == "server" else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,8 @@ class CampaignTable:
     """Rows of header cells and figures; `columns` are campaigns, each with a name and what is below it."""
 
     id: str
+    metric: str
+    """`throughput`, `p99` or `cpu`."""
     title: str
     columns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[tuple[str, ...], tuple[CampaignCell, ...]], ...]
@@ -79,7 +86,7 @@ def _figure(metric: _Metric, record: dict[str, Any] | None) -> CampaignCell:
         return CampaignCell("no valid run", kind="no-figures", hint=str(record["hole"]))
     runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
     low, high = record["requests_per_second_min"], record["requests_per_second_max"]
-    hint = f"{rate(low)}–{rate(high)} requests/s, {runs}" if metric.id == "throughput" else runs
+    hint = f"{rate(low)}–{rate(high)} {metric.unit}, {runs}" if metric.id == "throughput" else runs
     few = metric.id == "p99" and not record["latency_p99_supported"]
     return CampaignCell(
         metric.show(value),
@@ -127,8 +134,11 @@ def _table(
         rows.append(((label, topology, str(first["load"]), str(first["versions"])), tuple(cells)))
     if metric.id == "throughput":
         columns.append(("Highest ÷ lowest", "runs of two campaigns"))
-    title = f"{metric.name}, {metric.unit}"
-    return CampaignTable(f"{section}-{metric.id}", title, tuple(columns), tuple(rows))
+    layer = str(dataframe["layer"].iloc[0])
+    of_layer = "" if layer == "server" else f", {layer} layer"
+    table_id = f"{section}-{metric.id}" + ("" if layer == "server" else f"-{layer}")
+    title = f"{metric.name}{of_layer}, {metric.unit}"
+    return CampaignTable(table_id, metric.id, title, tuple(columns), tuple(rows))
 
 
 def _title(campaign: CampaignRecord) -> str:
@@ -171,7 +181,12 @@ def sections(
         section = f"group{position}"
         rows = dataframe[dataframe["group"] == number] if not dataframe.empty else dataframe
         relative = baseline if alike else None
-        tables = [] if rows.empty else [_table(metric, section, rows, shown, relative) for metric in _METRICS]
+        tables = [
+            _table(metric, section, rows[rows["layer"] == layer], shown, relative)
+            for layer in LAYERS
+            if not rows.empty and (rows["layer"] == layer).any()
+            for metric in _metrics(layer)
+        ]
         found.append(
             Section(
                 section,

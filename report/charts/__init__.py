@@ -9,6 +9,7 @@ from report.charts import (
     limited,
     memory,
     percentiles,
+    scaling,
     series,
     throughput,
     tradeoff,
@@ -24,6 +25,7 @@ OPEN_CHARTS: tuple[Chart, ...] = (
     curve.CHART,
     cpu.CHART,
     trend.CHART,
+    scaling.CHART,
 )
 
 #: What the reader unfolds.

@@ -80,8 +80,9 @@ def build(data: ChartData) -> dict[str, Any] | None:
 CHART = Chart(
     "ceiling",
     "Distance to the ceiling",
-    "Throughput in % of the controls under the same load, over their runs. Bars: of none, the server without "
-    "a limiter. Diamonds: of memory, counters in the server's own process. What is missing to 100 % is the "
-    "price of the limiter and its store. Bars close to 100 % say more about the harness than the client.",
+    "Throughput in % of the controls under the same load, over their runs. Bars: of none, the {consumer} "
+    "without a limiter. Diamonds: of memory, counters in the {consumer}'s own process. What is missing "
+    "to 100 % is the price of the limiter and its store. Bars close to 100 % say more about the harness than "
+    "the client.",
     build,
 )

@@ -1,7 +1,7 @@
 """What is drawn: rows with figures, how charts name and colour them, and which of them share a view.
 
-A view holds rows of one runtime, topology, workload, traffic, load and store: nothing else may be compared;
-the controls under the same load stand beside them.
+All rows are of one layer. A view holds rows of one runtime, topology, workload, traffic, number of servers,
+load and store: nothing else may be compared; the controls under the same load stand beside them.
 """
 
 import html
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from report.analysis.cells import Cell
+from report.analysis.layer_text import LayerText, layer_text, layer_text_of
 from report.analysis.load_text import LOAD_FIELDS, load_text, varying_fields
 from report.analysis.summary import Summary
 from report.results.model import Identity, Measured
@@ -78,11 +79,14 @@ class ChartData:
 
     `by_cell`: one view per cell and store, then views of controls alone. `by_curve`: the same, but rows that
     differ only in their connections share a view, and so do rows of an open loop that differ only in rate.
+    `by_servers`: the same, but rows that differ only in the number of servers share a view.
     """
 
+    text: LayerText
     rows: tuple[ChartRow, ...]
     by_cell: tuple[View, ...]
     by_curve: tuple[View, ...]
+    by_servers: tuple[View, ...]
 
     @property
     def at_capacity(self) -> tuple[ChartRow, ...]:
@@ -143,35 +147,52 @@ def _drawn(rows: Mapping[str, ChartRow], summaries: Iterable[Summary]) -> tuple[
 
 def _text(first: str, identity: Identity, parts: Iterable[str], store: str = "") -> str:
     """`Standalone · heavy · 50 connections · on valkey`: what of the load tells rows apart, by its names."""
-    load = load_text(identity, [part for part in LOAD_FIELDS if part[0] in parts])
+    load = load_text(identity, [part for part in LOAD_FIELDS if part.name in parts])
     return " · ".join(filter(None, (first, load, f"on {store}" if store else "")))
 
 
-def _curve_name(first: str, identity: Identity, parts: Sequence[str], store: str = "") -> str:
-    """The name of a curve: everything but the number of connections, or the rate of an open loop."""
-    named = f"{first} · open loop, {identity.arrivals}" if identity.open_loop else first
-    return _text(named, identity, [part for part in parts if part != "Load"], store)
+@dataclass(frozen=True, slots=True)
+class _NamedView:
+    """A view, and the names under which it is merged with others."""
+
+    curve: str
+    """Everything but the number of connections, or the rate of an open loop."""
+    servers: str
+    """Everything but the number of servers."""
+    view: View
+
+
+def _named(first: str, identity: Identity, parts: Sequence[str], view: View, store: str = "") -> _NamedView:
+    curve = f"{first} · open loop, {identity.arrivals}" if identity.open_loop else first
+    return _NamedView(
+        _text(curve, identity, [part for part in parts if part != "Load"], store),
+        _text(first, identity, [part for part in parts if part != "Servers"], store),
+        view,
+    )
 
 
 def _cell_views(
     cell: Cell, rows: Mapping[str, ChartRow], parts: Sequence[str], prefix: str
-) -> list[tuple[str, View]]:
-    """The views of a cell by store, each with the name of its curve."""
+) -> list[_NamedView]:
+    """The views of a cell by store."""
     stores: dict[str, list[Summary]] = {}
     for summary in cell.summaries:
         stores.setdefault(summary.identity.store_text, []).append(summary)
     identity = cell.identity
     topology = prefix + (identity.topology or "other addresses").capitalize()
-    if identity.caps != "{}":
-        topology += f" · caps {identity.caps}"
+    if cell.caps:
+        topology += f" · {cell.caps}"
     return [
-        (
-            _curve_name(topology, identity, parts, store),
+        _named(
+            topology,
+            identity,
+            parts,
             View(
                 _text(topology, identity, parts, store),
                 _drawn(rows, summaries),
                 _drawn(rows, cell.controls),
             ),
+            store,
         )
         for store, summaries in stores.items()
     ]
@@ -183,12 +204,15 @@ def _merged(views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
         curves.setdefault(name, []).append(view)
 
     def rows(lists: Iterable[tuple[ChartRow, ...]]) -> tuple[ChartRow, ...]:
-        """By label, then by connections: what belongs to one line stands together."""
+        """By label, then by servers and connections: what belongs to one line stands together."""
         found = {row.id: row for rows in lists for row in rows}.values()
         order = {label: n for n, label in reversed(list(enumerate(row.text for row in found)))}
-        return tuple(
-            sorted(found, key=lambda row: (order[row.text], row.summary.identity.connections, row.id))
-        )
+
+        def place(row: ChartRow) -> tuple[int, int, int, str]:
+            identity = row.summary.identity
+            return (order[row.text], identity.servers, identity.connections, row.id)
+
+        return tuple(sorted(found, key=place))
 
     return tuple(
         View(name, rows(view.own for view in members), rows(view.controls for view in members))
@@ -197,17 +221,17 @@ def _merged(views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
 
 
 def chart_data_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]) -> ChartData:
-    """What the charts of a campaign draw.
+    """What the charts of one layer of a campaign draw.
 
     Args:
         parts: what may share a chart, each with its name (empty where there is one), its cells in page order,
             and all its controls.
     """
     summaries = [s for _, cells, controls in parts for s in (*_clients(cells), *controls)]
-    names = [name for name, _ in varying_fields(summaries)] if summaries else []
+    names = [field.name for field in varying_fields(summaries)] if summaries else []
     rows = _rows(summaries)
-    found: list[tuple[str, View]] = []
-    alone: list[tuple[str, View]] = []
+    found: list[_NamedView] = []
+    alone: list[_NamedView] = []
     for name, cells, controls in parts:
         prefix = f"{name} · " if name else ""
         for cell in cells:
@@ -216,14 +240,17 @@ def chart_data_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]
         for summary in controls:
             loads.setdefault(_text(f"{prefix}Controls", summary.identity, names), []).append(summary)
         alone.extend(
-            (
-                _curve_name(f"{prefix}Controls", members[0].identity, names),
-                View(text, _drawn(rows, members)),
-            )
-            for text, members in loads.items()
+            _named(f"{prefix}Controls", members[0].identity, names, View(load, _drawn(rows, members)))
+            for load, members in loads.items()
         )
-    views = [entry for entry in (*found, *alone) if entry[1].own]
-    return ChartData(tuple(rows.values()), tuple(view for _, view in views), _merged(views))
+    views = [entry for entry in (*found, *alone) if entry.view.own]
+    return ChartData(
+        text=layer_text_of(summaries) if summaries else layer_text("server"),
+        rows=tuple(rows.values()),
+        by_cell=tuple(entry.view for entry in views),
+        by_curve=_merged((entry.curve, entry.view) for entry in views),
+        by_servers=_merged((entry.servers, entry.view) for entry in views),
+    )
 
 
 def _clients(cells: Sequence[Cell]) -> list[Summary]:

@@ -1,12 +1,14 @@
-"""CPU time per answered request, stacked by role."""
+"""CPU time per answered request, stacked by kind of role."""
 
 from typing import Any
 
+from report.analysis.layer_text import LayerText
 from report.base.format import microseconds
-from report.charts.chart_data import CATEGORICAL, CONTROL_COLOUR, ChartData, ChartRow, literal
+from report.charts.chart_data import CONTROL_COLOUR, ChartData, ChartRow
 from report.charts.layout import SERVER, STORE, Chart, by_row, figure, value_axis
 from report.charts.marks import bars
-from report.results.roles import cpu_us_per_request, group_names
+from report.results.model import MEASURED_KINDS
+from report.results.roles import cpu_us_per_request
 
 _COLOURS = {"server": SERVER, "store": STORE, "generator": CONTROL_COLOUR}
 
@@ -15,37 +17,43 @@ def _used(row: ChartRow) -> dict[str, float]:
     return cpu_us_per_request(row.figures.roles)
 
 
-def _text(row: ChartRow) -> str:
+def _text(row: ChartRow, text: LayerText) -> str:
     used = _used(row)
     total = microseconds(sum(used.values()))
-    each = ", ".join(f"{literal(role)} {microseconds(value)}" for role, value in used.items())
-    return f"{total} µs per request<br>{each}"
+    each = ", ".join(f"{_name(kind, text)} {microseconds(value)}" for kind, value in used.items())
+    return f"{total} µs per {text.request}<br>{each}"
+
+
+def _name(kind: str, text: LayerText) -> str:
+    """At the limiter layer the load generator is the client."""
+    return text.consumer if text.layer == "limiter" and kind == "generator" else kind
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """One bar per row, one part per role; None when no role was read."""
+    """One bar per row, one part per kind of role; None when no role was read."""
     rows = [row for row in data.rows if _used(row)]
-    roles = group_names({name: role for row in rows for name, role in row.figures.roles.items()})
-    if not roles:
+    kinds = [kind for kind in MEASURED_KINDS if any(kind in _used(row) for row in rows)]
+    if not kinds:
         return None
-    texts = [_text(row) for row in rows]
+    text = data.text
+    texts = [_text(row, text) for row in rows]
     traces = [
         bars(
-            literal(role),
+            _name(kind, text),
             rows,
-            [_used(row).get(role) for row in rows],
+            [_used(row).get(kind) for row in rows],
             texts,
-            marker={"color": _COLOURS.get(role, list(CATEGORICAL)[-1])},
+            marker={"color": _COLOURS[kind]},
         )
-        for role in roles
+        for kind in kinds
     ]
-    return figure(traces, by_row(data, rows, value_axis("µs per answered request"), barmode="stack"))
+    return figure(traces, by_row(data, rows, value_axis(f"µs per answered {text.request}"), barmode="stack"))
 
 
 CHART = Chart(
     "cpu",
-    "CPU per request",
-    "CPU time per answered request in each role, in the window of the median run; less is better. A "
-    "cluster’s nodes are added up. The generator’s part belongs to the harness, not to the client.",
+    "CPU per {request}",
+    "CPU time per answered {request} in each kind of role, in the window of the median run; less is better. "
+    "A cluster’s nodes and several servers are added up.{generator_part}",
     build,
 )

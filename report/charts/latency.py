@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from report.analysis.layer_text import LayerText
 from report.base.format import milliseconds
 from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import Chart, by_row, figure, value_axis
@@ -18,9 +19,10 @@ def _p99(figures: Measured) -> float | None:
     return figures.percentiles_ms.get("p99")
 
 
-def _text(row: ChartRow) -> str:
+def _text(row: ChartRow, text: LayerText) -> str:
     few = ", too few samples" if "p99" in row.figures.unsupported else ""
-    return f"p50 {milliseconds(_p50(row.figures))} ms, p99 {milliseconds(_p99(row.figures))} ms{few}"
+    p50, p99 = (f"{text.latency(read(row.figures))} {text.latency_unit}" for read in (_p50, _p99))
+    return f"p50 {p50}, p99 {p99}{few}"
 
 
 def latency_bars(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | None:
@@ -28,21 +30,27 @@ def latency_bars(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] |
     rows = [row for row in drawn if row.figures.percentiles_ms]
     if not rows:
         return None
-    texts = [_text(row) for row in rows]
+    unit = data.text.latency_unit
+
+    def read_p99(figures: Measured) -> float | None:
+        return data.text.latency_value(_p99(figures))
+
+    texts = [_text(row, data.text) for row in rows]
     colours = [row.colour for row in rows]
-    p50, p99 = ([read(row.figures) for row in rows] for read in (_p50, _p99))
+    p50 = [data.text.latency_value(_p50(row.figures)) for row in rows]
+    p99 = [read_p99(row.figures) for row in rows]
     pale = bars(
         "p99",
         rows,
         p99,
         texts,
         marker={"color": colours, "opacity": [0.25 if _few(row) else 0.4 for row in rows]},
-        error_x=whiskers(rows, _p99, p99),
+        error_x=whiskers(rows, read_p99, p99),
         showlegend=False,
     )
     full = bars("p50", rows, p50, texts, marker={"color": colours}, showlegend=False)
-    points = run_points(rows, _p99, milliseconds, "ms p99")
-    layout = by_row(data, rows, value_axis("ms"), barmode="overlay")
+    points = run_points(rows, read_p99, milliseconds, f"{unit} p99")
+    layout = by_row(data, rows, value_axis(unit), barmode="overlay")
     return figure([pale, full, *points], layout)
 
 

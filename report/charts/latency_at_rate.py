@@ -15,9 +15,9 @@ def build(data: ChartData) -> dict[str, Any] | None:
 CHART = Chart(
     "latency-at-rate",
     "Latency at a given rate",
-    "Less is better. In an open loop requests are due at the rate that the heading names, and latency counts "
-    "from when a request was due, even if it was sent late. The full bar is p50 of the median run, the pale "
-    "bar p99; circles are p99 of all runs that count, lines their range. Do not compare these with latencies "
-    "at capacity.",
+    "Less is better. In an open loop {requests} are due at the rate that the heading names, and latency "
+    "counts from when a {request} was due, even if it was sent late. The full bar is p50 of the median "
+    "run, the pale bar p99; circles are p99 of all runs that count, lines their range. Do not compare these "
+    "with latencies at capacity.",
     build,
 )

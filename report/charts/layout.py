@@ -10,11 +10,12 @@ Colours are those of the light palette, which the script exchanges for the dark 
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import plotly.graph_objects as go
 
+from report.analysis.layer_text import LayerText
 from report.charts.chart_data import CATEGORICAL, CONTROL_COLOUR, ChartData, ChartRow, View, literal
 
 INK, MUTED, RULE = "#1c1e21", "#5b6067", "#dfe2e6"
@@ -31,12 +32,39 @@ MAX_BARS, MAX_LINES = 30, 16
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One figure of the page; `build` gives None when there is nothing to draw."""
+    """One figure of the page; `build` gives None when there is nothing to draw.
+
+    `title` and `caption` may hold `{request}`, `{requests}`, `{consumer}`, `{rejection}` and
+    `{generator_part}`, which the layer's words replace.
+    """
 
     id: str
     title: str
     caption: str
     build: Callable[[ChartData], dict[str, Any] | None]
+
+    def worded(self, text: LayerText, layer: str = "") -> "Chart":
+        """In the words of a layer.
+
+        Args:
+            layer: its name, where the page has several: the id and the title name it then.
+        """
+        words = {
+            "request": text.request,
+            "requests": text.requests,
+            "consumer": text.consumer,
+            "rejection": " (HTTP 429)" if text.layer == "server" else "",
+            "generator_part": " The generator’s part belongs to the harness, not to the client."
+            if text.layer == "server"
+            else "",
+        }
+        title = self.title.format_map(words)
+        return replace(
+            self,
+            id=f"{self.id}-{text.layer}" if layer and text.layer != "server" else self.id,
+            title=f"{layer.capitalize()}: {title}" if layer else title,
+            caption=self.caption.format_map(words),
+        )
 
 
 def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:

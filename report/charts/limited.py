@@ -54,7 +54,7 @@ def build(data: ChartData) -> dict[str, Any] | None:
 CHART = Chart(
     "limited",
     "Limited share, predicted and measured",
-    "The share of answers that were rejections (HTTP 429). The traffic sets this share, so a faster "
+    "The share of answers that were rejections{rejection}. The traffic sets this share, so a faster "
     "client does not get more rejections, and a run outside the tolerance is invalid. With limits set by "
     "hand the share follows the speed: then a model predicts it, and a run outside the tolerance is "
     "suspect.",

@@ -4,6 +4,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from report.analysis.layer_text import LayerText
 from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import Chart, by_view, figure, log_axis, value_axis
 from report.statistics.histograms import CURVE
@@ -22,7 +23,7 @@ def _symbol(row: ChartRow, percent: float) -> str:
     return f"{row.symbol}-open" if few else row.symbol
 
 
-def _line(row: ChartRow) -> go.Scatter:
+def _line(row: ChartRow, text: LayerText) -> go.Scatter:
     curve = list(zip(CURVE, row.figures.curve_ms, strict=True))
     few = {percent for percent, name in _MARKED.items() if name in row.figures.unsupported}
     return go.Scatter(
@@ -30,10 +31,10 @@ def _line(row: ChartRow) -> go.Scatter:
         mode="lines+markers",
         x=[_beyond(percent) for percent, _ in curve],
         # A logarithmic axis has no place for 0, so it becomes the histogram's smallest step.
-        y=[max(round(value, 3), 0.001) for _, value in curve],
+        y=[text.latency_value(max(round(value, 3), 0.001)) for _, value in curve],
         meta=row.id,
         customdata=[f"{percent:g}{', too few samples' if percent in few else ''}" for percent, _ in curve],
-        hovertemplate=f"{row.text}: %{{y:,.3~r}} ms at p%{{customdata}}<extra></extra>",
+        hovertemplate=f"{row.text}: %{{y:,.3~r}} {text.latency_unit} at p%{{customdata}}<extra></extra>",
         line={"color": row.colour, "dash": row.dash, "width": 2},
         marker={
             "color": row.colour,
@@ -58,15 +59,16 @@ def build(data: ChartData) -> dict[str, Any] | None:
         tickvals=[_beyond(percent) for percent in (50, 75, 90, 95, 99, 99.5, 99.9)],
         ticktext=["p50", "p75", "p90", "p95", "p99", "p99.5", "p99.9"],
     )
-    return figure([_line(row) for row in rows], by_view(data.by_cell, rows, x, log_axis("ms")))
+    y = log_axis(data.text.latency_unit)
+    return figure([_line(row, data.text) for row in rows], by_view(data.by_cell, rows, x, y))
 
 
 CHART = Chart(
     "percentiles",
     "Latency by percentile",
-    "How slow the slowest requests were; lower is better. Further to the right are rarer requests: at p99 "
-    "one in 100 is slower, at p99.9 one in 1,000. From the merged histograms of the median runs. Marks stand "
-    "at p50, p90, p99 and p99.9; a hollow mark has too few samples (p99 needs 10,000, p99.9 needs 100,000). "
-    "Closed and open loops are never in one view: the first is latency at capacity, the second at a rate.",
+    "How slow the slowest {requests} were; lower is better. Further to the right are rarer {requests}: at "
+    "p99 one in 100 is slower, at p99.9 one in 1,000. From the merged histograms of the median runs. Marks "
+    "stand at p50, p90, p99 and p99.9; a hollow mark has too few samples (p99 needs 10,000, p99.9 needs "
+    "100,000). Closed and open loops are never in one view: the first is latency at capacity, the second at a rate.",
     build,
 )

@@ -27,7 +27,7 @@ def _points(seconds: Sequence[Second]) -> list[tuple[float, float]]:
     ]
 
 
-def _line(row: ChartRow) -> go.Scatter:
+def _line(row: ChartRow, unit: str) -> go.Scatter:
     points = _points(row.figures.seconds)
     return go.Scatter(
         name=row.text,
@@ -35,7 +35,7 @@ def _line(row: ChartRow) -> go.Scatter:
         x=[round(at, 3) for at, _ in points],
         y=[round(value, 1) for _, value in points],
         meta=row.id,
-        hovertemplate=f"{row.text} at %{{x}} s: %{{y:,.0f}} requests/s<extra></extra>",
+        hovertemplate=f"{row.text} at %{{x}} s: %{{y:,.0f}} {unit}<extra></extra>",
         line={"color": row.colour, "dash": row.dash, "width": 2},
         marker={"color": row.colour, "symbol": row.symbol, "size": 6},
     )
@@ -47,8 +47,8 @@ def build(data: ChartData) -> dict[str, Any] | None:
     if not rows:
         return None
     x = value_axis("seconds since the window opened")
-    y = value_axis("requests per second", tickformat=",")
-    return figure([_line(row) for row in rows], by_view(data.by_cell, rows, x, y))
+    y = value_axis(f"{data.text.requests} per second", tickformat=",")
+    return figure([_line(row, data.text.rate_unit) for row in rows], by_view(data.by_cell, rows, x, y))
 
 
 CHART = Chart(

@@ -13,13 +13,13 @@ def _read(figures: Measured) -> float:
     return figures.requests_per_second
 
 
-def _text(row: ChartRow) -> str:
+def _text(row: ChartRow, unit: str) -> str:
     spread = row.summary.spread
     more = ""
     if spread and spread.count > 1:
         runs = plural(spread.count, "run")
         more = f"<br>{rate(spread.min)} to {rate(spread.max)} over {runs}, CV {percent(spread.cv_percent)}"
-    return f"{rate(_read(row.figures))} requests/s in the median run{more}"
+    return f"{rate(_read(row.figures))} {unit} in the median run{more}"
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
@@ -27,24 +27,24 @@ def build(data: ChartData) -> dict[str, Any] | None:
     rows = data.at_capacity
     if not rows:
         return None
-    values = [_read(row.figures) for row in rows]
+    values, unit = [_read(row.figures) for row in rows], data.text.rate_unit
     medians = bars(
         "median run",
         rows,
         values,
-        [_text(row) for row in rows],
+        [_text(row, unit) for row in rows],
         marker={"color": [row.colour for row in rows]},
         error_x=whiskers(rows, _read, values),
         showlegend=False,
     )
-    axis = value_axis("requests per second", tickformat=",")
-    return figure([medians, *run_points(rows, _read, rate, "requests/s")], by_row(data, rows, axis))
+    axis = value_axis(f"{data.text.requests} per second", tickformat=",")
+    return figure([medians, *run_points(rows, _read, rate, unit)], by_row(data, rows, axis))
 
 
 CHART = Chart(
     "throughput",
     "Throughput at capacity",
-    "Answered requests per second in a closed loop; more is better. Bars are median runs, circles all "
+    "Answered {requests} per second in a closed loop; more is better. Bars are median runs, circles all "
     "runs that count, lines their range, crosses invalid runs. Compare rows within a heading only: load "
     "or store differ between headings.",
     build,

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from report.analysis.load_text import caps_text
 from report.analysis.summary import Summary
 from report.base.errors import one_line
 from report.base.format import gibibytes, joined
 from report.compare.selection import Selection
 from report.results.model import Campaign
-from report.sections.containers import caps_text
 from report.sections.script_text import script_names
 
 #: Of the machine in the manifest; memory apart, which differs by a few bytes after a restart.

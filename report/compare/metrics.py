@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from report.analysis.figures import percentile, server_cpu, throughput
+from report.analysis.figures import consumer_cpu, percentile, throughput
 from report.analysis.summary import Summary
 from report.base.format import microseconds, milliseconds, rate
 from report.results.model import Measured
@@ -32,7 +32,7 @@ METRICS: dict[str, Metric] = {
         Metric(
             "cpu",
             "CPU time of the server in µs per request",
-            server_cpu,
+            consumer_cpu,
             microseconds,
             False,
         ),

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from report.analysis.figures import consumer_cpu
+from report.analysis.layer_text import LayerText, layer_text
 from report.analysis.load_text import load_text
 from report.analysis.summary import Summary
 from report.base.errors import one_line
-from report.results.roles import cpu_us_per_request
 
 Entry = dict[str, Any]
 
@@ -44,10 +45,22 @@ def _extra(summary: Summary) -> str:
 
 
 def _entries(
-    summaries: Sequence[Summary], kind: str, unit: str, digits: int, read: Callable[[Summary], float | None]
+    summaries: Sequence[Summary],
+    kind: Callable[[LayerText], str],
+    unit: Callable[[LayerText], str],
+    digits: int,
+    read: Callable[[Summary], float | None],
 ) -> list[Entry]:
+    def of(summary: Summary, part: Callable[[LayerText], str]) -> str:
+        return part(layer_text(summary.identity.layer))
+
     return [
-        {"name": f"{name} · {kind}", "unit": unit, "value": round(value, digits), "extra": _extra(summary)}
+        {
+            "name": f"{name} · {of(summary, kind)}",
+            "unit": of(summary, unit),
+            "value": round(value, digits),
+            "extra": _extra(summary),
+        }
         for name, summary in _distinct(summaries)
         if (value := read(summary)) is not None
     ]
@@ -67,8 +80,8 @@ def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
     """Throughput of the median runs, in requests/s; `range` is the runs' standard deviation."""
     entries = _entries(
         summaries,
-        "throughput",
-        "requests/s",
+        lambda _: "throughput",
+        lambda text: text.rate_unit,
         2,
         lambda summary: summary.figures.requests_per_second if summary.figures else None,
     )
@@ -80,18 +93,16 @@ def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
 
 
 def smaller_is_better(summaries: Sequence[Summary]) -> list[Entry]:
-    """Latency in ms and the server's CPU time in µs per request, of the median runs."""
+    """Latency in ms and the CPU time of servers or client in µs per request, of the median runs."""
     return [
-        *_entries(summaries, "p50", "ms", 3, _percentile("p50")),
-        *_entries(summaries, "p99", "ms", 3, _percentile("p99")),
+        *_entries(summaries, lambda _: "p50", lambda _: "ms", 3, _percentile("p50")),
+        *_entries(summaries, lambda _: "p99", lambda _: "ms", 3, _percentile("p99")),
         *_entries(
             summaries,
-            "server CPU",
-            "µs/request",
+            lambda text: text.cpu,
+            lambda text: text.cpu_unit,
             2,
-            lambda summary: (
-                cpu_us_per_request(summary.figures.roles).get("server") if summary.figures else None
-            ),
+            lambda summary: consumer_cpu(summary.figures) if summary.figures else None,
         ),
     ]
 

@@ -41,12 +41,13 @@ def _pair(pair: Pair) -> dict[str, Any]:
 
 def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """One per ranking: its load, its sentence, and each row compared with each: by throughput, p99 (open loop
-    only) and the server's CPU per request."""
+    only) and the CPU per request of what calls the limiter, the servers or the client."""
     found = []
     for cell, shown in zip(cells, decision_cells(cells), strict=True):
         for ranking, group in zip(cell.rankings, shown.groups, strict=True):
             found.append(
                 {
+                    "layer": cell.identity.layer,
                     "title": shown.title,
                     "heading": group.heading,
                     "sentence": group.sentence,

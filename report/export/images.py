@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.summary import Summary
-from report.base.format import milliseconds, rate
+from report.base.format import rate
 from report.export.svg import Bar, bar_chart
 from report.sections.first_screen import cell_title
 
@@ -33,7 +33,7 @@ def _throughput(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
         points = tuple(run.measured.requests_per_second for run in row.runs if run.eligible and run.measured)
         text = row.no_figures_reason if value is None else rate(value)
         bars.append(Bar(_label(cell, row), value, text, points=points if value is not None else ()))
-    what = "Requests/s of the median run; points are the runs, the line their range"
+    what = f"{cell.text.requests.capitalize()}/s of the median run; points are the runs, the line their range"
     return bar_chart(_title("Throughput", cell, runtime), what, bars)
 
 
@@ -43,10 +43,16 @@ def _latency(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
         percentiles = row.figures.percentiles_ms if row.figures else {}
         p50, p99 = percentiles.get("p50"), percentiles.get("p99")
         few = ", few samples" if row.figures and "p99" in row.figures.unsupported else ""
-        text = row.no_figures_reason if p50 is None else f"{milliseconds(p50)} / {milliseconds(p99)}{few}"
+        text = (
+            row.no_figures_reason
+            if p50 is None
+            else f"{cell.text.latency(p50)} / {cell.text.latency(p99)}{few}"
+        )
         bars.append(Bar(_label(cell, row), p50, text, behind=p99))
     return bar_chart(
-        f"Latency · {cell_title(cell)}", "p50 (dark) and p99 (pale) of the median run in ms", bars
+        f"Latency · {cell_title(cell)}",
+        f"p50 (dark) and p99 (pale) of the median run in {cell.text.latency_unit}",
+        bars,
     )
 
 
@@ -61,7 +67,7 @@ def images(analysis: Analysis) -> tuple[dict[str, str], int]:
     Returns:
         The files, and how many cells are without because there are too many.
     """
-    found = [(cell, runtime.name) for runtime in analysis.runtimes for cell in runtime.cells]
+    found = [(cell, runtime.runtime) for runtime in analysis.runtimes for cell in runtime.cells]
     files = {}
     for cell, runtime in found[:MAX_CELLS]:
         rows = _rows(cell)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
-from report.results.model import Measured, Run
+from report.results.model import MEASURED_KINDS, Identity, Measured, Run
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
 
 Column = tuple[str, Callable[[Run], Cell]]
@@ -22,8 +22,8 @@ def _latency(name: str) -> Callable[[Run], Cell]:
     return _figure(lambda measured: measured.latency_ms.get(name), 3)
 
 
-def _by_role() -> Iterable[Column]:
-    for role in ("server", "store", "generator"):
+def _by_kind() -> Iterable[Column]:
+    for kind in MEASURED_KINDS:
         for name, read, digits in (
             ("cpu_us_per_request", cpu_us_per_request, 3),
             ("cpu_percent", cpu_percent, 2),
@@ -31,11 +31,11 @@ def _by_role() -> Iterable[Column]:
             ("run_delay_us", run_delay_us, 0),
         ):
             # Bound now: the loop goes on before the column is read.
-            def figure(measured: Measured, read=read, role=role) -> float | None:  # type: ignore[no-untyped-def]
-                value: float | None = read(measured.roles).get(role)
+            def figure(measured: Measured, read=read, kind=kind) -> float | None:  # type: ignore[no-untyped-def]
+                value: float | None = read(measured.roles).get(kind)
                 return value
 
-            yield f"{role}_{name}", _figure(figure, digits)
+            yield f"{kind}_{name}", _figure(figure, digits)
 
 
 def _reasons(run: Run) -> Cell:
@@ -61,7 +61,7 @@ _COLUMNS: tuple[Column, ...] = (
     ("latency_unsupported", lambda run: " ".join(run.measured.unsupported) if run.measured else None),
     ("rate_limit_hits", _figure(lambda measured: measured.rate_limit_hits)),
     ("limited_share", _figure(lambda measured: measured.limited_share, 6)),
-    *_by_role(),
+    *_by_kind(),
     ("foreign_cpu_percent", _figure(lambda measured: measured.foreign_cpu_percent, 1)),
     ("server_heap_bytes", _figure(lambda measured: measured.heap_bytes)),
     ("store_memory_bytes", _figure(lambda measured: measured.store_memory_bytes)),
@@ -75,6 +75,16 @@ _COLUMNS: tuple[Column, ...] = (
     ),
     ("runtime", lambda run: run.runtime["id"] if run.runtime else None),
     ("file", lambda run: run.file),
+)
+
+#: Known of a run that left no file too, but at the end: what reads columns by their place goes on working.
+_LAST_COLUMNS: tuple[tuple[str, Callable[[Identity], Cell]], ...] = (
+    ("layer", lambda identity: identity.layer),
+    ("servers", lambda identity: identity.servers),
+)
+_LAST_FIGURES: tuple[Column, ...] = (
+    ("calls_per_request", _figure(lambda measured: measured.calls_per_request, 3)),
+    ("descriptors_per_call", _figure(lambda measured: measured.descriptors_per_call, 3)),
 )
 
 HEADER = (
@@ -92,6 +102,8 @@ HEADER = (
     "run",
     "median",
     *(name for name, _ in _COLUMNS),
+    *(name for name, _ in _LAST_COLUMNS),
+    *(name for name, _ in _LAST_FIGURES),
 )
 
 
@@ -121,7 +133,10 @@ def _rows(summaries: Iterable[Summary]) -> Iterable[list[Cell]]:
         for number in sorted({*recorded, *summary.missing}):
             run = recorded.get(number)
             first = _first(summary, number, run is not None and run is summary.median)
-            yield [*first, *([read(run) for _, read in _COLUMNS] if run else ["missing", *absent])]
+            middle = [read(run) for _, read in _COLUMNS] if run else ["missing", *absent]
+            last = [read(summary.identity) for _, read in _LAST_COLUMNS]
+            figures = [read(run) if run else None for _, read in _LAST_FIGURES]
+            yield [*first, *middle, *last, *figures]
 
 
 def runs_csv(summaries: Sequence[Summary]) -> str:

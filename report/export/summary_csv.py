@@ -1,11 +1,11 @@
 """summary.csv for spreadsheets and existing tooling: one row per configuration."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from report.analysis.figures import FIGURES, Figure
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
-from report.results.model import Measured, Role, SendSchedule
+from report.results.model import MEASURED_KINDS, Measured, Role, SendSchedule
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
 from report.statistics.median import MIN_FIGURES, median_interval
 
@@ -44,10 +44,22 @@ def _untypical(summary: Summary) -> Cell:
     return " ".join(name for name, read in FIGURES.items() if summary.is_untypical(read)) or None
 
 
-def _role(
-    read: Callable[[Mapping[str, Role]], Mapping[str, float]], role: str, digits: int
+def _of_kinds(
+    name: str, read: Callable[[Mapping[str, Role]], Mapping[str, float]], digits: int
+) -> Iterable[Column]:
+    """A column for each kind of role: `server_cpu_percent`, …"""
+    return ((f"{kind}_{name}", _of_kind(read, kind, digits)) for kind in MEASURED_KINDS)
+
+
+def _of_kind(
+    read: Callable[[Mapping[str, Role]], Mapping[str, float]], kind: str, digits: int
 ) -> Callable[[Summary], Cell]:
-    return _figure(lambda figures: read(figures.roles).get(role), digits)
+    return _figure(lambda figures: read(figures.roles).get(kind), digits)
+
+
+def _server_resident(figures: Measured) -> float | None:
+    """As the servers report it themselves."""
+    return figures.resident_bytes
 
 
 def _interval(end: str, digits: int = 2) -> Callable[[Summary], Cell]:
@@ -70,9 +82,9 @@ def _over_all_runs(read: Callable[[Measured], int]) -> Callable[[Summary], Cell]
     return total
 
 
-def _by_status(summary: Summary) -> Cell:
-    found = summary.figures.failed_by_status if summary.figures else {}
-    return " ".join(f"{status}:{count}" for status, count in found.items()) or None
+def _by_code(summary: Summary) -> Cell:
+    found = summary.figures.failed_by_code if summary.figures else {}
+    return " ".join(f"{code}:{count}" for code, count in found.items()) or None
 
 
 def _schedule(read: Callable[[SendSchedule], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
@@ -184,20 +196,17 @@ COLUMNS: tuple[Column, ...] = (
     ),
     ("limited_share_predicted", _share(seen=False)),
     ("limited_share_seen", _share(seen=True)),
-    ("server_cpu_us_per_request", _role(cpu_us_per_request, "server", 3)),
-    ("store_cpu_us_per_request", _role(cpu_us_per_request, "store", 3)),
-    ("generator_cpu_us_per_request", _role(cpu_us_per_request, "generator", 3)),
-    ("server_cpu_percent", _role(cpu_percent, "server", 2)),
-    ("store_cpu_percent", _role(cpu_percent, "store", 2)),
-    ("generator_cpu_percent", _role(cpu_percent, "generator", 2)),
-    ("server_resident_bytes", _figure(lambda figures: figures.resident_bytes)),
-    ("store_resident_bytes", _role(resident_bytes, "store", 0)),
-    ("generator_resident_bytes", _role(resident_bytes, "generator", 0)),
+    *_of_kinds("cpu_us_per_request", cpu_us_per_request, 3),
+    *_of_kinds("cpu_percent", cpu_percent, 2),
+    *(
+        (name, _figure(_server_resident) if name == "server_resident_bytes" else read)
+        for name, read in _of_kinds("resident_bytes", resident_bytes, 0)
+    ),
     ("store_memory_bytes", _figure(lambda figures: figures.store_memory_bytes)),
     ("connection_errors", _figure(lambda figures: figures.connection_errors)),
     ("timeouts", _figure(lambda figures: figures.timeouts)),
     ("failed_answers", _figure(lambda figures: figures.failed_answers)),
-    ("failed_by_status", _by_status),
+    ("failed_by_status", _by_code),
     ("errors_total", _figure(lambda figures: figures.errors_total)),
     ("connection_errors_all_runs", _over_all_runs(lambda figures: figures.connection_errors)),
     ("timeouts_all_runs", _over_all_runs(lambda figures: figures.timeouts)),
@@ -221,6 +230,10 @@ COLUMNS: tuple[Column, ...] = (
         for index, end in enumerate(("min", "max"))
     ),
     ("untypical", _untypical),
+    ("layer", lambda summary: summary.identity.layer),
+    ("servers", lambda summary: summary.identity.servers),
+    ("calls_per_request", _figure(lambda figures: figures.calls_per_request, 3)),
+    ("descriptors_per_call", _figure(lambda figures: figures.descriptors_per_call, 3)),
 )
 
 

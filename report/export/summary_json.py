@@ -71,6 +71,10 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         else None,
         "versions": dict(first.versions) if (first := next(iter(summary.median_first), None)) else {},
         "verdict": summary.verdict,
+        "layer": identity.layer,
+        "servers": identity.servers,
+        "calls_per_request": figures.calls_per_request if figures else None,
+        "descriptors_per_call": figures.descriptors_per_call if figures else None,
         "hole": summary.no_figures_reason or None,
         "warnings": list(summary.warnings),
     }

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
+from report.analysis.layer_text import LayerText
 from report.analysis.rankings import Ranking
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
@@ -20,16 +21,20 @@ from report.sections.spread_text import marks_note
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000
 
-_HEADERS = (
-    "Client",
-    "Throughput, requests/s",
-    "p99, ms",
-    "Server CPU, µs/request",
-    "Throughput to the first",
-    "CPU to the first",
-    "Valid runs",
-    "Verdict",
-)
+
+def _headers(text: LayerText, at_a_rate: bool) -> tuple[str, ...]:
+    return (
+        "Client",
+        f"Throughput, {text.rate_unit}",
+        f"p99, {text.latency_unit}",
+        f"{text.cpu_title}, {text.cpu_unit}",
+        f"{'p99' if at_a_rate else 'Throughput'} to the first",
+        "CPU to the first",
+        "Valid runs",
+        "Verdict",
+    )
+
+
 _UNRANKED = "Rows are in the order of their medians, which ranks nothing."
 
 
@@ -47,20 +52,19 @@ def _cells(row: DecisionRow, summary: Summary) -> list[str]:
     ]
 
 
-def _table(rows: Sequence[DecisionRow], summaries: Sequence[Summary]) -> list[str]:
+def _table(rows: Sequence[DecisionRow], summaries: Sequence[Summary], text: LayerText) -> list[str]:
     by_id = {summary.id: summary for summary in summaries}
     at_a_rate = any(summary.identity.open_loop for summary in summaries)
-    headers = [name.replace("Throughput to", "p99 to") if at_a_rate else name for name in _HEADERS]
-    return table(headers, [_cells(row, by_id[row.summary_id]) for row in rows], 1)
+    return table(_headers(text, at_a_rate), [_cells(row, by_id[row.summary_id]) for row in rows], 1)
 
 
-def _ranking(ranking: Ranking, group: DecisionGroup) -> list[str]:
+def _ranking(ranking: Ranking, group: DecisionGroup, text: LayerText) -> list[str]:
     store = "On a store that is not known" if ranking.store is None else f"On {code(ranking.store)}"
     already = " that already ran" if ranking.group.external else ""
     ranked = any(row.rank for row in group.rows)
     order = f" {_UNRANKED}" if ranking.compared and not ranked else ""
     heading = f"{store}{already}, {prose(mode_text(ranking))}. {prose(group.sentence)}{order}"
-    return [heading, "", *_table(group.rows, ranking.summaries)]
+    return [heading, "", *_table(group.rows, ranking.summaries, text)]
 
 
 def cell_blocks(cell: Cell) -> list[list[str]]:
@@ -68,12 +72,14 @@ def cell_blocks(cell: Cell) -> list[list[str]]:
     (shown,) = decision_cells([cell])
     blocks = [
         [f"### {prose(shown.title)}"],
-        *(_ranking(*both) for both in zip(cell.rankings, shown.groups, strict=True)),
+        *(_ranking(*both, cell.text) for both in zip(cell.rankings, shown.groups, strict=True)),
     ]
     if cell.controls:
-        blocks.append(["Controls, not ranked:", "", *_table(shown.controls, cell.controls)])
+        blocks.append(["Controls, not ranked:", "", *_table(shown.controls, cell.controls, cell.text)])
     marks = marks_note([figure for row in shown.rows for figure in (row.throughput, row.p99, row.cpu)])
-    return [*blocks, [f"Figures of the median run, in brackets the range of its runs. {marks}".strip()]]
+    servers = f"{cell.text.cpu_title} is that of all servers together." if cell.identity.servers > 1 else ""
+    notes = ["Figures of the median run, in brackets the range of its runs.", servers, marks]
+    return [*blocks, [" ".join(filter(None, notes))]]
 
 
 def recommendation_blocks(recommended: Recommendation) -> list[list[str]]:
@@ -98,11 +104,14 @@ def recommendation_blocks(recommended: Recommendation) -> list[list[str]]:
 
 
 def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
-    """What one runtime measured; figures of two never share a table."""
-    heading = [[f"## Runtime {code(runtime.name)}"]] if runtime.name else []
+    """What one layer in one runtime measured; figures of two never share a table."""
+    runtime_name = f"Runtime {code(runtime.runtime)}" if runtime.runtime else ""
+    layer = runtime.layer if runtime_name else runtime.layer.capitalize()
+    title = ", ".join(filter(None, (runtime_name, layer)))
+    heading = [[f"## {title}"]] if title else []
     if not runtime.cells:
-        rows = [control_row(row) for row in runtime.controls]
-        return [*heading, _table(rows, runtime.controls)]
+        rows = [control_row(row, runtime.text) for row in runtime.controls]
+        return [*heading, _table(rows, runtime.controls, runtime.text)]
     return [*heading, *(block for cell in runtime.cells for block in cell_blocks(cell))]
 
 

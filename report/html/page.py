@@ -5,22 +5,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.load_text import LOAD_FIELDS, load_text, varying_fields
+from report.analysis.layer_text import LayerText, rate_units
+from report.analysis.load_text import shared_load_text
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.analysis.thresholds import Judgement
 from report.base.paths import STATIC
-from report.charts import CHARTS, FOLDED_CHARTS, OPEN_CHARTS
+from report.charts import FOLDED_CHARTS, OPEN_CHARTS
 from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colours
-from report.charts.layout import DARK
+from report.charts.layout import DARK, Chart
 from report.html.template import CHART_SCRIPTS, render_template
 from report.sections.adaptive import adaptive_of
 from report.sections.environment import campaign_facts, external_notices, machine_facts, version_facts
-from report.sections.failures import COLUMNS as FAILURE_COLUMNS
 from report.sections.failures import failures
 from report.sections.filters import filter_values, row_values, rows_named
 from report.sections.first_screen import DecisionCell, DecisionRow, control_row, decision_cells
-from report.sections.latency_at_rate import COLUMNS as RATE_COLUMNS
 from report.sections.latency_at_rate import RateTable, rate_tables
 from report.sections.notices import campaign_notices
 from report.sections.problems import problems
@@ -55,10 +54,13 @@ class DecisionTable:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The part of the page about one runtime."""
+    """The part of the page about one layer in one runtime."""
 
     id: str
     name: str
+    title: str
+    text: LayerText
+    several_servers: bool
     ids: str
     """Of its rows, with a space between."""
     cells: tuple[DecisionCell, ...]
@@ -70,7 +72,7 @@ class Section:
 
 def _decision_tables(runtime: RuntimeResults, found: Sequence[DecisionCell]) -> tuple[DecisionTable, ...]:
     if not found:
-        controls = tuple(control_row(control) for control in runtime.controls)
+        controls = tuple(control_row(control, runtime.text) for control in runtime.controls)
         return (DecisionTable(f"{runtime.id}decision", False, (), controls),)
     kinds = [(loop, tuple(each for each in found if each.open_loop is loop)) for loop in (False, True)]
     return tuple(
@@ -85,6 +87,9 @@ def _section(runtime: RuntimeResults) -> Section:
     return Section(
         id=runtime.id,
         name=runtime.name,
+        title=runtime.title,
+        text=runtime.text,
+        several_servers=any(summary.identity.servers > 1 for summary in runtime.ordered),
         ids=" ".join(summary.id for summary in runtime.ordered),
         cells=found,
         decision_tables=_decision_tables(runtime, found),
@@ -93,10 +98,39 @@ def _section(runtime: RuntimeResults) -> Section:
     )
 
 
-def _figures(runtimes: Sequence[RuntimeResults]) -> dict[str, Any]:
-    chart_data = chart_data_of([(runtime.name, runtime.cells, runtime.controls) for runtime in runtimes])
-    built = {chart.id: chart.build(chart_data) for chart in CHARTS}
-    return {name: figure for name, figure in built.items() if figure is not None}
+@dataclass(frozen=True, slots=True)
+class LayerCharts:
+    """The charts of one layer; `figures` by the id of their chart. Two layers never share one."""
+
+    open: tuple[Chart, ...]
+    folded: tuple[Chart, ...]
+    figures: dict[str, dict[str, Any]]
+
+
+def _layer_charts(runtimes: Sequence[RuntimeResults]) -> tuple[LayerCharts, ...]:
+    by_layer: dict[str, list[RuntimeResults]] = {}
+    for runtime in runtimes:
+        by_layer.setdefault(runtime.text.layer, []).append(runtime)
+    return tuple(_charts_of(members) for members in by_layer.values())
+
+
+def _charts_of(runtimes: Sequence[RuntimeResults]) -> LayerCharts:
+    """Of runtimes with the same layer. With several layers on the page, titles name theirs."""
+    layer = runtimes[0].layer
+    data = chart_data_of([(runtime.runtime, runtime.cells, runtime.controls) for runtime in runtimes])
+    figures = {}
+
+    def drawn(charts: Sequence[Chart]) -> tuple[Chart, ...]:
+        found = []
+        for chart in charts:
+            figure = chart.build(data)
+            if figure is not None:
+                shown = chart.worded(data.text, layer)
+                figures[shown.id] = figure
+                found.append(shown)
+        return tuple(found)
+
+    return LayerCharts(drawn(OPEN_CHARTS), drawn(FOLDED_CHARTS), figures)
 
 
 def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
@@ -118,12 +152,6 @@ def _in_page_order(analysis: Analysis) -> list[Judgement]:
     return sorted(analysis.thresholds, key=lambda judgement: place[judgement.summary.id])
 
 
-def _common(summaries: Sequence[Summary]) -> str:
-    """The load that all rows share, in words."""
-    varying = varying_fields(summaries)
-    return load_text(summaries[0].identity, [part for part in LOAD_FIELDS if part not in varying])
-
-
 def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "runs.csv")) -> str:
     """The whole page.
 
@@ -133,7 +161,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         ReportError: exit code 3 when the chart library is not installed.
     """
     campaign, ordered = analysis.campaign, analysis.ordered
-    figures = _figures(analysis.runtimes)
+    charts = _layer_charts(analysis.runtimes)
     manifest = campaign.manifest
     plan = manifest["plan"] if manifest else {}
     colours = _colours(ordered)
@@ -143,7 +171,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         scripts=CHART_SCRIPTS,
         data={
             "dark": DARK,
-            "figures": figures,
+            "figures": {name: figure for layer in charts for name, figure in layer.figures.items()},
             "rows": {summary.id: row_values(summary) for summary in ordered},
         },
         campaign=campaign,
@@ -151,19 +179,18 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         downloads=downloads,
         recommendation=recommend(analysis),
         sections=[_section(runtime) for runtime in analysis.runtimes],
-        open_charts=[chart for chart in OPEN_CHARTS if chart.id in figures],
-        folded_charts=[chart for chart in FOLDED_CHARTS if chart.id in figures],
+        open_charts=[chart for layer in charts for chart in layer.open],
+        folded_charts=[chart for layer in charts for chart in layer.folded],
+        rate_units=rate_units(ordered),
         filters=filter_values(ordered),
         colours=colours,
         row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
-        common=_common(ordered),
-        rate_columns=RATE_COLUMNS,
+        common=shared_load_text(ordered),
         adaptive=adaptive_of(analysis),
         thresholds=_in_page_order(analysis),
         resources=resource_rows(ordered),
         resource_columns=RESOURCE_COLUMNS,
         failures=failures(ordered),
-        failure_columns=FAILURE_COLUMNS,
         problems=problems(ordered),
         runs=run_rows(ordered),
         run_count=len(campaign.runs),

@@ -37,7 +37,7 @@ _AGREEMENT_SHARE = 0.005
 _ANSWERED = ("allowed", "limited")
 _WHOLE_SECOND = 0.9
 _MAX_SECONDS = 3600
-_ANSWERED_STATUS = ("200", "429")
+_ANSWERED_CODES = ("200", "429", "allowed", "limited")
 
 
 def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Identity:
@@ -46,6 +46,8 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
     return Identity(
         key=configuration_hash,
         configuration_hash=configuration_hash,
+        layer=configuration["layer"],
+        servers=configuration["servers"],
         label=target["label"],
         client=target["client"],
         client_version=target.get("client_version"),
@@ -70,12 +72,13 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
 
 def _manual_identity(request: Mapping[str, Any]) -> Identity:
     """The identity of a run made by hand: what was asked of the generator."""
-    asked = ["label", "url", "workload", "traffic", "connections", "duration_s", "requests"]
-    if "rate_per_second" in request:
-        asked += ["rate_per_second", "arrivals"]
+    asked = ("layer", "label", "urls", "workload", "traffic", "load", "extent")
+    load, extent = request["load"], request["extent"]
     return Identity(
-        key=json.dumps([request.get(name) for name in asked]),
+        key=json.dumps([request[name] for name in asked], sort_keys=True),
         configuration_hash=None,
+        layer=request["layer"],
+        servers=len(request["urls"]),
         label=request["label"],
         client=request["label"],
         client_version=None,
@@ -88,11 +91,11 @@ def _manual_identity(request: Mapping[str, Any]) -> Identity:
         workload=request["workload"],
         complexity=None,
         traffic=request["traffic"],
-        connections=request["connections"],
-        rate_per_second=request.get("rate_per_second"),
-        arrivals=request.get("arrivals"),
-        duration_s=request.get("duration_s"),
-        requests=request.get("requests"),
+        connections=load["connections"],
+        rate_per_second=load.get("rate_per_second"),
+        arrivals=load.get("arrivals"),
+        duration_s=extent.get("duration_s"),
+        requests=extent.get("requests"),
         limits=None,
         caps="{}",
     )
@@ -138,24 +141,35 @@ def _check_latency(stated: Mapping[str, float], merged: Mapping[str, float]) -> 
 
 
 def _store_memory(result: Document) -> int | None:
+    """Of all nodes at the end; None where one does not say."""
     nodes: Sequence[Mapping[str, Any]] = result.get("store", {}).get("nodes", [])
-    return sum(node["at_end"]["used_memory_bytes"] for node in nodes) if nodes else None
+    found = [node["at_end"].get("used_memory_bytes") for node in nodes]
+    return sum(found) if found and None not in found else None
+
+
+def _consumer(result: Document) -> Mapping[str, Any]:
+    """The first process that calls the limiter: all of a run have one target, and so its settings."""
+    consumers: Sequence[Mapping[str, Any]] = result["consumers"]
+    return consumers[0] if consumers else {}
 
 
 def _limiter_script(result: Document) -> LimiterScript | None:
-    script = result.get("server", {}).get("limiter_script")
+    script = _consumer(result).get("limiter_script")
     return LimiterScript(script["kind"], script["name_or_sha1"]) if script else None
 
 
 def _script_calls(result: Document) -> dict[str, int] | None:
     """Calls less those that failed, at the end less at the start, summed over the nodes, by command.
 
-    None without nodes, and where a counter of a node went back: it was reset, or the node was restarted.
+    None without nodes, where a node counts none, and where a counter went back: it was reset, or the node was
+    restarted.
     """
     nodes: Sequence[Mapping[str, Any]] = result.get("store", {}).get("nodes", [])
     ran: dict[str, int] = {}
     for node in nodes:
-        start, end = node["at_start"]["script_calls"], node["at_end"]["script_calls"]
+        start, end = (node[moment].get("script_calls") for moment in ("at_start", "at_end"))
+        if start is None or end is None:
+            return None
         for command in {*start, *end}:
             calls = _successful_calls(end.get(command)) - _successful_calls(start.get(command))
             if calls < 0:
@@ -165,10 +179,14 @@ def _script_calls(result: Document) -> dict[str, int] | None:
 
 
 def _store_failures(result: Document) -> int | None:
-    """Consumes that failed in the window, by the server's own count."""
-    server: Mapping[str, Any] = result.get("server", {})
-    opened, ended = (server.get(moment, {}).get("consumes") for moment in ("at_window_open", "at_end"))
-    return max(0, int(ended["failed"]) - int(opened["failed"])) if opened and ended else None
+    """Consumes that failed in the window, by the count of all that call the limiter."""
+    counted = [
+        max(0, int(ended["failed"]) - int(opened["failed"]))
+        for consumer in result["consumers"]
+        if (opened := consumer["at_window_open"].get("consumes"))
+        and (ended := consumer["at_end"].get("consumes"))
+    ]
+    return sum(counted) if counted else None
 
 
 def _successful_calls(counted: Mapping[str, int] | None) -> int:
@@ -177,6 +195,7 @@ def _successful_calls(counted: Mapping[str, int] | None) -> int:
 
 def _role(resources: Mapping[str, Any]) -> Role:
     return Role(
+        kind=resources["kind"],
         source=resources["source"],
         cpu_percent=resources["cpu_percent"],
         cpu_us_per_request=resources.get("cpu_us_per_request"),
@@ -232,6 +251,7 @@ def _measured(result: Document, series: bool) -> Measured:
     _check_latency(latency, merged)
     prediction = result.get("prediction")
     return Measured(
+        layer=result["request"]["layer"],
         duration_s=result["duration"],
         requests_per_second=result["requests"]["average"],
         requests_sent=result["counts"]["sent"],
@@ -253,18 +273,20 @@ def _measured(result: Document, series: bool) -> Measured:
         timeouts=result["timeouts"],
         errors_total=result["totalErrors"],
         failed_answers=result["counts"]["failed_answers"],
-        failed_by_status={
-            status: count
-            for status, count in sorted(result["counts"]["by_status"].items())
-            if status not in _ANSWERED_STATUS and count
+        failed_by_code={
+            code: count
+            for code, count in sorted(result["counts"]["by_code"].items())
+            if code not in _ANSWERED_CODES and count
         },
         store_failures=_store_failures(result),
+        calls_per_request=result.get("calls_per_request"),
+        descriptors_per_call=result.get("descriptors_per_call"),
         prediction=Prediction(**prediction) if prediction else None,
         roles={role: _role(resources) for role, resources in sorted(result["resources"].items())},
         foreign_cpu_percent=result.get("host_load", {}).get("foreign_cpu_percent"),
         seconds=seconds_of(result) if series else (),
         answers_each_second=_answers_each_second(result),
-        client_settings=result.get("server", {}).get("client_settings", {}),
+        client_settings=_consumer(result).get("client_settings", {}),
         limited_by=Limit(**limit) if (limit := result.get("limited_by")) else None,
         limiter_script=_limiter_script(result),
         script_calls=_script_calls(result),

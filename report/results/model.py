@@ -13,6 +13,14 @@ MANIFEST = "manifest.json"
 #: Clients that measure the harness: the server without a limiter, and counters in its own process.
 CONTROL_CLIENTS = frozenset(json.loads((CONTRACT_GENERATED / "controls.json").read_text("utf-8")))
 
+#: What roles are measured for, in the order in which a report lists them.
+MEASURED_KINDS: tuple[str, ...] = tuple(
+    json.loads((CONTRACT_GENERATED / "measured-kinds.json").read_text("utf-8"))
+)
+
+#: Where the load enters, in the order of the page.
+LAYERS = ("server", "limiter")
+
 #: The option under which every client runs one script, so that client and script can be separated.
 SAME_SCRIPT = "same-script"
 
@@ -23,6 +31,10 @@ class Identity:
 
     key: str
     configuration_hash: str | None
+    layer: str
+    """One of `LAYERS`. Rows of different layers are never compared."""
+    servers: int
+    """On the one store; 0 at the limiter layer, where the load generator calls the limiter itself."""
     label: str
     client: str
     client_version: str | None
@@ -49,7 +61,7 @@ class Identity:
     limits: tuple[int, int, int] | None
     """Points, window and block, both in seconds."""
     caps: str
-    """Canonical JSON of the caps by role."""
+    """Canonical JSON of the caps by kind of role."""
 
     @property
     def open_loop(self) -> bool:
@@ -126,6 +138,8 @@ class Limit:
 class Role:
     """What one role used in the window."""
 
+    kind: str
+    """One of `MEASURED_KINDS`."""
     source: str
     cpu_percent: float
     cpu_us_per_request: float | None
@@ -137,7 +151,7 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class LimiterScript:
-    """The script that decides, as the server named it."""
+    """The script that decides, as the process that calls it named it."""
 
     kind: str
     """The command that carries it: `eval`, `evalsha` or `fcall`."""
@@ -203,8 +217,10 @@ class SendSchedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The figures of a run that was measured. Percentiles come from the generators' merged histograms."""
+    """The figures of a run that was measured. Percentiles come from the generators' merged histograms. At the
+    limiter layer a request is a decision."""
 
+    layer: str
     duration_s: float
     requests_per_second: float
     requests_sent: int
@@ -225,14 +241,19 @@ class Measured:
     heap_bytes: float | None
     resident_bytes: float | None
     store_memory_bytes: int | None
+    """Of all nodes; None where one does not report it."""
     connection_errors: int
     timeouts: int
     errors_total: int
     failed_answers: int
-    failed_by_status: Mapping[str, int]
-    """Answers by HTTP status, without allowed and limited ones."""
+    failed_by_code: Mapping[str, int]
+    """Answers by HTTP status, or by the limiter's outcome, without allowed and limited ones."""
     store_failures: int | None
-    """Decisions that the store failed to make in the window, as the server counted; None without a count."""
+    """Decisions that the store failed to make in the window, as servers or client counted; None without a
+    count."""
+    calls_per_request: float | None
+    """Calls of the limiter per request; None without a limiter, like `descriptors_per_call`."""
+    descriptors_per_call: float | None
     prediction: Prediction | None
     roles: Mapping[str, Role]
     foreign_cpu_percent: float | None

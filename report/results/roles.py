@@ -1,49 +1,42 @@
-"""Roles as a reader thinks of them: the nodes of a cluster are one store."""
+"""Roles by kind: the nodes of a cluster are one store, several servers are one server."""
 
 from collections.abc import Callable, Mapping
 
-from report.results.model import Role
-
-ORDER = ("server", "store", "generator")
+from report.results.model import MEASURED_KINDS, Role
 
 
-def group_of(role: str) -> str:
-    """`store-1`, `store-2`, … and `store` are the store; any other role is itself."""
-    return "store" if role == "store" or role.startswith(("store-", "store.", "store:")) else role
-
-
-def group_names(roles: Mapping[str, Role]) -> list[str]:
-    """The groups among `roles`: the usual ones in the order of a request's way, then others by name."""
-    found = {group_of(role) for role in roles}
-    return [*(name for name in ORDER if name in found), *sorted(found.difference(ORDER))]
+def kinds_of(roles: Mapping[str, Role]) -> list[str]:
+    """The kinds among `roles`, in the order of `MEASURED_KINDS`."""
+    found = {role.kind for role in roles.values()}
+    return [kind for kind in MEASURED_KINDS if kind in found]
 
 
 def cpu_us_per_request(roles: Mapping[str, Role]) -> dict[str, float]:
-    """CPU time in µs per answered request, by group; a group that lacks a figure for a role is absent."""
+    """CPU time in µs per answered request, by kind; a kind that lacks a figure for a role is absent."""
     return _sums(roles, lambda role: role.cpu_us_per_request)
 
 
 def cpu_percent(roles: Mapping[str, Role]) -> dict[str, float]:
-    """CPU time in % of one core over the window, by group."""
+    """CPU time in % of one core over the window, by kind."""
     return _sums(roles, lambda role: role.cpu_percent)
 
 
 def resident_bytes(roles: Mapping[str, Role]) -> dict[str, float]:
-    """Resident memory, mean over the window, by group; a group that lacks a figure for a role is absent."""
+    """Resident memory, mean over the window, by kind; a kind that lacks a figure for a role is absent."""
     return _sums(roles, lambda role: role.resident_bytes)
 
 
 def run_delay_us(roles: Mapping[str, Role]) -> dict[str, float]:
-    """How long threads waited for a CPU, in µs; a group that lacks a figure for a role is absent."""
+    """How long threads waited for a CPU, in µs; a kind that lacks a figure for a role is absent."""
     return _sums(roles, lambda role: role.run_delay_us)
 
 
 def _sums(roles: Mapping[str, Role], read: Callable[[Role], float | None]) -> dict[str, float]:
-    sums: dict[str, list[float | None]] = {}
-    for name, role in roles.items():
-        sums.setdefault(group_of(name), []).append(read(role))
+    sums: dict[str, list[float | None]] = {kind: [] for kind in kinds_of(roles)}
+    for role in roles.values():
+        sums[role.kind].append(read(role))
     return {
-        group: sum(value for value in values if value is not None)
-        for group, values in sums.items()
+        kind: sum(value for value in values if value is not None)
+        for kind, values in sums.items()
         if None not in values
     }

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 Document = Mapping[str, Any]
 Schema = dict[str, Any]
 
-SCHEMA_VERSION = 1
+#: Of result, plan and manifest.
+SCHEMA_VERSION = 2
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
 #: A day of samples holds a million values. Each costs some 60 bytes once it is parsed.
@@ -166,8 +167,13 @@ def _check_format(document: object, schema: str) -> Document:
         found = one_line(json.dumps(document.get("schema")), 60) if "schema" in document else "missing"
         raise FieldError("$.schema", f"is {found}, must be {json.dumps(schema)}")
     if document.get("schema_version") != SCHEMA_VERSION:
-        found = one_line(json.dumps(document.get("schema_version")), 40)
-        raise FieldError("$.schema_version", f"is {found}; this report reads version {SCHEMA_VERSION}")
+        version = document.get("schema_version")
+        found = one_line(json.dumps(version), 40)
+        newer = isinstance(version, int) and version > SCHEMA_VERSION
+        remedy = "report it with the ratelimit-bench that wrote it" if newer else "measure again"
+        raise FieldError(
+            "$.schema_version", f"is {found}; this report reads version {SCHEMA_VERSION}: {remedy}"
+        )
     return document
 
 

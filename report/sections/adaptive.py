@@ -6,6 +6,7 @@ from typing import Any
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of, outlook_text
+from report.analysis.layer_text import layer_text
 from report.analysis.load_text import load_text
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
@@ -128,7 +129,8 @@ def _lone_text(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, str]:
             f"{name}: {plural(len(values), 'run')} that count are too few for an interval: it takes 6",
         )
     off = max(found.high / found.median, found.median / found.low) - 1 if found.low > 0 else 1.0
-    text = f"{name}: {rate(found.median)} requests/s ± {_percent(off)}, {plural(len(values), 'run')}"
+    median = f"{rate(found.median)} {layer_text(row.identity.layer).rate_unit}"
+    text = f"{name}: {median} ± {_percent(off)}, {plural(len(values), 'run')}"
     if stop is not None and stop[1] == "tight":
         return True, text
     return False, f"{text}: wider than ± {_percent(DEFAULT_FLOOR)}"

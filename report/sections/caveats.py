@@ -73,8 +73,9 @@ def _ceiling_caveats(cells: Sequence[Cell]) -> list[Line]:
             ratio = pair.comparison.ratio
             if ratio is not None and ratio >= NEAR_CEILING and pair.base.identity.client == "none":
                 text = (
-                    f"{name(pair.new)} is close to the server without a limiter ({ratio:.2f}× of none): the "
-                    "harness may limit it, and clients may differ more than these figures show."
+                    f"{name(pair.new)} is close to the {cell.text.consumer} without a limiter "
+                    f"({ratio:.2f}× of none): the harness may limit it, and clients may differ more than these "
+                    "figures show."
                 )
                 found.append(Line(text, pair.new.id))
     return found[:1]
@@ -95,7 +96,9 @@ def _sentence(text: str) -> str:
 def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
     """Sentences about all rows."""
     manifest = analysis.campaign.manifest
-    names = [runtime.name for runtime in analysis.runtimes]
+    names = list(dict.fromkeys(part.runtime for part in analysis.runtimes))
+    layers = list(dict.fromkeys(part.layer for part in analysis.runtimes))
+    servers = {row.identity.servers for row in analysis.summaries if row.identity.servers}
     few = any(ranking.compared and ranking.few_runs for ranking in rankings)
     closed = any(not ranking.open_loop for ranking in rankings)
     texts = [
@@ -106,6 +109,13 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
         *(_sentence(condition) for condition in (manifest["conditions"] if manifest else [])),
         f"Runs took place in several runtimes ({joined(names)}): nothing is compared across them."
         if len(names) > 1
+        else "",
+        f"The load entered at several layers ({joined(layers)}): nothing is compared across them."
+        if len(layers) > 1
+        else "",
+        "The number of servers differs: rows are compared with rows of the same number, and server CPU is "
+        "that of all servers together."
+        if len(servers) > 1
         else "",
         f"Fewer than {MIN_RUNS_FOR_A_CLAIM} runs of each are indicative: they rank nothing." if few else "",
         _suspects(analysis),

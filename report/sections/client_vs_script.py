@@ -19,8 +19,8 @@ _SHOW: tuple[Callable[[float | None], str], ...] = (rate, microseconds, microsec
 
 @dataclass(frozen=True, slots=True)
 class VariantRow:
-    """`own`, `same`: script, requests/s, server and store CPU in µs/request; `ratios`: same ÷ own of each,
-    with its interval, and what the test shows for `same` where there are enough runs."""
+    """`own`, `same`: script, throughput, CPU of what calls the limiter and of the store; `ratios`: same ÷ own
+    of each, with its interval, and what the test shows for `same` where there are enough runs."""
 
     ids: str
     """Of the rows that it is made of, with a space between."""

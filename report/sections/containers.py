@@ -3,32 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+from report.analysis.load_text import cap_text
 from report.base.format import gibibytes, plural
+from report.results.model import MEASURED_KINDS
 
 _KINDS = {
     "store": "Cap of a store node",
-    "server": "Cap of the server",
+    "server": "Cap of a server",
     "generator": "Cap of the load generator",
 }
-
-
-def _cap(cap: dict[str, Any]) -> str:
-    parts = [
-        *([plural_cpus(cap["cpus"])] if "cpus" in cap else []),
-        *([f"{gibibytes(cap['memory_bytes'])} GiB"] if "memory_bytes" in cap else []),
-        *([f"CPUs {cap['cpuset']}"] if "cpuset" in cap else []),
-    ]
-    return ", ".join(parts) or "none"
-
-
-def caps_text(caps: Mapping[str, Any]) -> str:
-    """`store 2 CPUs, 2.0 GiB; server 2.0 GiB`, by role."""
-    return "; ".join(f"{role} {_cap(cap)}" for role, cap in sorted(caps.items())) or "none"
-
-
-def plural_cpus(cpus: float) -> str:
-    """`0.5 CPUs`, `1 CPU`, `2 CPUs`."""
-    return f"{cpus:g} CPU{'' if cpus == 1 else 's'}"
 
 
 def container_facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -44,7 +27,7 @@ def container_facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
             f"{engine['operating_system']}, {engine['kernel']}, {plural(engine['cpus'], 'core')}, "
             f"{gibibytes(engine['memory_bytes'])} GiB, control groups version {engine['cgroup_version']}",
         ),
-        *((name, _cap(caps[kind])) for kind, name in _KINDS.items() if kind in caps),
+        *((_KINDS[kind], cap_text(caps[kind])) for kind in MEASURED_KINDS if kind in caps),
         *(
             (f"Image {name}", f"{image['name']} {image.get('digest', image['id'])}")
             for name, image in sorted(manifest.get("images", {}).items())

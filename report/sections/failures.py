@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from report.analysis.comparison_text import interval_of
+from report.analysis.layer_text import rate_units
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, milliseconds, plural, rate
@@ -15,21 +16,32 @@ from report.statistics.decision import compare_runs
 Count = Callable[[Measured], int | None]
 
 
-def _answers(first: str, others: bool = False) -> Count:
-    """Failed answers whose status starts with `first`, or with `others` those whose status does not."""
-    return lambda figures: sum(
-        number
-        for status, number in figures.failed_by_status.items()
-        if status.startswith(first) is not others
-    )
+def _answers(wanted: Callable[[str], bool]) -> Count:
+    """Failed answers whose code, an HTTP status or the limiter's outcome, is wanted."""
+    return lambda figures: sum(number for code, number in figures.failed_by_code.items() if wanted(code))
 
 
 #: Kinds of failed requests; a request is one of these, or it was answered.
 KINDS: tuple[tuple[str, str, Count], ...] = (
     ("connection", "the connection was refused, reset or closed", lambda figures: figures.connection_errors),
     ("time-out", "no answer within the time-out", lambda figures: figures.timeouts),
-    ("5xx", "the server answered with a status of 500 to 599", _answers("5")),
-    ("other status", "an answer that is neither admitted, limited nor 5xx", _answers("5", others=True)),
+    (
+        "5xx",
+        "the server answered with a status of 500 to 599",
+        _answers(lambda code: code.startswith("5")),
+    ),
+    (
+        "other status",
+        "an answer that is neither admitted, limited nor 5xx",
+        _answers(lambda code: code.isdigit() and not code.startswith("5")),
+    ),
+)
+
+#: At the limiter layer, where no server answers.
+NO_DECISION: tuple[str, str, Count] = (
+    "no decision",
+    "the limiter layer’s call of the limiter failed",
+    _answers(lambda code: not code.isdigit()),
 )
 
 #: Counted by the server and not by the generator: the same trouble seen from the other side.
@@ -51,7 +63,7 @@ class KindRow:
 
 @dataclass(frozen=True, slots=True)
 class FailureRow:
-    """One configuration that had errors; `cells` fit `COLUMNS`."""
+    """One configuration that had errors; `cells` fit the columns."""
 
     summary_id: str
     configuration: str
@@ -59,17 +71,18 @@ class FailureRow:
     cells: tuple[TableCell, ...]
 
 
-#: Name and unit.
-COLUMNS = (
-    *((name, "requests") for name, _, _ in (*KINDS, STORE)),
-    ("Runs", "with errors"),
-    ("Throughput", "with errors, requests/s"),
-    ("Throughput", "without, requests/s"),
-    ("Ratio", "with ÷ without"),
-    ("p99", "with errors, ms"),
-    ("p99", "without, ms"),
-    ("Ratio", "with ÷ without"),
-)
+def _columns(kinds: Sequence[tuple[str, str, Count]], rates: str) -> tuple[tuple[str, str], ...]:
+    """Name and unit of the cells of a row."""
+    return (
+        *((name, "requests") for name, _, _ in kinds),
+        ("Runs", "with errors"),
+        ("Throughput", f"with errors, {rates}"),
+        ("Throughput", f"without, {rates}"),
+        ("Ratio", "with ÷ without"),
+        ("p99", "with errors, ms"),
+        ("p99", "without, ms"),
+        ("Ratio", "with ÷ without"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +91,8 @@ class Failures:
 
     sentence: str
     kinds: tuple[KindRow, ...]
+    columns: tuple[tuple[str, str], ...]
+    """Name and unit of the cells of `rows`."""
     rows: tuple[FailureRow, ...]
 
 
@@ -86,7 +101,7 @@ def _measured(summaries: Iterable[Summary]) -> list[tuple[Run, Measured]]:
 
 
 def _troubled(figures: Measured) -> bool:
-    return figures.errors_total > 0 or any(read(figures) for _, _, read in (*KINDS, STORE))
+    return figures.errors_total > 0 or bool(STORE[2](figures))
 
 
 def _total(found: Sequence[tuple[Run, Measured]], read: Count) -> int | None:
@@ -110,7 +125,7 @@ def _middle(values: Sequence[float]) -> float | None:
     return median(values) if values else None
 
 
-def _cells(summary: Summary) -> tuple[TableCell, ...]:
+def _cells(summary: Summary, kinds: Sequence[tuple[str, str, Count]]) -> tuple[TableCell, ...]:
     found = _measured([summary])
     sides = [[f for _, f in found if _troubled(f) is troubled] for troubled in (True, False)]
     throughputs = [[f.requests_per_second for f in side] for side in sides]
@@ -125,7 +140,7 @@ def _cells(summary: Summary) -> tuple[TableCell, ...]:
         return TableCell(text, kind="number", sort=sort_key(comparison.ratio))
 
     return (
-        *(number(_total(found, read), count) for _, _, read in (*KINDS, STORE)),
+        *(number(_total(found, read), count) for _, _, read in kinds),
         TableCell(f"{len(sides[0])} of {len(found)}", kind="number", sort=sort_key(len(sides[0]))),
         *(number(_middle(side), rate) for side in throughputs),
         ratio(*throughputs),
@@ -147,12 +162,18 @@ def failures(summaries: Sequence[Summary]) -> Failures:
         else f"No request failed in {over}."
     )
     fields = varying_fields(summaries)
+    limiter = any(summary.identity.layer == "limiter" for summary in summaries)
+    kinds = (*KINDS, *([NO_DECISION] if limiter else []), STORE)
     return Failures(
         sentence,
-        tuple(_kind(found, name, meaning, read) for name, meaning, read in (*KINDS, STORE)),
+        tuple(_kind(found, name, meaning, read) for name, meaning, read in kinds),
+        _columns(kinds, rate_units(summaries)),
         tuple(
             FailureRow(
-                summary.id, summary.identity.label, load_text(summary.identity, fields), _cells(summary)
+                summary.id,
+                summary.identity.label,
+                load_text(summary.identity, fields),
+                _cells(summary, kinds),
             )
             for summary in summaries
             if any(run.measured and _troubled(run.measured) for run in summary.runs)

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from report.analysis.load_text import load_name
+from report.analysis.load_text import load_name, servers_text, workload_text
 from report.analysis.summary import Summary
 from report.results.model import Identity
 
@@ -24,11 +24,13 @@ def _beside(read: Callable[[Identity], str | None]) -> Read:
 
 FILTERS: tuple[tuple[str, Read], ...] = (
     ("client", lambda summary: summary.identity.client),
+    ("layer", lambda summary: summary.identity.layer),
     ("runtime", lambda summary: summary.runtime),
     ("topology", _beside(lambda identity: identity.topology)),
     ("store", _beside(lambda identity: identity.store_text)),
-    ("workload", lambda summary: summary.identity.workload_text),
+    ("workload", lambda summary: workload_text(summary.identity)),
     ("traffic", lambda summary: summary.identity.traffic),
+    ("servers", lambda summary: servers_text(summary.identity)),
     ("load", lambda summary: load_name(summary.identity)),
     ("verdict", lambda summary: summary.verdict or "no run"),
 )

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of, name
-from report.analysis.figures import percentile, server_cpu, throughput
+from report.analysis.figures import consumer_cpu, percentile, throughput
+from report.analysis.layer_text import LayerText
 from report.analysis.load_text import load_text
 from report.analysis.rankings import Ranking, Standing, by_p99
 from report.analysis.summary import Summary
-from report.base.format import ABSENT, microseconds, milliseconds, plural, rate
+from report.base.format import ABSENT, microseconds, plural, rate
 from report.sections.client_vs_script import (
     ClientVsScriptTable,
     client_vs_script_caption,
@@ -35,7 +36,7 @@ class DecisionRow:
     throughput: SpreadFigure
     p99: SpreadFigure
     cpu: SpreadFigure
-    """Of the server, in µs per request."""
+    """Of what calls the limiter, in µs per request."""
     ratio: str
     """To the first row of its ranking, with the interval: `0.91×, 0.89–0.93×`."""
     cpu_ratio: str
@@ -77,6 +78,7 @@ class DecisionCell:
 
     id: str
     title: str
+    text: LayerText
     open_loop: bool
     groups: tuple[DecisionGroup, ...]
     controls: tuple[DecisionRow, ...]
@@ -111,7 +113,9 @@ def row_status(standing: Standing, ranking: Ranking) -> str:
     return _STATUS[found.status][ranking.open_loop] if found else ""
 
 
-def _row(summary: Summary, standing: Standing | None = None, ranking: Ranking | None = None) -> DecisionRow:
+def _row(
+    summary: Summary, text: LayerText, standing: Standing | None = None, ranking: Ranking | None = None
+) -> DecisionRow:
     compared = standing is not None and ranking is not None
     return DecisionRow(
         summary_id=summary.id,
@@ -119,8 +123,8 @@ def _row(summary: Summary, standing: Standing | None = None, ranking: Ranking | 
         best=ranking is not None and ranking.winner is summary,
         label=summary.identity.short_label,
         throughput=spread_figure(summary, throughput, rate),
-        p99=spread_figure(summary, percentile("p99"), milliseconds, "p99"),
-        cpu=spread_figure(summary, server_cpu, microseconds),
+        p99=spread_figure(summary, percentile("p99"), text.latency, "p99"),
+        cpu=spread_figure(summary, consumer_cpu, microseconds),
         ratio=against_first(standing.versus_first if standing else None),
         cpu_ratio=against_first(standing.cpu_versus_first if standing else None),
         status=row_status(standing, ranking) if compared and standing and ranking else "",
@@ -129,9 +133,9 @@ def _row(summary: Summary, standing: Standing | None = None, ranking: Ranking | 
     )
 
 
-def control_row(control: Summary) -> DecisionRow:
+def control_row(control: Summary, text: LayerText) -> DecisionRow:
     """A row that nothing is compared with."""
-    return _row(control)
+    return _row(control, text)
 
 
 def against_first(comparison: Comparison | None) -> str:
@@ -178,13 +182,10 @@ def _ceiling(cell: Cell) -> str:
 
 
 def cell_title(cell: Cell) -> str:
-    """`Cluster · light · realistic · 50 connections · 30 s`, and the caps, where there are some."""
+    """`Cluster · light · realistic · 50 connections · 30 s`, and the caps, where other cells have others."""
     identity = cell.identity
     topology = identity.topology.capitalize() if identity.topology else "Other addresses"
-    parts = [topology, load_text(identity)]
-    if identity.caps != "{}":
-        parts.append(f"caps {identity.caps}")
-    return " · ".join(parts)
+    return " · ".join(filter(None, [topology, load_text(identity), cell.caps]))
 
 
 def decision_cells(cells: Sequence[Cell]) -> tuple[DecisionCell, ...]:
@@ -197,7 +198,9 @@ def decision_cells(cells: Sequence[Cell]) -> tuple[DecisionCell, ...]:
                 disclosure=disclosure(ranking),
                 sentence=sentence(ranking),
                 indicative=bool(ranking.compared) and ranking.few_runs,
-                rows=tuple(_row(standing.summary, standing, ranking) for standing in ranking.standings),
+                rows=tuple(
+                    _row(standing.summary, cell.text, standing, ranking) for standing in ranking.standings
+                ),
             )
             for ranking in cell.rankings
         )
@@ -207,9 +210,10 @@ def decision_cells(cells: Sequence[Cell]) -> tuple[DecisionCell, ...]:
             DecisionCell(
                 id=cell.id,
                 title=cell_title(cell),
+                text=cell.text,
                 open_loop=cell.identity.open_loop,
                 groups=groups,
-                controls=tuple(control_row(control) for control in controls),
+                controls=tuple(control_row(control, cell.text) for control in controls),
                 warnings=tuple(
                     RowWarning(row.id, row.identity.short_label, text)
                     for row in (*cell.summaries, *cell.controls)

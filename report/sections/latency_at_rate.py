@@ -4,26 +4,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.analysis.cells import Cell
+from report.analysis.layer_text import LayerText
 from report.analysis.load_text import load_text
 from report.analysis.rankings import by_p99
 from report.analysis.summary import Summary
-from report.base.format import ABSENT, count, milliseconds, rate
+from report.base.format import ABSENT, count, rate
 
-#: Name and unit of each column after the row's name.
-COLUMNS = (
-    ("p50", "ms"),
-    ("p99", "ms"),
-    ("p50 from send", "ms"),
-    ("p99 from send", "ms"),
-    ("Sent", "requests/s"),
-    ("Late", "sends"),
-    ("Never sent", "sends"),
-)
+
+def _columns(text: LayerText) -> tuple[tuple[str, str], ...]:
+    """Name and unit of each column after the row's name."""
+    latencies = ("p50", "p99", "p50 from send", "p99 from send")
+    return (
+        *((name, text.latency_unit) for name in latencies),
+        ("Sent", text.rate_unit),
+        ("Late", "sends"),
+        ("Never sent", "sends"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class RateRow:
-    """`cells` go with `COLUMNS`; `no_figures_reason` replaces them if no run is valid."""
+    """`cells` go with the table's columns; `no_figures_reason` replaces them if no run is valid."""
 
     summary_id: str
     label: str
@@ -39,10 +40,11 @@ class RateTable:
 
     id: str
     title: str
+    columns: tuple[tuple[str, str], ...]
     rows: tuple[RateRow, ...]
 
 
-def _row(summary: Summary) -> RateRow:
+def _row(summary: Summary, text: LayerText) -> RateRow:
     figures = summary.figures
     latency = figures.percentiles_ms if figures else {}
     service = figures.service_ms if figures else {}
@@ -57,7 +59,7 @@ def _row(summary: Summary) -> RateRow:
         summary.identity.short_label,
         summary.identity.store_text,
         summary.identity.control,
-        (*(milliseconds(times.get(name)) for times in (latency, service) for name in ("p50", "p99")), *kept),
+        (*(text.latency(times.get(name)) for times in (latency, service) for name in ("p50", "p99")), *kept),
         summary.no_figures_reason,
     )
 
@@ -70,7 +72,8 @@ def rate_tables(cells: Sequence[Cell]) -> tuple[RateTable, ...]:
             " · ".join(
                 [(cell.identity.topology or "other addresses").capitalize(), load_text(cell.identity)]
             ),
-            tuple(_row(summary) for summary in (*by_p99(cell.summaries), *by_p99(cell.controls))),
+            _columns(cell.text),
+            tuple(_row(summary, cell.text) for summary in (*by_p99(cell.summaries), *by_p99(cell.controls))),
         )
         for cell in cells
         if cell.identity.open_loop

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import quantiles
 
+from report.analysis.layer_text import layer_text
 from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
 from report.base.format import percent, rate
 from report.results.model import Run
@@ -45,9 +46,10 @@ def outliers(summaries: Sequence[Summary]) -> tuple[Outlier, ...]:
         for run, value in runs:
             if value is None or low <= value <= high or abs(value - middle) <= MIN_DISTANCE * middle:
                 continue
+            unit = layer_text(summary.identity.layer).rate_unit
             side = "below" if value < low else "above"
             text = (
-                f"{rate(value)} requests/s, {percent(100 * abs(value / middle - 1))} {side} the median run; "
+                f"{rate(value)} {unit}, {percent(100 * abs(value / middle - 1))} {side} the median run; "
                 f"the fences of its {len(values)} runs are {rate(max(0, low))} and {rate(high)}"
             )
             found.append(Outlier(summary, run, text))

@@ -23,6 +23,7 @@ from report.sections.verdict_text import (
     equal_text,
     few_runs_text,
     few_samples_text,
+    layer_of,
     undecided,
     winner_text,
 )
@@ -96,7 +97,7 @@ def _open_text(ranking: Ranking) -> str:
         text = f"no difference in {figure} is shown{between or ' between the others'}"
     else:
         no_cpu = ranking.cpu_pairs and not any(pair.comparison.shown for pair in ranking.cpu_pairs)
-        also = " or server CPU" if no_cpu else ""
+        also = f" or {layer_of(ranking).cpu}" if no_cpu else ""
         rows = joined([name(row) for row in ranking.compared])
         text = f"no difference in {figure}{also} is shown between {rows}"
     return f"{text}, because {blocked[0].comparison.reason}" if blocked else text
@@ -127,7 +128,7 @@ def _kind(ranking: Ranking) -> str:
 
 
 def _scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[RuntimeResults, Cell, Ranking, str]]:
-    """Every ranking with what sets it apart from the others: runtime, topology, load, store."""
+    """Every ranking with what sets it apart from the others: runtime, layer, topology, load, store."""
     cells = [cell for runtime in runtimes for cell in runtime.cells]
     varying = varying_fields([cell.summaries[0] for cell in cells]) if cells else ()
     topologies = {cell.identity.topology for cell in cells}
@@ -137,11 +138,11 @@ def _scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[RuntimeResults, Ce
             for ranking in cell.rankings:
                 topology = (cell.identity.topology or "other addresses") if len(topologies) > 1 else ""
                 texts = [
-                    runtime.name,
+                    runtime.runtime,
                     topology,
                     load_text(cell.identity, varying),
                     heading_of(ranking) if len(cell.rankings) > 1 else "",
-                    f"caps {cell.identity.caps}" if cell.identity.caps != "{}" else "",
+                    cell.caps,
                 ]
                 scope = ", ".join(filter(None, texts))
                 found.append((runtime, cell, ranking, f"{scope[:1].upper()}{scope[1:]}"))
@@ -283,13 +284,31 @@ def recommend(analysis: Analysis) -> Recommendation:
         return Recommendation(lead, (), advice, "", caveats)
     decide, command = _decide(campaign, findings)
     if len(findings) == 1:
-        text = findings[0].text
-        ours = text.startswith(("No ", "The "))
-        lead = f"On this machine {text[:1].lower() if ours else text[:1]}{text[1:]}"
-        nothing = findings[0].kind == TOO_FEW
-        return Recommendation(
-            f"Nothing is decided: {text}" if nothing else lead, (), decide, command, caveats
-        )
+        return Recommendation(_lead(findings), (), decide, command, caveats)
     lines = tuple(Line(f"{finding.scope}: {finding.text}", finding.ids) for finding in findings)
-    lead = f"On this machine {_counted(findings)}."
-    return Recommendation(lead, lines, decide, command, caveats)
+    return Recommendation(_leads(findings), lines, decide, command, caveats)
+
+
+def _lead(findings: Sequence[_Finding]) -> str:
+    """What the findings of one layer show: the only one in full, several counted."""
+    if len(findings) > 1:
+        return f"On this machine {_counted(findings)}."
+    text = findings[0].text
+    if findings[0].kind == TOO_FEW:
+        return f"Nothing is decided: {text}"
+    ours = text.startswith(("No ", "The "))
+    return f"On this machine {text[:1].lower() if ours else text[:1]}{text[1:]}"
+
+
+def _leads(findings: Sequence[_Finding]) -> str:
+    """One after the other for each layer: a decision is no request, so they are not counted together."""
+    layers: dict[str, list[_Finding]] = {}
+    for finding in findings:
+        layers.setdefault(layer_of(finding.ranking).name, []).append(finding)
+    if len(layers) == 1:
+        return _lead(findings)
+    return " ".join(f"{name.capitalize()}: {_uncapitalised(_lead(own))}" for name, own in layers.items())
+
+
+def _uncapitalised(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}"

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import percent
-from report.results.model import Measured
-from report.results.roles import ORDER, cpu_percent, run_delay_us
+from report.results.model import MEASURED_KINDS, Measured
+from report.results.roles import cpu_percent, run_delay_us
 from report.sections.tables import TableCell, exact, sort_key
 
 #: Name and unit of each column after the row's name.
 COLUMNS = (
-    *((f"{role.capitalize()} CPU", "of one CPU") for role in ORDER),
-    *((f"{role.capitalize()} waited", "of the window") for role in ORDER),
+    *((f"{kind.capitalize()} CPU", "of one CPU") for kind in MEASURED_KINDS),
+    *((f"{kind.capitalize()} waited", "of the window") for kind in MEASURED_KINDS),
     ("Other programs", "of one CPU"),
 )
 
@@ -30,10 +30,9 @@ class ResourceRow:
 
 
 def waited_percent(figures: Measured) -> Mapping[str, float]:
-    """Run delay by group in % of the window, all threads added up, so that it may be more than 100."""
+    """Run delay by kind in % of the window, all threads added up, so that it may be more than 100."""
     return {
-        group: delay_us / figures.duration_s / 10_000
-        for group, delay_us in run_delay_us(figures.roles).items()
+        kind: delay_us / figures.duration_s / 10_000 for kind, delay_us in run_delay_us(figures.roles).items()
     }
 
 
@@ -43,7 +42,7 @@ def _cell(value: float | None) -> TableCell:
 
 def _cells(figures: Measured) -> tuple[TableCell, ...]:
     used, waited = cpu_percent(figures.roles), waited_percent(figures)
-    values = [*(used.get(role) for role in ORDER), *(waited.get(role) for role in ORDER)]
+    values = [*(used.get(kind) for kind in MEASURED_KINDS), *(waited.get(kind) for kind in MEASURED_KINDS)]
     return tuple(_cell(value) for value in [*values, figures.foreign_cpu_percent])
 
 

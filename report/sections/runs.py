@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from report.analysis.layer_text import layer_text
 from report.analysis.load_text import LoadField, load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, milliseconds, rate, share
@@ -46,7 +47,7 @@ def _run_row(summary: Summary, run: Run, fields: Sequence[LoadField]) -> RunRow:
         f"{run.run}",
         summary.median is run,
         (
-            _number(run.requests_per_second, rate, "requests/s"),
+            _number(run.requests_per_second, rate, layer_text(run.identity.layer).rate_unit),
             _number(percentiles.get("p50"), milliseconds, "ms"),
             _number(percentiles.get("p99"), milliseconds, "ms"),
             _number(figures.limited_share if figures else None, share, "of 1"),

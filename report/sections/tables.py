@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from report.analysis.cells import Cell
-from report.analysis.figures import Figure, percentile, server_cpu, store_cpu, throughput
-from report.analysis.load_text import LOAD_FIELDS, LoadField, load_text, varying_fields
+from report.analysis.figures import Figure, consumer_cpu, percentile, store_cpu, throughput
+from report.analysis.layer_text import LayerText, layer_text_of
+from report.analysis.load_text import LoadField, shared_load_text, varying_fields
 from report.analysis.summary import Summary
-from report.base.format import ABSENT, count, mebibytes, microseconds, milliseconds, percent, rate, share
+from report.base.format import ABSENT, count, mebibytes, microseconds, percent, rate, share
 from report.results.model import Identity
 from report.sections.first_screen import against_first
 from report.sections.script_text import script_names
@@ -84,21 +85,36 @@ class _Column:
             marks=printed.marks,
             kind="number",
             sort=sort_key(value),
-            hint=exact(value, self.unit),
+            hint=exact(value, self.unit) if self.unit != "µs" else exact(value, "ms"),
         )
 
 
-_COLUMNS: tuple[_Column, ...] = (
-    _Column("Throughput", "requests/s", throughput, rate, "throughput"),
-    _Column("p50", "ms", percentile("p50"), milliseconds, "p50"),
-    _Column("p99", "ms", percentile("p99"), milliseconds, "p99", "p99"),
-    _Column("p99.9", "ms", percentile("p99_9"), milliseconds, "p99_9", "p99_9"),
-    _Column("Server CPU", "µs/request", server_cpu, microseconds, "server_cpu"),
-    _Column("Store CPU", "µs/request", store_cpu, microseconds, "store_cpu"),
-    _Column("Heap", "MiB", lambda figures: figures.heap_bytes, mebibytes, "heap"),
-    _Column("Limited", "of answers", lambda figures: figures.limited_share, share),
-    _Column("Errors", "requests", lambda figures: figures.errors_total, count),
-)
+_THROUGHPUT = "throughput"
+
+
+def _columns(text: LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ...]:
+    """The figures of a table; at the limiter layer without those that no row has, e.g. of servers."""
+    latency = [
+        _Column(name.replace("_", "."), text.latency_unit, percentile(name), text.latency, name, supported)
+        for name, supported in (("p50", ""), ("p99", "p99"), ("p99_9", "p99_9"))
+    ]
+    columns = (
+        _Column("Throughput", text.rate_unit, throughput, rate, _THROUGHPUT),
+        *latency,
+        _Column(text.cpu_title, text.cpu_unit, consumer_cpu, microseconds, "cpu"),
+        _Column("Store CPU", text.cpu_unit, store_cpu, microseconds, "store_cpu"),
+        _Column("Heap", "MiB", lambda figures: figures.heap_bytes, mebibytes, "heap"),
+        _Column("Limited", "of answers", lambda figures: figures.limited_share, share),
+        _Column("Errors", text.requests, lambda figures: figures.errors_total, count),
+    )
+    if text.layer == "server":
+        return columns
+    return tuple(
+        column
+        for column in columns
+        if column.figure == _THROUGHPUT
+        or any(row.figures and column.read(row.figures) is not None for row in summaries)
+    )
 
 
 def _runs_cell(summary: Summary) -> TableCell:
@@ -130,10 +146,11 @@ def _row(
     summary: Summary,
     header: Sequence[str],
     best: Mapping[str, str],
+    columns: Sequence[_Column],
     versus_first: Comparison | None = None,
 ) -> TableRow:
     spread = summary.spread
-    throughput, *others = (column.cell(summary, best.get(column.figure) == summary.id) for column in _COLUMNS)
+    throughput, *others = (column.cell(summary, best.get(column.figure) == summary.id) for column in columns)
     several = spread if spread and spread.count > 1 else None
     range_text = f"{rate(several.min)}–{rate(several.max)}" if several else ABSENT
     return TableRow(
@@ -159,16 +176,19 @@ def _row(
     )
 
 
-_FIXED_COLUMNS = (
-    ("Valid runs", ""),
-    ("Verdict", "worst"),
-    ("Throughput", "requests/s"),
-    ("To the first", "ratio, 95 % interval"),
-    ("Range", "requests/s"),
-    ("CV", "of runs"),
-    *((column.name, column.unit) for column in _COLUMNS[1:]),
-    ("Limited by", "resource"),
-)
+def _headings(columns: Sequence[_Column]) -> tuple[tuple[str, str], ...]:
+    """Name and unit of what `_row` gives."""
+    first, *others = columns
+    return (
+        ("Valid runs", ""),
+        ("Verdict", "worst"),
+        (first.name, first.unit),
+        ("To the first", "ratio, 95 % interval"),
+        ("Range", first.unit),
+        ("CV", "of runs"),
+        *((column.name, column.unit) for column in others),
+        ("Limited by", "resource"),
+    )
 
 
 def _header(summary: Summary, fields: Sequence[LoadField]) -> list[str]:
@@ -179,24 +199,26 @@ def _header(summary: Summary, fields: Sequence[LoadField]) -> list[str]:
 
 
 def _load_name(name: str, summaries: Sequence[Summary]) -> str:
-    closed = not any(summary.identity.open_loop for summary in summaries)
-    return "Connections" if name == "Load" and closed else name
+    if name != "Load" or any(summary.identity.open_loop for summary in summaries):
+        return name
+    return "At a time" if summaries[0].identity.layer == "limiter" else "Connections"
 
 
 def _load_cell(identity: Identity, field: LoadField) -> str:
-    """The number of connections alone reads better in a column than with its word."""
-    name, read = field
-    closed = name == "Load" and not identity.open_loop
-    return f"{identity.connections:,}" if closed else read(identity)
+    """A number alone reads better in a column than with its word."""
+    if field.name == "Servers":
+        return f"{identity.servers}"
+    closed = field.name == "Load" and not identity.open_loop
+    return f"{identity.connections:,}" if closed else field.read(identity)
 
 
-def _client_rows(cell: Cell, fields: Sequence[LoadField]) -> list[TableRow]:
+def _client_rows(cell: Cell, fields: Sequence[LoadField], columns: Sequence[_Column]) -> list[TableRow]:
     rows = []
     for ranking in cell.rankings:
         for standing in ranking.standings:
             header = _header(standing.summary, fields)
             versus_first = None if ranking.open_loop else standing.versus_first
-            rows.append(_row(standing.summary, header, ranking.best, versus_first))
+            rows.append(_row(standing.summary, header, ranking.best, columns, versus_first))
     return rows
 
 
@@ -211,29 +233,32 @@ def _title(topology: str | None, open_loop: bool) -> str:
 def result_tables(
     cells: Sequence[Cell], controls: Sequence[Summary], part_id: str = "", part: str = ""
 ) -> tuple[Table, ...]:
-    """One table a topology, closed and open loops apart, then the controls.
+    """Of rows of one layer: one table a topology, closed and open loops apart, then the controls.
 
     Args:
         cells: in page order; ratios and best marks hold within one of their rankings.
         controls: rows of the controls in page order.
-        part_id, part: what the ids and the titles start with where a page has several runtimes.
+        part_id, part: what the ids and the titles start with where a page has several runtimes or layers.
     """
     summaries = [*(summary for cell in cells for summary in cell.summaries), *controls]
     if not summaries:
         return ()
-    fields = varying_fields(summaries)
-    constant = [field for field in LOAD_FIELDS if field not in fields]
-    common = f" All rows: {load_text(summaries[0].identity, constant)}." if constant else ""
-    headers = ("Client", "Store", "Script", *(_load_name(name, summaries) for name, _ in fields))
+    fields, text = varying_fields(summaries), layer_text_of(summaries)
+    columns = _columns(text, summaries)
+    shared = shared_load_text(summaries)
+    common = f" All rows: {shared}." if shared else ""
+    if any(summary.identity.servers > 1 for summary in summaries):
+        common += f" {text.cpu_title} is that of all servers together."
+    headers = ("Client", "Store", "Script", *(_load_name(field.name, summaries) for field in fields))
 
     def table(table_id: str, title: str, caption: str, rows: Sequence[TableRow]) -> Table:
         named = f"{part}: {title}" if part else title
-        return Table(part_id + table_id, named, caption + common, headers, _FIXED_COLUMNS, tuple(rows))
+        return Table(part_id + table_id, named, caption + common, headers, _headings(columns), tuple(rows))
 
     by_topology: dict[tuple[str | None, bool], list[TableRow]] = {}
     for cell in cells:
         kind = (cell.identity.topology, cell.identity.open_loop)
-        by_topology.setdefault(kind, []).extend(_client_rows(cell, fields))
+        by_topology.setdefault(kind, []).extend(_client_rows(cell, fields, columns))
     caption = (
         "Figures of the median runs, each with its range over the runs that count. Rows are in the order of "
         "their medians, which ranks nothing: a figure is bold where it was shown to be better than that of "
@@ -244,10 +269,10 @@ def result_tables(
         for number, ((topology, is_open), rows) in enumerate(by_topology.items(), start=1)
     ]
     if controls:
-        rows = [_row(row, _header(row, fields), {}) for row in controls]
-        text = (
-            "none: the server without a limiter. memory: counters in the server's own process. They show "
-            "what the harness itself can do, and are not ranked with the clients."
+        rows = [_row(row, _header(row, fields), {}, columns) for row in controls]
+        controls_caption = (
+            f"none: the {text.consumer} without a limiter. memory: counters in the {text.consumer}'s own "
+            "process. They show what the harness itself can do, and are not ranked with the clients."
         )
-        tables.append(table("table-controls", "Controls", text, rows))
+        tables.append(table("table-controls", "Controls", controls_caption, rows))
     return tuple(tables)

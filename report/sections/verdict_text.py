@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from report.analysis.comparison_text import interval_of, name, outlook_text
+from report.analysis.layer_text import LayerText, layer_text
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
 from report.base.format import joined, plural, rate
@@ -39,6 +40,11 @@ _P99 = _Phrases(
 
 def _phrases(ranking: Ranking) -> _Phrases:
     return _P99 if ranking.open_loop else _THROUGHPUT
+
+
+def layer_of(ranking: Ranking) -> LayerText:
+    """The words for the layer of its rows."""
+    return layer_text(ranking.standings[0].summary.identity.layer)
 
 
 def _with_ratio(row: Summary, comparison: Comparison) -> str:
@@ -164,7 +170,8 @@ def cpu_differences(ranking: Ranking) -> list[str]:
         return []
     head, *rest = texts
     who, _, much = head.partition(" ")
-    return [f"{joined([f'{who} uses {much}', *rest])} the server CPU of {name(first)} per request"]
+    text = layer_of(ranking)
+    return [f"{joined([f'{who} uses {much}', *rest])} the {text.cpu} of {name(first)} per {text.request}"]
 
 
 def scripts_differ(ranking: Ranking) -> bool:
@@ -195,7 +202,7 @@ def sentence(ranking: Ranking) -> str:
         return f"Not compared: one script was asked for all rows, but {why}."
     if not ranking.compared:
         figure = rate(first.median.requests_per_second)
-        return f"{name(first)}, {figure} requests/s: no other row can be compared with it."
+        return f"{name(first)}, {figure} {layer_of(ranking).rate_unit}: no other row can be compared with it."
     return as_sentences(
         [
             winner_text(ranking),

@@ -40,7 +40,9 @@ def target(label: str) -> Document:
 
 def configuration(label: str = "iovalkey", **changes: Any) -> Document:
     return {
+        "layer": "server",
         "target": target(label),
+        "servers": 1,
         "workload": {"id": "light"},
         "traffic": "realistic",
         "load": {"model": "closed", "connections": 50},
@@ -66,7 +68,7 @@ def verdict(status: str = "valid", *reasons: tuple[str, str]) -> Document:
 def _identity(configured: Document, run: int, campaign: str) -> Document:
     return {
         "schema": "ratelimit-bench/result",
-        "schema_version": 1,
+        "schema_version": 2,
         "campaign": campaign,
         "run": run,
         "configuration": configured,
@@ -84,7 +86,7 @@ def failed_result(
     return {
         **_identity(configured, run, CAMPAIGN),
         "status": "failed",
-        "failure": {"role": "server", "text": text},
+        "failure": {"role": "server-1", "text": text},
         "verdict": verdict("invalid"),
         **changes,
     }
@@ -104,6 +106,8 @@ def result(
 ) -> Document:
     """A measured run of 5 s; a tenth of its answers are limited, unless histograms are given.
 
+    At the limiter layer the generator is the client, and latencies are a hundredth.
+
     Args:
         allowed_us, limited_us: latencies in µs, with counts.
         limiter_script: `{kind, name_or_sha1}`; that of the client and its options, unless given.
@@ -112,7 +116,8 @@ def result(
     """
     window_s = 5
     total = requests_per_second * window_s
-    typical_us = 50_000_000 // requests_per_second
+    limiter_layer, servers = configured["layer"] == "limiter", configured["servers"]
+    typical_us = (500_000 if limiter_layer else 50_000_000) // requests_per_second
     tail = {typical_us * 5 // 4: total // 5, typical_us * 2: total // 25, typical_us * 4: total // 500}
     if allowed_us is None:
         allowed_us = {typical_us: total - total // 10 - sum(tail.values()), **tail}
@@ -128,8 +133,11 @@ def result(
         "connection_errors": 0,
         "timed_out": 0,
         "cut": 0,
-        "by_status": {"200": admitted, "429": limited},
+        "by_code": {"allowed": admitted, "limited": limited}
+        if limiter_layer
+        else {"200": admitted, "429": limited},
     }
+    server_ids = [f"server-{number}" for number in range(1, servers + 1)]
     limiter_script = limiter_script or script_of(configured["target"])
     if script_calls is None:
         script_calls = {limiter_script["kind"]: answered} if limiter_script else {}
@@ -146,16 +154,17 @@ def result(
         **_identity(configured, run, CAMPAIGN),
         "status": "measured",
         "request": {
-            "url": "http://127.0.0.1:3001",
+            "layer": configured["layer"],
+            "urls": [f"http://127.0.0.1:{3001 + number}" for number in range(servers)],
             "label": configured["target"]["label"],
             "workload": configured["workload"]["id"],
             "traffic": configured["traffic"],
-            "connections": configured["load"]["connections"],
+            "load": configured["load"],
+            "extent": configured["extent"],
             "workers": 1,
             "warmup_s": 1,
             "seed": 1,
             "timeout_s": 10,
-            **configured["extent"],
         },
         "duration": window_s,
         "requests": {"average": answered / window_s, "total": answered},
@@ -188,25 +197,34 @@ def result(
             "tolerance": 0.01,
             "basis": "traffic",
         },
-        "server": {
-            "run_nonce": "n",
-            "target": "of the builder",
-            "workloads": [{"id": "light"}],
-            **({"limiter_script": limiter_script} if limiter_script else {}),
-            "client_settings": SETTINGS,
-            "at_start": usage(0),
-            "at_window_open": usage(1),
-            "at_end": usage(2),
-        },
+        "consumers": [
+            {
+                "id": name,
+                "run_nonce": "n",
+                "target": "of the builder",
+                "workloads": [] if limiter_layer else [{"id": "light"}],
+                **({"limiter_script": limiter_script} if limiter_script else {}),
+                "client_settings": SETTINGS,
+                "at_start": usage(0),
+                "at_window_open": usage(1),
+                "at_end": usage(2),
+            }
+            for name in (["generator-1"] if limiter_layer else server_ids)
+        ],
+        "calls_per_request": 1,
+        "descriptors_per_call": 1,
         "store": {
             "nodes": [{"role": "store-1", "at_start": reading(), "at_end": reading(calls_of(script_calls))}],
             "settings": {},
             "external": configured.get("external_store", False),
         },
         "resources": {
-            "server": role("process.cpuUsage", 4_000_000, answered, window_s),
-            "store-1": role("INFO cpu", 12 * answered, answered, window_s),
-            "generator": role("process.cpuUsage", 40 * answered, answered, window_s),
+            **{
+                name: role("server", "process.cpuUsage", 4_000_000 // servers, answered, window_s)
+                for name in server_ids
+            },
+            "store-1": role("store", "INFO cpu", 12 * answered, answered, window_s),
+            "generator-1": role("generator", "process.cpuUsage", 40 * answered, answered, window_s),
         },
         "versions": {
             "node": "24.11.0",
@@ -221,6 +239,10 @@ def result(
         "verdict": verdict,
         **changes,
     }
+    if limiter_layer:
+        del document["cpu_usage"], document["memory_usage"], document["memory_resident"]
+    if configured["target"]["client"] == "none":
+        del document["calls_per_request"], document["descriptors_per_call"]
     if configured["target"]["client"] in ("none", "memory"):
         del document["store"], document["resources"]["store-1"], document["versions"]["store"]
     return {name: value for name, value in document.items() if value is not None}

@@ -111,8 +111,9 @@ def reading(script_calls: Mapping[str, Any] | None = None) -> Document:
     }
 
 
-def role(source: str, cpu_us: int, answered: int, window_s: float) -> Document:
+def role(kind: str, source: str, cpu_us: int, answered: int, window_s: float) -> Document:
     return {
+        "kind": kind,
         "source": source,
         "cpu_us": cpu_us,
         "cpu_percent": cpu_us / window_s / 10_000,

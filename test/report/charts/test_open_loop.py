@@ -27,8 +27,6 @@ def open_result(label: str, per_second: int, **changes: Document) -> Document:
     document = result(
         configuration(label, load=load(per_second)), 1, allowed_us={1000: 4500}, limited_us={1000: 500}
     )
-    document["request"]["rate_per_second"] = per_second
-    document["request"]["arrivals"] = "constant"
     document["service_time"] = latency({800: 5000})
     document["schedule"] = {
         "rate_per_second": per_second,

@@ -110,7 +110,7 @@ def test_a_tenth_more_cpu_per_request_is_a_regression(call: Call, put: Put) -> N
     for path in put("one", {IOVALKEY: 6000, burning: 6000}).glob("*_run*.json"):
         document = json.loads(path.read_text())
         if document["configuration"]["target"]["label"] == burning:
-            document["resources"]["server"]["cpu_us_per_request"] *= 1.1
+            document["resources"]["server-1"]["cpu_us_per_request"] *= 1.1
             path.write_text(json.dumps(document))
     assert call(IOVALKEY, burning, "--metric", "cpu").code == 6
     assert call(IOVALKEY, burning).code == 0
@@ -192,7 +192,7 @@ def test_same_script_that_was_not_the_same_is_refused(call: Call, put: Put) -> N
     for number, path in enumerate(sorted(put("one", {IOVALKEY: 6000, GLIDE: 5000}).glob("*_run*.json"))):
         document = json.loads(path.read_text())
         if number >= len(JITTER):
-            document["server"]["limiter_script"] = {"kind": "evalsha", "name_or_sha1": "f" * 40}
+            document["consumers"][0]["limiter_script"] = {"kind": "evalsha", "name_or_sha1": "f" * 40}
             path.write_text(json.dumps(document))
     refused = call(IOVALKEY, GLIDE)
     assert (refused.code, refused.err.count("\n")) == (2, 1)
@@ -248,7 +248,7 @@ def test_caps_of_containers_that_differ_are_named(call: Call, put: Put) -> None:
         put(name, {IOVALKEY: 6000}, result_changes={"runtime": caps}, runtime=caps)
     refused = call("results/one", "results/two")
     assert refused.code == 2
-    assert "runtime differs: one ran on runtime docker (caps: generator none; server none; store 2 CPUs)" in (
+    assert "runtime differs: one ran on runtime docker (caps: server none; store 2 CPUs; generator none)" in (
         refused.err
     )
     assert "store 0.5 CPUs" in refused.err

@@ -33,7 +33,7 @@ def campaign() -> tuple[Document, list[Document]]:
     for configured, (label, rates) in zip(configurations, RUNS.items(), strict=True):
         for run, rate in enumerate(rates, start=1):
             document = result(configured, run, rate)
-            document["resources"]["server"]["cpu_us_per_request"] = CPU[label] * (1 + run * run / 100)
+            document["resources"]["server-1"]["cpu_us_per_request"] = CPU[label] * (1 + run * run / 100)
             results.append(document)
     return manifest(configurations, 5), results
 

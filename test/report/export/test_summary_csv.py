@@ -35,7 +35,8 @@ HEADER = (
     "timeouts_all_runs,failed_answers_all_runs,verdict,verdict_reasons,limited_by,client_version,"
     "limiter_version,store_version,fastify_version,node_version,autocannon_version,harness_version,runtime,"
     "configuration_hash,latency_p50_ms_min,latency_p50_ms_max,latency_p99_ms_min,latency_p99_ms_max,"
-    "server_cpu_us_per_request_min,server_cpu_us_per_request_max,untypical\n"
+    "server_cpu_us_per_request_min,server_cpu_us_per_request_max,untypical,"
+    "layer,servers,calls_per_request,descriptors_per_call\n"
 )
 
 
@@ -59,7 +60,7 @@ def test_bytes_of_a_known_campaign(build: Build) -> None:
         ",,,,,,0.500,1.000,0.245,p99 p99_9,0.1000,0.4000,40000.000,12.000,40.000,80.00,0.02,"
         "0.08,90000000,90000000,90000000,3145728,0,0,0,,0,0,0,0,valid,,server loop,"
         f"1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,{result(configured)['configuration_hash']},"
-        "1.000,1.000,1.000,1.000,20000.000,40000.000,\n"
+        "1.000,1.000,1.000,1.000,20000.000,40000.000,,server,1,1.000,1.000\n"
     )
     assert outcome.csv == HEADER + line
 
@@ -72,7 +73,7 @@ def test_absent_figures_are_empty_cells(build: Build) -> None:
     ]
     assert {row[name] for name in figures if name != "RequestType"} == {""}
     assert (row["verdict"], row["runs"], row["valid_runs"], row["failed_runs"]) == ("invalid", "1", "0", "1")
-    assert row["verdict_reasons"] == "run 1: server: exited with code 137"
+    assert row["verdict_reasons"] == "run 1: server-1: exited with code 137"
 
 
 def test_foreign_address_has_a_row_without_what_it_cannot_tell(build: Build) -> None:
@@ -85,7 +86,9 @@ def test_foreign_address_has_a_row_without_what_it_cannot_tell(build: Build) -> 
         cpu_usage=None,
         memory_usage=None,
         memory_resident=None,
-        server=None,
+        consumers=[],
+        calls_per_request=None,
+        descriptors_per_call=None,
         store=None,
         prediction=None,
         resources={},
@@ -159,7 +162,7 @@ def test_summary_document_fits_its_schema(build: Build) -> None:
     assert first["verdict"] == "invalid"
     assert [second[name] for name in counted] == [1, 0, 0, 0, 1, 2, None]
     assert (second["requests_per_second"], second["latency_p99_ms"]) == (None, None)
-    assert second["hole"] == "no valid run: server: exited with code 137"
+    assert second["hole"] == "no valid run: server-1: exited with code 137"
     assert (third["label"], third["control"]) == ("none", True)
 
 

@@ -22,10 +22,10 @@ def hostile_campaign() -> tuple[Document, list[Document]]:
     configured["target"] |= {"label": HOSTILE, "text": HOSTILE}
     run = result(configured, verdict=verdict("suspect", (HOSTILE, HOSTILE)), notes=[HOSTILE])
     run["versions"] = dict.fromkeys(run["versions"], HOSTILE)
-    run["server"]["client_settings"] = {HOSTILE: HOSTILE}
-    run["server"]["limiter_script"] = {"kind": "fcall", "name_or_sha1": SCRIPT}
+    run["consumers"][0]["client_settings"] = {HOSTILE: HOSTILE}
+    run["consumers"][0]["limiter_script"] = {"kind": "fcall", "name_or_sha1": SCRIPT}
     run["store"]["nodes"][0]["at_end"]["script_calls"] = calls_of({HOSTILE: 1})
-    run["resources"][HOSTILE] = run["resources"]["server"]
+    run["resources"][HOSTILE] = run["resources"]["server-1"]
     formula = result(configuration("ioredis"))
     formula["configuration"]["target"]["label"] = "=cmd()"
     document = manifest([configured], runs=1)

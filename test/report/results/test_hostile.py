@@ -24,7 +24,7 @@ FORMULAS = ("=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1", "\r=1")
 FIXED = re.compile(
     r"\$\.(schema|campaign|status|started_at|finished_at|configuration_hash|plan\.schema|file)$"
     r"|\.(data|unit|encoding|hash|configuration_hash|model|severity|basis|kind|name_or_sha1|source|order|verdict)$"
-    r"|verdict\.status$|limited_by\.resource$|\.(client|store|topology|limiter|id|traffic|rule|workload)$|\.options"
+    r"|verdict\.status$|limited_by\.resource$|\.(client|store|topology|limiter|layer|id|traffic|rule|workload)$|\.options"
 )
 
 
@@ -127,8 +127,8 @@ def raw(path: str, value: str) -> bytes:
 
 
 NUMBERS = ("latency.p50", "latency.p99", "requests.average", "requests.total", "duration", "rate_limit_hits",
-           "samples.0.allowed", "resources.server.cpu_us_per_request", "generators.0.window_s",
-           "server.at_end.cpu_user_us", "counts.sent", "errors")  # fmt: skip
+           "samples.0.allowed", "resources.server-1.cpu_us_per_request", "generators.0.window_s",
+           "consumers.0.at_end.cpu_user_us", "counts.sent", "errors")  # fmt: skip
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-1", "null", '"1"', "1e400", "[]", "9" * 400])

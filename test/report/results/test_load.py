@@ -65,7 +65,7 @@ def test_series_beyond_the_limit_are_left_out_and_said(
     runs = [{**ramped(1, 1000)} for _ in labels]
     for run, label in zip(runs, labels, strict=True):
         fresh = result(configuration(label))
-        run.update({name: fresh[name] for name in ("configuration", "configuration_hash", "server")})
+        run.update({name: fresh[name] for name in ("configuration", "configuration_hash", "consumers")})
     found = load_campaign(write_campaign(tmp_path / "many", None, runs))
     assert [len(run.measured.seconds) for run in found.runs if run.measured] == [20, 0, 0]
     assert campaign_notices(found) == (

@@ -4,20 +4,20 @@ from typing import Any
 
 from builder import Document, configuration, result
 from conftest import summaries_of
-from report.sections.failures import COLUMNS, KINDS, Failures, failures
+from report.sections.failures import KINDS, Failures, failures
 
 
 def failing(run: int, requests_per_second: int = 2000, **counts: Any) -> Document:
-    """A run with so many failed requests: connection_errors, timed_out, and answers by status."""
-    by_status = counts.get("by_status", {})
+    """A run with so many failed requests: connection_errors, timed_out, and answers by code."""
+    by_code = counts.get("by_code", {})
     document = result(configuration(), run, requests_per_second)
-    total = counts.get("connection_errors", 0) + counts.get("timed_out", 0) + sum(by_status.values())
+    total = counts.get("connection_errors", 0) + counts.get("timed_out", 0) + sum(by_code.values())
     document["counts"] = {
         **document["counts"],
         **counts,
         "sent": document["counts"]["sent"] + total,
-        "failed_answers": sum(by_status.values()),
-        "by_status": document["counts"]["by_status"] | by_status,
+        "failed_answers": sum(by_code.values()),
+        "by_code": document["counts"]["by_code"] | by_code,
     }
     return document | {
         "errors": counts.get("connection_errors", 0),
@@ -34,8 +34,8 @@ def requests_of(found: Failures) -> dict[str, tuple[str, str]]:
 def test_every_kind_is_counted_over_all_runs() -> None:
     found = failures(
         summaries_of(
-            failing(1, connection_errors=3, by_status={"500": 2, "503": 5, "404": 1}),
-            failing(2, timed_out=4, by_status={"502": 1}),
+            failing(1, connection_errors=3, by_code={"500": 2, "503": 5, "404": 1}),
+            failing(2, timed_out=4, by_code={"502": 1}),
             result(configuration(), 3),
         )
     )
@@ -65,7 +65,7 @@ def test_runs_with_errors_stand_beside_those_without() -> None:
     )
     (row,) = found.rows
     texts = [cell.text for cell in row.cells]
-    assert len(texts) == len(COLUMNS)
+    assert len(texts) == len(found.columns)
     # With errors 3,000; without the median of 1,000 and 2,000. One run has no ratio.
     assert texts[len(KINDS) + 1 : len(KINDS) + 5] == ["1 of 3", "3,000", "1,500", "–"]
 
@@ -73,5 +73,10 @@ def test_runs_with_errors_stand_beside_those_without() -> None:
 def test_store_failures_are_those_within_the_window() -> None:
     document = result(configuration())
     for moment, failed in (("at_start", 0), ("at_window_open", 2), ("at_end", 9)):
-        document["server"][moment]["consumes"] = {"allowed": 1, "limited": 1, "failed": failed}
+        document["consumers"][0][moment]["consumes"] = {
+            "calls": 2 + failed,
+            "allowed": 1,
+            "limited": 1,
+            "failed": failed,
+        }
     assert requests_of(failures(summaries_of(document)))["store"] == ("7", "1")

@@ -26,7 +26,7 @@ def runs_of(
         for run, factor in enumerate(factors, start=1)
     ]
     for number, document in enumerate(documents):
-        document["resources"]["server"]["cpu_us_per_request"] = cpu_us * (1 + number / 500)
+        document["resources"]["server-1"]["cpu_us_per_request"] = cpu_us * (1 + number / 500)
     return documents
 
 

@@ -38,7 +38,7 @@ def test_a_result_that_does_not_know_has_no_table(build: Build) -> None:
 def test_waiting_is_a_share_of_the_window_over_all_nodes_of_a_store() -> None:
     document = disturbed(1, 25)
     resources = document["resources"]
-    resources["server"]["run_delay_us"] = 500_000
+    resources["server-1"]["run_delay_us"] = 500_000
     resources["store-1"]["run_delay_us"] = 100_000
     resources["store-2"] = {**resources["store-1"], "run_delay_us": 150_000}
     (row,) = resource_rows(summaries_of(document))

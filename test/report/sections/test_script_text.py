@@ -143,7 +143,7 @@ def test_what_differs_between_groups_is_said(labels: list[str], said: str) -> No
 
 def without_script(label: str) -> Document:
     document = measured(label)
-    del document["server"]["limiter_script"]
+    del document["consumers"][0]["limiter_script"]
     return document
 
 

@@ -4,7 +4,7 @@ from builder import Document, configuration, result
 from conftest import summaries_of
 from report.analysis.cells import cells
 from report.results.model import Role
-from report.results.roles import cpu_us_per_request, group_names
+from report.results.roles import cpu_us_per_request, kinds_of
 from report.sections.tables import Table, result_tables
 
 
@@ -84,17 +84,21 @@ def test_standalone_cluster_and_controls_have_tables_of_their_own() -> None:
     ]
 
 
-def role(cpu: float | None) -> Role:
-    return Role(source="test", cpu_percent=1, cpu_us_per_request=cpu)
+def role(kind: str, cpu: float | None) -> Role:
+    return Role(kind=kind, source="test", cpu_percent=1, cpu_us_per_request=cpu)
 
 
-def test_nodes_of_a_cluster_are_one_store() -> None:
-    roles = {"generator": role(40), "store-1": role(5), "store-2": role(7), "server": role(60)}
-    assert group_names(roles) == ["server", "store", "generator"]
-    assert cpu_us_per_request(roles) == {"generator": 40, "store": 12, "server": 60}
+def test_roles_of_a_kind_are_added_up_whatever_their_ids() -> None:
+    roles = {
+        "generator-1": role("generator", 40),
+        **{f"store-{number}": role("store", 2) for number in range(1, 7)},
+        "server-1": role("server", 60),
+        "any other id": role("server", 62),
+    }
+    assert kinds_of(roles) == ["server", "store", "generator"]
+    assert cpu_us_per_request(roles) == {"generator": 40, "store": 12, "server": 122}
 
 
 def test_sum_without_one_of_its_parts_is_no_sum() -> None:
-    assert cpu_us_per_request({"store-1": role(5), "store-2": role(None), "server": role(60)}) == {
-        "server": 60
-    }
+    roles = {"store-1": role("store", 5), "store-2": role("store", None), "server-1": role("server", 60)}
+    assert cpu_us_per_request(roles) == {"server": 60}
