@@ -74,8 +74,8 @@ def _ceiling_caveats(cells: Sequence[Cell]) -> list[Line]:
             if ratio is not None and ratio >= NEAR_CEILING and pair.base.identity.client == "none":
                 text = (
                     f"{name(pair.new)} is close to the {cell.text.consumer} without a limiter "
-                    f"({ratio:.2f}× of none): the harness may limit it, and clients may differ more than these "
-                    "figures show."
+                    f"({ratio:.2f}× of none): the harness may limit it, and clients may differ more than "
+                    "these figures show."
                 )
                 found.append(Line(text, pair.new.id))
     return found[:1]

@@ -1,0 +1,185 @@
+"""Layers and numbers of servers: nothing is ranked across them, and each layer has its own words."""
+
+import csv
+import io
+import json
+from typing import Any
+
+from builder import Document, configuration, result
+from campaign_writer import manifest
+from conftest import Build, analysis_of_results, summaries_of
+from page_reader import data_of, read
+from report.analysis.layer_text import layer_text_of
+from report.sections.caveats import caveats_of
+from report.sections.filters import filter_values
+from report.sections.recommendation import recommend
+from report.sections.tables import result_tables
+
+LIMITER: dict[str, Any] = {"layer": "limiter", "servers": 0, "workload": {"id": "none"}}
+FACTORS = (0.997, 0.999, 1.0, 1.001, 1.003)
+
+
+def runs_of(label: str, rate: int, **changes: Any) -> list[Document]:
+    configured = configuration(label, **changes)
+    return [result(configured, run, int(rate * factor)) for run, factor in enumerate(FACTORS, start=1)]
+
+
+def two_layers() -> list[Document]:
+    """iovalkey is the faster server, ioredis the faster limiter."""
+    return [
+        *runs_of("iovalkey", 6000),
+        *runs_of("ioredis@valkey", 5000),
+        *runs_of("iovalkey", 20_000, **LIMITER),
+        *runs_of("ioredis@valkey", 30_000, **LIMITER),
+    ]
+
+
+def manifest_of(results: list[Document]) -> Document:
+    configurations = {each["configuration_hash"]: each["configuration"] for each in results}
+    return manifest(list(configurations.values()), len(FACTORS))
+
+
+def test_layers_share_no_ranking_and_conclude_on_their_own() -> None:
+    analysis = analysis_of_results(*two_layers())
+    assert [(part.name, part.title) for part in analysis.runtimes] == [
+        ("server layer", "Server layer"),
+        ("limiter layer", "Limiter layer"),
+    ]
+    for cell in analysis.cells:
+        assert len({row.identity.layer for row in cell.summaries}) == 1
+    winners = [ranking.winner for cell in analysis.cells for ranking in cell.rankings]
+    assert [winner.identity.label for winner in winners if winner] == ["iovalkey", "ioredis@valkey"]
+    found = recommend(analysis)
+    server, limiter = found.lead.split(" Limiter layer: ")
+    assert server.startswith("Server layer: on this machine iovalkey is the fastest.")
+    assert limiter.startswith("on this machine ioredis@valkey is the fastest.")
+    assert [line.text.split(" · ")[0] for line in found.lines] == ["Server layer", "Limiter layer"]
+    assert any(
+        "several layers (server layer and limiter layer)" in line.text for line in caveats_of(analysis)
+    )
+
+
+def test_cpu_at_the_limiter_layer_is_that_of_the_client() -> None:
+    slow, fast = runs_of("iovalkey", 20_000, **LIMITER), runs_of("ioredis@valkey", 20_000, **LIMITER)
+    for number, document in enumerate(slow):
+        document["resources"]["generator-1"]["cpu_us_per_request"] = 80 + number / 10
+    (line,) = [recommend(analysis_of_results(*slow, *fast)).lead]
+    assert "times (" in line and "the client CPU of" in line and "per decision" in line
+
+
+def test_tables_of_the_limiter_layer_have_no_column_of_a_server() -> None:
+    analysis = analysis_of_results(*two_layers())
+    server, limiter = (result_tables(part.cells, part.controls) for part in analysis.runtimes)
+    assert ("Throughput", "requests/s") in server[0].columns
+    assert {("Server CPU", "µs/request"), ("Heap", "MiB"), ("p50", "ms")} <= set(server[0].columns)
+    assert ("Throughput", "decisions/s") in limiter[0].columns
+    assert {("Client CPU", "µs/decision"), ("p50", "µs"), ("p99.9", "µs")} <= set(limiter[0].columns)
+    assert not {"Server CPU", "Heap"} & {name for name, _ in limiter[0].columns}
+    assert all(len(row.cells) == len(limiter[0].columns) for row in limiter[0].rows)
+
+
+def test_latencies_below_a_millisecond_are_in_microseconds_at_the_limiter_layer_alone() -> None:
+    quick, slow = {50: 9_000, 200: 1_000}, {1500: 9_000}
+    limiter = configuration(**LIMITER)
+    text = layer_text_of(summaries_of(result(limiter, allowed_us=quick)))
+    assert (text.latency(0.05), text.latency_unit) == ("50", "µs")
+    assert layer_text_of(summaries_of(result(limiter, allowed_us=slow))).latency_unit == "ms"
+    assert layer_text_of(summaries_of(result(configuration(), allowed_us=quick))).latency_unit == "ms"
+
+
+def test_page_has_charts_and_tables_for_each_layer(build: Build) -> None:
+    results = two_layers()
+    outcome = build(manifest_of(results), results, "--images")
+    assert outcome.code == 0, outcome.err
+    reader = read(outcome.page)
+    data = data_of(reader)
+    for name, figure in data["figures"].items():
+        layer = "limiter" if name.endswith("-limiter") else "server"
+        for trace in figure["data"]:
+            for row in trace["meta"] if isinstance(trace["meta"], list) else [trace["meta"]]:
+                assert data["rows"][row]["layer"] == layer, name
+    assert "throughput" in data["figures"] and "throughput-limiter" in data["figures"]
+    assert "Limiter layer: Throughput at capacity" in reader.text
+    assert "decisions/s" in reader.text and "requests/s or decisions/s" in reader.text
+    axis = data["figures"]["throughput-limiter"]["layout"]["xaxis"]["title"]["text"]
+    assert axis == "decisions per second"
+    summary = (outcome.folder / "report" / "summary.md").read_text(encoding="utf-8")
+    assert "## Server layer" in summary and "## Limiter layer" in summary
+    assert "Throughput, decisions/s" in summary
+
+
+def test_page_with_servers_alone_names_no_layer(build: Build) -> None:
+    page = read(build(None, [result(configuration()), result(configuration("memory"))]).page)
+    assert "layer" not in page.text.lower().replace("player", "")
+    assert "decision" not in {name for name, _ in page.tags}
+
+
+def test_numbers_of_servers_are_conditions_like_connections(build: Build) -> None:
+    results = [
+        document
+        for servers in (1, 2)
+        for label, rate in (("iovalkey", 6000), ("ioredis@valkey", 5000))
+        for document in runs_of(label, rate * servers, servers=servers)
+    ]
+    analysis = analysis_of_results(*results)
+    for cell in analysis.cells:
+        assert len({row.identity.servers for row in cell.summaries}) == 1
+    assert len(analysis.cells) == 2
+    assert filter_values(analysis.summaries)["servers"] == ["1 server", "2 servers"]
+    (table,) = result_tables(analysis.cells, [])
+    column = table.headers.index("Servers")
+    assert [row.header[column].text for row in table.rows] == ["1", "1", "2", "2"]
+    assert "all servers together" in table.caption
+    outcome = build(manifest_of(results), results)
+    data = data_of(read(outcome.page))
+    assert [(line["name"], line["x"]) for line in data["figures"]["scaling"]["data"]] == [
+        ("iovalkey", [1, 2]),
+        ("ioredis@valkey", [1, 2]),
+    ]
+    assert len(data["figures"]["scaling"]["layout"]["meta"]["views"]) == 1
+    rows = list(csv.DictReader(io.StringIO(outcome.csv)))
+    assert [row["servers"] for row in rows] == ["1", "1", "2", "2"]
+    # Both servers of a run count for its CPU per request: 4 s of CPU over the answers of 5 s.
+    assert {row["server_cpu_percent"] for row in rows} == {"80.00"}
+
+
+def test_failures_of_all_servers_are_added_up() -> None:
+    document = result(configuration(servers=2))
+    for consumer, failed in zip(document["consumers"], (3, 4), strict=True):
+        for moment, count in (("at_window_open", 1), ("at_end", 1 + failed)):
+            consumer[moment]["consumes"] = {"calls": 9, "allowed": 0, "limited": 0, "failed": count}
+    (summary,) = summaries_of(document)
+    assert summary.figures and summary.figures.store_failures == 7
+
+
+def memcached() -> Document:
+    """Its store counts no scripts and no restarts."""
+    document = result(configuration("memcached@memcached"))
+    for node in document["store"]["nodes"]:
+        for reading in (node["at_start"], node["at_end"]):
+            del reading["script_calls"], reading["run_id"]
+            reading["decisions"] = 10_000
+    return document
+
+
+def without_evidence() -> Document:
+    document = result(configuration("ioredis@mystore"))
+    known = ("version", "uptime_s")
+    for node in document["store"]["nodes"]:
+        for moment in ("at_start", "at_end"):
+            node[moment] = {name: node[moment][name] for name in known}
+    return document
+
+
+def test_stores_that_give_less_evidence_have_rows(build: Build) -> None:
+    results = [memcached(), without_evidence(), result(configuration("ioredis@valkey"))]
+    outcome = build(manifest([each["configuration"] for each in results], 1), results, "--summary-json")
+    assert outcome.code == 0, outcome.err
+    rows = {row["Client"]: row for row in csv.DictReader(io.StringIO(outcome.csv))}
+    assert {label: row["store_memory_bytes"] for label, row in rows.items()} == {
+        "memcached@memcached": "3145728",
+        "ioredis@mystore": "",
+        "ioredis@valkey": "3145728",
+    }
+    first = json.loads(outcome.out)["configurations"][0]
+    assert (first["layer"], first["servers"], first["calls_per_request"]) == ("server", 1, 1)
