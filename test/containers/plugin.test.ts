@@ -39,7 +39,7 @@ test("plugins are measured in containers, from images that hold them: nothing is
   ]);
   await campaign.waitForLog("measure");
   const roles = running();
-  for (const role of ["server", "generator"]) {
+  for (const role of ["server-1", "generator-1"]) {
     const id = roles.get(role) ?? "";
     expect(inspected(id).Mounts, role).toEqual([]);
     const listed = docker("exec", id, "ls", "-l", "/app/plugins/0/my-client.js");
@@ -57,6 +57,6 @@ test("plugins are measured in containers, from images that hold them: nothing is
   if (!result) throw new Error("a result");
   expectReconciled(result);
   expect(result.prediction?.limited_share).toBe(0.5);
-  expect(result.server?.plugins).toEqual(plugins);
+  expect(result.consumers[0]?.plugins).toEqual(plugins);
   expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
 });

@@ -119,14 +119,14 @@ test("a server that runs out of memory fails its run with that reason, and no re
   await campaign.waitForLog("measure");
   // A campaign that lives is not cleaned away.
   expect((await Campaign.command(home, ["clean"]).ended).stdout).not.toMatch(/container|network/);
-  const server = await until(() => running().get("server"));
+  const server = await until(() => running().get("server-1"));
   docker("update", "--memory", "200m", "--memory-swap", "200m", server);
   // Something takes all there is; the kernel is told whom to end for it.
   const hog = "const taken = []; for (;;) taken.push(Buffer.alloc(1e7, 1))";
   tryDocker("exec", server, "sh", "-c", `echo 1000 > /proc/1/oom_score_adj; exec node -e '${hog}'`);
   expect((await campaign.ended).code).toBe(4);
   const [result] = campaign.results.values();
-  expect(result).toMatchObject({ status: "failed", failure: { role: "server" } });
+  expect(result).toMatchObject({ status: "failed", failure: { role: "server-1" } });
   expect(JSON.stringify(result)).toContain("out of memory");
   expect(added(before)).toEqual([]);
 });
