@@ -161,8 +161,7 @@ export function resolveTarget(text: string, available: Availability = () => true
     };
   }
   const missing = (id: string): string | undefined => {
-    const { program, topologies: own = [topology] } = findStore(id);
-    if (!own.includes(topology)) return `${id} does not support ${topology}: it is ${own.join(" or ")} only`;
+    const { program } = findStore(id);
     const here = program === undefined || available(id);
     if (here === true) return undefined;
     return here || `no ${program} was found on this machine`;

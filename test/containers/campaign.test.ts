@@ -57,8 +57,8 @@ test("all six targets on real stores, with every role's caps, counters and image
     expect(versions.store).toMatch(configuration?.target.store === "redis" ? /^8\.0/ : /^8\.1/);
     expect(store?.nodes).toHaveLength(nodes);
     const roles = [
-      "generator",
-      "server",
+      "generator-1",
+      "server-1",
       ...Array.from({ length: nodes }, (_, index) => `store-${index + 1}`),
     ];
     for (const role of roles) {
@@ -85,7 +85,7 @@ describe("while a run is measured", () => {
     const campaign = Campaign.run(newFolder(), "iovalkey", [...DOCKER, "--duration-mode", "custom:20"]);
     await campaign.waitForLog("measure");
     const roles = running();
-    expect([...roles.keys()].sort()).toEqual(["generator", "helper-server", "server", "store-1"]);
+    expect([...roles.keys()].sort()).toEqual(["generator-1", "helper-server", "server-1", "store-1"]);
     for (const [role, id] of roles) {
       const { Config, HostConfig, NetworkSettings, Mounts } = inspected(id);
       expect(Config.User, role).toBe("1000:1000");
@@ -144,7 +144,7 @@ describe("while a run is measured", () => {
     const flags = [...DOCKER, "--duration-mode", "custom:3", "--runs", "2"];
     const campaign = Campaign.run(newFolder(), "iovalkey", flags);
     await campaign.waitForLog("measure");
-    docker("kill", await until(() => running().get("server")));
+    docker("kill", await until(() => running().get("server-1")));
     const { code } = await campaign.ended;
     expect(code).toBe(4);
     const statuses = [...campaign.results.values()].map(({ status }) => status).sort();

@@ -112,7 +112,7 @@ describe("a memcached", () => {
   const envOf = (node: TestStore) => ({ PROBE_STORE: "memcached", PROBE_NODES: placesOf([node]) });
 
   test(
-    "is emptied and its statistics reset; decisions are counted exactly, also when clients race [R-keys-2]",
+    "is emptied and its statistics reset; decisions are counted exactly, also when clients race",
     needs(["memcached"]),
     async () => {
       const node = await memcachedNode();
