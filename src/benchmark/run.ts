@@ -34,7 +34,7 @@ export async function run(
   const { generator } = spec;
   const { layer, servers, load } = generator;
   findProfile(generator.traffic);
-  if (layer === "server") findWorkload(generator.workload.id);
+  if (servers.length > 0) findWorkload(generator.workload.id);
   const driver = await loadDriver(layer);
   const ourServers = await identifyServers(servers);
 
@@ -48,7 +48,7 @@ export async function run(
   try {
     await pool.connect();
     const consumers: Consumers | undefined =
-      layer === "limiter" ? await generatorAsConsumer(spec, plugins, () => pool.read()) : ourServers;
+      servers.length > 0 ? ourServers : await generatorAsConsumer(spec, plugins, () => pool.read());
     const at_start = (await consumers?.read()) ?? [];
     if (generator.warmup_s > 0) {
       report({ event: "phase", phase: "warmup" });

@@ -25,6 +25,20 @@ export const programs: readonly Mutant[] = [
     replace: "this.#buffer.push(us);",
     test: "test/unit/benchmark/measurement/recorder.test.ts",
   },
+  {
+    what: "all connections go to the first server",
+    file: "src/benchmark/drivers/http/requests.ts",
+    find: "endpoints[connection % endpoints.length]",
+    replace: "endpoints[0]",
+    test: "test/unit/benchmark/drivers/http/requests.test.ts",
+  },
+  {
+    what: "the decision on an abandoned consume is taken for that on the next one",
+    file: "src/benchmark/drivers/limiter/channel.ts",
+    find: "if (settle !== this.#settle || this.#isClosed) return;",
+    replace: "if (this.#isClosed) return;",
+    test: "test/unit/benchmark/drivers/limiter/channel.test.ts",
+  },
   // src/probe
   {
     what: "a field of INFO that contains a colon is cut off",
