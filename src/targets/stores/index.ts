@@ -36,6 +36,3 @@ const memory: StoreDescription = { id: "memory" };
 const none: StoreDescription = { id: "none" };
 
 export const stores: readonly StoreDescription[] = [valkey, redis, memcached, memory, none];
-
-/** Ids of the stores that run as programs of their own. */
-export const storesWithProgram = (): string[] => stores.flatMap(({ id, program }) => (program ? [id] : []));

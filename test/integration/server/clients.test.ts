@@ -1,5 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { clients } from "../../../src/targets/clients/index.js";
+import { findStore } from "../../../src/targets/resolve.js";
+import { findEngine } from "../../../src/targets/stores/engines.js";
+import { needs } from "../../helpers/needs.js";
 import { TestServer } from "../../helpers/server.js";
 import { TestStore, until } from "../../helpers/store.js";
 import { glideSockets } from "../../suites/open-target.js";
@@ -142,3 +145,31 @@ describe("a server on a Valkey of one node", () => {
     expect((await running.request("/light?userId=a")).status).toBe(503);
   });
 });
+
+test(
+  "a server on memcached is told of it by its variables, and counts as the store does",
+  needs(["memcached"]),
+  async () => {
+    const store = await TestStore.start([], "memcached");
+    onTestFinished(() => store.stop());
+    const server = await TestServer.start({
+      MODE: "memcached",
+      MEMCACHED_PORT: String(store.port),
+      RATE_LIMIT_POINTS: String(POINTS),
+      RATE_LIMIT_DURATION: "600",
+    });
+    onTestFinished(async () => void (await server.stop()));
+    const health = await server.health();
+    expect(health.target.text).toBe("memcached@memcached:standalone");
+    expect(health).not.toHaveProperty("limiter_script");
+    expect(await store.tell("version")).toEqual([`VERSION ${health.versions.store}`]);
+    const session = await findEngine("memcached").connect([{ host: "127.0.0.1", port: store.port }], {});
+    onTestFinished(() => session.close());
+    await session.reset(Date.now() + 10_000);
+    const statuses = await server.statuses(400, (n) => `/light?userId=${n % 2 ? "odd" : "even"}`);
+    expect([count(statuses, 200), count(statuses, 429)]).toEqual([2 * POINTS, 400 - 2 * POINTS]);
+    expect((await server.usage()).consumes).toMatchObject({ calls: 400, allowed: 2 * POINTS, failed: 0 });
+    expect(await session.read(findStore("memcached"))).toMatchObject([{ decisions: 400, keys: 4 }]);
+    expect((await server.stop()).code).toBe(0);
+  },
+);
