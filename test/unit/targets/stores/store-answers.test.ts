@@ -1,6 +1,10 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { shardKeys } from "../../../../src/targets/clients/shard-keys.js";
+import { stores } from "../../../../src/targets/stores/index.js";
+import { parseFields, type StoreNode } from "../../../../src/targets/stores/resp/nodes.js";
+import { readNode, readSettings, resetStore } from "../../../../src/targets/stores/resp/readings.js";
 import { versionFromInfo } from "../../../../src/targets/stores/resp/version.js";
+import type { StoreDescription } from "../../../../src/targets/types.js";
 
 const VALKEY = "# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.1.2\r\n";
 const REDIS = "# Server\r\nredis_version:8.0.2\r\nredis_mode:standalone\r\n";
@@ -41,4 +45,60 @@ test("a cluster without slots is an error", async () => {
   await expect(shardKeys({ slots: async () => [], keySlot: async () => 0 })).rejects.toThrow("no slots");
   const unreachable = { slots: async () => [[0, 0, ["a"]]], keySlot: async () => 1 };
   await expect(shardKeys(unreachable)).rejects.toThrow("no key found for 1");
+});
+
+/** Registers a store as a plugin does. */
+function registered(store: StoreDescription): StoreDescription {
+  (stores as StoreDescription[]).push(store);
+  onTestFinished(() => void (stores as StoreDescription[]).pop());
+  return store;
+}
+
+/** A node that answers INFO with this text and knows no other command but DBSIZE and PING. */
+function nodeWith(info: string): StoreNode {
+  return {
+    place: { host: "127.0.0.1", port: 1 },
+    name: "127.0.0.1:1",
+    call: async (command) => {
+      if (command === "DBSIZE") return 0;
+      throw new Error(`127.0.0.1:1: ${command}: ERR unknown command '${command}'`);
+    },
+    info: async () => parseFields(info),
+    close: () => undefined,
+  };
+}
+
+test("a compatible store is told by its version field, or by the requested name where it only reports Redis's", () => {
+  registered({ id: "own", engine: "resp", program: "own-server", versionField: "own_version" });
+  registered({ id: "plain", engine: "resp", program: "plain-server", versionField: "redis_version" });
+  const own = "redis_version:7.4.0\r\nown_version:1.2.3\r\n";
+  expect(versionFromInfo("own", [own])).toBe("1.2.3");
+  expect(() => versionFromInfo("redis", [own])).toThrow("own 1.2.3, but redis");
+  expect(versionFromInfo("plain", [REDIS])).toBe("8.0.2");
+  expect(versionFromInfo("redis", [REDIS])).toBe("8.0.2");
+  expect(() => versionFromInfo("plain", [VALKEY])).toThrow("valkey 9.1.2, but plain");
+});
+
+test("a store without some evidence is read without it; settings and statistics that it does not know are no failure", async () => {
+  const store = registered({
+    id: "own",
+    engine: "resp",
+    versionField: "own_version",
+    decisionCommands: ["own.take"],
+    withoutEvidence: ["scripts", "evictions", "memory", "cpu"],
+  });
+  const info =
+    "own_version:1.2.3\r\nuptime_in_seconds:7\r\nrun_id:abc\r\nexpired_keys:0\r\ncmdstat_own.take:calls=9,failed_calls=2\r\n";
+  const node = nodeWith(info);
+  expect(await readNode(node, store)).toEqual({
+    version: "1.2.3",
+    uptime_s: 7,
+    run_id: "abc",
+    decisions: 7,
+    keys: 0,
+    expired_keys: 0,
+  });
+  await expect(readNode(node, { ...store, withoutEvidence: [] })).rejects.toThrow("no number evicted_keys");
+  await resetStore([node], Date.now() + 1_000);
+  expect(await readSettings([node])).toEqual({});
 });
