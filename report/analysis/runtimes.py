@@ -22,14 +22,15 @@ class RuntimeResults:
 
     @property
     def name(self) -> str:
-        """`docker, limiter layer`."""
+        """`docker, limiter layer`, `Limiter layer`."""
+        if not self.runtime:
+            return self.layer.capitalize()
         return ", ".join(filter(None, (self.runtime, self.layer)))
 
     @property
     def title(self) -> str:
         """`Runtime docker, limiter layer`."""
-        name = f"runtime {self.name}" if self.runtime else self.layer
-        return f"{name[:1].upper()}{name[1:]}"
+        return f"Runtime {self.name}" if self.runtime else self.name
 
     @property
     def ordered(self) -> tuple[Summary, ...]:

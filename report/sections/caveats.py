@@ -97,7 +97,7 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
     """Sentences about all rows."""
     manifest = analysis.campaign.manifest
     names = list(dict.fromkeys(part.runtime for part in analysis.runtimes))
-    layers = list(dict.fromkeys(part.layer for part in analysis.runtimes))
+    layers = list(dict.fromkeys(part.text.layer for part in analysis.runtimes))
     servers = {row.identity.servers for row in analysis.summaries if row.identity.servers}
     few = any(ranking.compared and ranking.few_runs for ranking in rankings)
     closed = any(not ranking.open_loop for ranking in rankings)

@@ -42,8 +42,8 @@ def manifest_of(results: list[Document]) -> Document:
 def test_layers_share_no_ranking_and_conclude_on_their_own() -> None:
     analysis = analysis_of_results(*two_layers())
     assert [(part.name, part.title) for part in analysis.runtimes] == [
-        ("server layer", "Server layer"),
-        ("limiter layer", "Limiter layer"),
+        ("Server layer", "Server layer"),
+        ("Limiter layer", "Limiter layer"),
     ]
     for cell in analysis.cells:
         assert len({row.identity.layer for row in cell.summaries}) == 1
@@ -54,9 +54,7 @@ def test_layers_share_no_ranking_and_conclude_on_their_own() -> None:
     assert server.startswith("Server layer: on this machine iovalkey is the fastest.")
     assert limiter.startswith("on this machine ioredis@valkey is the fastest.")
     assert [line.text.split(" · ")[0] for line in found.lines] == ["Server layer", "Limiter layer"]
-    assert any(
-        "several layers (server layer and limiter layer)" in line.text for line in caveats_of(analysis)
-    )
+    assert any("several layers (server and limiter)" in line.text for line in caveats_of(analysis))
 
 
 def test_cpu_at_the_limiter_layer_is_that_of_the_client() -> None:

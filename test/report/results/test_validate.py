@@ -182,4 +182,4 @@ def test_message_stays_on_one_line(build: Build) -> None:
 def test_failed_run_alone_is_reported_as_failed(build: Build) -> None:
     outcome = build(manifest([configuration()], runs=1), [failed_result(configuration(), 1)])
     assert outcome.code == 0
-    assert "no valid run: server: exited with code 137" in outcome.page
+    assert "no valid run: server-1: exited with code 137" in outcome.page

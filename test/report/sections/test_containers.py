@@ -38,7 +38,7 @@ def test_the_engine_its_images_and_the_caps_are_named() -> None:
     facts = dict(container_facts(manifest([configuration()], runs=1, **CONTAINERS)))
     assert facts["Engine"] == "Docker 28.1.0, API 1.49"
     assert facts["Cap of a store node"] == "2 CPUs, 2.0 GiB, CPUs 0-1"
-    assert facts["Cap of the server"] == "1 CPU"
+    assert facts["Cap of a server"] == "1 CPU"
     assert facts["Cap of the load generator"] == "none"
     # The registry's digest where there is one: it is what others can pull.
     assert facts["Image redis"] == f"redis:8.0 sha256:{'b' * 64}"
