@@ -1,5 +1,5 @@
 import { Argument, Option } from "commander";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { versionReportSchema } from "../../../../src/contract/version-report.js";
 import { completionOf, SETTING_VALUES } from "../../../../src/orchestrator/commands/completion/words.js";
@@ -82,6 +82,8 @@ describe("version", () => {
   };
 
   test("--json holds everything that the text shows, and matches its schema", async () => {
+    vi.stubEnv("PATH", "/no/such/folder");
+    onTestFinished(() => void vi.unstubAllEnvs());
     const report = versionReportSchema.parse(JSON.parse(await printed("--json")));
     const text = await printed();
     expect(report).toMatchObject({ node: process.versions.node, stores: { redis: { image: "redis:8.0" } } });
