@@ -9,7 +9,7 @@ import {
 } from "../contract/probe-env.js";
 import { printDocument, runProgram } from "../contract/program.js";
 import { loadPlugins } from "../plugins/load.js";
-import { registerTargets } from "../plugins/register-targets.js";
+import { registerStores } from "../plugins/register-targets.js";
 import { performAll, type Task } from "./actions.js";
 
 /**
@@ -20,7 +20,7 @@ import { performAll, type Task } from "./actions.js";
 async function main(): Promise<ExitCode> {
   const words = process.argv.slice(2);
   const env = decodeProbeEnv(process.env);
-  registerTargets(await loadPlugins(env.spec.plugins));
+  registerStores(await loadPlugins(env.spec.plugins));
   if (words.length === 1 && words[0] === SERVE) return serve(env);
   const actions = words.map((word) => {
     const action = probeActions.find((name) => name === word);
