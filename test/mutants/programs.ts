@@ -148,6 +148,27 @@ export const programs: readonly Mutant[] = [
     test: "test/unit/orchestrator/run/store.test.ts",
   },
   {
+    what: "all servers of a run have the same nonce",
+    file: "src/orchestrator/run/layout.ts",
+    find: "run_nonce: this.nonceOf(id),",
+    replace: "run_nonce: runNonce,",
+    test: "test/unit/orchestrator/run/layout.test.ts",
+  },
+  {
+    what: "a part starts before those that it depends on",
+    file: "src/orchestrator/run/part-supervisor.ts",
+    find: "dependsOn.every((other) => this.#places.has(other))",
+    replace: "dependsOn.length >= 0",
+    test: "test/unit/orchestrator/run/part-supervisor.test.ts",
+  },
+  {
+    what: "the caps of kinds that a run does not start are part of its configuration",
+    file: "src/orchestrator/plan/role-counts.ts",
+    find: "caps[kind] !== undefined && counts[kind] > 0",
+    replace: "caps[kind] !== undefined && counts[kind] >= 0",
+    test: "test/unit/orchestrator/plan/plan.test.ts",
+  },
+  {
     what: "a missed threshold ends the campaign with the exit code of invalid runs",
     file: "src/orchestrator/campaign/final-report.ts",
     find: "return EXIT.regression;",

@@ -82,6 +82,16 @@ test("going back from a typed text leads to the options before it", async () => 
   expect(answer).toEqual({ duration: "custom:45" });
 });
 
+test("where only the limiter is called, the menu drops the number of servers", async () => {
+  const page = pages.find(({ title }) => title === "Layers");
+  const answers = { ...DEFAULT_ANSWERS, servers: "1 2" };
+  expect(argvOf(answers)).toContain("--servers");
+  const answer = await page?.ask(answering(["limiter"]), answers);
+  expect(argvOf({ ...answers, ...(answer as Partial<MenuAnswers>) }).join(" ")).toBe(
+    "--clients standalone,controls --layer limiter",
+  );
+});
+
 describe("the plan in the menu", () => {
   const lines = (columns: number, ...flags: string[]): string[] => {
     const found: Preview = {
