@@ -91,9 +91,10 @@ describe("version", () => {
     const packages = [report.clients, report.limiters, report.load_generator, report.server];
     for (const [id, { version }] of packages.flatMap((each) => Object.entries(each)))
       expect(text).toMatch(new RegExp(`^  ${id} +${version}$`, "m"));
-    for (const [id, { reason, program, image }] of Object.entries(report.stores)) {
-      const found = program ? `${program.version} \\(${program.path}\\)` : reason;
-      expect(text).toMatch(new RegExp(`^  ${id} +${found}; in containers ${image}$`, "m"));
+    for (const [id, { program, reason, image }] of Object.entries(report.stores)) {
+      const here = program ? `${program.version} (${program.path})` : reason;
+      const line = text.split("\n").findLast((each) => each.startsWith(`  ${id} `));
+      expect(line).toContain(` ${here}; in containers ${image}`);
     }
     expect(text).toContain(`ratelimit-bench ${report.version}\nnode ${report.node}\n`);
   });
