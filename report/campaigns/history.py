@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from report.analysis.layer_text import layer_text
 from report.base.format import milliseconds, rate
 from report.statistics.change_points import ALPHA, MIN_POINTS, change_points, smallest_p
 
@@ -50,6 +51,8 @@ class History:
     """From x, to x, at y."""
     axis: tuple[tuple[float, str], ...]
     remark: str
+    unit: str
+    """Of the throughput: `requests/s`, `decisions/s`."""
 
     @property
     def described(self) -> str:
@@ -57,7 +60,7 @@ class History:
         known = [point for point in self.points if point.y is not None]
         if not known:
             return "no campaign with a valid run"
-        ends = f"from {known[0].throughput} to {known[-1].throughput} requests/s"
+        ends = f"from {known[0].throughput} to {known[-1].throughput} {self.unit}"
         return f"{ends} over {len(self.points)} campaigns"
 
 
@@ -98,6 +101,7 @@ def _line(points: Sequence[Point]) -> str:
 
 def _history(number: int, dataframe: pd.DataFrame, histories: int) -> History:
     records: list[dict[Any, Any]] = dataframe.to_dict("records")
+    unit = layer_text(records[0]["layer"]).rate_unit
     measured = [index for index, record in enumerate(records) if not pd.isna(record["requests_per_second"])]
     values = [float(records[index]["requests_per_second"]) for index in measured]
     found = change_points(values, histories)
@@ -117,7 +121,7 @@ def _history(number: int, dataframe: pd.DataFrame, histories: int) -> History:
             changed=bool(record["versions_changed"]),
             change=""
             if (change := begins.get(index)) is None
-            else f"level from {rate(change.before)} to {rate(change.after)} requests/s, p = {change.p:.4f}",
+            else f"level from {rate(change.before)} to {rate(change.after)} {unit}, p = {change.p:.4f}",
             x=scale.x(index),
             y=scale.y(record["requests_per_second"]),
             low=scale.y(record["requests_per_second_min"]),
@@ -143,6 +147,7 @@ def _history(number: int, dataframe: pd.DataFrame, histories: int) -> History:
         levels=tuple(levels),
         axis=((_HEIGHT - _BOTTOM, "0"), (scale.y(highest) or _HEIGHT - _BOTTOM, rate(highest))),
         remark=_remark(len(values), histories),
+        unit=unit,
     )
 
 

@@ -49,12 +49,14 @@ def values_of(summary: Summary, metric: Metric) -> tuple[float, ...]:
 
 def meaning_of(summary: Summary, metric: Metric) -> list[str]:
     """What this figure is worth under the load of a configuration."""
-    open_loop = summary.identity.open_loop
+    open_loop, notes = summary.identity.open_loop, []
+    if summary.identity.layer == "limiter":
+        notes.append("at the limiter layer a request is a decision, and CPU time is that of the client")
     if metric.id == "throughput" and open_loop:
-        return ["in an open loop throughput is what was offered: compare latencies there"]
+        notes.append("in an open loop throughput is what was offered: compare latencies there")
     if metric.id in ("p50", "p99") and not open_loop:
-        return ["latencies at capacity follow from the throughput (M4)"]
-    return []
+        notes.append("latencies at capacity follow from the throughput (M4)")
+    return notes
 
 
 def notes_on(summary: Summary, metric: Metric) -> list[str]:

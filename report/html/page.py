@@ -24,8 +24,7 @@ from report.sections.latency_at_rate import RateTable, rate_tables
 from report.sections.notices import campaign_notices
 from report.sections.problems import problems
 from report.sections.recommendation import recommend
-from report.sections.resources import COLUMNS as RESOURCE_COLUMNS
-from report.sections.resources import resource_rows
+from report.sections.resources import resource_columns, resource_rows
 from report.sections.runs import run_rows
 from report.sections.script_calls import script_rows
 from report.sections.spread_text import marks_note
@@ -189,7 +188,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         adaptive=adaptive_of(analysis),
         thresholds=_in_page_order(analysis),
         resources=resource_rows(ordered),
-        resource_columns=RESOURCE_COLUMNS,
+        resource_columns=resource_columns(ordered),
         failures=failures(ordered),
         problems=problems(ordered),
         runs=run_rows(ordered),

@@ -47,7 +47,8 @@ NO_DECISION: tuple[str, str, Count] = (
 #: Counted by the server and not by the generator: the same trouble seen from the other side.
 STORE = (
     "store",
-    "the limiter got no decision from the store, by the server's count; these requests are among the above",
+    "the limiter got no decision from the store, by the count of what calls it; these requests are among the "
+    "above",
     lambda figures: figures.store_failures,
 )
 

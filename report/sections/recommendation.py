@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import name
+from report.analysis.layer_text import layer_text
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.rankings import Ranking
 from report.analysis.runtimes import RuntimeResults
@@ -284,7 +285,7 @@ def recommend(analysis: Analysis) -> Recommendation:
         return Recommendation(lead, (), advice, "", caveats)
     decide, command = _decide(campaign, findings)
     if len(findings) == 1:
-        return Recommendation(_lead(findings), (), decide, command, caveats)
+        return Recommendation(_leads(findings), (), decide, command, caveats)
     lines = tuple(Line(f"{finding.scope}: {finding.text}", finding.ids) for finding in findings)
     return Recommendation(_leads(findings), lines, decide, command, caveats)
 
@@ -305,7 +306,7 @@ def _leads(findings: Sequence[_Finding]) -> str:
     layers: dict[str, list[_Finding]] = {}
     for finding in findings:
         layers.setdefault(layer_of(finding.ranking).name, []).append(finding)
-    if len(layers) == 1:
+    if list(layers) == [layer_text("server").name]:
         return _lead(findings)
     return " ".join(f"{name.capitalize()}: {_uncapitalised(_lead(own))}" for name, own in layers.items())
 

@@ -10,17 +10,26 @@ from report.results.model import MEASURED_KINDS, Measured
 from report.results.roles import cpu_percent, run_delay_us
 from report.sections.tables import TableCell, exact, sort_key
 
-#: Name and unit of each column after the row's name.
-COLUMNS = (
-    *((f"{kind.capitalize()} CPU", "of one CPU") for kind in MEASURED_KINDS),
-    *((f"{kind.capitalize()} waited", "of the window") for kind in MEASURED_KINDS),
-    ("Other programs", "of one CPU"),
-)
+
+def resource_columns(summaries: Sequence[Summary]) -> tuple[tuple[str, str], ...]:
+    """Name and unit of each column after the row's name."""
+    kinds = _kinds(summaries)
+    return (
+        *((f"{kind.capitalize()} CPU", "of one CPU") for kind in kinds),
+        *((f"{kind.capitalize()} waited", "of the window") for kind in kinds),
+        ("Other programs", "of one CPU"),
+    )
+
+
+def _kinds(summaries: Sequence[Summary]) -> tuple[str, ...]:
+    """The kinds of roles that have columns: no servers where the load enters at the limiter alone."""
+    served = any(summary.identity.servers for summary in summaries)
+    return tuple(kind for kind in MEASURED_KINDS if kind != "server" or served)
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceRow:
-    """`cells` go with `COLUMNS`."""
+    """`cells` go with `resource_columns`."""
 
     summary_id: str
     configuration: str
@@ -40,9 +49,9 @@ def _cell(value: float | None) -> TableCell:
     return TableCell(percent(value), kind="number", sort=sort_key(value), hint=exact(value, "%"))
 
 
-def _cells(figures: Measured) -> tuple[TableCell, ...]:
+def _cells(figures: Measured, kinds: Sequence[str]) -> tuple[TableCell, ...]:
     used, waited = cpu_percent(figures.roles), waited_percent(figures)
-    values = [*(used.get(kind) for kind in MEASURED_KINDS), *(waited.get(kind) for kind in MEASURED_KINDS)]
+    values = [*(used.get(kind) for kind in kinds), *(waited.get(kind) for kind in kinds)]
     return tuple(_cell(value) for value in [*values, figures.foreign_cpu_percent])
 
 
@@ -53,8 +62,10 @@ def resource_rows(summaries: Sequence[Summary]) -> tuple[ResourceRow, ...]:
         run_delay_us(figures.roles) or figures.foreign_cpu_percent is not None for _, figures in measured
     ):
         return ()
-    fields = varying_fields(summaries)
+    fields, kinds = varying_fields(summaries), _kinds(summaries)
     return tuple(
-        ResourceRow(summary.id, summary.identity.label, load_text(summary.identity, fields), _cells(figures))
+        ResourceRow(
+            summary.id, summary.identity.label, load_text(summary.identity, fields), _cells(figures, kinds)
+        )
         for summary, figures in measured
     )

@@ -62,6 +62,7 @@ def test_cpu_at_the_limiter_layer_is_that_of_the_client() -> None:
     for number, document in enumerate(slow):
         document["resources"]["generator-1"]["cpu_us_per_request"] = 80 + number / 10
     (line,) = [recommend(analysis_of_results(*slow, *fast)).lead]
+    assert line.startswith("Limiter layer: on this machine the throughput of ")
     assert "times (" in line and "the client CPU of" in line and "per decision" in line
 
 
