@@ -1,3 +1,4 @@
+import { sum } from "../../contract/numbers.js";
 import { usesStore } from "../../contract/target.js";
 import type { Evidence, Finding, Rule } from "../evidence.js";
 
@@ -42,9 +43,11 @@ export const disclosed: Rule = {
     const script = first.limiter_script;
     if (!script) return withoutScript(evidence);
     const ran = scriptCommands(evidence);
-    const total = [...ran.values()].reduce((sum, calls) => sum + calls, 0);
+    const total = sum([...ran.values()]);
     const others = [...ran].filter(([command]) => command !== script.kind);
-    if (others.reduce((sum, [, calls]) => sum + calls, 0) <= OTHER_COMMANDS_SHARE * total) return undefined;
+    // At the limiter layer the store also counted the consumes that loaded the script, which may send its text.
+    const preload = sum(consumers.map(({ preload_consumes = 0 }) => preload_consumes));
+    if (sum(others.map(([, calls]) => calls)) <= OTHER_COMMANDS_SHARE * total + preload) return undefined;
     const seen = others.map(([command, calls]) => `${calls} ${command}`).join(", ");
     return suspect(`the limiter runs by ${script.kind}, but the store also ran ${seen}`);
   },

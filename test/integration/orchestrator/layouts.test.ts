@@ -55,12 +55,10 @@ describe("the limiter layer", () => {
     }
   });
 
-  test("by a schedule, over several workers, with several descriptors a request", async () => {
-    const { measured: results } = await measured("ioredis@valkey", [
-      ...["--layer", "limiter", "--rate", "500", "--workers", "2", "--traffic", "mixed2"],
-    ]);
+  test("over several workers, with several descriptors a request", async () => {
+    const flags = ["--layer", "limiter", "--workers", "2", "--traffic", "mixed2"];
+    const { measured: results } = await measured("ioredis@valkey", flags);
     const [result] = results;
-    expect(result?.schedule).toMatchObject({ rate_per_second: 500, dropped: 0 });
     expect(result?.generators[0]?.workers).toHaveLength(2);
     expect(result?.calls_per_request).toBe(2);
     expect(result?.descriptors_per_call).toBe(1);

@@ -230,6 +230,10 @@ describe("at the limiter layer", () => {
     ]);
     Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 2));
     expect(judge(run).status).toBe("valid");
+    // Of few consumes those that sent the script's text are a large share.
+    const { script_calls } = storeOf(run).at_end;
+    Object.assign(script_calls ?? {}, { eval: { calls: 2, failed: 0 }, evalsha: { calls: 100, failed: 0 } });
+    expect(judge(run).status).toBe("valid");
   });
 });
 
