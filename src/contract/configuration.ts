@@ -19,6 +19,15 @@ export const layers = ["server", "limiter"] as const;
 export const layerSchema = z.enum(layers);
 export type Layer = (typeof layers)[number];
 
+/** What each layer counts and what goes on at the same time, in words for people. */
+export const layerWords: Readonly<Record<Layer, { request: string; connections(count: number): string }>> = {
+  server: {
+    request: "request",
+    connections: (count) => `${count} connection${count === 1 ? "" : "s"}`,
+  },
+  limiter: { request: "decision", connections: (count) => `${count} at a time` },
+};
+
 /** The most servers of a run. */
 export const MAX_SERVERS = 16;
 
@@ -53,9 +62,12 @@ export const loadSchema = z.discriminatedUnion("model", [
 ]);
 export type Load = z.infer<typeof loadSchema>;
 
-/** A load as text: `50 connections`, or `5000/s constant, up to 200 connections`. */
-export function loadText(load: Load): string {
-  const connections = `${load.connections} connection${load.connections === 1 ? "" : "s"}`;
+/**
+ * A load as text: `50 connections`, or `5000/s constant, up to 200 connections`; at the limiter layer `at a time` replaces
+ * `connections`.
+ */
+export function loadText({ layer, load }: { layer: Layer; load: Load }): string {
+  const connections = layerWords[layer].connections(load.connections);
   if (load.model === "closed") return connections;
   return `${load.rate_per_second}/s ${load.arrivals}, up to ${connections}`;
 }

@@ -86,7 +86,7 @@ function matrixLines(plan: Plan): string[] {
   const runs = runsText(plan);
   const rows = configurations.map(({ hash, configuration }) => [
     ...subjectCells(configuration),
-    loadText(configuration.load),
+    loadText(configuration),
     extentText(configuration),
     runs,
     hash,

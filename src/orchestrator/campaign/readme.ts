@@ -60,11 +60,11 @@ function reportText({ status, sessions = [] }: Manifest): string {
 export function campaignReadme(manifest: Manifest): string {
   const { plan, machine, campaign, command, conditions, stores } = manifest;
   const configurations = plan.configurations.map(({ hash, configuration }) => {
-    const { target, traffic, load, extent } = configuration;
+    const { target, traffic, extent } = configuration;
     const length = "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
     const rounds = manifest.adaptive?.rounds[hash];
     const runs = rounds === undefined ? "" : `, ${counted(rounds, "run")}`;
-    return `${target.label}: ${entryText(configuration)}, ${traffic} traffic, ${loadText(load)}, ${length}${runs}`;
+    return `${target.label}: ${entryText(configuration)}, ${traffic} traffic, ${loadText(configuration)}, ${length}${runs}`;
   });
   return [
     `# Campaign ${campaign}`,

@@ -1,3 +1,4 @@
+import { layerWords } from "../../contract/configuration.js";
 import type { Threshold } from "../../contract/manifest.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { failedShare } from "../../judge/counts.js";
@@ -51,7 +52,8 @@ export function missReason(result: MeasuredResult, objectives: readonly Threshol
   );
   if (invalid) return `${invalid.rule} ${invalid.text}`;
   const { offered = 0, sent = 0 } = result.schedule ?? {};
-  if (offered === 0 || sent < MIN_SENT_SHARE * offered) return `${sent} of ${offered} requests were sent`;
+  if (offered === 0 || sent < MIN_SENT_SHARE * offered)
+    return `${sent} of ${offered} ${layerWords[result.request.layer].request}s were sent`;
   const missed = objectives.flatMap((objective) => {
     const figure = FIGURES[objective.metric](result);
     if (figure === undefined) return [`${objective.text}: no figure`];

@@ -1,3 +1,4 @@
+import { layerWords } from "../../contract/configuration.js";
 import type { Threshold } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
 import { type Preview, previewCampaign, SUBJECT_COLUMNS, subjectCells } from "../campaign/dry-run.js";
@@ -121,10 +122,10 @@ export function searchLines(found: SearchPreview): string[] {
     `runtime: ${runtime.id} (${runtime.choice})`,
     `search: the highest rate from ${range.min}/s to ${range.max}/s that keeps ${objectives.join(", ")}, for each of`,
     ...textTable([
-      [...SUBJECT_COLUMNS, "connections"],
+      [...SUBJECT_COLUMNS, "load"],
       ...configurations.map(({ configuration }) => [
         ...subjectCells(configuration),
-        `at most ${configuration.load.connections}`,
+        `up to ${layerWords[configuration.layer].connections(configuration.load.connections)}`,
       ]),
     ]).map((line) => `  ${line}`),
     `trials: one run each, ${warmup_s} s of warm-up and ${seconds.probe} s measured; ${seconds.confirmation} s to confirm a rate before it is accepted`,

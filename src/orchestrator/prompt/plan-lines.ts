@@ -12,10 +12,11 @@ import { counted, flow, textTable, widthOf } from "../ui/text.js";
 
 /** What all configurations have in common, then a table of what differs. */
 function configurationLines(plan: Plan, columns: number): string[] {
-  const rows = plan.configurations.map(({ configuration }) => {
-    const { load } = configuration;
-    return [...subjectCells(configuration), loadText(load), `${extentText(configuration)} measured`];
-  });
+  const rows = plan.configurations.map(({ configuration }) => [
+    ...subjectCells(configuration),
+    loadText(configuration),
+    `${extentText(configuration)} measured`,
+  ]);
   const isCommon = (column: number) => column > 0 && rows.every((row) => row[column] === rows[0]?.[column]);
   const common = (rows[0] ?? []).filter((_, column) => isCommon(column));
   const different = rows.map((row) => row.filter((_, column) => !isCommon(column)));

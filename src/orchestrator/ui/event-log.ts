@@ -1,4 +1,5 @@
 import { appendFileSync } from "node:fs";
+import type { Configuration } from "../../contract/configuration.js";
 import { messageOf } from "../../contract/errors.js";
 import {
   type CampaignEvent,
@@ -38,6 +39,8 @@ export type NewEvent = CampaignEvent extends infer Each
 /** Passes every event of a campaign to the screen and, as text, to the log file. */
 export class EventLog {
   readonly #screen: Screen;
+  /** Of the latest run. */
+  #configuration: Configuration | undefined;
   readonly #runs: EventOf<"ended">["runs"] = {
     ...({ valid: 0, suspect: 0, invalid: 0, failed: 0, aborted: 0 } satisfies Record<RunStatus, number>),
     kept: 0,
@@ -66,7 +69,8 @@ export class EventLog {
     const { event: kind, ...rest } = newEvent;
     const event = { event: kind, at: new Date().toISOString(), ...rest } as CampaignEvent;
     this.#count(event);
-    for (const line of logLines(event)) this.#log(`${event.at} ${line}`);
+    if (event.event === "run_started") this.#configuration = event.configuration;
+    for (const line of logLines(event, this.#configuration)) this.#log(`${event.at} ${line}`);
     this.#screen.show(event);
   }
 
@@ -146,8 +150,8 @@ export class EventLog {
   }
 }
 
-/** The lines of benchmark.log for an event. Live figures are left out: the results hold better ones. */
-function logLines(event: CampaignEvent): string[] {
+/** The lines of benchmark.log for an event of a run of that configuration. Live figures are left out: the results hold better ones. */
+function logLines(event: CampaignEvent, configuration: Configuration | undefined): string[] {
   switch (event.event) {
     case "opened":
     case "second":
@@ -170,7 +174,7 @@ function logLines(event: CampaignEvent): string[] {
     case "phase":
       return [event.phase === "report" ? "building the report" : `  ${event.phase}`];
     case "run_finished":
-      return [escapeControls(`  ${finishedText(event)}`)];
+      return [escapeControls(`  ${finishedText(event, configuration)}`)];
     case "ended":
       return [escapeControls(`ended with ${event.exit_code}${event.reason ? `: ${event.reason}` : ""}`)];
   }

@@ -1,9 +1,15 @@
-import { type Configuration, loadText } from "../../contract/configuration.js";
+import { type Configuration, type Layer, layerWords, loadText } from "../../contract/configuration.js";
 import type { EventOf, Phase } from "../../contract/events.js";
 import type { AdaptiveSummary } from "../../contract/summary.js";
 import { counted, durationText } from "./text.js";
 
-const throughputText = (perSecond: number): string => `${Math.round(perSecond)} requests/s`;
+/** `requests/s`, `decisions/s`. */
+export const rateUnit = (layer: Layer): string => `${layerWords[layer].request}s/s`;
+
+/** The configuration of the run that a text is about; undefined where it is not known. */
+type Measured = Pick<Configuration, "layer"> | undefined;
+const throughputText = (perSecond: number, measured: Measured): string =>
+  `${Math.round(perSecond)} ${rateUnit(measured?.layer ?? "server")}`;
 export const rateText = (perSecond: number): string => `${Math.round(perSecond)}/s`;
 export const msText = (ms: number): string => `${ms.toFixed(2)} ms`;
 const shareText = (share: number, digits = 0): string => `${(100 * share).toFixed(digits)} %`;
@@ -17,8 +23,8 @@ export function entryText({ layer, servers, workload }: Configuration): string {
 
 /** `iovalkey:cluster, light, realistic, 50 connections`. */
 export function configurationText(configuration: Configuration): string {
-  const { target, traffic, load } = configuration;
-  return `${target.label}, ${entryText(configuration)}, ${traffic}, ${loadText(load)}`;
+  const { target, traffic } = configuration;
+  return `${target.label}, ${entryText(configuration)}, ${traffic}, ${loadText(configuration)}`;
 }
 
 /** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
@@ -48,11 +54,11 @@ const PHASES: Partial<Record<Phase, string>> = {
 export const phaseText = (phase: Phase): string => PHASES[phase] ?? phase;
 
 /** The live figures of a second. Figures that were not measured are left out. */
-export function secondPieces(second: EventOf<"second">): string[] {
+export function secondPieces(second: EventOf<"second">, measured: Measured): string[] {
   const { limited_share, p99_ms, generator_event_loop_utilisation: generator } = second;
   const { server_event_loop_utilisation: server, server_cpu_percent: cpu } = second;
   return [
-    [throughputText(second.requests_per_second)],
+    [throughputText(second.requests_per_second, measured)],
     p99_ms === undefined ? [] : [`p99 ${msText(p99_ms)}`],
     limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
     generator === undefined ? [] : [`generator ${shareText(generator)} busy`],
@@ -66,12 +72,12 @@ const reasonsText = ({ reasons }: EventOf<"run_finished">): string =>
   reasons.map(({ rule, text }) => `${rule} ${text}`).join("; ");
 
 /** The outcome of a run: figures, verdict and reasons. */
-export function finishedText(finished: EventOf<"run_finished">): string {
+export function finishedText(finished: EventOf<"run_finished">, measured: Measured): string {
   const { figures, status } = finished;
   if (!figures) return finished.reasons.map(({ text }) => text).join("; ") || status;
   const { p50_ms, p99_ms, limited_share, server_cpu_us_per_request: cpu } = figures;
   const pieces = [
-    [throughputText(figures.requests_per_second)],
+    [throughputText(figures.requests_per_second, measured)],
     p50_ms === undefined ? [] : [`p50 ${msText(p50_ms)}`],
     p99_ms === undefined ? [] : [`p99 ${msText(p99_ms)}`],
     limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
@@ -88,11 +94,11 @@ export function runLine(finished: EventOf<"run_finished">, configuration: Config
   const rules = [...new Set(reasons.map(({ rule }) => rule))].join(", ");
   const outcome = figures
     ? [
-        throughputText(figures.requests_per_second),
+        throughputText(figures.requests_per_second, configuration),
         ...(figures.p99_ms === undefined ? [] : [`p99 ${msText(figures.p99_ms)}`]),
         rules ? `${status} (${rules})` : status,
       ].join(", ")
-    : finishedText(finished);
+    : finishedText(finished, configuration);
   return `[${number}/${of}] ${what}: ${outcome}; ${durationText(time_left_s)} left`;
 }
 

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { type Configuration, loadText } from "../../contract/configuration.js";
+import { type Configuration, layers, loadText } from "../../contract/configuration.js";
 import { EXIT } from "../../contract/errors.js";
 import type { EventOf } from "../../contract/events.js";
 import type { SummaryRow } from "../../contract/summary.js";
 import type { CampaignState } from "./campaign-state.js";
 import { quoted, REPORT_COMMAND } from "./command-text.js";
-import { adaptiveLines, configurationText, entryText, msText, rateText } from "./event-text.js";
+import { adaptiveLines, configurationText, entryText, msText, rateText, rateUnit } from "./event-text.js";
 import { are, counted, escapeControls, flow, textTable, widthOf, wrap } from "./text.js";
 
 /** Maximum number of failure lines. */
@@ -18,13 +18,13 @@ function groupTitle(row: SummaryRow, configuration: Configuration | undefined): 
     ? ["controls"]
     : [row.topology ?? "any topology", row.store ?? "unknown store"];
   if (!configuration) return [...storeTexts, workload, traffic].join(" · ");
-  const { load, extent, target } = configuration;
+  const { extent, target } = configuration;
   return [
     ...storeTexts,
     ...(target.options.includes("same-script") ? ["one script for all"] : []),
     entryText(configuration),
     traffic,
-    loadText(load),
+    loadText(configuration),
     "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`,
   ].join(" · ");
 }
@@ -61,6 +61,12 @@ function rankings({ campaign, report }: CampaignState): Map<string, SummaryRow[]
 
 const median = (row: SummaryRow): number => row.requests_per_second?.median ?? -1;
 
+/** `requests/s`, `decisions/s`, or both for a campaign of both layers. */
+function rateUnits({ campaign }: CampaignState): string {
+  const measured = campaign?.configurations.map(({ configuration }) => configuration.layer) ?? ["server"];
+  return layers.flatMap((layer) => (measured.includes(layer) ? [rateUnit(layer)] : [])).join(" or ");
+}
+
 /** A table for each ranking: medians with their range, highest first. */
 function rankingLines(state: CampaignState, columns: number): string[] {
   return [...rankings(state)].flatMap(([title, rows]) => {
@@ -90,7 +96,7 @@ export function finalLines(state: CampaignState, columns: number): string[] {
         ...rankingLines(state, columns),
         "",
         ...wrap(
-          "median requests/s of the usable runs (lowest–highest); the report shows which differences exceed noise",
+          `median ${rateUnits(state)} of the usable runs (lowest–highest); the report shows which differences exceed noise`,
           columns,
         ),
       ]

@@ -66,11 +66,15 @@ export class LineScreen implements Screen {
         return stamped(lookText(event));
       case "second":
         return this.#detail === "verbose"
-          ? stamped(`  ${event.t_s.toFixed(0)} s: ${secondPieces(event).join(", ")}`)
+          ? stamped(
+              `  ${event.t_s.toFixed(0)} s: ${secondPieces(event, this.#state.run?.configuration).join(", ")}`,
+            )
           : [];
-      case "run_finished":
-        if (this.#detail !== "run") return stamped(`  ${finishedText(event)}`);
-        return stamped(runLine(event, this.#state.started.get(event.file)?.configuration));
+      case "run_finished": {
+        const configuration = this.#state.started.get(event.file)?.configuration;
+        if (this.#detail !== "run") return stamped(`  ${finishedText(event, configuration)}`);
+        return stamped(runLine(event, configuration));
+      }
       case "detail": {
         if (this.#detail !== "verbose") return [];
         const text = event.role ? `${event.role}: ${event.text}` : event.text;

@@ -53,10 +53,10 @@ function phaseLine({ phase, at, lasts_s }: EventOf<"phase">, nowMs: number, colu
 }
 
 function figureLines(state: CampaignState, nowMs: number, columns: number): string[] {
-  const { phase, second } = state;
+  const { phase, second, run } = state;
   if (phase?.phase !== "measure") return [];
   const ageMs = sinceMs(second?.at ?? phase.at, nowMs);
-  if (second && ageMs < STALE_MS) return flow(secondPieces(second), columns);
+  if (second && ageMs < STALE_MS) return flow(secondPieces(second, run?.configuration), columns);
   return flow(
     [ageMs < STALE_MS ? "no figures yet" : `no figures for ${Math.floor(ageMs / 1000)} s`],
     columns,

@@ -121,7 +121,10 @@ export class LiveScreen implements Screen {
         const what = started ? `${configurationText(started.configuration)}, run ${event.run}` : event.file;
         const style = event.status === "valid" ? "green" : event.status === "suspect" ? "yellow" : "red";
         const head = wrap(escapeControls(`[${event.number}/${event.of}] ${what}`), this.#columns);
-        const figures = wrap(escapeControls(`  ${finishedText(event)}`), this.#columns);
+        const figures = wrap(
+          escapeControls(`  ${finishedText(event, started?.configuration)}`),
+          this.#columns,
+        );
         return [
           ...head.map((line) => this.#styled("bold", line)),
           ...figures.map((line) => this.#styled(style, line)),

@@ -55,7 +55,7 @@ describe("a dry run of a search", () => {
     expect(text).toContain("from 0.1/s to 1000000/s that keeps p99<10s");
     expect(text).toContain("3 s of warm-up and 4 s measured; 12 s to confirm");
     expect(text).toContain("from 500/s each rate is 1.6 times the last until one is missed");
-    expect(text).toMatch(/\n {2}none +no store +light +realistic +at most 200\n/);
+    expect(text).toMatch(/\n {2}none +no store +light +realistic +up to 200 connections\n/);
     expect(text).toMatch(/\nat most \d+ trials of 2 configurations, about .*; \d+ trials, .* up to 2500\/s$/);
     expect(text).not.toContain("/s keeps");
   });

@@ -8,8 +8,8 @@ import { expectFailure } from "../../../helpers/errors.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
 const loads = (...flags: string[]) =>
-  makePlan(requestOf(...flags), everything).configurations.map(({ configuration: { load } }) =>
-    loadText(load),
+  makePlan(requestOf(...flags), everything).configurations.map(({ configuration }) =>
+    loadText(configuration),
   );
 
 describe("--rate", () => {

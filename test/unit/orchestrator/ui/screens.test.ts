@@ -68,6 +68,26 @@ describe("one line per run", () => {
     ]);
   });
 
+  test("at the limiter layer decisions are counted, on every screen", () => {
+    const decisions = new EventFixture(
+      planOf("--clients", "iovalkey", "--layer", "limiter", "--concurrency", "8"),
+    );
+    const events = [
+      decisions.campaign(),
+      decisions.started(1),
+      decisions.phase("measure", 6, 10),
+      decisions.second(7),
+      decisions.finished(1),
+      decisions.report(),
+      decisions.ended(),
+    ];
+    const texts = (["run", "verbose"] as const).map((detail) => lines(detail, events).out.lines.join("\n"));
+    for (const text of texts) expect(text).not.toMatch(/requests|connections/);
+    expect(texts[0]).toMatch(/iovalkey, limiter layer, realistic, 8 at a time, run 1: 5000 decisions\/s/);
+    expect(texts[0]).toContain("median decisions/s of the usable runs");
+    expect(texts[1]).toMatch(/7 s: 5012 decisions\/s/);
+  });
+
   test("names each rule once if a run is not valid", () => {
     const reason = (rule: string, text: string) => ({ rule, severity: "suspect" as const, text });
     const reasons = [reason("M8", "one"), reason("M25", "two"), reason("M8", "three")];
