@@ -13,7 +13,7 @@ import {
 import { usageError } from "../../contract/errors.js";
 import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../../contract/plan.js";
 import type { Discovery } from "../../contract/store.js";
-import { idSchema, type Target } from "../../contract/target.js";
+import { idSchema, type Target, usesStore } from "../../contract/target.js";
 import { clients } from "../../targets/clients/index.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { groups } from "../../targets/groups.js";
@@ -133,6 +133,29 @@ function requireConnections({ layers, servers, connections }: Request): void {
     );
 }
 
+/**
+ * Why a target whose counters are in each process of its own cannot keep the limits: every server, or worker at the
+ * limiter layer, would admit the whole quota. Only a quota that requests can use up matters.
+ */
+function separateCounters(
+  {
+    target,
+    layer,
+    servers,
+    load,
+    traffic,
+    limits,
+  }: Pick<Configuration, "target" | "layer" | "servers" | "load" | "traffic" | "limits">,
+  workers: number,
+): string | undefined {
+  if (usesStore(target) || target.limiter === "none" || limits.points >= findProfile(traffic).limits.points)
+    return undefined;
+  const [processes, kind] =
+    layer === "limiter" ? [Math.min(workers, load.connections), "workers"] : [servers, "servers"];
+  if (processes === 1) return undefined;
+  return `each of ${processes} ${kind} has counters of its own, so keys would get ${processes} times their quota of ${limits.points}`;
+}
+
 /** Every target with every layer, number of servers, workload, traffic and load. */
 function combine(
   request: Request,
@@ -140,16 +163,18 @@ function combine(
   { caps = {}, external }: PlanContext,
 ): { configurations: Planned[]; unsupported: Plan["skips"] } {
   const planned = new Map<string, Planned>();
-  // Those whose limiter cannot keep the limits.
-  const unsupported = new Map<string, string>();
+  // Those whose limiter cannot keep the limits, by what is said about them.
+  const unsupported = new Map<string, Plan["skips"][number]>();
   for (const entry of entriesOf(request)) {
     for (const traffic of request.traffic) {
       const limits: Limits = { ...findProfile(traffic).limits, ...request.limits };
       for (const load of loadsOf(request)) {
         for (const target of targets) {
-          const reason = unsupportedLimits(target, limits);
+          const reason =
+            unsupportedLimits(target, limits) ??
+            separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
           if (reason) {
-            unsupported.set(target.label, reason);
+            unsupported.set(`${target.label}: ${reason}`, { asked: target.label, reason });
             continue;
           }
           const started = {
@@ -173,7 +198,7 @@ function combine(
   }
   return {
     configurations: [...planned.values()],
-    unsupported: [...unsupported].map(([asked, reason]) => ({ asked, reason })),
+    unsupported: [...unsupported.values()],
   };
 }
 

@@ -16,6 +16,47 @@ const durations = (plan: Plan) =>
     "duration_s" in extent ? extent.duration_s : undefined,
   ]);
 
+describe("counters in each process under a quota that requests use up", () => {
+  const flags = ["--clients", "memory,none,iovalkey"];
+
+  test("more than one server is skipped with the reason; one is planned", () => {
+    const plan = makePlan(
+      requestOf(...flags, "--concurrency", "4", "--servers", "1,2,4", "--points", "5"),
+      everything,
+    );
+    const planned = plan.configurations.map(
+      ({ configuration: { target, servers } }) => `${target.label} ${servers}`,
+    );
+    expect(planned.filter((text) => text.startsWith("memory"))).toEqual(["memory 1"]);
+    expect(planned).toHaveLength(7);
+    expect(plan.skips).toEqual([
+      {
+        asked: "memory",
+        reason: "each of 2 servers has counters of its own, so keys would get 2 times their quota of 5",
+      },
+      {
+        asked: "memory",
+        reason: "each of 4 servers has counters of its own, so keys would get 4 times their quota of 5",
+      },
+    ]);
+  });
+
+  test("more than one worker is skipped at the limiter layer alone", () => {
+    const skips = (...more: string[]) =>
+      makePlan(requestOf(...flags, "--points", "5", "--workers", "3", ...more), everything).skips;
+    expect(skips()).toEqual([]);
+    expect(skips("--layer", "limiter").map(({ reason }) => reason)).toEqual([
+      expect.stringContaining("3 workers"),
+    ]);
+    // There are no more workers than decisions at a time.
+    expect(skips("--layer", "limiter", "--concurrency", "1")).toEqual([]);
+  });
+
+  test("the traffic's own quota is never used up", () => {
+    expect(makePlan(requestOf(...flags, "--servers", "2"), everything).skips).toEqual([]);
+  });
+});
+
 describe("which targets are planned", () => {
   test.each([
     [
