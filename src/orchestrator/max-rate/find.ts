@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
-import { type Configuration, RATE_RANGE } from "../../contract/configuration.js";
+import { type Configuration, type Layer, layerWords, RATE_RANGE } from "../../contract/configuration.js";
 import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
 import type { Threshold } from "../../contract/manifest.js";
 import { planSchema } from "../../contract/plan.js";
@@ -10,6 +10,7 @@ import type { CampaignEnd } from "../campaign/campaign.js";
 import { writeAtomically } from "../files/results-folder.js";
 import { selectConfigurations } from "../plan/plan.js";
 import type { Request } from "../request/request.js";
+import { entryText } from "../ui/event-text.js";
 import { missReason } from "./objective.js";
 import { type MaxRate, RateSearch, type SearchRange, type Trial } from "./search.js";
 
@@ -24,6 +25,9 @@ const MIN_PROBE_S = 2;
 /** The result of the search for one configuration. */
 interface MaxRateResult extends MaxRate {
   label: string;
+  layer: Layer;
+  /** On the one store; 0 at the limiter layer. */
+  servers: number;
   workload: string;
   traffic: string;
   connections: number;
@@ -98,15 +102,27 @@ class TrialFailed extends Error {
   }
 }
 
-/** Searches the highest rate of one configuration. @returns what is known, and what stopped the search if it was */
+/** The label of each configuration's target, with what tells configurations of one target apart. */
+function namesOf(configurations: readonly Configuration[]): string[] {
+  return configurations.map((configuration) => {
+    const { target, layer, traffic, load } = configuration;
+    if (configurations.filter((other) => other.target.label === target.label).length === 1)
+      return target.label;
+    const connections = layerWords[layer].connections(load.connections);
+    return [target.label, entryText(configuration), traffic, `up to ${connections}`].join(", ");
+  });
+}
+
+/** Searches the highest rate of one configuration. @param name for messages @returns what is known, and what stopped the search if it was */
 async function searchConfiguration(
   request: Request,
   objectives: readonly Threshold[],
   configuration: Configuration,
+  name: string,
   runCampaign: RunCampaign,
   say: (text: string) => void,
 ): Promise<{ result: MaxRateResult; cause?: unknown }> {
-  const { target, workload, traffic, load } = configuration;
+  const { target, layer, servers, workload, traffic, load } = configuration;
   const limits = new Map<number, MeasuredResult["limited_by"]>();
   const search = new RateSearch(searchRange(request), async (rate_per_second, kind) => {
     const { exitCode, folder } = await runCampaign(
@@ -118,7 +134,7 @@ async function searchConfiguration(
     const result = await readTrialResult(folder);
     const reason = missReason(result, objectives);
     if (reason) limits.set(rate_per_second, result.limited_by);
-    say(`${target.label}: ${kind} of ${rate_per_second}/s: ${reason === "" ? "met" : `missed (${reason})`}`);
+    say(`${name}: ${kind} of ${rate_per_second}/s: ${reason === "" ? "met" : `missed (${reason})`}`);
     return { isMet: reason === "", reason, campaign: basename(folder) };
   });
   const ended = await search.run().then(
@@ -131,6 +147,8 @@ async function searchConfiguration(
   return {
     result: {
       label: target.label,
+      layer,
+      servers,
       workload: workload.id,
       traffic,
       connections: load.connections,
@@ -148,7 +166,7 @@ const lastMissReason = ({ trials, missed_per_second: missed }: MaxRate): string 
   trials.findLast(({ rate_per_second }) => rate_per_second === missed)?.reason;
 
 /** One line for a search that was stopped. */
-function partialResultText({ label, objectives, ...rates }: MaxRateResult): string {
+function partialResultText(name: string, { objectives, ...rates }: MaxRateResult): string {
   const { confirmed_per_second: confirmed, probed_per_second: probed, missed_per_second: missed } = rates;
   const limits = objectives.join(", ");
   const known = [
@@ -156,19 +174,19 @@ function partialResultText({ label, objectives, ...rates }: MaxRateResult): stri
     ...(probed === undefined ? [] : [`${probed}/s keeps ${limits} in a probe, not confirmed`]),
     ...(missed === undefined ? [] : [`${missed}/s does not keep ${limits} (${lastMissReason(rates)})`]),
   ];
-  return `${label}: so far: ${known.join("; ") || "no result yet"}`;
+  return `${name}: so far: ${known.join("; ") || "no result yet"}`;
 }
 
 /** One line for each configuration: the rate, the lowest missed rate, and what limited it. */
-function resultText(result: MaxRateResult): string {
-  const { label, objectives, limited_by, stopped, ...rates } = result;
-  if (stopped !== undefined) return partialResultText(result);
+function resultText(name: string, result: MaxRateResult): string {
+  const { objectives, limited_by, stopped, ...rates } = result;
+  if (stopped !== undefined) return partialResultText(name, result);
   const { confirmed_per_second: confirmed, missed_per_second: missed } = rates;
   const limits = objectives.join(", ");
-  if (confirmed === undefined) return `${label}: not even ${missed}/s keeps ${limits}`;
+  if (confirmed === undefined) return `${name}: not even ${missed}/s keeps ${limits}`;
   const bound =
     missed === undefined ? "no higher rate was tried" : `${missed}/s does not (${lastMissReason(rates)})`;
-  return `${label}: ${confirmed}/s keeps ${limits}; ${bound}${limited_by ? `; limited by: ${limited_by.resource} (${limited_by.text})` : ""}`;
+  return `${name}: ${confirmed}/s keeps ${limits}; ${bound}${limited_by ? `; limited by: ${limited_by.resource} (${limited_by.text})` : ""}`;
 }
 
 /**
@@ -185,11 +203,13 @@ export async function findMaxRates(
 ): Promise<ExitCode> {
   const isJson = request.outputMode.format === "json";
   const say = isJson ? () => {} : print;
-  const { configurations } = selectConfigurations(request);
+  const configurations = selectConfigurations(request).configurations.map((each) => each.configuration);
+  const names = namesOf(configurations);
   const results: MaxRateResult[] = [];
   let cause: unknown;
-  for (const { configuration } of configurations) {
-    const searched = await searchConfiguration(request, objectives, configuration, runCampaign, say);
+  for (const [index, configuration] of configurations.entries()) {
+    const name = names[index] ?? "";
+    const searched = await searchConfiguration(request, objectives, configuration, name, runCampaign, say);
     results.push(searched.result);
     cause = searched.cause;
     if (results.some(({ trials }) => trials.length > 0))
@@ -200,7 +220,7 @@ export async function findMaxRates(
     if (cause !== undefined) break;
   }
   if (isJson) print(JSON.stringify(results));
-  for (const result of results) say(resultText(result));
+  for (const [index, result] of results.entries()) say(resultText(names[index] ?? "", result));
   if (cause === undefined) return EXIT.done;
   if (cause instanceof TrialFailed) return cause.exitCode;
   throw cause;
