@@ -8,6 +8,12 @@ export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
 /** History: 1 — first format; 2 — the configurations and caps of result schema 2. */
 export const MANIFEST_SCHEMA_VERSION = 2;
 
+/** Why a manifest of another schema version is refused, with the remedy; undefined for one of this version. */
+export const otherVersionReason = (version: unknown): string | undefined =>
+  version === MANIFEST_SCHEMA_VERSION
+    ? undefined
+    : `schema_version is ${version}; this version reads ${MANIFEST_SCHEMA_VERSION}: measure again, with the command in its README.md`;
+
 /** Facts about the host that can affect a figure (M19). Members that this system does not report are absent. */
 const machineSchema = z.strictObject({
   platform: z.string(),

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
 import { z } from "zod";
 import { messageOf, usageError } from "../../contract/errors.js";
-import { MANIFEST_SCHEMA } from "../../contract/manifest.js";
+import { MANIFEST_SCHEMA, otherVersionReason } from "../../contract/manifest.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import type { Layer, SettingValue } from "./setting-layers.js";
 import { FILE_SETTINGS } from "./settings.js";
@@ -48,9 +48,10 @@ class ConfigFile {
     if (root === null) return new Map();
     if (!isMap(root)) throw this.#refused(root.range?.[0] ?? 0, "give settings as key: value");
     const isManifest = (root.get("schema") as unknown) === MANIFEST_SCHEMA;
+    const otherVersion = isManifest && otherVersionReason(root.get("schema_version"));
+    if (otherVersion) throw this.#refused(0, otherVersion);
     const settings = isManifest ? root.get("settings", true) : root;
-    if (!isMap(settings))
-      throw this.#refused(0, "this manifest holds no settings: it is from an older version");
+    if (!isMap(settings)) throw this.#refused(0, "this manifest holds no settings");
     return new Map((settings.items as Pair<Node, Node | null>[]).map((pair) => this.#setting(pair)));
   }
 

@@ -1,7 +1,13 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { environmentError, messageOf, usageError } from "../../contract/errors.js";
-import { type Manifest, manifestSchema } from "../../contract/manifest.js";
+import { z } from "zod";
+import { BenchError, environmentError, messageOf, usageError } from "../../contract/errors.js";
+import {
+  MANIFEST_SCHEMA,
+  type Manifest,
+  manifestSchema,
+  otherVersionReason,
+} from "../../contract/manifest.js";
 import type { Request } from "./request.js";
 import type { Layer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting } from "./settings.js";
@@ -73,17 +79,25 @@ function refuseLinks(folder: string): void {
   if (link) throw environmentError(`${join(folder, link.name)} is a link: replace it by what it points to`);
 }
 
+/** What a manifest of any version has. */
+const headerSchema = z.object({ schema: z.literal(MANIFEST_SCHEMA), schema_version: z.unknown() });
+
 function manifestOf(folder: string): Manifest {
   const path = join(folder, "manifest.json");
   try {
-    const { data, error } = manifestSchema.safeParse(JSON.parse(readFileSync(path, "utf8")));
+    const document: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const { data, error } = manifestSchema.safeParse(document);
     if (data) {
       requirePlainNames(data);
       return data;
     }
+    const { data: header } = headerSchema.safeParse(document);
+    const otherVersion = header && otherVersionReason(header.schema_version);
+    if (otherVersion) throw usageError(`${path}: ${otherVersion}`);
     const [issue] = error.issues;
     throw new Error(`${issue?.path.join(".") || "the document"}: ${issue?.message}`);
   } catch (error) {
+    if (error instanceof BenchError) throw error;
     throw usageError(`${path} is not the manifest of a campaign: ${messageOf(error).slice(0, 200)}`, {
       cause: error,
     });
@@ -123,8 +137,7 @@ export function resumedLayers(
     throw usageError(
       `--runtime ${given}: campaign ${campaign} runs on ${runtime.id} and must continue there`,
     );
-  if (!settings)
-    throw usageError(`the manifest of ${campaign} holds no settings: it is from an older version`);
+  if (!settings) throw usageError(`the manifest of ${campaign} holds no settings`);
   const recorded = new Map<string, SettingValue>(
     Object.entries(settings).map(([key, value]) => [key, { source: `campaign ${campaign}: ${key}`, value }]),
   );

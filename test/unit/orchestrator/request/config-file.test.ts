@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Environment } from "../../../../src/contract/env.js";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { MANIFEST_SCHEMA } from "../../../../src/contract/manifest.js";
+import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION } from "../../../../src/contract/manifest.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
@@ -90,9 +90,9 @@ describe("refused as bad usage, with file and line [R-file-1]:", () => {
     await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, "/no/such.yaml", "cannot be read");
   });
 
-  test("a manifest of a version without settings", async () => {
-    const text = JSON.stringify({ schema: MANIFEST_SCHEMA, plan: {} });
-    await expectFailure(() => withFile(text), EXIT.usage, "campaign.yaml:1", "no settings");
+  test("a manifest of schema 1, with the remedy", async () => {
+    const text = JSON.stringify({ schema: MANIFEST_SCHEMA, schema_version: 1, settings: {} });
+    await expectFailure(() => withFile(text), EXIT.usage, "campaign.yaml:1", "is 1", "measure again");
   });
 });
 
@@ -102,7 +102,12 @@ test.each([
 ])("the settings that a manifest of %s keeps give the same plan, whatever the seed was", (_name, parse) => {
   const request = parse();
   if (!request) throw new Error("help was printed");
-  const manifest = { schema: MANIFEST_SCHEMA, settings: request.settings, plan: {} };
+  const manifest = {
+    schema: MANIFEST_SCHEMA,
+    schema_version: MANIFEST_SCHEMA_VERSION,
+    settings: request.settings,
+    plan: {},
+  };
   const again = withFile(JSON.stringify(manifest, null, 2));
   if (!again) throw new Error("help was printed");
   expect(makePlan(again, everything)).toEqual(makePlan(request, everything));
