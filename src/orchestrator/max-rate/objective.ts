@@ -2,7 +2,7 @@ import { layerWords } from "../../contract/configuration.js";
 import type { Threshold } from "../../contract/manifest.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { failedShare } from "../../judge/counts.js";
-import { serverCpuUsPerRequest } from "../run/result-documents.js";
+import { cpuUsPerRequest } from "../run/result-documents.js";
 
 type Metric = Threshold["metric"];
 
@@ -16,7 +16,8 @@ const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | unde
   p99_9: ({ latency }) => latency?.p99_9,
   errors: ({ counts }) => failedShare(counts),
   limited_share: ({ counts, requests }) => (requests.total > 0 ? counts.limited / requests.total : undefined),
-  cpu: serverCpuUsPerRequest,
+  // Of what calls the limiter.
+  cpu: (result) => cpuUsPerRequest(result, result.request.layer === "limiter" ? "generator" : "server"),
 };
 
 /** Shares come out of divisions: a value on the edge of its tolerance is within it. */

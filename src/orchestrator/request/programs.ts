@@ -27,6 +27,9 @@ function pairsOf({ source, value }: SettingValue, form: string): Map<string, str
   return pairs;
 }
 
+/** What an image's name may consist of; the engine knows the rest. */
+const IMAGE = /^\w[\w.:/@-]{0,254}$/;
+
 /** The last layer that has a setting; -1 without one. */
 const rank = (layers: readonly Layer[], key: string): number =>
   layers.findLastIndex((layer) => layer.has(key));
@@ -34,7 +37,7 @@ const rank = (layers: readonly Layer[], key: string): number =>
 /**
  * The programs and images that the settings name. A store whose program is also a setting (`--valkey-server`) can be
  * named by both: the later layer wins, with a notice.
- * @throws usageError if both name different paths in one layer
+ * @throws usageError if both name different paths in one layer, or for a text that cannot name an image
  */
 export function namedPrograms(
   settings: Settings,
@@ -57,10 +60,13 @@ export function namedPrograms(
     }
     paths.set(id, own.value);
   }
-  return {
-    paths: Object.fromEntries(paths),
-    images: Object.fromEntries(image ? pairsOf(image, "NAME=REF") : []),
-  };
+  const images = image ? pairsOf(image, "NAME=REF") : new Map<string, string>();
+  for (const [id, reference] of images)
+    if (!IMAGE.test(reference))
+      throw usageError(
+        `${image?.source} ${JSON.stringify(`${id}=${reference}`.slice(0, 60))}: give NAME=REF, where REF names an image, e.g. redis:7.4`,
+      );
+  return { paths: Object.fromEntries(paths), images: Object.fromEntries(images) };
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Result } from "../../contract/result.js";
 import type { Overheads } from "../plan/estimate.js";
 import { TimeLeft } from "../plan/time-left.js";
 import type { EventLog } from "../ui/event-log.js";
-import { serverCpuUsPerRequest } from "./result-documents.js";
+import { cpuUsPerRequest } from "./result-documents.js";
 import type { RunListener } from "./run.js";
 
 type PlannedRun = Plan["runs"][number];
@@ -18,7 +18,7 @@ function figuresOf(result: Result): EventOf<"run_finished">["figures"] {
   if (result.status !== "measured") return undefined;
   const { requests, latency, counts } = result;
   const answers = counts.allowed + counts.limited;
-  const cpu = serverCpuUsPerRequest(result);
+  const cpu = cpuUsPerRequest(result, "server");
   return {
     requests_per_second: requests.average,
     ...(latency ? { p50_ms: latency.p50, p99_ms: latency.p99 } : {}),

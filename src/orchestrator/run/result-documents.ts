@@ -11,6 +11,7 @@ import {
   RESULT_SCHEMA_VERSION,
   type RoleResources,
 } from "../../contract/result.js";
+import type { MeasuredKind } from "../../contract/role.js";
 import { limitOf } from "../../judge/limit.js";
 import { judge } from "../../judge/rules.js";
 import type { Runtime } from "../../runtimes/types.js";
@@ -109,12 +110,15 @@ export function failureDocument(
   };
 }
 
-/** CPU time of all servers per request; undefined without a server or without requests. */
-export function serverCpuUsPerRequest({ resources }: Pick<MeasuredResult, "resources">): number | undefined {
-  const servers = Object.values(resources).flatMap(({ kind, cpu_us_per_request: cpu }) =>
-    kind === "server" && cpu !== undefined ? [cpu] : [],
+/** CPU time per request of all roles of a kind; undefined without such a role or without requests. */
+export function cpuUsPerRequest(
+  { resources }: Pick<MeasuredResult, "resources">,
+  measured: MeasuredKind,
+): number | undefined {
+  const found = Object.values(resources).flatMap(({ kind, cpu_us_per_request: cpu }) =>
+    kind === measured && cpu !== undefined ? [cpu] : [],
   );
-  return servers.length > 0 ? sum(servers) : undefined;
+  return found.length > 0 ? sum(found) : undefined;
 }
 
 /** How one planned run ended. */

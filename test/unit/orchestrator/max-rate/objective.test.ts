@@ -35,6 +35,11 @@ test("an objective that is missed is named with its figure; one without a figure
     "server-2": { ...server, cpu_us_per_request: 31 },
   };
   expect(missReason(run(1_000, { resources }), cpu)).toBe("cpu<50us: 61");
+  // At the limiter layer the load generator is the client.
+  const request = { ...validEvidence().request, layer: "limiter" as const };
+  const client = { "generator-1": { ...server, kind: "generator" as const, cpu_us_per_request: 70 } };
+  expect(missReason(run(1_000, { resources: client, request }), cpu)).toBe("cpu<50us: 70");
+  expect(missReason(run(985, { request }), objectives)).toBe("985 of 1000 decisions were sent");
 });
 
 test("an invalid run keeps no rate, unless objectives replace the rule that it broke", () => {

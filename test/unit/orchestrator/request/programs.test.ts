@@ -54,6 +54,8 @@ test.each([
   ["--program", "=/opt/valkey-server", "NAME=PATH"],
   ["--image", "redis:8", "NAME=REF"],
   ["--image", "<b>=x", "NAME=REF"],
+  ["--image", "redis=--rm", "NAME=REF"],
+  ["--image", "redis=$(touch x)", "NAME=REF"],
 ])("%s %s is bad usage", async (flag, value, form) => {
   await expectFailure(() => requestOf(flag, value), EXIT.usage, flag, value, form);
 });
