@@ -108,10 +108,10 @@ export const libraries: readonly Mutant[] = [
   },
   {
     what: "failed script calls count as decisions",
-    file: "src/judge/rules/counting.ts",
-    find: "total + calls - failed, 0);",
-    replace: "total + calls, 0);",
-    test: "test/unit/judge/rules.test.ts",
+    file: "src/targets/stores/resp/readings.ts",
+    find: "total + calls - failed, 0),",
+    replace: "total + calls, 0),",
+    test: "test/unit/targets/stores/store-answers.test.ts",
   },
   {
     what: "an invalid run that also has a suspect reason is called suspect",
