@@ -89,6 +89,22 @@ test("every trial is one run of one configuration at one rate; a confirmation la
   expect(seconds).toEqual(new Set([4, 12]));
 });
 
+test("configurations of one target are told apart, in messages and in the file", async () => {
+  const lines = await search(searchOf("--servers", "1,2", "--layer", "server,limiter"), 4321);
+  const found = lines.slice(-3).map((line) => line.split(":")[0]);
+  expect(found).toEqual([
+    "iovalkey, light, realistic, up to 200 connections",
+    "iovalkey, light on 2 servers, realistic, up to 200 connections",
+    "iovalkey, limiter layer, realistic, up to 200 at a time",
+  ]);
+  const saved = JSON.parse(readFileSync(join(output, "max-rate.json"), "utf8")) as { found: unknown[] };
+  expect(saved.found).toMatchObject([
+    { label: "iovalkey", layer: "server", servers: 1 },
+    { label: "iovalkey", layer: "server", servers: 2 },
+    { label: "iovalkey", layer: "limiter", servers: 0 },
+  ]);
+});
+
 test("each configuration is searched separately, and no rate at all is a result, too", async () => {
   const lines = await search(searchOf("--clients", "iovalkey,ioredis"), 0);
   expect(lines.slice(-2)).toEqual([
