@@ -45,10 +45,10 @@ class Cell:
 
     @property
     def scripts_differ(self) -> bool:
-        """Its rankings did not all run one and the same script."""
-        shas = {ranking.one_script for ranking in self.rankings}
-        recorded = any(ranking.scripts or ranking.group.same_script for ranking in self.rankings)
-        return len(self.rankings) > 1 and recorded and (len(shas) > 1 or None in shas)
+        """Its rankings did not all run one and the same script; those without any do not count."""
+        with_script = [ranking for ranking in self.rankings if ranking.scripts or ranking.group.same_script]
+        shas = {ranking.one_script for ranking in with_script}
+        return len(with_script) > 1 and (len(shas) > 1 or None in shas)
 
     @property
     def summaries(self) -> tuple[Summary, ...]:

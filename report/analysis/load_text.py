@@ -59,18 +59,28 @@ def varying_fields(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
     )
 
 
-def load_text(identity: Identity, parts: Iterable[LoadField] | None = None) -> str:
-    """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts."""
+def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, layer_named: bool = False) -> str:
+    """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts.
+
+    Args:
+        layer_named: the heading above names the layer, so that this text does not.
+    """
     if parts is None:
         parts = [part for part in LOAD_FIELDS if part.read(identity) != part.usual]
-    return " · ".join(filter(None, (part.read(identity) for part in parts)))
+    return " · ".join(
+        filter(None, (part.read(identity) for part in parts if not (layer_named and part.name == "Layer")))
+    )
 
 
-def shared_load_text(summaries: Sequence[Summary]) -> str:
-    """The load that all rows share, without what goes without saying; empty where they share nothing."""
+def shared_load_text(summaries: Sequence[Summary], layer_named: bool = False) -> str:
+    """The load that all rows share, without what goes without saying; empty where they share nothing.
+
+    Args:
+        layer_named: as for `load_text`.
+    """
     identity, varying = summaries[0].identity, varying_fields(summaries)
     shared = [part for part in LOAD_FIELDS if part not in varying and part.read(identity) != part.usual]
-    return load_text(identity, shared)
+    return load_text(identity, shared, layer_named)
 
 
 def cap_text(cap: Mapping[str, Any]) -> str:

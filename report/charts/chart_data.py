@@ -90,8 +90,14 @@ class ChartData:
 
     @property
     def at_capacity(self) -> tuple[ChartRow, ...]:
-        """Rows of a closed loop: they are never drawn beside latencies at a given rate (rule M4)."""
-        return tuple(row for row in self.rows if not row.summary.identity.open_loop)
+        """Rows of a closed loop: they are never drawn beside latencies at a given rate (rule M4).
+
+        At the limiter layer clients alone: controls call no store there, and their millions of decisions per
+        second would leave the clients no width.
+        """
+        rows = tuple(row for row in self.rows if not row.summary.identity.open_loop)
+        clients = tuple(row for row in rows if not row.summary.identity.control)
+        return clients if self.text.layer == "limiter" and clients else rows
 
     @property
     def at_a_rate(self) -> tuple[ChartRow, ...]:

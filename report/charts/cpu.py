@@ -10,7 +10,7 @@ from report.charts.marks import bars
 from report.results.model import MEASURED_KINDS
 from report.results.roles import cpu_us_per_request
 
-_COLOURS = {"server": SERVER, "store": STORE, "generator": CONTROL_COLOUR}
+_COLOURS = {"server": SERVER, "client": SERVER, "store": STORE, "generator": CONTROL_COLOUR}
 
 
 def _used(row: ChartRow) -> dict[str, float]:
@@ -43,7 +43,7 @@ def build(data: ChartData) -> dict[str, Any] | None:
             rows,
             [_used(row).get(kind) for row in rows],
             texts,
-            marker={"color": _COLOURS[kind]},
+            marker={"color": _COLOURS[_name(kind, text)]},
         )
         for kind in kinds
     ]

@@ -6,7 +6,7 @@ from typing import Any
 from report.analysis.layer_text import LayerText
 from report.base.format import milliseconds
 from report.charts.chart_data import ChartData, ChartRow
-from report.charts.layout import Chart, by_row, figure, value_axis
+from report.charts.layout import Chart, by_row, figure, latency_axis
 from report.charts.marks import bars, run_points, whiskers
 from report.results.model import Measured
 
@@ -50,7 +50,7 @@ def latency_bars(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] |
     )
     full = bars("p50", rows, p50, texts, marker={"color": colours}, showlegend=False)
     points = run_points(rows, read_p99, milliseconds, f"{unit} p99")
-    layout = by_row(data, rows, value_axis(unit), barmode="overlay")
+    layout = by_row(data, rows, latency_axis(unit, data.text), barmode="overlay")
     return figure([pale, full, *points], layout)
 
 

@@ -30,12 +30,22 @@ DARK = {**CATEGORICAL, **ROLE_COLOURS, **GREYS}
 MAX_BARS, MAX_LINES = 30, 16
 
 
+#: What captions tell at the server layer, and at the limiter layer, alone.
+_OF_SERVERS = {
+    "rejection": " (HTTP 429)",
+    "generator_part": " The generator’s part belongs to the harness, not to the client.",
+    "server_memory": "Server: mean over the window of the median run, heap in use and resident set. ",
+}
+_OF_LIMITERS = {
+    "no_controls": " Controls call no store and are far faster: they are left out here.",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Chart:
     """One figure of the page; `build` gives None when there is nothing to draw.
 
-    `title` and `caption` may hold `{request}`, `{requests}`, `{consumer}`, `{rejection}` and
-    `{generator_part}`, which the layer's words replace.
+    `title` and `caption` may hold the names in braces that `worded` replaces, e.g. `{request}`.
     """
 
     id: str
@@ -53,10 +63,9 @@ class Chart:
             "request": text.request,
             "requests": text.requests,
             "consumer": text.consumer,
-            "rejection": " (HTTP 429)" if text.layer == "server" else "",
-            "generator_part": " The generator’s part belongs to the harness, not to the client."
-            if text.layer == "server"
-            else "",
+            "connections": f"{text.requests} at a time" if text.layer == "limiter" else "connections",
+            **{name: said if text.layer == "server" else "" for name, said in _OF_SERVERS.items()},
+            **{name: said if text.layer == "limiter" else "" for name, said in _OF_LIMITERS.items()},
         }
         title = self.title.format_map(words)
         return replace(
@@ -102,6 +111,11 @@ def value_axis(title: str, **more: Any) -> dict[str, Any]:
         "fixedrange": True,
         **more,
     }
+
+
+def latency_axis(title: str, text: LayerText) -> dict[str, Any]:
+    """An axis of latencies, in the layer's unit."""
+    return value_axis(title, **({"tickformat": ","} if text.in_microseconds else {}))
 
 
 def log_axis(title: str, **more: Any) -> dict[str, Any]:

@@ -40,7 +40,6 @@ def build(data: ChartData) -> dict[str, Any] | None:
 CHART = Chart(
     "memory",
     "Memory",
-    "Server: mean over the window of the median run, heap in use and resident set. Store: the memory that "
-    "it reports after the last answer, all nodes together.",
+    "{server_memory}Store: the memory that it reports after the last answer, all nodes together.",
     build,
 )

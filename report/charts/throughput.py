@@ -46,6 +46,6 @@ CHART = Chart(
     "Throughput at capacity",
     "Answered {requests} per second in a closed loop; more is better. Bars are median runs, circles all "
     "runs that count, lines their range, crosses invalid runs. Compare rows within a heading only: load "
-    "or store differ between headings.",
+    "or store differ between headings.{no_controls}",
     build,
 )

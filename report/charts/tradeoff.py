@@ -9,7 +9,7 @@ from report.analysis.layer_text import LayerText
 from report.analysis.load_text import load_name
 from report.base.format import rate
 from report.charts.chart_data import ChartData, ChartRow
-from report.charts.layout import MAX_LINES, Chart, by_view, figure, value_axis
+from report.charts.layout import MAX_LINES, Chart, by_view, figure, latency_axis, value_axis
 from report.results.model import Measured
 
 
@@ -115,7 +115,7 @@ def build(data: ChartData) -> dict[str, Any] | None:
         data.by_curve,
         rows,
         value_axis(f"{text.requests} per second", tickformat=","),
-        value_axis(f"p99 in {text.latency_unit}"),
+        latency_axis(f"p99 in {text.latency_unit}", text),
         max_rows=most_rows(rows),
     )
     return figure([trace for trace in traces if trace.x], layout)
@@ -125,7 +125,7 @@ CHART = Chart(
     "tradeoff",
     "Throughput against latency",
     "Further right is more throughput, lower is less latency. Full marks are median runs, small hollow "
-    "marks the other runs that count. A line joins different numbers of connections: where it turns "
-    "upwards, more connections add waiting time and no throughput.",
+    "marks the other runs that count. A line joins different numbers of {connections}: where it "
+    "turns upwards, more {connections} add waiting time and no throughput.",
     build,
 )

@@ -91,7 +91,7 @@ def build(data: ChartData) -> dict[str, Any] | None:
 CHART = Chart(
     "trend",
     "Over concurrency",
-    "Throughput of the median runs by number of connections; more is better. Vertical lines are the range "
+    "Throughput of the median runs by number of {connections}; more is better. Vertical lines are the range "
     "of the runs that count.",
     build,
 )

@@ -63,13 +63,18 @@ def _ranking(ranking: Ranking, group: DecisionGroup, text: LayerText) -> list[st
     already = " that already ran" if ranking.group.external else ""
     ranked = any(row.rank for row in group.rows)
     order = f" {_UNRANKED}" if ranking.compared and not ranked else ""
-    heading = f"{store}{already}, {prose(mode_text(ranking))}. {prose(group.sentence)}{order}"
+    place = ", ".join(filter(None, (f"{store}{already}", prose(mode_text(ranking)))))
+    heading = f"{place}. {prose(group.sentence)}{order}"
     return [heading, "", *_table(group.rows, ranking.summaries, text)]
 
 
-def cell_blocks(cell: Cell) -> list[list[str]]:
-    """The heading, each ranking's sentence and table, and the controls, as blocks of lines."""
-    (shown,) = decision_cells([cell])
+def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
+    """The heading, each ranking's sentence and table, and the controls, as blocks of lines.
+
+    Args:
+        layer_named: as for `cell_title`.
+    """
+    (shown,) = decision_cells([cell], layer_named)
     blocks = [
         [f"### {prose(shown.title)}"],
         *(_ranking(*both, cell.text) for both in zip(cell.rankings, shown.groups, strict=True)),
@@ -112,7 +117,7 @@ def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
     if not runtime.cells:
         rows = [control_row(row, runtime.text) for row in runtime.controls]
         return [*heading, _table(rows, runtime.controls, runtime.text)]
-    return [*heading, *(block for cell in runtime.cells for block in cell_blocks(cell))]
+    return [*heading, *(block for cell in runtime.cells for block in cell_blocks(cell, bool(runtime.layer)))]
 
 
 def _troubles(summaries: Sequence[Summary]) -> list[str]:

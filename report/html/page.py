@@ -82,7 +82,8 @@ def _decision_tables(runtime: RuntimeResults, found: Sequence[DecisionCell]) -> 
 
 
 def _section(runtime: RuntimeResults) -> Section:
-    found = decision_cells(runtime.cells)
+    layer_named = bool(runtime.layer)
+    found = decision_cells(runtime.cells, layer_named)
     return Section(
         id=runtime.id,
         name=runtime.name,
@@ -92,8 +93,8 @@ def _section(runtime: RuntimeResults) -> Section:
         ids=" ".join(summary.id for summary in runtime.ordered),
         cells=found,
         decision_tables=_decision_tables(runtime, found),
-        rate_tables=rate_tables(runtime.cells),
-        tables=result_tables(runtime.cells, runtime.controls, runtime.id, runtime.name),
+        rate_tables=rate_tables(runtime.cells, layer_named),
+        tables=result_tables(runtime.cells, runtime.controls, runtime.id, runtime.name, layer_named),
     )
 
 

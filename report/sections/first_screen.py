@@ -167,7 +167,7 @@ def heading_of(ranking: Ranking) -> str:
         return "Store not known"
     store = " ".join(["On", ranking.store, ", ".join(sorted(versions))]).strip()
     already = " (already ran)" if ranking.group.external else ""
-    return f"{store}{already}, {mode_text(ranking)}"
+    return ", ".join(filter(None, (f"{store}{already}", mode_text(ranking))))
 
 
 def _ceiling(cell: Cell) -> str:
@@ -181,15 +181,23 @@ def _ceiling(cell: Cell) -> str:
     return f"{name(cell.ceilings[0].new)} reaches {' and '.join(texts)}, under the same load."
 
 
-def cell_title(cell: Cell) -> str:
-    """`Cluster · light · realistic · 50 connections · 30 s`, and the caps, where other cells have others."""
+def cell_title(cell: Cell, layer_named: bool = False) -> str:
+    """`Cluster · light · realistic · 50 connections · 30 s`, and the caps, where other cells have others.
+
+    Args:
+        layer_named: the heading above names the layer, so that this text does not.
+    """
     identity = cell.identity
     topology = identity.topology.capitalize() if identity.topology else "Other addresses"
-    return " · ".join(filter(None, [topology, load_text(identity), cell.caps]))
+    return " · ".join(filter(None, [topology, load_text(identity, layer_named=layer_named), cell.caps]))
 
 
-def decision_cells(cells: Sequence[Cell]) -> tuple[DecisionCell, ...]:
-    """The same cells, in their order, as the first screen shows them."""
+def decision_cells(cells: Sequence[Cell], layer_named: bool = False) -> tuple[DecisionCell, ...]:
+    """The same cells, in their order, as the first screen shows them.
+
+    Args:
+        layer_named: as for `cell_title`.
+    """
     found = []
     for cell in cells:
         groups = tuple(
@@ -209,7 +217,7 @@ def decision_cells(cells: Sequence[Cell]) -> tuple[DecisionCell, ...]:
         found.append(
             DecisionCell(
                 id=cell.id,
-                title=cell_title(cell),
+                title=cell_title(cell, layer_named),
                 text=cell.text,
                 open_loop=cell.identity.open_loop,
                 groups=groups,

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from report.analysis.cells import Cell
 from report.analysis.layer_text import LayerText
-from report.analysis.load_text import load_text
 from report.analysis.rankings import by_p99
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, rate
+from report.sections.first_screen import cell_title
 
 
 def _columns(text: LayerText) -> tuple[tuple[str, str], ...]:
@@ -64,14 +64,16 @@ def _row(summary: Summary, text: LayerText) -> RateRow:
     )
 
 
-def rate_tables(cells: Sequence[Cell]) -> tuple[RateTable, ...]:
-    """A table for each cell of an open loop, rows by p99 and controls last; empty without one."""
+def rate_tables(cells: Sequence[Cell], layer_named: bool = False) -> tuple[RateTable, ...]:
+    """A table for each cell of an open loop, rows by p99 and controls last; empty without one.
+
+    Args:
+        layer_named: as for `cell_title`.
+    """
     return tuple(
         RateTable(
             cell.id,
-            " · ".join(
-                [(cell.identity.topology or "other addresses").capitalize(), load_text(cell.identity)]
-            ),
+            cell_title(cell, layer_named),
             _columns(cell.text),
             tuple(_row(summary, cell.text) for summary in (*by_p99(cell.summaries), *by_p99(cell.controls))),
         )

@@ -163,7 +163,7 @@ def _counted(findings: Sequence[_Finding]) -> str:
     (first, number), *others = Counter(finding.kind for finding in findings).most_common()
     total = plural(len(findings), "comparison")
     if not others:
-        return f"{first} in all {total}"
+        return f"{first} in {'any of' if first.startswith('no ') else 'all'} {total}"
     rest = [f"{kind} in {count:,}" for kind, count in others]
     return joined([f"{first} in {number:,} of {total}", *rest])
 

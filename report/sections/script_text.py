@@ -49,12 +49,16 @@ def _commands(ranking: Ranking) -> str:
 
 
 def mode_text(ranking: Ranking) -> str:
-    """Which script the rows of a ranking should run; empty for an address whose store is not known."""
+    """Which script the rows of a ranking should run; empty for an address whose store is not known, and where
+    rows ran without a script on record: the store may have none, as memcached."""
     if ranking.store is None:
         return ""
     if ranking.group.limiter not in (None, USUAL_LIMITER):
         return f"the limiter {ranking.group.limiter}"
-    return "one script for all" if ranking.group.same_script else "each client's own script"
+    if ranking.group.same_script:
+        return "one script for all"
+    ran = any(run.measured for row in ranking.summaries for run in row.runs)
+    return "" if ran and not ranking.scripts else "each client's own script"
 
 
 def disclosure(ranking: Ranking) -> str:

@@ -231,7 +231,11 @@ def _title(topology: str | None, open_loop: bool) -> str:
 
 
 def result_tables(
-    cells: Sequence[Cell], controls: Sequence[Summary], part_id: str = "", part: str = ""
+    cells: Sequence[Cell],
+    controls: Sequence[Summary],
+    part_id: str = "",
+    part: str = "",
+    layer_named: bool = False,
 ) -> tuple[Table, ...]:
     """Of rows of one layer: one table a topology, closed and open loops apart, then the controls.
 
@@ -239,13 +243,14 @@ def result_tables(
         cells: in page order; ratios and best marks hold within one of their rankings.
         controls: rows of the controls in page order.
         part_id, part: what the ids and the titles start with where a page has several runtimes or layers.
+        layer_named: `part` names the layer, so that no caption does.
     """
     summaries = [*(summary for cell in cells for summary in cell.summaries), *controls]
     if not summaries:
         return ()
     fields, text = varying_fields(summaries), layer_text_of(summaries)
     columns = _columns(text, summaries)
-    shared = shared_load_text(summaries)
+    shared = shared_load_text(summaries, layer_named)
     common = f" All rows: {shared}." if shared else ""
     if any(summary.identity.servers > 1 for summary in summaries):
         common += f" {text.cpu_title} is that of all servers together."

@@ -87,7 +87,7 @@ def test_latencies_below_a_millisecond_are_in_microseconds_at_the_limiter_layer_
 
 
 def test_page_has_charts_and_tables_for_each_layer(build: Build) -> None:
-    results = two_layers()
+    results = [*two_layers(), *runs_of("none", 2_000_000, **LIMITER)]
     outcome = build(manifest_of(results), results, "--images")
     assert outcome.code == 0, outcome.err
     reader = read(outcome.page)
@@ -102,8 +102,12 @@ def test_page_has_charts_and_tables_for_each_layer(build: Build) -> None:
     assert "decisions/s" in reader.text and "requests/s or decisions/s" in reader.text
     axis = data["figures"]["throughput-limiter"]["layout"]["xaxis"]["title"]["text"]
     assert axis == "decisions per second"
+    drawn = {row for trace in data["figures"]["throughput-limiter"]["data"] for row in trace["meta"]}
+    assert {data["rows"][row]["client"] for row in drawn} == {"iovalkey", "ioredis"}
+    assert "Limiter layer: Standalone · realistic · 50 at a time" in reader.text
     summary = (outcome.folder / "report" / "summary.md").read_text(encoding="utf-8")
     assert "## Server layer" in summary and "## Limiter layer" in summary
+    assert "### Standalone · realistic · 50 at a time" in summary
     assert "Throughput, decisions/s" in summary
 
 
@@ -180,5 +184,7 @@ def test_stores_that_give_less_evidence_have_rows(build: Build) -> None:
         "ioredis@mystore": "",
         "ioredis@valkey": "3145728",
     }
+    page = read(outcome.page).text
+    assert "On memcached 9.1.2:" in page and "On valkey 9.1.2, each client's own script:" in page
     first = json.loads(outcome.out)["configurations"][0]
     assert (first["layer"], first["servers"], first["calls_per_request"]) == ("server", 1, 1)
