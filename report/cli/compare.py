@@ -80,6 +80,11 @@ def _sides(options: argparse.Namespace, campaigns: CampaignReader) -> tuple[Sele
             raise ReportError("with --baseline give one side at most: it is compared with it", USAGE)
         new_folder, label = words[0] if words else (default, None)
         base_folder = find_baseline(root, options.baseline)
+        try:
+            campaigns.read(base_folder)
+        except ReportError as error:
+            remedy = f"baseline {options.baseline}: save it again with --save-baseline {options.baseline}"
+            raise ReportError([*error.lines, remedy], error.exit_code) from error
         return campaigns.select(base_folder, label), campaigns.select(new_folder, label)
     if len(words) != 2:
         raise ReportError("give BASE and NEW, or --baseline NAME; see --help", USAGE)

@@ -1,7 +1,7 @@
 """Reads a campaign's folder. A file that is not what it should be is named with its field, and left out."""
 
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -24,6 +24,9 @@ from report.statistics.runs import select_median_run
 MAX_SERIES_SECONDS = 100_000
 
 _MAX_LINES = 20
+
+#: Beyond it files with the same text share a line.
+_MAX_SAME = 3
 
 Read = TypeVar("Read")
 
@@ -109,6 +112,24 @@ def _with_series(folder: Path, runs: list[Run], reader: _Reader) -> tuple[list[R
     return found, left_out
 
 
+def _refusals(excluded: Sequence[Excluded]) -> list[str]:
+    """One line a file; one for all files where many have the same text, e.g. those of an old campaign."""
+    by_text: dict[str, list[Excluded]] = {}
+    for entry in excluded:
+        by_text.setdefault(entry.text, []).append(entry)
+    lines = [
+        line
+        for text, entries in by_text.items()
+        for line in (
+            map(str, entries)
+            if len(entries) <= _MAX_SAME
+            else [f"{entries[0].file} and {len(entries) - 1} more files: {text}"]
+        )
+    ]
+    more = [f"… and {len(lines) - _MAX_LINES} more lines"] if len(lines) > _MAX_LINES else []
+    return [*lines[:_MAX_LINES], *more]
+
+
 def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -> Campaign:
     """Reads `manifest.json` and every result beside it, one after the other.
 
@@ -147,8 +168,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         runs, left_out = _with_series(folder, runs, reader)
     excluded = tuple(reader.excluded)
     if excluded and not (keep_going and runs):
-        more = [f"… and {len(excluded) - _MAX_LINES} more files"] if len(excluded) > _MAX_LINES else []
-        raise ReportError([*map(str, excluded[:_MAX_LINES]), *more], USAGE)
+        raise ReportError(_refusals(excluded), USAGE)
     if not runs:
         raise ReportError(f"{one_line(folder)} holds no result: nothing to report", USAGE)
     return Campaign(

@@ -441,6 +441,21 @@ def test_a_baseline_compared_with_its_own_campaign_says_so(call: Call, put: Put)
     assert "two campaigns" not in said
 
 
+def test_a_baseline_of_an_older_schema_is_to_be_saved_again(call: Call, put: Put, tmp_path: Path) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 5000})
+    assert call("--save-baseline", "main").code == 0
+    saved = tmp_path / "results" / "baselines" / "main"
+    (saved / "SHA256SUMS").unlink(missing_ok=True)
+    for path in saved.glob("*.json"):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps(document | {"schema_version": 1}), encoding="utf-8")
+    refused = call("--baseline", "main")
+    assert refused.code == 2
+    first, last = refused.err.splitlines()
+    assert first.endswith("more files: $.schema_version is 1; this report reads version 2: measure again")
+    assert last.endswith("baseline main: save it again with --save-baseline main")
+
+
 def test_baselines_that_cannot_be(call: Call, put: Put, tmp_path: Path) -> None:
     put("one", {IOVALKEY: 6000})
     for name in ("../x", "", ".hidden", "a/b", "x" * 80, "-x\n"):
