@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { dimensions } from "../src/contract/dimensions.js";
 import { eventSchema } from "../src/contract/events.js";
 import { manifestSchema } from "../src/contract/manifest.js";
 import { MIN_SAMPLES } from "../src/contract/min-samples.js";
@@ -15,7 +16,7 @@ import { biomeImports, importsText } from "./imports.js";
 /**
  * Writes what is generated and committed:
  * - JSON Schemas of the files that programs exchange, which Python validates against, and of campaign files, for editors;
- * - what the report shares: the numbers of M18, the controls, the kinds of roles;
+ * - what the report shares: the numbers of M18, the controls, the kinds of roles, the dimensions;
  * - the rules for imports, from imports.json: Biome's, and the lists in docs/architecture.md.
  * `--check` compares instead and exits 1 on a difference.
  */
@@ -45,6 +46,9 @@ const generated: Readonly<Record<string, string>> = {
   "src/contract/generated/min-samples.json": json(MIN_SAMPLES),
   "src/contract/generated/controls.json": json(groups.controls),
   "src/contract/generated/measured-kinds.json": json(measuredKinds),
+  "src/contract/generated/dimensions.json": json(
+    dimensions.map(({ key, one, other }) => ({ key, one, other })),
+  ),
   "biome.imports.json": json(biomeImports()),
   [architecture]: read(architecture).replace(
     /(?<=<!-- imports -->\n).*?(?=<!-- \/imports -->)/s,

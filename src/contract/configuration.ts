@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { dimensionShape, unusualCounts } from "./dimensions.js";
 import { measuredKindSchema } from "./role.js";
 import { idSchema, targetFileName, targetSchema } from "./target.js";
 
@@ -27,9 +28,6 @@ export const layerWords: Readonly<Record<Layer, { request: string; connections(c
   },
   limiter: { request: "decision", connections: (count) => `${count} at a time` },
 };
-
-/** The most servers of a run. */
-export const MAX_SERVERS = 16;
 
 export const workloadSchema = z.strictObject({
   id: idSchema,
@@ -104,12 +102,14 @@ export type KindCaps = z.infer<typeof kindCapsSchema>;
 /** The workload at the limiter layer, where no endpoint is called. */
 export const NO_WORKLOAD = { id: "none" } as const;
 
-/** One row of the report: layer × target × servers × workload × traffic × load × extent, under limits and caps. */
+/**
+ * One row of the report: layer × target × dimensions (e.g. the number of servers) × workload × traffic × load × extent, under
+ * limits and caps.
+ */
 export const configurationSchema = z.strictObject({
   layer: layerSchema,
   target: targetSchema,
-  /** Number of servers on the one store; 0 at the limiter layer. */
-  servers: z.int().min(0).max(MAX_SERVERS),
+  ...dimensionShape,
   /** `NO_WORKLOAD` at the limiter layer. */
   workload: workloadSchema,
   traffic: idSchema,
@@ -143,18 +143,18 @@ export function configurationHash(configuration: Configuration): string {
 }
 
 /**
- * `{target}_{workload}_{load}_{duration}s[_{n}servers][_{traffic}]`, for people; programs read the identity from the JSON.
+ * `{target}_{workload}_{load}_{duration}s[_{n}servers…][_{traffic}]`, for people; programs read the identity from the JSON.
  * At the limiter layer the layer stands in the place of the workload.
  */
 export function configurationFileName(configuration: Configuration, defaultTraffic: string): string {
-  const { layer, target, servers, workload, traffic, load, extent } = configuration;
+  const { layer, target, workload, traffic, load, extent } = configuration;
   const length = "duration_s" in extent ? `${extent.duration_s}s` : `${extent.requests}r`;
   const name = [
     targetFileName(target.label),
     layer === "server" ? workload.id : layer,
     loadFileName(load),
     length,
-    ...(servers > 1 ? [`${servers}servers`] : []),
+    ...unusualCounts(configuration).map((text) => text.replace(" ", "")),
   ];
   return (traffic === defaultTraffic ? name : [...name, traffic]).join("_");
 }

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import { type Configuration, type Layer, layerWords, RATE_RANGE } from "../../contract/configuration.js";
+import { byDimension } from "../../contract/dimensions.js";
 import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
 import type { Threshold } from "../../contract/manifest.js";
 import { planSchema } from "../../contract/plan.js";
@@ -59,15 +60,17 @@ export function trialSeconds({ duration }: Pick<Request, "duration">): Record<Tr
 /** The request of one trial: one run of one configuration at one rate. */
 function trialRequest(
   request: Request,
-  { layer, target, servers, workload, traffic, load }: Configuration,
+  configuration: Configuration,
   trial: Pick<Trial, "rate_per_second" | "kind">,
 ): Request {
+  const { layer, target, workload, traffic, load } = configuration;
   return {
     ...request,
     clients: [target.text],
     layers: [layer],
-    // At the limiter layer there are neither servers nor a workload, whatever is requested.
-    ...(layer === "server" ? { servers: [servers], workloads: [workload.id] } : {}),
+    counts: byDimension(({ key }) => [configuration[key]]),
+    // At the limiter layer there is no workload, whatever is requested.
+    ...(layer === "server" ? { workloads: [workload.id] } : {}),
     traffic: [traffic],
     connections: [load.connections],
     rates: [trial.rate_per_second],

@@ -10,6 +10,12 @@ import {
   type Load,
   NO_WORKLOAD,
 } from "../../contract/configuration.js";
+import {
+  byDimension,
+  type DimensionCounts,
+  type DimensionKey,
+  dimensions,
+} from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
 import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../../contract/plan.js";
 import type { Discovery } from "../../contract/store.js";
@@ -111,22 +117,32 @@ function loadsOf({ connections, rates, arrivals }: Request): Load[] {
 }
 
 /** Where the load enters: one of the servers' endpoints or, once, the limiter itself. */
-type Entry = Pick<Configuration, "layer" | "servers" | "workload">;
+type Entry = Pick<Configuration, "layer" | "workload" | DimensionKey>;
 
-function entriesOf({ layers, servers, workloads: ids, complexity }: Request): Entry[] {
+function entriesOf({ layers, counts, workloads: ids, complexity }: Request): Entry[] {
   const endpoints = ids.map((id) => (findWorkload(id).computes ? { id, complexity } : { id }));
-  const byLayer: Record<Layer, Entry[]> = {
-    server: servers.flatMap((count) =>
-      endpoints.map((workload) => ({ layer: "server", servers: count, workload }) as const),
+  const workloadsAt: Record<Layer, Entry["workload"][]> = { server: endpoints, limiter: [NO_WORKLOAD] };
+  return layers.flatMap((layer) =>
+    countsAt(layer, counts).flatMap((each) =>
+      workloadsAt[layer].map((workload) => ({ layer, ...each, workload })),
     ),
-    limiter: [{ layer: "limiter", servers: 0, workload: NO_WORKLOAD }],
-  };
-  return layers.flatMap((layer) => byLayer[layer]);
+  );
+}
+
+/** Each combination of the numbers of all dimensions; a dimension that a layer does not have is 0 there. */
+function countsAt(layer: Layer, counts: Request["counts"]): DimensionCounts[] {
+  return dimensions.reduce<DimensionCounts[]>(
+    (combined, { key, layer: own }) =>
+      combined.flatMap((each) =>
+        (own === layer ? counts[key] : [0]).map((count) => ({ ...each, [key]: count })),
+      ),
+    [byDimension(() => 0)],
+  );
 }
 
 /** @throws usageError naming both numbers when a server would get no connection */
-function requireConnections({ layers, servers, connections }: Request): void {
-  const [most, least] = [Math.max(...servers), Math.min(...connections)];
+function requireConnections({ layers, counts, connections }: Request): void {
+  const [most, least] = [Math.max(...counts.servers), Math.min(...connections)];
   if (layers.includes("server") && most > least)
     throw usageError(
       `--servers ${most} is more than --concurrency ${least}: each server needs a connection of its own`,
@@ -156,7 +172,7 @@ function separateCounters(
   return `each of ${processes} ${kind} has counters of its own, so keys would get ${processes} times their quota of ${limits.points}`;
 }
 
-/** Every target with every layer, number of servers, workload, traffic and load. */
+/** Every target with every layer, dimension, workload, traffic and load. */
 function combine(
   request: Request,
   targets: readonly Target[],

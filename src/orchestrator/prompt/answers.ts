@@ -1,3 +1,4 @@
+import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions.js";
 import { clients } from "../../targets/clients/index.js";
 import { groups } from "../../targets/groups.js";
 import { stores } from "../../targets/stores/index.js";
@@ -7,8 +8,6 @@ import { defaultOf, settingOf } from "../request/settings.js";
 /** The store that each client uses by default. */
 export const OWN_STORE = "own";
 
-const DEFAULT_SERVERS = "1";
-
 /** The answers of the menu. Numbers are texts, as in flags. */
 export interface MenuAnswers {
   /** Clients, with their topology if it is not the default: `iovalkey`, `iovalkey:cluster`. */
@@ -16,7 +15,7 @@ export interface MenuAnswers {
   /** `own` stands for each client's default store. */
   stores: string[];
   layers: string[];
-  servers: string;
+  counts: Record<DimensionKey, string>;
   workload: string;
   complexity: string;
   traffic: string[];
@@ -30,7 +29,7 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
   clients: [...(groups.standalone ?? []), ...(groups.controls ?? [])],
   stores: [OWN_STORE],
   layers: [defaultOf("layer")],
-  servers: DEFAULT_SERVERS,
+  counts: byDimension(() => String(USUAL)),
   workload: defaultOf("workload"),
   complexity: defaultOf("complexity"),
   traffic: [defaultOf("traffic")],
@@ -89,7 +88,7 @@ export function argvOf(answers: MenuAnswers): string[] {
   const values: [string, string][] = [
     ["clients", clientsValue(answers)],
     ["layer", answers.layers.join(",")],
-    ...(answers.servers === DEFAULT_SERVERS ? [] : [["servers", answers.servers] as [string, string]]),
+    ...Object.entries(answers.counts).filter(([, count]) => count !== String(USUAL)),
     ["workload", answers.workload],
     ...(answers.workload === "light" ? [] : [["complexity", answers.complexity] as [string, string]]),
     ["traffic", answers.traffic.join(",")],

@@ -1,3 +1,4 @@
+import { byDimension, dimensions } from "../../contract/dimensions.js";
 import { messageOf } from "../../contract/errors.js";
 import { runtimes } from "../../runtimes/index.js";
 import { durationMode, listOf, numberIn } from "../request/request.js";
@@ -67,9 +68,17 @@ const connectionsProblem = problemFrom((text) =>
   listOf("concurrency", text, []).map((each) => numberIn("connections", "concurrency", each)),
 );
 
-const serversProblem = problemFrom((text) =>
-  listOf("servers", text, []).map((each) => numberIn("servers", "servers", each)),
-);
+/** The page of a dimension, e.g. `Servers`. */
+const dimensionPage = ({ key, layer, question }: (typeof dimensions)[number]): Page => ({
+  title: key.charAt(0).toUpperCase() + key.slice(1),
+  advanced: true,
+  applies: ({ layers }) => layers.includes(layer),
+  async ask(prompter, { counts }) {
+    const problem = problemFrom((text) => listOf(key, text, []).map((each) => numberIn(key, key, each)));
+    const answer = await prompter.text(`${question}, separated by spaces?`, counts[key], problem);
+    return answer === BACK ? BACK : { counts: { ...counts, [key]: answer } };
+  },
+});
 
 export const pages: readonly Page[] = [
   {
@@ -104,28 +113,21 @@ export const pages: readonly Page[] = [
   {
     title: "Layers",
     advanced: true,
-    async ask(prompter, { layers }) {
+    async ask(prompter, { layers, counts: given }) {
       const answer = await prompter.selectMany(
         "Where does the load enter?",
         { layers: choicesOf("layer") },
         layers,
       );
-      // Where only the limiter is called, there are no servers to count.
-      if (answer === BACK || answer.includes("server")) return answerTo("layers", Promise.resolve(answer));
-      return { layers: answer, servers: DEFAULT_ANSWERS.servers };
-    },
-  },
-  {
-    title: "Servers",
-    advanced: true,
-    applies: ({ layers }) => layers.includes("server"),
-    ask(prompter, { servers }) {
-      return answerTo(
-        "servers",
-        prompter.text("How many servers on one store, separated by spaces?", servers, serversProblem),
+      if (answer === BACK) return BACK;
+      // A layer that is not measured has nothing to count.
+      const counts = byDimension(({ key, layer }) =>
+        answer.includes(layer) ? given[key] : DEFAULT_ANSWERS.counts[key],
       );
+      return { layers: answer, counts };
     },
   },
+  ...dimensions.map(dimensionPage),
   {
     title: "Workload",
     ask(prompter, { workload }) {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, delimiter, resolve } from "node:path";
 import { type Limits, layers as layerNames } from "../../contract/configuration.js";
+import { byDimension, USUAL } from "../../contract/dimensions.js";
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
 import { parsePluginPaths } from "../../contract/plugins.js";
@@ -87,24 +88,23 @@ function oneOf<Value extends string>({ source, value }: SettingValue, valid: rea
 }
 
 /**
- * Where the load enters, and on how many servers.
- * @throws usageError for servers where only the limiter is called
+ * Where the load enters, and the numbers of each dimension.
+ * @throws usageError for a dimension that none of the layers has
  */
-function entriesOf(settings: Settings, notices: string[]): Pick<Request, "layers" | "servers"> {
+function entriesOf(settings: Settings, notices: string[]): Pick<Request, "layers" | "counts"> {
   const layer = settings.get("layer");
   const layers = listOf(layer.source, layer.value, notices).map((value) =>
     oneOf({ source: layer.source, value }, layerNames),
   );
-  const servers = settings.find("servers");
-  if (servers && !layers.includes("server"))
-    throw usageError(
-      `${servers.source} ${servers.value.slice(0, 60)}: there is no server at the ${layers[0]} layer`,
-    );
-  const counts = servers ? listOf(servers.source, servers.value, notices) : ["1"];
-  return {
-    layers,
-    servers: counts.map((text) => numberIn("servers", servers?.source ?? "--servers", text)),
-  };
+  const counts = byDimension(({ key, one, layer: own }) => {
+    const given = settings.find(key);
+    if (!given) return [USUAL];
+    const { source, value } = given;
+    if (!layers.includes(own))
+      throw usageError(`${source} ${value.slice(0, 60)}: there is no ${one} at the ${layers[0]} layer`);
+    return listOf(source, value, notices).map((text) => numberIn(key, source, text));
+  });
+  return { layers, counts };
 }
 
 const randomSeed = (): number => Math.floor(Math.random() * 4_294_967_295);

@@ -3,9 +3,9 @@ import {
   type KindCaps,
   type Layer,
   type Limits,
-  MAX_SERVERS,
   RATE_RANGE,
 } from "../../contract/configuration.js";
+import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
 import type { Threshold } from "../../contract/manifest.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
@@ -31,8 +31,8 @@ export interface Request {
   limiters: string[];
   /** Where the load enters. */
   layers: Layer[];
-  /** Numbers of servers on one store, at the server layer. */
-  servers: number[];
+  /** The numbers of each dimension, e.g. of servers. */
+  counts: Record<DimensionKey, number[]>;
   workloads: string[];
   duration: DurationMode;
   /** Connections of a closed loop; the maximum for an open one. */
@@ -92,7 +92,7 @@ export interface Request {
 export const RANGES = {
   duration: { min: 1, max: 86_400, unit: " seconds" },
   connections: { min: 1, max: 10_000, unit: "" },
-  servers: { min: 1, max: MAX_SERVERS, unit: " servers" },
+  ...byDimension(({ max, other }) => ({ min: USUAL, max, unit: ` ${other}` })),
   rate: { ...RATE_RANGE, unit: " requests a second" },
   steps: { min: 2, max: 100, unit: " rates" },
   runs: { min: 1, max: 1_000, unit: "" },

@@ -6,8 +6,8 @@ import {
   type Layer,
   layerSchema,
   layers,
-  MAX_SERVERS,
 } from "../../contract/configuration.js";
+import { dimensions, USUAL } from "../../contract/dimensions.js";
 import { decimalNumber, wholeNumber } from "../../contract/env.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { idSchema } from "../../contract/target.js";
@@ -110,6 +110,16 @@ const targetTexts = clients.flatMap(({ id, stores, topologies }) =>
 /** Prefix of a duration in seconds, as in `custom:45`. */
 export const CUSTOM_DURATION = "custom:";
 
+/** It has no default, so that a campaign at another layer can be resumed and repeated without it. */
+const dimensionSetting = ({ key, help, other }: (typeof dimensions)[number]): Setting => ({
+  key,
+  value: "<list>",
+  help,
+  defaultText: String(USUAL),
+  repeatable: true,
+  singleRun: { name: key.toUpperCase(), schema: wholeText(key), help: `number of ${other}` },
+});
+
 const target: SettingGroup = {
   title: "What is measured:",
   settings: [
@@ -141,14 +151,7 @@ const target: SettingGroup = {
         help: `where the load enters: ${layers.join(" or ")}`,
       },
     },
-    {
-      key: "servers",
-      value: "<list>",
-      help: `servers on one store, 1 to ${MAX_SERVERS}; connections are spread evenly`,
-      defaultText: "1",
-      repeatable: true,
-      singleRun: { name: "SERVERS", schema: wholeText("servers"), help: "number of servers on the store" },
-    },
+    ...dimensions.map(dimensionSetting),
     {
       key: "workload",
       value: "<list>",

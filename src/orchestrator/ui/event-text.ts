@@ -1,4 +1,5 @@
 import { type Configuration, type Layer, layerWords, loadText } from "../../contract/configuration.js";
+import { unusualCounts } from "../../contract/dimensions.js";
 import type { EventOf, Phase } from "../../contract/events.js";
 import type { AdaptiveSummary } from "../../contract/summary.js";
 import { counted, durationText } from "./text.js";
@@ -15,10 +16,12 @@ export const msText = (ms: number): string => `${ms.toFixed(2)} ms`;
 const shareText = (share: number, digits = 0): string => `${(100 * share).toFixed(digits)} %`;
 
 /** Where the load enters: `light`, `heavy (20)`, `light on 2 servers`, or `limiter layer`. */
-export function entryText({ layer, servers, workload }: Configuration): string {
+export function entryText(configuration: Configuration): string {
+  const { layer, workload } = configuration;
   if (layer === "limiter") return "limiter layer";
   const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
-  return `${workload.id}${complexity}${servers > 1 ? ` on ${servers} servers` : ""}`;
+  const counts = unusualCounts(configuration);
+  return `${workload.id}${complexity}${counts.length > 0 ? ` on ${counts.join(", ")}` : ""}`;
 }
 
 /** `iovalkey:cluster, light, realistic, 50 connections`. */

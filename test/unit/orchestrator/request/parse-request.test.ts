@@ -17,7 +17,7 @@ test("the defaults are those of the specification", () => {
   expect(parse(["--clients", "all"])).toMatchObject({
     clients: ["all"],
     layers: ["server"],
-    servers: [1],
+    counts: { servers: [1] },
     workloads: ["light"],
     duration: { mode: "dynamic" },
     connections: [50, 100],
@@ -45,7 +45,7 @@ test.each<[string[], ...string[]]>([
 
 test("servers and layers are lists; what a campaign records repeats it", () => {
   expect(parse(["--clients", "all", "--servers", "1 4", "--layer", "server,limiter"])).toMatchObject({
-    servers: [1, 4],
+    counts: { servers: [1, 4] },
     layers: ["server", "limiter"],
   });
   const { settings } = parse(["--clients", "all", "--layer", "limiter"]);

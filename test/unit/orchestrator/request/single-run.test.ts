@@ -46,7 +46,7 @@ test("every variable is read", () => {
     duration: { mode: "fixed", seconds: 60 },
     connections: [50],
     workloads: ["heavy"],
-    servers: [3],
+    counts: { servers: [3] },
     layers: ["server"],
     complexity: 3,
     runs: 2,
