@@ -20,7 +20,7 @@ class Cell:
 
     id: str
     identity: Identity
-    """Of any row: all share layer, topology, workload, traffic, servers, load and limits."""
+    """Of any row: all share layer, topology, workload, traffic, dimensions, load and limits."""
     text: LayerText
     caps: str
     """The caps in words; empty where no other cell has others."""
@@ -59,7 +59,7 @@ def load_key(identity: Identity) -> tuple[object, ...]:
     """What rows must share to be compared at all, and controls with the clients beside them."""
     return (
         identity.layer,
-        identity.servers,
+        *identity.counts.values(),
         identity.workload,
         identity.complexity,
         identity.traffic,

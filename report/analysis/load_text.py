@@ -3,12 +3,13 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from report.analysis.layer_text import layer_text
 from report.analysis.summary import Summary
 from report.base.format import gibibytes, plural
-from report.results.model import MEASURED_KINDS, Identity
+from report.results.model import DIMENSIONS, MEASURED_KINDS, Dimension, Identity
 
 
 def load_name(identity: Identity) -> str:
@@ -22,9 +23,10 @@ def load_name(identity: Identity) -> str:
     return f"{identity.rate_per_second:,g}/s {identity.arrivals}, up to {connections}"
 
 
-def servers_text(identity: Identity) -> str:
-    """`2 servers`; empty at the limiter layer, which has none."""
-    return plural(identity.servers, "server") if identity.servers else ""
+def count_text(identity: Identity, dimension: Dimension) -> str:
+    """`2 servers`; empty at a layer that has none."""
+    count = identity.counts[dimension.key]
+    return f"{count} {dimension.one if count == 1 else dimension.other}" if count else ""
 
 
 def workload_text(identity: Identity) -> str:
@@ -40,13 +42,23 @@ class LoadField:
     read: Callable[[Identity], str]
     usual: str = ""
     """The text that goes without saying, unless rows differ in it."""
+    dimension: Dimension | None = None
+    """What it counts, where it is a number of something."""
 
 
 LOAD_FIELDS: tuple[LoadField, ...] = (
     LoadField("Layer", lambda identity: layer_text(identity.layer).name, usual="server layer"),
     LoadField("Workload", workload_text),
     LoadField("Traffic", lambda identity: identity.traffic),
-    LoadField("Servers", servers_text, usual="1 server"),
+    *(
+        LoadField(
+            dimension.other.capitalize(),
+            partial(count_text, dimension=dimension),
+            usual=f"1 {dimension.one}",
+            dimension=dimension,
+        )
+        for dimension in DIMENSIONS
+    ),
     LoadField("Load", load_name),
     LoadField("Length", lambda identity: identity.extent_text),
 )

@@ -136,7 +136,7 @@ def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:
 
 
 def row_order(identity: Identity) -> tuple[object, ...]:
-    """Sort key: clients before controls, then layer, topology, workload, traffic, load, servers, store."""
+    """Sort key: clients before controls, then layer, topology, workload, traffic, load, dimensions, store."""
     return (
         identity.control,
         LAYERS.index(identity.layer),
@@ -151,7 +151,7 @@ def row_order(identity: Identity) -> tuple[object, ...]:
         identity.duration_s or 0,
         identity.requests or 0,
         identity.limits or (),
-        identity.servers,
+        *identity.counts.values(),
         identity.store or "~",
         identity.label,
         identity.key,

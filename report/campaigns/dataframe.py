@@ -9,6 +9,7 @@ from report.analysis.figures import FIGURES
 from report.analysis.load_text import load_text
 from report.base.csv_text import csv_text
 from report.campaigns.campaign_record import CampaignRecord, CampaignRow, Facts
+from report.results.model import DIMENSIONS
 from report.statistics.decision import compare_runs
 
 #: What must be equal for two figures to stand side by side.
@@ -18,7 +19,12 @@ HISTORY = ["place", "key"]
 
 
 #: Columns that stand at the end: what reads the others by place goes on working.
-_LAST = ("layer", "servers", "calls_per_request", "descriptors_per_call")
+_LAST = (
+    "layer",
+    *(dimension.key for dimension in DIMENSIONS),
+    "calls_per_request",
+    "descriptors_per_call",
+)
 
 
 def versions_text(row: CampaignRow) -> str:
@@ -86,7 +92,7 @@ def _record(campaign: CampaignRecord, row: CampaignRow, environment: int, group:
         "software": ", ".join(f"{name} {version}" for name, version in campaign.software),
         "hole": row.no_figures_reason,
         "layer": identity.layer,
-        "servers": identity.servers,
+        **identity.counts,
         "calls_per_request": row.calls_per_request,
         "descriptors_per_call": row.descriptors_per_call,
         **{_runs_of(name): values for name, values in row.values.items()},

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from report.analysis.load_text import servers_text
+from report.base.format import plural
 from report.charts.chart_data import ChartData
 from report.charts.layout import MAX_LINES, Chart, by_view, figure, value_axis
 from report.charts.tradeoff import lines_of
@@ -14,6 +14,10 @@ def _servers(identity: Identity) -> int:
     return identity.servers
 
 
+def _text(identity: Identity) -> str:
+    return plural(identity.servers, "server")
+
+
 def build(data: ChartData) -> dict[str, Any] | None:
     """None unless some row was measured with several numbers of servers."""
     lines = [line for line in lines_of(data.at_capacity, over_servers=True) if len(line) > 1]
@@ -23,7 +27,7 @@ def build(data: ChartData) -> dict[str, Any] | None:
     numbers = sorted({_servers(row.summary.identity) for row in rows})
     y = value_axis(f"{data.text.requests} per second", tickformat=",")
     return figure(
-        [line_over(line, _servers, servers_text, data.text.rate_unit) for line in lines],
+        [line_over(line, _servers, _text, data.text.rate_unit) for line in lines],
         by_view(data.by_servers, rows, axis_of("servers", numbers), y, max_rows=MAX_LINES * len(numbers)),
     )
 

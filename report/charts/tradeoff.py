@@ -25,6 +25,7 @@ def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[
         key = (
             row.summary.runtime,
             identity.connections if over_servers else identity.servers,
+            *(count for key, count in identity.counts.items() if key != "servers"),
             identity.label,
             identity.store_text,
             identity.topology,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
-from report.results.model import MEASURED_KINDS, Identity, Measured, Run
+from report.results.model import DIMENSIONS, MEASURED_KINDS, Identity, Measured, Run
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
 
 Column = tuple[str, Callable[[Run], Cell]]
@@ -80,7 +80,7 @@ _COLUMNS: tuple[Column, ...] = (
 #: Known of a run that left no file too, but at the end: what reads columns by their place goes on working.
 _LAST_COLUMNS: tuple[tuple[str, Callable[[Identity], Cell]], ...] = (
     ("layer", lambda identity: identity.layer),
-    ("servers", lambda identity: identity.servers),
+    *((dimension.key, lambda identity, key=dimension.key: identity.counts[key]) for dimension in DIMENSIONS),
 )
 _LAST_FIGURES: tuple[Column, ...] = (
     ("calls_per_request", _figure(lambda measured: measured.calls_per_request, 3)),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from report.analysis.figures import FIGURES, Figure
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
-from report.results.model import MEASURED_KINDS, Measured, Role, SendSchedule
+from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Role, SendSchedule
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
 from report.statistics.median import MIN_FIGURES, median_interval
 
@@ -231,7 +231,10 @@ COLUMNS: tuple[Column, ...] = (
     ),
     ("untypical", _untypical),
     ("layer", lambda summary: summary.identity.layer),
-    ("servers", lambda summary: summary.identity.servers),
+    *(
+        (dimension.key, lambda summary, key=dimension.key: summary.identity.counts[key])
+        for dimension in DIMENSIONS
+    ),
     ("calls_per_request", _figure(lambda figures: figures.calls_per_request, 3)),
     ("descriptors_per_call", _figure(lambda figures: figures.descriptors_per_call, 3)),
 )

@@ -72,7 +72,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "versions": dict(first.versions) if (first := next(iter(summary.median_first), None)) else {},
         "verdict": summary.verdict,
         "layer": identity.layer,
-        "servers": identity.servers,
+        **identity.counts,
         "calls_per_request": figures.calls_per_request if figures else None,
         "descriptors_per_call": figures.descriptors_per_call if figures else None,
         "hole": summary.no_figures_reason or None,

@@ -9,6 +9,7 @@ from hdrh.histogram import HdrHistogram
 
 from report.base.errors import FieldError
 from report.results.model import (
+    DIMENSIONS,
     Identity,
     Limit,
     LimiterScript,
@@ -47,7 +48,7 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         key=configuration_hash,
         configuration_hash=configuration_hash,
         layer=configuration["layer"],
-        servers=configuration["servers"],
+        counts={dimension.key: configuration[dimension.key] for dimension in DIMENSIONS},
         label=target["label"],
         client=target["client"],
         client_version=target.get("client_version"),
@@ -78,7 +79,7 @@ def _manual_identity(request: Mapping[str, Any]) -> Identity:
         key=json.dumps([request[name] for name in asked], sort_keys=True),
         configuration_hash=None,
         layer=request["layer"],
-        servers=len(request["urls"]),
+        counts={dimension.key: 0 for dimension in DIMENSIONS} | {"servers": len(request["urls"])},
         label=request["label"],
         client=request["label"],
         client_version=None,

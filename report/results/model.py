@@ -25,6 +25,22 @@ LAYERS = ("server", "limiter")
 SAME_SCRIPT = "same-script"
 
 
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A number by which configurations differ, e.g. of servers."""
+
+    key: str
+    one: str
+    """What it counts."""
+    other: str
+
+
+#: Columns, filters, texts and exports follow this list.
+DIMENSIONS = tuple(
+    Dimension(**entry) for entry in json.loads((CONTRACT_GENERATED / "dimensions.json").read_text("utf-8"))
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
     """A configuration: one row. What is not known of a foreign URL (store, topology, limits) is None."""
@@ -33,8 +49,8 @@ class Identity:
     configuration_hash: str | None
     layer: str
     """One of `LAYERS`. Rows of different layers are never compared."""
-    servers: int
-    """On the one store; 0 at the limiter layer, where the load generator calls the limiter itself."""
+    counts: Mapping[str, int]
+    """By the key of each dimension; 0 at a layer that does not have it."""
     label: str
     client: str
     client_version: str | None
@@ -62,6 +78,11 @@ class Identity:
     """Points, window and block, both in seconds."""
     caps: str
     """Canonical JSON of the caps by kind of role."""
+
+    @property
+    def servers(self) -> int:
+        """On the one store; 0 at the limiter layer, where the load generator calls the limiter itself."""
+        return self.counts["servers"]
 
     @property
     def open_loop(self) -> bool:

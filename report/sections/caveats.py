@@ -8,6 +8,7 @@ from report.analysis.cells import Cell
 from report.analysis.comparison_text import name
 from report.analysis.rankings import Ranking
 from report.base.format import joined, plural
+from report.results.model import DIMENSIONS
 from report.sections.script_text import what_varies
 from report.sections.verdict_text import scripts_differ
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
@@ -113,10 +114,12 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
         f"The load entered at several layers ({joined(layers)}): nothing is compared across them."
         if len(layers) > 1
         else "",
-        "The number of servers differs: rows are compared with rows of the same number, and server CPU is "
-        "that of all servers together."
-        if len(servers) > 1
-        else "",
+        *(
+            f"The number of {dimension.other} differs: rows are compared with rows of the same number."
+            for dimension in DIMENSIONS
+            if len({row.identity.counts[dimension.key] for row in analysis.summaries} - {0}) > 1
+        ),
+        "Server CPU is that of all servers together." if max(servers, default=0) > 1 else "",
         f"Fewer than {MIN_RUNS_FOR_A_CLAIM} runs of each are indicative: they rank nothing." if few else "",
         _suspects(analysis),
         "p99 is that at full load (a closed loop), not that at your rate: --rate measures it."

@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from report.analysis.load_text import load_name, servers_text, workload_text
+from report.analysis.load_text import count_text, load_name, workload_text
 from report.analysis.summary import Summary
-from report.results.model import Identity
+from report.results.model import DIMENSIONS, Dimension, Identity
 
 #: What a row has under a filter; empty stands for any value.
 Read = Callable[[Summary], str]
@@ -22,6 +22,10 @@ def _beside(read: Callable[[Identity], str | None]) -> Read:
     return value
 
 
+def _counts(dimension: Dimension) -> Read:
+    return lambda summary: count_text(summary.identity, dimension)
+
+
 FILTERS: tuple[tuple[str, Read], ...] = (
     ("client", lambda summary: summary.identity.client),
     ("layer", lambda summary: summary.identity.layer),
@@ -30,7 +34,7 @@ FILTERS: tuple[tuple[str, Read], ...] = (
     ("store", _beside(lambda identity: identity.store_text)),
     ("workload", lambda summary: workload_text(summary.identity)),
     ("traffic", lambda summary: summary.identity.traffic),
-    ("servers", lambda summary: servers_text(summary.identity)),
+    *((dimension.key, _counts(dimension)) for dimension in DIMENSIONS),
     ("load", lambda summary: load_name(summary.identity)),
     ("verdict", lambda summary: summary.verdict or "no run"),
 )

@@ -206,8 +206,8 @@ def _load_name(name: str, summaries: Sequence[Summary]) -> str:
 
 def _load_cell(identity: Identity, field: LoadField) -> str:
     """A number alone reads better in a column than with its word."""
-    if field.name == "Servers":
-        return f"{identity.servers}"
+    if field.dimension:
+        return f"{identity.counts[field.dimension.key]}"
     closed = field.name == "Load" and not identity.open_loop
     return f"{identity.connections:,}" if closed else field.read(identity)
 
