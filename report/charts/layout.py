@@ -37,7 +37,7 @@ _OF_SERVERS = {
     "server_memory": "Server: mean over the window of the median run, heap in use and resident set. ",
 }
 _OF_LIMITERS = {
-    "no_controls": " Controls call no store and are far faster: they are left out here.",
+    "no_controls": " Controls, which call no store, are not drawn.",
 }
 
 
@@ -158,6 +158,8 @@ def by_row(
             "ticklen": 6,
             "tickcolor": "rgba(0,0,0,0)",
         },
+        # By default plotly leaves no room for the axis of a chart with two rows.
+        "minreducedheight": row_px,
         "meta": {
             "rows": [category["id"] for category in categories if category["rows"] == [category["id"]]],
             "categories": categories,
