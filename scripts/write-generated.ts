@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { dimensions } from "../src/contract/dimensions.js";
 import { eventSchema } from "../src/contract/events.js";
+import { layers } from "../src/contract/layers.js";
 import { manifestSchema } from "../src/contract/manifest.js";
 import { MIN_SAMPLES } from "../src/contract/min-samples.js";
 import { planSchema } from "../src/contract/plan.js";
@@ -16,7 +17,7 @@ import { biomeImports, importsText } from "./imports.js";
 /**
  * Writes what is generated and committed:
  * - JSON Schemas of the files that programs exchange, which Python validates against, and of campaign files, for editors;
- * - what the report shares: the numbers of M18, the controls, the kinds of roles, the dimensions;
+ * - what the report shares: the numbers of M18, the controls, the kinds of roles, the layers, the dimensions;
  * - the rules for imports, from imports.json: Biome's, and the lists in docs/architecture.md.
  * `--check` compares instead and exits 1 on a difference.
  */
@@ -46,6 +47,9 @@ const generated: Readonly<Record<string, string>> = {
   "src/contract/generated/min-samples.json": json(MIN_SAMPLES),
   "src/contract/generated/controls.json": json(groups.controls),
   "src/contract/generated/measured-kinds.json": json(measuredKinds),
+  "src/contract/generated/layers.json": json(
+    layers.map(({ id, request, consumer }) => ({ layer: id, request, consumer })),
+  ),
   "src/contract/generated/dimensions.json": json(
     dimensions.map(({ key, one, other }) => ({ key, one, other })),
   ),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from report.base.format import decimals, milliseconds
-from report.results.model import LAYERS
+from report.results.model import LAYER_WORDS, LAYERS
 
 if TYPE_CHECKING:  # Its warnings are worded here.
     from report.analysis.summary import Summary
@@ -21,7 +21,11 @@ class LayerText:
     consumer: str
     """The processes whose CPU is compared: `server`, `client`."""
     in_microseconds: bool = False
-    """Latencies are printed in µs: some of them are below a millisecond at the limiter layer."""
+    """Latencies are printed in µs: without servers some of them are below a millisecond."""
+
+    @property
+    def has_servers(self) -> bool:
+        return self.consumer == "server"
 
     @property
     def name(self) -> str:
@@ -63,10 +67,7 @@ class LayerText:
         return decimals(self.latency_value(value_ms), 0) if self.in_microseconds else milliseconds(value_ms)
 
 
-_TEXTS = {
-    "server": LayerText("server", "request", "server"),
-    "limiter": LayerText("limiter", "decision", "client"),
-}
+_TEXTS = {words["layer"]: LayerText(**words) for words in LAYER_WORDS}
 
 
 def layer_text(layer: str) -> LayerText:
@@ -80,7 +81,7 @@ def layer_text_of(rows: "Sequence[Summary]") -> LayerText:
     found = layer_text(rows[0].identity.layer)
     medians = [row.figures.percentiles_ms.get("p50") for row in rows if row.figures]
     below = any(median is not None and median < 1 for median in medians)
-    return replace(found, in_microseconds=found.layer == "limiter" and below)
+    return replace(found, in_microseconds=not found.has_servers and below)
 
 
 def rate_units(rows: "Iterable[Summary]") -> str:

@@ -97,7 +97,7 @@ class ChartData:
         """
         rows = tuple(row for row in self.rows if not row.summary.identity.open_loop)
         clients = tuple(row for row in rows if not row.summary.identity.control)
-        return clients if self.text.layer == "limiter" and clients else rows
+        return clients if not self.text.has_servers and clients else rows
 
     @property
     def at_a_rate(self) -> tuple[ChartRow, ...]:

@@ -26,7 +26,7 @@ def _text(row: ChartRow, text: LayerText) -> str:
 
 def _name(kind: str, text: LayerText) -> str:
     """At the limiter layer the load generator is the client."""
-    return text.consumer if text.layer == "limiter" and kind == "generator" else kind
+    return text.consumer if not text.has_servers and kind == "generator" else kind
 
 
 def build(data: ChartData) -> dict[str, Any] | None:

@@ -63,9 +63,9 @@ class Chart:
             "request": text.request,
             "requests": text.requests,
             "consumer": text.consumer,
-            "connections": f"{text.requests} at a time" if text.layer == "limiter" else "connections",
-            **{name: said if text.layer == "server" else "" for name, said in _OF_SERVERS.items()},
-            **{name: said if text.layer == "limiter" else "" for name, said in _OF_LIMITERS.items()},
+            "connections": f"{text.requests} at a time" if not text.has_servers else "connections",
+            **{name: said if text.has_servers else "" for name, said in _OF_SERVERS.items()},
+            **{name: said if not text.has_servers else "" for name, said in _OF_LIMITERS.items()},
         }
         title = self.title.format_map(words)
         return replace(

@@ -80,7 +80,7 @@ def build(data: ChartData) -> dict[str, Any] | None:
         return None
     rows = [row for line in lines for row in line]
     numbers = sorted({row.summary.identity.connections for row in rows})
-    title = "at a time" if data.text.layer == "limiter" else "connections"
+    title = "at a time" if not data.text.has_servers else "connections"
     y = value_axis(f"{data.text.requests} per second", tickformat=",")
     return figure(
         [line_over(line, _connections, load_name, data.text.rate_unit) for line in lines],

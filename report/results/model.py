@@ -18,8 +18,11 @@ MEASURED_KINDS: tuple[str, ...] = tuple(
     json.loads((CONTRACT_GENERATED / "measured-kinds.json").read_text("utf-8"))
 )
 
-#: Where the load enters, in the order of the page.
-LAYERS = ("server", "limiter")
+#: Where the load enters, in the order of the page, with the words of each layer.
+LAYER_WORDS: tuple[Mapping[str, str], ...] = tuple(
+    json.loads((CONTRACT_GENERATED / "layers.json").read_text("utf-8"))
+)
+LAYERS = tuple(words["layer"] for words in LAYER_WORDS)
 
 #: The option under which every client runs one script, so that client and script can be separated.
 SAME_SCRIPT = "same-script"

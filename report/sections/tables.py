@@ -107,7 +107,7 @@ def _columns(text: LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ..
         _Column("Limited", "of answers", lambda figures: figures.limited_share, share),
         _Column("Errors", text.requests, lambda figures: figures.errors_total, count),
     )
-    if text.layer == "server":
+    if text.has_servers:
         return columns
     return tuple(
         column

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { dimensionShape, unusualCounts } from "./dimensions.js";
+import { connectionsText, isClientLayer, type Layer, layerSchema } from "./layers.js";
 import { measuredKindSchema } from "./role.js";
 import { idSchema, targetFileName, targetSchema } from "./target.js";
 
@@ -11,23 +12,6 @@ export const limitsSchema = z.strictObject({
   block_s: z.int().min(0).max(86_400),
 });
 export type Limits = z.infer<typeof limitsSchema>;
-
-/**
- * Where the load enters: at the server, over HTTP, or at the limiter, which the load generator calls itself. Figures of
- * different layers are never ranked with each other.
- */
-export const layers = ["server", "limiter"] as const;
-export const layerSchema = z.enum(layers);
-export type Layer = (typeof layers)[number];
-
-/** What each layer counts and what goes on at the same time, in words for people. */
-export const layerWords: Readonly<Record<Layer, { request: string; connections(count: number): string }>> = {
-  server: {
-    request: "request",
-    connections: (count) => `${count} connection${count === 1 ? "" : "s"}`,
-  },
-  limiter: { request: "decision", connections: (count) => `${count} at a time` },
-};
 
 export const workloadSchema = z.strictObject({
   id: idSchema,
@@ -65,7 +49,7 @@ export type Load = z.infer<typeof loadSchema>;
  * `connections`.
  */
 export function loadText({ layer, load }: { layer: Layer; load: Load }): string {
-  const connections = layerWords[layer].connections(load.connections);
+  const connections = connectionsText(layer, load.connections);
   if (load.model === "closed") return connections;
   return `${load.rate_per_second}/s ${load.arrivals}, up to ${connections}`;
 }
@@ -151,7 +135,7 @@ export function configurationFileName(configuration: Configuration, defaultTraff
   const length = "duration_s" in extent ? `${extent.duration_s}s` : `${extent.requests}r`;
   const name = [
     targetFileName(target.label),
-    layer === "server" ? workload.id : layer,
+    isClientLayer(layer) ? layer : workload.id,
     loadFileName(load),
     length,
     ...unusualCounts(configuration).map((text) => text.replace(" ", "")),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Layer } from "./layers.js";
 
 /**
  * A whole number by which configurations differ, beside target, workload, traffic and load. Flags, variables, campaign
@@ -13,7 +14,7 @@ interface Dimension {
   other: string;
   max: number;
   /** At the other layers it is 0. */
-  layer: "server" | "limiter";
+  layer: Layer;
   /** One line for `--help`. */
   help: string;
   /** Its question in the menu. */

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { arrivalsSchema, DEFAULT_POOL, type Load, RATE_RANGE } from "./configuration.js";
 import { decimalNumber, type Environment, readEnv, wholeNumber } from "./env.js";
 import { usageError } from "./errors.js";
+import { isClientLayer } from "./layers.js";
 import { decodePlugins } from "./plugins.js";
 import { roleId } from "./role.js";
 import {
@@ -66,7 +67,7 @@ export function decodeGeneratorEnv(env: Environment): GeneratorRunSpec {
   if (!spec) return decodeVariables(env);
   const { generator } = spec;
   if (!generator) throw usageError("RUN_SPEC: generator: missing, and this is the load generator");
-  if (generator.layer === "server" && generator.servers.length === 0)
+  if (!isClientLayer(generator.layer) && generator.servers.length === 0)
     throw usageError("RUN_SPEC: generator.servers: empty, although the layer is server");
   return { ...spec, generator };
 }

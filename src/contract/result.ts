@@ -4,10 +4,10 @@ import {
   configurationSchema,
   extentSchema,
   kindCapsSchema,
-  layerSchema,
   loadSchema,
   workloadSchema,
 } from "./configuration.js";
+import { layerSchema } from "./layers.js";
 import { pluginFactsSchema } from "./plugins.js";
 import { measuredKindSchema } from "./role.js";
 import { scheduleCountsSchema, scheduleSchema } from "./schedule.js";

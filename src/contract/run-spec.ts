@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { extentSchema, layerSchema, limitsSchema, loadSchema, workloadSchema } from "./configuration.js";
+import { extentSchema, limitsSchema, loadSchema, workloadSchema } from "./configuration.js";
 import type { Environment } from "./env.js";
 import { messageOf, usageError } from "./errors.js";
+import { layerSchema } from "./layers.js";
 import { idSchema } from "./target.js";
 
 const RUN_SPEC = "ratelimit-bench/run";

@@ -1,3 +1,4 @@
+import { isClientLayer } from "../contract/layers.js";
 import { FOREIGN_CPU_PERCENT, type MeasuredResult, type RoleResources } from "../contract/result.js";
 import { answered } from "./counts.js";
 import type { Evidence } from "./evidence.js";
@@ -25,7 +26,7 @@ function generator({ generators, request }: Evidence): Candidate[] {
   const workers = generators.flatMap((part) => part.workers);
   const used = Math.max(0, ...workers.map((worker) => worker.event_loop_utilisation));
   const waited = Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
-  const resource = request.layer === "limiter" ? ("client" as const) : ("generator" as const);
+  const resource = isClientLayer(request.layer) ? ("client" as const) : ("generator" as const);
   return [
     { resource, used, text: `the ${resource}'s event loop was ${percent(used)} busy` },
     ...(waited >= STARVED

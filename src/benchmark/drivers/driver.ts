@@ -1,5 +1,5 @@
-import type { Layer } from "../../contract/configuration.js";
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
+import type { Layer } from "../../contract/layers.js";
 import type { ClientSettings, Consumes, LimiterScript } from "../../contract/server-api.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import type { Descriptors, RequestStream } from "../../traffic/types.js";

@@ -1,4 +1,5 @@
-import type { Layer } from "../../contract/configuration.js";
+import type { Layer } from "../../contract/layers.js";
+
 import type { Driver } from "./driver.js";
 
 /** All drivers; one line each. A driver is loaded when it is used, so that HTTP load loads no client library. */

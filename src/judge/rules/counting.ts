@@ -1,3 +1,4 @@
+import { isClientLayer } from "../../contract/layers.js";
 import { sum } from "../../contract/numbers.js";
 import type { StoreEvidence } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
@@ -54,7 +55,10 @@ function storeReconciles({ consumers, store, configuration, request }: Evidence)
   const consumes = consumesOf(consumers);
   const counted = store && storeDecisions(store);
   if (!store || !consumes || counted === undefined) return notApplicable("the store does not count them");
-  if (request.layer === "limiter" && consumers.some(({ preload_consumes }) => preload_consumes === undefined))
+  if (
+    isClientLayer(request.layer) &&
+    consumers.some(({ preload_consumes }) => preload_consumes === undefined)
+  )
     return notApplicable("the limiter does not say how many consumes loaded its scripts");
   const { decided, failed: uncertain, preload } = consumes;
   const calls = counted - preload;

@@ -1,3 +1,4 @@
+import { isClientLayer } from "../../contract/layers.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { usesStore } from "../../contract/target.js";
 import { answered, failed } from "../counts.js";
@@ -17,7 +18,7 @@ export const generatorFree: Rule = {
   id: "M6",
   check({ generators, request, host_load }) {
     // The worker is the client: how busy it is, is a result.
-    if (request.layer === "limiter")
+    if (isClientLayer(request.layer))
       return { severity: "not applicable", text: "at the limiter layer the generator is the client" };
     const highest = Math.max(
       ...generators.flatMap(({ workers }) => workers.map((worker) => worker.event_loop_utilisation)),
@@ -50,7 +51,7 @@ export const littlesLaw: Rule = {
   check({ request, requests, latency, counts, configuration }) {
     if (isOpenLoop(request))
       return { severity: "not applicable", text: "open loop: connections may be idle" };
-    if (request.layer === "limiter" && configuration && !usesStore(configuration.target))
+    if (isClientLayer(request.layer) && configuration && !usesStore(configuration.target))
       return {
         severity: "not applicable",
         text: "decisions in the client's own process are never in flight",

@@ -1,3 +1,4 @@
+import { isClientLayer } from "../../contract/layers.js";
 import type { Rule } from "../evidence.js";
 
 /** M11: the server did the requested work per request. A test shows that the work grows linearly. */
@@ -6,7 +7,7 @@ export const workloadAsAsked: Rule = {
   check({ configuration, consumers, request }) {
     if (!configuration || consumers.length === 0)
       return { severity: "not applicable", text: "not a target of ours" };
-    if (request.layer === "limiter")
+    if (isClientLayer(request.layer))
       return { severity: "not applicable", text: "no endpoint at the limiter layer" };
     const { id, complexity } = configuration.workload;
     for (const consumer of consumers) {

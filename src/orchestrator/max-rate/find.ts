@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
-import { type Configuration, type Layer, layerWords, RATE_RANGE } from "../../contract/configuration.js";
+import { type Configuration, RATE_RANGE } from "../../contract/configuration.js";
 import { byDimension } from "../../contract/dimensions.js";
 import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
+import { connectionsText, isClientLayer, type Layer } from "../../contract/layers.js";
 import type { Threshold } from "../../contract/manifest.js";
 import { planSchema } from "../../contract/plan.js";
 import { type MeasuredResult, resultSchema } from "../../contract/result.js";
@@ -70,7 +71,7 @@ function trialRequest(
     layers: [layer],
     counts: byDimension(({ key }) => [configuration[key]]),
     // At the limiter layer there is no workload, whatever is requested.
-    ...(layer === "server" ? { workloads: [workload.id] } : {}),
+    ...(!isClientLayer(layer) ? { workloads: [workload.id] } : {}),
     traffic: [traffic],
     connections: [load.connections],
     rates: [trial.rate_per_second],
@@ -111,7 +112,7 @@ function namesOf(configurations: readonly Configuration[]): string[] {
     const { target, layer, traffic, load } = configuration;
     if (configurations.filter((other) => other.target.label === target.label).length === 1)
       return target.label;
-    const connections = layerWords[layer].connections(load.connections);
+    const connections = connectionsText(layer, load.connections);
     return [target.label, entryText(configuration), traffic, `up to ${connections}`].join(", ");
   });
 }

@@ -1,4 +1,5 @@
-import { layerWords } from "../../contract/configuration.js";
+import { isClientLayer, layerOf } from "../../contract/layers.js";
+
 import type { Threshold } from "../../contract/manifest.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { failedShare } from "../../judge/counts.js";
@@ -17,7 +18,7 @@ const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | unde
   errors: ({ counts }) => failedShare(counts),
   limited_share: ({ counts, requests }) => (requests.total > 0 ? counts.limited / requests.total : undefined),
   // Of what calls the limiter.
-  cpu: (result) => cpuUsPerRequest(result, result.request.layer === "limiter" ? "generator" : "server"),
+  cpu: (result) => cpuUsPerRequest(result, isClientLayer(result.request.layer) ? "generator" : "server"),
 };
 
 /** Shares come out of divisions: a value on the edge of its tolerance is within it. */
@@ -54,7 +55,7 @@ export function missReason(result: MeasuredResult, objectives: readonly Threshol
   if (invalid) return `${invalid.rule} ${invalid.text}`;
   const { offered = 0, sent = 0 } = result.schedule ?? {};
   if (offered === 0 || sent < MIN_SENT_SHARE * offered)
-    return `${sent} of ${offered} ${layerWords[result.request.layer].request}s were sent`;
+    return `${sent} of ${offered} ${layerOf(result.request.layer).request}s were sent`;
   const missed = objectives.flatMap((objective) => {
     const figure = FIGURES[objective.metric](result);
     if (figure === undefined) return [`${objective.text}: no figure`];

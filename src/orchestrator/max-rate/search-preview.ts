@@ -1,4 +1,5 @@
-import { layerWords } from "../../contract/configuration.js";
+import { connectionsText } from "../../contract/layers.js";
+
 import type { Threshold } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
 import { type Preview, previewCampaign, SUBJECT_COLUMNS, subjectCells } from "../campaign/dry-run.js";
@@ -125,7 +126,7 @@ export function searchLines(found: SearchPreview): string[] {
       [...SUBJECT_COLUMNS, "load"],
       ...configurations.map(({ configuration }) => [
         ...subjectCells(configuration),
-        `up to ${layerWords[configuration.layer].connections(configuration.load.connections)}`,
+        `up to ${connectionsText(configuration.layer, configuration.load.connections)}`,
       ]),
     ]).map((line) => `  ${line}`),
     `trials: one run each, ${warmup_s} s of warm-up and ${seconds.probe} s measured; ${seconds.confirmation} s to confirm a rate before it is accepted`,

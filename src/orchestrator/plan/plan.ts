@@ -5,7 +5,6 @@ import {
   configurationFileName,
   configurationHash,
   type KindCaps,
-  type Layer,
   type Limits,
   type Load,
   NO_WORKLOAD,
@@ -17,6 +16,7 @@ import {
   dimensions,
 } from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
+import { isClientLayer, type Layer } from "../../contract/layers.js";
 import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../../contract/plan.js";
 import type { Discovery } from "../../contract/store.js";
 import { idSchema, type Target, usesStore } from "../../contract/target.js";
@@ -121,10 +121,9 @@ type Entry = Pick<Configuration, "layer" | "workload" | DimensionKey>;
 
 function entriesOf({ layers, counts, workloads: ids, complexity }: Request): Entry[] {
   const endpoints = ids.map((id) => (findWorkload(id).computes ? { id, complexity } : { id }));
-  const workloadsAt: Record<Layer, Entry["workload"][]> = { server: endpoints, limiter: [NO_WORKLOAD] };
   return layers.flatMap((layer) =>
     countsAt(layer, counts).flatMap((each) =>
-      workloadsAt[layer].map((workload) => ({ layer, ...each, workload })),
+      (isClientLayer(layer) ? [NO_WORKLOAD] : endpoints).map((workload) => ({ layer, ...each, workload })),
     ),
   );
 }
@@ -166,8 +165,9 @@ function separateCounters(
 ): string | undefined {
   if (usesStore(target) || target.limiter === "none" || limits.points >= findProfile(traffic).limits.points)
     return undefined;
-  const [processes, kind] =
-    layer === "limiter" ? [Math.min(workers, load.connections), "workers"] : [servers, "servers"];
+  const [processes, kind] = isClientLayer(layer)
+    ? [Math.min(workers, load.connections), "workers"]
+    : [servers, "servers"];
   if (processes === 1) return undefined;
   return `each of ${processes} ${kind} has counters of its own, so keys would get ${processes} times their quota of ${limits.points}`;
 }

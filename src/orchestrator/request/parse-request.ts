@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { basename, delimiter, resolve } from "node:path";
-import { type Limits, layers as layerNames } from "../../contract/configuration.js";
+import type { Limits } from "../../contract/configuration.js";
 import { byDimension, USUAL } from "../../contract/dimensions.js";
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
+import { layerIds } from "../../contract/layers.js";
 import { parsePluginPaths } from "../../contract/plugins.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
@@ -94,7 +95,7 @@ function oneOf<Value extends string>({ source, value }: SettingValue, valid: rea
 function entriesOf(settings: Settings, notices: string[]): Pick<Request, "layers" | "counts"> {
   const layer = settings.get("layer");
   const layers = listOf(layer.source, layer.value, notices).map((value) =>
-    oneOf({ source: layer.source, value }, layerNames),
+    oneOf({ source: layer.source, value }, layerIds),
   );
   const counts = byDimension(({ key, one, layer: own }) => {
     const given = settings.find(key);

@@ -1,12 +1,7 @@
-import {
-  type Arrivals,
-  type KindCaps,
-  type Layer,
-  type Limits,
-  RATE_RANGE,
-} from "../../contract/configuration.js";
+import { type Arrivals, type KindCaps, type Limits, RATE_RANGE } from "../../contract/configuration.js";
 import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
+import type { Layer } from "../../contract/layers.js";
 import type { Threshold } from "../../contract/manifest.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { workloads } from "../../traffic/workloads.js";

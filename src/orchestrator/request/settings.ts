@@ -1,14 +1,9 @@
 import { delimiter } from "node:path";
 import { z } from "zod";
-import {
-  arrivalsSchema,
-  DEFAULT_POOL,
-  type Layer,
-  layerSchema,
-  layers,
-} from "../../contract/configuration.js";
+import { arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
 import { dimensions, USUAL } from "../../contract/dimensions.js";
 import { decimalNumber, wholeNumber } from "../../contract/env.js";
+import { type Layer, layerIds, layerSchema, layers } from "../../contract/layers.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { idSchema } from "../../contract/target.js";
 import { runtimes } from "../../runtimes/index.js";
@@ -94,11 +89,6 @@ const workloadHints: Readonly<Record<string, string>> = {
   heavy: "CPU work in each request",
 };
 
-const layerHints: Readonly<Record<Layer, string>> = {
-  server: "over HTTP, through the Fastify server",
-  limiter: "decisions alone, without a server",
-};
-
 /** Each client on each of its stores, in each of its topologies. */
 const targetTexts = clients.flatMap(({ id, stores, topologies }) =>
   [id, ...stores.slice(1).map((store) => `${id}@${store}`)].flatMap((text) => [
@@ -141,14 +131,14 @@ const target: SettingGroup = {
     {
       key: "layer",
       value: "<list>",
-      help: "where the load enters: server (over HTTP), limiter (its decisions alone, without a server)",
+      help: `where the load enters: ${layers.map(({ id, hint }) => `${id} (${hint})`).join(", ")}`,
       defaultValue: "server",
       repeatable: true,
-      choices: () => layers.map((value) => ({ value, hint: layerHints[value] })),
+      choices: () => layers.map(({ id, hint }) => ({ value: id, hint })),
       singleRun: {
         name: "LAYER",
-        schema: z.enum(layerSchema.options, `must be ${layers.join(" or ")}`),
-        help: `where the load enters: ${layers.join(" or ")}`,
+        schema: z.enum(layerSchema.options, `must be ${layerIds.join(" or ")}`),
+        help: `where the load enters: ${layerIds.join(" or ")}`,
       },
     },
     ...dimensions.map(dimensionSetting),

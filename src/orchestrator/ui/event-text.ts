@@ -1,11 +1,12 @@
-import { type Configuration, type Layer, layerWords, loadText } from "../../contract/configuration.js";
+import { type Configuration, loadText } from "../../contract/configuration.js";
 import { unusualCounts } from "../../contract/dimensions.js";
 import type { EventOf, Phase } from "../../contract/events.js";
+import { isClientLayer, type Layer, layerOf } from "../../contract/layers.js";
 import type { AdaptiveSummary } from "../../contract/summary.js";
 import { counted, durationText } from "./text.js";
 
 /** `requests/s`, `decisions/s`. */
-export const rateUnit = (layer: Layer): string => `${layerWords[layer].request}s/s`;
+export const rateUnit = (layer: Layer): string => `${layerOf(layer).request}s/s`;
 
 /** The configuration of the run that a text is about; undefined where it is not known. */
 type Measured = Pick<Configuration, "layer"> | undefined;
@@ -18,7 +19,7 @@ const shareText = (share: number, digits = 0): string => `${(100 * share).toFixe
 /** Where the load enters: `light`, `heavy (20)`, `light on 2 servers`, or `limiter layer`. */
 export function entryText(configuration: Configuration): string {
   const { layer, workload } = configuration;
-  if (layer === "limiter") return "limiter layer";
+  if (isClientLayer(layer)) return `${layer} layer`;
   const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
   const counts = unusualCounts(configuration);
   return `${workload.id}${complexity}${counts.length > 0 ? ` on ${counts.join(", ")}` : ""}`;

@@ -1,7 +1,8 @@
 import { join } from "node:path";
-import { type Configuration, layers, loadText } from "../../contract/configuration.js";
+import { type Configuration, loadText } from "../../contract/configuration.js";
 import { EXIT } from "../../contract/errors.js";
 import type { EventOf } from "../../contract/events.js";
+import { layerIds } from "../../contract/layers.js";
 import type { SummaryRow } from "../../contract/summary.js";
 import type { CampaignState } from "./campaign-state.js";
 import { quoted, REPORT_COMMAND } from "./command-text.js";
@@ -64,7 +65,7 @@ const median = (row: SummaryRow): number => row.requests_per_second?.median ?? -
 /** `requests/s`, `decisions/s`, or both for a campaign of both layers. */
 function rateUnits({ campaign }: CampaignState): string {
   const measured = campaign?.configurations.map(({ configuration }) => configuration.layer) ?? ["server"];
-  return layers.flatMap((layer) => (measured.includes(layer) ? [rateUnit(layer)] : [])).join(" or ");
+  return layerIds.flatMap((layer) => (measured.includes(layer) ? [rateUnit(layer)] : [])).join(" or ");
 }
 
 /** A table for each ranking: medians with their range, highest first. */

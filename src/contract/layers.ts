@@ -1,0 +1,46 @@
+import { z } from "zod";
+
+interface LayerDescription {
+  id: string;
+  /** One line for the menu. */
+  hint: string;
+  /** What it counts. */
+  request: "request" | "decision";
+  /** Who calls the limiter: servers, or the load generator as the client. Without servers no endpoint is called. */
+  consumer: "server" | "client";
+}
+
+/**
+ * Where the load enters. Figures of different layers are never ranked with each other. To add one, add an entry here and
+ * its driver; plans, texts and the report follow this list.
+ */
+export const layers = [
+  {
+    id: "server",
+    hint: "over HTTP, through the Fastify server",
+    request: "request",
+    consumer: "server",
+  },
+  {
+    id: "limiter",
+    hint: "decisions alone, without a server",
+    request: "decision",
+    consumer: "client",
+  },
+] as const satisfies readonly LayerDescription[];
+
+export type Layer = (typeof layers)[number]["id"];
+export const layerIds: readonly Layer[] = layers.map(({ id }) => id);
+export const layerSchema = z.enum(layerIds);
+
+export const layerOf = (id: Layer): LayerDescription =>
+  layers.find((layer) => layer.id === id) as LayerDescription;
+
+/** Whether the load generator calls the limiter itself. */
+export const isClientLayer = (id: Layer): boolean => layerOf(id).consumer === "client";
+
+/** How much goes on at the same time: `1 connection`, `50 connections`; without servers `50 at a time`. */
+export function connectionsText(layer: Layer, count: number): string {
+  if (isClientLayer(layer)) return `${count} at a time`;
+  return `${count} connection${count === 1 ? "" : "s"}`;
+}
