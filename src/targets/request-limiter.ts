@@ -1,48 +1,104 @@
-import { EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
-import type { Decision, LimiterFacts, LimiterPair, RequestLimiter } from "./types.js";
+import { type Consumes, EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
+import type {
+  Decision,
+  DecisionCounts,
+  Limiter,
+  LimiterFacts,
+  LimiterPair,
+  RequestLimiter,
+} from "./types.js";
 
-/** Calls and decisions since the start. */
-class Counts {
-  calls = 0;
-  allowed = 0;
-  limited = 0;
-  failed = 0;
-}
+export const noDecisions = (): DecisionCounts => ({ allowed: 0, limited: 0, failed: 0 });
+
+const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
 
 /** All descriptors must be admitted. A failure outweighs a denial, because then the overall decision is unknown. */
-export function mostRestrictive(decisions: readonly Decision[]): Decision {
-  let worst: Decision = { outcome: "allowed" };
-  for (const decision of decisions) {
-    if (decision.outcome === "failed") return decision;
-    if (decision.outcome === "allowed") continue;
-    if (worst.outcome !== "limited" || decision.msBeforeNext > worst.msBeforeNext) worst = decision;
-  }
-  return worst;
+function moreRestrictive(one: Decision, other: Decision): Decision {
+  if (one.outcome === "failed" || other.outcome === "allowed") return one;
+  if (other.outcome === "failed" || one.outcome === "allowed") return other;
+  return other.msBeforeNext > one.msBeforeNext ? other : one;
 }
 
-/** Decides on requests with limiters that take one key per call: one call for each descriptor. */
-class PairedRequestLimiter implements RequestLimiter {
-  readonly consumes = new Counts();
-  readonly #pair: LimiterPair;
-  /** Created once, so that a request with one key creates no closure. */
+/** Counts the decisions of a limiter that does not count them itself. */
+class CountedLimiter implements Limiter {
+  readonly decisions = noDecisions();
+  readonly #limiter: Limiter;
+  /** Created once, so that a consume creates no closure. */
   readonly #counted = (decision: Decision): Decision => {
-    this.consumes[decision.outcome]++;
+    this.decisions[decision.outcome]++;
     return decision;
   };
 
-  constructor(pair: LimiterPair) {
-    this.#pair = pair;
+  constructor(limiter: Limiter) {
+    this.#limiter = limiter;
+  }
+
+  consume(key: string, cost?: number): Promise<Decision> {
+    return this.#limiter.consume(key, cost).then(this.#counted);
+  }
+}
+
+type CountingLimiter = Limiter & Required<Pick<Limiter, "decisions">>;
+
+const isCounting = (limiter: Limiter): limiter is CountingLimiter => limiter.decisions !== undefined;
+
+const counting = (limiter: Limiter): CountingLimiter =>
+  isCounting(limiter) ? limiter : new CountedLimiter(limiter);
+
+/** Decides on requests with limiters that take one key per call: one call for each descriptor. */
+class PairedRequestLimiter implements RequestLimiter {
+  readonly #standard: CountingLimiter;
+  readonly #exhausted: CountingLimiter;
+  /** The decisions that `create` took. */
+  readonly #before: DecisionCounts;
+  #calls = 0;
+
+  constructor({ standard, exhausted }: LimiterPair) {
+    this.#standard = counting(standard);
+    this.#exhausted = counting(exhausted);
+    this.#before = this.#decided();
+  }
+
+  /** A sum that is made when it is read, so that the hot path adds to one number for each outcome. */
+  get consumes(): Consumes {
+    const { allowed, limited, failed } = this.#decided();
+    return {
+      calls: this.#calls,
+      allowed: allowed - this.#before.allowed,
+      limited: limited - this.#before.limited,
+      failed: failed - this.#before.failed,
+    };
   }
 
   consume(keys: string | readonly string[], cost?: number): Promise<Decision> {
-    if (typeof keys === "string") return this.#ask(keys, cost).then(this.#counted);
-    return Promise.all(keys.map((key) => this.#ask(key, cost).then(this.#counted))).then(mostRestrictive);
+    if (typeof keys === "string") return this.#ask(keys, cost);
+    // Fewer promises than with `Promise.all`, whose list of decisions nobody needs.
+    return new Promise((resolve, reject) => {
+      let left = keys.length;
+      let worst = ALLOWED;
+      const settle = (decision: Decision): void => {
+        worst = moreRestrictive(worst, decision);
+        if (--left === 0) resolve(worst);
+      };
+      if (left === 0) resolve(worst);
+      for (const key of keys) this.#ask(key, cost).then(settle, reject);
+    });
   }
 
   #ask(key: string, cost: number | undefined): Promise<Decision> {
-    this.consumes.calls++;
-    const { standard, exhausted } = this.#pair;
-    return key.startsWith(EXHAUSTED_KEY_PREFIX) ? exhausted.consume(key, cost) : standard.consume(key, cost);
+    this.#calls++;
+    return key.startsWith(EXHAUSTED_KEY_PREFIX)
+      ? this.#exhausted.consume(key, cost)
+      : this.#standard.consume(key, cost);
+  }
+
+  #decided(): DecisionCounts {
+    const [standard, exhausted] = [this.#standard.decisions, this.#exhausted.decisions];
+    return {
+      allowed: standard.allowed + exhausted.allowed,
+      limited: standard.limited + exhausted.limited,
+      failed: standard.failed + exhausted.failed,
+    };
   }
 }
 

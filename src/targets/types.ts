@@ -99,10 +99,17 @@ export type Decision =
   | { outcome: "limited"; limit: number; remaining: number; msBeforeNext: number }
   | { outcome: "failed"; error: Error };
 
+export type DecisionCounts = Record<Decision["outcome"], number>;
+
 /** Decides on one key. Never rejects: when the store fails, the outcome is `failed`. */
 export interface Limiter {
   /** @param cost points that the request uses; other values than 1 only where `LimiterDescription.takesCost` */
   consume(key: string, cost?: number): Promise<Decision>;
+  /**
+   * How many of its promises were settled with each outcome. Optional: without it the harness counts, which costs a
+   * promise per consume.
+   */
+  readonly decisions?: Readonly<DecisionCounts>;
 }
 
 /** Decides on requests: one call with all descriptors where the system has that, else one call for each. */
@@ -114,7 +121,7 @@ export interface RequestLimiter {
    * @returns the most restrictive decision; a failure outweighs a denial, because then the overall decision is unknown
    */
   consume(keys: string | readonly string[], cost?: number): Promise<Decision>;
-  /** Since the start; the hot path adds to these plain numbers. */
+  /** Since the start. */
   readonly consumes: Readonly<Consumes>;
 }
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Limits } from "../../contract/configuration.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
+import { noDecisions } from "../request-limiter.js";
 import type { ClientDescription, Decision, Limiter, LimiterDescription } from "../types.js";
 
 const PACKAGE = "@fastify/rate-limit";
@@ -36,28 +37,34 @@ const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
 const ROUTE: LimitedRequest["routeOptions"] = Object.freeze({});
 
 class FastifyLimiter implements Limiter {
+  readonly decisions = noDecisions();
   readonly #decide: Decide;
-  /** Created once, so that a consume creates no closure. */
+  /** Both are created once, so that a consume creates no closure. */
   readonly #decided: (answer: Answer) => Decision;
+  readonly #failed = (error: unknown): Decision => {
+    this.decisions.failed++;
+    return { outcome: "failed", error: error instanceof Error ? error : new Error(String(error)) };
+  };
 
   /** @param limit the quota reported to a denied caller */
   constructor(decide: Decide, limit: number) {
     this.#decide = decide;
-    this.#decided = ({ isExceeded, remaining, ttl }) =>
-      isExceeded ? { outcome: "limited", limit, remaining, msBeforeNext: ttl } : ALLOWED;
+    this.#decided = ({ isExceeded, remaining, ttl }) => {
+      if (!isExceeded) {
+        this.decisions.allowed++;
+        return ALLOWED;
+      }
+      this.decisions.limited++;
+      return { outcome: "limited", limit, remaining, msBeforeNext: ttl };
+    };
   }
 
   consume(key: string, cost = 1): Promise<Decision> {
     if (cost !== 1)
-      return Promise.resolve(failed(`${PACKAGE} counts requests: a cost of ${cost} is not possible`));
-    return this.#decide({ key, routeOptions: ROUTE }).then(this.#decided, failed);
+      return Promise.resolve(this.#failed(`${PACKAGE} counts requests: a cost of ${cost} is not possible`));
+    return this.#decide({ key, routeOptions: ROUTE }).then(this.#decided, this.#failed);
   }
 }
-
-const failed = (error: unknown): Decision => ({
-  outcome: "failed",
-  error: error instanceof Error ? error : new Error(String(error)),
-});
 
 /**
  * Registers the plugin on its own Fastify instance, which never listens, and returns `createRateLimit()`: the function

@@ -3,6 +3,7 @@ import type { Limits } from "../../contract/configuration.js";
 import type { LimiterScript } from "../../contract/server-api.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { ownLibraries } from "../libraries.js";
+import { noDecisions } from "../request-limiter.js";
 import type { Decision, FlexibleUse, Limiter, LimiterDescription } from "../types.js";
 
 const PACKAGE = "rate-limiter-flexible";
@@ -32,53 +33,59 @@ interface LibraryOptions {
 type LibraryClass = new (options: LibraryOptions) => LibraryLimiter;
 
 const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
-const allowed = () => ALLOWED;
 
 class FlexibleLimiter implements Limiter {
+  readonly decisions = noDecisions();
   readonly #library: LibraryLimiter;
-  /** Created once, so that a consume creates no closure. */
+  /** Both are created once, so that a consume creates no closure. */
+  readonly #allowed = (): Decision => {
+    this.decisions.allowed++;
+    return ALLOWED;
+  };
   readonly #refused: (refusal: unknown) => Decision;
 
-  readonly #timeoutMs: number | undefined;
-
-  /**
-   * @param limit the quota reported to a denied caller
-   * @param timeoutMs see `FlexibleUse`
-   */
-  constructor(library: LibraryLimiter, limit: number, timeoutMs: number | undefined) {
+  /** @param limit the quota reported to a denied caller */
+  constructor(library: LibraryLimiter, limit: number) {
     this.#library = library;
-    this.#timeoutMs = timeoutMs;
     this.#refused = (refusal) => {
-      if (refusal instanceof Error) return { outcome: "failed", error: refusal };
-      if (!isAnswer(refusal))
-        return { outcome: "failed", error: new Error(`not an answer: ${String(refusal)}`) };
-      return {
-        outcome: "limited",
-        limit,
-        remaining: refusal.remainingPoints,
-        msBeforeNext: refusal.msBeforeNext,
-      };
+      if (isAnswer(refusal)) {
+        this.decisions.limited++;
+        return {
+          outcome: "limited",
+          limit,
+          remaining: refusal.remainingPoints,
+          msBeforeNext: refusal.msBeforeNext,
+        };
+      }
+      this.decisions.failed++;
+      const error = refusal instanceof Error ? refusal : new Error(`not an answer: ${String(refusal)}`);
+      return { outcome: "failed", error };
     };
   }
 
   consume(key: string, cost?: number): Promise<Decision> {
-    const decision = this.#library.consume(key, cost).then(allowed, this.#refused);
-    return this.#timeoutMs === undefined ? decision : bounded(decision, this.#timeoutMs);
+    return this.#library.consume(key, cost).then(this.#allowed, this.#refused);
   }
 }
 
-/** The decision, or a failure when it takes too long. */
-const bounded = (decision: Promise<Decision>, timeoutMs: number): Promise<Decision> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(
-      () => resolve({ outcome: "failed", error: new Error(`no answer within ${timeoutMs} ms`) }),
-      timeoutMs,
-    );
-    decision.then((decided) => {
-      clearTimeout(timer);
-      resolve(decided);
-    });
-  });
+/** The library's limiter, for a client that may never answer: a consume that takes longer rejects. */
+const bounded = (library: LibraryLimiter, timeoutMs: number): LibraryLimiter => ({
+  delete: (key) => library.delete(key),
+  consume: (key, points) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+      library.consume(key, points).then(
+        (answer) => {
+          clearTimeout(timer);
+          resolve(answer);
+        },
+        (refusal: unknown) => {
+          clearTimeout(timer);
+          reject(refusal);
+        },
+      );
+    }),
+});
 
 function isAnswer(refusal: unknown): refusal is Answer {
   return typeof (refusal as Answer | null)?.msBeforeNext === "number";
@@ -153,12 +160,15 @@ export const rateLimiterFlexible: LimiterDescription = {
     const exhausted = new LibraryLimiterClass({ ...shared, points: 0, blockDuration: 0 });
     const preloadConsumes = await preload([standard, exhausted], await client.shardKeys());
     const script = scriptOf(standard, flexible);
+    const { timeoutMs } = flexible;
+    const limiterOn = (made: LibraryLimiter): Limiter =>
+      new FlexibleLimiter(timeoutMs === undefined ? made : bounded(made, timeoutMs), limits.points);
     return {
       version,
       preloadConsumes,
       ...(script ? { script } : {}),
-      standard: new FlexibleLimiter(standard, limits.points, flexible.timeoutMs),
-      exhausted: new FlexibleLimiter(exhausted, limits.points, flexible.timeoutMs),
+      standard: limiterOn(standard),
+      exhausted: limiterOn(exhausted),
     };
   },
 };
