@@ -66,8 +66,8 @@ export class ClosedLoop implements LoadLoop {
     else await sleep(extent.duration_s * 1000);
 
     // One synchronous step: requests in flight now are cut and enter no figure.
-    const sent = this.#connections.shutGate();
     const closed_ms = monotonicMs();
+    const sent = this.#connections.shutGate();
     clearInterval(sampler);
     const counts = recorder.counts(sent);
     listener.sample(recorder.sample(closed_ms));
