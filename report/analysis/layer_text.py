@@ -67,7 +67,9 @@ class LayerText:
         return decimals(self.latency_value(value_ms), 0) if self.in_microseconds else milliseconds(value_ms)
 
 
-_TEXTS = {words["layer"]: LayerText(**words) for words in LAYER_WORDS}
+_TEXTS = {
+    words["layer"]: LayerText(words["layer"], words["request"], words["consumer"]) for words in LAYER_WORDS
+}
 
 
 def layer_text(layer: str) -> LayerText:

@@ -42,9 +42,9 @@ export type DimensionCounts = Record<DimensionKey, number>;
 
 /** A value for each dimension. */
 export const byDimension = <Value>(
-  valueOf: (dimension: (typeof dimensions)[number]) => Value,
+  valueFor: (dimension: (typeof dimensions)[number]) => Value,
 ): Record<DimensionKey, Value> =>
-  Object.fromEntries(dimensions.map((dimension) => [dimension.key, valueOf(dimension)])) as Record<
+  Object.fromEntries(dimensions.map((dimension) => [dimension.key, valueFor(dimension)])) as Record<
     DimensionKey,
     Value
   >;

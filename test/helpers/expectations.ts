@@ -66,7 +66,8 @@ export function expectReconciled(result: MeasuredResult): void {
     expect(at_end.run_id).toBe(at_start.run_id);
     return at_end.decisions ?? Number.NaN;
   });
-  expect(sum(counted) - total(({ preload_consumes = 0 }) => preload_consumes)).toBe(decided);
+  const calls = sum(counted) - total(({ preload_consumes = 0 }) => preload_consumes);
+  expect(calls * descriptors_per_call).toBe(decided);
 }
 
 /** Every planned run has one result with its checksum, there is a report, and nothing else is left. */

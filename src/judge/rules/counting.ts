@@ -33,17 +33,25 @@ function storeDecisions({ nodes }: StoreEvidence): number | undefined {
   return counted.includes(undefined) ? undefined : sum(counted.map((count) => count ?? 0));
 }
 
-/** Consumes over the whole life of the consumers; undefined where one of them counts none. */
-function consumesOf(consumers: Evidence["consumers"]) {
-  let [decided, failed, preload] = [0, 0, 0];
+/**
+ * Calls of the limiter that the store must have counted, over the whole life of the consumers: between `least` and
+ * `most`, because a call that failed may or may not have reached it. Undefined where one of the consumers counts none.
+ */
+function callsOf(consumers: Evidence["consumers"]) {
+  let [calls, decided, failed, inFlight, preload] = [0, 0, 0, 0, 0];
   for (const { at_start, at_end, preload_consumes = 0 } of consumers) {
     const [before, after] = [at_start.consumes, at_end.consumes];
     if (!before || !after) return undefined;
+    calls += after.calls - before.calls;
     decided += after.allowed + after.limited - before.allowed - before.limited;
     failed += after.failed - before.failed;
+    inFlight += at_end.in_flight;
     preload += preload_consumes;
   }
-  return { decided, failed, preload };
+  // With more decisions than calls, one call decides on all descriptors of a request.
+  return decided + failed > calls
+    ? { least: calls - failed - inFlight, most: calls, preload }
+    : { least: decided, most: decided + failed, preload };
 }
 
 function storeReconciles({ consumers, store, configuration, request }: Evidence): Finding | undefined {
@@ -52,21 +60,20 @@ function storeReconciles({ consumers, store, configuration, request }: Evidence)
     text: `decisions of the store: ${why}`,
   });
   if (configuration && !usesStore(configuration.target)) return notApplicable("the target has no store");
-  const consumes = consumesOf(consumers);
+  const calls = callsOf(consumers);
   const counted = store && storeDecisions(store);
-  if (!store || !consumes || counted === undefined) return notApplicable("the store does not count them");
+  if (!store || !calls || counted === undefined) return notApplicable("the store does not count them");
   if (
     isClientLayer(request.layer) &&
     consumers.some(({ preload_consumes }) => preload_consumes === undefined)
   )
     return notApplicable("the limiter does not say how many consumes loaded its scripts");
-  const { decided, failed: uncertain, preload } = consumes;
-  const calls = counted - preload;
-  // A failed consume may or may not have reached the store.
-  if (calls >= decided && calls <= decided + uncertain) return undefined;
-  const text = `${namesOf(consumers)} decided ${decided} consumes, the store counted ${calls}`;
+  const { least, most, preload } = calls;
+  const seen = counted - preload;
+  if (seen >= least && seen <= most) return undefined;
+  const text = `${namesOf(consumers)} decided ${least} consumes, the store counted ${seen}`;
   // Others may use an external store, so additional calls prove nothing.
-  if (store.external && calls > decided)
+  if (store.external && seen > least)
     return { severity: "suspect", text: `${text} (do others use it, too?)` };
   return invalid(text);
 }

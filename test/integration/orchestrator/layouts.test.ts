@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectConsistent, expectReconciled } from "../../helpers/expectations.js";
@@ -63,6 +65,60 @@ describe("the limiter layer", () => {
     expect(result?.calls_per_request).toBe(2);
     expect(result?.descriptors_per_call).toBe(1);
   });
+});
+
+/** A limiter that decides on all descriptors of a request in one script call. */
+const ONE_CALL = `
+const consumes = { calls: 0, allowed: 0, limited: 0, failed: 0 };
+const lua = "for _, key in ipairs(KEYS) do redis.call('INCR', key) end return 1";
+const option = "one-call";
+export default {
+  limiters: [
+    {
+      id: option,
+      async create({ handle, shardKeys }, _client, _limits, prefix) {
+        handle.defineCommand("oneCall", { lua });
+        const keys = await shardKeys();
+        for (const key of keys) {
+          await handle.oneCall(1, key);
+          await handle.del(key);
+        }
+        return {
+          version: "1.0.0",
+          preloadConsumes: keys.length,
+          consumes,
+          async consume(asked) {
+            const names = [asked].flat().map((key) => prefix + ":" + key);
+            consumes.calls++;
+            await handle.oneCall(names.length, ...names);
+            consumes.allowed += names.length;
+            return { outcome: "allowed" };
+          },
+        };
+      },
+    },
+  ],
+  options: [
+    {
+      id: option,
+      summary: "one call for all descriptors",
+      apply: ({ flexible, sameScript, ...client }) => ({ ...client, limiter: option }),
+    },
+  ],
+};
+`;
+
+test("a plugin's limiter that takes all descriptors in one call is counted by calls, at both layers", async () => {
+  const plugin = join(newFolder(), "one-call.js");
+  writeFileSync(plugin, ONE_CALL);
+  const flags = ["--plugin", plugin, "--layer", "server,limiter", "--traffic", "mixed2"];
+  const { measured: results } = await measured("ioredis@valkey+one-call", flags);
+  expect(
+    results.map(({ calls_per_request, descriptors_per_call }) => [calls_per_request, descriptors_per_call]),
+  ).toEqual([
+    [1, 2],
+    [1, 2],
+  ]);
 });
 
 test(

@@ -237,6 +237,18 @@ describe("at the limiter layer", () => {
   });
 });
 
+test("a limiter that takes all descriptors in one call reconciles by calls; a failed call may have counted", () => {
+  const run = validEvidence();
+  const { consumes } = serverOf(run).at_end;
+  if (!consumes) throw new Error("consumes");
+  Object.assign(consumes, { allowed: 2 * (CONSUMES - 1), limited: 0, failed: 2 });
+  const counting = (calls: number) => {
+    Object.assign(storeOf(run).at_end, evalsha(calls));
+    return judge(run).reasons.filter(({ rule }) => rule === "M8").length;
+  };
+  expect([CONSUMES - 3, CONSUMES - 1, CONSUMES, CONSUMES + 1].map(counting)).toEqual([1, 0, 0, 1]);
+});
+
 describe("several servers", () => {
   /** The valid run, whose consumes two servers shared. */
   function twoServers(): ValidRun {

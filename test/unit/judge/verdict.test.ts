@@ -19,7 +19,7 @@ const harmless: Record<string, (run: ValidRun) => void> = {
   "0.09 % failures": (run) => addFailures(run, "timed_out", 9),
   "a script call whose consume failed, run or not": (run) => {
     const { consumes } = serverOf(run).at_end;
-    if (consumes) consumes.failed = 2;
+    if (consumes) Object.assign(consumes, { calls: consumes.calls + 2, failed: 2 });
     Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 1));
   },
   "cut requests that never reached the server": (run) => {
