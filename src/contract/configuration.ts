@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { dimensionShape, unusualCounts } from "./dimensions.js";
+import { dimensionShape, dimensions, USUAL } from "./dimensions.js";
 import { connectionsText, isClientLayer, type Layer, layerSchema } from "./layers.js";
 import { measuredKindSchema } from "./role.js";
 import { idSchema, targetFileName, targetSchema } from "./target.js";
@@ -138,7 +138,7 @@ export function configurationFileName(configuration: Configuration, defaultTraff
     isClientLayer(layer) ? layer : workload.id,
     loadFileName(load),
     length,
-    ...unusualCounts(configuration).map((text) => text.replace(" ", "")),
+    ...dimensions.flatMap(({ key }) => (configuration[key] > USUAL ? [`${configuration[key]}${key}`] : [])),
   ];
   return (traffic === defaultTraffic ? name : [...name, traffic]).join("_");
 }
