@@ -57,7 +57,7 @@ def test_from_the_first_page_to_a_finished_campaign(tmp_path: Path) -> None:
     with Terminal(tmp_path, "run") as menu:
         menu.wait_for("Which clients?")
         # The group whole, then none of it; memory goes too: what is left is the control that admits all.
-        menu.send(SPACE, SPACE, *[DOWN] * 12, SPACE, ENTER)
+        menu.send(SPACE, SPACE, *[DOWN] * 13, SPACE, ENTER)
         # No client with a store, so no question about one.
         menu.wait_for("Which workload?")
         assert "On which store?" not in menu.text
@@ -111,7 +111,7 @@ def test_a_plan_that_cannot_be_run_is_told_and_can_be_changed(tmp_path: Path) ->
     with Terminal(tmp_path, "run") as menu:
         menu.wait_for("Which clients?")
         # valkey-glide alone, on Redis: its script runs on Valkey only.
-        menu.send(SPACE, SPACE, DOWN, SPACE, *[DOWN] * 10, SPACE, DOWN, SPACE, ENTER)
+        menu.send(SPACE, SPACE, DOWN, SPACE, *[DOWN] * 11, SPACE, DOWN, SPACE, ENTER)
         menu.wait_for("On which store?")
         menu.send(SPACE, DOWN, DOWN, SPACE, ENTER)
         for question in [
@@ -128,7 +128,7 @@ def test_a_plan_that_cannot_be_run_is_told_and_can_be_changed(tmp_path: Path) ->
         menu.wait_for("What now?")
         assert "nothing is left to measure" in menu.text
         assert "● Change clients" in menu.text
-        menu.send(*[DOWN] * 8, ENTER)
+        menu.send(*[DOWN] * 10, ENTER)
         assert menu.exit_code() == 130
 
 
@@ -161,7 +161,7 @@ def test_an_answer_can_be_changed_once_the_plan_is_seen(tmp_path: Path) -> None:
         menu.wait_for("● Start")
         menu.send(DOWN, ENTER)
         menu.wait_for("Change an answer\n│\n◆  Which one?")
-        menu.send(*[DOWN] * 6, ENTER)
+        menu.send(*[DOWN] * 8, ENTER)
         menu.wait_for("◆  How many runs")
         menu.send("7", ENTER)
         menu.wait_for("7 runs each", "◆  Start it?")

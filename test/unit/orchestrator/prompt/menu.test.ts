@@ -84,7 +84,7 @@ test("going back from a typed text leads to the options before it", async () => 
 
 test("where only the limiter is called, the menu drops the number of servers", async () => {
   const page = pages.find(({ title }) => title === "Layers");
-  const answers = { ...DEFAULT_ANSWERS, counts: { servers: "1 2" } };
+  const answers = { ...DEFAULT_ANSWERS, counts: { ...DEFAULT_ANSWERS.counts, servers: "1 2" } };
   expect(argvOf(answers)).toContain("--servers");
   const answer = await page?.ask(answering(["limiter"]), answers);
   expect(argvOf({ ...answers, ...(answer as Partial<MenuAnswers>) }).join(" ")).toBe(
