@@ -36,6 +36,7 @@ export const configuration: Configuration = {
     options: [],
   },
   servers: 1,
+  threads: 0,
   workload: { id: "light" },
   traffic: "realistic",
   load: { model: "closed", connections: CONNECTIONS },

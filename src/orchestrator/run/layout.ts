@@ -98,7 +98,10 @@ function storeRole(id: string, settings: RunSettings): Role {
       program: store.id,
       ...capsFor(settings, "store"),
       workingFolder: "own",
-      arguments: (allocation) => findEngine(store.engine ?? "").nodeArguments(store, topology, allocation),
+      arguments: (allocation) => [
+        ...findEngine(store.engine ?? "").nodeArguments(store, topology, allocation),
+        ...["--io-threads", String(settings.configuration.threads || 1)],
+      ],
       environment: () => ({}),
     }),
   };
