@@ -1,7 +1,6 @@
 """The charts of the page. A new one is a file in this folder and a line here."""
 
 from report.charts import (
-    calls,
     ceiling,
     cpu,
     curve,
@@ -36,7 +35,6 @@ FOLDED_CHARTS: tuple[Chart, ...] = (
     ceiling.CHART,
     memory.CHART,
     limited.CHART,
-    calls.CHART,
     series.CHART,
 )
 

@@ -34,15 +34,6 @@ export const dimensions = [
     help: "servers on one store, 1 to 16; connections are spread evenly",
     question: "How many servers on one store",
   },
-  {
-    key: "threads",
-    one: "I/O thread of the store",
-    other: "I/O threads of the store",
-    max: 8,
-    layer: "limiter",
-    help: "I/O threads of each store node, 1 to 8",
-    question: "How many I/O threads of each store node",
-  },
 ] as const satisfies readonly Dimension[];
 
 export type DimensionKey = (typeof dimensions)[number]["key"];

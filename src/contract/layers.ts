@@ -27,12 +27,6 @@ export const layers = [
     request: "decision",
     consumer: "client",
   },
-  {
-    id: "client",
-    hint: "plain commands of the client, without a limiter",
-    request: "request",
-    consumer: "client",
-  },
 ] as const satisfies readonly LayerDescription[];
 
 export type Layer = (typeof layers)[number]["id"];

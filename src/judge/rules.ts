@@ -6,7 +6,7 @@ import { generatorFree, littlesLaw } from "./rules/generator.js";
 import { hostUndisturbed } from "./rules/host.js";
 import { latencyIsReal } from "./rules/latency.js";
 import { mixAsPredicted } from "./rules/outcome-mix.js";
-import { capsApplied, everyRoleRead, nothingThrottled } from "./rules/resources.js";
+import { everyRoleRead, nothingThrottled } from "./rules/resources.js";
 import { scheduleKept } from "./rules/schedule.js";
 import { disclosed, versionsSeen } from "./rules/target-disclosure.js";
 import { workloadAsAsked } from "./rules/workload.js";
@@ -28,7 +28,6 @@ export const rules: readonly Rule[] = [
   nothingThrottled,
   noRestart,
   everyRoleRead,
-  capsApplied,
   versionsSeen,
   hostUndisturbed,
 ];

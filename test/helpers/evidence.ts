@@ -36,7 +36,6 @@ export const configuration: Configuration = {
     options: [],
   },
   servers: 1,
-  threads: 0,
   workload: { id: "light" },
   traffic: "realistic",
   load: { model: "closed", connections: CONNECTIONS },

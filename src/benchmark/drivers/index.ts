@@ -5,7 +5,6 @@ import type { Driver } from "./driver.js";
 /** All drivers; one line each. A driver is loaded when it is used, so that HTTP load loads no client library. */
 const drivers: Readonly<Record<Layer, () => Promise<Driver>>> = {
   server: async () => (await import("./http/driver.js")).httpDriver,
-  client: async () => (await import("./client/driver.js")).clientDriver,
   limiter: async () => (await import("./limiter/driver.js")).limiterDriver,
 };
 

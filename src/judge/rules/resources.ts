@@ -15,19 +15,6 @@ export const nothingThrottled: Rule = {
   },
 };
 
-/** M19: the engine applied the caps of the configuration. */
-export const capsApplied: Rule = {
-  id: "M19",
-  check({ configuration, resources }) {
-    const other = Object.entries(resources).find(([, { kind, caps }]) => {
-      const asked = configuration?.caps[kind];
-      return asked?.cpus !== undefined && caps !== undefined && caps.cpus !== asked.cpus;
-    });
-    if (!other) return undefined;
-    return { severity: "invalid", text: `the CPU cap of ${other[0]} is not that of the configuration` };
-  },
-};
-
 /** M15: the CPU time of every role is known from counters at both ends of the window. */
 export const everyRoleRead: Rule = {
   id: "M15",

@@ -98,10 +98,7 @@ function storeRole(id: string, settings: RunSettings): Role {
       program: store.id,
       ...capsFor(settings, "store"),
       workingFolder: "own",
-      arguments: (allocation) => [
-        ...findEngine(store.engine ?? "").nodeArguments(store, topology, allocation),
-        ...["--io-threads", String(settings.configuration.threads || 1)],
-      ],
+      arguments: (allocation) => findEngine(store.engine ?? "").nodeArguments(store, topology, allocation),
       environment: () => ({}),
     }),
   };

@@ -1,10 +1,9 @@
 import { requireKnown } from "../did-you-mean.js";
 import type { StoreEngine } from "../types.js";
-import { bare } from "./bare/engine.js";
 import { memcached } from "./memcached/engine.js";
 import { resp } from "./resp/engine.js";
 
-export const engines: readonly StoreEngine[] = [resp, memcached, bare];
+export const engines: readonly StoreEngine[] = [resp, memcached];
 
 /** @throws usageError with the valid ids */
 export function findEngine(id: string): StoreEngine {

@@ -29,18 +29,10 @@ const memcached: StoreDescription = {
   commandThreads: 2,
 };
 
-const bare: StoreDescription = {
-  id: "bare",
-  engine: "bare",
-  program: "memcached",
-  compatibleWith: "memcached",
-  topologies: ["standalone"],
-};
-
 /** Counters in the server's own process. */
 const memory: StoreDescription = { id: "memory" };
 
 /** No counters at all. */
 const none: StoreDescription = { id: "none" };
 
-export const stores: readonly StoreDescription[] = [valkey, redis, memcached, bare, memory, none];
+export const stores: readonly StoreDescription[] = [valkey, redis, memcached, memory, none];

@@ -18,7 +18,6 @@ const configuration: Configuration = {
     options: [],
   },
   servers: 1,
-  threads: 0,
   workload: { id: "heavy", complexity: 10 },
   traffic: "realistic",
   load: { model: "closed", connections: 100 },

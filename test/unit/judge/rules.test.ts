@@ -177,12 +177,6 @@ const faults: Record<string, Record<string, Spoil>> = {
     },
   },
   "M19 invalid": {
-    "a role whose cap is another one": (run) => {
-      const role = run.resources["server-1"];
-      if (!role || !run.configuration) throw new Error("a server");
-      run.configuration = { ...run.configuration, caps: { server: { cpus: 2 } } };
-      role.caps = { cpus: 1 };
-    },
     "another version of the client than was asked for": (run) => {
       asking(run, { client_version: "0.3.1" });
     },
