@@ -3,7 +3,7 @@ import { z } from "zod";
 import { arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
 import { dimensions, USUAL } from "../../contract/dimensions.js";
 import { decimalNumber, wholeNumber } from "../../contract/env.js";
-import { type Layer, layerIds, layerSchema, layers } from "../../contract/layers.js";
+import { layerIds, layerSchema, layers } from "../../contract/layers.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { idSchema } from "../../contract/target.js";
 import { runtimes } from "../../runtimes/index.js";
