@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { PORT } from "../../src/runtimes/containers/specification.js";
 import { Campaign } from "../helpers/campaign.js";
 import {
   added,
@@ -15,6 +16,7 @@ import {
   tryDocker,
   until,
 } from "../helpers/engine.js";
+
 import { temporaryFolders } from "../helpers/folders.js";
 import { ROOT } from "../helpers/programs.js";
 
@@ -113,7 +115,9 @@ describe("while a run is measured", () => {
     const conf = settingsOf(readFileSync(join(ROOT, "valkey.conf"), "utf8"));
     expect(conf.size).toBeGreaterThan(10);
     for (const [name, value] of conf) {
-      const printed = docker("exec", store, "valkey-cli", "config", "get", name).split("\n");
+      const printed = docker("exec", store, "valkey-cli", "-p", String(PORT), "config", "get", name).split(
+        "\n",
+      );
       expect(printed[1] ?? "", name).toBe(asPrinted(value));
     }
     await campaign.ended;
