@@ -32,10 +32,5 @@ export function versionsFolder({ XDG_CACHE_HOME: named = "" }: Environment): str
   return join(isAbsolute(named) ? named : join(homedir(), ".cache"), "ratelimit-bench", "versions");
 }
 
-/** The environment variable that names the folder to a program. */
-export function encodeVersions(folder: string | undefined): Record<string, string> {
-  return folder === undefined ? {} : { VERSIONS: folder };
-}
-
 /** The folder that the environment names, or else this user's. */
 export const decodeVersions = (env: Environment): string => env.VERSIONS || versionsFolder(env);

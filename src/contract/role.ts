@@ -1,8 +1,7 @@
 import { z } from "zod";
 
 /** What a started thing of a run is for. Caps, counters, evidence, charts and CSV columns go by it. */
-export const roleKinds = ["server", "store", "generator", "helper"] as const;
-export const roleKindSchema = z.enum(roleKinds);
+const roleKinds = ["server", "store", "generator", "helper"] as const;
 export type RoleKind = (typeof roleKinds)[number];
 
 /** The kinds that are measured, in the order in which reports list them: a helper is not. */
