@@ -71,7 +71,8 @@ const SEED = 1;
  */
 export function predictLimitedShare(profile: TrafficProfile, limits: Limits, seen: Observation): number {
   const { keys, slots, shares } = requestKeysOf(profile);
-  const requests = Math.floor(seen.closes_s * seen.requests_per_second);
+  // Rounded: the product of a rate and its time may be a hair below the whole number of requests.
+  const requests = Math.round(seen.closes_s * seen.requests_per_second);
   if (limits.points >= requests) {
     return keys.reduce((total, { exhausted }, index) => total + (exhausted ? (shares[index] ?? 0) : 0), 0);
   }

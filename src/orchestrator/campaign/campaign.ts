@@ -31,7 +31,7 @@ import { Progress } from "../run/campaign-progress.js";
 import {
   type OpenedRuntime,
   openRuntime,
-  requireRequestedCpus,
+  requireUsablePlacement,
   storeAvailability,
 } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
@@ -72,7 +72,7 @@ export async function runCampaign(request: Request, context: CampaignContext): P
   const existing = request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
   const requested = existing?.manifest.plan ?? selectConfigurations(request);
   if (!existing) await abortable(signal, requireResultsRoot(request.output));
-  await requireRequestedCpus(request);
+  await requireUsablePlacement(request);
   if (request.strict) await requireFitMachine(request.runtime, packageFolder);
   for (const notice of request.notices) eventLog.warn(notice);
   for (const line of await removeLeftovers()) eventLog.warn(line);

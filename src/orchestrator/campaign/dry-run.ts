@@ -14,7 +14,7 @@ import {
 import { makePlan, selectConfigurations } from "../plan/plan.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
-import { expectedRuntime, expectedStores, requireRequestedCpus } from "../run/open-runtime.js";
+import { expectedRuntime, expectedStores, requireUsablePlacement } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { entryText } from "../ui/event-text.js";
 import { counted, durationText, textTable } from "../ui/text.js";
@@ -35,7 +35,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const plugins = await registerPlugins(request.plugins);
   selectConfigurations(request);
   await requireResultsRoot(request.output);
-  await requireRequestedCpus(request);
+  await requireUsablePlacement(request);
   const { description, choice } = await expectedRuntime(request);
   const available = await expectedStores(description, request, packageFolder);
   const cpus = await description.cpus();

@@ -1,6 +1,7 @@
 import { BenchError, EXIT, messageOf, usageError } from "../../contract/errors.js";
 import type { Discovery } from "../../contract/store.js";
 import { runtimes } from "../../runtimes/index.js";
+import { requireExecutable } from "../../runtimes/local/programs.js";
 import type { ProgramSource, Runtime, RuntimeDescription, RuntimeOptions } from "../../runtimes/types.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { groups } from "../../targets/groups.js";
@@ -81,12 +82,15 @@ export async function expectedRuntime(
 }
 
 /**
- * Checks the named programs and the requested CPUs before anything is built or started: an engine would refuse CPUs only
- * with the first part.
- * @throws usageError for a program of an unknown store; environmentError for CPUs that do not exist
+ * Checks the named programs, also those that no target uses, and the requested CPUs before anything is built or started:
+ * an engine would refuse CPUs only with the first part.
+ * @throws usageError for a program of an unknown store; environmentError for one that is not there, or for CPUs that do
+ * not exist
  */
-export async function requireRequestedCpus(request: Request): Promise<void> {
+export async function requireUsablePlacement(request: Request): Promise<void> {
   requireKnownPrograms(request.programs);
+  for (const [id, path] of Object.entries(request.programs.paths))
+    await requireExecutable(path, findStore(id).program ?? id);
   if (Object.values(request.caps).every(({ cpuset }) => cpuset === undefined)) return;
   const { description } = await expectedRuntime(request);
   const count = await description.cpus();

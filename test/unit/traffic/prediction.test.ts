@@ -62,6 +62,19 @@ describe("one key under explicit limits is predicted exactly", () => {
     expect(predictLimitedShare(fixed, limits, window)).toBeCloseTo(share, 2);
   });
 
+  test("every request of the window counts, whatever the rounding of its rate", () => {
+    const limits = { points: 10, window_s: 60, block_s: 0 };
+    const shares = Array.from({ length: 50 }, (_, index) => {
+      const closes_s = (index + 1) / 1000;
+      return predictLimitedShare(fixed, limits, {
+        opens_s: 0,
+        closes_s,
+        requests_per_second: 500 / closes_s,
+      });
+    });
+    expect(new Set(shares)).toEqual(new Set([0.98]));
+  });
+
   test("also in a run of a day", () => {
     const limits = { points: 500, window_s: 1, block_s: 0 };
     expect(predictLimitedShare(fixed, limits, seen(3_600, 86_400, 20_000))).toBeCloseTo(0.975, 3);

@@ -4,7 +4,7 @@ import {
   expectedRuntime,
   expectedStores,
   programSources,
-  requireRequestedCpus,
+  requireUsablePlacement,
 } from "../../../../src/orchestrator/run/open-runtime.js";
 import { local } from "../../../../src/runtimes/local/runtime.js";
 import { expectFailure } from "../../../helpers/errors.js";
@@ -55,7 +55,16 @@ test("a named program needs this machine, a named image needs containers, and bo
 
 test("a program of an unknown store is bad usage before anything is opened", async () => {
   const request = requestOf("--program", "valkee=/opt/v");
-  await expectFailure(() => requireRequestedCpus(request), EXIT.usage, "valkee", "did you mean valkey?");
+  await expectFailure(() => requireUsablePlacement(request), EXIT.usage, "valkee", "did you mean valkey?");
+});
+
+test("a named program that is not there is an unfit machine, also where no target uses it", async () => {
+  const request = requestOf("--clients", "none", "--program", "valkey=/nowhere/valkey-server");
+  await expectFailure(
+    () => requireUsablePlacement(request),
+    EXIT.environment,
+    "/nowhere/valkey-server is not an executable valkey-server",
+  );
 });
 
 test("a dry run does not look for the program of a store that the user runs", async () => {
