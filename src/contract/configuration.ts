@@ -69,6 +69,14 @@ export const extentSchema = z.union([
 ]);
 export type Extent = z.infer<typeof extentSchema>;
 
+/**
+ * How long the warm-up lasts: seconds, or `auto` (M26): 3 to 10 s, until the last second has no trend and at least 1000
+ * requests were sent.
+ */
+export const warmupSchema = z.union([z.number().min(0), z.literal("auto")]);
+export type Warmup = z.infer<typeof warmupSchema>;
+export const AUTO_WARMUP = { min_s: 3, max_s: 10, min_requests: 1000, slices: 10 } as const;
+
 /** How much of the machine a role may use. An absent member means no limit. */
 export const capsSchema = z.strictObject({
   /** Cores' worth of CPU time. */

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { configurationSchema } from "./configuration.js";
 import { planSchema } from "./plan.js";
 import { progressSecondShape } from "./progress.js";
+import { outcomeStatuses } from "./result.js";
 import { adaptiveRowSchema, adaptiveSummarySchema, summaryRowSchema, thresholdRowSchema } from "./summary.js";
 
 export const EVENT_SCHEMA = "ratelimit-bench/event";
@@ -22,6 +23,7 @@ export const phases = [
   "starting",
   "store ready",
   "server ready",
+  "connected",
   "warmup",
   "drained",
   "measure",
@@ -122,6 +124,9 @@ export const eventSchema = z.discriminatedUnion("event", [
     run: z.int().min(1),
     configuration_hash: z.string(),
     status: z.enum(runStatuses),
+    /** What the target did with the load; absent where that is not known. */
+    outcome: z.enum(outcomeStatuses).optional(),
+    outcome_text: z.string().optional(),
     /** Why it is suspect, invalid, failed or aborted. */
     reasons: z.array(
       z.strictObject({ rule: z.string(), severity: z.enum(["suspect", "invalid"]), text: z.string() }),

@@ -31,7 +31,7 @@ const shape = {
   REQUEST_TYPE: idSchema.optional(),
   RATE_LIMITER_TYPE: z.string().max(200).optional(),
   TRAFFIC: idSchema.optional(),
-  WARMUP: decimalNumber(0, 3_600).optional(),
+  WARMUP: z.union([z.literal("auto"), decimalNumber(0, 3_600)]).optional(),
   SEED: wholeNumber(0, 4_294_967_295).optional(),
   /** autocannon's shortest time-out is one second. */
   TIMEOUT: decimalNumber(1, 600).optional(),
@@ -110,11 +110,12 @@ function decodeVariables(env: Environment): GeneratorRunSpec {
     load,
     extent: requests === undefined ? { duration_s: Number(read.DURATION ?? 30) } : { requests },
     workers,
-    warmup_s: Number(read.WARMUP ?? 0),
+    warmup_s: read.WARMUP === "auto" ? "auto" : Number(read.WARMUP ?? 0),
     seed: Number(read.SEED ?? 1),
     timeout_s: Number(read.TIMEOUT ?? 10),
     servers,
     progress: read.PROGRESS ?? "text",
+    waits_for_readings: false,
     ...(read.OUTPUT_FILE ? { output_file: read.OUTPUT_FILE } : {}),
   };
   const spec = runSpec({

@@ -22,6 +22,30 @@ const machineSchema = z.strictObject({
   cpus: z.int().min(1),
   memory_bytes: z.int().min(0),
   governor: z.string().optional(),
+  /** Whether a core runs several threads at once. */
+  smt: z.boolean().optional(),
+  /** CPUs that are threads of one core, as lists: `0,4`. One entry per core. */
+  siblings: z.array(z.string()).optional(),
+  caches: z
+    .array(
+      z.strictObject({
+        level: z.int().min(1),
+        type: z.string(),
+        size_bytes: z.int().min(0),
+        /** CPUs that share it, as a list. One entry for each kind of cache, of CPU 0. */
+        cpus: z.string(),
+      }),
+    )
+    .optional(),
+  /** CPUs of each NUMA node, as lists. */
+  numa_nodes: z.array(z.string()).optional(),
+  /** The hypervisor of a virtual machine; `none` on bare metal. */
+  hypervisor: z.string().optional(),
+  /** A hash of the machine's own id: equal on the same machine, and nothing else can be learnt from it. */
+  machine_id: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/)
+    .optional(),
   sysctl: z.record(z.string(), z.string()),
   open_files_limit: z.string().optional(),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { configurationSchema } from "./configuration.js";
+import { configurationSchema, warmupSchema } from "./configuration.js";
 
 export const PLAN_SCHEMA = "ratelimit-bench/plan";
 /** History: 1 — first format; 2 — the configurations of result schema 2. */
@@ -24,7 +24,7 @@ export const planSchema = z.strictObject({
       budget_s: z.number().positive().optional(),
     })
     .optional(),
-  warmup_s: z.number().min(0),
+  warmup_s: warmupSchema,
   cooldown_s: z.number().min(0),
   /** Between clients; only with consecutive order. */
   client_cooldown_s: z.number().min(0),

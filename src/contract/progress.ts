@@ -20,10 +20,21 @@ export const progressSecondShape = {
   server_cpu_percent: z.number().min(0).optional(),
 } as const;
 
+/**
+ * The moments at which no request is in flight and none is sent, so that counters can be read: connected and before any
+ * load, drained before the window, and after the last answer.
+ */
+export const readingPhases = ["connected", "drained", "finished"] as const;
+export type ReadingPhase = (typeof readingPhases)[number];
+
+/** The line on the generator's standard input that lets it go on after a reading phase. */
+export const READ_LINE = "read";
+/** How long the generator waits for that line. */
+export const READING_TIMEOUT_S = 15;
+
 /** A line of the load generator's progress: with PROGRESS=json one JSON object per line on standard error. */
 export const progressSchema = z.discriminatedUnion("event", [
-  /** `drained`: no request is in flight and none is sent for a moment, so that counters can be read. */
-  z.strictObject({ event: z.literal("phase"), phase: z.enum(["warmup", "drained", "measure", "finished"]) }),
+  z.strictObject({ event: z.literal("phase"), phase: z.enum([...readingPhases, "warmup", "measure"]) }),
   z.strictObject({ event: z.literal("second"), ...progressSecondShape }),
 ]);
 export type Progress = z.infer<typeof progressSchema>;

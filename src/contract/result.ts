@@ -5,6 +5,7 @@ import {
   extentSchema,
   kindCapsSchema,
   loadSchema,
+  warmupSchema,
   workloadSchema,
 } from "./configuration.js";
 import { layerSchema } from "./layers.js";
@@ -39,9 +40,19 @@ export type EncodedHistogram = z.infer<typeof histogramSchema>;
 export const outcomes = ["allowed", "limited", "failed"] as const;
 export type Outcome = (typeof outcomes)[number];
 
+/** How requests in flight ended after the window had closed. In latency, but not in throughput (M23). */
+const afterWindowSchema = z.strictObject({
+  allowed: count,
+  limited: count,
+  failed_answers: count,
+  connection_errors: count,
+  timed_out: count,
+});
+export type AfterWindow = z.infer<typeof afterWindowSchema>;
+
 /**
- * All sent requests by outcome (M8):
- * sent = allowed + limited + failed_answers + connection_errors + timed_out + cut.
+ * All sent requests by what became of them in the window (M8):
+ * sent = allowed + limited + failed_answers + connection_errors + timed_out + followed + cut.
  */
 const countsSchema = z.strictObject({
   sent: count,
@@ -52,18 +63,39 @@ const countsSchema = z.strictObject({
   /** Requests whose connection ended before the answer. */
   connection_errors: count,
   timed_out: count,
-  /** In flight when the window closed, at most one per connection; in no figure. */
+  /** In flight when the window closed, at most one per connection, and followed to their end. */
+  followed: count,
+  /** How they ended; adds up to `followed`. */
+  after_window: afterWindowSchema,
+  /** In flight when the window closed and not followed: 0 since requests are followed. */
   cut: count,
-  /** Answers by the driver's code: the HTTP status, or at the limiter layer the outcome. */
+  /** Answers in the window by the driver's code: the HTTP status, or at the limiter layer the outcome. */
   by_code: z.record(z.string().regex(/^[0-9a-z_-]{1,40}$/), count),
 });
 export type Counts = z.infer<typeof countsSchema>;
 
-const outcomeHistogramsSchema = z.strictObject({
+/**
+ * Latencies of all answers, also of followed requests, by outcome. `censored`: the ages of requests without an answer when
+ * they were given up (timed out, lost, dropped) or when the window closed (never sent).
+ */
+const latencyHistogramsSchema = z.strictObject({
   allowed: histogramSchema,
   limited: histogramSchema,
   failed: histogramSchema,
+  censored: histogramSchema,
 });
+export type LatencyHistograms = z.infer<typeof latencyHistogramsSchema>;
+
+/** What each 100 ms of the window counted; the last slice may be shorter. Answers count when they arrive. */
+const slicesSchema = z.strictObject({
+  width_ms: z.literal(100),
+  allowed: z.array(count),
+  limited: z.array(count),
+  failed: z.array(count),
+  /** Sum of the latencies of allowed and limited answers, microseconds. */
+  latency_sum_us: z.array(count),
+});
+export type Slices = z.infer<typeof slicesSchema>;
 
 /** A physical link of the generator's machine that states its rate, and the bytes on it in the window. */
 const linkSchema = z.strictObject({
@@ -95,11 +127,21 @@ const generatorPartSchema = z.strictObject({
   /** Absent where the system reports none: in containers, on most virtual machines, and outside Linux. */
   links: z.array(linkSchema).min(1).optional(),
   /** In an open loop from the intended send, in a closed loop from the send (M3). */
-  histograms: outcomeHistogramsSchema,
-  /** Open loop only: from the send. */
-  service_histograms: outcomeHistogramsSchema.optional(),
-  /** Open loop only; `lateness`: time from the intended to the actual send. */
-  schedule: z.strictObject({ ...scheduleCountsSchema.shape, lateness: histogramSchema }).optional(),
+  histograms: latencyHistogramsSchema,
+  /** Open loop only: from the send. Requests that were never sent are not in it. */
+  service_histograms: latencyHistogramsSchema.optional(),
+  /**
+   * Open loop only. `lateness`: time from the intended to the actual send, of the sends that did not wait for a
+   * connection. `gaps`: time between two sends that follow each other in one worker.
+   */
+  schedule: z
+    .strictObject({
+      ...scheduleCountsSchema.shape,
+      lateness: histogramSchema,
+      gaps: histogramSchema,
+      shared_wakes: z.boolean(),
+    })
+    .optional(),
 });
 export type GeneratorPart = z.infer<typeof generatorPartSchema>;
 
@@ -193,11 +235,6 @@ const consumerEvidenceSchema = z.strictObject({
   at_end: usageSchema,
   /** Consumes in the window. */
   consumes: consumesSchema.optional(),
-  /**
-   * Consumes that loaded the limiter's scripts after the first reading of the store, at the limiter layer alone: the store
-   * counts them too (M8). Absent where the limiter does not say how many they were.
-   */
-  preload_consumes: count.optional(),
 });
 export type ConsumerEvidence = z.infer<typeof consumerEvidenceSchema>;
 
@@ -243,19 +280,45 @@ export const runtimeFactsSchema = z.strictObject({
   caps: kindCapsSchema.optional(),
 });
 
-/** Milliseconds with microsecond precision. */
+/** Figures of a latency block that requests without an answer can move. */
+export const movableFigures = [
+  "average",
+  "p50",
+  "p75",
+  "p90",
+  "p95",
+  "p97_5",
+  "p99",
+  "p99_9",
+  "max",
+] as const;
+export type MovableFigure = (typeof movableFigures)[number];
+
+/** A figure of at least `low` and at most `high` milliseconds; null: without an upper bound. */
+const boundsSchema = z.strictObject({ low: ms, high: ms.nullable() });
+export type Bounds = z.infer<typeof boundsSchema>;
+
+const figure = ms.nullable();
+
+/**
+ * Milliseconds with microsecond precision. A figure that failed or censored requests could move is null, with its bounds
+ * in `bounds` (M23); `stddev` is null if there was any.
+ */
 const latencySchema = z.strictObject({
-  average: ms,
-  p50: ms,
-  p75: ms,
-  p90: ms,
-  p95: ms,
-  p97_5: ms,
-  p99: ms,
-  p99_9: ms,
+  average: figure,
+  p50: figure,
+  p75: figure,
+  p90: figure,
+  p95: figure,
+  p97_5: figure,
+  p99: figure,
+  p99_9: figure,
+  /** Of the answers. */
   min: ms,
-  max: ms,
-  stddev: ms,
+  max: figure,
+  stddev: figure,
+  /** Of the figures that are null; absent where none is. */
+  bounds: z.partialRecord(z.enum(movableFigures), boundsSchema).optional(),
 });
 
 /** Members of every result, measured or not. */
@@ -289,10 +352,26 @@ const requestSchema = z.strictObject({
   load: loadSchema,
   extent: extentSchema,
   workers: z.int().min(1),
-  warmup_s: z.number().min(0),
+  warmup_s: warmupSchema,
   seed: z.int().min(0),
   timeout_s: z.number().positive(),
 });
+
+/** The warm-up as it took place. */
+const warmupFactsSchema = z.strictObject({
+  took_s: z.number().min(0),
+  /** Sent in it. */
+  requests: count,
+  /** Only with `auto`: its last second had no trend; false: it ended at its longest. */
+  steady: z.boolean().optional(),
+});
+
+/** `late`: the load went on before the orchestrator had read the counters. */
+const readingSchema = z.enum(["in time", "late"]);
+
+/** What the target did with the load (M24): served it, could not keep up with the offered rate, or failed. */
+export const outcomeStatuses = ["served", "overloaded", "failed"] as const;
+export type OutcomeStatus = (typeof outcomeStatuses)[number];
 
 export const measuredResultSchema = z.strictObject({
   ...identity,
@@ -301,7 +380,15 @@ export const measuredResultSchema = z.strictObject({
   /** Measured seconds: the length of the window. */
   duration: z.number().positive(),
   requests: z.strictObject({ average: z.number().min(0), total: count }),
-  /** Over allowed and limited answers; absent when none came. In an open loop from the intended send (M3). */
+  warmup: warmupFactsSchema,
+  /** Whether counters were read at the drained moments (M8); absent for a generator that was started by hand. */
+  readings: z
+    .strictObject({ at_start: readingSchema, at_window_open: readingSchema, at_end: readingSchema })
+    .optional(),
+  /**
+   * Over allowed and limited answers, also of followed requests (M23); absent when none came. In an open loop from the
+   * intended send (M3).
+   */
   latency: latencySchema.optional(),
   /** Open loop only: the same answers, from the send. */
   service_time: latencySchema.optional(),
@@ -322,6 +409,7 @@ export const measuredResultSchema = z.strictObject({
   counts: countsSchema,
   generators: z.array(generatorPartSchema).min(1),
   samples: z.array(sampleSchema),
+  slices: slicesSchema,
   prediction: predictionSchema.optional(),
   /** Empty for a foreign URL. */
   consumers: z.array(consumerEvidenceSchema),
@@ -336,6 +424,10 @@ export const measuredResultSchema = z.strictObject({
   /** By the available evidence: a generator that was started by hand has none of the store. */
   limited_by: limitedBySchema.optional(),
   verdict: verdictSchema,
+  /** Absent where the measurement is broken: then nothing is known about the target. */
+  outcome: z.enum(outcomeStatuses).optional(),
+  /** What it did with the figures, unless it served the load. */
+  outcome_text: z.string().optional(),
 });
 export type MeasuredResult = z.infer<typeof measuredResultSchema>;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { extentSchema, limitsSchema, loadSchema, workloadSchema } from "./configuration.js";
+import { extentSchema, limitsSchema, loadSchema, warmupSchema, workloadSchema } from "./configuration.js";
 import type { Environment } from "./env.js";
 import { messageOf, usageError } from "./errors.js";
 import { layerSchema } from "./layers.js";
@@ -55,12 +55,14 @@ const generatorSpecSchema = z.strictObject({
   load: loadSchema,
   extent: extentSchema,
   workers: z.int().min(1).max(64),
-  warmup_s: z.number().min(0),
+  warmup_s: warmupSchema,
   seed: z.int().min(0),
   timeout_s: z.number().min(1).max(600),
   /** Connections are spread over them evenly; empty at the limiter layer. */
   servers: z.array(addressedServerSchema),
   progress: z.enum(["text", "json"]),
+  /** At each drained moment it waits until its standard input says that the counters are read. */
+  waits_for_readings: z.boolean(),
   /** File to which the result is written instead of standard output. */
   output_file: z.string().max(4096).optional(),
 });

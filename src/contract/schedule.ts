@@ -5,7 +5,8 @@ const count = z.int().min(0);
 const ms = z.number().min(0);
 
 /**
- * The sends of an open loop (M5): offered = sent + dropped + unsent. A send is late from 1 ms on.
+ * The sends of an open loop (M5): offered = sent + dropped + unsent. A send that did not wait for a connection is late from
+ * 1 ms on.
  */
 export const scheduleCountsSchema = z.strictObject({
   /** Sends that fell due in the window. */
@@ -28,7 +29,13 @@ export const scheduleSchema = z.strictObject({
   ...scheduleCountsSchema.shape,
   /** Sends ÷ measured seconds. */
   achieved_per_second: z.number().min(0),
-  /** Absent when nothing was sent. */
+  /** Of the sends that did not wait for a connection; absent when there was none. */
   lateness_ms: z.strictObject({ p50: ms, p90: ms, p99: ms, max: ms }).optional(),
+  /** Percentiles of latency of which the lateness of sends is more than a tenth. */
+  late_percentiles: z.array(z.enum(["p50", "p90", "p99"])),
+  /** Time between two sends that follow each other in one worker, and what it would be; absent below two sends. */
+  gaps_ms: z.strictObject({ intended: ms, p10: ms, p50: ms, p90: ms, p99: ms, max: ms }).optional(),
+  /** Sends that fall due within half a millisecond share a wake, because no CPU was free. */
+  shared_wakes: z.boolean(),
 });
 export type Schedule = z.infer<typeof scheduleSchema>;

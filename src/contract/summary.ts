@@ -21,6 +21,9 @@ export const summaryRowSchema = z.object({
   runs: count,
   /** Measured runs with the verdict valid or suspect. */
   valid_runs: count,
+  /** Runs in which the target served its load, and those in which it was overloaded or failed (M24). */
+  served_runs: count,
+  spoiled_runs: count,
   /** Planned runs without a file. */
   missing_runs: count,
   /** Number of the run that gives the figures. */
