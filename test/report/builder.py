@@ -2,10 +2,11 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from evidence import calls_of, encoded, latency, reading, role, script_of, usage
+from evidence import calls_of, encoded, latency, reading, role, script_of, spread_evenly, usage
 
 Document = dict[str, Any]
 
@@ -99,7 +100,14 @@ def result(
     *,
     allowed_us: Mapping[int, int] | None = None,
     limited_us: Mapping[int, int] | None = None,
+    failed_us: Mapping[int, int] | None = None,
+    timed_out_us: Mapping[int, int] | None = None,
+    lost_us: Mapping[int, int] | None = None,
+    unsent_us: Mapping[int, int] | None = None,
+    followed: int = 0,
     verdict: Document = verdict(),  # noqa: B008 (never changed)
+    outcome: str | None = "served",
+    outcome_text: str | None = None,
     limiter_script: Document | None = None,
     script_calls: Mapping[str, int] | None = None,
     **changes: Any,
@@ -109,7 +117,10 @@ def result(
     At the limiter layer the generator is the client, and latencies are a hundredth.
 
     Args:
-        allowed_us, limited_us: latencies in µs, with counts.
+        allowed_us, limited_us, failed_us: latencies of answers in µs, with counts.
+        timed_out_us, lost_us, unsent_us: the same of the ages of requests without an answer.
+        followed: so many of the allowed ones were answered after the window.
+        outcome: what the target did; None where that is not known. `outcome_text` explains it.
         limiter_script: `{kind, name_or_sha1}`; that of the client and its options, unless given.
         script_calls: calls by command that the store counted over the run; one an answer, unless given.
         changes: top-level fields to replace; None removes one.
@@ -123,19 +134,31 @@ def result(
         allowed_us = {typical_us: total - total // 10 - sum(tail.values()), **tail}
     if limited_us is None:
         limited_us = {typical_us * 9 // 10: total // 10}
-    admitted, limited = sum(allowed_us.values()), sum(limited_us.values())
+    failed_us, timed_out_us, lost_us = failed_us or {}, timed_out_us or {}, lost_us or {}
+    unsent_us = unsent_us or {}
+    admitted, limited = sum(allowed_us.values()) - followed, sum(limited_us.values())
+    failed, timed_out, lost = (sum(ages.values()) for ages in (failed_us, timed_out_us, lost_us))
     answered = admitted + limited
+    censored = Counter(timed_out_us) + Counter(lost_us) + Counter(unsent_us)
+    codes = ("allowed", "limited", "failed") if limiter_layer else ("200", "429", "500")
+    by_code = dict(zip(codes, (admitted, limited, failed), strict=True))
     counts = {
-        "sent": answered,
+        "sent": answered + failed + lost + timed_out + followed,
         "allowed": admitted,
         "limited": limited,
-        "failed_answers": 0,
-        "connection_errors": 0,
-        "timed_out": 0,
+        "failed_answers": failed,
+        "connection_errors": lost,
+        "timed_out": timed_out,
+        "followed": followed,
+        "after_window": {
+            "allowed": followed,
+            "limited": 0,
+            "failed_answers": 0,
+            "connection_errors": 0,
+            "timed_out": 0,
+        },
         "cut": 0,
-        "by_code": {"allowed": admitted, "limited": limited}
-        if limiter_layer
-        else {"200": admitted, "429": limited},
+        "by_code": by_code if failed else {code: by_code[code] for code in codes[:2]},
     }
     server_ids = [f"server-{number}" for number in range(1, servers + 1)]
     limiter_script = limiter_script or script_of(configured["target"])
@@ -148,8 +171,14 @@ def result(
         "window_s": window_s,
         "cpu_us": 40 * answered,
         "resident_bytes": 80_000_000,
-        "histograms": {"allowed": encoded(allowed_us), "limited": encoded(limited_us), "failed": encoded({})},
+        "histograms": {
+            "allowed": encoded(allowed_us),
+            "limited": encoded(limited_us),
+            "failed": encoded(failed_us),
+            "censored": encoded(censored),
+        },
     }
+    latency_sum = sum(us * number for each in (allowed_us, limited_us) for us, number in each.items())
     document = {
         **_identity(configured, run, CAMPAIGN),
         "status": "measured",
@@ -168,15 +197,16 @@ def result(
         },
         "duration": window_s,
         "requests": {"average": answered / window_s, "total": answered},
-        "latency": latency(allowed_us, limited_us),
+        "warmup": {"took_s": 1, "requests": requests_per_second},
+        "latency": latency(allowed_us, limited_us, censored=Counter(failed_us) + censored),
         "unsupported": [],
         "rate_limit_hits": limited,
         "cpu_usage": 61.25,
         "memory_usage": 20_000_000,
         "memory_resident": 90_000_000,
-        "errors": 0,
-        "timeouts": 0,
-        "totalErrors": 0,
+        "errors": lost,
+        "timeouts": timed_out,
+        "totalErrors": failed + lost + timed_out,
         "counts": counts,
         "generators": [generator],
         "samples": [
@@ -191,6 +221,13 @@ def result(
             }
             for second in range(1, 6)
         ],
+        "slices": {
+            "width_ms": 100,
+            "allowed": spread_evenly(admitted, 50),
+            "limited": spread_evenly(limited, 50),
+            "failed": spread_evenly(failed + lost + timed_out, 50),
+            "latency_sum_us": spread_evenly(latency_sum, 50),
+        },
         "prediction": {
             "limited_share": 0.1,
             "seen_share": limited / answered,
@@ -237,6 +274,8 @@ def result(
         },
         "limited_by": {"resource": "server loop", "text": "the server's event loop was 97 % busy"},
         "verdict": verdict,
+        "outcome": outcome,
+        "outcome_text": outcome_text,
         **changes,
     }
     if limiter_layer:

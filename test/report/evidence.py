@@ -1,7 +1,7 @@
 """The measured parts of a result: histograms, counters and readings."""
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
@@ -40,29 +40,71 @@ def encoded(counts: Mapping[int, int]) -> Document:
     }
 
 
-def latency(*outcomes: Mapping[int, int]) -> Document:
-    """Figures by nearest rank over all values, each as coarse as the histogram has it."""
-    values = sorted(value for outcome in outcomes for value, count in outcome.items() for _ in range(count))
+def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = None) -> Document:
+    """Figures by nearest rank over all values, each as coarse as the histogram has it.
+
+    Args:
+        outcomes: latencies in µs of answers, with counts.
+        censored: ages in µs of requests that failed or got no answer. A figure that they could move is null,
+            with its bounds.
+    """
+    answered = _in_order(*outcomes)
+    both = _in_order(*outcomes, censored or {})
     coarse = histogram_of({})
 
-    def at(per_mille: int) -> float:
-        rank = -(-per_mille * len(values) // 1000)
+    def at(values: list[int], rank: int) -> float | None:
+        if rank > len(values):
+            return None
         value: int = coarse.get_highest_equivalent_value(values[rank - 1])
         return value / 1000
 
+    def mean(values: list[int]) -> float:
+        return round(statistics.fmean(values) / 1000, 3)
+
+    bounds: Document = {}
+    found: Document = {}
+    for name, per_mille in _PER_MILLE.items():
+        rank = -(-per_mille * len(both) // 1000)
+        low, high = at(both, rank), at(answered, rank)
+        assert low is not None
+        same = high is not None and high - low <= max(0.05, 0.001 * high)
+        found[name] = high if same else None
+        if not same:
+            bounds[name] = {"low": low, "high": high}
+    if censored:
+        bounds |= {"average": {"low": mean(both), "high": None}, "max": {"low": both[-1] / 1000, "high": None}}
     return {
-        "average": round(statistics.fmean(values) / 1000, 3),
-        "p50": at(500),
-        "p75": at(750),
-        "p90": at(900),
-        "p95": at(950),
-        "p97_5": at(975),
-        "p99": at(990),
-        "p99_9": at(999),
-        "min": values[0] / 1000,
-        "max": values[-1] / 1000,
-        "stddev": round(statistics.pstdev(values) / 1000, 3),
+        "average": None if censored else mean(both),
+        **found,
+        "min": answered[0] / 1000,
+        "max": None if censored else both[-1] / 1000,
+        "stddev": None if censored else round(statistics.pstdev(both) / 1000, 3),
+        **({"bounds": bounds} if bounds else {}),
     }
+
+
+_PER_MILLE = {"p50": 500, "p75": 750, "p90": 900, "p95": 950, "p97_5": 975, "p99": 990, "p99_9": 999}
+
+
+def _in_order(*outcomes: Mapping[int, int]) -> list[int]:
+    return sorted(value for outcome in outcomes for value, count in outcome.items() for _ in range(count))
+
+
+def slices(allowed: Sequence[int], latency_us: int = 1000) -> Document:
+    """The slices of a window in which so many requests were allowed each 100 ms, and nothing else came."""
+    nothing = [0] * len(allowed)
+    return {
+        "width_ms": 100,
+        "allowed": list(allowed),
+        "limited": nothing,
+        "failed": nothing,
+        "latency_sum_us": [count * latency_us for count in allowed],
+    }
+
+
+def spread_evenly(total: int, parts: int) -> list[int]:
+    """So many counts that add up to `total`."""
+    return [total * (part + 1) // parts - total * part // parts for part in range(parts)]
 
 
 def usage(cpu_us: int) -> Document:

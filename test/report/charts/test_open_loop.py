@@ -39,6 +39,9 @@ def open_result(label: str, per_second: int, **changes: Document) -> Document:
         "unsent": 6,
         "achieved_per_second": 998.0,
         "lateness_ms": {"p50": 0.07, "p90": 0.1, "p99": 0.31, "max": 2.5},
+        "late_percentiles": [],
+        "gaps_ms": {"intended": 1.0, "p10": 0.9, "p50": 1.0, "p90": 1.12, "p99": 1.4, "max": 3.5},
+        "shared_wakes": False,
         **changes,
     }
     return document
