@@ -1,9 +1,10 @@
 import { sum } from "../contract/numbers.js";
-import type { ConsumerEvidence, Counts } from "../contract/result.js";
+import type { AfterWindow, ConsumerEvidence, Counts } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 
-/** Answers in throughput and latency: a rejection by the limiter is an answer, a failure is not (M1, M9). */
-export const answered = (counts: Counts): number => counts.allowed + counts.limited;
+/** Answers in throughput: a rejection by the limiter is an answer, a failure is not (M1, M9). */
+export const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited">): number =>
+  allowed + limited;
 
 /**
  * The requests that used CPU time between the drained readings around a window: those that the consumers finished, which
@@ -20,16 +21,35 @@ export function served(
   );
 }
 
-/** Requests that failed in any way. Requests cut at the end of the window are not failures. */
-export const failed = (counts: Counts): number =>
-  counts.failed_answers + counts.connection_errors + counts.timed_out;
+/** How all requests ended that were sent in the window, also those that were followed after its close (M23). */
+export function ends(counts: Counts): AfterWindow {
+  const { after_window: later } = counts;
+  return {
+    allowed: counts.allowed + later.allowed,
+    limited: counts.limited + later.limited,
+    failed_answers: counts.failed_answers + later.failed_answers,
+    connection_errors: counts.connection_errors + later.connection_errors,
+    timed_out: counts.timed_out + later.timed_out,
+  };
+}
+
+const failures = ({ failed_answers, connection_errors, timed_out }: AfterWindow): number =>
+  failed_answers + connection_errors + timed_out;
+
+/** Requests that failed in any way, also after the close of the window. */
+export const failed = (counts: Counts): number => failures(ends(counts));
 
 /** Failed of all requests that were sent, 0 to 1 (M9); undefined where none was sent. */
 export const failedShare = (counts: Counts): number | undefined =>
   counts.sent > 0 ? failed(counts) / counts.sent : undefined;
 
-/** The number of requests with a known outcome; equals `sent` when none was lost or counted twice (M8). */
-export const accounted = (counts: Counts): number => answered(counts) + failed(counts) + counts.cut;
+/** The number of requests with a known end; equals `sent` when none was lost or counted twice (M8). */
+export const accounted = (counts: Counts): number =>
+  answered(counts) + failures(counts) + counts.followed + counts.cut;
+
+/** The number of followed requests whose end is known. */
+export const followedEnds = ({ after_window }: Counts): number =>
+  answered(after_window) + failures(after_window);
 
 export function addCounts(parts: readonly Counts[]): Counts {
   const total = (pick: (counts: Counts) => number) => sum(parts.map(pick));
@@ -44,6 +64,14 @@ export function addCounts(parts: readonly Counts[]): Counts {
     failed_answers: total((counts) => counts.failed_answers),
     connection_errors: total((counts) => counts.connection_errors),
     timed_out: total((counts) => counts.timed_out),
+    followed: total((counts) => counts.followed),
+    after_window: {
+      allowed: total(({ after_window }) => after_window.allowed),
+      limited: total(({ after_window }) => after_window.limited),
+      failed_answers: total(({ after_window }) => after_window.failed_answers),
+      connection_errors: total(({ after_window }) => after_window.connection_errors),
+      timed_out: total(({ after_window }) => after_window.timed_out),
+    },
     cut: total((counts) => counts.cut),
     by_code: byCode,
   };

@@ -1,33 +1,89 @@
 import type { Histogram } from "hdr-histogram-js";
 import { MIN_SAMPLES } from "../contract/min-samples.js";
-import type { MeasuredResult } from "../contract/result.js";
+import type { Bounds, LatencyHistograms, MeasuredResult, MovableFigure } from "../contract/result.js";
+import { mergeHistograms } from "./histogram.js";
 
 type Latency = NonNullable<MeasuredResult["latency"]>;
 
+/** Shares of the requests, in thousandths: ranks stay whole numbers. */
+const PERCENTILES = { p50: 500, p75: 750, p90: 900, p95: 950, p97_5: 975, p99: 990, p99_9: 999 } as const;
+
+/** The accuracy of a recorded latency (M2): bounds that are no further apart are one figure. */
+const ACCURACY_MS = 0.05;
+const ACCURACY_SHARE = 0.001;
+
 const toMs = (us: number): number => Math.round(us) / 1000;
+
+/** The value at this nearest rank, from 1, in milliseconds. */
+const atRank = (histogram: Histogram, rank: number): number =>
+  // Half a rank lower, because the library rounds up what may be a rounding error above a whole rank.
+  toMs(histogram.getValueAtPercentile((100 * (rank - 0.5)) / histogram.totalCount));
+
+/** @param everyone answers and the ages of the other requests */
+function percentileBounds(answers: Histogram, everyone: Histogram, thousandths: number): Bounds {
+  const rank = Math.max(1, Math.ceil((thousandths * everyone.totalCount) / 1000));
+  return {
+    low: atRank(everyone, rank),
+    high: rank > answers.totalCount ? null : atRank(answers, rank),
+  };
+}
+
+/** The upper bound where both bounds are equal within the accuracy; else nothing. */
+function settled({ low, high }: Bounds): number | undefined {
+  if (high === null) return undefined;
+  return high - low <= Math.max(ACCURACY_MS, ACCURACY_SHARE * high) ? high : undefined;
+}
 
 /**
  * The latency block of a result, in milliseconds with microsecond precision.
- * @param histogram microseconds
- * @returns undefined for an empty histogram, because a missing latency is not 0 ms
+ *
+ * A request that failed, was lost, timed out or was never sent would have been answered later than its age (M23). A
+ * percentile is known if it is the same for the earliest and the latest moment: these answers at their ages, or never.
+ * Else it is null, between these two bounds. See Klein and Moeschberger, "Survival Analysis" (2003), chapter 3, on
+ * right-censored data.
+ * @param parts the histograms of all workers or generators
+ * @returns undefined without an answer, because a missing latency is not 0 ms
  */
-export function latencyBlock(histogram: Histogram): Latency | undefined {
-  if (histogram.totalCount === 0) return undefined;
-  const at = (percentile: number) => toMs(histogram.getValueAtPercentile(percentile));
-  return {
-    average: toMs(histogram.mean),
-    p50: at(50),
-    p75: at(75),
-    p90: at(90),
-    p95: at(95),
-    p97_5: at(97.5),
-    p99: at(99),
-    p99_9: at(99.9),
-    min: toMs(histogram.minNonZeroValue),
-    max: toMs(histogram.maxValue),
-    stddev: toMs(histogram.stdDeviation),
+export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | undefined {
+  const answers = mergeHistograms(parts.flatMap(({ allowed, limited }) => [allowed, limited]));
+  if (answers.totalCount === 0) return undefined;
+  const others = parts.flatMap(({ failed, censored }) => [failed, censored]);
+  const everyone = mergeHistograms([
+    ...parts.flatMap(({ allowed, limited }) => [allowed, limited]),
+    ...others,
+  ]);
+  const complete = everyone.totalCount === answers.totalCount;
+  const bounds: Partial<Record<MovableFigure, Bounds>> = {};
+  const figure = (name: MovableFigure, between: Bounds): number | null => {
+    const value = settled(between);
+    if (value !== undefined) return value;
+    bounds[name] = between;
+    return null;
   };
+  const percentile = (name: keyof typeof PERCENTILES) =>
+    figure(name, percentileBounds(answers, everyone, PERCENTILES[name]));
+  /** Of a figure that any single request can move. */
+  const ofAll = (name: "average" | "max", us: number) =>
+    figure(name, { low: toMs(us), high: complete ? toMs(us) : null });
+  const block = {
+    average: ofAll("average", everyone.mean),
+    p50: percentile("p50"),
+    p75: percentile("p75"),
+    p90: percentile("p90"),
+    p95: percentile("p95"),
+    p97_5: percentile("p97_5"),
+    p99: percentile("p99"),
+    p99_9: percentile("p99_9"),
+    min: toMs(answers.minNonZeroValue),
+    max: ofAll("max", everyone.maxValue),
+    stddev: complete ? toMs(answers.stdDeviation) : null,
+  };
+  return Object.keys(bounds).length > 0 ? { ...block, bounds } : block;
 }
+
+/** A figure, or the least that it can be. */
+export const atLeast = (latency: Latency, name: MovableFigure): number =>
+  latency[name] ?? latency.bounds?.[name]?.low ?? 0;
 
 /** The percentiles with too few samples. @param samples answers in the histogram */
 export function unsupportedPercentiles(samples: number): string[] {

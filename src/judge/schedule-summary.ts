@@ -1,44 +1,77 @@
 import type { Load } from "../contract/configuration.js";
-import { rounded } from "../contract/numbers.js";
-import type { GeneratorPart } from "../contract/result.js";
+import { rounded, sum } from "../contract/numbers.js";
+import type { GeneratorPart, MeasuredResult } from "../contract/result.js";
 import type { Schedule } from "../contract/schedule.js";
 import { decodeHistogram, encodeHistogram, mergeHistograms } from "./histogram.js";
+import { atLeast } from "./latency.js";
 
 type PartSchedule = NonNullable<GeneratorPart["schedule"]>;
 
+/** From this share of a latency percentile on lateness is a part of it worth naming. */
+const LATE_SHARE = 0.1;
+
 /** Adds up several shares of one schedule. */
 export function addSchedules(parts: readonly PartSchedule[]): PartSchedule {
-  const sum = (pick: (part: PartSchedule) => number) => parts.reduce((total, part) => total + pick(part), 0);
+  const total = (pick: (part: PartSchedule) => number) => sum(parts.map(pick));
   return {
-    offered: sum((part) => part.offered),
-    sent: sum((part) => part.sent),
-    late: sum((part) => part.late),
-    blocked: sum((part) => part.blocked),
-    dropped: sum((part) => part.dropped),
-    unsent: sum((part) => part.unsent),
+    offered: total((part) => part.offered),
+    sent: total((part) => part.sent),
+    late: total((part) => part.late),
+    blocked: total((part) => part.blocked),
+    dropped: total((part) => part.dropped),
+    unsent: total((part) => part.unsent),
     lateness: encodeHistogram(mergeHistograms(parts.map(({ lateness }) => lateness))),
+    gaps: encodeHistogram(mergeHistograms(parts.map(({ gaps }) => gaps))),
+    shared_wakes: parts.some(({ shared_wakes }) => shared_wakes),
   };
 }
 
-/**
- * How well a schedule was kept.
- * @param window_s measured seconds
- */
+/** What a schedule is judged by besides its own counts. */
+interface ScheduleRun {
+  /** Measured seconds. */
+  window_s: number;
+  /** Threads that share the rate evenly. */
+  workers: number;
+  /** The latency block of the run; absent without an answer. */
+  latency?: MeasuredResult["latency"];
+}
+
+const ms = (us: number): number => Math.round(us) / 1000;
+
+/** How well a schedule was kept. */
 export function scheduleOf(
   { rate_per_second, arrivals }: Pick<Extract<Load, { model: "open" }>, "rate_per_second" | "arrivals">,
-  { lateness, ...counts }: PartSchedule,
-  window_s: number,
+  { lateness, gaps, ...schedule }: PartSchedule,
+  { window_s, workers, latency }: ScheduleRun,
 ): Schedule {
-  const histogram = decodeHistogram(lateness);
-  const ms = (us: number) => Math.round(us) / 1000;
-  const at = (percentile: number) => ms(histogram.getValueAtPercentile(percentile));
+  const late = decodeHistogram(lateness);
+  const lateAt = (percentile: number) => ms(late.getValueAtPercentile(percentile));
+  const between = decodeHistogram(gaps);
+  const gapAt = (percentile: number) => ms(between.getValueAtPercentile(percentile));
+  const lateness_ms = { p50: lateAt(50), p90: lateAt(90), p99: lateAt(99), max: ms(late.maxValue) };
   return {
     rate_per_second,
     arrivals,
-    ...counts,
-    achieved_per_second: rounded(counts.sent / window_s, 3),
-    ...(counts.sent > 0
-      ? { lateness_ms: { p50: at(50), p90: at(90), p99: at(99), max: ms(histogram.maxValue) } }
+    ...schedule,
+    achieved_per_second: rounded(schedule.sent / window_s, 3),
+    ...(late.totalCount > 0 ? { lateness_ms } : {}),
+    late_percentiles:
+      latency && late.totalCount > 0
+        ? (["p50", "p90", "p99"] as const).filter(
+            (name) => lateness_ms[name] > LATE_SHARE * atLeast(latency, name),
+          )
+        : [],
+    ...(between.totalCount > 0
+      ? {
+          gaps_ms: {
+            intended: rounded((1000 * workers) / rate_per_second, 6),
+            p10: gapAt(10),
+            p50: gapAt(50),
+            p90: gapAt(90),
+            p99: gapAt(99),
+            max: ms(between.maxValue),
+          },
+        }
       : {}),
   };
 }

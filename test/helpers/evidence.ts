@@ -1,5 +1,11 @@
 import { type Configuration, configurationHash } from "../../src/contract/configuration.js";
-import type { ConsumerEvidence, Counts, GeneratorPart, RoleResources } from "../../src/contract/result.js";
+import type {
+  ConsumerEvidence,
+  Counts,
+  GeneratorPart,
+  RoleResources,
+  Slices,
+} from "../../src/contract/result.js";
 import type { MeasuredKind } from "../../src/contract/role.js";
 import type { Usage } from "../../src/contract/server-api.js";
 import type { StoreReading } from "../../src/contract/store.js";
@@ -9,8 +15,9 @@ import { latencyBlock } from "../../src/judge/latency.js";
 
 const ALLOWED = 9_000;
 const LIMITED = 1_000;
-const CUT = 5;
-const SENT = ALLOWED + LIMITED + CUT;
+/** In flight when the window closed; all of them were answered. */
+const FOLLOWED = { allowed: 4, limited: 1 };
+const SENT = ALLOWED + LIMITED + FOLLOWED.allowed + FOLLOWED.limited;
 const WARMUP = 2_000;
 const CONNECTIONS = 10;
 const DURATION_S = 5;
@@ -51,7 +58,9 @@ const counts: Counts = {
   failed_answers: 0,
   connection_errors: 0,
   timed_out: 0,
-  cut: CUT,
+  followed: FOLLOWED.allowed + FOLLOWED.limited,
+  after_window: { ...FOLLOWED, failed_answers: 0, connection_errors: 0, timed_out: 0 },
+  cut: 0,
   by_code: { "200": ALLOWED, "429": LIMITED },
 };
 
@@ -100,7 +109,12 @@ const part = (): GeneratorPart => ({
   window_s: DURATION_S,
   cpu_us: 1_000_000,
   resident_bytes: 90_000_000,
-  histograms: { allowed: histogramOf(ALLOWED), limited: histogramOf(LIMITED), failed: histogramOf(0) },
+  histograms: {
+    allowed: histogramOf(ALLOWED + FOLLOWED.allowed),
+    limited: histogramOf(LIMITED + FOLLOWED.limited),
+    failed: histogramOf(0),
+    censored: histogramOf(0),
+  },
 });
 
 /** Consumes of the whole life of the server in the valid evidence: warm-up and window. */
@@ -129,10 +143,23 @@ const consumer = (): ConsumerEvidence => ({
   }),
 });
 
+/** What the slices of a window of constant speed count. */
+export function steadySlices(): Slices {
+  const count = 10 * DURATION_S;
+  const each = (total: number): number[] => Array.from({ length: count }, () => total / count);
+  return {
+    width_ms: 100,
+    allowed: each(ALLOWED),
+    limited: each(LIMITED),
+    failed: each(0),
+    latency_sum_us: each((ALLOWED + LIMITED) * LATENCY_US),
+  };
+}
+
 /** A run of our own server on a store to which no rule objects. Each call gives a copy that may be spoilt. */
 export function validEvidence(): ValidRun {
   const generator = part();
-  const latency = latencyBlock(mergeHistograms([generator.histograms.allowed, generator.histograms.limited]));
+  const latency = latencyBlock([generator.histograms]);
   return structuredClone({
     schema: "ratelimit-bench/result" as const,
     schema_version: 2 as const,
@@ -160,6 +187,12 @@ export function validEvidence(): ValidRun {
     },
     duration: DURATION_S,
     requests: { average: (ALLOWED + LIMITED) / DURATION_S, total: ALLOWED + LIMITED },
+    warmup: { took_s: 1, requests: WARMUP },
+    readings: {
+      at_start: "in time" as const,
+      at_window_open: "in time" as const,
+      at_end: "in time" as const,
+    },
     ...(latency ? { latency } : {}),
     unsupported: ["p99_9"],
     rate_limit_hits: LIMITED,
@@ -172,6 +205,7 @@ export function validEvidence(): ValidRun {
     counts,
     generators: [generator],
     samples: [],
+    slices: steadySlices(),
     prediction: { limited_share: 0.1, seen_share: 0.1, tolerance: 0.01, basis: "traffic" as const },
     consumers: [consumer()],
     calls_per_request: 1,
@@ -232,12 +266,12 @@ export function limiterLayerEvidence(): ValidRun {
     ...run,
     configuration: { ...configuration, layer: "limiter", servers: 0, workload: { id: "none" } },
     request: { ...run.request, layer: "limiter", urls: [], workload: "none" },
-    consumers: [{ ...serverOf(run), id: "generator-1", workloads: [], preload_consumes: 0 }],
+    consumers: [{ ...serverOf(run), id: "generator-1", workloads: [] }],
     resources,
   };
 }
 
-/** Adds requests that failed, everywhere where they are counted. */
+/** Adds requests that failed in the window, everywhere where they are counted. */
 export function addFailures(
   run: ValidRun,
   kind: "failed_answers" | "connection_errors" | "timed_out",
@@ -247,5 +281,12 @@ export function addFailures(
     counts[kind] += count;
     counts.sent += count;
   }
+  const { histograms } = generatorOf(run);
+  const kept = kind === "failed_answers" ? "failed" : "censored";
+  const all = mergeHistograms([histograms[kept], histogramOf(count)]);
+  histograms[kept] = encodeHistogram(all);
+  run.slices.failed[0] = (run.slices.failed[0] ?? 0) + count;
+  const latency = latencyBlock([histograms]);
+  if (latency) run.latency = latency;
   serverOf(run).at_end.requests += count;
 }

@@ -1,0 +1,44 @@
+import type { MeasuredResult, OutcomeStatus, Verdict } from "../contract/result.js";
+import { ends } from "./counts.js";
+import type { Evidence } from "./evidence.js";
+import { isOverloaded, overloadText } from "./overload.js";
+
+/** With a larger share of failures the target did not serve its load (M9). */
+const MAX_FAILED_SHARE = 0.001;
+
+export interface TargetOutcome {
+  outcome?: OutcomeStatus;
+  outcome_text?: string;
+}
+
+const percentOf = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(2)} %`;
+
+/** Only an offered rate that the target itself kept from being sent leaves its outcome known (M5, M24). */
+function isKnown({ schedule }: Evidence, { reasons }: Verdict): boolean {
+  const broken = reasons.filter(({ severity }) => severity === "invalid");
+  return broken.every(({ rule }) => rule === "M5" && schedule !== undefined && isOverloaded(schedule));
+}
+
+/**
+ * What the target did with the load (M24): served it, could not keep up with the offered rate, or failed. Nothing is known
+ * about it where the measurement is broken.
+ */
+export function outcomeOf(evidence: Evidence, verdict: MeasuredResult["verdict"]): TargetOutcome {
+  const { counts, schedule } = evidence;
+  if (counts.sent === 0 || !isKnown(evidence, verdict)) return {};
+  const { failed_answers, connection_errors, timed_out } = ends(counts);
+  const failed = (count: number, kinds: string): TargetOutcome => ({
+    outcome: "failed",
+    outcome_text: `${percentOf(count, counts.sent)} of ${counts.sent} requests failed, more than 0.1 % (${kinds})`,
+  });
+  const broken = failed_answers + connection_errors;
+  const timedOut = `${timed_out} time-outs`;
+  if (broken > MAX_FAILED_SHARE * counts.sent) {
+    const kinds = [`${failed_answers} failed answers`, `${connection_errors} connection errors`, timedOut];
+    return failed(broken + timed_out, kinds.join(", "));
+  }
+  if (schedule && isOverloaded(schedule))
+    return { outcome: "overloaded", outcome_text: overloadText(evidence, schedule) };
+  if (timed_out > MAX_FAILED_SHARE * counts.sent) return failed(timed_out, timedOut);
+  return { outcome: "served" };
+}

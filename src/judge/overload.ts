@@ -1,0 +1,24 @@
+import type { Schedule } from "../contract/schedule.js";
+import type { Evidence } from "./evidence.js";
+
+/** Allowed share of sends that are missing (M5). */
+const RATE_TOLERANCE = 0.01;
+/** From this share of blocked sends on the target is the cause, not the generator. */
+const BLOCKED_SHARE = 0.01;
+
+const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
+
+/** Whether more than one in a hundred of the offered sends is missing. */
+export const isRateMissed = ({ offered, sent }: Schedule): boolean =>
+  offered > 0 && 1 - sent / offered > RATE_TOLERANCE;
+
+/** Whether the offered rate was missed because the target kept the connections busy. */
+export const isOverloaded = (schedule: Schedule): boolean =>
+  isRateMissed(schedule) && schedule.blocked / schedule.offered >= BLOCKED_SHARE;
+
+/** The figures of an overloaded target. */
+export function overloadText({ request, requests }: Evidence, schedule: Schedule): string {
+  const { offered, blocked, rate_per_second } = schedule;
+  const busy = `all ${request.load.connections} connections were busy for ${percent(blocked, offered)} of the sends`;
+  return `${rate_per_second}/s were offered, ${requests.average.toFixed(0)}/s answered, and ${busy}`;
+}
