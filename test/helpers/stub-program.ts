@@ -8,13 +8,21 @@ import type { AddressInfo } from "node:net";
 export interface StubBehaviour {
   /** Microseconds until the answer, exactly, by a busy loop. */
   delay_us?: number;
-  /** Every n-th request gets 503 / is cut in the middle of its answer / gets no answer / gets 429. */
+  /**
+   * Every n-th request gets 503 / is cut in the middle of its answer / gets no answer / gets 429 / is answered `stalled_ms`
+   * later. By their number, not by chance: the shares are exact, and the same in every run.
+   */
   fail?: number;
   cut?: number;
   hang?: number;
   limit?: number;
+  stall?: number;
+  stalled_ms?: number;
   /** Milliseconds until the answer, by a timer, so that many requests can wait at once. */
   delay_ms?: number;
+  /** From the first request on, `delay_ms` falls linearly from so many times its value to its value, in `ramp_s`. */
+  ramp_from?: number;
+  ramp_s?: number;
   /** Once a second the server does nothing for this many milliseconds. */
   stall_ms?: number;
   /** Number of requests that are served at once, each for `slot_ms`; 20 slots of 20 ms are 1000/s. */
@@ -24,7 +32,7 @@ export interface StubBehaviour {
 
 const behaviour = JSON.parse(process.argv[2] ?? "{}") as StubBehaviour;
 const connections = new Set<unknown>();
-const done = { asked: 0, answered: 0, failed: 0, cut: 0, hung: 0, limited: 0 };
+const done = { asked: 0, answered: 0, failed: 0, cut: 0, hung: 0, limited: 0, stalled: 0 };
 const BODY = JSON.stringify({ text: "x".repeat(100) });
 
 /** @param turn which request it is, from 1 */
@@ -42,10 +50,17 @@ function answer(response: ServerResponse, turn: number): void {
   } else if (isTurn(behaviour.limit)) {
     done.limited++;
     response.writeHead(429).end(BODY);
+  } else if (isTurn(behaviour.stall)) {
+    done.stalled++;
+    setTimeout(admit, behaviour.stalled_ms ?? 0, response);
   } else {
-    done.answered++;
-    response.writeHead(200, { "content-type": "application/json" }).end(BODY);
+    admit(response);
   }
+}
+
+function admit(response: ServerResponse): void {
+  done.answered++;
+  response.writeHead(200, { "content-type": "application/json" }).end(BODY);
 }
 
 function afterUs(delay: number, then: () => void): void {
@@ -68,6 +83,21 @@ function waitInLine(slot_ms: number): number {
   return served - now;
 }
 
+let rampBeganMs: number | undefined;
+
+/** How many times its final value the delay is now. */
+function rampFactor(): number {
+  const { ramp_from = 1, ramp_s = 1 } = behaviour;
+  rampBeganMs ??= nowMs();
+  return 1 + (ramp_from - 1) * Math.max(0, 1 - (nowMs() - rampBeganMs) / (1000 * ramp_s));
+}
+
+/** Milliseconds until the answer; undefined where no timer is needed. */
+function waitMs(): number | undefined {
+  if (freeAt.length > 0) return waitInLine(behaviour.slot_ms ?? 0);
+  return behaviour.delay_ms === undefined ? undefined : behaviour.delay_ms * rampFactor();
+}
+
 function stall(ms: number): void {
   const until = nowMs() + ms;
   while (nowMs() < until);
@@ -81,7 +111,7 @@ const server = createServer((request, response) => {
   if (pathname !== "/light") return void response.writeHead(404).end("no such page");
   connections.add(request.socket);
   const turn = ++done.asked;
-  const wait = freeAt.length > 0 ? waitInLine(behaviour.slot_ms ?? 0) : behaviour.delay_ms;
+  const wait = waitMs();
   if (wait !== undefined) setTimeout(answer, wait, response, turn);
   else if (behaviour.delay_us) afterUs(behaviour.delay_us, () => answer(response, turn));
   else answer(response, turn);

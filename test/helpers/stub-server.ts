@@ -7,7 +7,7 @@ import { ROOT } from "./programs.js";
 import type { StubBehaviour } from "./stub-program.js";
 
 export type StubCounts = Record<
-  "asked" | "answered" | "failed" | "cut" | "hung" | "limited" | "connections",
+  "asked" | "answered" | "failed" | "cut" | "hung" | "limited" | "stalled" | "connections",
   number
 >;
 

@@ -1,0 +1,82 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { MeasuredResult } from "../../../src/contract/result.js";
+import { build, generate } from "../../helpers/programs.js";
+import { TestServer } from "../../helpers/server.js";
+import { TestStore } from "../../helpers/store.js";
+
+beforeAll(build);
+
+const PAUSE_MS = 2_000;
+const WINDOW_S = 6;
+
+/** A window through the real server, whose real store stands still for two seconds in the middle. */
+async function pausedWindow(load: Readonly<Record<string, string>>) {
+  const store = await TestStore.start();
+  onTestFinished(() => store.stop());
+  const server = await TestServer.start({ MODE: "iovalkey@valkey", VALKEY_PORT: String(store.port) });
+  onTestFinished(async () => void (await server.stop()));
+  const running = generate({
+    TARGET_URL: server.url,
+    DURATION: String(WINDOW_S),
+    WARMUP: "1",
+    TIMEOUT: "5",
+    ...load,
+  });
+  await expect.poll(() => running.stderr(), { timeout: 60_000 }).toContain('"second"');
+  await delay(1_000);
+  const began = performance.now();
+  store.pause();
+  await delay(PAUSE_MS);
+  store.resume();
+  const pausedMs = performance.now() - began;
+  const { code, stdout, stderr } = await running.ended;
+  expect(code, stderr).toBe(0);
+  const result = JSON.parse(stdout) as MeasuredResult;
+  const { counts, totalErrors } = result;
+  expect(counts.cut).toBe(0);
+  expect(totalErrors).toBe(0);
+  expect(counts.sent).toBe(counts.allowed + counts.limited + counts.followed);
+  // Nothing was lost, so that every figure is known.
+  expect(result.latency?.bounds).toBeUndefined();
+  expect(result.outcome).toBe("served");
+  return { result, pausedMs };
+}
+
+/** Answers in the 100 ms slices without any in between: how many slices in a row had none. */
+function longestSilence({ slices }: MeasuredResult): number {
+  let longest = 0;
+  let current = 0;
+  slices.allowed.forEach((allowed, slice) => {
+    current = allowed + (slices.limited[slice] ?? 0) > 0 ? 0 : current + 1;
+    longest = Math.max(longest, current);
+  });
+  return longest;
+}
+
+describe("a real store that stands still for two seconds", () => {
+  test("in an open loop: all requests that fell due meanwhile are in the tail", async () => {
+    const { result, pausedMs } = await pausedWindow({ RATE: "300", CONNECTIONS: "1000" });
+    const { latency, schedule } = result;
+    expect(schedule).toMatchObject({ offered: 300 * WINDOW_S, dropped: 0, unsent: 0 });
+    // A third of the requests fell due in the pause, evenly: a quarter of all waited longer than a quarter of it.
+    expect(latency?.p75).toBeGreaterThan(pausedMs / 8);
+    expect(latency?.p99).toBeGreaterThan(0.85 * pausedMs);
+    expect(latency?.max).toBeGreaterThan(0.97 * pausedMs);
+    expect(longestSilence(result)).toBeGreaterThan(0.9 * (PAUSE_MS / 100) - 1);
+  });
+
+  test("in a closed loop: as many as there are connections", async () => {
+    const { result, pausedMs } = await pausedWindow({ CONNECTIONS: "8" });
+    const { latency, slices, counts } = result;
+    expect(latency?.max).toBeGreaterThan(0.97 * pausedMs);
+    // Each connection waited once for the pause. Their sum stands out in one slice, and nowhere else.
+    const sums = [...slices.latency_sum_us].sort((a, b) => b - a);
+    expect(sums[0]).toBeGreaterThan(8 * 0.9 * 1000 * pausedMs);
+    expect(sums[1]).toBeLessThan(8 * 0.5 * 1000 * pausedMs);
+    expect(counts.followed).toBeLessThanOrEqual(8);
+    // Eight of thousands: the p99 does not show them, which is why a closed loop measures capacity only (M4).
+    expect(latency?.p99).toBeLessThan(pausedMs / 2);
+    expect(longestSilence(result)).toBeGreaterThan(0.9 * (PAUSE_MS / 100) - 1);
+  });
+});
