@@ -70,10 +70,10 @@ describe("a real store that stands still for two seconds", () => {
     const { result, pausedMs } = await pausedWindow({ CONNECTIONS: "8" });
     const { latency, slices, counts } = result;
     expect(latency?.max).toBeGreaterThan(0.97 * pausedMs);
-    // Each connection waited once for the pause. Their sum stands out in one slice, and nowhere else.
-    const sums = [...slices.latency_sum_us].sort((a, b) => b - a);
-    expect(sums[0]).toBeGreaterThan(8 * 0.9 * 1000 * pausedMs);
-    expect(sums[1]).toBeLessThan(8 * 0.5 * 1000 * pausedMs);
+    // Each connection waited once for the pause. Their answers came at once, in one slice or in two neighbours.
+    const [first = 0, second = 0, third] = slices.latency_sum_us.toSorted((a, b) => b - a);
+    expect(first + second).toBeGreaterThan(8 * 0.9 * 1000 * pausedMs);
+    expect(third).toBeLessThan(1000 * pausedMs);
     expect(counts.followed).toBeLessThanOrEqual(8);
     // Eight of thousands: the p99 does not show them, which is why a closed loop measures capacity only (M4).
     expect(latency?.p99).toBeLessThan(pausedMs / 2);

@@ -58,7 +58,7 @@ function boundsOf({ result: { latency } }: Measured, figure: MovableFigure): Bou
 }
 
 /** The value of a figure that must have one. */
-function valueOf({ result: { latency } }: Measured, figure: MovableFigure): number {
+function figureOf({ result: { latency } }: Measured, figure: MovableFigure): number {
   const value = latency?.[figure];
   if (typeof value !== "number") throw new Error(`no ${figure}: ${JSON.stringify(latency)}`);
   return value;
@@ -79,7 +79,7 @@ describe.each([
     [plain, stalling, timingOut, silent, failing] = await Promise.all([
       measure({ delay_ms: DELAY_MS }, load),
       // A little more than 1 %, so that the p99 is one of them.
-      measure({ delay_ms: DELAY_MS, stall: 90, stalled_ms: STALLED_MS }, { ...load, TIMEOUT: "4" }),
+      measure({ delay_ms: DELAY_MS, stall: 85, stalled_ms: STALLED_MS }, { ...load, TIMEOUT: "4" }),
       measure({ delay_ms: DELAY_MS, hang: 200 }, load),
       measure({ delay_ms: 2 * DELAY_MS, hang: 80 }, heavyLoad),
       measure({ delay_ms: DELAY_MS, fail: 50 }, load),
@@ -96,15 +96,15 @@ describe.each([
     expect(outcome).toBe("served");
   });
 
-  test("1.1 % stalled past the window: followed into the tail, and not into the throughput", () => {
+  test("1.2 % stalled past the window: followed into the tail, and not into the throughput", () => {
     expectAccounted(stalling);
     const { counts, outcome } = stalling.result;
     expect(stalling.done.stalled).toBeGreaterThan(10);
     expect(counts.after_window.allowed).toBeGreaterThanOrEqual(stalling.done.stalled);
     expect(counts.allowed + counts.after_window.allowed).toBe(stalling.done.answered);
-    expect(valueOf(stalling, "p99")).toBeGreaterThanOrEqual(STALLED_MS);
-    expect(valueOf(stalling, "p99")).toBeGreaterThan(valueOf(plain, "p99"));
-    expect(valueOf(stalling, "p99_9")).toBeGreaterThan(valueOf(plain, "p99_9"));
+    expect(figureOf(stalling, "p99")).toBeGreaterThanOrEqual(STALLED_MS);
+    expect(figureOf(stalling, "p99")).toBeGreaterThan(figureOf(plain, "p99"));
+    expect(figureOf(stalling, "p99_9")).toBeGreaterThan(figureOf(plain, "p99_9"));
     // They were late, but all of them were served.
     expect(outcome).toBe("served");
   });
@@ -114,16 +114,16 @@ describe.each([
     const { counts } = timingOut.result;
     expect(counts.timed_out + counts.after_window.timed_out).toBe(timingOut.done.hung);
     expect(timingOut.done.hung).toBeGreaterThan(5);
-    expect(valueOf(timingOut, "p99")).toBeGreaterThanOrEqual(DELAY_MS);
+    expect(figureOf(timingOut, "p99")).toBeGreaterThanOrEqual(DELAY_MS);
     const { low, high } = boundsOf(timingOut, "p99_9");
     expect(high).toBeNull();
-    expect(low).toBeGreaterThan(valueOf(timingOut, "p99"));
+    expect(low).toBeGreaterThan(figureOf(timingOut, "p99"));
     // No request was given up before the time-out.
     expect(low).toBeGreaterThanOrEqual(0.99 * 1000 * TIMEOUT_S);
     expect(boundsOf(timingOut, "max").high).toBeNull();
     if (loop !== "open") return;
     expect(missReason(timingOut.result, parseThresholds("--slo", "p99<60s"))).toBe("");
-    expect(missReason(timingOut.result, parseThresholds("--slo", "p99.9<60s"))).toContain("p99.9");
+    expect(missReason(timingOut.result, parseThresholds("--slo", "p99.9<60s"))).toMatch(/p99[._]9/);
   });
 
   test("1.25 % never answered at 400 connections: no p99, and outcome failed", () => {
@@ -145,7 +145,6 @@ describe.each([
     const { counts, outcome, verdict, latency } = failing.result;
     expect(counts.failed_answers + counts.after_window.failed_answers).toBe(failing.done.failed);
     expect(boundsOf(failing, "p99").high).toBeNull();
-    expect(latency?.p90).not.toBeNull();
     expect(latency?.stddev).toBeNull();
     expect(outcome).toBe("failed");
     expect(verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
