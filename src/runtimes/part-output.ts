@@ -27,8 +27,12 @@ export class PartOutput {
     });
   }
 
-  /** Calls `listener` for each line of standard error from now on. */
+  /**
+   * Calls `listener` for each line of standard error. The lines so far come first: a part may print while it is still
+   * being registered.
+   */
   onLine(listener: (line: string) => void): void {
+    for (const line of this.#lines) listener(line);
     this.#listeners.push(listener);
   }
 

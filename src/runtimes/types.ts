@@ -44,6 +44,8 @@ export interface Part {
   caps?: Caps;
   /** It answers lines of its standard input and ends when the input ends. It is not measured. */
   interactive?: boolean;
+  /** Lines can be written to its standard input. It is measured like any other part. */
+  takesInput?: boolean;
   arguments(allocation: PartAllocation): readonly string[];
   environment(allocation: PartAllocation): Readonly<Record<string, string>>;
   /** Working folder: the project's package, or the part's own folder. */
@@ -83,12 +85,14 @@ export interface RunningPart {
   exited: Promise<Exit>;
   /** The caps that the engine reports as applied; absent where none can be applied. */
   caps?: Caps;
-  /** Calls `listener` for each line on standard error from now on. */
+  /** Calls `listener` for each line on standard error: first for the last lines so far, then for each new one. */
   onLine(listener: (line: string) => void): void;
   /** All of standard output; resolves when the part has ended. */
   output(): Promise<string>;
   /** Interactive parts only: writes a line and resolves with the answer, or with undefined when the part ends. */
   ask?(line: string): Promise<string | undefined>;
+  /** Parts that take input only: writes a line. Does nothing once the part has ended. */
+  write?(line: string): void;
   /** The last lines of both outputs, for messages and logs. */
   lastLines(): readonly string[];
   /** Whether it runs on this machine's CPUs, not in a virtual machine or on another host. */

@@ -155,8 +155,6 @@ export interface LimiterFacts {
   version?: string;
   /** The script that decides; absent for a limiter without a script. */
   script?: LimiterScript;
-  /** Consumes that loading the scripts took, as the store counts them; absent where it is not known. */
-  preloadConsumes?: number;
 }
 
 export interface LimiterPair extends LimiterFacts {

@@ -27,8 +27,6 @@ export interface LimiterReport {
   versions: { client?: string; limiter?: string; store?: string };
   client_settings: ClientSettings;
   limiter_script?: LimiterScript;
-  /** Absent where it is not known. */
-  preload_consumes?: number;
   /** Calls of the channels since the driver was opened, and those that are not finished. */
   requests: number;
   in_flight: number;

@@ -53,7 +53,6 @@ export async function generatorAsConsumer(
   const workers = await readWorkers();
   const [first] = workers;
   if (!first) throw new Error("a worker reported nothing");
-  const preload = workers.flatMap(({ preload_consumes }) => preload_consumes ?? []);
   const limits = first.consumes && spec.limits;
   return {
     kind: "generator",
@@ -66,7 +65,6 @@ export async function generatorAsConsumer(
         ...(first.limiter_script ? { limiter_script: first.limiter_script } : {}),
         client_settings: first.client_settings,
         ...(plugins.length > 0 ? { plugins: [...plugins] } : {}),
-        ...(preload.length === workers.length ? { preload_consumes: sum(preload) } : {}),
       },
     ],
     versions: first.versions,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { rounded } from "../../contract/numbers.js";
 import type { HostLoad, RoleResources } from "../../contract/result.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
@@ -7,6 +8,8 @@ import { type HostCpu, hostLoadOf, readHostCpu } from "../host/cpu-time.js";
 import type { RunningRole } from "./part-supervisor.js";
 
 const PERIOD_MS = 1000;
+/** A part whose counters cannot be read within this time must not hold up the run. */
+const READ_TIMEOUT_MS = 10_000;
 
 interface Reading extends PartCounters {
   at_ms: number;
@@ -25,6 +28,21 @@ interface EndReading {
 function harnessCpuUs(): number {
   const { user, system } = process.cpuUsage();
   return user + system;
+}
+
+/** @throws Error when it takes too long */
+async function inTime<Value>(reading: Promise<Value>): Promise<Value> {
+  const late = new AbortController();
+  try {
+    return await Promise.race([
+      reading,
+      sleep(READ_TIMEOUT_MS, undefined, { signal: late.signal }).then(() => {
+        throw new Error(`no answer within ${READ_TIMEOUT_MS / 1000} s`);
+      }),
+    ]);
+  } finally {
+    late.abort();
+  }
 }
 
 /** Throttling and network traffic between two readings, where the runtime counts them. */
@@ -89,16 +107,21 @@ export class CounterWatch {
     this.#readHost = readHost;
   }
 
-  start(): void {
+  /** Resolves when the counters are read. */
+  start(): Promise<void> {
     this.#readEnd();
     this.#timer = setInterval(() => this.#enqueue(() => this.#readParts()), PERIOD_MS);
+    return this.#pending;
   }
 
-  stop(): void {
-    if (this.#timer === undefined) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#readEnd();
+  /** Resolves when the counters are read. */
+  stop(): Promise<void> {
+    if (this.#timer !== undefined) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      this.#readEnd();
+    }
+    return this.#pending;
   }
 
   /** One line for each reading that failed. */
@@ -187,7 +210,7 @@ export class CounterWatch {
         this.#readParts(),
         Promise.all(
           this.#roles.map(
-            async ({ id, part }) => [id, await part.runDelays().catch(() => undefined)] as const,
+            async ({ id, part }) => [id, await inTime(part.runDelays()).catch(() => undefined)] as const,
           ),
         ),
       ]);
@@ -202,7 +225,7 @@ export class CounterWatch {
     await Promise.all(
       this.#roles.map(async ({ id, part }) => {
         try {
-          const counters = await part.counters();
+          const counters = await inTime(part.counters());
           const readings = this.#readings.get(id) ?? [];
           readings.push({ ...counters, at_ms: performance.now() });
           this.#readings.set(id, readings);

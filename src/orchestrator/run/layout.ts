@@ -1,4 +1,4 @@
-import type { Configuration, KindCaps } from "../../contract/configuration.js";
+import type { Configuration, KindCaps, Warmup } from "../../contract/configuration.js";
 import type { Node } from "../../contract/env.js";
 import { encodePlugins } from "../../contract/plugins.js";
 import { SERVE } from "../../contract/probe-env.js";
@@ -24,7 +24,7 @@ export interface RunSettings {
   runNonce: string;
   /** Of the traffic; the same for all configurations of a round, so that they get the same requests. */
   seed: number;
-  warmupS: number;
+  warmupS: Warmup;
   workers: number;
   /** As requested; the runtime applies what it can. */
   caps: KindCaps;
@@ -145,6 +145,7 @@ const generatorRole = (settings: RunSettings, dependsOn: readonly string[], spec
   part: (places) => ({
     role: GENERATOR,
     ...ownProgram("loadtest", "benchmark"),
+    takesInput: true,
     ...capsFor(settings, "generator"),
     environment: (allocation) => environmentOf(specs.forGenerator(places, allocation), settings),
   }),
@@ -216,6 +217,7 @@ class RunSpecs {
           return { id, url: `http://${host}:${port}`, run_nonce: this.nonceOf(id) };
         }),
         progress: "json",
+        waits_for_readings: true,
       },
     };
   }

@@ -10,6 +10,7 @@ import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
 import { parseJson } from "../files/json.js";
 import type { Lease } from "../ownership/lease.js";
 import { CounterWatch } from "./counters.js";
+import { DrainedReadings } from "./drained-readings.js";
 import { layoutOf, type RunSettings } from "./layout.js";
 import { PartFailed, PartSupervisor, type RunningRole } from "./part-supervisor.js";
 import { storeOf } from "./store.js";
@@ -76,16 +77,15 @@ class RunExecution {
     this.#listener.phase("store ready");
 
     const servers = await this.#supervisor.start("server");
-    // By now the servers have loaded their scripts: from here on the store counts only this run's load. Without servers
-    // the generator loads them, and reports how many consumes that took.
-    await store.readBefore();
     if (servers.length > 0) this.#listener.phase("server ready");
 
     const [generator] = await this.#supervisor.start("generator");
     if (!generator) throw new Error("the layout has no load generator");
     const watch = new CounterWatch([...store.nodes, ...servers, generator]);
-    this.#follow(generator.part, watch);
-    const result = await this.#waitForResult(generator);
+    const readings = new DrainedReadings(generator.part, store, watch);
+    this.#follow(generator.part, readings, watch);
+    const result = await Promise.race([this.#waitForResult(generator), readings.failed]);
+    await readings.done();
     const evidence = await store.readAfter();
     this.#listener.phase("read");
     const requests = served(result.consumers, result.counts);
@@ -105,17 +105,17 @@ class RunExecution {
   }
 
   /** Reads counters at the drained moments that the generator announces. */
-  #follow(generator: RunningPart, watch: CounterWatch): void {
+  #follow(generator: RunningPart, readings: DrainedReadings, watch: CounterWatch): void {
     generator.onLine((line) => {
       const progress = parseProgress(line);
       if (!progress) return;
       if (progress.event === "phase") {
         this.#listener.phase(progress.phase);
-        if (progress.phase === "drained") watch.start();
-        if (progress.phase === "finished") watch.stop();
+        if (progress.phase !== "warmup" && progress.phase !== "measure") readings.take(progress.phase);
       }
       this.#listener.progress(progress);
     });
+    // A generator that was killed announces no end.
     generator.exited.then(() => watch.stop());
   }
 

@@ -1,4 +1,5 @@
 import type Docker from "dockerode";
+import { lineWriter } from "../line-client.js";
 import type { RunDelays } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
 import { type ControlGroup, controlGroupOf } from "./control-group.js";
@@ -12,10 +13,13 @@ export class ContainerPart implements RunningPart {
   readonly role: string;
   readonly address: { host: string; port: number };
   readonly exited: Promise<Exit>;
+  readonly write?: (line: string) => void;
   readonly container: Docker.Container;
   caps: Caps = {};
   engineOutput: EngineOutput | undefined;
   readonly #listeners: ((line: string) => void)[] = [];
+  readonly #takesInput: boolean;
+  #writeLine: (line: string) => void = () => {};
   /** Undefined where this machine cannot read the control group. */
   #group: ControlGroup | undefined;
   #ended: (exit: Exit) => void = () => {};
@@ -24,15 +28,21 @@ export class ContainerPart implements RunningPart {
     this.role = part.role;
     this.address = address;
     this.container = container;
+    this.#takesInput = part.takesInput === true;
+    if (this.#takesInput) this.write = (line) => this.#writeLine(line);
     this.exited = new Promise((resolve) => {
       this.#ended = resolve;
     });
   }
 
-  /** Attaches to the output, then starts the container, so that no output is lost. */
+  /** Attaches to the streams, then starts the container, so that no output is lost. */
   async run(docker: Docker): Promise<void> {
-    const stream = await this.container.attach({ stream: true, stdout: true, stderr: true });
+    const streams = { stream: true, stdout: true, stderr: true };
+    // Only a hijacked connection carries input.
+    const input = this.#takesInput ? { stdin: true, hijack: true } : {};
+    const stream = await this.container.attach({ ...streams, ...input });
     this.engineOutput = new EngineOutput(docker, stream);
+    if (this.#takesInput) this.#writeLine = lineWriter(stream);
     for (const listener of this.#listeners) this.engineOutput.onLine(listener);
     await this.container.start();
     this.#waitForExit().then(this.#ended);

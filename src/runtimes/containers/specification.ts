@@ -60,6 +60,8 @@ export function containerOptions({
     Env: Object.entries(environment).map(([key, value]) => `${key}=${value}`),
     ...(part.workingFolder === "own" ? { WorkingDir: OWN_FOLDER } : {}),
     Labels: { ...labels },
+    // The input ends with the connection of the process that writes to it.
+    ...(part.takesInput ? { OpenStdin: true, StdinOnce: true, AttachStdin: true } : {}),
     AttachStdout: true,
     AttachStderr: true,
     HostConfig: {

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { execa } from "execa";
 import pidusage from "pidusage";
-import { LineClient } from "../line-client.js";
+import { LineClient, lineWriter } from "../line-client.js";
 import { PartOutput } from "../part-output.js";
 import { removeSocketsOf, stopGroup } from "../processes.js";
 import { readRunDelays } from "../run-delay.js";
@@ -13,13 +13,13 @@ export function spawnProgram(
   parameters: readonly string[],
   cwd: string,
   env: Record<string, string>,
-  interactive: boolean,
+  stdin: "pipe" | "ignore",
 ) {
   return execa(path, [...parameters], {
     cwd,
     env,
     extendEnv: false,
-    stdin: interactive ? "pipe" : "ignore",
+    stdin,
     buffer: false,
     reject: false,
     // A group of its own: Ctrl-C on the terminal reaches the orchestrator alone, which then stops things in order.
@@ -37,6 +37,7 @@ export class LocalPart implements RunningPart {
   readonly exited: Promise<Exit>;
   readonly onThisMachine = true;
   readonly ask?: (line: string) => Promise<string | undefined>;
+  readonly write?: (line: string) => void;
   readonly #child: Child;
   readonly #output: PartOutput;
 
@@ -46,9 +47,11 @@ export class LocalPart implements RunningPart {
     this.process = process;
     this.#child = child;
     this.#output = new PartOutput(child.stdout, child.stderr);
-    if (child.stdin) {
+    if (part.interactive && child.stdin) {
       const client = new LineClient(child.stdin, child.stdout);
       this.ask = (line) => client.request(line);
+    } else if (child.stdin) {
+      this.write = lineWriter(child.stdin);
     }
     this.exited = child.then(({ exitCode, signal }) => {
       this.#output.finish();

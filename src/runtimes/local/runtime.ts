@@ -87,7 +87,7 @@ class LocalRuntime implements Runtime {
         NODE_ENV: "production",
         ...part.environment(allocation),
       },
-      part.interactive === true,
+      part.interactive || part.takesInput ? "pipe" : "ignore",
     );
     const pid = child.pid;
     if (pid === undefined) throw environmentError(`${program.path} cannot be started`);

@@ -101,16 +101,13 @@ async function scriptSha1(libraries: Libraries): Promise<string> {
   return createHash("sha1").update(text).digest("hex");
 }
 
-/**
- * Loads the script on each primary by consuming one temporary key there, and deletes the key.
- * @returns the number of consumes
- */
+/** Loads the script on each primary by consuming one temporary key there, and deletes the key. */
 async function preload(
   limiters: readonly Limiter[],
   handle: Handle,
   keyPrefix: string,
   keys: readonly string[],
-): Promise<number> {
+): Promise<void> {
   for (const key of keys) {
     for (const limiter of limiters) {
       const decision = await limiter.consume(key);
@@ -118,7 +115,6 @@ async function preload(
     }
     await handle.del(keyPrefix + key);
   }
-  return limiters.length * keys.length;
 }
 
 const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
@@ -151,13 +147,13 @@ export const fastifyRateLimit: LimiterDescription = {
     const pair = { standard: await make(limits.points), exhausted: await make(0) };
     const version = libraries.version(PACKAGE);
     if (inMemory(description)) return { version, ...pair };
-    const preloadConsumes = await preload(
+    await preload(
       [pair.standard, pair.exhausted],
       client.handle as Handle,
       keyPrefix,
       await client.shardKeys(),
     );
     const script = { kind: "evalsha", name_or_sha1: await scriptSha1(libraries) } as const;
-    return { version, preloadConsumes, script, ...pair };
+    return { version, script, ...pair };
   },
 };

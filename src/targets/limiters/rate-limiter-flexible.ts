@@ -98,10 +98,9 @@ function isAnswer(refusal: unknown): refusal is Answer {
  *   connections open with the first command to their node (commands fail while the connection opens).
  * - on valkey-glide, FCALL. Its class loads two function libraries at the first call without a lock, so that a cold
  *   start with 2000 requests would load 4000 times.
- * @returns the number of consumes
  * @throws the first Error of a consume
  */
-async function preload(libraries: readonly LibraryLimiter[], keys: readonly string[]): Promise<number> {
+async function preload(libraries: readonly LibraryLimiter[], keys: readonly string[]): Promise<void> {
   for (const key of keys) {
     for (const library of libraries) {
       try {
@@ -113,7 +112,6 @@ async function preload(libraries: readonly LibraryLimiter[], keys: readonly stri
     // On both: in memory each has its own counters.
     for (const library of libraries) await library.delete(key);
   }
-  return libraries.length * keys.length;
 }
 
 /** The name of the script in the store: the sha1 of the text that this limiter sends, or the name of the function. */
@@ -158,14 +156,13 @@ export const rateLimiterFlexible: LimiterDescription = {
     });
     // 0 points: denied from the first consume, at the same store cost. No block: it would add a command.
     const exhausted = new LibraryLimiterClass({ ...shared, points: 0, blockDuration: 0 });
-    const preloadConsumes = await preload([standard, exhausted], await client.shardKeys());
+    await preload([standard, exhausted], await client.shardKeys());
     const script = scriptOf(standard, flexible);
     const { timeoutMs } = flexible;
     const limiterOn = (made: LibraryLimiter): Limiter =>
       new FlexibleLimiter(timeoutMs === undefined ? made : bounded(made, timeoutMs), limits.points);
     return {
       version,
-      preloadConsumes,
       ...(script ? { script } : {}),
       standard: limiterOn(standard),
       exhausted: limiterOn(exhausted),

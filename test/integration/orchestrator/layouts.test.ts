@@ -85,7 +85,6 @@ export default {
         }
         return {
           version: "1.0.0",
-          preloadConsumes: keys.length,
           consumes,
           async consume(asked) {
             const names = [asked].flat().map((key) => prefix + ":" + key);

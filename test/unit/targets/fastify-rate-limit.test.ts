@@ -74,7 +74,6 @@ test("both limiters run one script on the same key; it is loaded on every shard 
     ["mine:two", 60_000, 0],
   ]);
   expect(vi.mocked(handle.del as () => void).mock.calls).toEqual([["mine:one"], ["mine:two"]]);
-  expect(created?.preloadConsumes).toBe(asked.length);
   expect(created?.script).toMatchObject({
     kind: "evalsha",
     name_or_sha1: expect.stringMatching(/^[0-9a-f]{40}$/),

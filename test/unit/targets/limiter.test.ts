@@ -76,8 +76,7 @@ test("the scripts are loaded on every shard, one after the other, and the keys a
     open--;
     return [1, 60_000];
   });
-  const created = await rateLimiterFlexible.create(client, findClient("iovalkey"), LIMITS);
-  expect(created?.preloadConsumes).toBe(asked.length);
+  await rateLimiterFlexible.create(client, findClient("iovalkey"), LIMITS);
   const keys = asked.map(([key]) => key);
   expect(keys).toEqual(["rl:one", "rl:one", "rl:two", "rl:two", "rl:three", "rl:three"]);
   expect(most).toBe(1);

@@ -43,7 +43,7 @@ test("several keys are a call each; the most restrictive decision counts, and a 
 test("facts of the limiter stay; a limiter that takes whole requests is used as it is", () => {
   const { limiter: pair } = asked(() => ALLOWED);
   const script = { kind: "eval", name_or_sha1: "x" } as const;
-  const facts = { version: "1.2.3", preloadConsumes: 2, script };
+  const facts = { version: "1.2.3", script };
   expect(asRequestLimiter({ standard: pair, exhausted: pair, ...facts })).toMatchObject(facts);
   const own = { consume: async () => ALLOWED, consumes: { calls: 0, allowed: 0, limited: 0, failed: 0 } };
   expect(asRequestLimiter(own)).toBe(own);

@@ -37,7 +37,6 @@ export const limiterDriver: Driver = {
         },
         client_settings: client.settings,
         ...(limiter?.script ? { limiter_script: limiter.script } : {}),
-        ...(limiter?.preloadConsumes === undefined ? {} : { preload_consumes: limiter.preloadConsumes }),
         requests: calls.begun,
         in_flight: calls.begun - calls.finished,
         ...(limiter ? { consumes: { ...limiter.consumes } } : {}),
