@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Extent } from "../contract/configuration.js";
 import type { Counts } from "../contract/result.js";
 import type { LoadLoop, Window, WindowListener } from "./load-loop.js";
-import { monotonicMs } from "./measurement/clock.js";
+import { cheapMonotonicMs, waitUntil } from "./measurement/clock.js";
 import { prewarmSampling, ResponseRecorder, SAMPLE_MS } from "./measurement/recorder.js";
 
-/** What was sent while the gate was open, without the answers. */
-export type SentCounts = Pick<Counts, "sent" | "connection_errors" | "timed_out" | "cut">;
+/** What was sent while the gate was open; `followed`: what was in flight when it was shut. */
+export type SentCounts = Pick<Counts, "sent" | "followed">;
 
 /**
  * Connections behind a gate. While it is open, each sends its next request when the last one is answered. While it is
@@ -17,9 +17,12 @@ export interface ClosedConnections {
   connected(): Promise<void>;
   /** @param quota number of requests, after which no more are sent */
   openGate(recorder: ResponseRecorder, quota: number): void;
-  /** In one synchronous step: nothing is sent or recorded any more. @returns `cut`: the requests in flight */
+  /** In one synchronous step: closes the recorder, and nothing is sent any more. */
   shutGate(): SentCounts;
-  /** Resolves when nothing is in flight and nothing will be sent, at the latest after the time-out of a request. */
+  /**
+   * Follows what is in flight to its end; the recorder records nothing afterwards. What has no answer a second after the
+   * time-out of a request is given up as timed out.
+   */
   drained(): Promise<void>;
   /** Resolves when the quota is sent and nothing is in flight. */
   quotaDone(): Promise<void>;
@@ -50,14 +53,17 @@ export class ClosedLoop implements LoadLoop {
     await this.#connections.drained();
   }
 
-  async measure(extent: Extent, listener: WindowListener): Promise<Window> {
+  async measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window> {
     const recorder = new ResponseRecorder(this.#codeText);
-    const opened_ms = monotonicMs();
+    await waitUntil(opens_ms);
+    const opened_ms = cheapMonotonicMs();
+    recorder.open(opened_ms);
+    listener.opened();
     const closes_ms =
       "duration_s" in extent ? opened_ms + extent.duration_s * 1000 : Number.POSITIVE_INFINITY;
     const sampler = setInterval(() => {
       // A short rest of the window belongs to the last interval.
-      const now = monotonicMs();
+      const now = cheapMonotonicMs();
       if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
     }, SAMPLE_MS);
     const quota = "requests" in extent ? extent.requests : Number.POSITIVE_INFINITY;
@@ -65,15 +71,20 @@ export class ClosedLoop implements LoadLoop {
     if ("requests" in extent) await this.#connections.quotaDone();
     else await sleep(extent.duration_s * 1000);
 
-    // One synchronous step: requests in flight now are cut and enter no figure.
-    const closed_ms = monotonicMs();
+    // One synchronous step: requests in flight now are followed, but do not count in the window.
+    const closed_ms = cheapMonotonicMs();
     const sent = this.#connections.shutGate();
     clearInterval(sampler);
-    const counts = recorder.counts(sent);
     listener.sample(recorder.sample(closed_ms));
     listener.closed();
     await this.#connections.drained();
-    return { opened_ms, closed_ms, counts, histograms: recorder.histograms() };
+    return {
+      opened_ms,
+      closed_ms,
+      counts: recorder.counts(sent),
+      histograms: recorder.histograms(),
+      slices: recorder.slices(Math.min(closes_ms, closed_ms) - opened_ms),
+    };
   }
 
   stop(): Promise<void> {

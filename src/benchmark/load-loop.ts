@@ -1,6 +1,5 @@
 import type { Extent } from "../contract/configuration.js";
-import type { Counts, EncodedHistogram, Outcome } from "../contract/result.js";
-import type { ScheduleCounts } from "../contract/schedule.js";
+import type { Counts, GeneratorPart, LatencyHistograms, Slices } from "../contract/result.js";
 import type { WorkerSample } from "./measurement/recorder.js";
 
 /** What one worker measured in its window. Times are monotonic milliseconds. */
@@ -8,16 +7,19 @@ export interface Window {
   opened_ms: number;
   closed_ms: number;
   counts: Counts;
-  histograms: Record<Outcome, EncodedHistogram>;
+  histograms: LatencyHistograms;
+  slices: Slices;
   /** In an open loop only, like `schedule`. */
-  service_histograms?: Record<Outcome, EncodedHistogram>;
-  schedule?: ScheduleCounts & { lateness: EncodedHistogram };
+  service_histograms?: LatencyHistograms;
+  schedule?: NonNullable<GeneratorPart["schedule"]>;
 }
 
 export interface WindowListener {
+  /** The window opens now or in a few milliseconds; nothing is sent yet. */
+  opened(): void;
   /** An interval of about a second; the last one ends with the window. */
   sample(sample: WorkerSample): void;
-  /** The window is closed. Requests still in flight may follow. */
+  /** The window is closed. Requests still in flight are followed. */
   closed(): void;
 }
 
@@ -28,8 +30,8 @@ export interface LoadLoop {
   /** Makes load without recording it; resolves when nothing is in flight any more. */
   warmUp(durationS: number): Promise<void>;
   /**
-   * Measures one window; resolves when nothing is in flight any more.
-   * @param opens_ms when the windows of all workers open; the closed loop opens its window at once
+   * Measures one window and follows its requests to their end; resolves when nothing is in flight any more.
+   * @param opens_ms when the windows of all workers open, monotonic milliseconds
    */
   measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window>;
   stop(): Promise<void>;

@@ -19,8 +19,6 @@ export class ChannelConnections implements ClosedConnections {
   #isOpen = false;
   #quota = 0;
   #sent = 0;
-  #lost = 0;
-  #timedOut = 0;
   #recorder: ResponseRecorder | undefined;
   #whenIdle: (() => void) | undefined;
 
@@ -28,17 +26,15 @@ export class ChannelConnections implements ClosedConnections {
     this.#options = options;
     this.#pool = new ConnectionPool(options.connections, options.openChannel, options.timeoutS, {
       answered: (outcome, code, _due_ms, sent_ms, now_ms) => {
-        this.#recorder?.answer(outcome, code, now_ms - sent_ms);
+        this.#recorder?.answer(outcome, code, now_ms - sent_ms, now_ms);
         this.#finished();
       },
-      lost: () => {
-        this.#lost++;
-        this.#recorder?.loss(1);
+      lost: (_due_ms, sent_ms, now_ms) => {
+        this.#recorder?.lost(now_ms - sent_ms, now_ms);
         this.#finished();
       },
-      timedOut: () => {
-        this.#timedOut++;
-        this.#recorder?.loss(1);
+      timedOut: (_due_ms, sent_ms, now_ms) => {
+        this.#recorder?.timedOut(now_ms - sent_ms, now_ms);
         this.#finished();
       },
       freed: () => this.#send(),
@@ -53,33 +49,24 @@ export class ChannelConnections implements ClosedConnections {
     this.#recorder = recorder;
     this.#quota = quota;
     this.#sent = 0;
-    this.#lost = 0;
-    this.#timedOut = 0;
     this.#isOpen = true;
     while (this.#send());
   }
 
   shutGate(): SentCounts {
     this.#isOpen = false;
-    this.#recorder = undefined;
-    return {
-      sent: this.#sent,
-      connection_errors: this.#lost,
-      timed_out: this.#timedOut,
-      cut: this.#pool.inFlight,
-    };
+    this.#recorder?.close();
+    return { sent: this.#sent, followed: this.#pool.inFlight };
   }
 
   /** The pool gives up every request after its time-out. */
-  drained(): Promise<void> {
-    if (this.#isIdle) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#whenIdle = resolve;
-    });
+  async drained(): Promise<void> {
+    await this.#idle();
+    this.#recorder = undefined;
   }
 
   quotaDone(): Promise<void> {
-    return this.drained();
+    return this.#idle();
   }
 
   async stop(): Promise<void> {
@@ -92,6 +79,13 @@ export class ChannelConnections implements ClosedConnections {
 
   get #isIdle(): boolean {
     return this.#pool.inFlight === 0 && !this.#mustSend;
+  }
+
+  #idle(): Promise<void> {
+    if (this.#isIdle) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#whenIdle = resolve;
+    });
   }
 
   /** @returns whether a request was sent */

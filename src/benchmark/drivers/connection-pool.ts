@@ -7,8 +7,8 @@ import type { Channel, OpenChannel } from "./channel.js";
 /** Events of the pool. Times are monotonic milliseconds. */
 export interface ConnectionPoolListener {
   answered(outcome: Outcome, code: number, due_ms: number, sent_ms: number, now_ms: number): void;
-  lost(): void;
-  timedOut(): void;
+  lost(due_ms: number, sent_ms: number, now_ms: number): void;
+  timedOut(due_ms: number, sent_ms: number, now_ms: number): void;
   /** A channel is free again. */
   freed(): void;
 }
@@ -128,18 +128,20 @@ export class ConnectionPool {
     const wasBusy = this.#state[index] === BUSY;
     this.#state[index] = UNAVAILABLE;
     if (!wasBusy) return;
+    const now_ms = cheapMonotonicMs();
     this.#finished();
-    this.#listener.lost();
+    this.#listener.lost(this.#due_ms[index] ?? 0, this.#sent_ms[index] ?? 0, now_ms);
   }
 
   #abandonTimedOut(): void {
-    const oldest_ms = cheapMonotonicMs() - this.#timeoutMs;
+    const now_ms = cheapMonotonicMs();
     this.#state.forEach((state, index) => {
-      if (state !== BUSY || (this.#sent_ms[index] ?? 0) > oldest_ms) return;
+      const sent_ms = this.#sent_ms[index] ?? 0;
+      if (state !== BUSY || now_ms - sent_ms < this.#timeoutMs) return;
       this.#state[index] = UNAVAILABLE;
       this.#channels[index]?.abandon();
       this.#finished();
-      this.#listener.timedOut();
+      this.#listener.timedOut(this.#due_ms[index] ?? 0, sent_ms, now_ms);
     });
   }
 

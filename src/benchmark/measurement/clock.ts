@@ -1,13 +1,49 @@
 import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Milliseconds of the machine's monotonic clock, which all threads and processes of this host share. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-const origin_ms = monotonicMs() - performance.now();
+/** Brackets to choose from. The first ones are slow, because V8 has not compiled the code yet. */
+const BRACKETS = 32;
+
+/**
+ * What has to be added to `cheapMs` to get `exactMs`, in milliseconds. A thread may lose its CPU between two readings, so
+ * each reading of the cheap clock stands between two of the exact one, and the tightest of these brackets counts: the
+ * origin is wrong by at most half of its width.
+ */
+export function tightestOriginMs(exactMs: () => number, cheapMs: () => number, brackets = BRACKETS): number {
+  let origin_ms = 0;
+  let tightest_ms = Number.POSITIVE_INFINITY;
+  for (let bracket = 0; bracket < brackets; bracket++) {
+    const before = exactMs();
+    const cheap = cheapMs();
+    const after = exactMs();
+    if (after - before >= tightest_ms) continue;
+    tightest_ms = after - before;
+    origin_ms = (before + after) / 2 - cheap;
+  }
+  return origin_ms;
+}
+
+const origin_ms = tightestOriginMs(monotonicMs, () => performance.now());
 
 /** The same clock at a tenth of the cost, for code that reads it several times per request; off by less than 10 µs. */
 export const cheapMonotonicMs = (): number => origin_ms + performance.now();
+
+/** A timer fires up to a millisecond late, so the last few milliseconds are slept exactly. */
+const EXACT_MS = 3;
+const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+
+/** Resolves at `at_ms`, monotonic milliseconds; blocks the thread for the last few of them. */
+export async function waitUntil(at_ms: number): Promise<void> {
+  let rest_ms = at_ms - cheapMonotonicMs();
+  for (; rest_ms > EXACT_MS; rest_ms = at_ms - cheapMonotonicMs()) {
+    await sleep(Math.max(1, Math.floor(rest_ms - EXACT_MS + 1)));
+  }
+  for (; rest_ms > 0; rest_ms = at_ms - cheapMonotonicMs()) Atomics.wait(never, 0, 0, rest_ms);
+}
 
 /**
  * Milliseconds since its start that the calling thread was ready to run but had no CPU (Linux: the run delay of

@@ -1,8 +1,11 @@
-import type { EncodedHistogram, Outcome } from "../../contract/result.js";
+import type { EncodedHistogram, LatencyHistograms, Outcome } from "../../contract/result.js";
 import { createHistogram, encodeHistogram } from "../../judge/histogram.js";
 
 /** Values from here on are rare and go straight into the HDR histogram. */
 const COUNTED_BELOW_US = 65_536;
+
+/** Whole microseconds of a latency. At least 1: 0 would mean "no latency". */
+export const latencyUs = (ms: number): number => Math.max(1, Math.round(ms * 1000));
 
 /** A histogram of whole microseconds. Recording is one addition; the HDR histogram is built once, after the window. */
 export class MicrosecondHistogram {
@@ -25,18 +28,21 @@ export class MicrosecondHistogram {
   }
 }
 
-export const histogramsByOutcome = (): Record<Outcome, MicrosecondHistogram> => ({
+/** Latencies of answers by outcome, and ages of requests without an answer. */
+export type RecordedLatencies = Record<Outcome | "censored", MicrosecondHistogram>;
+
+export const newLatencies = (): RecordedLatencies => ({
   allowed: new MicrosecondHistogram(),
   limited: new MicrosecondHistogram(),
   failed: new MicrosecondHistogram(),
+  censored: new MicrosecondHistogram(),
 });
 
-export function encodeByOutcome(
-  histograms: Record<Outcome, MicrosecondHistogram>,
-): Record<Outcome, EncodedHistogram> {
+export function encodeLatencies(latencies: RecordedLatencies): LatencyHistograms {
   return {
-    allowed: histograms.allowed.encoded(),
-    limited: histograms.limited.encoded(),
-    failed: histograms.failed.encoded(),
+    allowed: latencies.allowed.encoded(),
+    limited: latencies.limited.encoded(),
+    failed: latencies.failed.encoded(),
+    censored: latencies.censored.encoded(),
   };
 }

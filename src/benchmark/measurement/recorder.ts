@@ -1,6 +1,7 @@
-import type { Counts, EncodedHistogram, Outcome } from "../../contract/result.js";
+import type { AfterWindow, Counts, LatencyHistograms, Outcome, Slices } from "../../contract/result.js";
 import { cheapMonotonicMs } from "./clock.js";
-import { encodeByOutcome, histogramsByOutcome } from "./histograms.js";
+import { encodeLatencies, latencyUs, newLatencies } from "./histograms.js";
+import { SliceRecorder } from "./slices.js";
 
 /** Length of a sample's interval. */
 export const SAMPLE_MS = 1000;
@@ -47,37 +48,76 @@ class SampleBuffer {
 
 const zeroCounts = () => ({ allowed: 0, limited: 0, failed: 0 });
 
-/** Records the answers of one worker's window: latency histograms by outcome, counts, and one sample a second. */
+/** How requests ended that were sent, in the window or after it. */
+const zeroEnds = (): AfterWindow => ({
+  allowed: 0,
+  limited: 0,
+  failed_answers: 0,
+  connection_errors: 0,
+  timed_out: 0,
+});
+
+/**
+ * Records one worker's window: latency histograms, counts, one sample a second and slices. After `close` it follows the
+ * requests in flight: their latencies count, but they are in no other figure of the window (M23).
+ */
 export class ResponseRecorder {
-  readonly #histograms = histogramsByOutcome();
+  readonly #latencies = newLatencies();
   readonly #codeText: (code: number) => string;
   readonly #byCode = new Uint32Array(1000);
-  readonly #counts: Record<Outcome, number> = zeroCounts();
+  readonly #inWindow = zeroEnds();
+  readonly #afterWindow = zeroEnds();
   readonly #buffer = new SampleBuffer();
+  #slices: SliceRecorder;
   #interval = zeroCounts();
+  #isClosed = false;
 
   /** @param codeText the text of a code in `counts.by_code` */
   constructor(codeText: (code: number) => string) {
     this.#codeText = codeText;
+    this.#slices = new SliceRecorder(cheapMonotonicMs());
+  }
+
+  /** The window opens, from which slices count; without this call when the recorder is made. */
+  open(at_ms: number): void {
+    this.#slices = new SliceRecorder(at_ms);
   }
 
   /**
    * @param code the driver's, below 1000
    * @param ms latency in milliseconds, with fractions
+   * @param now_ms when it came, monotonic milliseconds
    */
-  answer(outcome: Outcome, code: number, ms: number): void {
-    // At least 1: 0 would mean "no latency".
-    const us = Math.max(1, Math.round(ms * 1000));
+  answer(outcome: Outcome, code: number, ms: number, now_ms: number): void {
+    const us = latencyUs(ms);
+    this.#latencies[outcome].record(us);
+    const ends = this.#isClosed ? this.#afterWindow : this.#inWindow;
+    ends[outcome === "failed" ? "failed_answers" : outcome]++;
+    if (this.#isClosed) return;
     this.#byCode[code] = (this.#byCode[code] ?? 0) + 1;
-    this.#counts[outcome]++;
-    this.#histograms[outcome].record(us);
     this.#interval[outcome]++;
     if (outcome !== "failed") this.#buffer.push(us);
+    this.#slices.record(outcome, outcome === "failed" ? 0 : us, now_ms);
   }
 
-  /** Counts requests that got no answer. */
-  loss(count: number): void {
-    this.#interval.failed += count;
+  /** A request whose connection ended before the answer. @param age_ms its age then */
+  lost(age_ms: number, now_ms: number): void {
+    this.#unanswered("connection_errors", age_ms, now_ms);
+  }
+
+  /** A request that was given up. @param age_ms its age then */
+  timedOut(age_ms: number, now_ms: number): void {
+    this.#unanswered("timed_out", age_ms, now_ms);
+  }
+
+  /** A request of this age that was never sent: it is in the latencies alone. */
+  notSent(age_ms: number): void {
+    this.#latencies.censored.record(latencyUs(age_ms));
+  }
+
+  /** Closes the window: requests that end from here on are followed. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   /** Ends the current interval. @param at_ms monotonic milliseconds */
@@ -87,17 +127,33 @@ export class ResponseRecorder {
     return sample;
   }
 
-  counts(rest: Pick<Counts, "sent" | "connection_errors" | "timed_out" | "cut">): Counts {
+  /** @param sent how many requests were sent, and how many of them were in flight when the window closed */
+  counts(sent: Pick<Counts, "sent" | "followed">): Counts {
     const byCode: Record<string, number> = {};
     this.#byCode.forEach((count, code) => {
       if (count > 0) byCode[this.#codeText(code)] = count;
     });
-    const { allowed, limited, failed } = this.#counts;
-    return { ...rest, allowed, limited, failed_answers: failed, by_code: byCode };
+    return { ...sent, ...this.#inWindow, after_window: { ...this.#afterWindow }, cut: 0, by_code: byCode };
   }
 
-  histograms(): Record<Outcome, EncodedHistogram> {
-    return encodeByOutcome(this.#histograms);
+  histograms(): LatencyHistograms {
+    return encodeLatencies(this.#latencies);
+  }
+
+  /** @param length_ms how long the window was meant to be */
+  slices(length_ms: number): Slices {
+    return this.#slices.of(length_ms);
+  }
+
+  #unanswered(end: "connection_errors" | "timed_out", age_ms: number, now_ms: number): void {
+    this.#latencies.censored.record(latencyUs(age_ms));
+    if (this.#isClosed) {
+      this.#afterWindow[end]++;
+      return;
+    }
+    this.#inWindow[end]++;
+    this.#interval.failed++;
+    this.#slices.record("failed", 0, now_ms);
   }
 }
 

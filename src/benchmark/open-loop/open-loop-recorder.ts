@@ -1,81 +1,120 @@
-import type { Counts, Outcome } from "../../contract/result.js";
+import type { Outcome, Slices } from "../../contract/result.js";
 import type { ScheduleCounts } from "../../contract/schedule.js";
 import type { Window } from "../load-loop.js";
-import { encodeByOutcome, histogramsByOutcome, MicrosecondHistogram } from "../measurement/histograms.js";
+import {
+  encodeLatencies,
+  latencyUs,
+  MicrosecondHistogram,
+  newLatencies,
+} from "../measurement/histograms.js";
 import { ResponseRecorder, type WorkerSample } from "../measurement/recorder.js";
 
 /** A send that is later than this counts as late. */
 const LATE_MS = 1;
 
-/** Records one worker's window of an open loop: response time from the intended send, service time from the send. */
+/**
+ * Records one worker's window of an open loop: response time from the intended send, service time from the send. Times are
+ * monotonic milliseconds. After `close` it follows the requests in flight (M23).
+ */
 export class OpenLoopRecorder {
   readonly #responses: ResponseRecorder;
-  readonly #service = histogramsByOutcome();
+  readonly #service = newLatencies();
   readonly #lateness = new MicrosecondHistogram();
+  readonly #gaps = new MicrosecondHistogram();
   readonly #schedule: ScheduleCounts = { offered: 0, sent: 0, late: 0, blocked: 0, dropped: 0, unsent: 0 };
-  #lost = 0;
-  #timedOut = 0;
+  #lastSend_ms: number | undefined;
+  #followed = 0;
 
   constructor(codeText: (code: number) => string) {
     this.#responses = new ResponseRecorder(codeText);
   }
 
-  /** A send that was due at `due_ms`. @param isBlocked whether it found no free connection then */
+  /** The window opens, from which slices count; without this call when the recorder is made. */
+  open(at_ms: number): void {
+    this.#responses.open(at_ms);
+  }
+
+  /**
+   * A send that was due at `due_ms`.
+   * @param isBlocked whether it found no free connection then: that it is late is the target's doing
+   */
   sent(due_ms: number, now_ms: number, isBlocked: boolean): void {
-    const late_ms = now_ms - due_ms;
     this.#schedule.offered++;
     this.#schedule.sent++;
+    if (this.#lastSend_ms !== undefined) this.#gaps.record(Math.round((now_ms - this.#lastSend_ms) * 1000));
+    this.#lastSend_ms = now_ms;
+    if (isBlocked) {
+      this.#schedule.blocked++;
+      return;
+    }
+    const late_ms = now_ms - due_ms;
     if (late_ms > LATE_MS) this.#schedule.late++;
-    if (isBlocked) this.#schedule.blocked++;
     this.#lateness.record(Math.round(late_ms * 1000));
   }
 
-  /** A send that was given up because no connection became free in time. */
-  dropped(): void {
+  /** A send that was given up because no connection became free in time. @param age_ms since it was due */
+  dropped(age_ms: number): void {
     this.#schedule.offered++;
     this.#schedule.blocked++;
     this.#schedule.dropped++;
+    this.#responses.notSent(age_ms);
   }
 
-  /** A send that was due and still waiting when the window closed. */
-  unsent(): void {
+  /** A send that was due and still waiting when the window closed. @param age_ms since it was due */
+  unsent(age_ms: number): void {
     this.#schedule.offered++;
     this.#schedule.blocked++;
     this.#schedule.unsent++;
+    this.#responses.notSent(age_ms);
   }
 
-  answer(outcome: Outcome, code: number, response_ms: number, service_ms: number): void {
-    this.#responses.answer(outcome, code, response_ms);
-    this.#service[outcome].record(Math.max(1, Math.round(service_ms * 1000)));
+  answer(outcome: Outcome, code: number, due_ms: number, sent_ms: number, now_ms: number): void {
+    this.#responses.answer(outcome, code, now_ms - due_ms, now_ms);
+    this.#service[outcome].record(latencyUs(now_ms - sent_ms));
   }
 
-  lost(): void {
-    this.#lost++;
-    this.#responses.loss(1);
+  lost(due_ms: number, sent_ms: number, now_ms: number): void {
+    this.#responses.lost(now_ms - due_ms, now_ms);
+    this.#service.censored.record(latencyUs(now_ms - sent_ms));
   }
 
-  timedOut(): void {
-    this.#timedOut++;
-    this.#responses.loss(1);
+  timedOut(due_ms: number, sent_ms: number, now_ms: number): void {
+    this.#responses.timedOut(now_ms - due_ms, now_ms);
+    this.#service.censored.record(latencyUs(now_ms - sent_ms));
+  }
+
+  /** Closes the window. @param followed requests in flight, which are followed */
+  close(followed: number): void {
+    this.#followed = followed;
+    this.#responses.close();
   }
 
   sample(at_ms: number): WorkerSample {
     return this.#responses.sample(at_ms);
   }
 
-  /** All figures; call this when nothing is in flight any more. */
-  figures(): Omit<Window, "opened_ms" | "closed_ms"> {
-    const counts: Counts = this.#responses.counts({
-      sent: this.#schedule.sent,
-      connection_errors: this.#lost,
-      timed_out: this.#timedOut,
-      cut: 0,
-    });
+  /**
+   * All figures; call this when nothing is in flight any more.
+   * @param length_ms of the window
+   * @param shared_wakes whether sends that fall due together share a wake
+   */
+  figures(length_ms: number, shared_wakes: boolean): Omit<Window, "opened_ms" | "closed_ms"> {
     return {
-      counts,
+      counts: this.#responses.counts({ sent: this.#schedule.sent, followed: this.#followed }),
       histograms: this.#responses.histograms(),
-      service_histograms: encodeByOutcome(this.#service),
-      schedule: { ...this.#schedule, lateness: this.#lateness.encoded() },
+      slices: this.slices(length_ms),
+      service_histograms: encodeLatencies(this.#service),
+      schedule: {
+        ...this.#schedule,
+        lateness: this.#lateness.encoded(),
+        gaps: this.#gaps.encoded(),
+        shared_wakes,
+      },
     };
+  }
+
+  /** @param length_ms of the window */
+  slices(length_ms: number): Slices {
+    return this.#responses.slices(length_ms);
   }
 }

@@ -13,6 +13,9 @@ import { Ticker } from "./ticker.js";
 const PREWARM_RATE_PER_SECOND = 20_000;
 const PREWARM_S = 0.6;
 
+/** How long before the window opens its listener is called: not in the window, where it would make a send late. */
+const OPENING_LEAD_MS = 5;
+
 export interface OpenLoopOptions {
   share: ScheduleShare;
   /** The most connections in use at once. */
@@ -24,6 +27,8 @@ export interface OpenLoopOptions {
   /** Named in messages. */
   endpoint: string;
   codeText(code: number): string;
+  /** Whether sends that fall due within the ticker's least gap share a wake; by default they do. */
+  sharesWakes?: boolean;
 }
 
 /** One run through the schedule: a warm-up or a window. */
@@ -61,8 +66,8 @@ function lengthMs(share: ScheduleShare, extent: Extent): number {
 
 /**
  * Sends requests when they are due, whether or not earlier ones were answered. A send that finds no free connection
- * waits for one; its latency counts from when it was due (M3). Requests sent in the window are followed to their end,
- * even after the window: those still in flight are the slow ones, and leaving them out would flatter the result.
+ * waits for one; its latency counts from when it was due (M3). Requests in flight at the end of the window are followed to
+ * their end: they are the slow ones, and leaving them out of the latency would flatter the result (M23).
  */
 export class OpenLoop implements LoadLoop {
   readonly #options: OpenLoopOptions;
@@ -87,9 +92,9 @@ export class OpenLoop implements LoadLoop {
   #openPool(connections: number, openChannel: OpenChannel): ConnectionPool {
     return new ConnectionPool(connections, openChannel, this.#options.timeoutS, {
       answered: (outcome, code, due_ms, sent_ms, now_ms) =>
-        this.#recorder?.answer(outcome, code, now_ms - due_ms, now_ms - sent_ms),
-      lost: () => this.#recorder?.lost(),
-      timedOut: () => this.#recorder?.timedOut(),
+        this.#recorder?.answer(outcome, code, due_ms, sent_ms, now_ms),
+      lost: (due_ms, sent_ms, now_ms) => this.#recorder?.lost(due_ms, sent_ms, now_ms),
+      timedOut: (due_ms, sent_ms, now_ms) => this.#recorder?.timedOut(due_ms, sent_ms, now_ms),
       freed: () => this.#sendDue(),
     });
   }
@@ -129,25 +134,30 @@ export class OpenLoop implements LoadLoop {
   }
 
   async measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window> {
-    const recorder = new OpenLoopRecorder(this.#options.codeText);
+    const { codeText, share, sharesWakes = true } = this.#options;
+    const recorder = new OpenLoopRecorder(codeText);
     this.#recorder = recorder;
     const opened_ms = Math.max(opens_ms, cheapMonotonicMs());
+    recorder.open(opened_ms);
+    const opening = setTimeout(() => listener.opened(), opened_ms - OPENING_LEAD_MS - cheapMonotonicMs());
     let closes_ms = Number.POSITIVE_INFINITY;
     const sampler = setInterval(() => {
       // A short rest of the window belongs to the last interval.
       const now = cheapMonotonicMs();
       if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
     }, SAMPLE_MS);
-    const sending = this.#runSchedule(this.#options.share, extent, opened_ms);
+    const sending = this.#runSchedule(share, extent, opened_ms);
     closes_ms = this.#run?.closes_ms ?? closes_ms;
     await sending;
+    clearTimeout(opening);
     clearInterval(sampler);
+    // In the step in which the last request was sent: requests in flight now are followed.
+    recorder.close(this.#pool?.inFlight ?? 0);
+    listener.sample(recorder.sample(closes_ms));
     listener.closed();
     await this.#pool?.idle();
     this.#recorder = undefined;
-    // Answers that came after the window belong to its last interval.
-    listener.sample(recorder.sample(closes_ms));
-    return { opened_ms, closed_ms: closes_ms, ...recorder.figures() };
+    return { opened_ms, closed_ms: closes_ms, ...recorder.figures(closes_ms - opened_ms, sharesWakes) };
   }
 
   async stop(): Promise<void> {
@@ -164,7 +174,7 @@ export class OpenLoop implements LoadLoop {
     while (cheapMonotonicMs() < closes_ms) await sleep(Math.max(1, closes_ms - cheapMonotonicMs()));
     this.#sendDue();
     this.#run = undefined;
-    for (; run.due_ms < closes_ms; run.advance()) this.#recorder?.unsent();
+    for (; run.due_ms < closes_ms; run.advance()) this.#recorder?.unsent(closes_ms - run.due_ms);
     this.#ticker.progress(run.done, cheapMonotonicMs());
   }
 
@@ -184,7 +194,7 @@ export class OpenLoop implements LoadLoop {
         if (run.due_ms > now) break;
       }
       if (now - run.due_ms > timeoutMs) {
-        this.#recorder?.dropped();
+        this.#recorder?.dropped(now - run.due_ms);
       } else if (pool.send(run.due_ms, now)) {
         this.#recorder?.sent(run.due_ms, now, run.isStarved);
       } else {

@@ -123,12 +123,17 @@ function utilisationMeter(): () => number {
 }
 
 async function measure(extent: Extent, opens_ms: number): Promise<Measured> {
-  const before = performance.eventLoopUtilization();
-  const waitedBefore = cpuWaitMs();
-  const busySinceLast = utilisationMeter();
+  let before = performance.eventLoopUtilization();
+  let waitedBefore = cpuWaitMs();
+  let busySinceLast = utilisationMeter();
   let inWindow = before;
   let waited = waitedBefore;
   const listener = {
+    opened() {
+      before = performance.eventLoopUtilization();
+      waitedBefore = cpuWaitMs();
+      busySinceLast = utilisationMeter();
+    },
     sample: (sample: WorkerSample) =>
       post({ reply: "sample", sample: { ...sample, event_loop_utilisation: busySinceLast() } }),
     closed() {

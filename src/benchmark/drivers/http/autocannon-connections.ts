@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import autocannon from "autocannon";
 import { environmentError } from "../../../contract/errors.js";
 import type { ClosedConnections, SentCounts } from "../../closed-loop.js";
-import { monotonicMs } from "../../measurement/clock.js";
+import { cheapMonotonicMs, monotonicMs } from "../../measurement/clock.js";
 import type { ResponseRecorder } from "../../measurement/recorder.js";
 import { type Connection, outcomeOf, type RequestSource } from "./requests.js";
 
@@ -13,7 +13,11 @@ const FOREVER_S = 1_000_000;
 /** Pause before a refused or lost connection is opened again, so that a dead server is not flooded. */
 const RECONNECT_MS = 50;
 
-const zeroCounts = () => ({ sent: 0, connection_errors: 0, timed_out: 0 });
+/** When each request in flight was sent, monotonic milliseconds. */
+const sentMs = (client: autocannon.Client): number[] =>
+  client.pipelinedRequests
+    .toArray()
+    .map(({ startTime: [seconds, nanoseconds] }) => seconds * 1e3 + nanoseconds / 1e6);
 
 /**
  * autocannon's clients behind the gate of the closed loop: one instance of autocannon for each server.
@@ -29,7 +33,7 @@ export class AutocannonConnections implements ClosedConnections {
   readonly #waiting = new Set<autocannon.Client>();
   #open = false;
   #quota = Number.POSITIVE_INFINITY;
-  #requests = zeroCounts();
+  #sent = 0;
   #recorder: ResponseRecorder | undefined;
   #whenIdle: (() => void) | undefined;
   #stopped = false;
@@ -60,7 +64,7 @@ export class AutocannonConnections implements ClosedConnections {
       },
     });
     instance.on("response", (_client: unknown, status: number, _bytes: number, ms: number) => {
-      this.#recorder?.answer(outcomeOf(status), status, ms);
+      this.#recorder?.answer(outcomeOf(status), status, ms, cheapMonotonicMs());
     });
     return instance;
   }
@@ -82,7 +86,7 @@ export class AutocannonConnections implements ClosedConnections {
 
   openGate(recorder: ResponseRecorder, quota: number): void {
     this.#recorder = recorder;
-    this.#requests = zeroCounts();
+    this.#sent = 0;
     this.#quota = quota;
     this.#open = true;
     const waiting = [...this.#waiting];
@@ -92,13 +96,19 @@ export class AutocannonConnections implements ClosedConnections {
 
   shutGate(): SentCounts {
     this.#open = false;
-    this.#recorder = undefined;
-    const cut = this.#clients.reduce((total, client) => total + client.pipelinedRequests.size(), 0);
-    return { ...this.#requests, cut };
+    this.#recorder?.close();
+    return { sent: this.#sent, followed: this.#inFlight() };
   }
 
-  drained(): Promise<void> {
-    return this.#idle((this.#timeoutS + 1) * 1000);
+  async drained(): Promise<void> {
+    await this.#idle((this.#timeoutS + 1) * 1000);
+    // autocannon gives up each request after its time-out, so hardly any is left.
+    for (const client of this.#clients) {
+      if (client.pipelinedRequests.size() === 0) continue;
+      client._destroyConnection();
+      client._connect();
+    }
+    this.#recorder = undefined;
   }
 
   quotaDone(): Promise<void> {
@@ -109,6 +119,10 @@ export class AutocannonConnections implements ClosedConnections {
     this.#stopped = true;
     for (const instance of this.#instances) instance.stop();
     for (const client of this.#clients) client.destroy();
+  }
+
+  #inFlight(): number {
+    return this.#clients.reduce((total, client) => total + client.pipelinedRequests.size(), 0);
   }
 
   /** Resolves when every client waits at the gate, at the latest after `limitMs`. */
@@ -135,8 +149,8 @@ export class AutocannonConnections implements ClosedConnections {
 
     const send = client._doRequest.bind(client);
     client._doRequest = () => {
-      if (this.#open && this.#requests.sent < this.#quota) {
-        this.#requests.sent++;
+      if (this.#open && this.#sent < this.#quota) {
+        this.#sent++;
         send();
         return;
       }
@@ -150,10 +164,9 @@ export class AutocannonConnections implements ClosedConnections {
     });
     const connect = client._connect.bind(client);
     client._connect = () => {
-      const lost = client.pipelinedRequests.size();
+      const now_ms = cheapMonotonicMs();
+      for (const sent_ms of sentMs(client)) this.#recorder?.lost(now_ms - sent_ms, now_ms);
       client.pipelinedRequests.clear();
-      this.#requests.connection_errors += lost;
-      this.#recorder?.loss(lost);
       // A half-read answer must not be joined with the first answer of the next connection.
       client.parser.initialize("RESPONSE");
       if (!broken) return connect();
@@ -165,11 +178,10 @@ export class AutocannonConnections implements ClosedConnections {
 
     const destroyConnection = client._destroyConnection.bind(client);
     client._destroyConnection = () => {
-      // As long as the client is not destroyed, autocannon calls this only for a time-out.
+      // As long as the client is not destroyed, this is only called to give up a request.
       if (!client.destroyed) {
-        const lost = client.pipelinedRequests.size();
-        this.#requests.timed_out += lost;
-        this.#recorder?.loss(lost);
+        const now_ms = cheapMonotonicMs();
+        for (const sent_ms of sentMs(client)) this.#recorder?.timedOut(now_ms - sent_ms, now_ms);
       }
       destroyConnection();
     };

@@ -11,7 +11,12 @@ declare module "autocannon" {
       conn: Socket;
       destroyed: boolean;
       parser: { initialize(type: "RESPONSE"): void };
-      pipelinedRequests: { size(): number; clear(): void };
+      /** The requests in flight, at most one. `startTime`: `process.hrtime()` of the send. */
+      pipelinedRequests: {
+        size(): number;
+        clear(): void;
+        toArray(): readonly { startTime: [seconds: number, nanoseconds: number] }[];
+      };
       requestIterator: { currentRequest: Request; nextRequest(): Request };
       _connect(): void;
       _destroyConnection(): void;
