@@ -77,6 +77,12 @@ export const warmupSchema = z.union([z.number().min(0), z.literal("auto")]);
 export type Warmup = z.infer<typeof warmupSchema>;
 export const AUTO_WARMUP = { min_s: 3, max_s: 10, min_requests: 1000, slices: 10 } as const;
 
+/** `10 s of warm-up`, `3 to 10 s of warm-up (until steady)`. */
+export const warmupText = (warmup: Warmup): string =>
+  warmup === "auto"
+    ? `${AUTO_WARMUP.min_s} to ${AUTO_WARMUP.max_s} s of warm-up (until steady)`
+    : `${warmup} s of warm-up`;
+
 /** How much of the machine a role may use. An absent member means no limit. */
 export const capsSchema = z.strictObject({
   /** Cores' worth of CPU time. */

@@ -18,6 +18,15 @@ export const decimalNumber = (min: number, max: number) =>
     .regex(/^\d{1,9}(\.\d{1,6})?$/, `must be a number from ${min} to ${max}`)
     .refine((text) => Number(text) >= min && Number(text) <= max, `must be from ${min} to ${max}`);
 
+/** A decimal number in a range, from its text, or `auto`. */
+export const decimalOrAuto = (min: number, max: number) =>
+  z
+    .string()
+    .refine(
+      (text) => text === "auto" || decimalNumber(min, max).safeParse(text).success,
+      `must be a number from ${min} to ${max}, or auto`,
+    );
+
 export const switchText = z.enum(["true", "false", "1", "0"], "must be true or false");
 
 /** Host names and addresses; no white space, no option-like leading dash. */

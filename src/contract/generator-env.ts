@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { arrivalsSchema, DEFAULT_POOL, type Load, RATE_RANGE } from "./configuration.js";
-import { decimalNumber, type Environment, readEnv, wholeNumber } from "./env.js";
+import { decimalNumber, decimalOrAuto, type Environment, readEnv, wholeNumber } from "./env.js";
 import { usageError } from "./errors.js";
 import { isClientLayer } from "./layers.js";
 import { decodePlugins } from "./plugins.js";
@@ -31,7 +31,7 @@ const shape = {
   REQUEST_TYPE: idSchema.optional(),
   RATE_LIMITER_TYPE: z.string().max(200).optional(),
   TRAFFIC: idSchema.optional(),
-  WARMUP: z.union([z.literal("auto"), decimalNumber(0, 3_600)]).optional(),
+  WARMUP: decimalOrAuto(0, 3_600).optional(),
   SEED: wholeNumber(0, 4_294_967_295).optional(),
   /** autocannon's shortest time-out is one second. */
   TIMEOUT: decimalNumber(1, 600).optional(),

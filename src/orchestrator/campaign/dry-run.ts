@@ -1,4 +1,4 @@
-import { type Configuration, loadText } from "../../contract/configuration.js";
+import { type Configuration, loadText, warmupText } from "../../contract/configuration.js";
 import { EXIT, type ExitCode, environmentError } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
 import { requireResultsRoot } from "../files/results-folder.js";
@@ -146,6 +146,7 @@ export function previewLines(found: Preview, now = new Date()): string[] {
     `runtime: ${runtime.id} (${runtime.choice})`,
     `${" ".repeat(width + 3)}${head}`,
     ...rows.map((row, index) => ` ${String(index + 1).padStart(width)}  ${row}`),
+    `${warmupText(plan.warmup_s)} before each run`,
     `order: ${plan.order}, seed ${plan.seed}`,
     ...orderLines(plan),
     ...adaptiveText(plan),

@@ -1,4 +1,4 @@
-import { loadText } from "../../contract/configuration.js";
+import { loadText, warmupText } from "../../contract/configuration.js";
 import type { Manifest } from "../../contract/manifest.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { entryText } from "../ui/event-text.js";
@@ -69,7 +69,7 @@ export function campaignReadme(manifest: Manifest): string {
   return [
     `# Campaign ${campaign}`,
     "",
-    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${plan.warmup_s} s of warm-up before each (discarded).`,
+    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${warmupText(plan.warmup_s)} before each, discarded.`,
     "",
     "Repeat it with",
     "",

@@ -1,5 +1,5 @@
+import { type Warmup, warmupText } from "../../contract/configuration.js";
 import { connectionsText } from "../../contract/layers.js";
-
 import type { Threshold } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
 import { type Preview, previewCampaign, SUBJECT_COLUMNS, subjectCells } from "../campaign/dry-run.js";
@@ -21,7 +21,7 @@ interface SearchPreview extends Omit<Preview, "estimate" | "plan"> {
   objectives: string[];
   range: SearchRange;
   /** Before each trial. */
-  warmup_s: number;
+  warmup_s: Warmup;
   /** The measured seconds of each kind of trial. */
   seconds: Record<Trial["kind"], number>;
   /** The highest cost of all configurations together, whatever the trials show. */
@@ -129,7 +129,7 @@ export function searchLines(found: SearchPreview): string[] {
         `up to ${connectionsText(configuration.layer, configuration.load.connections)}`,
       ]),
     ]).map((line) => `  ${line}`),
-    `trials: one run each, ${warmup_s} s of warm-up and ${seconds.probe} s measured; ${seconds.confirmation} s to confirm a rate before it is accepted`,
+    `trials: one run each, ${warmupText(warmup_s)} and ${seconds.probe} s measured; ${seconds.confirmation} s to confirm a rate before it is accepted`,
     `choice: from ${range.from}/s each rate is ${STEP_FACTOR} times the last until one is missed, ${MISSES_TO_REJECT} times in a row; then halfway between the rate that is kept and the one that is missed, until they are within ${percent} %`,
     ...skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
     ...notices.map((note) => `note: ${note}`),

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Configuration } from "../../contract/configuration.js";
+import type { Configuration, Warmup } from "../../contract/configuration.js";
 import { rounded, sum } from "../../contract/numbers.js";
 import type { Plan } from "../../contract/plan.js";
 import { makeFolder } from "../files/folders.js";
@@ -19,6 +19,8 @@ const DEFAULTS: Readonly<Record<string, Overheads>> = {
   docker: { none: 2.7, standalone: 3.8, cluster: 8.3 },
   podman: { none: 5, standalone: 8, cluster: 25 },
 };
+/** Seconds that an `auto` warm-up takes as a rule: most loads are steady soon after its shortest. */
+export const EXPECTED_AUTO_WARMUP_S = 4;
 /** Seconds to build the report. */
 export const REPORT_S = 4;
 
@@ -60,13 +62,13 @@ interface MeasuredRun {
 /** Saves what runs took, so that the next estimate is better. Never fails: it is only for the estimate. */
 export async function learnOverheads(
   runtime: string,
-  warmupS: number,
+  warmup: Warmup,
   runs: readonly MeasuredRun[],
 ): Promise<void> {
   const history = await readHistory();
   for (const { configuration, seconds } of runs) {
     const key = `${runtime}:${configuration.target.topology}`;
-    const overhead = Math.max(0, seconds - warmupS - measuredS(configuration));
+    const overhead = Math.max(0, seconds - expectedS(warmup) - measuredS(configuration));
     history[key] = [...(history[key] ?? []), rounded(overhead, 3)].slice(-HISTORY_LENGTH);
   }
   try {
@@ -77,13 +79,15 @@ export async function learnOverheads(
   }
 }
 
+const expectedS = (warmup: Warmup): number => (warmup === "auto" ? EXPECTED_AUTO_WARMUP_S : warmup);
+
 /** Seconds that are measured; 0 for runs of a number of requests, whose length is unknown. */
 const measuredS = ({ extent }: Configuration): number => ("duration_s" in extent ? extent.duration_s : 0);
 
 /** The estimated seconds of one run. */
 export function runS(plan: Plan, configuration: Configuration, overheads: Overheads): number {
   const overhead = overheads[configuration.target.topology] ?? overheads.standalone ?? 0;
-  return plan.warmup_s + measuredS(configuration) + overhead;
+  return expectedS(plan.warmup_s) + measuredS(configuration) + overhead;
 }
 
 /** The pause between two runs: consecutive plans have another one before the first run of another client. */

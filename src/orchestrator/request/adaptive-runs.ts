@@ -1,8 +1,7 @@
 import { usageError } from "../../contract/errors.js";
-import { numberIn, RANGES, type Request } from "./request.js";
+import { AUTO, numberIn, RANGES, type Request } from "./request.js";
 import type { Settings, SettingValue } from "./setting-layers.js";
 
-const AUTO = "auto";
 const MAX_RUNS = "20";
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };

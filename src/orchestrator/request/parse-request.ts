@@ -19,7 +19,7 @@ import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
 import { namedPrograms } from "./programs.js";
 import { openLoopsOf } from "./rates.js";
-import { durationMode, listOf, numberIn, type Request, workloadsOf } from "./request.js";
+import { durationMode, listOf, numberIn, type Request, warmupIn, workloadsOf } from "./request.js";
 import { environmentLayer, type Layer, Settings, type SettingValue } from "./setting-layers.js";
 import { defaultOf, SETTINGS } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
@@ -160,9 +160,9 @@ export function requestFromLayers(
 ): Request {
   const preset = presetOf(layers);
   const settings = new Settings(layers, notices, preset ? presetLayer(preset) : undefined);
-  const number = (key: Parameters<typeof numberIn>[0] & string, whole = true) => {
+  const number = (key: Parameters<typeof numberIn>[0] & string) => {
     const { source, value } = settings.get(key);
-    return numberIn(key, source, value, whole);
+    return numberIn(key, source, value);
   };
   const list = (key: string) => {
     const { source, value } = settings.get(key);
@@ -177,6 +177,7 @@ export function requestFromLayers(
   }
   const access = storeAccess(settings);
   const plugins = pluginPaths(settings);
+  const warmup = settings.get("warmup");
   const cooldown = settings.get("cooldown");
   const [betweenRuns = "", betweenClients = betweenRuns, ...more] = cooldown.value.split(",");
   if (more.length > 0)
@@ -205,7 +206,7 @@ export function requestFromLayers(
     complexity: number("complexity"),
     limits: explicitLimits(settings),
     ...runsOf(settings),
-    warmupS: number("warmup", false),
+    warmupS: warmupIn(warmup.source, warmup.value),
     cooldownS: numberIn("cooldown", cooldown.source, betweenRuns, false),
     clientCooldownS: numberIn("cooldown", cooldown.source, betweenClients, false),
     traffic: list("traffic"),

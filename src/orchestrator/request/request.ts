@@ -1,4 +1,10 @@
-import { type Arrivals, type KindCaps, type Limits, RATE_RANGE } from "../../contract/configuration.js";
+import {
+  type Arrivals,
+  type KindCaps,
+  type Limits,
+  RATE_RANGE,
+  type Warmup,
+} from "../../contract/configuration.js";
 import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
 import type { Layer } from "../../contract/layers.js";
@@ -45,7 +51,7 @@ export interface Request {
   runs: number;
   /** The campaign decides how many runs it needs; absent for a fixed number. */
   adaptive?: { budgetS?: number };
-  warmupS: number;
+  warmupS: Warmup;
   cooldownS: number;
   clientCooldownS: number;
   traffic: string[];
@@ -83,6 +89,9 @@ export interface Request {
   notices: string[];
 }
 
+/** Value of settings that the run or the campaign decides itself. */
+export const AUTO = "auto";
+
 /** Valid ranges of numbers. */
 export const RANGES = {
   duration: { min: 1, max: 86_400, unit: " seconds" },
@@ -107,15 +116,22 @@ export type NumberName = keyof typeof RANGES;
 /**
  * A number from its text, within the range of its name.
  * @param whole whether fractions are refused
+ * @param orElse a word that is valid too; for the message
  * @throws usageError naming the given text and the range
  */
-export function numberIn(name: NumberName, flag: string, text: string, whole = true): number {
+export function numberIn(name: NumberName, flag: string, text: string, whole = true, orElse = ""): number {
   const { min, max, unit } = RANGES[name];
   const value = (whole ? /^\d{1,12}$/ : /^\d{1,9}(\.\d{1,3})?$/).test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
   const kind = whole ? "a whole number" : "a number";
-  throw usageError(`${flag} ${JSON.stringify(text.slice(0, 60))}: give ${kind} from ${min} to ${max}${unit}`);
+  throw usageError(
+    `${flag} ${JSON.stringify(text.slice(0, 60))}: give ${kind} from ${min} to ${max}${unit}${orElse && `, or ${orElse}`}`,
+  );
 }
+
+/** Seconds, or `auto`. @throws usageError that mentions both */
+export const warmupIn = (flag: string, text: string): Warmup =>
+  text === AUTO ? AUTO : numberIn("warmup", flag, text, false, AUTO);
 
 /**
  * The words of a list separated by commas or spaces, without duplicates.

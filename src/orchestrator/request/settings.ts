@@ -1,8 +1,8 @@
 import { delimiter } from "node:path";
 import { z } from "zod";
-import { arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
+import { AUTO_WARMUP, arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
 import { dimensions, USUAL } from "../../contract/dimensions.js";
-import { decimalNumber, wholeNumber } from "../../contract/env.js";
+import { decimalNumber, decimalOrAuto, wholeNumber } from "../../contract/env.js";
 import { layerIds, layerSchema, layers } from "../../contract/layers.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { idSchema } from "../../contract/target.js";
@@ -14,7 +14,7 @@ import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import { progressModes } from "../ui/types.js";
 import { PRESETS } from "./presets.js";
-import { type NumberName, RANGES } from "./request.js";
+import { AUTO, type NumberName, RANGES } from "./request.js";
 
 /** A value that a setting can have. The shells complete `value`; the menu shows `label` (else `value`) and `hint`. */
 export interface SettingChoice {
@@ -278,7 +278,7 @@ const method: SettingGroup = {
       value: "<n>",
       help: "runs of each configuration; auto: as many as it takes to rank them",
       defaultValue: "3",
-      choices: () => valuesOnly(["auto"]),
+      choices: () => valuesOnly([AUTO]),
       singleRun: { name: "RUNS", schema: wholeText("runs"), help: "number of runs", defaultValue: "1" },
     },
     {
@@ -295,9 +295,10 @@ const method: SettingGroup = {
     {
       key: "warmup",
       value: "<s>",
-      help: "seconds of load before each run, discarded",
+      help: `seconds of load before each run, discarded; auto: until it is steady, ${AUTO_WARMUP.min_s} to ${AUTO_WARMUP.max_s} s`,
       defaultValue: "10",
-      singleRun: { name: "WARMUP", schema: decimalText("warmup") },
+      choices: () => [{ value: AUTO, hint: "until the load is steady" }],
+      singleRun: { name: "WARMUP", schema: decimalOrAuto(RANGES.warmup.min, RANGES.warmup.max) },
     },
     {
       key: "cooldown",

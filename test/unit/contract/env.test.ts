@@ -67,6 +67,11 @@ describe("the load generator's environment", () => {
     });
   });
 
+  test("takes a warm-up in seconds, or auto", () => {
+    const warmup = (WARMUP: string) => decodeGeneratorEnv({ ...base, WARMUP }).generator.warmup_s;
+    expect([warmup("0"), warmup("2.5"), warmup("auto")]).toEqual([0, 2.5, "auto"]);
+  });
+
   test("takes several servers, separated by commas", () => {
     const env = { TARGET_URL: "http://a:1/, https://b:2/api", RUN_NONCE: "n", RATE: "0.25" };
     const { servers, load } = decodeGeneratorEnv(env).generator;
@@ -116,7 +121,8 @@ describe("the load generator's environment", () => {
     [{ TRAFFIC: "$(touch x)" }, "TRAFFIC="],
     [{ SEED: "-1" }, "SEED="],
     [{ SEED: "4294967296" }, "SEED="],
-    [{ WARMUP: "abc" }, "WARMUP="],
+    [{ WARMUP: "abc" }, "from 0 to 3600, or auto"],
+    [{ WARMUP: "3601" }, "from 0 to 3600, or auto"],
     [{ TIMEOUT: "0.5" }, "from 1 to 600"],
     [{ RUN_NONCE: "n".repeat(65) }, "RUN_NONCE="],
     [{ RATE_LIMITER_TYPE: "x".repeat(201) }, "RATE_LIMITER_TYPE="],

@@ -3,7 +3,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { previewCampaign } from "../../../../src/orchestrator/campaign/dry-run.js";
+import { previewCampaign, previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 import { requestOf } from "../../../helpers/request.js";
@@ -24,6 +24,14 @@ function packageOf(...checks: { check: string; status: string; text: string; fix
 
 const local = (...flags: string[]) =>
   requestOf("--clients", "none", "--runtime", "local", "--output", newFolder(), ...flags);
+
+test.each([
+  ["auto", "3 to 10 s of warm-up (until steady) before each run"],
+  ["2", "2 s of warm-up before each run"],
+])("a dry run prints the warm-up: %s", async (warmup, line) => {
+  const found = await previewCampaign(local("--warmup", warmup), packageOf());
+  expect(previewLines(found)).toContain(line);
+});
 
 describe("a dry run reports that the start would be refused:", () => {
   const cores = { check: "cores", status: "warn", text: "2", fix: "4 or more" };

@@ -45,6 +45,15 @@ describe("the README of a campaign", () => {
     expect(finished).toContain("`report/index.html` is the report");
   });
 
+  test("says how long the warm-up was to be", async () => {
+    expect(campaignReadme(await existing("--warmup", "2.5"))).toContain(
+      ", 2.5 s of warm-up before each, discarded.\n",
+    );
+    expect(campaignReadme(await existing("--warmup", "auto"))).toContain(
+      ", 3 to 10 s of warm-up (until steady) before each, discarded.\n",
+    );
+  });
+
   test("uses the singular for one run and one configuration", async () => {
     const single = campaignReadme(await existing("--clients", "none", "--runs", "1", "--concurrency", "50"));
     expect(single).toContain(" 1 run of 1 configuration, interleaved,");

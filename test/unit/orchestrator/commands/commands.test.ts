@@ -108,6 +108,7 @@ describe("completion", () => {
     for (const { id } of clients) expect(flag("--clients")?.values).toContain(id);
     expect(flag("--clients")?.values).toContain("ioredis@valkey:cluster");
     expect(flag("--traffic")?.values).toEqual(profiles.map(({ id }) => id));
+    expect(flag("--warmup")?.values).toEqual(["auto"]);
     expect(flag("--output")?.isPath).toBe(true);
     expect(flag("--quick")).not.toHaveProperty("placeholder");
     expect(found("completion")?.words).toEqual(["bash", "zsh"]);

@@ -60,6 +60,12 @@ describe("a dry run of a search", () => {
     expect(text).not.toContain("/s keeps");
   });
 
+  test("says how long an automatic warm-up can be", async () => {
+    const flags = ["--rate", "500", "--warmup", "auto"];
+    expect(await dryRun(...flags)).toContain("3 to 10 s of warm-up (until steady) and 10 s measured");
+    expect(JSON.parse(await dryRun(...flags, "--json"))).toMatchObject({ warmup_s: "auto" });
+  });
+
   test("is one JSON document with --json", async () => {
     const document = JSON.parse(await dryRun("--json"));
     expect(document).toMatchObject({

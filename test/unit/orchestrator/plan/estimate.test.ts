@@ -25,6 +25,11 @@ describe("the estimate", () => {
     expect(seconds("1")).toBeCloseTo(3 + 10 + 2 + 4);
   });
 
+  test("expects 4 s of an automatic warm-up", () => {
+    const seconds = estimateCampaignS(plan("--warmup", "auto", "--runs", "1"), overheads);
+    expect(seconds).toBeCloseTo(4 + 10 + 2 + 4);
+  });
+
   test("depends on the topology", () => {
     const [first, second] = plan("--clients", "iovalkey,iovalkey:cluster", "--runs", "1").configurations;
     const seconds = [first, second].map((each) => each && runS(plan(), each.configuration, overheads));
@@ -50,6 +55,12 @@ describe("what runs took on this machine", () => {
     await learnOverheads("local", 3, took(13 + 5, 13 + 50, 13 + 6));
     expect(await overheadsOf("local")).toEqual({ ...before, standalone: 6 });
     expect((await overheadsOf("docker")).standalone).not.toBe(6);
+  });
+
+  test("counts 4 s of an automatic warm-up as such", async () => {
+    stateFolder();
+    await learnOverheads("local", "auto", took(14 + 5));
+    expect(await overheadsOf("local")).toMatchObject({ standalone: 5 });
   });
 
   test("is ignored where it cannot be read", async () => {

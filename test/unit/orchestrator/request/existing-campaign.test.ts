@@ -28,6 +28,13 @@ describe("--resume", () => {
     expect(resume(root, ["--allow-parallel", "--progress", "run"])).toMatchObject({ allowParallel: true });
   });
 
+  test("keeps an automatic warm-up", async () => {
+    const root = newFolder();
+    await createCampaign(root, "20260101_000000", ["--clients", "none", "--warmup", "auto"]);
+    expect(resume(root)).toMatchObject({ warmupS: "auto" });
+    await expectFailure(() => resume(root, ["--warmup", "auto"]), EXIT.usage, "--warmup");
+  });
+
   test("works through a results root that is a link [R-link-3]", async () => {
     const root = newFolder();
     await createCampaign(root, "20260101_000000");

@@ -62,6 +62,13 @@ test("every variable is read", () => {
   });
 });
 
+test("the warm-up can be automatic", () => {
+  expect(parseSingle({})).toMatchObject({ warmupS: 10 });
+  const request = parseSingle({ WARMUP: "auto" });
+  expect(request).toMatchObject({ warmupS: "auto" });
+  expect(request.command).toMatch(/^WARMUP=auto /);
+});
+
 test("the command that repeats it names every variable that was set", () => {
   const env = { DURATION: "5", OUTPUT_FILE: "a b.json", RATE_LIMIT_POINTS: "7", UNRELATED: "x" };
   expect(parseSingle(env).command).toBe(
@@ -100,7 +107,8 @@ describe("refused as bad usage, naming the variable [R-range-1]:", () => {
     [{ DURATION: "1.5" }, "DURATION=", "whole number"],
     [{ CONNECTIONS: "10001" }, "CONNECTIONS=", "from 1 to 10000"],
     [{ RUNS: "x" }, "RUNS="],
-    [{ WARMUP: "-1" }, "WARMUP="],
+    [{ WARMUP: "-1" }, "WARMUP=", "from 0 to 3600, or auto"],
+    [{ WARMUP: "4000" }, "WARMUP=", "or auto"],
     [{ SEED: "1e3" }, "SEED="],
     [{ REQUEST_TYPE: "../x" }, "REQUEST_TYPE="],
     [{ REQUEST_TYPE: "light2" }, "light2", "light, heavy"],

@@ -149,6 +149,10 @@ describe("the document of a run", () => {
     expect(specOf(roles, "probe").store.nodes).toEqual([]);
   });
 
+  test("passes an automatic warm-up on", () => {
+    expect(specOf(layout([], { warmupS: "auto" }), "generator-1").generator?.warmup_s).toBe("auto");
+  });
+
   test("has no more workers than connections", () => {
     expect(specOf(layout([], { workers: 64 }), "generator-1").generator?.workers).toBe(8);
   });
