@@ -4,19 +4,20 @@ import {
   type ConsumerEvidence,
   type EncodedHistogram,
   type GeneratorPart,
+  type LatencyHistograms,
   type MeasuredResult,
   type NetworkLink,
-  type Outcome,
   RESULT_SCHEMA,
   RESULT_SCHEMA_VERSION,
   type RoleResources,
   type Sample,
 } from "../contract/result.js";
-import { addCounts, answered, failed, served } from "../judge/counts.js";
+import { addCounts, answered, ends, failed, served } from "../judge/counts.js";
 import type { Evidence } from "../judge/evidence.js";
 import { encodeHistogram, mergeHistograms } from "../judge/histogram.js";
 import { latencyBlock, unsupportedPercentiles } from "../judge/latency.js";
 import { limitOf } from "../judge/limit.js";
+import { outcomeOf } from "../judge/outcome.js";
 import { judge } from "../judge/rules.js";
 import { addSchedules, scheduleOf } from "../judge/schedule-summary.js";
 import type { ConsumerReadings } from "./measurement/consumers.js";
@@ -24,6 +25,7 @@ import { GENERATOR } from "./measurement/generator-readings.js";
 import type { ServerSample } from "./measurement/monitor.js";
 import { predictionFor } from "./measurement/prediction.js";
 import { cpuUs } from "./measurement/server-readings.js";
+import { mergeSlices } from "./measurement/slices.js";
 import { generatorVersions } from "./versions.js";
 import type { Measured } from "./workers/protocol.js";
 
@@ -32,6 +34,7 @@ export interface RunMeasurements {
   spec: GeneratorRunSpec;
   started_at: Date;
   finished_at: Date;
+  warmup: MeasuredResult["warmup"];
   /** One entry per worker, all of the same window. */
   measured: readonly (Measured & { connections: number })[];
   generatorCpuUs: number;
@@ -47,13 +50,16 @@ export interface RunMeasurements {
   notes: string[];
 }
 
-type Histograms = GeneratorPart["histograms"];
-
-/** Merges the histograms of all workers, by outcome. */
-function mergedOutcomes(workers: readonly Histograms[]): Histograms {
-  const merged = (outcome: Outcome): EncodedHistogram =>
-    encodeHistogram(mergeHistograms(workers.map((histograms) => histograms[outcome])));
-  return { allowed: merged("allowed"), limited: merged("limited"), failed: merged("failed") };
+/** Merges the histograms of all workers. */
+function mergedLatencies(workers: readonly LatencyHistograms[]): LatencyHistograms {
+  const merged = (kind: keyof LatencyHistograms): EncodedHistogram =>
+    encodeHistogram(mergeHistograms(workers.map((histograms) => histograms[kind])));
+  return {
+    allowed: merged("allowed"),
+    limited: merged("limited"),
+    failed: merged("failed"),
+    censored: merged("censored"),
+  };
 }
 
 function generatorPart({ measured, generatorCpuUs, links }: RunMeasurements): GeneratorPart {
@@ -74,8 +80,8 @@ function generatorPart({ measured, generatorCpuUs, links }: RunMeasurements): Ge
     cpu_us: generatorCpuUs,
     resident_bytes: process.memoryUsage.rss(),
     ...(links.length > 0 ? { links } : {}),
-    histograms: mergedOutcomes(measured.map(({ histograms }) => histograms)),
-    ...(service.length > 0 ? { service_histograms: mergedOutcomes(service) } : {}),
+    histograms: mergedLatencies(measured.map(({ histograms }) => histograms)),
+    ...(service.length > 0 ? { service_histograms: mergedLatencies(service) } : {}),
     ...(schedules.length > 0 ? { schedule: addSchedules(schedules) } : {}),
   };
 }
@@ -190,17 +196,18 @@ function requestOf({ target, generator }: GeneratorRunSpec): MeasuredResult["req
   };
 }
 
-/** Latencies of the answers; undefined where nothing was answered. */
-const answersOf = ({ allowed, limited }: Histograms) => latencyBlock(mergeHistograms([allowed, limited]));
-
 /** The members that an open loop adds to the result. */
-function openLoopFigures({ spec }: RunMeasurements, part: GeneratorPart) {
-  const { schedule, service_histograms, window_s } = part;
+function openLoopFigures({ spec }: RunMeasurements, part: GeneratorPart, latency: MeasuredResult["latency"]) {
+  const { schedule, service_histograms, window_s, workers } = part;
   const { load } = spec.generator;
   if (load.model !== "open" || !schedule || !service_histograms) return {};
-  const service_time = answersOf(service_histograms);
+  const service_time = latencyBlock([service_histograms]);
   return {
-    schedule: scheduleOf(load, schedule, window_s),
+    schedule: scheduleOf(load, schedule, {
+      window_s,
+      workers: workers.length,
+      ...(latency ? { latency } : {}),
+    }),
     ...(service_time ? { service_time } : {}),
   };
 }
@@ -211,7 +218,8 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const part = generatorPart(measurements);
   const { counts, window_s } = part;
   const answers = answered(counts);
-  const latency = answersOf(part.histograms);
+  const ended = ends(counts);
+  const latency = latencyBlock([part.histograms]);
   const prediction = consumers && predictionFor(spec.generator, consumers, counts, window_s);
   const consumed = consumers ? consumerEvidence(consumers) : [];
   const resources = resourcesOf(measurements, part, consumed);
@@ -226,22 +234,25 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     request: requestOf(spec),
     duration: window_s,
     requests: { average: rounded(answers / window_s, 3), total: answers },
+    warmup: measurements.warmup,
     ...(latency ? { latency } : {}),
-    ...openLoopFigures(measurements, part),
-    unsupported: unsupportedPercentiles(answers),
+    ...openLoopFigures(measurements, part, latency),
+    unsupported: unsupportedPercentiles(answered(ended)),
     rate_limit_hits: counts.limited,
     ...serverFigures(measurements, resources),
-    errors: counts.connection_errors,
-    timeouts: counts.timed_out,
+    errors: ended.connection_errors,
+    timeouts: ended.timed_out,
     totalErrors: failed(counts),
     counts,
     generators: [part],
     samples: measurements.samples,
+    slices: mergeSlices(measurements.measured.map(({ slices }) => slices)),
     ...(prediction ? { prediction } : {}),
     consumers: consumed,
     ...callFigures(consumed, counts),
     resources,
     versions: { ...generatorVersions(), ...driverVersions, ...consumers?.versions },
   };
-  return { ...evidence, limited_by: limitOf(evidence), verdict: judge(evidence) };
+  const verdict = judge(evidence);
+  return { ...evidence, limited_by: limitOf(evidence), verdict, ...outcomeOf(evidence, verdict) };
 }

@@ -16,7 +16,7 @@ import { identifyServers } from "./measurement/server-readings.js";
 import { buildResult } from "./results.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
-/** Time for the command to reach all workers, so that they start the schedule together. */
+/** Time for the command to reach all workers, so that they open their windows together. */
 const START_DELAY_MS = 20;
 /** Pause at a drained moment, in which a reader of the progress events can read counters. */
 const DRAINED_PAUSE_MS = 250;
@@ -32,7 +32,7 @@ export async function run(
 ): Promise<MeasuredResult> {
   const started_at = new Date();
   const { generator } = spec;
-  const { layer, servers, load } = generator;
+  const { layer, servers } = generator;
   findProfile(generator.traffic);
   if (servers.length > 0) findWorkload(generator.workload.id);
   const driver = await loadDriver(layer);
@@ -64,7 +64,7 @@ export async function run(
     const links = await readNetworkLinks();
     await monitor?.start();
     const cpu = process.cpuUsage();
-    opened_ms = monotonicMs() + (load.model === "open" ? START_DELAY_MS : 0);
+    opened_ms = monotonicMs() + START_DELAY_MS;
     const measured = await pool.measure(generator.extent, opened_ms);
     const generatorCpu = process.cpuUsage(cpu);
     const linkBytes = bytesBetween(links, await readNetworkLinks());
@@ -77,6 +77,7 @@ export async function run(
       spec,
       started_at,
       finished_at: new Date(),
+      warmup: { took_s: Number(generator.warmup_s), requests: 0 },
       measured,
       generatorCpuUs: generatorCpu.user + generatorCpu.system,
       links: linkBytes,
