@@ -1,4 +1,4 @@
-"""A target that fails its load in 3 of 10 runs, beside an equal one that never does: page, CSV, summary, `compare`."""
+"""A target that fails in 3 of 10 runs beside an equal one that does not: page, CSV, summary, `compare`."""
 
 import csv
 import io
@@ -45,6 +45,7 @@ def planned() -> Document:
     return manifest([configuration(STEADY), configuration(FLAKY)], 10)
 
 
+# [R-spoiled-3]
 def test_the_report_ranks_it_below_its_copy_and_says_how_often_it_failed(build: Build) -> None:
     outcome = build(planned(), runs())
     assert outcome.code == 0

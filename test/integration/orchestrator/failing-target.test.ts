@@ -57,7 +57,7 @@ export default {
 };
 `;
 
-test("a target that fails its load in one of three runs is measured to the end, and the report says so (M24)", async () => {
+test("a target that fails its load in one of three runs is measured to the end, and the report says so (M24) [R-spoiled-1]", async () => {
   const home = newFolder();
   const path = join(home, "flaky.mjs");
   writeFileSync(path, plugin(join(home, "runs of flaky")));
@@ -84,7 +84,7 @@ test("a target that fails its load in one of three runs is measured to the end, 
   for (const text of [report("index.html"), report("summary.md"), stdout]) expect(text).toContain(sentence);
 });
 
-test("a configuration whose only run failed has no figures, and the campaign ends with 4 (M24)", async () => {
+test("a configuration whose only run failed has no figures, and the campaign ends with 4 (M24) [R-spoiled-2]", async () => {
   const home = newFolder();
   const path = join(home, "flaky.mjs");
   const runsFile = join(home, "runs of flaky");
