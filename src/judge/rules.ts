@@ -1,6 +1,6 @@
 import type { Verdict } from "../contract/result.js";
 import type { Evidence, Rule } from "./evidence.js";
-import { countsReconcile, failuresAreFew, throughputFollows } from "./rules/counting.js";
+import { countsReconcile, somethingSent, throughputFollows } from "./rules/counting.js";
 import { cleanStart, noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { generatorFree, littlesLaw } from "./rules/generator.js";
 import { hostUndisturbed } from "./rules/host.js";
@@ -8,6 +8,7 @@ import { latencyIsReal } from "./rules/latency.js";
 import { mixAsPredicted } from "./rules/outcome-mix.js";
 import { everyRoleRead, nothingThrottled } from "./rules/resources.js";
 import { scheduleKept } from "./rules/schedule.js";
+import { windowIsSteady } from "./rules/steadiness.js";
 import { disclosed, versionsSeen } from "./rules/target-disclosure.js";
 import { workloadAsAsked } from "./rules/workload.js";
 
@@ -19,7 +20,7 @@ export const rules: readonly Rule[] = [
   generatorFree,
   littlesLaw,
   countsReconcile,
-  failuresAreFew,
+  somethingSent,
   mixAsPredicted,
   workloadAsAsked,
   disclosed,
@@ -30,6 +31,7 @@ export const rules: readonly Rule[] = [
   everyRoleRead,
   versionsSeen,
   hostUndisturbed,
+  windowIsSteady,
 ];
 
 /**

@@ -57,10 +57,11 @@ export const littlesLaw: Rule = {
         text: "decisions in the client's own process are never in flight",
       };
     const { connections } = request.load;
-    if (!latency || answered(counts) < 20 * connections || failed(counts) > 0) {
+    const average = latency?.average ?? undefined;
+    if (average === undefined || answered(counts) < 20 * connections || failed(counts) > 0) {
       return { severity: "not applicable", text: "too few answers, or failures among them" };
     }
-    const inFlight = (requests.average * latency.average) / 1000;
+    const inFlight = (requests.average * average) / 1000;
     const off = inFlight / connections - 1;
     if (Math.abs(off) <= LITTLE_TOLERANCE) return undefined;
     return {

@@ -45,9 +45,7 @@ export const disclosed: Rule = {
     const ran = scriptCommands(evidence);
     const total = sum([...ran.values()]);
     const others = [...ran].filter(([command]) => command !== script.kind);
-    // At the limiter layer the store also counted the consumes that loaded the script, which may send its text.
-    const preload = sum(consumers.map(({ preload_consumes = 0 }) => preload_consumes));
-    if (sum(others.map(([, calls]) => calls)) <= OTHER_COMMANDS_SHARE * total + preload) return undefined;
+    if (sum(others.map(([, calls]) => calls)) <= OTHER_COMMANDS_SHARE * total) return undefined;
     const seen = others.map(([command, calls]) => `${calls} ${command}`).join(", ");
     return suspect(`the limiter runs by ${script.kind}, but the store also ran ${seen}`);
   },
