@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Extent } from "../contract/configuration.js";
 import type { Counts } from "../contract/result.js";
 import type { LoadLoop, Window, WindowListener } from "./load-loop.js";
-import { cheapMonotonicMs, waitUntil } from "./measurement/clock.js";
-import { prewarmSampling, ResponseRecorder, SAMPLE_MS } from "./measurement/recorder.js";
+import { monotonicMs } from "./measurement/clock.js";
+import { ResponseRecorder, SAMPLE_MS } from "./measurement/recorder.js";
+import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } from "./warmup.js";
 
 /** What was sent while the gate was open; `followed`: what was in flight when it was shut. */
 export type SentCounts = Pick<Counts, "sent" | "followed">;
@@ -43,14 +44,21 @@ export class ClosedLoop implements LoadLoop {
     return this.#connections.connected();
   }
 
-  async warmUp(durationS: number): Promise<void> {
+  async warmUp(
+    atMostS: number,
+    onSlice: (slice: WarmupSlice) => void,
+    end: AbortSignal,
+  ): Promise<WarmupFacts> {
     const recorder = new ResponseRecorder(this.#codeText);
-    const stopSampling = prewarmSampling(recorder);
+    const began_ms = monotonicMs();
+    const stopSampling = sampleWarmup(recorder, began_ms, onSlice);
     this.#connections.openGate(recorder, Number.POSITIVE_INFINITY);
-    await sleep(durationS * 1000);
-    this.#connections.shutGate();
+    await sleepUnlessEnded(atMostS * 1000, end);
+    const took_s = (monotonicMs() - began_ms) / 1000;
+    const { sent } = this.#connections.shutGate();
     stopSampling();
     await this.#connections.drained();
+    return { took_s, requests: sent };
   }
 
   async measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window> {

@@ -18,7 +18,7 @@ async function main(): Promise<ExitCode> {
   registerTraffic(plugins);
   const facts = plugins.map((plugin) => plugin.facts);
   const result = {
-    ...(await run(spec, facts, createProgressWriter(progress))),
+    ...(await run(spec, facts, createProgressWriter(progress), process.stdin)),
     ...(facts.length > 0 ? { plugins: facts } : {}),
   };
   if (output_file) await writeFile(output_file, `${JSON.stringify(result)}\n`);

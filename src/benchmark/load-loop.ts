@@ -1,6 +1,7 @@
 import type { Extent } from "../contract/configuration.js";
 import type { Counts, GeneratorPart, LatencyHistograms, Slices } from "../contract/result.js";
 import type { WorkerSample } from "./measurement/recorder.js";
+import type { WarmupFacts, WarmupSlice } from "./warmup.js";
 
 /** What one worker measured in its window. Times are monotonic milliseconds. */
 export interface Window {
@@ -27,11 +28,17 @@ export interface WindowListener {
 export interface LoadLoop {
   /** Waits until every connection is established. @throws environmentError when some are not in time */
   connected(): Promise<void>;
-  /** Makes load without recording it; resolves when nothing is in flight any more. */
-  warmUp(durationS: number): Promise<void>;
   /**
-   * Measures one window and follows its requests to their end; resolves when nothing is in flight any more.
-   * @param opens_ms when the windows of all workers open, monotonic milliseconds
+   * Makes load whose figures are discarded; resolves when nothing is in flight any more.
+   * @param onSlice called about every 100 ms with what was done since the last call
+   * @param end ends it before `atMostS`
+   */
+  warmUp(atMostS: number, onSlice: (slice: WarmupSlice) => void, end: AbortSignal): Promise<WarmupFacts>;
+  /** Open loop only: whether sends that fall due together share a wake, from the next window on. */
+  shareWakes?(shared: boolean): void;
+  /**
+   * Measures one window; resolves when nothing is in flight any more.
+   * @param opens_ms when the windows of all workers open
    */
   measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window>;
   stop(): Promise<void>;

@@ -35,6 +35,8 @@ export interface RunMeasurements {
   started_at: Date;
   finished_at: Date;
   warmup: MeasuredResult["warmup"];
+  /** Only of a generator that waits for readings. */
+  readings?: NonNullable<MeasuredResult["readings"]>;
   /** One entry per worker, all of the same window. */
   measured: readonly (Measured & { connections: number })[];
   generatorCpuUs: number;
@@ -218,9 +220,9 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const part = generatorPart(measurements);
   const { counts, window_s } = part;
   const answers = answered(counts);
-  const ended = ends(counts);
-  const latency = latencyBlock([part.histograms]);
-  const prediction = consumers && predictionFor(spec.generator, consumers, counts, window_s);
+  const latency = answersOf(part.histograms);
+  const prediction =
+    consumers && predictionFor(spec.generator, measurements.warmup, consumers, counts, window_s);
   const consumed = consumers ? consumerEvidence(consumers) : [];
   const resources = resourcesOf(measurements, part, consumed);
   const evidence: Evidence = {
@@ -235,6 +237,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     duration: window_s,
     requests: { average: rounded(answers / window_s, 3), total: answers },
     warmup: measurements.warmup,
+    ...(measurements.readings ? { readings: measurements.readings } : {}),
     ...(latency ? { latency } : {}),
     ...openLoopFigures(measurements, part, latency),
     unsupported: unsupportedPercentiles(answered(ended)),

@@ -1,34 +1,69 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Readable } from "node:stream";
+import { AUTO_WARMUP } from "../contract/configuration.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
 import { rounded } from "../contract/numbers.js";
 import type { PluginFacts } from "../contract/plugins.js";
-import type { Progress } from "../contract/progress.js";
-import type { MeasuredResult, Sample } from "../contract/result.js";
+import type { Progress, ReadingPhase } from "../contract/progress.js";
+import type { MeasuredResult, NetworkLink, Sample } from "../contract/result.js";
 import { findProfile, findWorkload } from "../traffic/lookup.js";
 import { loadDriver } from "./drivers/index.js";
 import { monotonicMs } from "./measurement/clock.js";
 import { type Consumers, readDrained } from "./measurement/consumers.js";
 import { generatorAsConsumer } from "./measurement/generator-readings.js";
+import { idleCpuMs } from "./measurement/idle-cpu.js";
 import { ServerMonitor, type ServerSample } from "./measurement/monitor.js";
 import { bytesBetween, readNetworkLinks } from "./measurement/network-links.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers } from "./measurement/server-readings.js";
+import { sharesWakes } from "./open-loop/shared-wakes.js";
+import { type Reading, ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
+import { type WarmupFacts, WarmupWatch } from "./warmup.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
 /** Time for the command to reach all workers, so that they open their windows together. */
 const START_DELAY_MS = 20;
-/** Pause at a drained moment, in which a reader of the progress events can read counters. */
-const DRAINED_PAUSE_MS = 250;
+
+/** The warm-up as it took place. */
+type Warmup = MeasuredResult["warmup"];
+
+/** Makes the load of the warm-up. @returns what it was, and whether the window's sends share wakes */
+async function warmUp(
+  { warmup_s, workers, load }: GeneratorRunSpec["generator"],
+  pool: WorkerPool,
+): Promise<{ warmup: Warmup; shared_wakes: boolean }> {
+  if (warmup_s === 0) return { warmup: { took_s: 0, requests: 0 }, shared_wakes: true };
+  const idleBefore = idleCpuMs();
+  const began_ms = monotonicMs();
+  let took: WarmupFacts;
+  let steady: boolean | undefined;
+  if (warmup_s === "auto") {
+    const watch = new WarmupWatch(workers, load.model);
+    took = await pool.warmUp(AUTO_WARMUP.max_s, (worker, slice) => watch.add(worker, slice));
+    steady = watch.isSteady;
+  } else {
+    took = await pool.warmUp(warmup_s, () => false);
+  }
+  const idleAfter = idleCpuMs();
+  const idle_ms = idleBefore === undefined || idleAfter === undefined ? undefined : idleAfter - idleBefore;
+  return {
+    warmup: { ...took, ...(steady === undefined ? {} : { steady }) },
+    shared_wakes: sharesWakes(idle_ms, monotonicMs() - began_ms),
+  };
+}
 
 /**
- * One run of the load generator: identify the servers, warm up, drain, measure, drain.
+ * One run of the load generator: connect, warm up, drain, measure, drain. Where the spec says so, it waits at each drained
+ * moment until a line of the input says that the counters are read.
+ * @param readingTimeoutS how long it waits for that line
  * @throws BenchError when a server cannot be reached or is not the expected one
  */
 export async function run(
   spec: GeneratorRunSpec,
   plugins: readonly PluginFacts[],
   report: (progress: Progress) => void,
+  input: Readable,
+  readingTimeoutS?: number,
 ): Promise<MeasuredResult> {
   const started_at = new Date();
   const { generator } = spec;
@@ -45,33 +80,42 @@ export async function run(
     const interval = merger.add(worker, sample, opened_ms);
     if (interval) report(secondEvent(interval, monitor?.recent(monotonicMs())));
   });
+  const waits = generator.waits_for_readings ? new ReadingWaits(report, input, readingTimeoutS) : undefined;
+  const drainedAt = async (phase: ReadingPhase): Promise<Reading | undefined> => {
+    if (waits) return waits.at(phase);
+    report({ event: "phase", phase });
+    return undefined;
+  };
   try {
     await pool.connect();
+    const readAtStart = await drainedAt("connected");
     const consumers: Consumers | undefined =
       servers.length > 0 ? ourServers : await generatorAsConsumer(spec, plugins, () => pool.read());
     const at_start = (await consumers?.read()) ?? [];
-    if (generator.warmup_s > 0) {
-      report({ event: "phase", phase: "warmup" });
-      await pool.warmUp(generator.warmup_s);
-    }
+    if (generator.warmup_s !== 0) report({ event: "phase", phase: "warmup" });
+    const { warmup, shared_wakes } = await warmUp(generator, pool);
     const drainMs = generator.timeout_s * 1000;
     const at_window_open = consumers ? await readDrained(consumers, drainMs) : [];
-    report({ event: "phase", phase: "drained" });
-    await sleep(DRAINED_PAUSE_MS);
+    const readAtWindowOpen = await drainedAt("drained");
 
     report({ event: "phase", phase: "measure" });
     monitor = ourServers && new ServerMonitor(servers.map(({ url }) => url));
     const links = await readNetworkLinks();
     await monitor?.start();
     const cpu = process.cpuUsage();
+    let generatorCpu = cpu;
+    let linkBytes: NetworkLink[] = [];
     opened_ms = monotonicMs() + START_DELAY_MS;
-    const measured = await pool.measure(generator.extent, opened_ms);
-    const generatorCpu = process.cpuUsage(cpu);
-    const linkBytes = bytesBetween(links, await readNetworkLinks());
-    await monitor?.stop();
+    const measured = await pool.measure(
+      { extent: generator.extent, opens_ms: opened_ms, shared_wakes },
+      async () => {
+        generatorCpu = process.cpuUsage(cpu);
+        linkBytes = bytesBetween(links, await readNetworkLinks());
+        await monitor?.stop();
+      },
+    );
     const at_end = consumers ? await readDrained(consumers, drainMs) : [];
-    report({ event: "phase", phase: "finished" });
-    await sleep(DRAINED_PAUSE_MS);
+    const readAtEnd = await drainedAt("finished");
 
     return buildResult({
       spec,
@@ -79,6 +123,10 @@ export async function run(
       finished_at: new Date(),
       warmup: { took_s: Number(generator.warmup_s), requests: 0 },
       measured,
+      warmup,
+      ...(readAtStart && readAtWindowOpen && readAtEnd
+        ? { readings: { at_start: readAtStart, at_window_open: readAtWindowOpen, at_end: readAtEnd } }
+        : {}),
       generatorCpuUs: generatorCpu.user + generatorCpu.system,
       links: linkBytes,
       samples: merger.rows(monitor?.samples ?? [], opened_ms),
@@ -89,6 +137,7 @@ export async function run(
       ...(consumers ? { consumers: { ...consumers, at_start, at_window_open, at_end } } : {}),
     });
   } finally {
+    waits?.close();
     await pool.close();
   }
 }

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
 /** Writes lines to the input of a process that does not answer them; lines that come after its end are dropped. */
-export function lineWriter(input: Writable): (line: string) => void {
+export function lineWriter(input: NodeJS.WritableStream): (line: string) => void {
   // A process may end before it has read a line. Its end is seen elsewhere.
   input.on("error", () => {});
   return (line) => {

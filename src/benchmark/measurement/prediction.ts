@@ -13,7 +13,8 @@ const DEVIATIONS = 4;
 
 /** The share of limited answers to expect under the limits; undefined without a limiter. */
 export function predictionFor(
-  { traffic, warmup_s }: Pick<GeneratorSpec, "traffic" | "warmup_s">,
+  { traffic }: Pick<GeneratorSpec, "traffic">,
+  { took_s }: Pick<MeasuredResult["warmup"], "took_s">,
   { limits, at_start, at_end }: Pick<ConsumerReadings, "limits" | "at_start" | "at_end">,
   counts: Counts,
   window_s: number,
@@ -21,8 +22,8 @@ export function predictionFor(
   const total = answered(counts);
   if (!limits || total === 0) return undefined;
   const limited_share = predictLimitedShare(findProfile(traffic), limits, {
-    opens_s: warmup_s,
-    closes_s: warmup_s + window_s,
+    opens_s: took_s,
+    closes_s: took_s + window_s,
     requests_per_second: total / window_s,
   });
   const deviation = Math.sqrt((limited_share * (1 - limited_share)) / total);

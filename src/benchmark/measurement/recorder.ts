@@ -1,7 +1,5 @@
-import type { AfterWindow, Counts, LatencyHistograms, Outcome, Slices } from "../../contract/result.js";
-import { cheapMonotonicMs } from "./clock.js";
-import { encodeLatencies, latencyUs, newLatencies } from "./histograms.js";
-import { SliceRecorder } from "./slices.js";
+import type { Counts, EncodedHistogram, Outcome } from "../../contract/result.js";
+import { encodeByOutcome, histogramsByOutcome } from "./histograms.js";
 
 /** Length of a sample's interval. */
 export const SAMPLE_MS = 1000;
@@ -155,14 +153,4 @@ export class ResponseRecorder {
     this.#interval.failed++;
     this.#slices.record("failed", 0, now_ms);
   }
-}
-
-/**
- * Samples the recorder of a warm-up, whose figures are discarded, so that V8 compiles this code before the window opens
- * and not in it, on the CPUs that are measured.
- * @returns stops the sampling
- */
-export function prewarmSampling(recorder: { sample(at_ms: number): WorkerSample }): () => void {
-  const sampler = setInterval(() => recorder.sample(cheapMonotonicMs()), SAMPLE_MS);
-  return () => clearInterval(sampler);
 }

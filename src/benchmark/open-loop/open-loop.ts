@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Extent } from "../../contract/configuration.js";
 import type { OpenChannel } from "../drivers/channel.js";
 import { ConnectionPool } from "../drivers/connection-pool.js";
 import type { LoadLoop, Window, WindowListener } from "../load-loop.js";
 import { cheapMonotonicMs } from "../measurement/clock.js";
-import { prewarmSampling, SAMPLE_MS } from "../measurement/recorder.js";
+import { SAMPLE_MS } from "../measurement/recorder.js";
+import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } from "../warmup.js";
 import { OpenLoopRecorder } from "./open-loop-recorder.js";
 import { createArrivals, type ScheduleShare } from "./schedule.js";
 import { Ticker } from "./ticker.js";
@@ -34,7 +34,7 @@ export interface OpenLoopOptions {
 /** One run through the schedule: a warm-up or a window. */
 class ScheduleRun {
   readonly opens_ms: number;
-  readonly closes_ms: number;
+  closes_ms: number;
   /** The next send; not below `closes_ms` once there is none. */
   due_ms: number;
   /** Number of sends that are done. */
@@ -75,6 +75,7 @@ export class OpenLoop implements LoadLoop {
   readonly #ticker: Ticker;
   #run: ScheduleRun | undefined;
   #recorder: OpenLoopRecorder | undefined;
+  #sharesWakes = true;
 
   constructor(options: OpenLoopOptions) {
     this.#options = options;
@@ -123,14 +124,25 @@ export class OpenLoop implements LoadLoop {
     }
   }
 
-  async warmUp(durationS: number): Promise<void> {
+  async warmUp(
+    atMostS: number,
+    onSlice: (slice: WarmupSlice) => void,
+    end: AbortSignal,
+  ): Promise<WarmupFacts> {
     const recorder = new OpenLoopRecorder(this.#options.codeText);
     this.#recorder = recorder;
-    const stopSampling = prewarmSampling(recorder);
-    await this.#runSchedule(this.#options.share, { duration_s: durationS }, cheapMonotonicMs());
+    const began_ms = cheapMonotonicMs();
+    const stopSampling = sampleWarmup(recorder, began_ms, onSlice);
+    await this.#runSchedule(this.#options.share, { duration_s: atMostS }, began_ms, end);
+    const took_s = (cheapMonotonicMs() - began_ms) / 1000;
     stopSampling();
     await this.#pool?.idle();
     this.#recorder = undefined;
+    return { took_s, requests: recorder.figures().counts.sent };
+  }
+
+  shareWakes(shared: boolean): void {
+    this.#sharesWakes = shared;
   }
 
   async measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window> {
@@ -166,16 +178,28 @@ export class OpenLoop implements LoadLoop {
   }
 
   /** Sends by the schedule; resolves when its window closes. */
-  async #runSchedule(share: ScheduleShare, extent: Extent, opens_ms: number): Promise<void> {
+  async #runSchedule(
+    share: ScheduleShare,
+    extent: Extent,
+    opens_ms: number,
+    end?: AbortSignal,
+  ): Promise<void> {
     const run = new ScheduleRun(share, opens_ms, extent);
     this.#run = run;
+    this.#ticker.start({ share, opens_ms, closes_ms: run.closes_ms, sharesWakes: this.#sharesWakes });
+    while (cheapMonotonicMs() < run.closes_ms && !end?.aborted)
+      await sleepUnlessEnded(Math.max(1, run.closes_ms - cheapMonotonicMs()), end);
+    if (end?.aborted) this.#endEarly(run);
     const { closes_ms } = run;
-    this.#ticker.start({ share, opens_ms, closes_ms });
-    while (cheapMonotonicMs() < closes_ms) await sleep(Math.max(1, closes_ms - cheapMonotonicMs()));
     this.#sendDue();
     this.#run = undefined;
     for (; run.due_ms < closes_ms; run.advance()) this.#recorder?.unsent(closes_ms - run.due_ms);
     this.#ticker.progress(run.done, cheapMonotonicMs());
+  }
+
+  #endEarly(run: ScheduleRun): void {
+    run.closes_ms = Math.min(run.closes_ms, cheapMonotonicMs());
+    this.#ticker.abandon();
   }
 
   /** Sends all that is due, as long as connections are free. */

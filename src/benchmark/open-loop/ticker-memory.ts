@@ -4,7 +4,7 @@ import type { ScheduleShare } from "./schedule.js";
 export const REACHED = 0;
 export const STARVED = 1;
 export const WOKEN = 2;
-/** Never written: the ticker sleeps by waiting for a change of this slot. */
+/** Never written: the ticker sleeps by waiting for a change of this slot, or for a notification. */
 export const SLEEP = 3;
 /** When the worker last sent all that was due: microseconds, modulo 2^32. */
 export const SENT_UNTIL = 4;
@@ -24,4 +24,6 @@ export interface TickerSchedule {
   share: ScheduleShare;
   opens_ms: number;
   closes_ms: number;
+  /** Whether sends that fall due within half a millisecond share a wake. */
+  sharesWakes: boolean;
 }

@@ -18,9 +18,10 @@ if (!port) throw new Error("ticker-thread.js runs in a worker thread only");
 const shared = new Int32Array(workerData as SharedArrayBuffer);
 
 /**
- * The shortest time from the worker's last look at its schedule to the next wake. A wake costs about 20 µs of CPU. Above
- * 2000 sends/s several sends share one, and an answer that makes the worker look replaces one. The price is a lateness of
- * up to this time: half of what M5 allows. It is part of every latency; nothing is sent early, nothing is corrected.
+ * Where no CPU is free, the shortest time from the worker's last look at its schedule to the next wake. A wake costs about
+ * 20 µs of CPU. Above 2000 sends/s several sends share one, and an answer that makes the worker look replaces one. The
+ * price is a lateness of up to this time: half of what M5 allows. It is part of every latency; nothing is sent early,
+ * nothing is corrected.
  */
 const LEAST_GAP_MS = 0.5;
 
@@ -30,22 +31,27 @@ function wake(): void {
   if (Atomics.compareExchange(shared, WOKEN, 0, 1) === 0) port?.postMessage(null);
 }
 
-/** How long to sleep until send `index` needs a wake; undefined once it is sent. */
-function sleepMs(index: number, due_ms: number): number | undefined {
-  if (Atomics.load(shared, REACHED) > index) return undefined;
+/** Whether the worker has ended this run of a schedule, or begun the next one. */
+const isAbandoned = ({ scheduleRun }: TickerSchedule): boolean =>
+  Atomics.load(shared, SCHEDULE_RUN) !== scheduleRun;
+
+/** How long to sleep until send `index` needs a wake; undefined where it needs none. */
+function sleepMs(schedule: TickerSchedule, index: number, due_ms: number): number | undefined {
+  if (isAbandoned(schedule) || Atomics.load(shared, REACHED) > index) return undefined;
   const now = cheapMonotonicMs();
   // The worker then sent all that was due, even if an answer woke it.
   const sent_until_ms = now - msSince(Atomics.load(shared, SENT_UNTIL), now);
-  return Math.max(due_ms, Math.max(woken_ms, sent_until_ms) + LEAST_GAP_MS) - now;
+  const leastGapMs = schedule.sharesWakes ? LEAST_GAP_MS : 0;
+  return Math.max(due_ms, Math.max(woken_ms, sent_until_ms) + leastGapMs) - now;
 }
 
 /** Sleeps until send `index` is due, then wakes the worker unless it has sent it already. */
-function waitForSend(index: number, due_ms: number): void {
-  let wait = sleepMs(index, due_ms);
+function waitForSend(schedule: TickerSchedule, index: number, due_ms: number): void {
+  let wait = sleepMs(schedule, index, due_ms);
   while (wait !== undefined && wait > 0) {
     // Unlike an event loop's timer, this one is not rounded to whole milliseconds.
     Atomics.wait(shared, SLEEP, 0, wait);
-    wait = sleepMs(index, due_ms);
+    wait = sleepMs(schedule, index, due_ms);
   }
   // While no connection is free, the answer that frees one wakes the worker.
   if (wait === undefined || Atomics.load(shared, STARVED) === 1) return;
@@ -53,12 +59,13 @@ function waitForSend(index: number, due_ms: number): void {
   wake();
 }
 
-port.on("message", ({ scheduleRun, share, opens_ms, closes_ms }: TickerSchedule) => {
+port.on("message", (schedule: TickerSchedule) => {
+  const { share, opens_ms, closes_ms } = schedule;
   const next = createArrivals(share);
   for (let index = 0, due = opens_ms + next(); due < closes_ms; index++, due = opens_ms + next()) {
     // If this thread fell behind, the shared memory belongs to the next run of a schedule already.
-    if (Atomics.load(shared, SCHEDULE_RUN) !== scheduleRun) return;
-    waitForSend(index, due);
+    if (isAbandoned(schedule)) return;
+    waitForSend(schedule, index, due);
   }
 });
 

@@ -4,6 +4,7 @@ import {
   REACHED,
   SCHEDULE_RUN,
   SENT_UNTIL,
+  SLEEP,
   SLOTS,
   STARVED,
   type TickerSchedule,
@@ -40,6 +41,12 @@ export class Ticker {
     this.progress(0, schedule.opens_ms);
     this.starved = false;
     this.#thread.postMessage({ ...schedule, scheduleRun } satisfies TickerSchedule);
+  }
+
+  /** Ends the current schedule early: the thread forgets the rest of it, however long it would sleep. */
+  abandon(): void {
+    Atomics.add(this.#shared, SCHEDULE_RUN, 1);
+    Atomics.notify(this.#shared, SLEEP);
   }
 
   /** Reports how many sends of the schedule are done by `now_ms`: the ticker does not wake the worker for them. */

@@ -3,6 +3,7 @@ import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import type { LimiterReport } from "../drivers/driver.js";
 import type { Window } from "../load-loop.js";
 import type { WorkerSample } from "../measurement/recorder.js";
+import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 
 /** The `workerData` of a worker thread. */
 export interface WorkerAssignment {
@@ -18,12 +19,30 @@ export interface WorkerAssignment {
 /** A message to a worker. They are sent one at a time; the worker answers each with one reply of the same name. */
 export type Command =
   | { command: "connect" }
-  | { command: "warmUp"; durationS: number }
-  | { command: "measure"; extent: Extent; opens_ms: number }
+  | { command: "warmUp"; atMostS: number }
+  | ({ command: "measure" } & WindowPlan)
   | { command: "read" }
   | { command: "stop" };
 
-export interface Measured extends Window {
+/** Ends the warm-up that is running. It has no reply of its own. */
+export interface EndWarmUp {
+  command: "endWarmUp";
+}
+
+/** The windows of all workers. */
+export interface WindowPlan {
+  extent: Extent;
+  /** When they open, monotonic milliseconds. */
+  opens_ms: number;
+  /** Open loop: sends that fall due within half a millisecond share a wake. */
+  shared_wakes: boolean;
+}
+
+type WorkerSchedule = NonNullable<Window["schedule"]> & Pick<WindowPlan, "shared_wakes">;
+
+export interface Measured extends Omit<Window, "schedule"> {
+  /** Open loop only. */
+  schedule?: WorkerSchedule;
   event_loop_utilisation: number;
   cpu_wait_share?: number;
 }
@@ -36,8 +55,11 @@ export interface WorkerReading extends LimiterReport {
 }
 
 export type Reply =
-  | { reply: "connect" | "warmUp" | "stop" }
+  | { reply: "connect" | "stop" }
+  | { reply: "warmUp"; warmup: WarmupFacts }
   | { reply: "measure"; measured: Measured }
   | { reply: "read"; reading: WorkerReading }
+  | { reply: "warmUpSlice"; slice: WarmupSlice }
   | { reply: "sample"; sample: WorkerSample }
+  | { reply: "closed" }
   | { reply: "error"; message: string; exitCode?: number };

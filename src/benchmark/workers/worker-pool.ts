@@ -1,13 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import type { Extent } from "../../contract/configuration.js";
 import { BenchError, EXIT, type ExitCode } from "../../contract/errors.js";
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
+import { rounded, sum } from "../../contract/numbers.js";
 import type { WorkerSample } from "../measurement/recorder.js";
-import type { Command, Measured, Reply, WorkerAssignment, WorkerReading } from "./protocol.js";
+import type { WarmupFacts, WarmupSlice } from "../warmup.js";
+import type {
+  Command,
+  EndWarmUp,
+  Measured,
+  Reply,
+  WindowPlan,
+  WorkerAssignment,
+  WorkerReading,
+} from "./protocol.js";
 
 /** Time for a worker to close its connections. */
 const CLOSE_MS = 2_000;
+
+/** What a worker reports while it executes a command. */
+type WorkerMessage = Extract<Reply, { reply: "sample" | "warmUpSlice" | "closed" }>;
 
 /** The main thread's side of one worker thread. */
 class WorkerHandle {
@@ -16,11 +28,12 @@ class WorkerHandle {
   #hasEnded = false;
   #pending: { resolve: (reply: Reply) => void; reject: (error: Error) => void } | undefined;
 
-  constructor(assignment: WorkerAssignment, onSample: (sample: WorkerSample) => void) {
+  constructor(assignment: WorkerAssignment, onMessage: (message: WorkerMessage) => void) {
     this.connections = assignment.connections;
     this.#worker = new Worker(new URL("./worker.js", import.meta.url), { workerData: assignment });
     this.#worker.on("message", (reply: Reply) => {
-      if (reply.reply === "sample") onSample(reply.sample);
+      if (reply.reply === "sample" || reply.reply === "warmUpSlice" || reply.reply === "closed")
+        onMessage(reply);
       else if (reply.reply === "error") {
         this.#pending?.reject(new BenchError(reply.message, (reply.exitCode ?? EXIT.defect) as ExitCode));
       } else this.#pending?.resolve(reply);
@@ -37,6 +50,10 @@ class WorkerHandle {
       this.#pending = { resolve, reject };
       this.#worker.postMessage(command);
     });
+  }
+
+  endWarmUp(): void {
+    this.#worker.postMessage({ command: "endWarmUp" } satisfies EndWarmUp);
   }
 
   /** Ends the thread, after it has closed what it opened, if it can. */
@@ -59,16 +76,20 @@ const shareOf = (total: number, index: number, of: number): number =>
 /** All worker threads of one generator; they warm up and measure together. */
 export class WorkerPool {
   readonly #handles: WorkerHandle[];
+  readonly #onSample: (worker: number, sample: WorkerSample) => void;
+  #onSlice: (worker: number, slice: WarmupSlice) => boolean = () => false;
+  #onClosed: () => void = () => {};
 
   /** Spreads connections evenly over the workers. A connection keeps its number whatever the count of workers. */
   constructor(spec: GeneratorRunSpec, onSample: (worker: number, sample: WorkerSample) => void) {
     const { workers, load } = spec.generator;
+    this.#onSample = onSample;
     let firstConnection = 0;
     this.#handles = Array.from({ length: workers }, (_, index) => {
       const connections = shareOf(load.connections, index, workers);
       const assignment = { spec, index, of: workers, firstConnection, connections };
       firstConnection += connections;
-      return new WorkerHandle(assignment, (sample) => onSample(index, sample));
+      return new WorkerHandle(assignment, (message) => this.#receive(index, message));
     });
   }
 
@@ -76,21 +97,37 @@ export class WorkerPool {
     await this.#all(() => ({ command: "connect" }));
   }
 
-  async warmUp(durationS: number): Promise<void> {
-    await this.#all(() => ({ command: "warmUp", durationS }));
+  /** @param onSlice gets what each worker did in about 100 ms, and tells whether the warm-up ends now */
+  async warmUp(
+    atMostS: number,
+    onSlice: (worker: number, slice: WarmupSlice) => boolean,
+  ): Promise<WarmupFacts> {
+    this.#onSlice = onSlice;
+    const replies = await this.#all(() => ({ command: "warmUp", atMostS }));
+    this.#onSlice = () => false;
+    const taken = replies.flatMap((reply) => (reply.reply === "warmUp" ? [reply.warmup] : []));
+    return {
+      took_s: rounded(Math.max(...taken.map(({ took_s }) => took_s)), 3),
+      requests: sum(taken.map(({ requests }) => requests)),
+    };
   }
 
   /**
-   * @param opens_ms when the windows of all workers open, monotonic milliseconds
-   * @returns one measurement per worker, with its number of connections
+   * @param onClosed called once, when the windows of all workers have closed. Requests in flight are still followed.
+   * @returns one measurement per worker, with its number of connections, when `onClosed` has resolved, too
    */
-  async measure(extent: Extent, opens_ms: number): Promise<(Measured & { connections: number })[]> {
-    const replies = await this.#all((_handle, index) => ({
+  async measure(
+    { extent, ...plan }: WindowPlan,
+    onClosed: () => Promise<void>,
+  ): Promise<(Measured & { connections: number })[]> {
+    const closed = this.#allClosed().then(onClosed);
+    const measuring = this.#all((_handle, index) => ({
       command: "measure",
       extent:
         "requests" in extent ? { requests: shareOf(extent.requests, index, this.#handles.length) } : extent,
-      opens_ms,
+      ...plan,
     }));
+    const [replies] = await Promise.all([measuring, closed]);
     return replies.flatMap((reply, index) =>
       reply.reply === "measure"
         ? [{ ...reply.measured, connections: this.#handles[index]?.connections ?? 0 }]
@@ -107,6 +144,24 @@ export class WorkerPool {
   /** Ends all threads; never rejects. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#handles.map((handle) => handle.close()));
+  }
+
+  #receive(worker: number, message: WorkerMessage): void {
+    if (message.reply === "sample") this.#onSample(worker, message.sample);
+    else if (message.reply === "closed") this.#onClosed();
+    else if (this.#onSlice(worker, message.slice)) {
+      this.#onSlice = () => false;
+      for (const handle of this.#handles) handle.endWarmUp();
+    }
+  }
+
+  #allClosed(): Promise<void> {
+    let open = this.#handles.length;
+    return new Promise((resolve) => {
+      this.#onClosed = () => {
+        if (--open === 0) resolve();
+      };
+    });
   }
 
   #all(command: (handle: WorkerHandle, index: number) => Command): Promise<Reply[]> {

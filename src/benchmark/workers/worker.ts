@@ -1,7 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
-import type { Extent } from "../../contract/configuration.js";
 import { BenchError, messageOf } from "../../contract/errors.js";
 import { loadPlugins } from "../../plugins/load.js";
 import { registerTraffic } from "../../plugins/register-traffic.js";
@@ -16,7 +15,16 @@ import { cpuWaitMs } from "../measurement/clock.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import { OpenLoop } from "../open-loop/open-loop.js";
 import { type OpenLoad, streamOfShare } from "../open-loop/schedule.js";
-import type { Command, Measured, Reply, WorkerAssignment, WorkerReading } from "./protocol.js";
+import type { WarmupFacts, WarmupSlice } from "../warmup.js";
+import type {
+  Command,
+  EndWarmUp,
+  Measured,
+  Reply,
+  WindowPlan,
+  WorkerAssignment,
+  WorkerReading,
+} from "./protocol.js";
 
 /** A thread of the load generator. It drives its share of the connections and, in an open loop, of the schedule. */
 const assignment = workerData as WorkerAssignment;
@@ -109,6 +117,14 @@ function read(): WorkerReading {
   };
 }
 
+let warmUpEnd = new AbortController();
+
+function warmUp(atMostS: number): Promise<WarmupFacts> {
+  warmUpEnd = new AbortController();
+  const onSlice = (slice: WarmupSlice) => post({ reply: "warmUpSlice", slice });
+  return inUse().loop.warmUp(atMostS, onSlice, warmUpEnd.signal);
+}
+
 const clampShare = (value: number): number => Math.min(1, Math.max(0, value));
 
 /** How busy this thread was since the last call. */
@@ -122,10 +138,10 @@ function utilisationMeter(): () => number {
   };
 }
 
-async function measure(extent: Extent, opens_ms: number): Promise<Measured> {
-  let before = performance.eventLoopUtilization();
-  let waitedBefore = cpuWaitMs();
-  let busySinceLast = utilisationMeter();
+async function measure({ extent, opens_ms, shared_wakes }: WindowPlan): Promise<Measured> {
+  const before = performance.eventLoopUtilization();
+  const waitedBefore = cpuWaitMs();
+  const busySinceLast = utilisationMeter();
   let inWindow = before;
   let waited = waitedBefore;
   const listener = {
@@ -139,11 +155,15 @@ async function measure(extent: Extent, opens_ms: number): Promise<Measured> {
     closed() {
       inWindow = performance.eventLoopUtilization(before);
       waited = cpuWaitMs();
+      post({ reply: "closed" });
     },
   };
-  const window = await inUse().loop.measure(extent, listener, opens_ms);
+  const { loop } = inUse();
+  loop.shareWakes?.(shared_wakes);
+  const { schedule, ...window } = await loop.measure(extent, listener, opens_ms);
   return {
     ...window,
+    ...(schedule ? { schedule: { ...schedule, shared_wakes } } : {}),
     event_loop_utilisation: clampShare(inWindow.utilization),
     ...(waited === undefined || waitedBefore === undefined
       ? {}
@@ -157,10 +177,9 @@ async function execute(command: Command): Promise<Reply> {
       await connect();
       return { reply: "connect" };
     case "warmUp":
-      await inUse().loop.warmUp(command.durationS);
-      return { reply: "warmUp" };
+      return { reply: "warmUp", warmup: await warmUp(command.atMostS) };
     case "measure":
-      return { reply: "measure", measured: await measure(command.extent, command.opens_ms) };
+      return { reply: "measure", measured: await measure(command) };
     case "read":
       return { reply: "read", reading: read() };
     case "stop":
@@ -171,7 +190,8 @@ async function execute(command: Command): Promise<Reply> {
   }
 }
 
-port.on("message", (command: Command) => {
+port.on("message", (command: Command | EndWarmUp) => {
+  if (command.command === "endWarmUp") return warmUpEnd.abort();
   execute(command).then(
     (reply) => post(reply),
     (error: unknown) =>

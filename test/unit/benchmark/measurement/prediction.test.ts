@@ -3,7 +3,8 @@ import { predictionFor } from "../../../../src/benchmark/measurement/prediction.
 import type { Limits } from "../../../../src/contract/configuration.js";
 import { serverOf, validEvidence } from "../../../helpers/evidence.js";
 
-const work = { traffic: "realistic", warmup_s: 1 };
+const work = { traffic: "realistic" };
+const warmup = { took_s: 1 };
 const { counts, ...run } = validEvidence();
 const server = serverOf({ ...run, counts });
 const readings = (limits: Limits | undefined) => ({
@@ -13,40 +14,45 @@ const readings = (limits: Limits | undefined) => ({
 });
 
 test("with a quota that cannot be used up, the keys alone decide", () => {
-  expect(predictionFor(work, readings({ points: 1e9, window_s: 60, block_s: 0 }), counts, 5)).toEqual({
-    limited_share: 0.1,
-    seen_share: 0.1,
-    tolerance: 0.012,
-    basis: "traffic",
-  });
+  expect(predictionFor(work, warmup, readings({ points: 1e9, window_s: 60, block_s: 0 }), counts, 5)).toEqual(
+    {
+      limited_share: 0.1,
+      seen_share: 0.1,
+      tolerance: 0.012,
+      basis: "traffic",
+    },
+  );
 });
 
 test("with a quota that the hottest key could use up, the basis is the limits", () => {
   const asked = server.at_end.requests;
   const basis = (points: number) =>
-    predictionFor(work, readings({ points, window_s: 60, block_s: 0 }), counts, 5)?.basis;
+    predictionFor(work, warmup, readings({ points, window_s: 60, block_s: 0 }), counts, 5)?.basis;
   expect([basis(asked - 1), basis(asked)]).toEqual(["limits", "traffic"]);
 });
 
 test("the tolerance is four standard deviations for few answers, one percentage point for many", () => {
   const tolerance = (scale: number) => {
     const scaled = { ...counts, allowed: counts.allowed * scale, limited: counts.limited * scale };
-    return predictionFor(work, readings({ points: 1e9, window_s: 60, block_s: 0 }), scaled, 5)?.tolerance;
+    return predictionFor(work, warmup, readings({ points: 1e9, window_s: 60, block_s: 0 }), scaled, 5)
+      ?.tolerance;
   };
   expect(tolerance(0.01)).toBeCloseTo(0.12, 6);
   expect(tolerance(100)).toBe(0.01);
 });
 
 test("without a limiter or without an answer nothing is predicted", () => {
-  expect(predictionFor(work, readings(undefined), counts, 5)).toBeUndefined();
+  expect(predictionFor(work, warmup, readings(undefined), counts, 5)).toBeUndefined();
   const none = { ...counts, allowed: 0, limited: 0 };
-  expect(predictionFor(work, readings({ points: 1, window_s: 1, block_s: 0 }), none, 5)).toBeUndefined();
+  expect(
+    predictionFor(work, warmup, readings({ points: 1, window_s: 1, block_s: 0 }), none, 5),
+  ).toBeUndefined();
 });
 
 test("several servers share the quota: all their requests count", () => {
   const asked = server.at_end.requests;
   const twice = { at_start: [server.at_start, server.at_start], at_end: [server.at_end, server.at_end] };
   const basis = (points: number) =>
-    predictionFor(work, { ...twice, limits: { points, window_s: 60, block_s: 0 } }, counts, 5)?.basis;
+    predictionFor(work, warmup, { ...twice, limits: { points, window_s: 60, block_s: 0 } }, counts, 5)?.basis;
   expect([basis(2 * asked - 1), basis(2 * asked)]).toEqual(["limits", "traffic"]);
 });
