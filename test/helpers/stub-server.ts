@@ -11,7 +11,7 @@ export type StubCounts = Record<
   number
 >;
 
-/** A foreign server as a process of its own; it ends with the test that started it. */
+/** A foreign server as a process of its own. */
 export class StubServer {
   readonly port: number;
   readonly #process: ChildProcess;
@@ -21,13 +21,19 @@ export class StubServer {
     this.#process = process;
   }
 
+  /** It ends with the test that starts it. */
   static async start(behaviour: StubBehaviour = {}): Promise<StubServer> {
+    const stub = await StubServer.startForHook(behaviour);
+    onTestFinished(() => stub.kill());
+    return stub;
+  }
+
+  /** For a hook that several tests share: the caller kills it. */
+  static async startForHook(behaviour: StubBehaviour): Promise<StubServer> {
     const program = ["--import", "tsx", "test/helpers/stub-program.ts", JSON.stringify(behaviour)];
     const child = spawn(process.execPath, program, { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
     const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-    const stub = new StubServer(Number(line), child);
-    onTestFinished(() => stub.kill());
-    return stub;
+    return new StubServer(Number(line), child);
   }
 
   get url(): string {

@@ -18,8 +18,9 @@ describe.each([
 
   beforeAll(async () => {
     const run = async (warmup: string) => {
-      const stub = await StubServer.start({ delay_ms: 20, ramp_from: 3, ramp_s: RAMP_S });
-      return measured({ TARGET_URL: stub.url, DURATION: "4", WARMUP: warmup, ...load });
+      const stub = await StubServer.startForHook({ delay_ms: 20, ramp_from: 3, ramp_s: RAMP_S });
+      const env = { TARGET_URL: stub.url, DURATION: "4", WARMUP: warmup, ...load };
+      return measured(env).finally(() => stub.kill());
     };
     [short, auto] = await Promise.all([run("0.3"), run("auto")]);
   });

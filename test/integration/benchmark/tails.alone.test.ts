@@ -22,10 +22,14 @@ const WINDOW_S = 2;
 
 /** One window without a warm-up, so that the stub counts what the result counts. */
 async function measure(behaviour: StubBehaviour, env: Readonly<Record<string, string>>): Promise<Measured> {
-  const stub = await StubServer.start(behaviour);
+  const stub = await StubServer.startForHook(behaviour);
   const fixed = { TARGET_URL: stub.url, DURATION: String(WINDOW_S), WARMUP: "0", TIMEOUT: String(TIMEOUT_S) };
-  const result = await measured({ ...fixed, ...env });
-  return { result, done: await stub.counts() };
+  try {
+    const result = await measured({ ...fixed, ...env });
+    return { result, done: await stub.counts() };
+  } finally {
+    await stub.kill();
+  }
 }
 
 /** Every sent request is in one count of the window or after it, and every latency or age in one histogram. */
