@@ -6,6 +6,7 @@ import type { Machine } from "../../contract/manifest.js";
 import { sum } from "../../contract/numbers.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import type { Runtime } from "../../runtimes/types.js";
+import { cpusInList, readHardware } from "./hardware.js";
 
 /** How many roles of each kind run at the same time. */
 export type RoleCounts = Readonly<Record<MeasuredKind, number>>;
@@ -50,6 +51,7 @@ export async function describeMachine(): Promise<Machine> {
     cpus: cpus().length,
     memory_bytes: totalmem(),
     ...(governor ? { governor } : {}),
+    ...readHardware(),
     sysctl: Object.fromEntries(sysctl),
     ...(openFiles ? { open_files_limit: `${openFiles[1]} soft, ${openFiles[2]} hard` } : {}),
   };
@@ -95,14 +97,6 @@ export function conditionsOf(
 /** `a`, `a and b`, `a, b and c`. */
 const listText = (words: readonly string[]): string =>
   [words.slice(0, -1).join(", "), ...words.slice(-1)].filter(Boolean).join(" and ");
-
-/** The CPU numbers in a list such as `0-1,3`. */
-export function cpusInList(text: string): number[] {
-  return text.split(",").flatMap((range) => {
-    const [first = 0, last = first] = range.split("-").map(Number);
-    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
-  });
-}
 
 /** Whether every CPU set is given and no two share a CPU. */
 function disjoint(cpusets: readonly (string | undefined)[]): boolean {

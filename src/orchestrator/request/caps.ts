@@ -2,7 +2,8 @@ import { cpus, totalmem } from "node:os";
 import type { Caps, KindCaps } from "../../contract/configuration.js";
 import { environmentError, usageError } from "../../contract/errors.js";
 import type { MeasuredKind } from "../../contract/role.js";
-import { cpusInList } from "../host/machine.js";
+import { type CpuTopology, cpuList, cpusInList, readCpuTopology } from "../host/hardware.js";
+import { counted } from "../ui/text.js";
 import type { Settings } from "./setting-layers.js";
 
 const MIB = 1024 ** 2;
@@ -74,24 +75,89 @@ export function requireCpus(caps: KindCaps, available: readonly number[]): void 
   }
 }
 
-const CORES_PER_KIND = 2;
+/** The CPUs of a core, and its NUMA node. */
+interface Core {
+  cpus: readonly number[];
+  node: number;
+}
+
+/** The cores of a machine, those of one NUMA node next to each other. Where no topology is known, each CPU is a core. */
+function coresOf({ siblings, numa_nodes = [] }: CpuTopology): Core[] {
+  const nodes = numa_nodes.map(cpusInList);
+  const lists = siblings?.map(cpusInList) ?? cpus().map((_, cpu) => [cpu]);
+  const cores = lists.map((own) => ({
+    cpus: own,
+    node: nodes.findIndex((node) => node.includes(own[0] ?? Number.NaN)),
+  }));
+  return cores.sort((a, b) => a.node - b.node || (a.cpus[0] ?? 0) - (b.cpus[0] ?? 0));
+}
+
+const byNode = (cores: readonly Core[]): Core[][] =>
+  [...new Set(cores.map(({ node }) => node))].map((node) => cores.filter((core) => core.node === node));
+
+const CPUS_PER_KIND = 2;
+
+const cpusOf = (cores: readonly Core[]): number[] => cores.flatMap((core) => core.cpus);
+
+/** When a kind of role has enough: two cores, or else two CPUs, e.g. both threads of one core. */
+const ENOUGH: readonly ((cores: readonly Core[]) => boolean)[] = [
+  (cores) => cores.length >= CPUS_PER_KIND,
+  (cores) => cpusOf(cores).length >= CPUS_PER_KIND,
+];
 
 /**
- * Caps that pin each kind of role to its own cores, if no cpuset is set and the machine has enough cores. The last kind
- * gets all that the others leave.
+ * Whole cores for each of `count` kinds of roles, each on one NUMA node if possible. The last kind gets all that the others
+ * leave there.
+ * @returns undefined if there are too few
  */
-export function pinnedToOwnCores(caps: KindCaps, notices: string[], available = cpus().length): KindCaps {
-  const kinds = Object.entries(caps);
-  const enough = CORES_PER_KIND * kinds.length;
+function divided(
+  cores: readonly Core[],
+  count: number,
+  isEnough: (cores: readonly Core[]) => boolean,
+): Core[][] | undefined {
+  let free = [...cores];
+  const shares: Core[][] = [];
+  for (let kind = 1; kind <= count; kind++) {
+    const isLast = kind === count;
+    const nodes = byNode(free).filter(isEnough);
+    const [node = free] = isLast ? nodes.sort((a, b) => b.length - a.length) : nodes;
+    const lengths = isLast ? [node.length] : node.map((_, index) => index + 1);
+    const share = lengths.map((length) => node.slice(0, length)).find(isEnough);
+    if (!share) return undefined;
+    shares.push(share);
+    free = free.filter((core) => !share.includes(core));
+  }
+  return shares;
+}
+
+/**
+ * Caps that pin each kind of role to its own whole cores, with all their threads, if no cpuset is set and the machine has
+ * enough cores. All kinds are on one NUMA node if it has enough.
+ */
+export function pinnedToOwnCores(
+  caps: KindCaps,
+  notices: string[],
+  topology: CpuTopology = readCpuTopology(),
+): KindCaps {
   if (Object.values(caps).some(({ cpuset }) => cpuset !== undefined)) return caps;
-  if (available < enough) {
-    notices.push(`roles are not pinned: ${available} CPUs, ${enough} are needed to give each role its own`);
+  const kinds = Object.entries(caps);
+  const cores = coresOf(topology);
+  const [shares] = [...byNode(cores), cores].flatMap((candidates) =>
+    ENOUGH.flatMap((isEnough) => {
+      const found = divided(candidates, kinds.length, isEnough);
+      return found ? [found] : [];
+    }),
+  );
+  if (!shares) {
+    const all = `${counted(cores.length, "core")} with ${counted(cpusOf(cores).length, "CPU")}`;
+    notices.push(
+      `roles are not pinned: ${all}; each of ${kinds.length} kinds of roles needs whole cores with ${CPUS_PER_KIND} CPUs`,
+    );
     return caps;
   }
   const pinned = kinds.map(([kind, own], index) => {
-    const first = CORES_PER_KIND * index;
-    const last = index === kinds.length - 1 ? available - 1 : first + CORES_PER_KIND - 1;
-    return [kind, { ...own, cpuset: `${first}-${last}` }];
+    const numbers = cpusOf(shares[index] ?? []).sort((a, b) => a - b);
+    return [kind, { ...own, cpuset: cpuList(numbers) }];
   });
   return Object.fromEntries(pinned);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
+import { cpusInList } from "../../../../src/orchestrator/host/hardware.js";
 import { conditionsOf } from "../../../../src/orchestrator/host/machine.js";
 import { pinnedToOwnCores, requireCpus } from "../../../../src/orchestrator/request/caps.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
@@ -77,16 +78,73 @@ describe("conditions of a campaign in containers", () => {
     const manyServers = { store: 0, server: 4, generator: 1 };
     expect(conditions(apart, manyServers)).toContain("3 CPUs for 5 roles: servers and load generator share");
   });
+});
 
-  test("pinned kinds of roles have two cores each, the store all that are left", () => {
-    const { caps: given } = requestOf();
-    expect(pinnedToOwnCores(given, [], 8)).toMatchObject({
-      server: { cpuset: "0-1" },
-      generator: { cpuset: "2-3" },
-      store: { cpuset: "4-7", cpus: 2 },
-    });
+describe("pinning", () => {
+  const { caps: given } = requestOf();
+  /** The CPUs of server, generator and store, or the notice. */
+  function pinned(siblings: string, ...numaNodes: string[]): string[] {
     const notices: string[] = [];
-    expect(pinnedToOwnCores(given, notices, 5)).toEqual(given);
-    expect(notices).toEqual([expect.stringContaining("5 CPUs, 6 are needed")]);
+    const topology = {
+      siblings: siblings.split(";"),
+      ...(numaNodes.length > 0 ? { numa_nodes: numaNodes } : {}),
+    };
+    const found = pinnedToOwnCores(given, notices, topology);
+    if (notices.length > 0) expect(found).toEqual(given);
+    return notices.length > 0
+      ? notices
+      : ["server", "generator", "store"].map((kind) => found[kind as "store"]?.cpuset ?? "");
+  }
+  const single = (count: number) => Array.from({ length: count }, (_, cpu) => `${cpu}`).join(";");
+
+  test.each<[string, string, string[], string[]]>([
+    ["no SMT", single(8), [], ["0-1", "2-3", "4-7"]],
+    ["threads that are numbered after all cores", "0,4;1,5;2,6;3,7", ["0-7"], ["0,4", "1,5", "2-3,6-7"]],
+    ["threads next to each other", "0-1;2-3;4-5;6-7", ["0-7"], ["0-1", "2-3", "4-7"]],
+    [
+      "two cores each where there are enough",
+      "0,6;1,7;2,8;3,9;4,10;5,11",
+      [],
+      ["0-1,6-7", "2-3,8-9", "4-5,10-11"],
+    ],
+    ["CPUs that are switched off", "0;2,6;3,7;5,9;11", [], ["0,2,6", "3,7", "5,9,11"]],
+    ["one node that has enough", single(16), ["0-3", "4-15"], ["4-5", "6-7", "8-15"]],
+    ["nodes whose CPUs alternate", single(12), ["0,2,4,6,8,10", "1,3,5,7,9,11"], ["0,2", "4,6", "8,10"]],
+    [
+      "a node whose threads are enough",
+      "0,8;1,9;2,10;3,11;4,12;5,13;6,14;7,15",
+      ["0-3,8-11", "4-7,12-15"],
+      ["0,8", "1,9", "2-3,10-11"],
+    ],
+    ["both nodes where none has enough: no kind on two", single(10), ["0-4", "5-9"], ["0-1", "2-3", "5-9"]],
+    ["a kind on two nodes where it cannot be otherwise", single(6), ["0-2", "3-5"], ["0-1", "3-4", "2,5"]],
+    ["fast and slow cores", "0-1;2-3;4;5;6", [], ["0-1", "2-3", "4-6"]],
+  ])("gives each kind of role whole cores: %s", (_, siblings, nodes, expected) => {
+    const found = pinned(siblings, ...nodes);
+    expect(found).toEqual(expected);
+    const cores = siblings.split(";").map(cpusInList);
+    const shares = found.map(cpusInList);
+    expect(new Set(shares.flat()).size).toBe(shares.flat().length);
+    for (const share of shares) {
+      expect(share.length).toBeGreaterThanOrEqual(2);
+      for (const core of cores)
+        expect([0, core.length]).toContain(core.filter((cpu) => share.includes(cpu)).length);
+    }
+  });
+
+  test.each([
+    [single(5), "5 cores with 5 CPUs"],
+    ["0,2;1,3", "2 cores with 4 CPUs"],
+    ["0,2;1,3;4", "3 cores with 5 CPUs"],
+    ["0", "1 core with 1 CPU"],
+  ])("does nothing but say so with too few whole cores: %s", (siblings, all) => {
+    expect(pinned(siblings)).toEqual([
+      `roles are not pinned: ${all}; each of 3 kinds of roles needs whole cores with 2 CPUs`,
+    ]);
+  });
+
+  test("leaves caps alone that name CPUs", () => {
+    const own = requestOf("--cpuset-server", "0").caps;
+    expect(pinnedToOwnCores(own, [], { siblings: single(8).split(";") })).toEqual(own);
   });
 });
