@@ -20,9 +20,16 @@ const DELAY_MS = 50;
 const STALLED_MS = 2_300;
 const WINDOW_S = 2;
 
+type Case = readonly [StubBehaviour, Readonly<Record<string, string>>];
+
+/** All cases at once: the stubs only wait, and people wait for tests. */
+async function measureAll(...cases: readonly Case[]): Promise<Measured[]> {
+  const stubs = await Promise.all(cases.map(([behaviour]) => StubServer.startForHook(behaviour)));
+  return Promise.all(stubs.map((stub, index) => measure(stub, cases[index]?.[1] ?? {})));
+}
+
 /** One window without a warm-up, so that the stub counts what the result counts. */
-async function measure(behaviour: StubBehaviour, env: Readonly<Record<string, string>>): Promise<Measured> {
-  const stub = await StubServer.startForHook(behaviour);
+async function measure(stub: StubServer, env: Readonly<Record<string, string>>): Promise<Measured> {
   const fixed = { TARGET_URL: stub.url, DURATION: String(WINDOW_S), WARMUP: "0", TIMEOUT: String(TIMEOUT_S) };
   try {
     const result = await measured({ ...fixed, ...env });
@@ -70,7 +77,8 @@ function figureOf({ result: { latency } }: Measured, figure: MovableFigure): num
 
 describe.each([
   ["closed", { CONNECTIONS: "60" }, { CONNECTIONS: "400" }],
-  ["open", { CONNECTIONS: "200", RATE: "800" }, { CONNECTIONS: "400", RATE: "1500" }],
+  // So many connections that no send waits for one, also where the machine is busy.
+  ["open", { CONNECTIONS: "400", RATE: "300" }, { CONNECTIONS: "400", RATE: "500" }],
 ] as const)("tails in the %s loop (M23)", (loop, load, heavyLoad) => {
   let plain: Measured;
   let stalling: Measured;
@@ -78,16 +86,18 @@ describe.each([
   let silent: Measured;
   let failing: Measured;
 
-  // At once: the stubs only wait, and people wait for tests.
   beforeAll(async () => {
-    [plain, stalling, timingOut, silent, failing] = await Promise.all([
-      measure({ delay_ms: DELAY_MS }, load),
+    [plain, stalling, timingOut, silent, failing] = (await measureAll(
+      [{ delay_ms: DELAY_MS }, load],
       // A little more than 1 %, so that the p99 is one of them.
-      measure({ delay_ms: DELAY_MS, stall: 85, stalled_ms: STALLED_MS }, { ...load, TIMEOUT: "4" }),
-      measure({ delay_ms: DELAY_MS, hang: 200 }, load),
-      measure({ delay_ms: 2 * DELAY_MS, hang: 80 }, heavyLoad),
-      measure({ delay_ms: DELAY_MS, fail: 50 }, load),
-    ]);
+      [
+        { delay_ms: DELAY_MS, stall: 75, stalled_ms: STALLED_MS },
+        { ...load, TIMEOUT: "4" },
+      ],
+      [{ delay_ms: DELAY_MS, hang: 200 }, load],
+      [{ delay_ms: 2 * DELAY_MS, hang: 80 }, heavyLoad],
+      [{ delay_ms: DELAY_MS, fail: 50 }, load],
+    )) as [Measured, Measured, Measured, Measured, Measured];
   });
 
   test("a server that serves its load has all figures, and outcome served", () => {
@@ -100,10 +110,10 @@ describe.each([
     expect(outcome).toBe("served");
   });
 
-  test("1.2 % stalled past the window: followed into the tail, and not into the throughput", () => {
+  test("1.3 % stalled past the window: followed into the tail, and not into the throughput", () => {
     expectAccounted(stalling);
     const { counts, outcome } = stalling.result;
-    expect(stalling.done.stalled).toBeGreaterThan(10);
+    expect(stalling.done.stalled).toBeGreaterThan(5);
     expect(counts.after_window.allowed).toBeGreaterThanOrEqual(stalling.done.stalled);
     expect(counts.allowed + counts.after_window.allowed).toBe(stalling.done.answered);
     expect(figureOf(stalling, "p99")).toBeGreaterThanOrEqual(STALLED_MS);
@@ -117,7 +127,7 @@ describe.each([
     expectAccounted(timingOut);
     const { counts } = timingOut.result;
     expect(counts.timed_out + counts.after_window.timed_out).toBe(timingOut.done.hung);
-    expect(timingOut.done.hung).toBeGreaterThan(5);
+    expect(timingOut.done.hung).toBeGreaterThan(1);
     expect(figureOf(timingOut, "p99")).toBeGreaterThanOrEqual(DELAY_MS);
     const { low, high } = boundsOf(timingOut, "p99_9");
     expect(high).toBeNull();
@@ -163,7 +173,11 @@ describe.each([
 });
 
 test("half the capacity that is offered: invalid as saturated, outcome overloaded, and no tail", async () => {
-  const half = await measure({ slots: 10, slot_ms: 20 }, { RATE: "1000", CONNECTIONS: "40" });
+  const [half] = await measureAll([
+    { slots: 10, slot_ms: 20 },
+    { RATE: "1000", CONNECTIONS: "40" },
+  ]);
+  if (!half) throw new Error("a result");
   expectAccounted(half);
   const { verdict, outcome, schedule } = half.result;
   expect(verdict.reasons.find(({ rule }) => rule === "M5")?.text).toMatch(/^schedule not kept: saturated: /);
