@@ -138,6 +138,9 @@ export const eventSchema = z.discriminatedUnion("event", [
         /** These are absent when nothing was answered. */
         p50_ms: z.number().min(0).optional(),
         p99_ms: z.number().min(0).optional(),
+        /** In their place where requests without an answer could move them: what they are at least (M23). */
+        p50_at_least_ms: z.number().min(0).optional(),
+        p99_at_least_ms: z.number().min(0).optional(),
         limited_share: z.number().min(0).max(1).optional(),
         server_cpu_us_per_request: z.number().min(0).optional(),
       })

@@ -33,6 +33,9 @@ export const summaryRowSchema = z.object({
   /** Of the median run. */
   latency_p50_ms: figure,
   latency_p99_ms: figure,
+  /** What those are at least that are null because requests without an answer could move them (M23). */
+  latency_p50_at_least_ms: figure.optional(),
+  latency_p99_at_least_ms: figure.optional(),
   /** Of the median run; null if no run is valid. */
   verdict: z.string().nullable(),
 });

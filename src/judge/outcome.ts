@@ -1,4 +1,4 @@
-import type { MeasuredResult, OutcomeStatus, Verdict } from "../contract/result.js";
+import type { OutcomeStatus, Verdict } from "../contract/result.js";
 import { ends } from "./counts.js";
 import type { Evidence } from "./evidence.js";
 import { isOverloaded, overloadText } from "./overload.js";
@@ -10,6 +10,10 @@ export interface TargetOutcome {
   outcome?: OutcomeStatus;
   outcome_text?: string;
 }
+
+/** Whether the target did not serve its load (M24). */
+export const isSpoiled = ({ outcome }: { outcome?: OutcomeStatus | undefined }): boolean =>
+  outcome === "overloaded" || outcome === "failed";
 
 const percentOf = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(2)} %`;
 
@@ -23,7 +27,7 @@ function isKnown({ schedule }: Evidence, { reasons }: Verdict): boolean {
  * What the target did with the load (M24): served it, could not keep up with the offered rate, or failed. Nothing is known
  * about it where the measurement is broken.
  */
-export function outcomeOf(evidence: Evidence, verdict: MeasuredResult["verdict"]): TargetOutcome {
+export function outcomeOf(evidence: Evidence, verdict: Verdict): TargetOutcome {
   const { counts, schedule } = evidence;
   if (counts.sent === 0 || !isKnown(evidence, verdict)) return {};
   const { failed_answers, connection_errors, timed_out } = ends(counts);

@@ -1,5 +1,6 @@
-/** The two-sided 5 % point of the normal distribution. */
-const Z_95 = 1.96;
+import type { Load } from "../contract/configuration.js";
+import { mean, sum } from "../contract/numbers.js";
+import type { MeasuredResult, Slices } from "../contract/result.js";
 
 /** Whether values go up or down over time: the test of Mann and Kendall, two-sided at 5 %, corrected for ties. */
 export function hasTrend(values: readonly number[]): boolean {
@@ -14,3 +15,11 @@ export function hasTrend(values: readonly number[]): boolean {
   const variance = (spread(n) - [...ties.values()].reduce((sum, count) => sum + spread(count), 0)) / 18;
   return variance > 0 && (Math.abs(score) - 1) / Math.sqrt(variance) > Z_95;
 }
+
+/** A note where the `auto` warm-up ended before the target was steady (M26). */
+export const warmupNotes = ({ warmup }: Pick<MeasuredResult, "warmup">): string[] =>
+  warmup.steady === false
+    ? [
+        `the warm-up ended at its longest, ${Number(warmup.took_s.toFixed(1))} s, before the target was steady`,
+      ]
+    : [];

@@ -126,6 +126,8 @@ export class EventFixture {
         control: false,
         runs: 2,
         valid_runs: 2,
+        served_runs: 2,
+        spoiled_runs: 0,
         missing_runs: 0,
         median_run: 1,
         requests_per_second: { median: 5000 + index, min: 4900, max: 5100 },

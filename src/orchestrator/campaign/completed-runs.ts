@@ -69,8 +69,8 @@ export async function openExistingCampaign(
 
 /**
  * Checks the result file of every requested run. A run is completed when its result has the right checksum, fits the
- * schema and measures the planned configuration. Invalid runs count: to repeat runs until they are valid would be to
- * choose among results. Failed and aborted runs are measured again.
+ * schema and measures the planned configuration. Invalid runs and those that the target spoiled count: to repeat runs
+ * until they are good would be to choose among results. Failed and aborted runs are measured again.
  */
 export async function readCompletedRuns(
   folder: string,
@@ -110,6 +110,13 @@ async function readCompletedRun(
     return "belongs to another run";
   if (result.status !== "measured")
     return `is of a run that ${result.status === "failed" ? "failed" : "was aborted"}`;
-  const seconds = (Date.parse(result.finished_at) - Date.parse(result.started_at)) / 1000;
-  return { file, status: result.verdict.status, configuration, seconds };
+  const { verdict, outcome, finished_at, started_at } = result;
+  const seconds = (Date.parse(finished_at) - Date.parse(started_at)) / 1000;
+  return {
+    file,
+    status: verdict.status,
+    ...(outcome === undefined ? {} : { outcome }),
+    configuration,
+    seconds,
+  };
 }

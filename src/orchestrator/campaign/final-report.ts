@@ -1,8 +1,11 @@
 import { z } from "zod";
+import { configurationHash } from "../../contract/configuration.js";
 import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
 import { adaptiveSummarySchema, summaryRowSchema, thresholdRowSchema } from "../../contract/summary.js";
+import { isSpoiled } from "../../judge/outcome.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import type { Aborted } from "../ownership/abort.js";
+import type { RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
 import type { CampaignOutcome } from "./completed-runs.js";
 
@@ -39,10 +42,27 @@ async function buildReport(python: PythonContext, campaignFolder: string): Promi
   }
 }
 
-/**
- * Builds the report of a campaign that has ended.
- * @returns the exit code: failed runs come before missed thresholds, and those before invalid runs
- */
+/** Whether the target spoiled runs of a configuration and served its load in none (M24). */
+function hasUnserved(outcomes: readonly RunOutcome[]): boolean {
+  const spoiled = new Set<string>();
+  const served = new Set<string>();
+  for (const run of outcomes) {
+    const hash = configurationHash(run.configuration);
+    if (isSpoiled(run)) spoiled.add(hash);
+    if (run.outcome === "served") served.add(hash);
+  }
+  return [...spoiled].some((hash) => !served.has(hash));
+}
+
+/** What the runs of a campaign and its thresholds say: failures come first, invalid runs last. */
+export function exitCodeOf(outcomes: readonly RunOutcome[], missedThresholds: number): ExitCode {
+  const has = (wanted: RunOutcome["status"]) => outcomes.some(({ status }) => status === wanted);
+  if (has("failed") || hasUnserved(outcomes)) return EXIT.configurationFailed;
+  if (missedThresholds > 0) return EXIT.regression;
+  return has("invalid") ? EXIT.runsInvalid : EXIT.done;
+}
+
+/** Builds the report of a campaign that has ended. @returns the exit code */
 export async function buildFinalReport(
   { folder, outcomes }: CampaignOutcome,
   python: PythonContext,
@@ -61,10 +81,7 @@ export async function buildFinalReport(
   const missed = missedThresholds(summary);
   for (const line of missed) eventLog.warn(`threshold: ${line}`);
   emitReport(summary, eventLog);
-  const invalid = outcomes.filter(({ status }) => status === "invalid").length;
-  if (failed > 0) return EXIT.configurationFailed;
-  if (missed.length > 0) return EXIT.regression;
-  return invalid > 0 ? EXIT.runsInvalid : EXIT.done;
+  return exitCodeOf(outcomes, missed.length);
 }
 
 /** An interrupted campaign ends within 15 s; the rest is for stopping all programs. */

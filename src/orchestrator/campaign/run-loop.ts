@@ -107,9 +107,12 @@ export class RunLoop {
     }
     const saved = (await this.#save(planned, result)) && (await this.#copy(result));
     progress.finished(planned, result, saved);
-    const status = result.status === "measured" && saved ? result.verdict.status : "failed";
     const seconds = (Date.now() - startedAt.getTime()) / 1000;
-    return { file: planned.file, status, configuration: identity.planned.configuration, seconds };
+    const { configuration } = identity.planned;
+    const run = { file: planned.file, configuration, seconds };
+    if (result.status !== "measured" || !saved) return { ...run, status: "failed" };
+    const { verdict, outcome } = result;
+    return { ...run, status: verdict.status, ...(outcome === undefined ? {} : { outcome }) };
   }
 
   async #measure(planned: PlannedRun, identity: RunIdentity): Promise<Result> {

@@ -106,6 +106,9 @@ class TrialFailed extends Error {
   }
 }
 
+/** A rate that is too high gives a run that is invalid, because its schedule is not kept, or that the target did not serve. */
+const MEASURED: readonly ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed];
+
 /** The label of each configuration's target, with what tells configurations of one target apart. */
 function namesOf(configurations: readonly Configuration[]): string[] {
   return configurations.map((configuration) => {
@@ -132,9 +135,7 @@ async function searchConfiguration(
     const { exitCode, folder } = await runCampaign(
       trialRequest(request, configuration, { rate_per_second, kind }),
     );
-    // A rate that is too high gives an invalid run, since the schedule is not kept.
-    const isMeasured = exitCode === EXIT.done || exitCode === EXIT.runsInvalid;
-    if (!isMeasured || folder === undefined) throw new TrialFailed(exitCode);
+    if (!MEASURED.includes(exitCode) || folder === undefined) throw new TrialFailed(exitCode);
     const result = await readTrialResult(folder);
     const reason = missReason(result, objectives);
     if (reason) limits.set(rate_per_second, result.limited_by);

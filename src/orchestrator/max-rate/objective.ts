@@ -1,14 +1,16 @@
 import { isClientLayer, layerOf } from "../../contract/layers.js";
 
 import type { Threshold } from "../../contract/manifest.js";
-import type { MeasuredResult } from "../../contract/result.js";
+import { type MeasuredResult, movableFigures } from "../../contract/result.js";
 import { failedShare } from "../../judge/counts.js";
+import { atLeast } from "../../judge/latency.js";
+import { isSpoiled } from "../../judge/outcome.js";
 import { cpuUsPerRequest } from "../run/result-documents.js";
 
 type Metric = Threshold["metric"];
 
-/** The figure of a run for each metric; undefined where the run has none. */
-const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | undefined>> = {
+/** The figure of a run for each metric; null where requests without an answer could move it, undefined where the run has none. */
+const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | null | undefined>> = {
   throughput: ({ requests }) => requests.average,
   p50: ({ latency }) => latency?.p50,
   p90: ({ latency }) => latency?.p90,
@@ -39,10 +41,16 @@ function isMet({ op, value, tolerance = 0 }: Threshold, figure: number): boolean
   }
 }
 
+/** `> 30.1`: what a percentile without a figure is at least. */
+function leastText({ latency }: MeasuredResult, metric: Metric): string {
+  const name = movableFigures.find((figure) => figure === metric);
+  return latency && name ? `> ${Number(atLeast(latency, name).toPrecision(4))}` : "no figure";
+}
+
 /** A run that sent less of its schedule than this share measured another rate than the requested one. */
 const MIN_SENT_SHARE = 0.99;
-/** Rules of the verdict that the objectives replace: the latency includes late sends. */
-const REPLACED_RULES: readonly string[] = ["M5", "M9"];
+/** The rule of the verdict that the objectives replace: the latency includes late sends. */
+const REPLACED_RULE = "M5";
 
 /**
  * Whether a run of an open loop sent its schedule and met every objective.
@@ -50,15 +58,17 @@ const REPLACED_RULES: readonly string[] = ["M5", "M9"];
  */
 export function missReason(result: MeasuredResult, objectives: readonly Threshold[]): string {
   const invalid = result.verdict.reasons.find(
-    ({ severity, rule }) => severity === "invalid" && !REPLACED_RULES.includes(rule),
+    ({ severity, rule }) => severity === "invalid" && rule !== REPLACED_RULE,
   );
   if (invalid) return `${invalid.rule} ${invalid.text}`;
   const { offered = 0, sent = 0 } = result.schedule ?? {};
   if (offered === 0 || sent < MIN_SENT_SHARE * offered)
     return `${sent} of ${offered} ${layerOf(result.request.layer).request}s were sent`;
+  if (isSpoiled(result)) return `${result.outcome}: ${result.outcome_text}`;
   const missed = objectives.flatMap((objective) => {
     const figure = FIGURES[objective.metric](result);
     if (figure === undefined) return [`${objective.text}: no figure`];
+    if (figure === null) return [`${objective.text}: ${leastText(result, objective.metric)}`];
     return isMet(objective, figure) ? [] : [`${objective.text}: ${Number(figure.toPrecision(4))}`];
   });
   return missed.join(", ");

@@ -2,7 +2,8 @@ import type { Configuration } from "../../contract/configuration.js";
 import type { EventOf, Phase, RunStatus } from "../../contract/events.js";
 import { rounded } from "../../contract/numbers.js";
 import type { Plan } from "../../contract/plan.js";
-import type { Result } from "../../contract/result.js";
+import type { MeasuredResult, Result } from "../../contract/result.js";
+import { atLeast } from "../../judge/latency.js";
 import type { Overheads } from "../plan/estimate.js";
 import { TimeLeft } from "../plan/time-left.js";
 import type { EventLog } from "../ui/event-log.js";
@@ -13,19 +14,35 @@ type PlannedRun = Plan["runs"][number];
 
 const nowS = (): number => performance.now() / 1000;
 
+type Figures = NonNullable<EventOf<"run_finished">["figures"]>;
+
+/** A percentile, or what it is at least. */
+function percentileOf(latency: MeasuredResult["latency"], name: "p50" | "p99"): Partial<Figures> {
+  if (!latency) return {};
+  const known = latency[name];
+  return known === null ? { [`${name}_at_least_ms`]: atLeast(latency, name) } : { [`${name}_ms`]: known };
+}
+
 /** The figures of a result for one screen line; undefined for a run without figures. */
-function figuresOf(result: Result): EventOf<"run_finished">["figures"] {
+function figuresOf(result: Result): Figures | undefined {
   if (result.status !== "measured") return undefined;
   const { requests, latency, counts } = result;
   const answers = counts.allowed + counts.limited;
   const cpu = cpuUsPerRequest(result, "server");
   return {
     requests_per_second: requests.average,
-    ...(latency ? { p50_ms: latency.p50, p99_ms: latency.p99 } : {}),
+    ...percentileOf(latency, "p50"),
+    ...percentileOf(latency, "p99"),
     ...(answers > 0 ? { limited_share: counts.limited / answers } : {}),
     ...(cpu === undefined ? {} : { server_cpu_us_per_request: cpu }),
   };
 }
+
+/** What the target did with the load, where that is known. */
+const outcomeTexts = ({ outcome, outcome_text }: MeasuredResult) => ({
+  ...(outcome === undefined ? {} : { outcome }),
+  ...(outcome_text === undefined ? {} : { outcome_text }),
+});
 
 /** Reports the progress of the plan's runs, with the time left. */
 export class Progress {
@@ -101,6 +118,7 @@ export class Progress {
       run: planned.run,
       configuration_hash: planned.configuration_hash,
       status: saved ? status : "failed",
+      ...(saved && result.status === "measured" ? outcomeTexts(result) : {}),
       reasons: [...result.verdict.reasons, ...(saved ? [] : [notSaved])],
       ...(figures ? { figures } : {}),
       took_s: rounded(now_s - this.#started_s, 3),
@@ -130,8 +148,8 @@ export class Progress {
 
   #lastsS(phase: Phase, planned: PlannedRun): number | undefined {
     const { extent } = this.#configuration(planned);
-    const { warmup_s } = this.#plan;
-    if (phase === "warmup") return warmup_s === "auto" ? undefined : warmup_s;
+    // An automatic warm-up ends when the target is steady.
+    if (phase === "warmup") return this.#plan.warmup_s === "auto" ? undefined : this.#plan.warmup_s;
     return phase === "measure" && "duration_s" in extent ? extent.duration_s : undefined;
   }
 

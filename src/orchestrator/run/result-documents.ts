@@ -7,13 +7,16 @@ import {
   type FailedResult,
   type MeasuredResult,
   measuredResultSchema,
+  type OutcomeStatus,
   RESULT_SCHEMA,
   RESULT_SCHEMA_VERSION,
   type RoleResources,
 } from "../../contract/result.js";
 import type { MeasuredKind } from "../../contract/role.js";
 import { limitOf } from "../../judge/limit.js";
+import { outcomeOf } from "../../judge/outcome.js";
 import { judge } from "../../judge/rules.js";
+import { warmupNotes } from "../../judge/steadiness.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
 import type { RawRun } from "./run.js";
@@ -61,7 +64,7 @@ function mergeRole(reported: RoleResources | undefined, observed: RoleResources)
   return { ...observed, ...reported, samples: observed.samples };
 }
 
-/** The result document of a measured run, with its verdict. */
+/** The result document of a measured run, with its verdict and outcome. */
 export function measuredDocument(
   identity: RunIdentity,
   { result, store, resources, host_load, notes }: RawRun,
@@ -69,20 +72,28 @@ export function measuredDocument(
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
   const version = [...new Set(store?.nodes.map(({ at_end }) => at_end.version))].join(", ");
-  const { verdict: _verdict, limited_by: _limit, ...measured } = result;
+  const {
+    verdict: _verdict,
+    outcome: _outcome,
+    outcome_text: _text,
+    limited_by: _limit,
+    ...measured
+  } = result;
   const evidence = {
     ...measured,
     ...identityOf(identity),
     resources: roles,
     ...(host_load ? { host_load } : {}),
-    notes: [...result.notes, ...notes],
+    notes: [...result.notes, ...warmupNotes(result), ...notes],
     versions: { ...result.versions, ...(version ? { store: version } : {}) },
     ...(store ? { store } : {}),
   };
+  const verdict = judge(evidence);
   return measuredResultSchema.parse({
     ...evidence,
     limited_by: limitOf(evidence),
-    verdict: judge(evidence),
+    verdict,
+    ...outcomeOf(evidence, verdict),
   });
 }
 
@@ -125,6 +136,8 @@ export function cpuUsPerRequest(
 export interface RunOutcome {
   file: string;
   status: "valid" | "suspect" | "invalid" | "failed";
+  /** What the target did with the load; absent where that is not known. */
+  outcome?: OutcomeStatus;
   configuration: Configuration;
   /** From its start until its result was saved. */
   seconds: number;

@@ -3,6 +3,7 @@ import { unusualCounts } from "../../contract/dimensions.js";
 import type { EventOf, Phase } from "../../contract/events.js";
 import { isClientLayer, type Layer, layerOf } from "../../contract/layers.js";
 import type { AdaptiveSummary } from "../../contract/summary.js";
+import { isSpoiled } from "../../judge/outcome.js";
 import { counted, durationText } from "./text.js";
 
 /** `requests/s`, `decisions/s`. */
@@ -14,6 +15,16 @@ const throughputText = (perSecond: number, measured: Measured): string =>
   `${Math.round(perSecond)} ${rateUnit(measured?.layer ?? "server")}`;
 export const rateText = (perSecond: number): string => `${Math.round(perSecond)}/s`;
 export const msText = (ms: number): string => `${ms.toFixed(2)} ms`;
+
+/** `p99 12.25 ms`; `p99 > 30.10 ms` where only a lower bound is known (M23); nothing without either. */
+export function percentileText(
+  name: string,
+  ms: number | null | undefined,
+  atLeastMs: number | null | undefined,
+): string[] {
+  if (ms !== null && ms !== undefined) return [`${name} ${msText(ms)}`];
+  return atLeastMs === null || atLeastMs === undefined ? [] : [`${name} > ${msText(atLeastMs)}`];
+}
 const shareText = (share: number, digits = 0): string => `${(100 * share).toFixed(digits)} %`;
 
 /** Where the load enters: `light`, `heavy (20)`, `light on 2 servers`, or `limiter layer`. */
@@ -46,6 +57,7 @@ const PHASES: Partial<Record<Phase, string>> = {
   starting: "starting the parts",
   "store ready": "the store is ready",
   "server ready": "starting the load generator",
+  connected: "connected, reading counters",
   warmup: "warm-up",
   drained: "drained, reading counters",
   finished: "measured, waiting for the result",
@@ -75,20 +87,28 @@ export function secondPieces(second: EventOf<"second">, measured: Measured): str
 const reasonsText = ({ reasons }: EventOf<"run_finished">): string =>
   reasons.map(({ rule, text }) => `${rule} ${text}`).join("; ");
 
-/** The outcome of a run: figures, verdict and reasons. */
+/** `valid`, or `valid · overloaded: …` with the figures, unless a reason of the verdict holds them. */
+function statusText(finished: EventOf<"run_finished">): string {
+  const { status, outcome, outcome_text: why, reasons } = finished;
+  if (!isSpoiled(finished)) return status;
+  const isTold = why === undefined || reasons.some(({ text }) => text.includes(why));
+  return `${status} · ${outcome}${isTold ? "" : `: ${why}`}`;
+}
+
+/** How a run ended: figures, verdict, outcome and reasons. */
 export function finishedText(finished: EventOf<"run_finished">, measured: Measured): string {
   const { figures, status } = finished;
   if (!figures) return finished.reasons.map(({ text }) => text).join("; ") || status;
-  const { p50_ms, p99_ms, limited_share, server_cpu_us_per_request: cpu } = figures;
+  const { limited_share, server_cpu_us_per_request: cpu } = figures;
   const pieces = [
     [throughputText(figures.requests_per_second, measured)],
-    p50_ms === undefined ? [] : [`p50 ${msText(p50_ms)}`],
-    p99_ms === undefined ? [] : [`p99 ${msText(p99_ms)}`],
+    percentileText("p50", figures.p50_ms, figures.p50_at_least_ms),
+    percentileText("p99", figures.p99_ms, figures.p99_at_least_ms),
     limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
     cpu === undefined ? [] : [`server ${cpu.toFixed(0)} µs CPU per request`],
   ];
   const reasons = reasonsText(finished);
-  return `${pieces.flat().join(", ")} — ${status}${reasons ? ` (${reasons})` : ""}`;
+  return `${pieces.flat().join(", ")} — ${statusText(finished)}${reasons ? ` (${reasons})` : ""}`;
 }
 
 /** `[3/12] iovalkey, light, realistic, 50 connections, run 1: 5000 requests/s, p99 12.25 ms, suspect (M8); 2 min left`. */
@@ -96,14 +116,15 @@ export function runLine(finished: EventOf<"run_finished">, configuration: Config
   const { number, of, run, file, figures, status, reasons, time_left_s } = finished;
   const what = configuration ? `${configurationText(configuration)}, run ${run}` : file;
   const rules = [...new Set(reasons.map(({ rule }) => rule))].join(", ");
-  const outcome = figures
+  const verdict = rules ? `${status} (${rules})` : status;
+  const result = figures
     ? [
         throughputText(figures.requests_per_second, configuration),
-        ...(figures.p99_ms === undefined ? [] : [`p99 ${msText(figures.p99_ms)}`]),
-        rules ? `${status} (${rules})` : status,
+        ...percentileText("p99", figures.p99_ms, figures.p99_at_least_ms),
+        isSpoiled(finished) ? `${verdict} · ${finished.outcome}` : verdict,
       ].join(", ")
     : finishedText(finished, configuration);
-  return `[${number}/${of}] ${what}: ${outcome}; ${durationText(time_left_s)} left`;
+  return `[${number}/${of}] ${what}: ${result}; ${durationText(time_left_s)} left`;
 }
 
 /** What an adaptive campaign decided after a round. */

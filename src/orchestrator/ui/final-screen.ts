@@ -4,9 +4,17 @@ import { EXIT } from "../../contract/errors.js";
 import type { EventOf } from "../../contract/events.js";
 import { layerIds } from "../../contract/layers.js";
 import type { SummaryRow } from "../../contract/summary.js";
+import { isSpoiled } from "../../judge/outcome.js";
 import type { CampaignState } from "./campaign-state.js";
 import { quoted, REPORT_COMMAND } from "./command-text.js";
-import { adaptiveLines, configurationText, entryText, msText, rateText, rateUnit } from "./event-text.js";
+import {
+  adaptiveLines,
+  configurationText,
+  entryText,
+  percentileText,
+  rateText,
+  rateUnit,
+} from "./event-text.js";
 import { are, counted, escapeControls, flow, textTable, widthOf, wrap } from "./text.js";
 
 /** Maximum number of failure lines. */
@@ -33,9 +41,14 @@ function groupTitle(row: SummaryRow, configuration: Configuration | undefined): 
 /** The median, with the range if there are several runs. */
 function throughputCell(row: SummaryRow): string {
   const { requests_per_second: rate } = row;
-  if (!rate) return row.runs > 0 ? "no valid run" : "not run";
+  if (!rate) return row.runs === 0 ? "not run" : row.spoiled_runs > 0 ? "no figures" : "no valid run";
   const range = row.valid_runs > 1 ? ` (${Math.round(rate.min)}–${Math.round(rate.max)})` : "";
   return rateText(rate.median) + range;
+}
+
+/** `failed its load in 3 of 10`, of the runs in which the target's outcome is known (M24). */
+function spoiledText({ served_runs, spoiled_runs }: SummaryRow): string {
+  return spoiled_runs === 0 ? "" : `failed its load in ${spoiled_runs} of ${served_runs + spoiled_runs}`;
 }
 
 function cellsOf(row: SummaryRow): string[] {
@@ -43,10 +56,11 @@ function cellsOf(row: SummaryRow): string[] {
   return [
     escapeControls(row.label),
     throughputCell(row),
-    p50 === null ? "" : `p50 ${msText(p50)}`,
-    p99 === null ? "" : `p99 ${msText(p99)}`,
+    percentileText("p50", p50, row.latency_p50_at_least_ms).join(""),
+    percentileText("p99", p99, row.latency_p99_at_least_ms).join(""),
     `${row.valid_runs} of ${row.runs + row.missing_runs} usable`,
     row.verdict === null || row.verdict === "valid" ? "" : row.verdict,
+    spoiledText(row),
   ];
 }
 
@@ -112,15 +126,23 @@ export function finalLines(state: CampaignState, columns: number): string[] {
   ];
 }
 
-/** One line for all runs of a configuration with the same status and reasons. */
+/** Why a run failed or is invalid, or what the target did with its load. */
+function problemText(finished: EventOf<"run_finished">): string {
+  const { status, reasons, outcome, outcome_text } = finished;
+  if (status === "invalid")
+    return `invalid: ${reasons.map(({ rule, text }) => `${rule} ${text}`).join("; ")}`;
+  if (isSpoiled(finished)) return `${outcome}: ${outcome_text}`;
+  return reasons.map(({ text }) => text).join("; ");
+}
+
+/** One line for all runs of a configuration with the same problem. */
 function failureLines(state: CampaignState, runs: readonly EventOf<"run_finished">[]): string[] {
   const runsByFailure = new Map<string, number[]>();
-  for (const { file, run, status, reasons } of runs) {
-    const started = state.started.get(file);
-    const what = started ? configurationText(started.configuration) : file;
-    const why = reasons.map(({ rule, text }) => (status === "invalid" ? `${rule} ${text}` : text)).join("; ");
-    const key = JSON.stringify([what, status === "invalid" ? `invalid: ${why}` : why]);
-    runsByFailure.set(key, [...(runsByFailure.get(key) ?? []), run]);
+  for (const finished of runs) {
+    const started = state.started.get(finished.file);
+    const what = started ? configurationText(started.configuration) : finished.file;
+    const key = JSON.stringify([what, problemText(finished)]);
+    runsByFailure.set(key, [...(runsByFailure.get(key) ?? []), finished.run]);
   }
   return [...runsByFailure].map(([key, numbers]) => {
     const [what, why] = JSON.parse(key) as [string, string];
@@ -158,7 +180,11 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
   const count = (status: "failed" | "invalid") =>
     [...kept, ...finished].filter((run) => run.status === status).length;
   const [failed, invalid] = [count("failed"), count("invalid")];
-  const failures = failureLines(state, runsWith("failed", "invalid"));
+  const spoiled = finished.filter(isSpoiled);
+  const failures = failureLines(
+    state,
+    finished.filter((run) => run.status === "failed" || run.status === "invalid" || isSpoiled(run)),
+  );
   const more = failures.length - MAX_FAILURES;
   const suspects = runsWith("suspect");
   const rules = [...new Set(suspects.flatMap(({ reasons }) => reasons.map(({ rule }) => rule)))].sort();
@@ -166,6 +192,9 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
   const lines = [
     ...(failed > 0 ? [`${failed} of ${counted(done, "run")} failed`] : []),
     ...(invalid > 0 ? [`${invalid} of ${counted(done, "run")} ${are(invalid)} invalid`] : []),
+    ...(spoiled.length > 0
+      ? [`the target failed its load in ${spoiled.length} of ${counted(finished.length, "run")}`]
+      : []),
     ...failures.slice(0, MAX_FAILURES).map((line) => `  ${line}`),
     ...(more > 0 ? [`  and ${more} more: see the report and benchmark.log`] : []),
     ...(suspects.length > 0

@@ -1,4 +1,5 @@
 import type { EventOf } from "../../contract/events.js";
+import { isSpoiled } from "../../judge/outcome.js";
 import type { CampaignState } from "./campaign-state.js";
 import { phaseText, runText, secondPieces } from "./event-text.js";
 import { bar, durationText, escapeControls, flow, truncate, wrap } from "./text.js";
@@ -68,7 +69,9 @@ function problemLine({ finished }: CampaignState, columns: number): string[] {
     const count = finished.filter((run) => run.status === status).length;
     return count > 0 ? [`${count} ${status}`] : [];
   });
-  return pieces.length > 0 ? flow([`so far: ${pieces.join(", ")}`], columns) : [];
+  const spoiled = finished.filter(isSpoiled).length;
+  const all = spoiled > 0 ? [...pieces, `${spoiled} failed ${spoiled === 1 ? "its" : "their"} load`] : pieces;
+  return all.length > 0 ? flow([`so far: ${all.join(", ")}`], columns) : [];
 }
 
 /** The lines of the live screen. They fit into the terminal. Pure. */

@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
-import type { CampaignEvent } from "../../contract/events.js";
+import type { CampaignEvent, RunStatus } from "../../contract/events.js";
+import { isSpoiled } from "../../judge/outcome.js";
 import { CampaignState } from "./campaign-state.js";
 import { campaignText, configurationText, finishedText, lookText, phaseText } from "./event-text.js";
 import { finalLines, problemLines } from "./final-screen.js";
@@ -119,7 +120,8 @@ export class LiveScreen implements Screen {
       case "run_finished": {
         const started = this.#state.started.get(event.file);
         const what = started ? `${configurationText(started.configuration)}, run ${event.run}` : event.file;
-        const style = event.status === "valid" ? "green" : event.status === "suspect" ? "yellow" : "red";
+        const styles: Partial<Record<RunStatus, Style>> = { valid: "green", suspect: "yellow" };
+        const style = isSpoiled(event) ? "red" : (styles[event.status] ?? "red");
         const head = wrap(escapeControls(`[${event.number}/${event.of}] ${what}`), this.#columns);
         const figures = wrap(
           escapeControls(`  ${finishedText(event, started?.configuration)}`),
