@@ -3,53 +3,89 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { sum } from "../../src/contract/numbers.js";
-import type { ConsumerEvidence, MeasuredResult } from "../../src/contract/result.js";
+import type {
+  AfterWindow,
+  ConsumerEvidence,
+  Counts,
+  LatencyHistograms,
+  MeasuredResult,
+} from "../../src/contract/result.js";
 import type { Campaign } from "./campaign.js";
+
+const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited">): number => allowed + limited;
+const failed = ({ failed_answers, connection_errors, timed_out }: AfterWindow): number =>
+  failed_answers + connection_errors + timed_out;
+
+/** Every sent request has one end, in the window or after it, and is in one histogram of each kind. */
+function expectAccounted({ counts, schedule, generators, slices }: MeasuredResult): void {
+  const { after_window } = counts;
+  expect(counts.sent).toBe(answered(counts) + failed(counts) + counts.followed);
+  expect(counts.cut).toBe(0);
+  expect(counts.followed).toBe(answered(after_window) + failed(after_window));
+  const end = (name: keyof AfterWindow): number => counts[name] + after_window[name];
+  const unanswered = end("connection_errors") + end("timed_out");
+  const [part, ...others] = generators;
+  if (!part || others.length > 0) throw new Error("one generator");
+  const kinds = (histograms: LatencyHistograms | undefined) =>
+    Object.entries(histograms ?? {}).map(([kind, { count }]) => [kind, count]);
+  const ends = (censored: number) => [
+    ["allowed", end("allowed")],
+    ["limited", end("limited")],
+    ["failed", end("failed_answers")],
+    ["censored", censored],
+  ];
+  const neverSent = schedule ? schedule.dropped + schedule.unsent : 0;
+  expect(kinds(part.histograms)).toEqual(ends(unanswered + neverSent));
+  if (schedule) expect(kinds(part.service_histograms)).toEqual(ends(unanswered));
+  for (const worker of part.workers) {
+    expect(worker.counts.sent).toBe(answered(worker.counts) + failed(worker.counts) + worker.counts.followed);
+    expect(worker.counts.followed).toBe(
+      answered(worker.counts.after_window) + failed(worker.counts.after_window),
+    );
+    expect(worker.counts.followed).toBeLessThanOrEqual(worker.connections);
+  }
+  expect([sum(slices.allowed), sum(slices.limited), sum(slices.failed)]).toEqual([
+    counts.allowed,
+    counts.limited,
+    failed(counts),
+  ]);
+}
 
 /** Invariants of every result, computed independently of the program. */
 export function expectConsistent(result: MeasuredResult): void {
-  const { counts, requests, duration, request } = result;
-  expect(requests.total).toBe(counts.allowed + counts.limited);
+  const { counts, requests, duration } = result;
+  expectAccounted(result);
+  expect(requests.total).toBe(answered(counts));
   expect(Math.abs(requests.average * duration - requests.total)).toBeLessThan(1);
   expect(result.rate_limit_hits).toBe(counts.limited);
-  expect(result.totalErrors).toBe(result.errors + result.timeouts + counts.failed_answers);
-  const failed = counts.failed_answers + counts.connection_errors + counts.timed_out;
-  expect(counts.sent).toBe(counts.allowed + counts.limited + failed + counts.cut);
-  expect(counts.cut).toBeLessThanOrEqual(request.load.connections);
+  expect(result.errors).toBe(counts.connection_errors + counts.after_window.connection_errors);
+  expect(result.timeouts).toBe(counts.timed_out + counts.after_window.timed_out);
+  expect(result.totalErrors).toBe(failed(counts) + failed(counts.after_window));
   const seconds = result.samples.reduce((total, { allowed, limited }) => total + allowed + limited, 0);
   expect(seconds).toBe(requests.total);
   expect(sum(Object.values(counts.by_code))).toBe(requests.total + counts.failed_answers);
 }
 
-/** Every send of the schedule is in one count, and every answer in one histogram of each kind. */
-export function expectScheduleReconciled({
-  counts,
-  schedule,
-  generators,
-  requests,
-  samples,
-}: MeasuredResult): void {
+/** Every send of the schedule is in one count. */
+export function expectScheduleReconciled(result: MeasuredResult): void {
+  const { counts, schedule, generators } = result;
   if (!schedule) throw new Error("a schedule");
+  expectConsistent(result);
   expect(schedule.offered).toBe(schedule.sent + schedule.dropped + schedule.unsent);
   expect(schedule.sent).toBe(counts.sent);
-  const failed = counts.failed_answers + counts.connection_errors + counts.timed_out;
-  expect(counts.sent).toBe(counts.allowed + counts.limited + failed);
   const [part] = generators;
-  for (const histograms of [part?.histograms, part?.service_histograms]) {
-    expect(histograms?.allowed.count).toBe(counts.allowed);
-    expect(histograms?.limited.count).toBe(counts.limited);
-    expect(histograms?.failed.count).toBe(counts.failed_answers);
-  }
-  expect(part?.schedule?.lateness.count).toBe(schedule.sent);
-  expect(samples.reduce((total, { allowed, limited }) => total + allowed + limited, 0)).toBe(requests.total);
+  const waited = schedule.blocked - schedule.dropped - schedule.unsent;
+  expect(part?.schedule?.lateness.count).toBe(schedule.sent - waited);
+  // The first send of each worker follows no other.
+  const sending = part?.workers.filter((worker) => worker.counts.sent > 0) ?? [];
+  expect(part?.schedule?.gaps.count).toBe(schedule.sent - sending.length);
 }
 
 /** M8 by the test's own arithmetic: from the generator's counts through all consumers to what the store counted. */
 export function expectReconciled(result: MeasuredResult): void {
   const { counts, consumers, store, configuration, calls_per_request = 1, descriptors_per_call = 1 } = result;
-  const failed = counts.failed_answers + counts.connection_errors + counts.timed_out;
-  expect(counts.sent).toBe(counts.allowed + counts.limited + failed + counts.cut);
-  expect(failed).toBe(0);
+  expect(counts.sent).toBe(answered(counts) + counts.followed);
+  expect(counts.followed).toBe(answered(counts.after_window));
   const total = (pick: (consumer: ConsumerEvidence) => number) => sum(consumers.map(pick));
   expect(consumers.length).toBeGreaterThan(0);
   if (configuration) expect(consumers).toHaveLength(configuration.servers || 1);

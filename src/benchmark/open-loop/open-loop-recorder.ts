@@ -1,12 +1,7 @@
 import type { Outcome, Slices } from "../../contract/result.js";
 import type { ScheduleCounts } from "../../contract/schedule.js";
 import type { Window } from "../load-loop.js";
-import {
-  encodeLatencies,
-  latencyUs,
-  MicrosecondHistogram,
-  newLatencies,
-} from "../measurement/histograms.js";
+import { encodeLatencies, latencyUs, MicrosecondHistogram, newLatencies } from "../measurement/histograms.js";
 import { ResponseRecorder, type WorkerSample } from "../measurement/recorder.js";
 
 /** A send that is later than this counts as late. */

@@ -28,8 +28,9 @@ describe("a server that answers after 100 ms (M3)", () => {
       expect(latency?.p50).toBeLessThan(105);
       expect(service_time?.p50).toBeGreaterThan(95);
       expect(service_time?.p50).toBeLessThanOrEqual(latency?.p50 ?? 0);
-      expect(counts.cut).toBe(0);
-      expect(requests.total).toBe(schedule?.sent);
+      // Those of the last tenth of a second were answered after the window.
+      expect(counts.followed).toBe(counts.after_window.allowed);
+      expect(requests.total).toBe((schedule?.sent ?? 0) - counts.followed);
       // Half a second of warm-up came before; nothing was answered that was not sent, or made up afterwards.
       const { asked } = await stub.counts();
       if (arrivals === "constant") {
@@ -87,7 +88,8 @@ test("a send that waited longer than the time-out for a connection is dropped, a
   // 100/s are served: of the sends of the first two thirds of a second, most wait for more than one.
   expect(result.schedule?.dropped).toBeGreaterThan(100);
   expect(result.schedule?.blocked).toBeGreaterThan(1_000);
-  expect(result.latency?.max).toBeLessThan(1_500);
+  // The oldest of those that were dropped, sent or not.
+  expect(result.latency?.bounds?.max?.low).toBeLessThan(1_500);
 });
 
 test("several workers keep one schedule together", async () => {
@@ -102,7 +104,8 @@ test("several workers keep one schedule together", async () => {
 
 test("REQUESTS are so many sends of the schedule", async () => {
   const { result } = await openLoop({}, { RATE: "500", REQUESTS: "400", WORKERS: "2" });
-  expect(result.counts).toMatchObject({ sent: 400, allowed: 400 });
+  const { sent, allowed, after_window } = result.counts;
+  expect([sent, allowed + after_window.allowed]).toEqual([400, 400]);
   expect(result.duration).toBeCloseTo(0.8, 2);
 });
 
@@ -114,15 +117,13 @@ describe("failures", () => {
     );
     const { counts } = result;
     const done = await stub.counts();
-    expect(counts).toMatchObject({
-      sent: 1200,
-      allowed: done.answered,
-      failed_answers: done.failed,
-      connection_errors: done.cut,
-      timed_out: done.hung,
-    });
-    expect(counts.timed_out).toBeGreaterThan(5);
-    expect(counts.by_code["503"]).toBe(done.failed);
-    expect(result.verdict.reasons.map(({ rule }) => rule)).toContain("M9");
+    expect(counts.sent).toBe(1200);
+    expect(counts.allowed + counts.after_window.allowed).toBe(done.answered);
+    expect(counts.failed_answers + counts.after_window.failed_answers).toBe(done.failed);
+    expect(result.errors).toBe(done.cut);
+    expect(result.timeouts).toBe(done.hung);
+    expect(result.timeouts).toBeGreaterThan(5);
+    expect(counts.by_code["503"]).toBe(counts.failed_answers);
+    expect(result.outcome).toBe("failed");
   });
 });

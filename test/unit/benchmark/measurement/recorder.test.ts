@@ -1,43 +1,51 @@
 import { describe, expect, test } from "vitest";
 import { ResponseRecorder } from "../../../../src/benchmark/measurement/recorder.js";
 import { SampleMerger } from "../../../../src/benchmark/measurement/samples.js";
-import { decodeHistogram, mergeHistograms } from "../../../../src/judge/histogram.js";
+import { sum } from "../../../../src/contract/numbers.js";
+import { decodeHistogram } from "../../../../src/judge/histogram.js";
 import { latencyBlock } from "../../../../src/judge/latency.js";
 
 const newRecorder = () => new ResponseRecorder((code) => `code-${code}`);
 
-const rest = { sent: 6, connection_errors: 1, timed_out: 0, cut: 1 };
+const none = { allowed: 0, limited: 0, failed_answers: 0, connection_errors: 0, timed_out: 0 };
 
 describe("the recorder of a window", () => {
   const record = () => {
     const recorder = newRecorder();
-    recorder.answer("allowed", 200, 0.47);
-    recorder.answer("allowed", 200, 1.5);
-    recorder.answer("limited", 429, 2);
-    recorder.answer("failed", 503, 9_000);
+    recorder.open(0);
+    recorder.answer("allowed", 200, 0.47, 20);
+    recorder.answer("allowed", 200, 1.5, 30);
+    recorder.answer("limited", 429, 2, 130);
+    recorder.answer("failed", 503, 9_000, 140);
     return recorder;
   };
 
   test("counts each answer once, by outcome and by the text of its code", () => {
-    expect(record().counts(rest)).toEqual({
-      ...rest,
+    expect(record().counts({ sent: 4, followed: 0 })).toEqual({
+      ...none,
+      sent: 4,
       allowed: 2,
       limited: 1,
       failed_answers: 1,
+      followed: 0,
+      after_window: none,
+      cut: 0,
       by_code: { "code-200": 2, "code-429": 1, "code-503": 1 },
     });
   });
 
   test("keeps latencies in microseconds, separately by outcome", () => {
-    const { allowed, limited, failed } = record().histograms();
-    expect([allowed.count, limited.count, failed.count]).toEqual([2, 1, 1]);
+    const histograms = record().histograms();
+    const { allowed, limited, failed, censored } = histograms;
+    expect([allowed.count, limited.count, failed.count, censored.count]).toEqual([2, 1, 1, 0]);
     expect(decodeHistogram(allowed).getValueAtPercentile(50)).toBe(470);
-    expect(latencyBlock(mergeHistograms([allowed, limited]))?.p99).toBeCloseTo(2, 2);
+    expect(latencyBlock([{ ...histograms, failed: censored }])?.p99).toBeCloseTo(2, 2);
   });
 
   test("excludes failures from the latency of each second", () => {
     const recorder = record();
-    recorder.loss(2);
+    recorder.lost(3, 150);
+    recorder.timedOut(4, 150);
     const sample = recorder.sample(1_000);
     expect(sample).toMatchObject({ at_ms: 1_000, allowed: 2, limited: 1, failed: 3 });
     expect([...sample.latencies_us]).toEqual([470, 1_500, 2_000]);
@@ -49,26 +57,92 @@ describe("the recorder of a window", () => {
     });
   });
 
+  test("keeps the age of each request without an answer, also of one that was never sent", () => {
+    const recorder = record();
+    recorder.lost(3, 150);
+    recorder.timedOut(2_000, 150);
+    recorder.notSent(1_200);
+    const { censored } = recorder.histograms();
+    expect(censored.count).toBe(3);
+    const ages = decodeHistogram(censored);
+    const age_ms = (percentile: number) => Math.floor(ages.getValueAtPercentile(percentile) / 1000);
+    expect([0, 50, 100].map(age_ms)).toEqual([3, 1_200, 2_000]);
+    expect(recorder.counts({ sent: 6, followed: 0 })).toMatchObject({ connection_errors: 1, timed_out: 1 });
+  });
+
+  test("counts each 100 ms, failures without a latency", () => {
+    const recorder = record();
+    recorder.lost(3, 150);
+    recorder.timedOut(2_000, 250);
+    expect(recorder.slices(300)).toEqual({
+      width_ms: 100,
+      allowed: [2, 0, 0],
+      limited: [0, 1, 0],
+      failed: [0, 2, 1],
+      latency_sum_us: [1_970, 2_000, 0],
+    });
+  });
+
   test("keeps every latency of a second", () => {
     const recorder = newRecorder();
     const many = Array.from({ length: 50_000 }, (_, n) => n + 1);
-    for (const us of many) recorder.answer("allowed", 200, us / 1000);
+    for (const us of many) recorder.answer("allowed", 200, us / 1000, 0);
     expect([...recorder.sample(1_000).latencies_us]).toEqual(many);
-    recorder.answer("allowed", 200, 0.007);
+    recorder.answer("allowed", 200, 0.007, 0);
     expect([...recorder.sample(2_000).latencies_us]).toEqual([7]);
   });
 
   test("records an answer within less than a microsecond as 1 µs", () => {
     const recorder = newRecorder();
-    recorder.answer("allowed", 200, 0.0002);
-    expect(latencyBlock(decodeHistogram(recorder.histograms().allowed))).toMatchObject({ min: 0.001 });
+    recorder.answer("allowed", 200, 0.0002, 0);
+    expect(latencyBlock([recorder.histograms()])).toMatchObject({ min: 0.001 });
+  });
+});
+
+describe("requests that are followed after the close of the window", () => {
+  const follow = () => {
+    const recorder = newRecorder();
+    recorder.open(0);
+    recorder.answer("allowed", 200, 1, 10);
+    recorder.close();
+    recorder.answer("allowed", 200, 300, 310);
+    recorder.answer("limited", 429, 400, 410);
+    recorder.answer("failed", 503, 500, 510);
+    recorder.lost(600, 610);
+    recorder.timedOut(700, 710);
+    return recorder;
+  };
+
+  test("are counted apart, by how they ended", () => {
+    expect(follow().counts({ sent: 6, followed: 5 })).toEqual({
+      ...none,
+      sent: 6,
+      allowed: 1,
+      followed: 5,
+      after_window: { allowed: 1, limited: 1, failed_answers: 1, connection_errors: 1, timed_out: 1 },
+      cut: 0,
+      by_code: { "code-200": 1 },
+    });
+  });
+
+  test("are in the latencies", () => {
+    const { allowed, limited, failed, censored } = follow().histograms();
+    expect([allowed.count, limited.count, failed.count, censored.count]).toEqual([2, 1, 1, 2]);
+    expect(decodeHistogram(allowed).maxValue).toBeGreaterThanOrEqual(300_000);
+  });
+
+  test("are in no second and in no slice", () => {
+    const recorder = follow();
+    expect(recorder.sample(100)).toMatchObject({ allowed: 1, limited: 0, failed: 0 });
+    const { allowed, limited, failed, latency_sum_us } = recorder.slices(1_000);
+    expect([allowed, limited, failed, latency_sum_us].map((slices) => sum(slices))).toEqual([1, 0, 0, 1_000]);
   });
 });
 
 /** What a worker saw in the second that ended then. */
 const second = (at_s: number, count: number, ms = 1) => {
   const recorder = newRecorder();
-  for (let n = 0; n < count; n++) recorder.answer("allowed", 200, ms);
+  for (let n = 0; n < count; n++) recorder.answer("allowed", 200, ms, 0);
   return recorder.sample(at_s * 1000);
 };
 

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { type ClosedConnections, ClosedLoop } from "../../../src/benchmark/closed-loop.js";
+import type { WindowListener } from "../../../src/benchmark/load-loop.js";
+import { cheapMonotonicMs } from "../../../src/benchmark/measurement/clock.js";
+import type { ResponseRecorder, WorkerSample } from "../../../src/benchmark/measurement/recorder.js";
+import { sum } from "../../../src/contract/numbers.js";
+
+/** Connections that do what the test says, with the times at which the gate was opened and shut. */
+class StubConnections implements ClosedConnections {
+  readonly events: string[] = [];
+  opened_ms = 0;
+  recorder: ResponseRecorder | undefined;
+  follow: (recorder: ResponseRecorder) => void = () => {};
+  followed = 0;
+
+  connected = async () => undefined;
+  stop = async () => undefined;
+
+  openGate(recorder: ResponseRecorder): void {
+    this.opened_ms = cheapMonotonicMs();
+    this.events.push("gate opened");
+    this.recorder = recorder;
+    recorder.answer("allowed", 200, 1, this.opened_ms);
+  }
+
+  shutGate() {
+    this.events.push("gate shut");
+    this.recorder?.close();
+    return { sent: 1 + this.followed, followed: this.followed };
+  }
+
+  async drained(): Promise<void> {
+    if (this.recorder) this.follow(this.recorder);
+    this.events.push("drained");
+  }
+
+  quotaDone = async () => undefined;
+}
+
+function listenerOf(events: string[] = []): WindowListener & { samples: WorkerSample[] } {
+  const samples: WorkerSample[] = [];
+  return {
+    samples,
+    opened: () => void events.push("opened"),
+    sample: (sample) => void samples.push(sample),
+    closed: () => void events.push("closed"),
+  };
+}
+
+const loopOver = (connections: ClosedConnections) => new ClosedLoop(connections, String);
+
+describe("the window of a closed loop", () => {
+  test("opens when all windows open, not when the command comes", async () => {
+    const workers = [new StubConnections(), new StubConnections()];
+    const commanded_ms = cheapMonotonicMs();
+    const opens_ms = commanded_ms + 60;
+    const windows = await Promise.all(
+      workers.map(async (connections, index) => {
+        await sleep(30 * index);
+        return loopOver(connections).measure({ duration_s: 0.05 }, listenerOf(), opens_ms);
+      }),
+    );
+    const opened = windows.map(({ opened_ms }) => opened_ms);
+    expect(Math.min(...opened)).toBeGreaterThanOrEqual(opens_ms);
+    workers.forEach((worker, index) => {
+      expect(worker.opened_ms).toBeGreaterThanOrEqual(opened[index] ?? Number.NaN);
+    });
+  });
+
+  test("follows the requests in flight to their end, and then only their latencies count", async () => {
+    const connections = new StubConnections();
+    connections.followed = 2;
+    connections.follow = (recorder) => {
+      recorder.answer("allowed", 200, 700, cheapMonotonicMs());
+      recorder.timedOut(900, cheapMonotonicMs());
+    };
+    const listener = listenerOf(connections.events);
+    const window = await loopOver(connections).measure({ duration_s: 0.02 }, listener, 0);
+    expect(connections.events).toEqual(["opened", "gate opened", "gate shut", "closed", "drained"]);
+    expect(window.counts).toMatchObject({
+      sent: 3,
+      allowed: 1,
+      timed_out: 0,
+      followed: 2,
+      after_window: { allowed: 1, timed_out: 1 },
+    });
+    expect(window.histograms.allowed.count).toBe(2);
+    expect(window.histograms.censored.count).toBe(1);
+    expect(sum(window.slices.allowed)).toBe(1);
+    expect(sum(listener.samples.map(({ allowed }) => allowed))).toBe(1);
+  });
+
+  test("has as many slices as its duration has tenths of a second, although it closes a little later", async () => {
+    const window = await loopOver(new StubConnections()).measure({ duration_s: 0.2 }, listenerOf(), 0);
+    expect(window.closed_ms - window.opened_ms).toBeGreaterThan(199);
+    expect(window.slices.allowed).toEqual([1, 0]);
+  });
+});

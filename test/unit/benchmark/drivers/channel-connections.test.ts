@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ClosedLoop } from "../../../../src/benchmark/closed-loop.js";
+import type { ChannelListener } from "../../../../src/benchmark/drivers/channel.js";
+import { ChannelConnections } from "../../../../src/benchmark/drivers/channel-connections.js";
+import type { WindowListener } from "../../../../src/benchmark/load-loop.js";
+import { decodeHistogram } from "../../../../src/judge/histogram.js";
+
+const listener: WindowListener = { opened() {}, sample() {}, closed() {} };
+const WINDOW = { duration_s: 0.1 };
+const TIMEOUT_S = 0.3;
+
+/** What a request gets, and after how many milliseconds; nothing: no answer. */
+type Reply = { end: "allowed" | "limited" | "failed" | "lost"; after_ms: number } | undefined;
+
+/**
+ * A closed loop over channels whose requests get what `reply` says.
+ * @param reply for request number `request` of channel number `channel`, each from 0
+ */
+async function loopOver(channels: number, reply: (channel: number, request: number) => Reply) {
+  const sent: number[] = Array.from({ length: channels }, () => 0);
+  const connections = new ChannelConnections({
+    connections: channels,
+    timeoutS: TIMEOUT_S,
+    endpoint: "a stub",
+    openChannel(index: number, events: ChannelListener) {
+      let current = 0;
+      const end = ({ end }: NonNullable<Reply>, of: number) => {
+        if (of !== current) return;
+        if (end === "lost") events.lost();
+        else events.answered(end, { allowed: 200, limited: 429, failed: 503 }[end]);
+        setImmediate(events.ready);
+      };
+      setImmediate(events.ready);
+      return {
+        send() {
+          const request = ++current;
+          const given = reply(index, sent[index] ?? 0);
+          sent[index] = (sent[index] ?? 0) + 1;
+          if (given) setTimeout(() => end(given, request), given.after_ms);
+        },
+        abandon() {
+          current++;
+          setImmediate(events.ready);
+        },
+        close() {},
+      };
+    },
+  });
+  onTestFinished(() => connections.stop());
+  const loop = new ClosedLoop(connections, String);
+  await loop.connected();
+  return { loop, sent };
+}
+
+const total = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
+const soon = { end: "allowed", after_ms: 1 } as const;
+
+describe("requests in flight when the window of a closed loop closes", () => {
+  test("are followed: each is counted by its end, and only its latency enters the figures", async () => {
+    const slow = [
+      soon,
+      { end: "allowed", after_ms: 180 },
+      { end: "limited", after_ms: 180 },
+      { end: "failed", after_ms: 180 },
+      { end: "lost", after_ms: 180 },
+      undefined,
+    ] as const;
+    const { loop, sent } = await loopOver(slow.length, (channel) => slow[channel]);
+    const { counts, histograms, slices } = await loop.measure(WINDOW, listener, 0);
+    const { after_window, followed, cut } = counts;
+    // The fast channel may have had one in flight, too.
+    const fast = after_window.allowed - 1;
+    expect([0, 1]).toContain(fast);
+    expect(after_window).toEqual({
+      allowed: 1 + fast,
+      limited: 1,
+      failed_answers: 1,
+      connection_errors: 1,
+      timed_out: 1,
+    });
+    expect({ followed, cut }).toEqual({ followed: 5 + fast, cut: 0 });
+    expect(counts.sent).toBe(total(sent));
+    expect(counts.sent).toBe(counts.allowed + followed);
+    expect(counts.by_code).toEqual({ "200": counts.allowed });
+    expect(total(slices.allowed)).toBe(counts.allowed);
+    expect(total(slices.limited) + total(slices.failed)).toBe(0);
+    expect(histograms.allowed.count).toBe(counts.allowed + 1 + fast);
+    expect([histograms.limited.count, histograms.failed.count, histograms.censored.count]).toEqual([1, 1, 2]);
+    // Longer than the window, in which it had no answer.
+    expect(decodeHistogram(histograms.allowed).maxValue).toBeGreaterThan(100_000);
+    // Its age from the send, when it was given up.
+    expect(decodeHistogram(histograms.censored).maxValue).toBeGreaterThanOrEqual(299_000);
+  });
+
+  test("are none in a run by number of requests: it waits for all of them", async () => {
+    const replies: Reply[] = [soon, soon, soon, undefined, soon, undefined, { end: "lost", after_ms: 1 }];
+    const { loop, sent } = await loopOver(3, () => (replies.length > 0 ? replies.shift() : soon));
+    const { counts, histograms, slices } = await loop.measure({ requests: 12 }, listener, 0);
+    const ends = { timed_out: 2, connection_errors: 1, allowed: 9 };
+    expect(counts).toMatchObject({ sent: 12, followed: 0, cut: 0, ...ends });
+    expect(total(sent)).toBe(12);
+    expect(histograms.censored.count).toBe(3);
+    expect(total(slices.failed)).toBe(3);
+  });
+
+  test("of a warm-up never enter the window", async () => {
+    const { loop, sent } = await loopOver(3, (channel, request) => {
+      if (channel === 0) return soon;
+      return request > 0 ? soon : channel === 1 ? { end: "failed", after_ms: 150 } : undefined;
+    });
+    await loop.warmUp(0.05);
+    const inWarmup = total(sent);
+    const { counts, histograms } = await loop.measure(WINDOW, listener, 0);
+    // Long after the request that the warm-up gave up.
+    await sleep(50);
+    expect(counts.sent).toBe(total(sent) - inWarmup);
+    const { failed_answers, timed_out, after_window } = counts;
+    expect([failed_answers, timed_out, after_window.failed_answers, after_window.timed_out]).toEqual([
+      0, 0, 0, 0,
+    ]);
+    expect(histograms.failed.count + histograms.censored.count).toBe(0);
+    expect(histograms.allowed.count).toBe(counts.sent);
+  });
+});

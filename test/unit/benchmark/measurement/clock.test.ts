@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import {
+  cheapMonotonicMs,
+  monotonicMs,
+  tightestOriginMs,
+  waitUntil,
+} from "../../../../src/benchmark/measurement/clock.js";
+
+/** Clocks whose difference is 1000 ms, in a thread that stops for so long before and after each cheap reading. */
+function clocks(pauses_ms: readonly (readonly [before: number, after: number])[]) {
+  let now_ms = 5_000;
+  let bracket = 0;
+  let isOpen = false;
+  return {
+    exactMs() {
+      if (isOpen) now_ms += pauses_ms[bracket++]?.[1] ?? 0;
+      isOpen = !isOpen;
+      return now_ms;
+    },
+    cheapMs() {
+      now_ms += pauses_ms[bracket]?.[0] ?? 0;
+      return now_ms - 1_000;
+    },
+  };
+}
+
+describe("the origin of the cheap clock", () => {
+  test.each([
+    [
+      "first",
+      [
+        [0.001, 10],
+        [0.01, 0.01],
+        [0.02, 0.02],
+      ],
+    ],
+    [
+      "last",
+      [
+        [0.02, 0.02],
+        [0.01, 0.01],
+        [10, 0.001],
+      ],
+    ],
+  ] as const)(
+    "comes from the tightest bracket, when the thread lost its CPU in the %s one",
+    (_which, pauses) => {
+      const { exactMs, cheapMs } = clocks(pauses);
+      // The middle of the wide bracket is 5 ms off.
+      expect(tightestOriginMs(exactMs, cheapMs, pauses.length)).toBeCloseTo(1_000, 6);
+    },
+  );
+
+  test("is the difference of both clocks", () => {
+    const before = monotonicMs();
+    const cheap = cheapMonotonicMs();
+    const after = monotonicMs();
+    // Half of the tightest bracket.
+    expect(cheap).toBeGreaterThan(before - 0.05);
+    expect(cheap).toBeLessThan(after + 0.05);
+  });
+});
+
+test.each([0, 0.5, 4, 7.3])("a wait of %d ms ends at its time, never before", async (wait_ms) => {
+  const at_ms = cheapMonotonicMs() + wait_ms;
+  await waitUntil(at_ms);
+  expect(cheapMonotonicMs()).toBeGreaterThanOrEqual(at_ms);
+});
+
+test("a wait for a time in the past ends at once", async () => {
+  let hasEnded = false;
+  const waiting = waitUntil(cheapMonotonicMs() - 1_000).then(() => {
+    hasEnded = true;
+  });
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(hasEnded).toBe(true);
+  await waiting;
+});
