@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from report.analysis.hardware_text import hardware_texts
 from report.analysis.load_text import caps_text
 from report.analysis.summary import Summary
 from report.base.errors import one_line
@@ -24,6 +25,11 @@ _MACHINE = {
 _MEMORY = "memory_gib"
 _GIB = 1024**3
 
+#: A hash of the machine's own id.
+_ID = "machine_id"
+#: What `hardware_texts` tells. Not every system reports it: nothing is claimed where a side has no such fact.
+_HARDWARE = "hardware"
+
 #: Words that `--allow` takes.
 KINDS = ("machine", "schema", "store", "script", "topology", "runtime")
 
@@ -41,7 +47,33 @@ def machine_of(campaign: Campaign) -> dict[str, Any] | None:
     if campaign.manifest is None:
         return None
     machine: Mapping[str, Any] = campaign.manifest["machine"]
-    return {**{name: machine.get(name) for name in _MACHINE}, _MEMORY: round(machine["memory_bytes"] / _GIB)}
+    return {
+        **{name: machine.get(name) for name in _MACHINE},
+        _MEMORY: round(machine["memory_bytes"] / _GIB),
+        _ID: machine.get(_ID),
+        _HARDWARE: hardware_texts(machine),
+    }
+
+
+def machine_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """What tells two machines apart, one text each, as `machine_of` has their facts."""
+    ids = [side.get(_ID) for side in (one, other)]
+    found = [f"another machine (id {ids[0]}, then {ids[1]})"] if all(ids) and ids[0] != ids[1] else []
+    found += [
+        f"{name} {_known(one[key])}, then {_known(other[key])}"
+        for key, name in _MACHINE.items()
+        if one[key] != other[key]
+    ]
+    if one[_MEMORY] != other[_MEMORY]:
+        sizes = [f"{gibibytes(side[_MEMORY] * _GIB)} GiB" for side in (one, other)]
+        found.append(f"memory {sizes[0]}, then {sizes[1]}")
+    hardware = [side.get(_HARDWARE, {}) for side in (one, other)]
+    found += [
+        f"{name} {one_line(text)}, then {one_line(hardware[1][name])}"
+        for name, text in hardware[0].items()
+        if hardware[1].get(name, text) != text
+    ]
+    return found
 
 
 def runtime_of(summary: Summary) -> str:
@@ -73,16 +105,7 @@ def _machine(base: Selection, new: Selection) -> str:
     if one is None or other is None:
         lacking = base if one is None else new
         return f"that of campaign {lacking.campaign.name} is not on record (it has no manifest)"
-    differing = [
-        f"{name} {_known(one[key])}, then {_known(other[key])}"
-        for key, name in _MACHINE.items()
-        if one[key] != other[key]
-    ]
-    if one[_MEMORY] != other[_MEMORY]:
-        differing.append(
-            f"memory {gibibytes(one[_MEMORY] * _GIB)} GiB, then {gibibytes(other[_MEMORY] * _GIB)} GiB"
-        )
-    return "; ".join(differing)
+    return "; ".join(machine_differences(one, other))
 
 
 def _known(value: Any) -> str:

@@ -20,7 +20,7 @@ from report.compare.comparability import (
     together_text,
     version_notes,
 )
-from report.compare.metrics import Metric, meaning_of, notes_on, values_of
+from report.compare.metrics import Metric, meaning_of, not_concluded, notes_on, values_of
 from report.compare.noise_floor import Floor, floor_of, measured_noise
 from report.compare.selection import Selection
 from report.statistics.decision import Comparison, compare_family
@@ -39,6 +39,8 @@ class Compared:
     """What differs besides the targets' names, each a sentence: scripts, and what was allowed to differ."""
     parts: tuple[str, ...]
     """What is compared together: `client`, `script`, `store`, …; empty for one configuration twice."""
+    concludes: bool = True
+    """Whether it can count for the verdict: false for a figure that follows from another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +57,14 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """`regression`, `inconclusive` (nothing was shown or excluded in some row) or `no regression`."""
-        statuses = {row.comparison.status for row in self.rows}
+        """`regression`, `inconclusive` (nothing was shown or excluded in some row) or `no regression`.
+
+        Only rows that can conclude something count.
+        """
+        statuses = {row.comparison.status for row in self.rows if row.concludes}
         if "worse" in statuses:
             return "regression"
-        return "no regression" if statuses <= {"better", "no difference"} else "inconclusive"
+        return "no regression" if statuses and statuses <= {"better", "no difference"} else "inconclusive"
 
 
 def _cell(summary: Summary, with_label: bool) -> tuple[object, ...]:
@@ -126,6 +131,22 @@ def _without_verdict(found: Comparison) -> Comparison:
     return replace(found, status="inconclusive", reason=reason, runs_needed=None, detectable=None)
 
 
+def _followed_from(found: Comparison, reason: str) -> Comparison:
+    """The ratio and its interval alone: whatever the number of runs, they are no second conclusion."""
+    if found.status == "not comparable":
+        return found
+    return replace(
+        found,
+        status="inconclusive",
+        reason=reason,
+        p=None,
+        p_holm=None,
+        runs_needed=None,
+        detectable=None,
+        blocked=True,
+    )
+
+
 def compare_sides(
     base: Selection, new: Selection, metric: Metric, floor: float, allowed: frozenset[str], root: Path
 ) -> Outcome:
@@ -163,6 +184,8 @@ def compare_sides(
         )
         if decided_floor.unsteady:
             compared = tuple(_without_verdict(each) for each in compared)
+        if reason := not_concluded(pairs[members[0]][0], metric):
+            compared = tuple(_followed_from(each, reason) for each in compared)
         found.update(zip(members, compared, strict=True))
     rows = tuple(
         Compared(
@@ -173,6 +196,7 @@ def compare_sides(
             found[index],
             _differences((one, other), of_rows[id(one)], names[id(one)]),
             compared_parts(one, other),
+            not not_concluded(one, metric),
         )
         for index, (one, other) in enumerate(pairs)
     )

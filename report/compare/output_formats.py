@@ -71,6 +71,8 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
 def _undecided(row: Compared, unsteady: bool) -> str:
     """Why a row is not decided, and what would decide it; empty if it is, or if the heading explains it."""
     comparison = row.comparison
+    if not row.concludes:
+        return f"{comparison.status}: {comparison.reason}"
     if comparison.decided or (unsteady and comparison.status == "inconclusive"):
         return ""
     if _misses_twice_as_much(row):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from report.analysis.hardware_text import cpus_text, hardware_texts
 from report.analysis.summary import Summary
 from report.base.format import gibibytes, plural
 from report.results.model import Campaign
@@ -58,11 +59,16 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
     )
     external = _external_stores(summaries)
     facts: Facts = [
-        ("CPU", f"{machine['cpu_model']}, {plural(machine['cpus'], 'core')}"),
+        ("CPU", f"{machine['cpu_model']}, {cpus_text(machine)}"),
+        *((f"{name[0].upper()}{name[1:]}", text) for name, text in hardware_texts(machine).items()),
         ("Memory", f"{gibibytes(machine['memory_bytes'])} GiB"),
         ("Kernel", f"{machine['platform']} {machine['kernel']}"),
     ]
-    optional = (("governor", "CPU governor"), ("open_files_limit", "Open files limit"))
+    optional = (
+        ("governor", "CPU governor"),
+        ("machine_id", "Machine"),
+        ("open_files_limit", "Open files limit"),
+    )
     facts += [(name, machine[key]) for key, name in optional if key in machine]
     facts += sorted(machine["sysctl"].items())
     facts += [
@@ -93,7 +99,7 @@ def campaign_facts(campaign: Campaign) -> Facts:
         ("Started", manifest["started_at"]),
         *([("Finished", manifest["finished_at"])] if "finished_at" in manifest else []),
         ("Runs", f"{_runs(plan)} per configuration, {plan['order']}, seed {plan['seed']}"),
-        ("Warm-up", f"{plan['warmup_s']:g} s, discarded"),
+        ("Warm-up", _warm_up(plan["warmup_s"])),
         ("Cool-down", _cool_down(plan)),
         ("Harness", f"ratelimit-bench {harness['version']}{revision}, Node.js {harness['node']}"),
         *_installed_versions(manifest),
@@ -113,6 +119,12 @@ def _installed_versions(manifest: Mapping[str, Any]) -> Facts:
         )
         for each in manifest.get("versions", [])
     ]
+
+
+def _warm_up(warmup: float | str) -> str:
+    if warmup == "auto":
+        return "until the load was steady, 3 to 10 s, discarded"
+    return f"{warmup:g} s, discarded"
 
 
 def _cool_down(plan: dict[str, Any]) -> str:
