@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { type MeasuredResult, measuredResultSchema } from "../../../src/contract/result.js";
 import { build, generate } from "../../helpers/programs.js";
 import { TestServer } from "../../helpers/server.js";
-import { TestStore } from "../../helpers/store.js";
+import { TestStore, until } from "../../helpers/store.js";
 
 beforeAll(build);
 
@@ -38,7 +38,7 @@ async function pauseIn(
     TIMEOUT: "5",
     ...load,
   });
-  await expect.poll(() => running.stderr(), { timeout: 60_000 }).toContain('"second"');
+  await until(() => running.stderr().includes('"second"'));
   await delay(1_000);
   const began = performance.now();
   store.pause();
