@@ -40,7 +40,7 @@ function atRank(encoded: EncodedHistogram, rank: number): number {
 describe.each([
   ["closed loop", { CONNECTIONS: "100" }],
   ["open loop", { RATE: "400", CONNECTIONS: "100" }],
-])("1 %% of the requests of a %s", (loop, load) => {
+])("a hundredth of the requests of a %s", (loop, load) => {
   const measure = async (stall_ms: number | undefined) => {
     const { asked, url } = await startServer(stall_ms);
     const result = await measured({
