@@ -24,6 +24,10 @@ class FakePart implements RunningPart {
 
   onLine(): void {}
 
+  write(line: string): void {
+    this.#runtime.calls.push(`write ${this.role}: ${line}`);
+  }
+
   async output(): Promise<string> {
     return "";
   }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { rounded } from "../../contract/numbers.js";
 import type { HostLoad, RoleResources } from "../../contract/result.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
@@ -31,18 +30,12 @@ function harnessCpuUs(): number {
 }
 
 /** @throws Error when it takes too long */
-async function inTime<Value>(reading: Promise<Value>): Promise<Value> {
-  const late = new AbortController();
-  try {
-    return await Promise.race([
-      reading,
-      sleep(READ_TIMEOUT_MS, undefined, { signal: late.signal }).then(() => {
-        throw new Error(`no answer within ${READ_TIMEOUT_MS / 1000} s`);
-      }),
-    ]);
-  } finally {
-    late.abort();
-  }
+function inTime<Value>(reading: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new Error(`no answer within ${READ_TIMEOUT_MS / 1000} s`));
+    const timer = setTimeout(late, READ_TIMEOUT_MS);
+    reading.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /** Throttling and network traffic between two readings, where the runtime counts them. */

@@ -19,6 +19,16 @@ test("lines of standard error are complete however they arrive, and an unfinishe
   expect(output.lastLines()).toEqual(heard);
 });
 
+test("a listener that comes later gets the lines so far, once and in order", () => {
+  const { stderr, output } = outputOfStreams();
+  stderr.emit("data", Buffer.from("first\nsecond\nthi"));
+  const heard: string[] = [];
+  output.onLine((line) => heard.push(line));
+  expect(heard).toEqual(["first", "second"]);
+  stderr.emit("data", Buffer.from("rd\n"));
+  expect(heard).toEqual(["first", "second", "third"]);
+});
+
 test("without lines on standard error the last lines are those of standard output", async () => {
   const { stdout, output } = outputOfStreams();
   stdout.emit("data", Buffer.from(`${Array.from({ length: 50 }, (_, n) => n).join("\n")}\n`));

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { HostCpu } from "../../../../src/orchestrator/host/cpu-time.js";
 import { CounterWatch } from "../../../../src/orchestrator/run/counters.js";
 import type { RunningRole } from "../../../../src/orchestrator/run/part-supervisor.js";
@@ -105,6 +105,34 @@ describe("counters at the two ends of a window", () => {
     const { load } = await watched(ended, 10_000_000, 0, told);
     expect(load?.foreign_cpu_percent).toBeGreaterThan(25);
     expect(load?.foreign_cpu_percent).toBeLessThanOrEqual(30);
+  });
+
+  test("are read when `start` and `stop` resolve", async () => {
+    let reads = 0;
+    const slow = role("server", 1, { cpu_us: [] });
+    slow.part.counters = async () => {
+      await new Promise(setImmediate);
+      reads++;
+      return { cpu_us: reads, resident_bytes: 1 };
+    };
+    const watch = new CounterWatch([slow], host(0));
+    await watch.start();
+    expect(reads).toBe(1);
+    await watch.stop();
+    expect(reads).toBe(2);
+  });
+
+  test("that hang are a failure after ten seconds, and hold up nothing for longer", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const hung = role("server", 1, { cpu_us: [] });
+    hung.part.counters = () => new Promise(() => {});
+    const watch = new CounterWatch([hung], host(0));
+    const started = watch.start();
+    const stopped = watch.stop();
+    await vi.advanceTimersByTimeAsync(25_000);
+    await Promise.all([started, stopped]);
+    expect(watch.failures[0]).toContain("counters of server-1 could not be read");
   });
 
   test.each([

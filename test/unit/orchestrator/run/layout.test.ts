@@ -145,6 +145,7 @@ describe("the document of a run", () => {
       warmup_s: 2,
       seed: 7,
       progress: "json",
+      waits_for_readings: true,
     });
     expect(specOf(roles, "probe").store.nodes).toEqual([]);
   });

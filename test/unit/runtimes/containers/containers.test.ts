@@ -76,6 +76,20 @@ test("every container runs unprivileged, without capabilities, on a read-only ro
   expect(appliedCaps(options.HostConfig ?? {})).toEqual(caps);
 });
 
+test.each([true, false])("a container has an input only where its part takes one: %s", (takesInput) => {
+  const options = containerOptions({
+    part: { ...partOf("generator-1"), takesInput },
+    name: "n",
+    image: "i",
+    network: "net",
+    command: ["node"],
+    environment: {},
+    labels: {},
+    ulimits: ULIMITS,
+  });
+  expect([options.OpenStdin === true, options.AttachStdin === true]).toEqual([takesInput, takesInput]);
+});
+
 test("a cap above the engine's number of cores is lowered to it", () => {
   expect(fittingCaps({ cpus: 8, cpuset: "0" }, 2)).toEqual({ cpus: 2, cpuset: "0" });
   expect(fittingCaps({ cpus: 1.5 }, 2)).toEqual({ cpus: 1.5 });

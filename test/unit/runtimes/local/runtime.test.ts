@@ -45,6 +45,23 @@ test.each(["server", "loadtest"])("the project's own program %s runs in this Nod
   await part.stop();
 });
 
+test("lines can be written to a part that takes input, and to no other", async () => {
+  const runtime = await local.open(optionsOf([]));
+  const once = `process.stdin.once("data", (text) => { process.stdout.write("got " + text); process.exit(0); })`;
+  const part = await runtime.start({ ...partOf("server", once), takesInput: true }, async () => {});
+  expect(part.ask).toBeUndefined();
+  part.write?.("read");
+  expect(await part.output()).toBe("got read\n");
+  expect(() => part.write?.("after its end")).not.toThrow();
+  await part.stop();
+
+  const none = `process.stdin.once("data", () => {}).once("end", () => console.log("no input"))`;
+  const other = await runtime.start(partOf("server", none), async () => {});
+  expect(other.write).toBeUndefined();
+  expect(await other.output()).toBe("no input\n");
+  await other.stop();
+});
+
 test("no cap is applied to processes of this machine", async () => {
   const runtime = await local.open(optionsOf([]));
   expect(runtime.appliedCaps({ cpus: 2, memory_bytes: 1 })).toEqual({});
