@@ -104,8 +104,8 @@ const role = (kind: MeasuredKind): RoleResources => ({
 
 const part = (): GeneratorPart => ({
   id: "generator-1",
-  workers: [{ connections: CONNECTIONS, counts: { ...counts }, event_loop_utilisation: 0.5 }],
-  counts: { ...counts },
+  workers: [{ connections: CONNECTIONS, counts: structuredClone(counts), event_loop_utilisation: 0.5 }],
+  counts: structuredClone(counts),
   window_s: DURATION_S,
   cpu_us: 1_000_000,
   resident_bytes: 90_000_000,
@@ -271,21 +271,25 @@ export function limiterLayerEvidence(): ValidRun {
   };
 }
 
-/** Adds requests that failed in the window, everywhere where they are counted. */
+/** Adds requests that failed in the window, or after its close, everywhere where they are counted. */
 export function addFailures(
   run: ValidRun,
   kind: "failed_answers" | "connection_errors" | "timed_out",
   count: number,
+  when: "in the window" | "after it" = "in the window",
 ) {
   for (const counts of [run.counts, generatorOf(run).counts]) {
-    counts[kind] += count;
     counts.sent += count;
+    if (when === "in the window") counts[kind] += count;
+    else {
+      counts.after_window[kind] += count;
+      counts.followed += count;
+    }
   }
   const { histograms } = generatorOf(run);
   const kept = kind === "failed_answers" ? "failed" : "censored";
-  const all = mergeHistograms([histograms[kept], histogramOf(count)]);
-  histograms[kept] = encodeHistogram(all);
-  run.slices.failed[0] = (run.slices.failed[0] ?? 0) + count;
+  histograms[kept] = encodeHistogram(mergeHistograms([histograms[kept], histogramOf(count)]));
+  if (when === "in the window") run.slices.failed[0] = (run.slices.failed[0] ?? 0) + count;
   const latency = latencyBlock([histograms]);
   if (latency) run.latency = latency;
   serverOf(run).at_end.requests += count;

@@ -1,4 +1,4 @@
-import { type Warmup, warmupText } from "../../contract/configuration.js";
+import type { Warmup } from "../../contract/configuration.js";
 import { connectionsText } from "../../contract/layers.js";
 import type { Threshold } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";

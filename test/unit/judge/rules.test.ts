@@ -42,7 +42,25 @@ const faults: Record<string, Record<string, Spoil>> = {
       generatorOf(run).histograms.limited = histogramOf(0);
     },
     "more latencies than answers": (run) => {
-      generatorOf(run).histograms.allowed = histogramOf(9_001);
+      generatorOf(run).histograms.allowed = histogramOf(9_005);
+    },
+    "followed requests without a latency": (run) => {
+      generatorOf(run).histograms.allowed = histogramOf(9_000);
+    },
+    "a failed answer without an age": (run) => {
+      addFailures(run, "failed_answers", 1);
+      generatorOf(run).histograms.failed = histogramOf(0);
+    },
+    "a time-out without an age": (run) => {
+      addFailures(run, "timed_out", 1);
+      generatorOf(run).histograms.censored = histogramOf(0);
+    },
+    "an age of a request that was not lost": (run) => {
+      generatorOf(run).histograms.censored = histogramOf(1);
+    },
+    "a service time of a request that was never sent": (run) => {
+      const { histograms } = generatorOf(run);
+      generatorOf(run).service_histograms = { ...histograms, censored: histogramOf(1) };
     },
     "a latency of whole milliseconds that became 0": (run) => {
       if (run.latency) run.latency.min = 0;
@@ -63,7 +81,7 @@ const faults: Record<string, Record<string, Spoil>> = {
   },
   "M7 suspect": {
     "latencies that do not fit the throughput": (run) => {
-      if (run.latency) run.latency.average *= 0.9;
+      if (run.latency?.average) run.latency.average *= 0.9;
     },
   },
   "M8 invalid": {
@@ -71,14 +89,35 @@ const faults: Record<string, Record<string, Spoil>> = {
       run.counts.sent++;
     },
     "a request that is counted twice": (run) => {
-      run.counts.cut++;
+      run.counts.timed_out++;
+      generatorOf(run).histograms.censored = histogramOf(1);
     },
-    "more requests cut than there are connections": (run) => {
-      run.counts.cut += 6;
-      run.counts.sent += 6;
+    "requests that are counted in the window and as followed": (run) => {
+      run.counts.followed += 4;
+    },
+    "more requests in flight at the end than there are connections": (run) => {
+      addFailures(run, "timed_out", 6, "after it");
+    },
+    "a followed request whose end is not known": (run) => {
+      run.counts.followed++;
+      run.counts.sent++;
+    },
+    "a request that was cut instead of followed": (run) => {
+      for (const counts of [run.counts, generatorOf(run).counts]) {
+        counts.cut++;
+        counts.sent++;
+      }
+    },
+    "slices that count followed answers as throughput": (run) => {
+      run.slices.allowed[49] = (run.slices.allowed[49] ?? 0) + 4;
+    },
+    "slices without a failure of the window": (run) => {
+      addFailures(run, "timed_out", 1);
+      run.slices.failed[0] = 0;
     },
     "counts that are not the generators'": (run) => {
       generatorOf(run).counts.allowed--;
+      generatorOf(run).counts.limited++;
     },
     "a server that saw fewer requests than were answered": (run) => {
       serverOf(run).at_end.requests -= 6;
@@ -86,7 +125,8 @@ const faults: Record<string, Record<string, Spoil>> = {
     "a server that saw more requests than were sent": (run) => {
       serverOf(run).at_end.requests++;
     },
-    "a store that ran one script too few": (run) => {
+    "a store that ran one script too few, whatever was read late in the window": (run) => {
+      if (run.readings) run.readings.at_window_open = "late";
       Object.assign(storeOf(run).at_end, evalsha(CONSUMES - 1));
     },
     "a store that ran one script too many": (run) => {
@@ -96,10 +136,17 @@ const faults: Record<string, Record<string, Spoil>> = {
       Object.assign(storeOf(run).at_end, evalsha(CONSUMES, 1));
     },
   },
-  "M9 invalid": {
-    "0.12 % failed answers": (run) => addFailures(run, "failed_answers", 12),
-    "0.12 % connection errors": (run) => addFailures(run, "connection_errors", 12),
-    "0.12 % time-outs": (run) => addFailures(run, "timed_out", 12),
+  "M8 suspect": {
+    "counters of the store that were read in the warm-up, so that its count is too small": (run) => {
+      if (run.readings) run.readings.at_start = "late";
+      Object.assign(storeOf(run).at_end, evalsha(CONSUMES - 50));
+    },
+    "CPU counters that were read in the window": (run) => {
+      if (run.readings) run.readings.at_window_open = "late";
+    },
+    "CPU counters that were read after the end": (run) => {
+      if (run.readings) run.readings.at_end = "late";
+    },
   },
   "M10 invalid": {
     "a share of limited answers that rose with the speed": (run) => {
@@ -176,6 +223,15 @@ const faults: Record<string, Record<string, Spoil>> = {
       delete run.resources["store-1"];
     },
   },
+  "M26 suspect": {
+    "a window whose first second was half as fast as the rest": (run) => {
+      for (let slice = 0; slice < 10; slice++) {
+        run.slices.allowed[slice] = 90;
+        // The others make up for it, so that the counts add up.
+        for (const other of [10, 20, 30, 40]) run.slices.allowed[slice + other] = 202.5;
+      }
+    },
+  },
   "M19 invalid": {
     "another version of the client than was asked for": (run) => {
       asking(run, { client_version: "0.3.1" });
@@ -216,24 +272,6 @@ describe("at the limiter layer", () => {
       status: "valid",
       not_applicable: [{ rule: "M6" }, { rule: "M7" }, {}, {}],
     });
-  });
-
-  test("the store also counted the consumes that loaded the scripts", () => {
-    const run = limiterLayerEvidence();
-    serverOf(run).preload_consumes = 2;
-    expect(judge(run).reasons).toEqual([
-      {
-        rule: "M8",
-        severity: "invalid",
-        text: `generator-1 decided ${CONSUMES} consumes, the store counted ${CONSUMES - 2}`,
-      },
-    ]);
-    Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 2));
-    expect(judge(run).status).toBe("valid");
-    // Of few consumes those that sent the script's text are a large share.
-    const { script_calls } = storeOf(run).at_end;
-    Object.assign(script_calls ?? {}, { eval: { calls: 2, failed: 0 }, evalsha: { calls: 100, failed: 0 } });
-    expect(judge(run).status).toBe("valid");
   });
 });
 
@@ -337,6 +375,43 @@ describe("M25, CPU time of other programs,", () => {
     expect(judge(run)).toMatchObject({
       status: "valid",
       not_applicable: [{ rule: "M25", text: "foreign CPU is not known" }],
+    });
+  });
+});
+
+test("late readings are named", () => {
+  const run = validEvidence();
+  run.readings = { at_start: "late", at_window_open: "in time", at_end: "late" };
+  expect(judge(run).reasons.map(({ text }) => text)).toEqual([
+    "counters were read while the warm-up ran, and while the generator ended",
+  ]);
+});
+
+describe("M26", () => {
+  test("names the figures, the warm-up and the remedy", () => {
+    const run = validEvidence();
+    run.warmup = { took_s: 10.02, requests: 2_000, steady: false };
+    run.slices.allowed.fill(90, 0, 10);
+    expect(judge(run).reasons.find(({ rule }) => rule === "M26")?.text).toBe(
+      "the window began slower than it went on: 1100 answers/s in its first second, 2000 answers/s in its second half; the warm-up took 10 s and ended unsteady (longer --warmup)",
+    );
+  });
+
+  test("is about mean latency in an open loop, whose rate is given", () => {
+    const run = validEvidence();
+    run.request.load = { model: "open", rate_per_second: 2000, arrivals: "constant", connections: 10 };
+    run.slices.latency_sum_us.fill(2e6, 0, 10);
+    expect(judge(run).reasons.find(({ rule }) => rule === "M26")?.text).toMatch(
+      /mean latency 10\.00 ms in its first second, mean latency 5\.00 ms in its second half/,
+    );
+  });
+
+  test("does not apply to windows of less than 3 s", () => {
+    const run = validEvidence();
+    run.duration = 2.9;
+    expect(judge(run).not_applicable).toContainEqual({
+      rule: "M26",
+      text: "the window is shorter than 3 s",
     });
   });
 });

@@ -16,13 +16,20 @@ import {
 } from "../../helpers/evidence.js";
 
 const harmless: Record<string, (run: ValidRun) => void> = {
-  "0.09 % failures": (run) => addFailures(run, "timed_out", 9),
+  "requests that failed: what the target did is its outcome": (run) => {
+    for (const kind of ["failed_answers", "connection_errors", "timed_out"] as const) {
+      addFailures(run, kind, 100);
+      addFailures(run, kind, 1, "after it");
+    }
+  },
   "a script call whose consume failed, run or not": (run) => {
     const { consumes } = serverOf(run).at_end;
     if (consumes) Object.assign(consumes, { calls: consumes.calls + 2, failed: 2 });
     Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 1));
   },
-  "cut requests that never reached the server": (run) => {
+  "lost and timed-out requests that never reached the server": (run) => {
+    addFailures(run, "timed_out", 3);
+    addFailures(run, "connection_errors", 2, "after it");
     serverOf(run).at_end.requests -= 5;
   },
   "calls under several commands": (run) => {
@@ -57,9 +64,11 @@ test("invalid outweighs suspect, and both reasons are reported", () => {
 
 test("a run without any request is invalid, not an empty valid one", () => {
   const run = validEvidence();
-  const nothing = { ...run.counts, sent: 0, allowed: 0, limited: 0, cut: 0, by_code: {} };
+  const none = { allowed: 0, limited: 0, failed_answers: 0, connection_errors: 0, timed_out: 0 };
+  const nothing = { ...none, sent: 0, followed: 0, after_window: none, cut: 0, by_code: {} };
   run.counts = nothing;
-  const histograms = { allowed: histogramOf(0), limited: histogramOf(0), failed: histogramOf(0) };
+  const empty = histogramOf(0);
+  const histograms = { allowed: empty, limited: empty, failed: empty, censored: empty };
   Object.assign(generatorOf(run), { counts: nothing, histograms });
   run.requests = { average: 0, total: 0 };
   delete run.latency;
@@ -101,22 +110,26 @@ describe("a rule that cannot be applied says why, and neither passes nor fails t
   });
 });
 
-test("counts of several workers add up, by code too; failures are no answers", () => {
+test("counts of several workers add up, by code too; failures, also after the window, are no answers", () => {
   const one = {
-    sent: 10,
+    sent: 11,
     allowed: 5,
     limited: 1,
     failed_answers: 1,
     connection_errors: 1,
     timed_out: 1,
-    cut: 1,
+    followed: 2,
+    after_window: { allowed: 1, limited: 0, failed_answers: 0, connection_errors: 0, timed_out: 1 },
+    cut: 0,
     by_code: { "200": 5, "429": 1, "503": 1 },
   };
   const sum = addCounts([one, one, { ...one, by_code: { "200": 4, "201": 1 } }]);
   expect(sum).toMatchObject({
-    sent: 30,
+    sent: 33,
     allowed: 15,
+    followed: 6,
+    after_window: { allowed: 3, timed_out: 3 },
     by_code: { "200": 14, "201": 1, "429": 2, "503": 2 },
   });
-  expect([answered(sum), failed(sum), accounted(sum)]).toEqual([18, 9, 30]);
+  expect([answered(sum), failed(sum), accounted(sum)]).toEqual([18, 12, 33]);
 });

@@ -1,0 +1,146 @@
+import { describe, expect, test } from "vitest";
+import { isSpoiled, outcomeOf } from "../../../src/judge/outcome.js";
+import { judge } from "../../../src/judge/rules.js";
+import {
+  addFailures,
+  generatorOf,
+  histogramOf,
+  type ValidRun,
+  validEvidence,
+} from "../../helpers/evidence.js";
+
+const judged = (run: ValidRun) => {
+  const verdict = judge(run);
+  return { status: verdict.status, ...outcomeOf(run, verdict) };
+};
+
+/** An open loop in which so many of the offered sends were never made, and so many waited for a connection. */
+function openRun(unsent: number, blocked: number): ValidRun {
+  const run = validEvidence();
+  const { sent } = run.counts;
+  run.request.load = { model: "open", rate_per_second: 2000, arrivals: "constant", connections: 10 };
+  run.schedule = {
+    rate_per_second: 2000,
+    arrivals: "constant",
+    offered: sent + unsent,
+    sent,
+    late: 0,
+    blocked,
+    dropped: 0,
+    unsent,
+    achieved_per_second: 2001,
+    late_percentiles: [],
+    shared_wakes: false,
+  };
+  generatorOf(run).histograms.censored = histogramOf(unsent);
+  return run;
+}
+
+/** Failures in an open loop, whose sends the schedule counts, too. */
+function addTimeouts(run: ValidRun, count: number): void {
+  addFailures(run, "timed_out", count);
+  if (!run.schedule) return;
+  run.schedule.sent += count;
+  run.schedule.offered += count;
+}
+
+test("a load that was answered is served, also in an open loop", () => {
+  expect(judged(validEvidence())).toEqual({ status: "valid", outcome: "served" });
+  expect(judged(openRun(0, 500))).toEqual({ status: "valid", outcome: "served" });
+  expect(judged(openRun(90, 500))).toEqual({ status: "valid", outcome: "served" });
+});
+
+describe("more than 0.1 % of the requests failed:", () => {
+  test.each(["failed_answers", "connection_errors", "timed_out"] as const)("%s", (kind) => {
+    const few = validEvidence();
+    addFailures(few, kind, 10);
+    expect(judged(few)).toEqual({ status: "valid", outcome: "served" });
+    const many = validEvidence();
+    addFailures(many, kind, 11);
+    expect(judged(many)).toMatchObject({ status: "valid", outcome: "failed" });
+  });
+
+  test("also those that failed after the window", () => {
+    const run = validEvidence();
+    addFailures(run, "timed_out", 5, "after it");
+    addFailures(run, "timed_out", 6);
+    expect(judged(run)).toEqual({
+      status: "valid",
+      outcome: "failed",
+      outcome_text: "0.11 % of 10016 requests failed, more than 0.1 % (11 time-outs)",
+    });
+  });
+
+  test("failed answers and lost requests together, with the figures", () => {
+    const run = validEvidence();
+    addFailures(run, "failed_answers", 6);
+    addFailures(run, "connection_errors", 6);
+    addFailures(run, "timed_out", 1);
+    expect(judged(run).outcome_text).toBe(
+      "0.13 % of 10018 requests failed, more than 0.1 % (6 failed answers, 6 connection errors, 1 time-outs)",
+    );
+  });
+});
+
+describe("a target that could not keep up with the offered rate", () => {
+  test("is overloaded, although the schedule is invalid", () => {
+    expect(judged(openRun(200, 500))).toEqual({
+      status: "invalid",
+      outcome: "overloaded",
+      outcome_text:
+        "2000/s were offered, 2000/s answered, and all 10 connections were busy for 4.9 % of the sends",
+    });
+  });
+
+  test("is overloaded rather than failed where requests timed out for it, and failed where answers failed", () => {
+    const slow = openRun(200, 500);
+    addTimeouts(slow, 50);
+    expect(judged(slow).outcome).toBe("overloaded");
+    const broken = openRun(200, 500);
+    addFailures(broken, "failed_answers", 50);
+    if (broken.schedule) broken.schedule.sent += 50;
+    if (broken.schedule) broken.schedule.offered += 50;
+    expect(judged(broken).outcome).toBe("failed");
+  });
+
+  test("fails where requests timed out and the schedule was kept", () => {
+    const run = openRun(0, 500);
+    addTimeouts(run, 50);
+    expect(judged(run)).toMatchObject({ status: "valid", outcome: "failed" });
+  });
+});
+
+describe("nothing is known of the target", () => {
+  test("where the generator did not keep the schedule", () => {
+    expect(judged(openRun(200, 10))).toEqual({ status: "invalid" });
+  });
+
+  test("where another rule makes the run invalid, also an overloaded one", () => {
+    const run = openRun(200, 500);
+    run.prediction.seen_share = 0.5;
+    expect(judged(run)).toEqual({ status: "invalid" });
+    const closed = validEvidence();
+    addFailures(closed, "timed_out", 100);
+    closed.requests.total++;
+    expect(judged(closed)).toEqual({ status: "invalid" });
+  });
+
+  test("where nothing was sent", () => {
+    const run = validEvidence();
+    run.counts.sent = 0;
+    expect(judged(run)).toEqual({ status: "invalid" });
+  });
+});
+
+test("a suspect run has an outcome", () => {
+  const run = validEvidence();
+  addFailures(run, "timed_out", 100);
+  run.host_load = { cpus: 2, busy_cpu_percent: 190, foreign_cpu_percent: 90 };
+  expect(judged(run)).toMatchObject({ status: "suspect", outcome: "failed" });
+});
+
+test("overloaded and failed runs are spoiled; served and unknown ones are not", () => {
+  expect(
+    ([undefined, "served", "overloaded", "failed"] as const).map((outcome) => isSpoiled({ outcome })),
+  ).toEqual([false, false, true, true]);
+});

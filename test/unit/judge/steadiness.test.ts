@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest";
+import type { Slices } from "../../../src/contract/result.js";
+import { hasTrend, rampIn, warmupNotes } from "../../../src/judge/steadiness.js";
+import { seededRandom } from "../../helpers/random.js";
+
+/** Normal deviates with this correlation of neighbours: AR(1), of variance 1. */
+function noise(random: () => number, count: number, correlation: number): number[] {
+  const deviate = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  let value = deviate();
+  return Array.from({ length: count }, () => {
+    value = correlation * value + Math.sqrt(1 - correlation ** 2) * deviate();
+    return value;
+  });
+}
+
+const slicesOf = (answers: readonly number[], latencyUs = 1_000): Slices => ({
+  width_ms: 100,
+  allowed: answers.map(Math.round),
+  limited: answers.map(() => 0),
+  failed: answers.map(() => 0),
+  latency_sum_us: answers.map((count) => Math.round(count) * latencyUs),
+});
+
+/** Slices with a mean of 1000 at full speed. @param speed at a moment of the window, in seconds */
+function noisySlices(
+  random: () => number,
+  seconds: number,
+  { cv, correlation }: { cv: number; correlation: number },
+  speed: (t: number) => number = () => 1,
+): Slices {
+  const deviations = noise(random, 10 * seconds, correlation);
+  return slicesOf(
+    deviations.map((value, index) => Math.max(0, 1_000 * speed((index + 0.5) / 10) * (1 + cv * value))),
+  );
+}
+
+const share = (count: number, holds: (trial: number) => boolean): number =>
+  Array.from({ length: count }, (_, trial) => trial).filter(holds).length / count;
+
+const NOISES = [0.05, 0.1, 0.15].flatMap((cv) =>
+  [0.3, 0.45, 0.6].map((correlation) => ({ cv, correlation })),
+);
+/** From half to full speed over so many seconds. */
+const rampOver = (seconds: number) => (t: number) => Math.min(1, 0.5 + (0.5 * t) / seconds);
+
+describe("a trend", () => {
+  test.each<[string, number[], boolean]>([
+    ["rising values", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], true],
+    ["falling values", [10, 9, 8, 7, 6, 5, 4, 3, 2, 1], true],
+    ["constant values", [5, 5, 5, 5, 5, 5, 5, 5, 5, 5], false],
+    ["values that go up and down", [5, 9, 4, 8, 5, 9, 4, 8, 5, 9], false],
+    ["too few values", [1, 2, 3], false],
+    // The exact two-sided 5 % point of ten values is a score of 23.
+    ["a score of 23 of ten", [10, 1, 2, 3, 4, 5, 6, 9, 7, 8], true],
+    ["a score of 21 of ten", [10, 1, 2, 3, 4, 5, 9, 6, 7, 8], false],
+  ])("%s", (_what, values, expected) => {
+    expect(hasTrend(values)).toBe(expected);
+  });
+
+  test("is found in 5 % of independent values without one", () => {
+    const random = seededRandom(7);
+    const found = share(4_000, () => hasTrend(noise(random, 10, 0)));
+    expect(found).toBeGreaterThan(0.03);
+    expect(found).toBeLessThan(0.06);
+  });
+});
+
+describe("a ramp in the window", () => {
+  test.each(NOISES)(
+    "is rarely seen in a steady one, with noise of $cv and correlation $correlation",
+    (noisy) => {
+      const random = seededRandom(11);
+      for (const seconds of [3, 5, 10, 30]) {
+        const flagged = share(400, () => rampIn(noisySlices(random, seconds, noisy), "closed") !== undefined);
+        // At most 1.6 % in the worst case, and the error of 400 trials.
+        expect(flagged, `${seconds} s`).toBeLessThan(0.035);
+      }
+    },
+  );
+
+  test("is seen in less than 1 % of steady windows over all kinds of noise", () => {
+    const random = seededRandom(12);
+    const flagged = NOISES.map((noisy) =>
+      share(
+        500,
+        (trial) => rampIn(noisySlices(random, [3, 5, 10, 30][trial % 4] ?? 5, noisy), "closed") !== undefined,
+      ),
+    );
+    expect(flagged.reduce((total, each) => total + each, 0) / flagged.length).toBeLessThan(0.01);
+  });
+
+  test("is seen from half to full speed over 3 s in a window of 5 s", () => {
+    const random = seededRandom(13);
+    const seen = (noisy: (typeof NOISES)[number]) =>
+      share(300, () => rampIn(noisySlices(random, 5, noisy, rampOver(3)), "closed") !== undefined);
+    expect(rampIn(noisySlices(random, 5, { cv: 0, correlation: 0 }, rampOver(3)), "closed")).toBeDefined();
+    expect(seen({ cv: 0.05, correlation: 0.45 })).toBe(1);
+    expect(seen({ cv: 0.1, correlation: 0.45 })).toBeGreaterThan(0.95);
+    expect(seen({ cv: 0.15, correlation: 0.6 })).toBeGreaterThan(0.7);
+  });
+
+  test("is seen in the shortest tested window, and in the first second of a long one", () => {
+    const random = seededRandom(14);
+    const calm = { cv: 0.05, correlation: 0.45 };
+    expect(rampIn(noisySlices(random, 3, calm, rampOver(3)), "closed")).toBeDefined();
+    expect(rampIn(noisySlices(random, 30, calm, rampOver(1)), "closed")).toBeDefined();
+    expect(rampIn(noisySlices(random, 2, calm, rampOver(2)), "closed")).toBeUndefined();
+  });
+
+  test("is not a constant server, one that slows down, a stall, or a difference of less than a twentieth", () => {
+    const still = { cv: 0, correlation: 0 };
+    const seen = (speed: (t: number) => number) =>
+      rampIn(noisySlices(seededRandom(1), 5, still, speed), "closed");
+    expect(seen(() => 1)).toBeUndefined();
+    expect(seen((t) => 1 - t / 20)).toBeUndefined();
+    expect(seen((t) => (t > 0.3 && t < 0.7 ? 0 : 1))).toBeUndefined();
+    expect(seen((t) => (t < 1 ? 0.96 : 1))).toBeUndefined();
+    expect(seen((t) => (t < 1 ? 0.94 : 1))).toEqual({ first_second: 9_400, second_half: 10_000 });
+  });
+
+  test("is not the short slice at the end", () => {
+    const answers = [...Array.from({ length: 50 }, () => 1_000), 3];
+    expect(rampIn(slicesOf(answers), "closed")).toBeUndefined();
+  });
+
+  test("is one of mean latency in an open loop, whose rate the schedule gives", () => {
+    const slices = slicesOf(Array.from({ length: 50 }, () => 100));
+    slices.latency_sum_us.fill(100 * 3_000, 0, 10);
+    expect(rampIn(slices, "open")).toEqual({ first_second: 3, second_half: 1 });
+    expect(rampIn(slices, "closed")).toBeUndefined();
+    // Latencies that grow are no warm-up.
+    slices.latency_sum_us.reverse();
+    expect(rampIn(slices, "open")).toBeUndefined();
+  });
+
+  test("is not looked for in slices without answers", () => {
+    const slices = slicesOf(Array.from({ length: 50 }, (_, index) => (index % 4 === 0 ? 1 : 0)));
+    expect(rampIn(slices, "open")).toBeUndefined();
+  });
+});
+
+test("an automatic warm-up that ended unsteady is noted", () => {
+  const warmup = { took_s: 10.0042, requests: 5_000 };
+  expect(warmupNotes({ warmup })).toEqual([]);
+  expect(warmupNotes({ warmup: { ...warmup, steady: true } })).toEqual([]);
+  expect(warmupNotes({ warmup: { ...warmup, steady: false } })).toEqual([
+    "the warm-up ended at its longest, 10 s, before the target was steady",
+  ]);
+});
