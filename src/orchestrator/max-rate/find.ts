@@ -8,6 +8,7 @@ import { connectionsText, isClientLayer, type Layer } from "../../contract/layer
 import type { Threshold } from "../../contract/manifest.js";
 import { planSchema } from "../../contract/plan.js";
 import { type MeasuredResult, resultSchema } from "../../contract/result.js";
+import { isSpoiled } from "../../judge/outcome.js";
 import type { CampaignEnd } from "../campaign/campaign.js";
 import { writeAtomically } from "../files/results-folder.js";
 import { selectConfigurations } from "../plan/plan.js";
@@ -106,8 +107,23 @@ class TrialFailed extends Error {
   }
 }
 
-/** A rate that is too high gives a run that is invalid, because its schedule is not kept, or that the target did not serve. */
-const MEASURED: readonly ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed];
+/**
+ * The result of a trial's campaign. A rate that is too high gives a run that is invalid, because its schedule was not kept,
+ * or one that the target did not serve.
+ * @throws TrialFailed or BenchError when the campaign has no figures
+ */
+async function trialResult({ exitCode, folder }: CampaignEnd): Promise<MeasuredResult> {
+  const isMeasured = exitCode === EXIT.done || exitCode === EXIT.runsInvalid;
+  if (folder === undefined || !(isMeasured || exitCode === EXIT.configurationFailed))
+    throw new TrialFailed(exitCode);
+  if (isMeasured) return readTrialResult(folder);
+  const result = await readTrialResult(folder).catch((error) => {
+    // A result that could not be saved is one reason for this exit code.
+    throw error instanceof BenchError ? error : new TrialFailed(exitCode);
+  });
+  if (!isSpoiled(result)) throw new TrialFailed(exitCode);
+  return result;
+}
 
 /** The label of each configuration's target, with what tells configurations of one target apart. */
 function namesOf(configurations: readonly Configuration[]): string[] {
@@ -132,15 +148,12 @@ async function searchConfiguration(
   const { target, layer, servers, workload, traffic, load } = configuration;
   const limits = new Map<number, MeasuredResult["limited_by"]>();
   const search = new RateSearch(searchRange(request), async (rate_per_second, kind) => {
-    const { exitCode, folder } = await runCampaign(
-      trialRequest(request, configuration, { rate_per_second, kind }),
-    );
-    if (!MEASURED.includes(exitCode) || folder === undefined) throw new TrialFailed(exitCode);
-    const result = await readTrialResult(folder);
+    const end = await runCampaign(trialRequest(request, configuration, { rate_per_second, kind }));
+    const result = await trialResult(end);
     const reason = missReason(result, objectives);
     if (reason) limits.set(rate_per_second, result.limited_by);
     say(`${name}: ${kind} of ${rate_per_second}/s: ${reason === "" ? "met" : `missed (${reason})`}`);
-    return { isMet: reason === "", reason, campaign: basename(folder) };
+    return { isMet: reason === "", reason, campaign: basename(end.folder ?? "") };
   });
   const ended = await search.run().then(
     () => ({}),

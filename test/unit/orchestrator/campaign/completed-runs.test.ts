@@ -39,6 +39,13 @@ describe("runs of an interrupted campaign", () => {
     expect({ missing, rejected }).toEqual({ missing: 1, rejected: [] });
   });
 
+  test("runs that the target spoiled count, too, with their outcome: they are never repeated", async () => {
+    const file = campaign.save(0, { ...result(0), outcome: "failed", outcome_text: "2 % failed" });
+    const { completed, missing } = await completedRuns();
+    expect(completed.get(file)).toMatchObject({ status: "valid", outcome: "failed" });
+    expect(missing).toBe(2);
+  });
+
   test.each<[string, (file: string, path: string) => void]>([
     ["has no checksum", () => unlinkSync(join(campaign.folder, CHECKSUMS))],
     ["has no checksum", () => writeFileSync(join(campaign.folder, CHECKSUMS), "damaged\n")],

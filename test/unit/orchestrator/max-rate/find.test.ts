@@ -2,13 +2,14 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
+import { isSpoiled, outcomeOf } from "../../../../src/judge/outcome.js";
 import { judge } from "../../../../src/judge/rules.js";
 import type { CampaignEnd } from "../../../../src/orchestrator/campaign/campaign.js";
 import { findMaxRates } from "../../../../src/orchestrator/max-rate/find.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import type { Request } from "../../../../src/orchestrator/request/request.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { validEvidence } from "../../../helpers/evidence.js";
+import { addFailures, type ValidRun, validEvidence } from "../../../helpers/evidence.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
@@ -23,8 +24,22 @@ beforeEach(() => {
 const searchOf = (...flags: string[]): Request =>
   requestOf("--find-max-rate", "--slo", "p99<10ms,errors<0.1%", "--output", output, ...flags);
 
-/** Stands for a campaign of one run on a server whose p99 is 5 ms up to its capacity, and 50 ms above. */
-function campaignOn(capacity: number) {
+type Beyond = (evidence: ValidRun) => void;
+
+/** A p99 of 50 ms. */
+const slow: Beyond = ({ latency }) => {
+  if (latency) latency.p99 = 50;
+};
+/** So many requests time out that the p99 is not known. */
+const timingOut: Beyond = (run) => {
+  addFailures(run, "timed_out", 300);
+  if (!run.schedule) return;
+  run.schedule.offered += 300;
+  run.schedule.sent += 300;
+};
+
+/** Stands for a campaign of one run on a server whose p99 is 5 ms up to its capacity. @param beyond what happens above */
+function campaignOn(capacity: number, beyond = slow) {
   return async (request: Request): Promise<CampaignEnd> => {
     trials.push(request);
     const plan = makePlan(request, everything);
@@ -49,22 +64,26 @@ function campaignOn(capacity: number) {
       unsent: 0,
       achieved_per_second: request.rates[0] ?? 0,
       lateness_ms: { p50: 0.1, p90: 0.1, p99: 0.1, max: 0.1 },
+      late_percentiles: [],
+      shared_wakes: false,
     };
-    if (evidence.latency) evidence.latency.p99 = isBeyond ? 50 : 5;
+    if (evidence.latency) evidence.latency.p99 = 5;
+    if (isBeyond) beyond(evidence);
     evidence.limited_by = { resource: "server loop", text: "the server's event loop was 97 % busy" };
     const folder = join(output, `trial-${trials.length}`);
     mkdirSync(folder);
     writeFileSync(join(folder, "manifest.json"), JSON.stringify({ plan }));
-    writeFileSync(join(folder, run?.file ?? ""), JSON.stringify({ ...evidence, verdict: judge(evidence) }));
-    return { exitCode: isBeyond ? EXIT.runsInvalid : EXIT.done, folder };
+    const verdict = judge(evidence);
+    const outcome = outcomeOf(evidence, verdict);
+    writeFileSync(join(folder, run?.file ?? ""), JSON.stringify({ ...evidence, verdict, ...outcome }));
+    return { exitCode: isSpoiled(outcome) ? EXIT.configurationFailed : EXIT.done, folder };
   };
 }
 
-async function search(request: Request, capacity: number): Promise<string[]> {
+async function search(request: Request, capacity: number, beyond = slow): Promise<string[]> {
   const lines: string[] = [];
-  const code = await findMaxRates(request, request.objectives ?? [], campaignOn(capacity), (line) => {
-    lines.push(line);
-  });
+  const campaign = campaignOn(capacity, beyond);
+  const code = await findMaxRates(request, request.objectives ?? [], campaign, (line) => lines.push(line));
   expect(code).toBe(EXIT.done);
   return lines;
 }
@@ -80,6 +99,28 @@ test("the rate is reported with its bound, what was missed there, and the limiti
   expect(held).toBeLessThanOrEqual(4321);
   expect(missed).toBeGreaterThan(4321);
   expect(missed / held).toBeLessThan(1.021);
+});
+
+test("a rate at which the target fails its load is missed, and the search goes on", async () => {
+  const lines = await search(searchOf(), 4321, timingOut);
+  expect(lines.at(-1)).toMatch(
+    /^iovalkey: 4\d{3}\/s keeps .*; 4\d{3}\/s does not \(failed: 2\.91 % of 10305 requests failed, more than 0\.1 %/,
+  );
+});
+
+test.each<[string, CampaignEnd["exitCode"], Beyond]>([
+  ["that failed, e.g. without a report", EXIT.configurationFailed, () => {}],
+  ["that an unfit environment ended", EXIT.environment, timingOut],
+])("a campaign %s ends the search", async (_what, exitCode, beyond) => {
+  const campaign = campaignOn(0, beyond);
+  const code = await findMaxRates(
+    searchOf(),
+    searchOf().objectives ?? [],
+    async (trial) => ({ ...(await campaign(trial)), exitCode }),
+    () => {},
+  );
+  expect(code).toBe(exitCode);
+  expect(trials).toHaveLength(1);
 });
 
 test("every trial is one run of one configuration at one rate; a confirmation lasts three probes", async () => {

@@ -42,6 +42,21 @@ test("an objective that is missed is named with its figure; one without a figure
   expect(missReason(run(985, { request }), objectives)).toBe("985 of 1000 decisions were sent");
 });
 
+test("a percentile that failures could move does not meet an objective, whatever its bounds", () => {
+  const p99 = parseThresholds("--slo", "p99<10ms");
+  const { latency } = validEvidence();
+  if (!latency) throw new Error("latency");
+  const unknown = (low: number, high: number | null) =>
+    run(1_000, { latency: { ...latency, p99: null, bounds: { p99: { low, high } } } });
+  expect(missReason(unknown(30.123, null), p99)).toBe("p99<10ms: > 30.12");
+  expect(missReason(unknown(8, 9), p99)).toBe("p99<10ms: > 8");
+});
+
+test.each(["overloaded", "failed"] as const)("a run that the target spoiled keeps no rate: %s", (outcome) => {
+  expect(missReason(run(1_000, { outcome, outcome_text: "why" }), [])).toBe(`${outcome}: why`);
+  expect(missReason(run(1_000, { outcome: "served" }), [])).toBe("");
+});
+
 test("an invalid run keeps no rate, unless objectives replace the rule that it broke", () => {
   const broken = (rule: string) =>
     run(1_000, {

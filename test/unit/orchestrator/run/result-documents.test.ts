@@ -62,6 +62,25 @@ describe("the document of a measured run", () => {
     expect(record.verdict.reasons.map(({ rule }) => rule)).toEqual(["M8"]);
   });
 
+  test("has the outcome by all evidence, not the one that the generator knew", () => {
+    const failing = generatorsOwn();
+    Object.assign(failing, { outcome: "failed", outcome_text: "old" });
+    const served = measuredDocument(identity, { result: failing, store, resources: {}, notes: [] });
+    expect(served.outcome).toBe("served");
+    expect(served).not.toHaveProperty("outcome_text");
+    const spoilt = structuredClone(store);
+    for (const node of spoilt.nodes) node.at_end.decisions = 1;
+    const broken = measuredDocument(identity, { result: failing, store: spoilt, resources: {}, notes: [] });
+    expect(broken).not.toHaveProperty("outcome");
+    expect(broken).not.toHaveProperty("outcome_text");
+  });
+
+  test("notes an automatic warm-up that ended unsteady", () => {
+    const result = { ...generatorsOwn(), warmup: { took_s: 10, requests: 9, steady: false } };
+    const { notes } = measuredDocument(identity, { result, store, resources: {}, notes: [] });
+    expect(notes).toEqual(["the warm-up ended at its longest, 10 s, before the target was steady"]);
+  });
+
   test("keeps the exact counters that a role reported, and adds what the runtime measured", () => {
     const own = {
       kind: "server" as const,

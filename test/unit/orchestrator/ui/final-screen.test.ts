@@ -73,6 +73,27 @@ describe("the final lines", () => {
     expect(text({})).not.toMatch(/\b0(\.0+)? ms|\b0\/s/);
   });
 
+  test("say in how many runs the target failed its load, also where it served none", () => {
+    const tell = new EventFixture();
+    const text = (change: object) =>
+      finalLines(storyOf([tell.campaign(), tell.report([change]), tell.ended()]), WIDE).join("\n");
+    expect(text({ served_runs: 7, spoiled_runs: 3 })).toMatch(/5000\/s .* {2}failed its load in 3 of 10$/m);
+    expect(text({})).not.toContain("failed its load");
+    const none = { requests_per_second: null, latency_p50_ms: null, latency_p99_ms: null, verdict: null };
+    expect(text({ ...none, served_runs: 0, spoiled_runs: 2 })).toMatch(
+      /iovalkey {2}no figures {2}.* {2}failed its load in 2 of 2$/m,
+    );
+  });
+
+  test("print the lower bound of a percentile that failures could move", () => {
+    const tell = new EventFixture();
+    const text = (change: object) =>
+      finalLines(storyOf([tell.campaign(), tell.report([change]), tell.ended()]), WIDE).join("\n");
+    const unknown = { latency_p99_ms: null, latency_p99_at_least_ms: 30.1 };
+    expect(text(unknown)).toContain("p50 1.50 ms  p99 > 30.10 ms  2 of 2");
+    expect(text({ latency_p99_ms: null })).not.toContain("p99");
+  });
+
   test("fit into 40 columns, except paths, which stay whole", () => {
     const lines = finalLines(storyOf([many.campaign(), many.report(isControl), many.ended()]), 40);
     const wide = lines.filter((line) => widthOf(line) > 40);
@@ -105,6 +126,32 @@ describe("the problem lines", () => {
       ...[3, 4, 5, 6].map((n) => `${what}, run ${n}: invalid: M9 ${n} failed answers`),
       "  and 2 more: see the report and benchmark.log",
       "measure the failed runs again with --resume",
+    ]);
+  });
+
+  test("tell what the target did in the runs that it spoiled", () => {
+    const served = { status: "valid" as const, outcome: "served" as const };
+    const failed = { outcome: "failed" as const, outcome_text: "2.00 % of 500 requests failed" };
+    const reasons = [
+      { rule: "M5", severity: "invalid" as const, text: "schedule not kept: saturated: slow" },
+    ];
+    const overloaded = { outcome: "overloaded" as const, outcome_text: "slow" };
+    const events = [
+      tell.campaign(),
+      ...[1, 2, 3, 4].map((number) => tell.started(number)),
+      tell.finished(1, served),
+      tell.finished(2, failed),
+      tell.finished(3, failed),
+      tell.finished(4, { ...overloaded, status: "invalid", reasons }),
+      tell.report(),
+      tell.ended({ exit_code: 5, runs: { valid: 3, invalid: 1 } }),
+    ];
+    const what = "  iovalkey, light, realistic, 8 connections";
+    expect(problemLines(storyOf(events))).toEqual([
+      "1 of 4 runs is invalid",
+      "the target failed its load in 3 of 4 runs",
+      `${what}, runs 2, 3: failed: 2.00 % of 500 requests failed`,
+      `${what}, run 4: invalid: M5 schedule not kept: saturated: slow`,
     ]);
   });
 

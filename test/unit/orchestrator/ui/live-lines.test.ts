@@ -62,6 +62,11 @@ describe("the live screen", () => {
   test("shows problems so far", () => {
     const bad = [tell.campaign(), tell.failed(1, "server: gone"), tell.finished(2, { status: "suspect" })];
     expect(linesAt(20, bad)).toContain("so far: 1 suspect, 1 failed");
+    const spoiled = tell.finished(2, { outcome: "overloaded", outcome_text: "too slow" });
+    expect(linesAt(20, [...bad, spoiled])).toContain("so far: 1 suspect, 1 failed, 1 failed its load");
+    expect(linesAt(20, [tell.campaign(), tell.finished(1, { outcome: "served" })]).join()).not.toContain(
+      "so far",
+    );
   });
 
   test.each([

@@ -97,6 +97,42 @@ describe("one line per run", () => {
     ]);
   });
 
+  test("tells what the target did beside the verdict, and the bound of a p99 that it made unknown", () => {
+    const { p99_ms: _p99, ...figures } = tell.finished(1).figures ?? { requests_per_second: 1 };
+    const failed = tell.finished(1, {
+      outcome: "failed",
+      outcome_text: "2.00 % of 500 requests failed",
+      figures: { ...figures, p99_at_least_ms: 30.1 },
+    });
+    const events = [tell.campaign(), tell.started(1), failed];
+    expect(ofRuns(events)).toEqual([
+      expect.stringMatching(/5000 requests\/s, p99 > 30\.10 ms, valid · failed; 88 s left$/),
+    ]);
+    expect(lines("phase", events).out.text).toMatch(
+      /p50 1\.50 ms, p99 > 30\.10 ms, 10\.0 % limited — valid · failed: 2\.00 % of 500 requests failed$/m,
+    );
+  });
+
+  test("tells once why the target was overloaded, where the verdict says so, too", () => {
+    const text = "schedule not kept: saturated: 900/s were offered; 5 % were never sent";
+    const overloaded = tell.finished(1, {
+      status: "invalid",
+      reasons: [{ rule: "M5", severity: "invalid", text }],
+      outcome: "overloaded",
+      outcome_text: "900/s were offered",
+    });
+    const events = [tell.campaign(), tell.started(1), overloaded];
+    expect(lines("phase", events).out.text).toContain(` — invalid · overloaded (M5 ${text})\n`);
+    expect(ofRuns(events)).toEqual([expect.stringMatching(/, invalid \(M5\) · overloaded; 88 s left$/)]);
+  });
+
+  test("says nothing of a target that served its load", () => {
+    const served = tell.finished(1, { outcome: "served" });
+    expect(ofRuns([tell.campaign(), tell.started(1), served])).toEqual([
+      expect.stringMatching(/, valid; 88 s/),
+    ]);
+  });
+
   test("shows nothing else about a run", () => {
     const { out } = lines("run");
     expect(out.text).not.toMatch(/warm-up|measure$|5012|a line of the server/m);
@@ -286,6 +322,17 @@ describe("on a terminal", () => {
   test("colours are written only if the terminal wants them", () => {
     expect(onTerminal(state, true)).toMatch(COLOUR);
     expect(onTerminal(state, false)).not.toMatch(COLOUR);
+  });
+
+  test("a run that the target spoiled is not green, whatever its verdict", () => {
+    const colour = (change: Parameters<typeof tell.finished>[1]) =>
+      new RegExp(`${ESC}\\[(\\d+)m {2}5000 requests`).exec(
+        onTerminal([tell.campaign(), tell.started(1), tell.finished(1, change)], true),
+      )?.[1];
+    expect(colour({ outcome: "served" })).toBe("32");
+    expect(colour({ outcome: "failed", outcome_text: "why" })).toBe("31");
+    expect(colour({ status: "suspect" })).toBe("33");
+    expect(colour({ status: "invalid" })).toBe("31");
   });
 
   test("the cursor is hidden while drawing, and restored however the campaign ends", () => {
