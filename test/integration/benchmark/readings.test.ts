@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { run as runGenerator } from "../../../src/benchmark/run.js";
+import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
+import type { Progress, ReadingPhase } from "../../../src/contract/progress.js";
+import { encodeRunSpec } from "../../../src/contract/run-spec.js";
+import { expectConsistent } from "../../helpers/expectations.js";
+import { build, measured, ROOT } from "../../helpers/programs.js";
+import { StubServer } from "../../helpers/stub-server.js";
+
+let run: typeof runGenerator;
+beforeAll(async () => {
+  build();
+  // Its worker threads need built files.
+  ({ run } = await import(join(ROOT, "dist/benchmark/run.js")));
+});
+
+const isReading = (phase: string): phase is ReadingPhase => !["warmup", "measure"].includes(phase);
+
+/** What the orchestrator asks of a generator against this server. */
+function specFor({ url }: StubServer) {
+  const env = { TARGET_URL: url, DURATION: "0.5", WARMUP: "0.3", CONNECTIONS: "4", WORKERS: "2" };
+  const spec = decodeGeneratorEnv(env);
+  return { ...spec, generator: { ...spec.generator, waits_for_readings: true } };
+}
+
+/** Makes a run in this process. @param onPhase what the orchestrator does at a drained moment */
+function generate(
+  stub: StubServer,
+  onPhase: (phase: ReadingPhase, write: () => void) => void,
+  readingTimeoutS?: number,
+) {
+  const input = new PassThrough();
+  const phases: string[] = [];
+  const report = (progress: Progress) => {
+    if (progress.event !== "phase") return;
+    phases.push(progress.phase);
+    if (isReading(progress.phase)) onPhase(progress.phase, () => void input.write("read\n"));
+  };
+  return { phases, result: run(specFor(stub), [], report, input, readingTimeoutS) };
+}
+
+describe("at each drained moment the generator waits for the line that the counters are read", () => {
+  test("and sends nothing until it comes", async () => {
+    const stub = await StubServer.start({ delay_us: 200 });
+    const asked: Partial<Record<ReadingPhase, number[]>> = {};
+    const { phases, result } = generate(stub, async (phase, write) => {
+      const first = (await stub.counts()).asked;
+      await sleep(300);
+      asked[phase] = [first, (await stub.counts()).asked];
+      write();
+    });
+    const { readings, counts, warmup, ...rest } = await result;
+    expectConsistent({ ...rest, counts, warmup, ...(readings ? { readings } : {}) });
+    expect(phases).toEqual(["connected", "warmup", "drained", "measure", "finished"]);
+    expect(readings).toEqual({ at_start: "in time", at_window_open: "in time", at_end: "in time" });
+    expect(warmup.requests).toBeGreaterThan(0);
+    const atBoth = (count: number) => [count, count];
+    expect(asked).toEqual({
+      connected: atBoth(0),
+      drained: atBoth(warmup.requests),
+      finished: atBoth(warmup.requests + counts.sent),
+    });
+  });
+
+  test("but not for ever: without the line it goes on, and the readings are late", async () => {
+    const stub = await StubServer.start({ delay_us: 200 });
+    const { phases, result } = generate(stub, () => {}, 0.1);
+    const { readings, counts } = await result;
+    expect(phases.at(-1)).toBe("finished");
+    expect(readings).toEqual({ at_start: "late", at_window_open: "late", at_end: "late" });
+    expect(counts.allowed).toBeGreaterThan(0);
+  });
+
+  test("and a line that comes in the window is not that of the moment after it", async () => {
+    const stub = await StubServer.start({ delay_us: 200 });
+    const { result } = generate(
+      stub,
+      (phase, write) => {
+        if (phase === "connected") write();
+        // The window is open by then.
+        if (phase === "drained") setTimeout(write, 300);
+      },
+      0.1,
+    );
+    expect((await result).readings).toEqual({
+      at_start: "in time",
+      at_window_open: "late",
+      at_end: "late",
+    });
+  });
+});
+
+test("a generator without an input does not hang: its readings are late", async () => {
+  const stub = await StubServer.start({ delay_us: 200 });
+  const result = await measured({ ...encodeRunSpec(specFor(stub)) });
+  expect(result.readings).toEqual({ at_start: "late", at_window_open: "late", at_end: "late" });
+  expectConsistent(result);
+});
+
+test("a generator that was started by hand waits for nothing, and says nothing about readings", async () => {
+  const stub = await StubServer.start({ delay_us: 200 });
+  const result = await measured({ TARGET_URL: stub.url, DURATION: "0.5" });
+  expect(result.readings).toBeUndefined();
+  expect(result.warmup).toEqual({ took_s: 0, requests: 0 });
+});
