@@ -4,6 +4,7 @@ import type { Configuration } from "../../contract/configuration.js";
 import type { Manifest } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
 import { resultSchema } from "../../contract/result.js";
+import { isSpoiled } from "../../judge/outcome.js";
 import { Checksums } from "../files/checksums.js";
 import { parseJson } from "../files/json.js";
 import { removeTemporaries } from "../files/results-folder.js";
@@ -64,6 +65,8 @@ export async function openExistingCampaign(
   const invalid = [...completed.values()].filter(({ status }) => status === "invalid").length;
   if (invalid > 0)
     eventLog.warn(`${invalid} of the completed runs ${are(invalid)} invalid: the report says why`);
+  const spoiled = [...completed.values()].filter(isSpoiled).length;
+  if (spoiled > 0) eventLog.warn(`the target failed its load in ${spoiled} of the completed runs`);
   return completedRuns;
 }
 

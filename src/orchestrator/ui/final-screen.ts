@@ -42,7 +42,7 @@ function groupTitle(row: SummaryRow, configuration: Configuration | undefined): 
 function throughputCell(row: SummaryRow): string {
   const { requests_per_second: rate } = row;
   if (!rate) return row.runs === 0 ? "not run" : row.spoiled_runs > 0 ? "no figures" : "no valid run";
-  const range = row.valid_runs > 1 ? ` (${Math.round(rate.min)}–${Math.round(rate.max)})` : "";
+  const range = row.served_runs > 1 ? ` (${Math.round(rate.min)}–${Math.round(rate.max)})` : "";
   return rateText(rate.median) + range;
 }
 
@@ -58,7 +58,7 @@ function cellsOf(row: SummaryRow): string[] {
     throughputCell(row),
     percentileText("p50", p50, row.latency_p50_at_least_ms).join(""),
     percentileText("p99", p99, row.latency_p99_at_least_ms).join(""),
-    `${row.valid_runs} of ${row.runs + row.missing_runs} usable`,
+    `${row.served_runs} of ${row.runs + row.missing_runs} usable`,
     row.verdict === null || row.verdict === "valid" ? "" : row.verdict,
     spoiledText(row),
   ];

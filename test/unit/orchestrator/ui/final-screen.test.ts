@@ -59,6 +59,7 @@ describe("the final lines", () => {
     const tell = new EventFixture();
     const none = {
       valid_runs: 0,
+      served_runs: 0,
       requests_per_second: null,
       latency_p50_ms: null,
       latency_p99_ms: null,
