@@ -81,8 +81,8 @@ export const libraries: readonly Mutant[] = [
   {
     what: "a rejection by the limiter does not count as an answer",
     file: "src/judge/counts.ts",
-    find: "counts.allowed + counts.limited;",
-    replace: "counts.allowed;",
+    find: "  allowed + limited;",
+    replace: "  allowed;",
     test: "test/unit/judge/rules.test.ts",
   },
   {
@@ -95,9 +95,23 @@ export const libraries: readonly Mutant[] = [
   {
     what: "p99 is the value at 99.9 %",
     file: "src/judge/latency.ts",
-    find: "p99: at(99),",
-    replace: "p99: at(99.9),",
-    test: "test/unit/judge/histogram.test.ts",
+    find: "p99: 990,",
+    replace: "p99: 999,",
+    test: "test/unit/judge/latency.test.ts",
+  },
+  {
+    what: "requests that timed out are not in the percentiles",
+    file: "src/judge/latency.ts",
+    find: "({ failed, censored }) => [failed, censored]",
+    replace: "({ failed }) => [failed]",
+    test: "test/unit/judge/latency.test.ts",
+  },
+  {
+    what: "a percentile that failures could move has no bounds",
+    file: "src/judge/latency.ts",
+    find: "bounds[name] = between;",
+    replace: "void between;",
+    test: "test/unit/judge/latency.test.ts",
   },
   {
     what: "evicted keys make a run invalid instead of suspect",

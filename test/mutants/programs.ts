@@ -13,7 +13,7 @@ export const programs: readonly Mutant[] = [
   // src/benchmark
   {
     what: "latencies are recorded in milliseconds instead of microseconds",
-    file: "src/benchmark/measurement/recorder.ts",
+    file: "src/benchmark/measurement/histograms.ts",
     find: "Math.max(1, Math.round(ms * 1000))",
     replace: "Math.max(1, Math.round(ms))",
     test: "test/unit/benchmark/measurement/recorder.test.ts",
@@ -24,6 +24,34 @@ export const programs: readonly Mutant[] = [
     find: 'if (outcome !== "failed") this.#buffer.push(us);',
     replace: "this.#buffer.push(us);",
     test: "test/unit/benchmark/measurement/recorder.test.ts",
+  },
+  {
+    what: "an answer after the window counts in the throughput",
+    file: "src/benchmark/measurement/recorder.ts",
+    find: "const ends = this.#isClosed ? this.#afterWindow : this.#inWindow;",
+    replace: "const ends = this.#inWindow;",
+    test: "test/unit/benchmark/measurement/recorder.test.ts",
+  },
+  {
+    what: "the window opens before the counters are read",
+    file: "src/benchmark/reading-waits.ts",
+    find: "if (this.#read < number && !this.#hasEnded) return;",
+    replace: "",
+    test: "test/unit/benchmark/reading-waits.test.ts",
+  },
+  {
+    what: "a warm-up of auto never ends early",
+    file: "src/benchmark/warmup.ts",
+    find: "this.#values.length === AUTO_WARMUP.slices &&",
+    replace: "this.#values.length > AUTO_WARMUP.slices &&",
+    test: "test/unit/benchmark/warmup.test.ts",
+  },
+  {
+    what: "a warm-up of auto always ends after three seconds",
+    file: "src/benchmark/warmup.ts",
+    find: "!hasTrend(this.#values);",
+    replace: "this.#values.length > 0;",
+    test: "test/unit/benchmark/warmup.test.ts",
   },
   {
     what: "all connections go to the first server",
@@ -77,6 +105,13 @@ export const programs: readonly Mutant[] = [
     test: "test/unit/runtimes/containers/containers.test.ts",
   },
   // src/orchestrator
+  {
+    what: "the generator goes on while the counters are still read",
+    file: "src/orchestrator/run/drained-readings.ts",
+    find: ".then(() => this.#readings[phase]())",
+    replace: ".then(() => void this.#readings[phase]())",
+    test: "test/unit/orchestrator/run/drained-readings.test.ts",
+  },
   {
     what: "the order of runs does not follow the seed",
     file: "src/orchestrator/plan/plan.ts",
