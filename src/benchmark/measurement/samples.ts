@@ -3,6 +3,9 @@ import type { Sample } from "../../contract/result.js";
 import type { ServerSample } from "./monitor.js";
 import type { WorkerSample } from "./recorder.js";
 
+/** A reading of the servers belongs to the interval whose end is no further away. */
+const MATCH_S = 0.5;
+
 /** All latencies of an interval in microseconds, in order. */
 function sorted(parts: readonly WorkerSample[]): Uint32Array {
   const all = new Uint32Array(parts.reduce((total, { latencies_us }) => total + latencies_us.length, 0));
@@ -69,7 +72,9 @@ export class SampleMerger {
   /** All intervals, each with the server's reading at its end. */
   rows(server: readonly ServerSample[], opened_ms: number): Sample[] {
     return this.#intervals(opened_ms).map((row) => {
-      const seen = server.find(({ at_ms }) => Math.abs((at_ms - opened_ms) / 1000 - row.t_s) < 0.5);
+      // A last interval with the rest of the window is longer than the period of the readings.
+      const within_s = Math.max(MATCH_S, row.interval_s / 2);
+      const seen = server.find(({ at_ms }) => Math.abs((at_ms - opened_ms) / 1000 - row.t_s) < within_s);
       if (!seen) return row;
       return {
         ...row,

@@ -95,5 +95,5 @@ test("with OUTPUT_FILE the result is there, and standard output is empty", async
   const { code, stdout, stderr } = await generate(env).ended;
   expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
   expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ requests: { total: 50 } });
-  expect(stderr).toMatch(/^drained\nmeasure\n(.* requests\/s, .*\n)+finished\n$/);
+  expect(stderr).toMatch(/^connected\ndrained\nmeasure\n(.* requests\/s, .*\n)+finished\n$/);
 });

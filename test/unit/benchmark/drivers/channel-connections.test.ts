@@ -110,7 +110,7 @@ describe("requests in flight when the window of a closed loop closes", () => {
       if (channel === 0) return soon;
       return request > 0 ? soon : channel === 1 ? { end: "failed", after_ms: 150 } : undefined;
     });
-    await loop.warmUp(0.05);
+    await loop.warmUp(0.05, () => {}, new AbortController().signal);
     const inWarmup = total(sent);
     const { counts, histograms } = await loop.measure(WINDOW, listener, 0);
     // Long after the request that the warm-up gave up.

@@ -181,4 +181,17 @@ describe("the samples of several workers", () => {
     expect(first).not.toHaveProperty("server_cpu_percent");
     expect(last).toMatchObject({ server_cpu_percent: 51.3, server_heap_used_bytes: 7 });
   });
+
+  test("have the reading in a last interval that is longer than a second", () => {
+    const sheet = new SampleMerger(1);
+    sheet.add(0, second(1.5, 1), 0);
+    const reading = {
+      at_ms: 980,
+      cpu_percent: 50,
+      event_loop_utilisation: 0.5,
+      heap_used_bytes: 7,
+      resident_bytes: 8,
+    };
+    expect(sheet.rows([reading], 0)).toMatchObject([{ t_s: 1.5, server_resident_bytes: 8 }]);
+  });
 });
