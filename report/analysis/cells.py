@@ -73,13 +73,13 @@ def load_key(identity: Identity) -> tuple[object, ...]:
 
 
 def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tuple[Pair, ...]:
-    clients = [row for row in by_throughput(summaries) if row.median]
+    clients = [row for row in by_throughput(summaries) if row.figures]
     if not clients or clients[0].identity.open_loop:
         return ()
     return tuple(
         pair
         for control in controls
-        for pair in compare_rows([control, clients[0]], throughput, higher_is_better=True)
+        for pair in compare_rows([control, clients[0]], throughput)
     )
 
 

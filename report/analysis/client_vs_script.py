@@ -67,10 +67,10 @@ def _comparisons(pairs: Mapping[str, _Rows], unsteady: str) -> dict[str, list[Co
     """By variant; a figure of all variants is one family."""
     both = {name: (own, same) for name, (own, same) in pairs.items() if own and same}
     found: dict[str, list[Comparison]] = {name: [] for name in both}
-    for read in COMPARED:
+    for figure in COMPARED:
         family = compare_family(
-            [(same.values(read), own.values(read)) for own, same in both.values()],
-            higher_is_better=read is throughput,
+            [(same.sample(figure), own.sample(figure)) for own, same in both.values()],
+            higher_is_better=figure.higher_is_better,
         )
         for (name, (own, same)), comparison in zip(both.items(), family, strict=True):
             found[name].append(attributable(comparison, own, same, unsteady))

@@ -1,8 +1,16 @@
 """Rows and comparisons in words that charts, sections and exports share."""
 
+import math
+from collections.abc import Callable
+
 from report.analysis.summary import Summary
 from report.base.format import plural
 from report.statistics.decision import Comparison
+from report.statistics.ratio import RatioInterval
+
+
+def _two_decimals(value: float) -> str:
+    return f"{value:.2f}"
 
 
 def name(summary: Summary) -> str:
@@ -10,15 +18,29 @@ def name(summary: Summary) -> str:
 
 
 def interval_of(comparison: Comparison) -> str:
-    """`0.91×, 0.89–0.93×`: the ratio with its interval; empty without a ratio."""
-    if comparison.ratio is None:
-        return ""
+    """`0.91×, 0.89–0.93×`: the ratio with its interval; `no ratio, at most 0.93×` where the typical run of one
+    side failed its load; empty without a comparison."""
     interval = comparison.interval
-    return f"{comparison.ratio:.2f}×" + (f", {interval.low:.2f}–{interval.high:.2f}×" if interval else "")
+    if comparison.ratio is None and (interval is None or not comparison.worst_ranks):
+        return ""
+    ratio = "no ratio" if comparison.ratio is None else f"{comparison.ratio:.2f}×"
+    return f"{ratio}, {interval_text(interval)}" if interval else ratio
+
+
+def interval_text(interval: RatioInterval, show: Callable[[float], str] = _two_decimals) -> str:
+    """`0.89–0.93×`; `at most 0.93×` where one end is a run that failed its load."""
+    low, high = interval.low > 0, interval.high < math.inf
+    if low and high:
+        return f"{show(interval.low)}–{show(interval.high)}×"
+    if low:
+        return f"at least {show(interval.low)}×"
+    return f"at most {show(interval.high)}×" if high else "not bounded"
 
 
 def runs_text(comparison: Comparison) -> str:
     """`about 14 runs per side would decide`, for a comparison that is not decided."""
+    if comparison.worst_ranks:
+        return "how many runs would decide is not known, as some failed their load"
     if comparison.runs_needed is None:
         return "no affordable number of runs would decide"
     return f"about {plural(comparison.runs_needed, 'run')} per side would decide"
@@ -26,4 +48,5 @@ def runs_text(comparison: Comparison) -> str:
 
 def outlook_text(comparison: Comparison) -> str:
     """What more runs would do; empty where they are not what is missing."""
-    return "" if comparison.blocked or comparison.ratio is None else runs_text(comparison)
+    unknown = comparison.ratio is None and not comparison.worst_ranks
+    return "" if comparison.blocked or unknown else runs_text(comparison)

@@ -1,45 +1,84 @@
 """The figures of a run that are compared."""
 
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
+from report.base.format import bounds
 from report.results.model import Measured
 from report.results.roles import cpu_us_per_request
 
-Figure = Callable[[Measured], float | None]
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Called with the figures of a run, it gives one of them; None where the run does not have it."""
+
+    read: Callable[[Measured], float | None]
+    higher_is_better: bool = False
+    percentile: str = ""
+    """Its name, where it is a percentile: one that is not identified is compared by its upper bound."""
+
+    def __call__(self, figures: Measured) -> float | None:
+        return self.read(figures)
+
+    @property
+    def worst(self) -> float:
+        """What stands for a run in which the target failed its load (rule M24)."""
+        return 0.0 if self.higher_is_better else math.inf
+
+    def compared(self, figures: Measured) -> float | None:
+        """As it enters comparisons (rule M23): a percentile that is not identified at its upper bound."""
+        value, bounds = self.read(figures), figures.bounds_ms.get(self.percentile)
+        if value is not None or bounds is None:
+            return value
+        return math.inf if bounds.high is None else bounds.high
 
 
-def throughput(figures: Measured) -> float | None:
-    """Requests per second; at the limiter layer decisions."""
-    return figures.requests_per_second
+def figure_text(figures: Measured, figure: Figure, show: Callable[[float | None], str]) -> str:
+    """The figure of one run, or its bounds where it is not identified."""
+    value, known = figure(figures), figures.bounds_ms.get(figure.percentile)
+    return show(value) if value is not None or known is None else bounds(known.low, known.high, show)
+
+
+#: Requests per second; at the limiter layer decisions.
+throughput = Figure(lambda figures: figures.requests_per_second, higher_is_better=True)
 
 
 def percentile(name: str) -> Figure:
     """A percentile in ms, by its name, e.g. `p99`."""
-    return lambda figures: figures.percentiles_ms.get(name)
+    return Figure(lambda figures: figures.percentiles_ms.get(name), percentile=name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Supported(Figure):
+    def compared(self, figures: Measured) -> float | None:
+        return None if self.percentile in figures.unsupported else Figure.compared(self, figures)
 
 
 def supported_percentile(name: str) -> Figure:
     """The same; None where too few samples stand behind it (rule M18)."""
-    return lambda figures: None if name in figures.unsupported else figures.percentiles_ms.get(name)
+    return _Supported(
+        lambda figures: None if name in figures.unsupported else figures.percentiles_ms.get(name),
+        percentile=name,
+    )
 
 
-def server_cpu(figures: Measured) -> float | None:
-    """CPU of all servers together in µs per request; None at the limiter layer, which has none."""
-    return cpu_us_per_request(figures.roles).get("server")
-
-
-def consumer_cpu(figures: Measured) -> float | None:
-    """CPU of what calls the limiter, in µs per request: of the servers, or at the limiter layer of the
-    client, which is the load generator."""
+def _consumer_cpu(figures: Measured) -> float | None:
     kind = "generator" if figures.layer == "limiter" else "server"
     return cpu_us_per_request(figures.roles).get(kind)
 
 
-def store_cpu(figures: Measured) -> float | None:
-    """CPU of all store nodes in µs per request."""
-    return cpu_us_per_request(figures.roles).get("store")
+#: CPU of all servers together in µs per request; None at the limiter layer, which has none.
+server_cpu = Figure(lambda figures: cpu_us_per_request(figures.roles).get("server"))
 
+#: CPU of what calls the limiter, in µs per request: of the servers, or at the limiter layer of the client,
+#: which is the load generator.
+consumer_cpu = Figure(_consumer_cpu)
 
+#: CPU of all store nodes in µs per request.
+store_cpu = Figure(lambda figures: cpu_us_per_request(figures.roles).get("store"))
+
+heap = Figure(lambda figures: figures.heap_bytes)
 p50 = percentile("p50")
 p99 = supported_percentile("p99")
 
@@ -58,5 +97,5 @@ COSTS: Mapping[str, Figure] = {
     "p99_9": supported_percentile("p99_9"),
     "cpu": consumer_cpu,
     "store_cpu": store_cpu,
-    "heap": lambda figures: figures.heap_bytes,
+    "heap": heap,
 }

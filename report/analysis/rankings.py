@@ -6,11 +6,12 @@ comparisons by one figure are a family (rule M17). Ranks follow from differences
 medians alone.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
+from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, percentile, throughput
 from report.analysis.groups import Group
 from report.analysis.steadiness import attributable
 from report.analysis.summary import Summary
@@ -62,7 +63,8 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Rows of one group by median throughput, of an open loop by p99; those without a valid run last."""
+    """Rows of one group by median throughput, of an open loop by p99, see `_failed_loads_last`; those without
+    a run that counts last."""
 
     group: Group
     standings: tuple[Standing, ...]
@@ -121,7 +123,7 @@ class Ranking:
 
     @property
     def fewest_runs(self) -> int:
-        """Valid runs of the compared row that has the fewest."""
+        """Runs that count, of the compared row that has the fewest."""
         return min((summary.counted_runs for summary in self.compared), default=0)
 
     @property
@@ -131,23 +133,58 @@ class Ranking:
 
 
 def by_throughput(summaries: Iterable[Summary]) -> list[Summary]:
-    """Highest median first, rows without a valid run last, ties by label."""
+    """Highest median first, then rows whose median run failed its load, rows without a run that counts last;
+    ties by the share of failed loads, then by label."""
 
-    def order(summary: Summary) -> tuple[bool, float, str]:
-        throughput = summary.median.requests_per_second if summary.median else None
-        return (throughput is None, -(throughput or 0), summary.identity.label)
+    def order(summary: Summary) -> tuple[bool, bool, float, float, str]:
+        figures = summary.figures
+        return (
+            summary.median is None,
+            figures is None,
+            -figures.requests_per_second if figures else 0,
+            summary.spoiled_share,
+            summary.identity.label,
+        )
 
     return sorted(summaries, key=order)
 
 
 def by_p99(summaries: Iterable[Summary]) -> list[Summary]:
-    """Lowest p99 of the median run first, rows without one last, ties by label."""
+    """Lowest p99 of the median run first, where it is not identified by its upper bound; the rest as
+    `by_throughput`."""
 
-    def order(summary: Summary) -> tuple[bool, float, str]:
-        found = summary.figures.percentiles_ms.get("p99") if summary.figures else None
-        return (summary.figures is None, float("inf") if found is None else found, summary.identity.label)
+    def order(summary: Summary) -> tuple[bool, bool, float, float, str]:
+        found = _P99.compared(summary.figures) if summary.figures else None
+        return (
+            summary.median is None,
+            summary.figures is None,
+            math.inf if found is None else found,
+            summary.spoiled_share,
+            summary.identity.label,
+        )
 
     return sorted(summaries, key=order)
+
+
+_P99 = percentile("p99")
+
+
+def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[Summary]:
+    """The rows in their order, but each above those before it that failed their load in a larger share of
+    their runs and were not shown to be better than it: at one speed, the row that fails stands below its copy
+    that never does (rule M24)."""
+    better = {(pair.better.id, pair.worse.id) for pair in pairs if pair.better and pair.worse}
+    ordered: list[Summary] = []
+    for row in rows:
+        place = len(ordered)
+        while (
+            place > 0
+            and ordered[place - 1].spoiled_share > row.spoiled_share
+            and (ordered[place - 1].id, row.id) not in better
+        ):
+            place -= 1
+        ordered.insert(place, row)
+    return ordered
 
 
 def _beats_all(row: Summary, pairs: Sequence[Pair]) -> bool:
@@ -189,8 +226,11 @@ def rank(summaries: Sequence[Summary], group: Group, unsteady: str = "") -> Rank
     rows = [summary for summary in ordered if summary.median]
     if len(rows) < 2 or not group.rankable:
         return Ranking(group, tuple(Standing(summary, None) for summary in ordered))
-    pairs, family = ((), None) if open_loop else _by_throughput(rows, unsteady)
-    latency_pairs = compare_rows(rows, p99, unsteady) if open_loop else ()
+    pairs, latency_pairs, family = _ranked_by(rows, unsteady)
+    reordered = _failed_loads_last(rows, latency_pairs or pairs)
+    if reordered != rows:
+        rows, ordered = reordered, [*reordered, *(row for row in ordered if not row.median)]
+        pairs, latency_pairs, family = _ranked_by(rows, unsteady)
     cpu_pairs = compare_rows(rows, consumer_cpu, unsteady)
     ranked_by = latency_pairs if open_loop else pairs
     ranks, first = _ranks(ranked_by), rows[0]
@@ -203,31 +243,43 @@ def rank(summaries: Sequence[Summary], group: Group, unsteady: str = "") -> Rank
     return Ranking(group, standings, pairs, latency_pairs, cpu_pairs, best, family)
 
 
+def _ranked_by(
+    rows: Sequence[Summary], unsteady: str
+) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Family | None]:
+    """Pairs by throughput, or in an open loop by p99, and when the rows were done."""
+    if rows[0].identity.open_loop:
+        return (), compare_rows(rows, p99, unsteady), None
+    pairs, family = _by_throughput(rows, unsteady)
+    return pairs, (), family
+
+
 def _best_rows(rows: Sequence[Summary], pairs: Sequence[Pair], unsteady: str) -> dict[str, str]:
-    """See `Ranking.best`. A figure that some row lacks is left out."""
+    """See `Ranking.best`. A figure that some row lacks is left out, and in a closed loop CPU per request: at
+    saturation it says the same as the throughput."""
     if min(row.counted_runs for row in rows) < MIN_RUNS_FOR_A_CLAIM:
         return {}
     found = {"throughput": best_of(pairs)}
-    for name, read in COSTS.items():
-        if all(row.figures and read(row.figures) is not None for row in rows):
-            found[name] = best_of(compare_rows(rows, read, unsteady))
+    for name, figure in COSTS.items():
+        follows = name == "cpu" and not rows[0].identity.open_loop
+        if not follows and all(row.sample(figure) for row in rows):
+            found[name] = best_of(compare_rows(rows, figure, unsteady))
     return {name: best.id for name, best in found.items() if best}
 
 
 def compare_rows(
-    rows: Sequence[Summary], read: Figure, unsteady: str = "", higher_is_better: bool = False
+    rows: Sequence[Summary], figure: Figure, unsteady: str = ""
 ) -> tuple[Pair, ...]:
     """Every row with every other by one figure of their runs: one family; rows without it are left out.
 
     Where a campaign looked at its runs several times and ended by what it saw, the looks share the 5 %.
     """
-    known = [row for row in rows if row.values(read)]
+    known = [row for row in rows if row.sample(figure)]
     row_pairs = list(combinations(known, 2))
     looks = len(rows[0].look_schedule.looks) if rows and rows[0].look_schedule else 1
     level = Level(interval=ALPHA / looks, test=ALPHA / looks)
     found = compare_family(
-        [(new.values(read), base.values(read)) for base, new in row_pairs],
-        higher_is_better=higher_is_better,
+        [(new.sample(figure), base.sample(figure)) for base, new in row_pairs],
+        higher_is_better=figure.higher_is_better,
         level=level,
     )
     return _pairs(row_pairs, found, unsteady)
@@ -236,7 +288,7 @@ def compare_rows(
 def _by_throughput(rows: Sequence[Summary], unsteady: str) -> tuple[tuple[Pair, ...], Family | None]:
     schedule, looked = rows[0].look_schedule, rows[0].last_look
     if schedule is None:
-        return compare_rows(rows, throughput, unsteady, higher_is_better=True), None
+        return compare_rows(rows, throughput, unsteady), None
     family = compare_in_looks([row.by_round for row in rows], schedule, looked)
     return _pairs(list(combinations(rows, 2)), family.comparisons, unsteady), family
 

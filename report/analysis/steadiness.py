@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
+from report.analysis.figures import throughput
 from report.analysis.summary import Summary
 from report.base.format import joined, percent
 from report.statistics.decision import Comparison
@@ -29,8 +30,9 @@ class UnsteadyControl:
 
 
 def control_spread_percent(summary: Summary) -> float | None:
-    """How far five runs lie apart, highest less lowest, in % of the median; None below two runs."""
-    values = summary.throughputs
+    """How far five runs that served their load lie apart, highest less lowest, in % of the median; None below
+    two runs."""
+    values = summary.values(throughput)
     middle = median(values) if len(values) > 1 else 0
     return 100 * range_of_five(values) / middle if middle > 0 else None
 

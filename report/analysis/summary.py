@@ -4,13 +4,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import median, quantiles
 
+from report.analysis.figures import Figure, throughput
 from report.analysis.warnings import warnings_of
+from report.base.format import plural
 from report.results.model import LAYERS, Campaign, Identity, LimiterScript, Measured, Run
 from report.statistics.runs import Spread, select_median_run, spread
 from report.statistics.sequential import LookSchedule
 
 #: Quartiles of fewer runs mean nothing.
 MIN_RUNS_FOR_QUARTILES = 5
+
+#: In place of infinity, between which and a figure nothing could be interpolated.
+_BEYOND_ALL = 1e300
 
 _WORST_LAST = ("valid", "suspect", "invalid")
 _TOPOLOGIES = ("standalone", "cluster")
@@ -27,8 +32,9 @@ class Summary:
     runs: tuple[Run, ...]
     missing: tuple[int, ...]
     median: Run | None
+    """The one that stands for all, see `select_median_run`."""
     spread: Spread | None
-    """Requests per second over the eligible runs."""
+    """Requests per second over the runs that served their load."""
     warnings: tuple[str, ...]
     """What its runs show that a median and an interval would hide, each a sentence."""
     look_schedule: LookSchedule | None = None
@@ -38,8 +44,9 @@ class Summary:
 
     @property
     def figures(self) -> Measured | None:
-        """Figures of the median run; None where there is no valid run."""
-        return self.median.measured if self.median else None
+        """Figures of the median run; None where there is no run that counts, or the target failed its load in
+        the median run."""
+        return self.median.measured if self.median and not self.median.spoiled else None
 
     @property
     def median_first(self) -> tuple[Run, ...]:
@@ -48,27 +55,49 @@ class Summary:
 
     @property
     def throughputs(self) -> tuple[float, ...]:
-        """Requests per second of the runs that count, by run number."""
-        return self.values(lambda figures: figures.requests_per_second)
+        """Requests per second of the runs that count, by run number; 0 where the target failed its load."""
+        return self.sample(throughput)
+
+    def sample(self, figure: Figure, in_time: bool = False) -> tuple[float, ...]:
+        """What comparisons are of: the figure of each run that counts and has it, by run number, and the worst
+        rank for each run in which the target failed its load (rule M24).
+
+        Args:
+            in_time: in order of time instead.
+        Returns:
+            Nothing where the target served its load in some run, and none of these has the figure.
+        """
+        runs = sorted(self.runs, key=lambda run: (run.started_at, run.run)) if in_time else self.runs
+        found = [
+            (run.spoiled, figure.worst if run.spoiled else figure.compared(run.measured))
+            for run in runs
+            if run.measured and (run.eligible or run.spoiled)
+        ]
+        served = [value for spoiled, value in found if not spoiled]
+        if served and all(value is None for value in served):
+            return ()
+        return tuple(value for _, value in found if value is not None)
 
     def values(self, read: Callable[[Measured], float | None]) -> tuple[float, ...]:
-        """A figure of each run that counts and has it, by run number: the sample of comparisons."""
+        """A figure of each run that served its load and has it, by run number."""
         found = [read(run.measured) for run in self.runs if run.eligible and run.measured]
         return tuple(value for value in found if value is not None)
 
-    def range_of(self, read: Callable[[Measured], float | None]) -> tuple[float, float] | None:
-        """Lowest and highest of a figure over the runs that count; None below two of them."""
-        values = self.values(read)
-        return (min(values), max(values)) if len(values) > 1 else None
+    def range_of(self, figure: Figure) -> tuple[float, float] | None:
+        """Lowest and highest of a figure over the runs that served their load; None below two of them, and
+        where one of them knows no more than its bounds."""
+        values = self.values(figure)
+        whole = len(values) == len(self.values(figure.compared))
+        return (min(values), max(values)) if whole and len(values) > 1 else None
 
-    def is_untypical(self, read: Callable[[Measured], float | None]) -> bool:
+    def is_untypical(self, figure: Figure) -> bool:
         """The median run's figure lies outside the middle half of the runs (rule M28): below the first or
         above the third quartile. False below five runs."""
-        values = self.values(read)
-        value = read(self.figures) if self.figures else None
+        values = self.sample(figure)
+        value = figure(self.figures) if self.figures else None
         if value is None or len(values) < MIN_RUNS_FOR_QUARTILES:
             return False
-        low, _, high = quantiles(values, n=4, method="inclusive")
+        low, _, high = quantiles([min(each, _BEYOND_ALL) for each in values], n=4, method="inclusive")
         return not low <= value <= high
 
     @property
@@ -79,15 +108,17 @@ class Summary:
 
     @property
     def by_round(self) -> dict[int, float]:
-        """Requests per second of the runs that count, by the round they belong to."""
+        """`throughputs` by the round that each run belongs to."""
         return {
-            run.run: run.measured.requests_per_second for run in self.runs if run.eligible and run.measured
+            run.run: throughput.worst if run.spoiled else run.measured.requests_per_second
+            for run in self.runs
+            if run.measured and (run.eligible or run.spoiled)
         }
 
     @property
     def scripts(self) -> tuple[LimiterScript, ...]:
         """Distinct scripts of the runs that count, of all measured ones where none counts; often just one."""
-        counted = [run for run in self.runs if run.eligible] or self.runs
+        counted = [run for run in self.runs if run.eligible or run.spoiled] or self.runs
         found = [run.measured.limiter_script for run in counted if run.measured]
         return tuple(dict.fromkeys(script for script in found if script))
 
@@ -97,18 +128,44 @@ class Summary:
         return " and ".join(sorted({str(run.runtime["id"]) for run in self.runs if run.runtime}))
 
     @property
-    def counted_runs(self) -> int:
-        """Runs that count: measured, and valid or suspect."""
+    def served_runs(self) -> int:
+        """Their figures count: soundly measured, and the target served its load."""
         return sum(run.eligible for run in self.runs)
 
     @property
+    def spoiled_runs(self) -> int:
+        """The target failed its load in them: they have the worst rank, and no figures."""
+        return sum(run.spoiled for run in self.runs)
+
+    @property
+    def counted_runs(self) -> int:
+        """Runs that count in comparisons."""
+        return self.served_runs + self.spoiled_runs
+
+    @property
+    def spoiled_text(self) -> str:
+        """`failed its load in 3 of 10 runs`; empty where it served it in all."""
+        runs = plural(self.counted_runs, "run")
+        return f"failed its load in {self.spoiled_runs} of {runs}" if self.spoiled_runs else ""
+
+    @property
+    def spoiled_share(self) -> float:
+        """Of the runs that count, 0 to 1."""
+        return self.spoiled_runs / self.counted_runs if self.counted_runs else 0.0
+
+    @property
+    def valid_runs(self) -> int:
+        """Measured, and the measurement can be believed: valid or suspect."""
+        return sum(run.measured is not None and run.verdict != "invalid" for run in self.runs)
+
+    @property
     def suspect_runs(self) -> int:
-        return sum(run.eligible and run.verdict == "suspect" for run in self.runs)
+        return sum(run.measured is not None and run.verdict == "suspect" for run in self.runs)
 
     @property
     def invalid_runs(self) -> int:
-        """Measured, but nothing to build on."""
-        return sum(run.measured is not None and not run.eligible for run in self.runs)
+        """Measured, but the measurement is broken."""
+        return sum(run.measured is not None and run.verdict == "invalid" for run in self.runs)
 
     @property
     def failed_runs(self) -> int:
@@ -124,7 +181,7 @@ class Summary:
     def no_figures_reason(self) -> str:
         """Why there are no figures, in a few words; empty if there are some."""
         if self.median:
-            return ""
+            return self.spoiled_text if self.median.spoiled else ""
         if not self.runs:
             return "no run recorded"
         causes = [run.failure or "; ".join(reason.text for reason in run.reasons) for run in self.runs]

@@ -35,19 +35,20 @@ class Judgement:
     value: float | None
     """Requests/s, milliseconds, a share of 0 to 1, or CPU µs per request of what calls the limiter."""
     status: str
+    value_text: str
+    """With its unit; where there is no value, why, or its bounds."""
 
-    @property
-    def value_text(self) -> str:
-        """With its unit."""
-        match self.metric:
-            case "throughput":
-                return f"{text.rate(self.value)}/s"
-            case "errors" | "limited_share":
-                return text.share(self.value)
-            case "cpu":
-                return f"{text.microseconds(self.value)} µs"
-            case _:
-                return f"{text.milliseconds(self.value)} ms"
+
+def _text(metric: str, value: float | None) -> str:
+    match metric:
+        case "throughput":
+            return f"{text.rate(value)}/s"
+        case "errors" | "limited_share":
+            return text.share(value)
+        case "cpu":
+            return f"{text.microseconds(value)} µs"
+        case _:
+            return f"{text.milliseconds(value)} ms"
 
 
 def error_share(summary: Summary) -> float | None:
@@ -76,16 +77,28 @@ def _value(metric: str, summary: Summary) -> float | None:
             return figures.percentiles_ms.get(metric)
 
 
+def _unmet(metric: str, summary: Summary) -> str:
+    """Why a threshold without a value is missed all the same: the target failed its load in the median run, or
+    failed requests could move the percentile. Empty where there is no such reason."""
+    figures = summary.figures
+    if figures is None:
+        return summary.spoiled_text if summary.median else ""
+    known = figures.bounds_ms.get(metric)
+    return f"{text.bounds(known.low, known.high, text.milliseconds)} ms" if known else ""
+
+
 def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
-    value = _value(threshold["metric"], summary)
+    metric = threshold["metric"]
+    value = _value(metric, summary)
+    unmet = _unmet(metric, summary) if value is None else ""
     if value is None:
-        status = NO_FIGURE
+        status = MISSED if unmet else NO_FIGURE
     elif threshold["op"] == "=":
         deviation = abs(value - threshold["value"])
         status = HELD if deviation <= threshold["tolerance"] + _SLACK else MISSED
     else:
         status = HELD if _COMPARISONS[threshold["op"]](value, threshold["value"]) else MISSED
-    return Judgement(summary, threshold["text"], threshold["metric"], value, status)
+    return Judgement(summary, threshold["text"], metric, value, status, unmet or _text(metric, value))
 
 
 def judgements(campaign: Campaign, summaries: Iterable[Summary]) -> tuple[Judgement, ...]:

@@ -1,5 +1,6 @@
 """Warnings about a configuration: what a median and an interval would hide."""
 
+import math
 from collections.abc import Sequence
 
 from report.analysis.layer_text import layer_text
@@ -9,12 +10,12 @@ from report.statistics.instability import MAX_CV_PERCENT, Ramp, trend, two_level
 from report.statistics.runs import spread
 
 
-def _ramp_text(ramp: Ramp, window_s: float) -> str:
+def _ramp_text(ramp: Ramp) -> str:
     pace = "slower" if ramp.change < 0 else "faster"
-    end = " or longer" if ramp.seconds * 2 >= window_s - 1 else ""
+    more = " or longer" if ramp.to_the_middle else ""
     return (
-        f"The first {ramp.seconds} s{end} of the window are {percent(100 * abs(ramp.change))} {pace} than "
-        f"the rest: the warm-up is too short, give it {ramp.seconds} s more (--warmup)."
+        f"The first {ramp.seconds:.2g} s{more} of the window are {percent(100 * abs(ramp.change))} {pace} than "
+        f"the rest: the warm-up is too short (--warmup auto, or {math.ceil(ramp.seconds)} s more)."
     )
 
 
@@ -42,8 +43,8 @@ def warnings_of(runs: Sequence[Run]) -> tuple[str, ...]:
             f"Runs have two levels: {levels.low_runs} near {rate(levels.low)} and {levels.high_runs} near "
             f"{rate(levels.high)} {unit}. A median is of one of them."
         )
-    series = [run.measured.answers_each_second for run in ordered if run.measured]
-    ramp = warm_up_ramp(series)
+    closed = [run.measured for run in ordered if run.measured and not run.identity.open_loop]
+    ramp = warm_up_ramp([figures.answers_each_slice for figures in closed])
     if ramp:
-        texts.append(_ramp_text(ramp, min(len(run) for run in series if run)))
+        texts.append(_ramp_text(ramp))
     return tuple(texts)

@@ -1,6 +1,6 @@
 """Numbers for people: sensible digits, units at the value, and a dash where there is no figure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 ABSENT = "–"
 _KIB = 1024
@@ -45,6 +45,11 @@ def percent(value: float | None, digits: int = 1) -> str:
 def share(value: float | None) -> str:
     """0 to 1 as a percentage with two decimals."""
     return percent(None if value is None else 100 * value, 2)
+
+
+def bounds(low: float, high: float | None, show: Callable[[float | None], str]) -> str:
+    """`> 30.1`, or `30.1–52.0`, for a figure of which no more is known."""
+    return f"> {show(low)}" if high is None else f"{show(low)}–{show(high)}"
 
 
 def ratio(value: float | None) -> str:

@@ -29,8 +29,9 @@ _NOT_ENVIRONMENT = ("Store ", "Image ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignRow:
-    """A configuration of one campaign; figures of its median run, None without a valid one. `values` are
-    those of all runs that count, by the name of the figure: what ratios between campaigns are of."""
+    """A configuration of one campaign; figures of its median run, None where there is none, or the target
+    failed its load in it. `values` are those of all runs that count, by the name of the figure: what ratios
+    between campaigns are of."""
 
     identity: Identity
     requests_per_second: float | None
@@ -42,7 +43,9 @@ class CampaignRow:
     calls_per_request: float | None
     descriptors_per_call: float | None
     values: Mapping[str, tuple[float, ...]]
-    counted_runs: int
+    valid_runs: int
+    served_runs: int
+    spoiled_runs: int
     planned_runs: int
     verdict: str | None
     versions: Mapping[str, str]
@@ -64,7 +67,7 @@ class CampaignRecord:
     software: Facts
     rows: tuple[CampaignRow, ...]
     runs: int
-    counted_runs: int
+    valid_runs: int
     by_hand: int
     """Rows without a configuration's hash: they cannot be matched with any other."""
     excluded: tuple[Excluded, ...]
@@ -113,8 +116,10 @@ def _row(summary: Summary, manifest: Mapping[str, Any] | None) -> CampaignRow:
         server_cpu_us=server_cpu(figures) if figures else None,
         calls_per_request=figures.calls_per_request if figures else None,
         descriptors_per_call=figures.descriptors_per_call if figures else None,
-        values={name: summary.values(read) for name, read in FIGURES.items()},
-        counted_runs=summary.counted_runs,
+        values={name: summary.sample(figure) for name, figure in FIGURES.items()},
+        valid_runs=summary.valid_runs,
+        served_runs=summary.served_runs,
+        spoiled_runs=summary.spoiled_runs,
         planned_runs=len(summary.runs) + len(summary.missing),
         verdict=summary.verdict,
         versions={part: versions[part] for part in _ROW_VERSIONS if part in versions},
@@ -139,7 +144,7 @@ def record_of(campaign: Campaign, summaries: tuple[Summary, ...], folder: Path) 
             _row(summary, manifest) for summary in sorted(known, key=lambda row: row_order(row.identity))
         ),
         runs=len(campaign.runs),
-        counted_runs=sum(summary.counted_runs for summary in summaries),
+        valid_runs=sum(summary.valid_runs for summary in summaries),
         by_hand=len(summaries) - len(known),
         excluded=campaign.excluded,
     )

@@ -24,6 +24,8 @@ _LAST = (
     *(dimension.key for dimension in DIMENSIONS),
     "calls_per_request",
     "descriptors_per_call",
+    "served_runs",
+    "spoiled_runs",
 )
 
 
@@ -77,7 +79,7 @@ def _record(campaign: CampaignRecord, row: CampaignRow, environment: int, group:
         "traffic": identity.traffic,
         "load": load_text(identity),
         "control": identity.control,
-        "valid_runs": row.counted_runs,
+        "valid_runs": row.valid_runs,
         "planned_runs": row.planned_runs,
         "verdict": row.verdict,
         "requests_per_second": row.requests_per_second,
@@ -95,6 +97,8 @@ def _record(campaign: CampaignRecord, row: CampaignRow, environment: int, group:
         **identity.counts,
         "calls_per_request": row.calls_per_request,
         "descriptors_per_call": row.descriptors_per_call,
+        "served_runs": row.served_runs,
+        "spoiled_runs": row.spoiled_runs,
         **{_runs_of(name): values for name, values in row.values.items()},
     }
 

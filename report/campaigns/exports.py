@@ -44,7 +44,7 @@ def compare_json(
                 "place": dict(campaign.environment),
                 "software": dict(campaign.software),
                 "runs": campaign.runs,
-                "valid_runs": campaign.counted_runs,
+                "valid_runs": campaign.valid_runs,
             }
             for campaign in campaigns
         ],

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from report.analysis.figures import figure_text, percentile
 from report.analysis.layer_text import LayerText
 from report.base.format import milliseconds
 from report.charts.chart_data import ChartData, ChartRow
@@ -21,13 +22,15 @@ def _p99(figures: Measured) -> float | None:
 
 def _text(row: ChartRow, text: LayerText) -> str:
     few = ", too few samples" if "p99" in row.figures.unsupported else ""
-    p50, p99 = (f"{text.latency(read(row.figures))} {text.latency_unit}" for read in (_p50, _p99))
+    p50, p99 = (
+        f"{figure_text(row.figures, percentile(name), text.latency)} {text.latency_unit}" for name in ("p50", "p99")
+    )
     return f"p50 {p50}, p99 {p99}{few}"
 
 
 def latency_bars(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | None:
     """Bars by row, from 0; None when nothing was answered."""
-    rows = [row for row in drawn if row.figures.percentiles_ms]
+    rows = [row for row in drawn if row.figures.percentiles_ms or row.figures.bounds_ms]
     if not rows:
         return None
     unit = data.text.latency_unit

@@ -52,22 +52,50 @@ def whiskers(rows: Sequence[ChartRow], read: Read, middles: Sequence[float | Non
 
 
 def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> list[go.Scatter]:
-    """Every measured run: circles for those that count, crosses for invalid ones."""
+    """Every measured run: circles for those that served their load, × for invalid ones, + for those in which
+    the target failed it."""
     return [
         trace
-        for name, eligible, symbol in (("run", True, "circle-open"), ("invalid run", False, "x-thin-open"))
-        if (trace := _points(rows, read, show, unit, name, eligible, symbol))
+        for name, wanted, symbol in (
+            ("run", _served, "circle-open"),
+            ("invalid run", _invalid, "x-thin-open"),
+            ("failed its load", _spoiled, "cross-thin-open"),
+        )
+        if (trace := _points(rows, read, show, unit, name, wanted, symbol))
     ]
 
 
+def _state(run: Run) -> str:
+    """Its verdict, and its outcome unless the target served the load."""
+    return f"{run.verdict}, {run.outcome}" if run.spoiled else run.verdict
+
+
+def _served(run: Run) -> bool:
+    return run.eligible
+
+
+def _spoiled(run: Run) -> bool:
+    return run.spoiled
+
+
+def _invalid(run: Run) -> bool:
+    return not run.eligible and not run.spoiled
+
+
 def _points(
-    rows: Sequence[ChartRow], read: Read, show: Show, unit: str, name: str, eligible: bool, symbol: str
+    rows: Sequence[ChartRow],
+    read: Read,
+    show: Show,
+    unit: str,
+    name: str,
+    wanted: Callable[[Run], bool],
+    symbol: str,
 ) -> go.Scatter | None:
     points: list[tuple[ChartRow, Run, float]] = [
         (row, run, value)
         for row in rows
         for run in row.summary.runs
-        if run.measured and run.eligible == eligible and (value := read(run.measured)) is not None
+        if run.measured and wanted(run) and (value := read(run.measured)) is not None
     ]
     if not points:
         return None
@@ -79,7 +107,7 @@ def _points(
         y=ids,
         meta=ids,
         customdata=[
-            f"{row.text}, run {run.run} ({literal(run.verdict)}): {show(value)} {unit}"
+            f"{row.text}, run {run.run} ({literal(_state(run))}): {show(value)} {unit}"
             for row, run, value in points
         ],
         hovertemplate="%{customdata}<extra></extra>",

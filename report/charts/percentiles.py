@@ -24,7 +24,7 @@ def _symbol(row: ChartRow, percent: float) -> str:
 
 
 def _line(row: ChartRow, text: LayerText) -> go.Scatter:
-    curve = list(zip(CURVE, row.figures.curve_ms, strict=True))
+    curve = list(zip(CURVE, row.figures.curve_ms, strict=False))
     few = {percent for percent, name in _MARKED.items() if name in row.figures.unsupported}
     return go.Scatter(
         name=row.text,
@@ -69,7 +69,7 @@ CHART = Chart(
     "How slow the slowest {requests} were; lower is better. Further to the right are rarer {requests}: at "
     "p99 one in 100 is slower, at p99.9 one in 1,000. From the merged histograms of the median runs. Marks "
     "stand at p50, p90, p99 and p99.9; a hollow mark has too few samples (p99 needs 10,000, p99.9 needs "
-    "100,000). Closed and open loops are never in one view: the first is latency at capacity, the second at "
+    "100,000). A line ends where failed or unanswered requests could move it. Closed and open loops are never in one view: the first is latency at capacity, the second at "
     "a rate.",
     build,
 )

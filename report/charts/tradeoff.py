@@ -89,7 +89,7 @@ def _runs(line: Sequence[ChartRow], text: LayerText) -> go.Scatter:
         (row, run.run, run.measured)
         for row in line
         for run in row.summary.runs
-        if run.measured and run.eligible and run is not row.summary.median and run.measured.percentiles_ms
+        if run.measured and run.eligible and run is not row.summary.median and "p99" in run.measured.percentiles_ms
     ]
     return go.Scatter(
         name=first.text,
@@ -107,7 +107,7 @@ def _runs(line: Sequence[ChartRow], text: LayerText) -> go.Scatter:
 
 def build(data: ChartData) -> dict[str, Any] | None:
     """One point per row of a closed loop; None when nothing was answered."""
-    rows = [row for row in data.at_capacity if row.figures.percentiles_ms]
+    rows = [row for row in data.at_capacity if "p99" in row.figures.percentiles_ms]
     if not rows:
         return None
     lines, text = lines_of(rows), data.text

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -45,6 +46,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _configuration(side: Selection) -> Summary:
     enough = [row for row in side.summaries if row.counted_runs >= MIN_RUNS_FOR_NOISE]
+    if len(enough) == 1 and enough[0].spoiled_runs:
+        raise ReportError(
+            f"{one_line(enough[0].identity.label)} {enough[0].spoiled_text}: noise is of runs that served it", USAGE
+        )
     if len(enough) == 1:
         return enough[0]
     if not enough:
@@ -62,7 +67,7 @@ def noise_document(side: Selection, summary: Summary) -> dict[str, Any]:
     metrics = {}
     for metric in METRICS.values():
         values = values_of(summary, metric)
-        if len(values) == summary.counted_runs and min(values) > 0:
+        if len(values) == summary.counted_runs and min(values) > 0 and max(values) < math.inf:
             metrics[metric.id] = asdict(noise_of(values))
     manifest = side.campaign.manifest
     return {

@@ -7,6 +7,7 @@ Programs in other languages ask here instead of computing statistics of their ow
 """
 
 import json
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -19,6 +20,15 @@ from report.statistics.median import median_interval, paired_difference, paired_
 def compared(request: dict[str, Any]) -> tuple[Comparison, ...]:
     pairs = [(pair["new"], pair["base"]) for pair in request["pairs"]]
     return compare_family(pairs, request.get("floor", DEFAULT_FLOOR), request.get("higher_is_better", True))
+
+
+def _without_infinity(value: Any) -> Any:
+    """JSON has none: a bound that is not there is null."""
+    if isinstance(value, dict):
+        return {name: _without_infinity(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_without_infinity(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -40,5 +50,5 @@ def main(arguments: Sequence[str]) -> int:
     except ValueError as error:
         print(f"statistics: {error}", file=sys.stderr)
         return 2
-    json.dump(answer, sys.stdout)
+    json.dump(_without_infinity(answer), sys.stdout)
     return 0

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from report.analysis.figures import consumer_cpu, percentile, throughput
+from report.analysis.figures import Figure, consumer_cpu, percentile, throughput
 from report.analysis.summary import Summary
-from report.base.format import microseconds, milliseconds, rate
-from report.results.model import Measured
+from report.base.format import microseconds, milliseconds, plural, rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +13,7 @@ class Metric:
     id: str
     text: str
     """What it is, with its unit."""
-    read: Callable[[Measured], float | None]
+    read: Figure
     show: Callable[[float | None], str]
     higher_is_better: bool
 
@@ -42,9 +41,7 @@ METRICS: dict[str, Metric] = {
 
 def values_of(summary: Summary, metric: Metric) -> tuple[float, ...]:
     """Of the runs that count, in order of time; runs without the figure are left out."""
-    ordered = sorted(summary.runs, key=lambda run: (run.started_at, run.run))
-    found = [metric.read(run.measured) for run in ordered if run.eligible and run.measured]
-    return tuple(value for value in found if value is not None)
+    return summary.sample(metric.read, in_time=True)
 
 
 #: In our recordings of saturated servers the two have a correlation of -0.97.
@@ -75,7 +72,16 @@ def notes_on(summary: Summary, metric: Metric) -> list[str]:
     """What a reader must know of this figure of a configuration."""
     counted = [run.measured for run in summary.runs if run.eligible and run.measured]
     notes = []
-    absent = sum(metric.read(run) is None for run in counted)
+    if summary.spoiled_runs:
+        which = "they rank" if summary.spoiled_runs > 1 else "it ranks"
+        notes.append(f"{summary.spoiled_text}: {which} below all others (M24)")
+    bounded = sum(metric.read.percentile in run.bounds_ms for run in counted)
+    if bounded:
+        notes.append(
+            f"{metric.id} is known only within bounds in {bounded} of {plural(len(counted), 'run')}: the upper "
+            "one counts (M23)"
+        )
+    absent = sum(metric.read.compared(run) is None for run in counted)
     if absent:
         notes.append(f"{absent} of {len(counted)} runs have no such figure on record")
     few = sum(metric.id in run.unsupported for run in counted)

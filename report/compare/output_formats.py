@@ -1,10 +1,12 @@
 """A comparison as a table for terminals, as Markdown, and as JSON."""
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from report.analysis.comparison_text import runs_text
+from report.analysis.comparison_text import interval_text, runs_text
+from report.analysis.figures import figure_text
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, decimals, plural
@@ -36,6 +38,17 @@ def _figure(outcome: Outcome, summary: Summary) -> float | None:
     return outcome.metric.read(summary.figures) if summary.figures else None
 
 
+def _figure_text(outcome: Outcome, summary: Summary, runs: int) -> str:
+    """`10,301 (10 runs)`; its bounds where it is not identified, and why where there is none."""
+    figures = summary.figures
+    text = (
+        figure_text(figures, outcome.metric.read, outcome.metric.show)
+        if figures
+        else summary.spoiled_text or ABSENT
+    )
+    return f"{text} ({plural(runs, 'run')})" if figures else text
+
+
 def _ratio_text(value: float) -> str:
     """Three decimals, fewer where the ratio is large: no digits that mean nothing."""
     return decimals(value, 3 if value < 10 else 1 if value < 1000 else 0)
@@ -48,16 +61,16 @@ def _p_text(comparison: Comparison) -> str:
 
 
 def _cells(outcome: Outcome, row: Compared, load: str) -> tuple[str, ...]:
-    comparison, show = row.comparison, outcome.metric.show
+    comparison = row.comparison
     interval = comparison.interval
     return (
         row.base.identity.label,
         row.new.identity.label,
         load,
-        f"{show(_figure(outcome, row.base))} ({plural(len(row.base_values), 'run')})",
-        f"{show(_figure(outcome, row.new))} ({plural(len(row.new_values), 'run')})",
+        _figure_text(outcome, row.base, len(row.base_values)),
+        _figure_text(outcome, row.new, len(row.new_values)),
         ABSENT if comparison.ratio is None else f"{_ratio_text(comparison.ratio)}×",
-        f"{_ratio_text(interval.low)}–{_ratio_text(interval.high)}×" if interval else ABSENT,
+        interval_text(interval, _ratio_text) if interval else ABSENT,
         _p_text(comparison),
         comparison.status,
     )
@@ -175,12 +188,13 @@ def _side(summary_values: Sequence[float], label: str, unit_median: float | None
         "label": label,
         "runs": len(summary_values),
         "median": unit_median,
-        "values": list(summary_values),
+        "values": [value if 0 < value < math.inf else None for value in summary_values],
     }
 
 
 def document(outcome: Outcome) -> dict[str, Any]:
-    """The comparison as plain data; ratios are new ÷ base, values in the metric's unit in order of time."""
+    """The comparison as plain data; ratios are new ÷ base, values in the metric's unit in order of
+    time, null for a run that failed its load, or that has no upper bound."""
     return {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,

@@ -40,7 +40,8 @@ def _distinct(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
 def _extra(summary: Summary) -> str:
     versions = next((run.versions for run in summary.median_first if run.versions), {})
     found = [f"{part} {version}" for part, version in sorted(versions.items())]
-    text = f"{summary.counted_runs} of {len(summary.runs) + len(summary.missing)} runs valid"
+    text = f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)} runs valid"
+    text = ", ".join(filter(None, [text, summary.spoiled_text]))
     return one_line(", ".join([text, *found]), 400)
 
 

@@ -1,6 +1,7 @@
 """What a campaign shows, ranking by ranking, as plain data: for programs and the last screen."""
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from report.analysis.cells import Cell
@@ -10,7 +11,7 @@ from report.statistics.decision import Comparison
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
-    """One comparison; ratios are new ÷ base. `ratio_of_medians` is there for readers of the first format: a
+    """One comparison; ratios are new ÷ base. Without an upper bound `high` is null. `ratio_of_medians` is there for readers of the first format: a
     second value for one ratio would contradict `ratio`, so it is null."""
     interval = comparison.interval
     return {
@@ -18,7 +19,11 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "reason": comparison.reason or None,
         "ratio": comparison.ratio,
         "ratio_of_medians": None,
-        "interval": {"low": interval.low, "high": interval.high, "coverage": interval.coverage}
+        "interval": {
+            "low": interval.low,
+            "high": interval.high if isfinite(interval.high) else None,
+            "coverage": interval.coverage,
+        }
         if interval
         else None,
         "p": comparison.p,

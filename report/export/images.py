@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
+from report.analysis.figures import figure_text, percentile
 from report.analysis.summary import Summary
 from report.base.format import rate
 from report.export.svg import Bar, bar_chart
@@ -43,11 +44,10 @@ def _latency(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
         percentiles = row.figures.percentiles_ms if row.figures else {}
         p50, p99 = percentiles.get("p50"), percentiles.get("p99")
         few = ", few samples" if row.figures and "p99" in row.figures.unsupported else ""
-        text = (
-            row.no_figures_reason
-            if p50 is None
-            else f"{cell.text.latency(p50)} / {cell.text.latency(p99)}{few}"
-        )
+        text = row.no_figures_reason
+        if row.figures:
+            both = (figure_text(row.figures, percentile(name), cell.text.latency) for name in ("p50", "p99"))
+            text = f"{' / '.join(both)}{few}"
         bars.append(Bar(_label(cell, row), p50, text, behind=p99))
     return bar_chart(
         f"Latency · {cell_title(cell)}",

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
+from report.export.csv_figures import SCHEDULE_FIGURES, bound_of, late_percentiles, wakes_shared
 from report.results.model import DIMENSIONS, MEASURED_KINDS, Identity, Measured, Run
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
 
@@ -42,6 +43,21 @@ def _reasons(run: Run) -> Cell:
     return "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons) or None
 
 
+def _warm_up_steady(run: Run) -> Cell:
+    steady = run.measured.warm_up.steady if run.measured else None
+    return None if steady is None else str(steady).lower()
+
+
+def _wakes_shared(run: Run) -> Cell:
+    return wakes_shared(run.measured) if run.measured else None
+
+
+def _late(measured: Measured | None) -> Cell:
+    return late_percentiles(measured) if measured else None
+
+
+_PERCENTILES = ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9")
+
 _COLUMNS: tuple[Column, ...] = (
     ("status", lambda run: run.status),
     ("verdict", lambda run: run.verdict),
@@ -55,7 +71,7 @@ _COLUMNS: tuple[Column, ...] = (
     ("requests_total", _figure(lambda measured: measured.requests_total)),
     *(
         (f"latency_{name}_ms", _percentile(name))
-        for name in ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9")
+        for name in _PERCENTILES
     ),
     *((f"latency_{name}_ms", _latency(name)) for name in ("average", "min", "max", "stddev")),
     ("latency_unsupported", lambda run: " ".join(run.measured.unsupported) if run.measured else None),
@@ -85,6 +101,20 @@ _LAST_COLUMNS: tuple[tuple[str, Callable[[Identity], Cell]], ...] = (
 _LAST_FIGURES: tuple[Column, ...] = (
     ("calls_per_request", _figure(lambda measured: measured.calls_per_request, 3)),
     ("descriptors_per_call", _figure(lambda measured: measured.descriptors_per_call, 3)),
+    ("outcome", lambda run: run.outcome),
+    ("outcome_text", lambda run: run.outcome_text),
+    ("warmup_s", _figure(lambda measured: measured.warm_up.took_s, 3)),
+    ("warmup_requests", _figure(lambda measured: measured.warm_up.requests)),
+    ("warmup_steady", _warm_up_steady),
+    ("requests_followed", _figure(lambda measured: measured.requests_followed)),
+    *(
+        (f"latency_{name}_{end}_ms", _figure(bound_of(name, end), 3))
+        for name in (*_PERCENTILES, "average", "max")
+        for end in ("low", "high")
+    ),
+    *((name, _figure(read, digits)) for name, read, digits in SCHEDULE_FIGURES),
+    ("send_wakes_shared", _wakes_shared),
+    ("latency_late", lambda run: _late(run.measured)),
 )
 
 HEADER = (

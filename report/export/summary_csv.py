@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from report.analysis.figures import FIGURES, Figure
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
+from report.export.csv_figures import SCHEDULE_FIGURES, bound_of, late_percentiles, wakes_shared
 from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Role, SendSchedule
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
 from report.statistics.median import MIN_FIGURES, median_interval
@@ -29,8 +30,16 @@ def _spread(name: str, digits: int = 2) -> Callable[[Summary], Cell]:
     return lambda summary: csv_number(getattr(summary.spread, name, None), digits)
 
 
+def _service_bound(name: str, end: str) -> Callable[[Summary], Cell]:
+    def read(figures: Measured) -> float | None:
+        known = figures.service_bounds_ms.get(name)
+        return getattr(known, end) if known else None
+
+    return _figure(read, 3)
+
+
 def _end(read: Figure, index: int) -> Callable[[Summary], Cell]:
-    """The lowest (0) or highest (1) of a figure over the runs that count."""
+    """The lowest (0) or highest (1) of a figure over the runs that served their load."""
 
     def end(summary: Summary) -> Cell:
         ends = summary.range_of(read)
@@ -63,11 +72,13 @@ def _server_resident(figures: Measured) -> float | None:
 
 
 def _interval(end: str, digits: int = 2) -> Callable[[Summary], Cell]:
-    """Of the median over the valid runs; empty where they are too few for one."""
+    """Of the median over the runs that count; empty where they are too few for one, and where it is that of a
+    run in which the target failed its load."""
 
     def read(summary: Summary) -> Cell:
-        found = [run.measured.requests_per_second for run in summary.runs if run.eligible and run.measured]
-        return csv_number(getattr(median_interval(found), end), digits) if len(found) >= MIN_FIGURES else None
+        found = summary.throughputs
+        value = getattr(median_interval(found), end) if len(found) >= MIN_FIGURES else None
+        return csv_number(value, digits) if value else None
 
     return read
 
@@ -128,7 +139,8 @@ def _store_external(summary: Summary) -> Cell:
 def _reasons(summary: Summary) -> Cell:
     texts = [f"run {run.run}: {reason.rule} {reason.text}" for run in summary.runs for reason in run.reasons]
     failures = [f"run {run.run}: {run.failure}" for run in summary.runs if run.failure]
-    return "; ".join([*failures, *texts]) or None
+    outcomes = [f"run {run.run}: {run.outcome_text}" for run in summary.runs if run.outcome_text]
+    return "; ".join([*failures, *outcomes, *texts]) or None
 
 
 #: The columns that existing tooling reads come first, under their old names; the others carry units in
@@ -162,7 +174,7 @@ COLUMNS: tuple[Column, ...] = (
     ("limit_block_s", _limit(2)),
     ("control", lambda summary: str(summary.identity.control).lower()),
     ("runs", lambda summary: len(summary.runs)),
-    ("valid_runs", lambda summary: summary.counted_runs),
+    ("valid_runs", lambda summary: summary.valid_runs),
     ("suspect_runs", lambda summary: summary.suspect_runs),
     ("invalid_runs", lambda summary: summary.invalid_runs),
     ("failed_runs", lambda summary: summary.failed_runs),
@@ -237,6 +249,21 @@ COLUMNS: tuple[Column, ...] = (
     ),
     ("calls_per_request", _figure(lambda figures: figures.calls_per_request, 3)),
     ("descriptors_per_call", _figure(lambda figures: figures.descriptors_per_call, 3)),
+    ("served_runs", lambda summary: summary.served_runs),
+    ("spoiled_runs", lambda summary: summary.spoiled_runs),
+    *(
+        (f"latency_{name}_{end}_ms", _figure(bound_of(name, end), 3))
+        for name in ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9", "average", "max")
+        for end in ("low", "high")
+    ),
+    *(
+        (f"service_{name}_{end}_ms", _service_bound(name, end))
+        for name in ("p50", "p99")
+        for end in ("low", "high")
+    ),
+    *((name, _figure(read, digits)) for name, read, digits in SCHEDULE_FIGURES),
+    ("send_wakes_shared", lambda summary: wakes_shared(summary.figures) if summary.figures else None),
+    ("latency_late", lambda summary: late_percentiles(summary.figures) if summary.figures else None),
 )
 
 

@@ -11,6 +11,7 @@ from report.export.conclusions import conclusions
 from report.results.roles import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.recommendation import recommend
+from report.statistics.histograms import PERCENTILES
 
 
 def _rounded(value: float | None, digits: int = 3) -> float | None:
@@ -36,7 +37,9 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "requests": identity.requests,
         "control": identity.control,
         "runs": len(summary.runs),
-        "valid_runs": summary.counted_runs,
+        "valid_runs": summary.valid_runs,
+        "served_runs": summary.served_runs,
+        "spoiled_runs": summary.spoiled_runs,
         "suspect_runs": summary.suspect_runs,
         "invalid_runs": summary.invalid_runs,
         "failed_runs": summary.failed_runs,
@@ -52,7 +55,17 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         },
         "latency_p50_ms": _rounded(figures.percentiles_ms.get("p50")) if figures else None,
         "latency_p99_ms": _rounded(figures.percentiles_ms.get("p99")) if figures else None,
-        "latency_ms": {name: _rounded(value) for name, value in figures.percentiles_ms.items()}
+        "latency_ms": {
+            name: _rounded(figures.percentiles_ms.get(name))
+            for name in PERCENTILES
+            if name in figures.percentiles_ms or name in figures.bounds_ms
+        }
+        if figures
+        else {},
+        "latency_bounds_ms": {
+            name: {"low": _rounded(known.low), "high": _rounded(known.high)}
+            for name, known in figures.bounds_ms.items()
+        }
         if figures
         else {},
         "ranges": {

@@ -47,9 +47,15 @@ def _cells(row: DecisionRow, summary: Summary) -> list[str]:
         row.cpu.plain,
         row.ratio,
         row.cpu_ratio,
-        f"{summary.counted_runs} of {len(summary.runs) + len(summary.missing)}",
-        ", ".join(filter(None, (row.status, summary.verdict if summary.verdict != "valid" else ""))) or "–",
+        f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}",
+        _verdict(row, summary),
     ]
+
+
+def _verdict(row: DecisionRow, summary: Summary) -> str:
+    """What was shown, the outcome of its runs, and their verdict."""
+    verdict = summary.verdict if summary.verdict != "valid" else ""
+    return ", ".join(filter(None, (row.status, row.outcome, verdict))) or "–"
 
 
 def _table(rows: Sequence[DecisionRow], summaries: Sequence[Summary], text: LayerText) -> list[str]:
@@ -127,6 +133,12 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
         for row in summaries
         if row.no_figures_reason
     ]
+    outcomes = [
+        f"- {code(row.identity.label)}: {prose(run.outcome_text)}"
+        for row in summaries
+        for run in row.runs
+        if run.outcome_text
+    ]
     reasons = [
         f"- {code(row.identity.label)}: {prose(f'{reason.rule}: {reason.text}')}"
         for row in summaries
@@ -134,7 +146,7 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
         for run in row.runs
         for reason in run.reasons
     ]
-    lines = list(dict.fromkeys([*holes, *reasons]))
+    lines = list(dict.fromkeys([*holes, *outcomes, *reasons]))
     return ["### Runs that are not plainly valid", "", *lines] if lines else []
 
 

@@ -2,7 +2,7 @@
 
 import json
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
@@ -21,13 +21,16 @@ from report.results.model import (
     Run,
     Second,
     SendSchedule,
+    WarmUp,
 )
 from report.results.validate import Document
+from report.statistics.bounds import Bounds
 from report.statistics.histograms import (
+    PERCENTILES,
     curve_ms,
     decode_histogram,
     merge_histograms,
-    percentiles_ms,
+    percentile_bounds,
     unsupported_percentiles,
 )
 
@@ -36,8 +39,10 @@ _AGREEMENT_MS = 0.05
 _AGREEMENT_SHARE = 0.005
 
 _ANSWERED = ("allowed", "limited")
-_WHOLE_SECOND = 0.9
-_MAX_SECONDS = 3600
+_UNANSWERED = ("failed", "censored")
+
+#: Slices of a run that are kept: five minutes.
+_MAX_SLICES = 3000
 _ANSWERED_CODES = ("200", "429", "allowed", "limited")
 
 
@@ -114,31 +119,69 @@ def _identity(result: Document) -> Identity:
     return _manual_identity(result["request"])
 
 
-def _merged_histogram(result: Document) -> HdrHistogram | None:
-    """The answered requests of all generators."""
-    histograms = []
+def _merged_histograms(result: Document) -> tuple[HdrHistogram | None, HdrHistogram | None]:
+    """Of all generators: latencies of the answers; and of the requests that failed or got no answer, their
+    latencies and ages."""
+    answered, unanswered = [], []
     for index, generator in enumerate(result["generators"]):
-        for outcome in (*_ANSWERED, "failed"):
+        for outcome in (*_ANSWERED, *_UNANSWERED):
             try:
                 histogram = decode_histogram(generator["histograms"][outcome])
             except ValueError as error:
                 field = f"$.generators[{index}].histograms.{outcome}.data"
                 raise FieldError(field, str(error)) from error
-            if outcome in _ANSWERED:
-                histograms.append(histogram)
-    return merge_histograms(histograms)
+            (answered if outcome in _ANSWERED else unanswered).append(histogram)
+    return merge_histograms(answered), merge_histograms(unanswered)
 
 
-def _check_latency(stated: Mapping[str, float], merged: Mapping[str, float]) -> None:
-    if merged and not stated:
+def _stated_bounds(latency: Mapping[str, Any]) -> dict[str, Bounds]:
+    return {name: Bounds(**bounds) for name, bounds in latency.get("bounds", {}).items()}
+
+
+def _ms(value: float | None) -> str:
+    return "null" if value is None else f"{value:g} ms"
+
+
+def _agree(stated: float | None, found: float | None) -> bool:
+    if stated is None or found is None:
+        return stated is found
+    return abs(stated - found) <= max(_AGREEMENT_MS, _AGREEMENT_SHARE * found)
+
+
+def _check_latency(stated: Mapping[str, Any], found: Mapping[str, Bounds], unanswered: int) -> None:
+    """The result's latencies against the histograms: figures, nulls, and the bounds of the nulls."""
+    if found and not stated:
         raise FieldError("$.latency", "is missing, though requests were answered")
-    if stated and not merged:
+    if stated and not found:
         raise FieldError("$.latency", "is given, though nothing was answered")
-    for name, value in merged.items():
-        if abs(stated[name] - value) > max(_AGREEMENT_MS, _AGREEMENT_SHARE * value):
+    if not stated:
+        return
+    bounds = _stated_bounds(stated)
+    for name, known in found.items():
+        _check_agreement(f"$.latency.{name}", stated[name], known.figure)
+        if known.figure is None:
+            _check_bounds(name, bounds.get(name), known)
+    for name in ("average", "max", "stddev"):
+        if (stated[name] is None) != (unanswered > 0):
             raise FieldError(
-                f"$.latency.{name}", f"is {stated[name]:g} ms, but the histograms give {value:g} ms"
+                f"$.latency.{name}",
+                f"is {_ms(stated[name])}, though {unanswered} requests failed or got no answer",
             )
+    for name in bounds:
+        if stated[name] is not None:
+            raise FieldError(f"$.latency.bounds.{name}", "is given, though the figure is known")
+
+
+def _check_agreement(field: str, stated: float | None, found: float | None) -> None:
+    if not _agree(stated, found):
+        raise FieldError(field, f"is {_ms(stated)}, but the histograms give {_ms(found)}")
+
+
+def _check_bounds(name: str, stated: Bounds | None, found: Bounds) -> None:
+    if stated is None:
+        raise FieldError(f"$.latency.bounds.{name}", "is missing")
+    _check_agreement(f"$.latency.bounds.{name}.low", stated.low, found.low)
+    _check_agreement(f"$.latency.bounds.{name}.high", stated.high, found.high)
 
 
 def _store_memory(result: Document) -> int | None:
@@ -214,6 +257,9 @@ def _schedule(stated: Mapping[str, Any] | None) -> SendSchedule | None:
         **counts,
         achieved_per_second=stated["achieved_per_second"],
         lateness_p99_ms=stated.get("lateness_ms", {}).get("p99"),
+        late_percentiles=tuple(stated["late_percentiles"]),
+        gaps_ms=stated.get("gaps_ms", {}),
+        shared_wakes=stated["shared_wakes"],
     )
 
 
@@ -232,24 +278,30 @@ def seconds_of(result: Document) -> tuple[Second, ...]:
     )
 
 
-def _answers_each_second(result: Document) -> "array[float]":
-    """A second that the end of the window cut short is not compared with whole ones."""
-    return array(
-        "f",
-        (
-            (sample["allowed"] + sample["limited"]) / sample["interval_s"]
-            for sample in result["samples"][:_MAX_SECONDS]
-            if sample["interval_s"] >= _WHOLE_SECOND
-        ),
-    )
+def _answers_each_slice(result: Document) -> "array[int]":
+    """A slice that the end of the window cut short is not compared with whole ones."""
+    slices = result["slices"]
+    whole = min(_MAX_SLICES, int(result["duration"] * 1000 / slices["width_ms"] + 1e-6))
+    both = zip(slices["allowed"][:whole], slices["limited"][:whole], strict=False)
+    return array("I", (allowed + limited for allowed, limited in both))
+
+
+def _warm_up(stated: Mapping[str, Any]) -> WarmUp:
+    return WarmUp(stated["took_s"], stated["requests"], stated.get("steady"))
+
+
+def _figures(latency: Mapping[str, Any], names: Iterable[str]) -> dict[str, float]:
+    """Those that are not null."""
+    return {name: value for name in names if (value := latency.get(name)) is not None}
 
 
 def _measured(result: Document, series: bool) -> Measured:
-    histogram = _merged_histogram(result)
-    merged = percentiles_ms(histogram) if histogram else {}
-    samples = histogram.get_total_count() if histogram else 0
-    latency: Mapping[str, float] = result.get("latency", {})
-    _check_latency(latency, merged)
+    answered, unanswered = _merged_histograms(result)
+    found = percentile_bounds(answered, unanswered) if answered else {}
+    samples = answered.get_total_count() if answered else 0
+    latency: Mapping[str, Any] = result.get("latency", {})
+    service: Mapping[str, Any] = result.get("service_time", {})
+    _check_latency(latency, found, unanswered.get_total_count() if unanswered else 0)
     prediction = result.get("prediction")
     return Measured(
         layer=result["request"]["layer"],
@@ -257,13 +309,22 @@ def _measured(result: Document, series: bool) -> Measured:
         requests_per_second=result["requests"]["average"],
         requests_sent=result["counts"]["sent"],
         requests_total=result["requests"]["total"],
-        percentiles_ms=merged,
-        service_ms=result.get("service_time", {}),
+        requests_followed=result["counts"]["followed"],
+        percentiles_ms={
+            name: bounds.figure for name, bounds in found.items() if bounds.figure is not None
+        },
+        bounds_ms={
+            **{name: bounds for name, bounds in found.items() if bounds.figure is None},
+            **{name: each for name, each in _stated_bounds(latency).items() if name not in PERCENTILES},
+        },
+        service_ms=_figures(service, PERCENTILES),
+        service_bounds_ms=_stated_bounds(service),
+        warm_up=_warm_up(result["warmup"]),
         schedule=_schedule(result.get("schedule")),
-        latency_ms={name: latency[name] for name in ("average", "min", "max", "stddev") if latency},
-        curve_ms=curve_ms(histogram),
+        latency_ms=_figures(latency, ("average", "min", "max", "stddev")),
+        curve_ms=curve_ms(answered, unanswered),
         unsupported=tuple(sorted({*result["unsupported"], *unsupported_percentiles(samples)}))
-        if merged
+        if found
         else (),
         rate_limit_hits=result["rate_limit_hits"],
         cpu_percent=result.get("cpu_usage"),
@@ -286,7 +347,7 @@ def _measured(result: Document, series: bool) -> Measured:
         roles={role: _role(resources) for role, resources in sorted(result["resources"].items())},
         foreign_cpu_percent=result.get("host_load", {}).get("foreign_cpu_percent"),
         seconds=seconds_of(result) if series else (),
-        answers_each_second=_answers_each_second(result),
+        answers_each_slice=_answers_each_slice(result),
         client_settings=_consumer(result).get("client_settings", {}),
         limited_by=Limit(**limit) if (limit := result.get("limited_by")) else None,
         limiter_script=_limiter_script(result),
@@ -331,6 +392,8 @@ def run_of(result: Document, file: str, series: bool = True) -> Run:
         notes=tuple(result["notes"]),
         runtime=result.get("runtime"),
         versions=result.get("versions", {}),
+        outcome=result.get("outcome"),
+        outcome_text=result.get("outcome_text"),
         measured=_measured(result, series) if result["status"] == "measured" else None,
     )
 

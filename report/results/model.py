@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.base.paths import CONTRACT_GENERATED
+from report.statistics.bounds import Bounds
 
 #: The file of a campaign that holds its plan, machine and versions.
 MANIFEST = "manifest.json"
@@ -236,7 +237,24 @@ class SendSchedule:
     unsent: int
     achieved_per_second: float
     lateness_p99_ms: float | None
-    """None when nothing was sent."""
+    """Of the sends that did not wait for a connection; None when there was none."""
+    late_percentiles: tuple[str, ...]
+    """Percentiles of latency of which lateness of the sends is more than a tenth."""
+    gaps_ms: Mapping[str, float]
+    """Time between two sends of one worker: `p10`, `p50`, `p90`, `p99`, `max`, and what it would be,
+    `intended`; empty below two sends."""
+    shared_wakes: bool
+    """Sends that fall due within half a millisecond shared a wake, because no CPU was free."""
+
+
+@dataclass(frozen=True, slots=True)
+class WarmUp:
+    """The warm-up as it took place."""
+
+    took_s: float
+    requests: int
+    steady: bool | None
+    """Its last second had no trend; None: its length was fixed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,15 +268,22 @@ class Measured:
     requests_sent: int
     requests_total: int
     """Answered requests."""
+    requests_followed: int
+    """In flight when the window closed, and followed to their end: in latency, but not in throughput."""
     percentiles_ms: Mapping[str, float]
-    """In an open loop from the intended send (rule M3)."""
+    """In an open loop from the intended send (rule M3). Without those that failed or unanswered requests
+    could move (rule M23)."""
+    bounds_ms: Mapping[str, Bounds]
+    """Of those."""
     service_ms: Mapping[str, float]
     """Open loop alone: the same answers from the send, as the result states them; else empty."""
+    service_bounds_ms: Mapping[str, Bounds]
+    warm_up: WarmUp
     schedule: SendSchedule | None
     latency_ms: Mapping[str, float]
-    """average, min, max, stddev; empty when nothing was answered."""
+    """average, min, max, stddev; min alone where requests failed; empty when nothing was answered."""
     curve_ms: tuple[float, ...]
-    """At the percentiles of `curve.CURVE`, of the merged histograms; empty without answers."""
+    """At the first percentiles of `histograms.CURVE`, as far as they are identified; empty without answers."""
     unsupported: tuple[str, ...]
     rate_limit_hits: int
     cpu_percent: float | None
@@ -284,8 +309,8 @@ class Measured:
     """CPU that was busy beside all roles and the harness, in % of one CPU; None where it is not known."""
     seconds: tuple[Second, ...]
     """Of median runs alone, and of no more of them than a page can hold."""
-    answers_each_second: Sequence[float]
-    """Answers per second, of each whole second of the window's first hour; of every run, so kept small."""
+    answers_each_slice: Sequence[int]
+    """Answers in each whole 100 ms of the window's first minutes; of every run, so kept small."""
     client_settings: Mapping[str, Any]
     limited_by: Limit | None
     """None in results of versions that did not record it."""
@@ -324,11 +349,21 @@ class Run:
     notes: tuple[str, ...]
     runtime: Mapping[str, Any] | None
     versions: Mapping[str, str]
+    outcome: str | None
+    """What the target did with the load: `served`, `overloaded` or `failed` (rule M24); None: not known."""
+    outcome_text: str | None
+    """It with the figures, unless it served the load."""
     measured: Measured | None
 
     @property
+    def spoiled(self) -> bool:
+        """The target failed its load: it ranks below all runs that served theirs."""
+        return self.measured is not None and self.outcome in ("overloaded", "failed")
+
+    @property
     def eligible(self) -> bool:
-        return self.measured is not None and self.verdict != "invalid"
+        """Its figures count: it was measured soundly, and the target served its load."""
+        return self.measured is not None and self.verdict != "invalid" and not self.spoiled
 
     @property
     def requests_per_second(self) -> float | None:

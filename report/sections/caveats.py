@@ -10,7 +10,7 @@ from report.analysis.rankings import Ranking
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS
 from report.sections.script_text import what_varies
-from report.sections.verdict_text import scripts_differ
+from report.sections.verdict_text import layer_of, scripts_differ
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
 #: Above this share of the control without a limiter, a client's throughput shows the harness, not the client.
@@ -101,7 +101,9 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
     layers = list(dict.fromkeys(part.text.layer for part in analysis.runtimes))
     servers = {row.identity.servers for row in analysis.summaries if row.identity.servers}
     few = any(ranking.compared and ranking.few_runs for ranking in rankings)
-    closed = any(not ranking.open_loop for ranking in rankings)
+    at_capacity = [ranking for ranking in rankings if not ranking.open_loop]
+    words = [layer_of(ranking) for ranking in at_capacity]
+    cpu, one = (" or ".join(dict.fromkeys(texts)) for texts in ([w.cpu for w in words], [w.request for w in words]))
     texts = [
         "" if manifest else "The manifest is missing, so machine, plan and requested versions are unknown.",
         "This campaign was aborted: runs that were not made are listed as missing."
@@ -122,8 +124,12 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
         "Server CPU is that of all servers together." if max(servers, default=0) > 1 else "",
         f"Fewer than {MIN_RUNS_FOR_A_CLAIM} runs of each are indicative: they rank nothing." if few else "",
         _suspects(analysis),
-        "p99 is that at full load (a closed loop), not that at your rate: --rate measures it."
-        if closed
+        f"p99 and {cpu} per {one} are those at full load (a closed loop), where they follow from the "
+        "throughput: --rate measures them at your rate."
+        if at_capacity
+        else "",
+        "A figure with § is not known better than its bounds: requests that failed or got no answer could move it."
+        if any(row.figures and row.figures.bounds_ms for row in analysis.summaries)
         else "",
     ]
     return [text for text in texts if text]

@@ -1,10 +1,12 @@
 """Failed requests: totals and kinds over all runs, and what was different in the runs that had some."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from report.analysis.comparison_text import interval_of
+from report.analysis.figures import percentile
 from report.analysis.layer_text import rate_units
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
@@ -77,6 +79,7 @@ def _columns(kinds: Sequence[tuple[str, str, Count]], rates: str) -> tuple[tuple
     return (
         *((name, "requests") for name, _, _ in kinds),
         ("Runs", "with errors"),
+        ("Failed its load", "of the runs that count"),
         ("Throughput", f"with errors, {rates}"),
         ("Throughput", f"without, {rates}"),
         ("Ratio", "with ÷ without"),
@@ -126,11 +129,22 @@ def _middle(values: Sequence[float]) -> float | None:
     return median(values) if values else None
 
 
+_P99 = percentile("p99")
+
+
+def _p99_cell(values: Sequence[float]) -> TableCell:
+    value = _middle(values)
+    if value is not None and math.isinf(value):
+        return TableCell("not known", kind="number", sort="")
+    return TableCell(milliseconds(value), kind="number", sort=sort_key(value))
+
+
 def _cells(summary: Summary, kinds: Sequence[tuple[str, str, Count]]) -> tuple[TableCell, ...]:
     found = _measured([summary])
     sides = [[f for _, f in found if _troubled(f) is troubled] for troubled in (True, False)]
     throughputs = [[f.requests_per_second for f in side] for side in sides]
-    p99s = [[f.percentiles_ms["p99"] for f in side if f.percentiles_ms] for side in sides]
+    # Of a percentile that is not identified, its upper bound.
+    p99s = [[value for f in side if (value := _P99.compared(f)) is not None] for side in sides]
 
     def number(value: float | None, show: Callable[[float | None], str]) -> TableCell:
         return TableCell(show(value), kind="number", sort=sort_key(value))
@@ -143,9 +157,14 @@ def _cells(summary: Summary, kinds: Sequence[tuple[str, str, Count]]) -> tuple[T
     return (
         *(number(_total(found, read), count) for _, _, read in kinds),
         TableCell(f"{len(sides[0])} of {len(found)}", kind="number", sort=sort_key(len(sides[0]))),
+        TableCell(
+            f"{summary.spoiled_runs} of {summary.counted_runs}",
+            kind="number",
+            sort=sort_key(summary.spoiled_runs),
+        ),
         *(number(_middle(side), rate) for side in throughputs),
         ratio(*throughputs),
-        *(number(_middle(side), milliseconds) for side in p99s),
+        *(_p99_cell(side) for side in p99s),
         ratio(*p99s),
     )
 
@@ -177,6 +196,7 @@ def failures(summaries: Sequence[Summary]) -> Failures:
                 _cells(summary, kinds),
             )
             for summary in summaries
-            if any(run.measured and _troubled(run.measured) for run in summary.runs)
+            if summary.spoiled_runs
+            or any(run.measured and _troubled(run.measured) for run in summary.runs)
         ),
     )

@@ -44,6 +44,8 @@ class DecisionRow:
     """What was shown of it, in a word or two; empty where nothing is compared."""
     verdict: str
     """Of its runs: whether each measurement can be believed."""
+    outcome: str
+    """`failed its load in 3 of 10 runs`; empty where the target served it in all."""
     no_figures_reason: str
 
 
@@ -123,12 +125,13 @@ def _row(
         best=ranking is not None and ranking.winner is summary,
         label=summary.identity.short_label,
         throughput=spread_figure(summary, throughput, rate),
-        p99=spread_figure(summary, percentile("p99"), text.latency, "p99"),
+        p99=spread_figure(summary, percentile("p99"), text.latency),
         cpu=spread_figure(summary, consumer_cpu, microseconds),
         ratio=against_first(standing.versus_first if standing else None),
         cpu_ratio=against_first(standing.cpu_versus_first if standing else None),
         status=row_status(standing, ranking) if compared and standing and ranking else "",
         verdict=verdict_summary(summary),
+        outcome=summary.spoiled_text,
         no_figures_reason=summary.no_figures_reason,
     )
 
@@ -174,7 +177,7 @@ def _ceiling(cell: Cell) -> str:
     texts = [
         f"{interval_of(pair.comparison)} of {name(pair.base)}"
         for pair in cell.ceilings
-        if pair.comparison.ratio is not None
+        if interval_of(pair.comparison)
     ]
     if not texts:
         return ""

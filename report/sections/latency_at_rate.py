@@ -4,11 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.analysis.cells import Cell
+from report.analysis.figures import figure_text, percentile
 from report.analysis.layer_text import LayerText
 from report.analysis.rankings import by_p99
 from report.analysis.summary import Summary
-from report.base.format import ABSENT, count, rate
+from report.base.format import ABSENT, bounds, count, decimals, rate
+from report.results.model import Measured, SendSchedule
 from report.sections.first_screen import cell_title
+from report.sections.spread_text import UNIDENTIFIED, UNIDENTIFIED_MARK, figure_marks
+from report.sections.tables import TableCell, sort_key
 
 
 def _columns(text: LayerText) -> tuple[tuple[str, str], ...]:
@@ -19,6 +23,9 @@ def _columns(text: LayerText) -> tuple[tuple[str, str], ...]:
         ("Sent", text.rate_unit),
         ("Late", "sends"),
         ("Never sent", "sends"),
+        ("Gap as due", "ms"),
+        ("Gaps as sent", "p10 · p50 · p90 · p99, ms"),
+        ("Wakes", "of the generator"),
     )
 
 
@@ -30,7 +37,7 @@ class RateRow:
     label: str
     store: str
     control: bool
-    cells: tuple[str, ...]
+    cells: tuple[TableCell, ...]
     no_figures_reason: str
 
 
@@ -43,23 +50,65 @@ class RateTable:
     columns: tuple[tuple[str, str], ...]
     rows: tuple[RateRow, ...]
 
+    @property
+    def marks(self) -> str:
+        """What the marks on its figures mean."""
+        found = dict.fromkeys(mark for row in self.rows for cell in row.cells for mark in cell.marks)
+        return " ".join(f"{mark} {meaning}." for mark, meaning in found)
+
+
+def _number(text: str, sort: float | None, marks: tuple[tuple[str, str], ...] = ()) -> TableCell:
+    return TableCell(text, marks=marks, kind="number", sort=sort_key(sort))
+
+
+def _from_send(figures: Measured | None, name: str, text: LayerText) -> TableCell:
+    """As the result states it: the histograms behind it are not read."""
+    if figures is None:
+        return _number(ABSENT, None)
+    value, known = figures.service_ms.get(name), figures.service_bounds_ms.get(name)
+    if value is None and known:
+        printed = bounds(known.low, known.high, text.latency)
+        return _number(printed, None, ((UNIDENTIFIED_MARK, UNIDENTIFIED),))
+    return _number(text.latency(value), value)
+
+
+def _from_due(figures: Measured | None, name: str, text: LayerText) -> TableCell:
+    if figures is None:
+        return _number(ABSENT, None)
+    figure = percentile(name)
+    return _number(
+        figure_text(figures, figure, text.latency), figure(figures), figure_marks(figures, figure)
+    )
+
+
+def _kept(schedule: SendSchedule | None) -> tuple[TableCell, ...]:
+    """How the schedule was kept."""
+    if schedule is None:
+        return (_number(ABSENT, None),) * 6
+    gaps, never = schedule.gaps_ms, schedule.dropped + schedule.unsent
+    sent = [decimals(gaps[name], 2) for name in ("p10", "p50", "p90", "p99") if name in gaps]
+    intended = gaps.get("intended")
+    return (
+        _number(rate(schedule.achieved_per_second), schedule.achieved_per_second),
+        _number(count(schedule.late), schedule.late),
+        _number(count(never), never),
+        _number(decimals(intended, 2), intended),
+        _number(" · ".join(sent) or ABSENT, gaps.get("p50")),
+        TableCell("shared" if schedule.shared_wakes else "one a send"),
+    )
+
 
 def _row(summary: Summary, text: LayerText) -> RateRow:
     figures = summary.figures
-    latency = figures.percentiles_ms if figures else {}
-    service = figures.service_ms if figures else {}
-    schedule = figures.schedule if figures else None
-    kept = (
-        (rate(schedule.achieved_per_second), count(schedule.late), count(schedule.dropped + schedule.unsent))
-        if schedule
-        else (ABSENT,) * 3
-    )
     return RateRow(
         summary.id,
         summary.identity.short_label,
         summary.identity.store_text,
         summary.identity.control,
-        (*(text.latency(times.get(name)) for times in (latency, service) for name in ("p50", "p99")), *kept),
+        (
+            *(read(figures, name, text) for read in (_from_due, _from_send) for name in ("p50", "p99")),
+            *_kept(figures.schedule if figures else None),
+        ),
         summary.no_figures_reason,
     )
 

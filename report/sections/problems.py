@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import rate
-from report.results.model import Reason
+from report.results.model import Reason, Run
 from report.sections.outliers import outliers
-from report.sections.runs import run_link
+from report.sections.runs import SPOILED, run_link
 from report.sections.tables import TableCell, sort_key
 
-_RANK = ("missing", "failed", "aborted", "invalid", "outlier", "suspect")
+_RANK = ("missing", "failed", "aborted", "invalid", *SPOILED.values(), "outlier", "suspect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +48,21 @@ def problems(summaries: Sequence[Summary]) -> Problems:
     for summary in summaries:
         load = load_text(summary.identity, fields)
         for run in summary.runs:
-            if run.eligible and run.verdict == "suspect":
+            if run.measured and run.verdict == "suspect":
                 suspect_rows.append(summary.id)
                 for rule in {reason.rule for reason in run.reasons}:
                     rules.setdefault(rule, []).append(summary.id)
             if run.eligible:
                 continue
-            reasons = [*([run.failure] if run.failure else []), *_reasons(run.reasons)]
+            outcome = [run.outcome_text] if run.spoiled and run.outcome_text else []
+            reasons = [*([run.failure] if run.failure else []), *outcome, *_reasons(run.reasons)]
             rows.append(
                 Problem(
                     summary.id,
                     summary.identity.label,
                     load,
                     f"{run.run}",
-                    run.status if run.measured is None else "invalid",
+                    _kind(run),
                     _throughput(run.requests_per_second),
                     tuple(reasons) or ("no reason was recorded",),
                     run_link(run.file),
@@ -99,6 +100,12 @@ def problems(summaries: Sequence[Summary]) -> Problems:
     rows.sort(key=lambda row: _RANK.index(row.kind) if row.kind in _RANK else 0)
     suspect = tuple((rule, tuple(ids)) for rule, ids in sorted(rules.items()))
     return Problems(tuple(rows), suspect, tuple(suspect_rows))
+
+
+def _kind(run: Run) -> str:
+    if run.measured is None:
+        return run.status
+    return SPOILED.get(run.outcome or "", "invalid") if run.spoiled else "invalid"
 
 
 def _reasons(reasons: Sequence[Reason]) -> list[str]:

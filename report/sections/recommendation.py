@@ -22,6 +22,7 @@ from report.sections.verdict_text import (
     cpu_differences,
     differences,
     equal_text,
+    failed_loads,
     few_runs_text,
     few_samples_text,
     layer_of,
@@ -97,7 +98,8 @@ def _open_text(ranking: Ranking) -> str:
         between = f" between {name(pairs[0].base)} and {name(pairs[0].new)}" if len(pairs) == 1 else ""
         text = f"no difference in {figure} is shown{between or ' between the others'}"
     else:
-        no_cpu = ranking.cpu_pairs and not any(pair.comparison.shown for pair in ranking.cpu_pairs)
+        compared = ranking.cpu_pairs if ranking.open_loop else ()
+        no_cpu = compared and not any(pair.comparison.shown for pair in compared)
         also = f" or {layer_of(ranking).cpu}" if no_cpu else ""
         rows = joined([name(row) for row in ranking.compared])
         text = f"no difference in {figure}{also} is shown between {rows}"
@@ -113,6 +115,7 @@ def _text(ranking: Ranking) -> str:
         few_runs_text(ranking),
         few_samples_text(ranking),
         *cpu_differences(ranking),
+        *failed_loads(ranking),
     ]
     return as_sentences(clauses) or "No difference is shown."
 
@@ -245,6 +248,8 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
     few = any(found.status == "indicative" for found in open_pairs)
     needed = [found.runs_needed for found in open_pairs if found.runs_needed is not None]
     affordable = [runs for runs in needed if runs <= MAX_ADVISED_RUNS]
+    if not needed and not few and all(found.worst_ranks for found in open_pairs):
+        return ("How many runs would decide the rest is not known, as some failed their load.", "")
     if not affordable and not few:
         most = (
             f"about {max(needed)} runs of each like these" if needed else f"more than {MAX_RUNS} runs of each"

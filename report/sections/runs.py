@@ -4,12 +4,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from report.analysis.figures import Figure, figure_text, p50, percentile
 from report.analysis.layer_text import layer_text
 from report.analysis.load_text import LoadField, load_text, varying_fields
 from report.analysis.summary import Summary
-from report.base.format import ABSENT, count, milliseconds, rate, share
-from report.results.model import Run
+from report.base.format import ABSENT, count, decimals, milliseconds, rate, share
+from report.results.model import Measured, Run
+from report.sections.spread_text import figure_marks
 from report.sections.tables import TableCell, exact, sort_key
+
+
+#: What is said of a run in which the target did not serve its load, by its outcome.
+SPOILED = {"failed": "failed its load", "overloaded": "overloaded"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,6 @@ def run_link(file: str) -> str:
 
 def _run_row(summary: Summary, run: Run, fields: Sequence[LoadField]) -> RunRow:
     figures = run.measured
-    percentiles = figures.percentiles_ms if figures else {}
     status = run.status if figures is None else run.verdict
     return RunRow(
         summary.id,
@@ -48,19 +53,54 @@ def _run_row(summary: Summary, run: Run, fields: Sequence[LoadField]) -> RunRow:
         summary.median is run,
         (
             _number(run.requests_per_second, rate, layer_text(run.identity.layer).rate_unit),
-            _number(percentiles.get("p50"), milliseconds, "ms"),
-            _number(percentiles.get("p99"), milliseconds, "ms"),
+            _latency(figures, p50),
+            _latency(figures, percentile("p99")),
             _number(figures.limited_share if figures else None, share, "of 1"),
             _number(figures.errors_total if figures else None, count, "requests"),
+            _warm_up(figures),
             TableCell(status, kind=f"verdict {'invalid' if figures is None else status}"),
+            _outcome(run),
         ),
         (
             *([run.failure] if run.failure else []),
+            *([run.outcome_text] if run.outcome_text else []),
             *(f"{reason.rule}: {reason.text}" for reason in run.reasons),
             *run.notes,
         ),
         run_link(run.file),
         run.file,
+    )
+
+
+def _latency(figures: Measured | None, figure: Figure) -> TableCell:
+    if figures is None:
+        return _number(None, milliseconds, "ms")
+    value = figure(figures)
+    return TableCell(
+        figure_text(figures, figure, milliseconds),
+        marks=figure_marks(figures, figure),
+        kind="number",
+        sort=sort_key(value),
+        hint=exact(value, "ms") or ABSENT,
+    )
+
+
+def _warm_up(figures: Measured | None) -> TableCell:
+    """How long it took, and whether `auto` ended it at its longest."""
+    if figures is None:
+        return TableCell(ABSENT, kind="number", sort="")
+    warm_up = figures.warm_up
+    steady = {True: ", steady at its end", False: ", not steady at its end", None: ""}[warm_up.steady]
+    text = f"{decimals(warm_up.took_s, 1)}{' not steady' if warm_up.steady is False else ''}"
+    hint = f"{count(warm_up.requests)} requests{steady}"
+    return TableCell(text, kind="number", sort=sort_key(warm_up.took_s), hint=hint)
+
+
+def _outcome(run: Run) -> TableCell:
+    if run.outcome is None:
+        return TableCell(ABSENT)
+    return TableCell(
+        SPOILED.get(run.outcome, run.outcome), kind=f"verdict {'invalid' if run.spoiled else ''}".strip()
     )
 
 
@@ -85,7 +125,7 @@ def run_rows(summaries: Sequence[Summary]) -> tuple[RunRow, ...]:
                     load_text(summary.identity, fields),
                     f"{number}",
                     False,
-                    (*[absent] * 5, TableCell("missing", kind="verdict invalid")),
+                    (*[absent] * 6, TableCell("missing", kind="verdict invalid"), TableCell(ABSENT)),
                     ("planned, but no result file was found",),
                     "",
                     "",

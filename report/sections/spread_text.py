@@ -4,13 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from report.analysis.summary import Summary
+from report.analysis.figures import Figure, figure_text
 from report.base.format import ABSENT
 from report.results.model import Measured
 
 #: What the marks behind a figure mean.
 UNTYPICAL = "outside the middle half of its runs"
 FEW_SAMPLES = "too few samples behind it"
-UNTYPICAL_MARK, FEW_SAMPLES_MARK = "‡", "†"
+UNIDENTIFIED = "failed or unanswered requests could move it: only its bounds are known"
+LATE = "late sends of the load generator are more than a tenth of it"
+UNTYPICAL_MARK, FEW_SAMPLES_MARK, UNIDENTIFIED_MARK, LATE_MARK = "‡", "†", "§", "¶"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +32,34 @@ class SpreadFigure:
 
 
 def spread_figure(
-    summary: Summary,
-    read: Callable[[Measured], float | None],
-    show: Callable[[float | None], str],
-    percentile: str = "",
+    summary: Summary, figure: Figure, show: Callable[[float | None], str]
 ) -> SpreadFigure:
-    """The figure with its range, marked where few samples stand behind it or where it is untypical.
-
-    Args:
-        percentile: its name, where it is one that may be unsupported.
-    """
-    figures, ends = summary.figures, summary.range_of(read)
-    value = read(figures) if figures else None
-    few = bool(figures and percentile in figures.unsupported)
+    """The figure with its range, or its bounds where it is not identified; marked where a reader must know
+    more of it."""
+    figures, ends = summary.figures, summary.range_of(figure)
+    if figures is None:
+        return SpreadFigure(ABSENT, "", ())
+    value = figure(figures)
     return SpreadFigure(
-        show(value) if figures else ABSENT,
+        figure_text(figures, figure, show),
         f"{show(ends[0])}–{show(ends[1])}" if ends and value is not None else "",
         (
-            *([(FEW_SAMPLES_MARK, FEW_SAMPLES)] if few and value is not None else []),
-            *([(UNTYPICAL_MARK, UNTYPICAL)] if summary.is_untypical(read) else []),
+            *figure_marks(figures, figure),
+            *([(UNTYPICAL_MARK, UNTYPICAL)] if summary.is_untypical(figure) else []),
         ),
+    )
+
+
+def figure_marks(figures: Measured, figure: Figure) -> tuple[tuple[str, str], ...]:
+    """What a reader must know of the figure of one run."""
+    name = figure.percentile
+    unidentified = name in figures.bounds_ms
+    few = name in figures.unsupported and (figure(figures) is not None or unidentified)
+    late = figures.schedule is not None and name in figures.schedule.late_percentiles
+    return (
+        *([(UNIDENTIFIED_MARK, UNIDENTIFIED)] if unidentified else []),
+        *([(FEW_SAMPLES_MARK, FEW_SAMPLES)] if few else []),
+        *([(LATE_MARK, LATE)] if late else []),
     )
 
 

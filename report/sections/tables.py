@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from report.analysis.cells import Cell
-from report.analysis.figures import Figure, consumer_cpu, percentile, store_cpu, throughput
+from report.analysis.figures import Figure, consumer_cpu, heap, percentile, store_cpu, throughput
 from report.analysis.layer_text import LayerText, layer_text_of
 from report.analysis.load_text import LoadField, shared_load_text, varying_fields
 from report.analysis.summary import Summary
@@ -72,15 +72,14 @@ class _Column:
     show: Callable[[float | None], str]
     figure: str = ""
     """By which one row can be better than the others: `throughput`, or a name of `COSTS`; empty: by none."""
-    percentile: str = ""
 
     def cell(self, summary: Summary, best: bool) -> TableCell:
         figures = summary.figures
         value = self.read(figures) if figures else None
-        printed = spread_figure(summary, self.read, self.show, self.percentile)
+        printed = spread_figure(summary, self.read, self.show)
         return TableCell(
             printed.text,
-            best=best,
+            best=best and value is not None,
             range=printed.range if self.figure not in ("", "throughput") else "",
             marks=printed.marks,
             kind="number",
@@ -95,17 +94,17 @@ _THROUGHPUT = "throughput"
 def _columns(text: LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ...]:
     """The figures of a table; at the limiter layer without those that no row has, e.g. of servers."""
     latency = [
-        _Column(name.replace("_", "."), text.latency_unit, percentile(name), text.latency, name, supported)
-        for name, supported in (("p50", ""), ("p99", "p99"), ("p99_9", "p99_9"))
+        _Column(name.replace("_", "."), text.latency_unit, percentile(name), text.latency, name)
+        for name in ("p50", "p99", "p99_9")
     ]
     columns = (
         _Column("Throughput", text.rate_unit, throughput, rate, _THROUGHPUT),
         *latency,
         _Column(text.cpu_title, text.cpu_unit, consumer_cpu, microseconds, "cpu"),
         _Column("Store CPU", text.cpu_unit, store_cpu, microseconds, "store_cpu"),
-        _Column("Heap", "MiB", lambda figures: figures.heap_bytes, mebibytes, "heap"),
-        _Column("Limited", "of answers", lambda figures: figures.limited_share, share),
-        _Column("Errors", text.requests, lambda figures: figures.errors_total, count),
+        _Column("Heap", "MiB", heap, mebibytes, "heap"),
+        _Column("Limited", "of answers", Figure(lambda figures: figures.limited_share), share),
+        _Column("Errors", text.requests, Figure(lambda figures: figures.errors_total), count),
     )
     if text.has_servers:
         return columns
@@ -119,8 +118,19 @@ def _columns(text: LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ..
 
 def _runs_cell(summary: Summary) -> TableCell:
     total = len(summary.runs) + len(summary.missing)
-    text = f"{summary.counted_runs} of {total}"
-    return TableCell(text, kind="number", sort=sort_key(summary.counted_runs))
+    return TableCell(
+        f"{summary.valid_runs} of {total}", kind="number", sort=sort_key(summary.valid_runs)
+    )
+
+
+def _outcome_cell(summary: Summary) -> TableCell:
+    """In how many of the runs that count the target failed its load."""
+    if not summary.counted_runs:
+        return TableCell(ABSENT)
+    if not summary.spoiled_runs:
+        return TableCell("served")
+    text = f"failed in {summary.spoiled_runs} of {summary.counted_runs}"
+    return TableCell(text, kind="verdict invalid", sort=text)
 
 
 def _verdict_cell(verdict: str | None) -> TableCell:
@@ -159,6 +169,7 @@ def _row(
         (
             _runs_cell(summary),
             _verdict_cell(summary.verdict),
+            _outcome_cell(summary),
             throughput,
             _ratio_cell(versus_first),
             TableCell(
@@ -182,6 +193,7 @@ def _headings(columns: Sequence[_Column]) -> tuple[tuple[str, str], ...]:
     return (
         ("Valid runs", ""),
         ("Verdict", "worst"),
+        ("Outcome", "of the load"),
         (first.name, first.unit),
         ("To the first", "ratio, 95 % interval"),
         ("Range", first.unit),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from report.analysis.comparison_text import interval_of, name, outlook_text
+from report.analysis.comparison_text import interval_of, interval_text, name, outlook_text
 from report.analysis.layer_text import LayerText, layer_text
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
@@ -140,11 +140,11 @@ def few_runs_text(ranking: Ranking) -> str:
     if not few:
         return ""
     least, most = min(row.counted_runs for row in few), max(row.counted_runs for row in few)
-    many = plural(most, "valid run") if least == most else f"{least} to {most} valid runs"
+    many = plural(most, "run") if least == most else f"{least} to {most} runs"
     have = "has" if len(few) == 1 else "have"
     return (
-        f"{joined([name(row) for row in few])} {have} {many}{' each' if len(few) > 1 else ''}, "
-        f"and a difference takes at least {MIN_RUNS_FOR_A_CLAIM} of each to show"
+        f"{joined([name(row) for row in few])} {have} {many}{' each' if len(few) > 1 else ''} that "
+        f"{'counts' if most == 1 and len(few) == 1 else 'count'}, and a difference takes at least {MIN_RUNS_FOR_A_CLAIM} of each to show"
     )
 
 
@@ -156,22 +156,33 @@ def few_samples_text(ranking: Ranking) -> str:
 
 
 def cpu_differences(ranking: Ranking) -> list[str]:
-    """`valkey-glide uses 1.80 times (1.75–1.86×) the server CPU of iovalkey per request`, where shown."""
-    if not ranking.compared:
+    """`valkey-glide uses 1.80 times (1.75–1.86×) the server CPU of iovalkey per request`, where shown.
+
+    Of an open loop alone: at saturation, in a closed one, it says the same as the throughput.
+    """
+    if not ranking.compared or not ranking.open_loop:
         return []
     first = ranking.compared[0]
     texts = []
     for pair in ranking.cpu_pairs:
         found = pair.comparison
         if pair.base is first and found.shown and found.ratio is not None and found.interval is not None:
-            interval = f"{found.interval.low:.2f}–{found.interval.high:.2f}×"
-            texts.append(f"{name(pair.new)} {found.ratio:.2f} times ({interval})")
+            texts.append(f"{name(pair.new)} {found.ratio:.2f} times ({interval_text(found.interval)})")
     if not texts:
         return []
     head, *rest = texts
     who, _, much = head.partition(" ")
     text = layer_of(ranking)
     return [f"{joined([f'{who} uses {much}', *rest])} the {text.cpu} of {name(first)} per {text.request}"]
+
+
+def failed_loads(ranking: Ranking) -> list[str]:
+    """`iovalkey failed its load in 3 of 10 runs, which rank below all others`, row by row."""
+    return [
+        f"{name(row)} {row.spoiled_text}, {'which rank' if row.spoiled_runs > 1 else 'which ranks'} below all others"
+        for row in ranking.summaries
+        if row.spoiled_runs
+    ]
 
 
 def scripts_differ(ranking: Ranking) -> bool:
@@ -201,8 +212,10 @@ def sentence(ranking: Ranking) -> str:
         why = "several were recorded" if ranking.group.scripts else "it was not recorded"
         return f"Not compared: one script was asked for all rows, but {why}."
     if not ranking.compared:
-        figure = rate(first.median.requests_per_second)
-        return f"{name(first)}, {figure} {layer_of(ranking).rate_unit}: no other row can be compared with it."
+        figures = first.figures
+        unit = layer_of(ranking).rate_unit
+        what = f"{rate(figures.requests_per_second)} {unit}" if figures else first.spoiled_text
+        return f"{name(first)}, {what}: no other row can be compared with it."
     return as_sentences(
         [
             winner_text(ranking),
@@ -212,6 +225,7 @@ def sentence(ranking: Ranking) -> str:
             few_runs_text(ranking),
             few_samples_text(ranking),
             *cpu_differences(ranking),
+            *failed_loads(ranking),
             f"they ran different scripts: a difference is one of {what_varies(ranking)} and script together"
             if scripts_differ(ranking)
             else "",

@@ -1,5 +1,6 @@
 """The decision rule of comparisons (M17). Nothing is decided anywhere else."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -46,7 +47,8 @@ class Comparison:
     new_runs: int
     base_runs: int
     ratio: float | None = None
-    """The median of all ratios of a run to a run; None below two runs per side: a quotient is no estimate."""
+    """The median of all ratios of a run to a run; None below two runs per side: a quotient is no estimate.
+    None also where it is 0 or infinite: then the typical run of one side has the worst rank."""
     interval: RatioInterval | None = None
     p: float | None = None
     """Exact Mann-Whitney, two-sided; None below five runs per side."""
@@ -57,6 +59,9 @@ class Comparison:
     """Per side, to decide in 80 % of cases if the ratio is the true one; None: unknown, or more than 1000."""
     blocked: bool = False
     """Something else than the number of runs keeps it from being decided, see `reason`."""
+    worst_ranks: int = 0
+    """Runs of both sides that have the worst rank: where there are some, how many runs would decide is not
+    known."""
     detectable: float | None = None
     """The smallest true difference, as a share, that these runs find in 80 % of cases."""
 
@@ -90,7 +95,8 @@ def compare_family(
     nothing is tested.
 
     Args:
-        pairs: figures of independent runs; those that do not count are left out by the caller.
+        pairs: figures of independent runs; those that do not count are left out by the caller. A run with
+            the worst rank has the figure 0, or infinity where lower is better.
         level: for runs that are looked at more than once, see `sequential.py`; else 5 %.
     Returns:
         As many comparisons, in their order.
@@ -124,8 +130,7 @@ def _measured(new: Sequence[float], base: Sequence[float], floor: float, level: 
     )
     if not new or not base:
         return replace(found, reason="a side has no run that counts")
-    if min(*new, *base) <= 0:
-        return replace(found, reason="a run has the figure 0, which has no ratio")
+    found = replace(found, worst_ranks=sum(not 0 < value < math.inf for value in (*new, *base)))
     if min(len(new), len(base)) < MIN_RUNS_FOR_A_RATIO:
         return replace(found, status="indicative")
     ratio = ratio_of(new, base, level.interval)
@@ -133,7 +138,7 @@ def _measured(new: Sequence[float], base: Sequence[float], floor: float, level: 
     return replace(
         found,
         status="inconclusive" if enough else "indicative",
-        ratio=ratio.estimate,
+        ratio=ratio.estimate if 0 < ratio.estimate < math.inf else None,
         interval=ratio.interval,
         p=mann_whitney_p(new, base) if enough else None,
     )

@@ -2,18 +2,17 @@
 
 import binascii
 import json
-import math
 import zlib
 from base64 import b64decode
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
 from report.base.paths import CONTRACT_GENERATED
+from report.statistics.bounds import Bounds
 
 #: Samples that must stand behind a percentile before it is printed unmarked (rule M18), by its name.
 MIN_SAMPLES: Mapping[str, int] = json.loads((CONTRACT_GENERATED / "min-samples.json").read_text("utf-8"))
@@ -74,25 +73,59 @@ def merge_histograms(histograms: Sequence[HdrHistogram]) -> HdrHistogram | None:
     return merged
 
 
-def percentiles_ms(histogram: HdrHistogram) -> dict[str, float]:
-    """Percentiles of a histogram in µs, as milliseconds, by the names of `PERCENTILES`; empty without values.
+def percentile_bounds(answered: HdrHistogram, unanswered: HdrHistogram | None = None) -> dict[str, Bounds]:
+    """What is known of each percentile of histograms in µs, by the names of `PERCENTILES`; empty without
+    answers.
 
-    Nearest rank: the highest value that HDR holds equivalent to the one at rank ⌈p·n⌉, as HdrHistogram's Java
-    and JavaScript libraries have it (G. Tene, `getValueAtPercentile`). The Python library rounds the rank to
-    the nearest whole number instead, which can be one rank too low.
+    By nearest rank over all requests: the highest value that HDR holds equivalent to the one at rank ⌈p·n⌉, as
+    HdrHistogram's Java and JavaScript libraries have it (G. Tene, `getValueAtPercentile`). The Python library
+    rounds the rank to the nearest whole number instead, which can be one rank too low. A request without an
+    answer took at least its age, and perhaps for ever: the lower bound counts it at its age, the upper one
+    beyond all answers (rule M23).
+
+    Args:
+        answered: latencies of allowed and limited answers.
+        unanswered: latencies of failed answers, and ages of requests without an answer.
     """
-    total = histogram.get_total_count()
-    if total == 0:
+    if answered.get_total_count() == 0:
         return {}
-    found: dict[str, float] = {}
-    seen = list(accumulate(histogram.counts[: histogram.counts_len]))
-    for name, percentile in PERCENTILES.items():
-        exact = percentile / 100 * total
-        rank = max(1, math.ceil(exact - math.ulp(exact)))
-        index = bisect_left(seen, rank)
-        value = histogram.get_highest_equivalent_value(histogram.get_value_from_index(index))
-        found[name] = value / 1000
-    return found
+    return dict(zip(PERCENTILES, _bounds(answered, unanswered, list(PERCENTILES.values())), strict=True))
+
+
+def _bounds(
+    answered: HdrHistogram, unanswered: HdrHistogram | None, percents: Sequence[float]
+) -> list[Bounds]:
+    censored = unanswered.get_total_count() if unanswered else 0
+    total = answered.get_total_count() + censored
+    exact = np.array(percents) / 100 * total
+    ranks = np.maximum(1, np.ceil(exact - np.spacing(exact))).astype(int).tolist()
+    high = _values_at(answered, ranks)
+    if unanswered is None or not censored:
+        return [Bounds(value, value) for value in high if value is not None]
+    low = _values_at(merge_histograms([_copy(answered), _copy(unanswered)]), ranks)
+    return [Bounds(at_least, at_most) for at_least, at_most in zip(low, high, strict=True) if at_least is not None]
+
+
+def _values_at(histogram: HdrHistogram | None, ranks: Sequence[int]) -> list[float | None]:
+    """Values in ms at the ranks; None beyond the last."""
+    if histogram is None:
+        return [None] * len(ranks)
+    reached = np.cumsum(np.ctypeslib.as_array(histogram.counts)[: histogram.counts_len])
+    indices = np.searchsorted(reached, ranks).tolist()
+    return [
+        histogram.get_highest_equivalent_value(histogram.get_value_from_index(index)) / 1000
+        if rank <= reached[-1]
+        else None
+        for rank, index in zip(ranks, indices, strict=True)
+    ]
+
+
+def _copy(histogram: HdrHistogram) -> HdrHistogram:
+    copied = HdrHistogram(
+        histogram.lowest_trackable_value, histogram.highest_trackable_value, histogram.significant_figures
+    )
+    copied.add(histogram)
+    return copied
 
 
 def unsupported_percentiles(samples: int) -> tuple[str, ...]:
@@ -107,22 +140,13 @@ CURVE = (
 )
 
 
-def curve_ms(histogram: HdrHistogram | None) -> tuple[float, ...]:
-    """Latencies in ms at the percentiles of `CURVE`, of a histogram in µs.
-
-    By nearest rank, as `percentiles_ms` has them, so that both agree on a percentile that both name.
+def curve_ms(answered: HdrHistogram | None, unanswered: HdrHistogram | None = None) -> tuple[float, ...]:
+    """Latencies in ms at the percentiles of `CURVE`, as `percentile_bounds` has them.
 
     Returns:
-        Nothing without values.
+        Up to the first percentile that is not identified; nothing without answers.
     """
-    if histogram is None or histogram.get_total_count() == 0:
+    if answered is None or answered.get_total_count() == 0:
         return ()
-    counts = np.ctypeslib.as_array(histogram.counts)
-    reached = np.cumsum(counts[: histogram.counts_len])
-    exact = np.array(CURVE) / 100 * int(reached[-1])
-    ranks = np.maximum(1, np.ceil(exact - np.spacing(exact)))
-    indices = np.searchsorted(reached, ranks)
-    return tuple(
-        histogram.get_highest_equivalent_value(histogram.get_value_from_index(int(index))) / 1000
-        for index in indices
-    )
+    figures = (bounds.figure for bounds in _bounds(answered, unanswered, CURVE))
+    return tuple(takewhile(lambda value: value is not None, figures))  # type: ignore[arg-type]

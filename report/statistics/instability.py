@@ -22,7 +22,11 @@ FALSE_ALARM = 0.01
 
 _MIN_RUNS_FOR_TREND = 5
 _MIN_RUNS_FOR_MODES = 8
-_MIN_SECONDS = 10
+
+#: Length of a slice of the window, in seconds.
+SLICE_S = 0.1
+#: A window of three seconds has so many slices.
+_MIN_BLOCKS = 30
 
 #: Around its minimum the standard error hardly changes: the earliest cut that is nearly as good is taken.
 _NEARLY_LEAST = 1.5
@@ -145,30 +149,34 @@ class Ramp:
     """`seconds` at the start of the window differ from the rest by `change`, a share of it: below 0,
     slower."""
 
-    seconds: int
+    seconds: float
     change: float
+    to_the_middle: bool
+    """It reaches the middle of the window, beyond which nothing is looked for."""
 
 
 def warm_up_ramp(series: Sequence[Sequence[float]]) -> Ramp | None:
-    """Whether the first seconds of the window still belong to the warm-up.
+    """Whether the start of the window still belongs to the warm-up (rule M26).
 
-    The runs' series are laid over each other, each in units of the median of its second half. The cut is the
-    one that minimises the squared standard error of what stays (MSER: K. P. White, 1997, Simulation
-    69:323-334), in the first half alone; what it cuts off must differ from what stays beyond `MIN_EFFECT`,
-    and in rank.
+    The runs' series are laid over each other, each in units of the median of its second half, in 30 to 59 blocks
+    of whole slices. The cut is the one that minimises the squared standard error of what stays (MSER: K. P.
+    White, 1997, Simulation 69:323-334), in the first half alone; what it cuts off must differ from what stays
+    beyond `MIN_EFFECT`, and in rank.
 
     Args:
-        series: answers per second of each run's window, second by second, whole seconds only.
+        series: answers of each run's window in slices of `SLICE_S`, whole slices only.
     Returns:
-        None for windows shorter than ten seconds, and where nothing is to be cut off.
+        None for windows shorter than three seconds, and where nothing is to be cut off.
     """
-    usable = [run for run in series if len(run) >= _MIN_SECONDS]
+    usable = [run for run in series if len(run) >= _MIN_BLOCKS]
     if not usable:
         return None
-    length = min(len(run) for run in usable)
+    shortest = min(len(run) for run in usable)
+    width = shortest // _MIN_BLOCKS
+    length = shortest // width
     scaled = []
     for run in usable:
-        window = np.array(run[:length], dtype=float)
+        window = np.array(run[: length * width], dtype=float).reshape(length, width).mean(axis=1)
         level = float(np.median(window[length // 2 :]))
         if level > 0:
             scaled.append(window / level)
@@ -181,4 +189,6 @@ def warm_up_ramp(series: Sequence[Sequence[float]]) -> Ramp | None:
         return None
     change = float(mean[:cut].mean() / mean[cut:].mean()) - 1
     different = mann_whitney_p(mean[:cut].tolist(), mean[cut:].tolist()) <= FALSE_ALARM
-    return Ramp(cut, change) if different and abs(change) > MIN_EFFECT else None
+    if not different or abs(change) <= MIN_EFFECT:
+        return None
+    return Ramp(cut * width * SLICE_S, change, cut >= length // 2)

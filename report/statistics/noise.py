@@ -108,17 +108,23 @@ def noise_of(values: Sequence[float], seed: int = 1, floor: float = DEFAULT_FLOO
 
 def floor_from_spread(new: Sequence[float], base: Sequence[float]) -> float | None:
     """What chance alone does to 95 % of comparisons of so many runs, by their own spread: a noise floor for
-    hosts on which none was measured. None where the spread is not known."""
-    deviation = log_deviation(new, base)
-    if deviation is None:
+    hosts on which none was measured. Runs with the worst rank show no spread and are left out. None where the
+    spread is not known."""
+    sides = [_finite(side) for side in (new, base)]
+    deviation = log_deviation(*sides)
+    if deviation is None or not all(sides):
         return None
-    error = deviation * math.sqrt(math.pi / 3 * (1 / len(new) + 1 / len(base)))
+    error = deviation * math.sqrt(math.pi / 3 * sum(1 / len(side) for side in sides))
     return math.expm1(_WITHIN_95 * error)
+
+
+def _finite(side: Sequence[float]) -> list[float]:
+    return [value for value in side if 0 < value < math.inf]
 
 
 def runs_for_floor(new: Sequence[float], base: Sequence[float], floor: float) -> int | None:
     """How many runs per side of the same spread bring `floor_from_spread` down to `floor`, a share."""
-    deviation = log_deviation(new, base)
+    deviation = log_deviation(_finite(new), _finite(base))
     if deviation is None:
         return None
     return math.ceil(2 * math.pi / 3 * (_WITHIN_95 * deviation / math.log1p(floor)) ** 2)

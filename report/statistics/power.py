@@ -27,8 +27,8 @@ _VARIANCE_FACTOR = math.pi / 3
 
 def log_deviation(*sides: Sequence[float]) -> float | None:
     """Standard deviation of the logarithms within the sides, pooled: nearly the coefficient of variation, as
-    a share. None where no side has two figures, or a figure is not positive."""
-    if any(value <= 0 for side in sides for value in side):
+    a share. None where no side has two figures, or a figure is 0 or infinite."""
+    if not all(0 < value < math.inf for side in sides for value in side):
         return None
     logs = [[math.log(value) for value in side] for side in sides if len(side) > 1]
     freedom = sum(len(side) - 1 for side in logs)

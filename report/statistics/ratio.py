@@ -14,7 +14,8 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, slots=True)
 class RatioInterval:
-    """`coverage` is exact, at least 0.95: only some levels exist for few runs."""
+    """`low` may be 0 and `high` infinite, where runs have the worst rank. `coverage` is exact, at least 0.95:
+    only some levels exist for few runs."""
 
     low: float
     high: float
@@ -26,6 +27,7 @@ class Ratio:
     """New ÷ base. `interval` is None below four runs per side (4 against 4 is the first to have one)."""
 
     estimate: float
+    """0 or infinite where the typical run of a side has the worst rank, and that of the other has not."""
     interval: RatioInterval | None
 
 
@@ -38,19 +40,29 @@ def ratio_of(new: Sequence[float], base: Sequence[float], alpha: float = ALPHA) 
     at its level. Where two sides differ by a factor, and not in shape, it is the ratio of their medians; why
     it is preferred to a bootstrap of that: docs/decisions/0011-statistics-of-comparisons.md.
 
+    A run with the worst rank has the figure 0 or infinity. Two of them are equal: their ratio is 1.
+
     Args:
-        new, base: positive figures of independent runs, one unit, any order.
+        new, base: figures of independent runs, one unit, any order.
     Raises:
-        ValueError: a side is empty, or holds a figure that is not positive.
+        ValueError: a side is empty, or holds a negative figure.
     """
-    if not new or not base or min(*new, *base) <= 0:
-        raise ValueError("needs positive figures on both sides")
-    a, b = np.log(np.array(new)), np.log(np.array(base))
-    differences = np.sort((a[:, None] - b[None, :]).ravel())
+    if not new or not base or min(*new, *base) < 0:
+        raise ValueError("needs figures on both sides, none of them negative")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, b = np.log(np.array(new)), np.log(np.array(base))
+        differences = (a[:, None] - b[None, :]).ravel()
+    differences = np.sort(np.where(np.isnan(differences), 0.0, differences))
     return Ratio(
-        estimate=math.exp(float(np.median(differences))),
+        estimate=math.exp(_median(differences)),
         interval=_interval(differences, len(new), len(base), alpha),
     )
+
+
+def _median(ordered: np.ndarray) -> float:
+    """Halfway between minus infinity and infinity is 0: neither side is better."""
+    low, high = (float(ordered[index]) for index in ((len(ordered) - 1) // 2, len(ordered) // 2))
+    return 0.0 if low == -high else (low + high) / 2
 
 
 def _interval(differences: np.ndarray, n: int, m: int, alpha: float) -> RatioInterval | None:

@@ -14,7 +14,11 @@ class Candidate(Protocol):
 
     @property
     def eligible(self) -> bool:
-        """It was measured and its verdict is not `invalid`."""
+        """Its figures count."""
+
+    @property
+    def spoiled(self) -> bool:
+        """The target failed its load in it."""
 
     @property
     def requests_per_second(self) -> float | None: ...
@@ -26,20 +30,20 @@ Chosen = TypeVar("Chosen", bound=Candidate)
 def select_median_run(runs: Iterable[Chosen]) -> Chosen | None:
     """The run that stands for its configuration.
 
-    The run with the median throughput among the eligible ones. With an even count it is the lower of the two
-    in the middle: a run that took place, and the more modest claim. Equal throughputs are ordered by run
-    number.
+    The run with the median throughput among the eligible and the spoiled ones, which rank below all others
+    (rule M24). With an even count it is the lower of the two in the middle: a run that took place, and the more
+    modest claim. Equal throughputs are ordered by run number.
 
     Args:
         runs: runs of one configuration in any order.
     Returns:
-        One of `runs`, or None when none is eligible.
+        One of `runs`, or None when none is eligible or spoiled. A spoiled one has no figures to show.
     """
     ranked = sorted(
         (
-            (run.requests_per_second, run.run, run)
+            (0.0 if run.spoiled else run.requests_per_second, run.run, run)
             for run in runs
-            if run.eligible and run.requests_per_second is not None
+            if (run.eligible or run.spoiled) and run.requests_per_second is not None
         ),
         key=lambda entry: entry[:2],
     )

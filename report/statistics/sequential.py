@@ -201,4 +201,4 @@ def is_tight(values: Sequence[float], floor: float = DEFAULT_FLOOR) -> bool:
     if len(values) < max(MIN_FIGURES, MIN_RUNS_FOR_A_CLAIM):
         return False
     found = median_interval(values)
-    return found.median > 0 and max(found.high / found.median, found.median / found.low) <= 1 + floor
+    return found.low > 0 and max(found.high / found.median, found.median / found.low) <= 1 + floor

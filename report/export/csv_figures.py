@@ -1,0 +1,41 @@
+"""Figures of a run that both CSV files have."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from report.base.csv_text import Cell
+from report.results.model import Measured
+
+Read = Callable[[Measured], float | None]
+
+
+def bound_of(name: str, end: Literal["low", "high"]) -> Read:
+    """An end of what is known of a latency that is not identified; None where it is, and without such an end."""
+
+    def read(measured: Measured) -> float | None:
+        known = measured.bounds_ms.get(name)
+        if known is None:
+            return None
+        return known.low if end == "low" else known.high
+
+    return read
+
+
+def _gap(name: str) -> Read:
+    return lambda measured: measured.schedule.gaps_ms.get(name) if measured.schedule else None
+
+
+#: Of an open loop: name, figure and decimals.
+SCHEDULE_FIGURES: tuple[tuple[str, Read, int], ...] = tuple(
+    (f"send_gap_{name}_ms", _gap(name), 3) for name in ("intended", "p10", "p50", "p90", "p99", "max")
+)
+
+
+def wakes_shared(measured: Measured) -> Cell:
+    """Empty in a closed loop."""
+    return str(measured.schedule.shared_wakes).lower() if measured.schedule else None
+
+
+def late_percentiles(measured: Measured) -> Cell:
+    """Percentiles of which late sends are more than a tenth."""
+    return " ".join(measured.schedule.late_percentiles) if measured.schedule else None
