@@ -7,12 +7,14 @@ import { execa } from "execa";
 /**
  * Checks `compare` on real stores where the truth is known by design. One interleaved campaign compares seven copies of
  * one target with each other (21 comparisons, of which at most 3 may find a difference). Another campaign, with more and
- * longer runs, compares a target with itself plus 10 % server CPU per request. `npm run bench:differences -- --runs 20
+ * longer runs, compares a target with itself plus 10 % server CPU per request, both at one rate, where CPU is evidence. `npm run bench:differences -- --runs 20
  * --planted-runs 40` takes other numbers of runs than 10 and 60.
  */
 const COPIES = 7;
 const EXTRA = 0.1;
 const FLAGGED_AT_MOST = 3;
+/** Below what two cores that all roles share can serve. */
+const RATE = "2000";
 
 function flagValue(flag: string, fallback: string): string {
   const index = process.argv.indexOf(flag);
@@ -37,7 +39,12 @@ async function runCli(words: readonly string[]) {
   return { stdout, exitCode };
 }
 
-async function campaign(clients: string, count: string, windowS: number): Promise<void> {
+async function campaign(
+  clients: string,
+  count: string,
+  windowS: number,
+  ...more: readonly string[]
+): Promise<void> {
   const load = [
     "--concurrency",
     "50",
@@ -47,6 +54,7 @@ async function campaign(clients: string, count: string, windowS: number): Promis
     "1",
     "--cooldown",
     "0",
+    ...more,
   ];
   const flags = ["--clients", clients, "--plugin", plugin, "--runtime", "local", "--quiet", ...load];
   const { exitCode } = await runCli(["run", ...flags, "--runs", count, "--seed", "1", "--output", output]);
@@ -98,7 +106,7 @@ export const plugin = {
   );
 }
 
-/** The median server CPU per request of the first campaign. */
+/** The median server CPU per request of the first campaign, at the rate of the planted one. */
 function cpuUsOfRuns(): number {
   const folder = join(output, readdirSync(output).find((name) => /^\d{8}_/.test(name)) ?? "");
   const files = readdirSync(folder).filter((name) => /_run\d+\.json$/.test(name));
@@ -129,7 +137,7 @@ try {
   mkdirSync(output);
   writePlugin(0);
   const before = roundsPerUs();
-  await campaign("iovalkey+same1", "5", 2);
+  await campaign("iovalkey+same1", "5", 2, "--rate", RATE);
   const base_us = cpuUsOfRuns();
   writePlugin((EXTRA * base_us * (before + roundsPerUs())) / 2);
   const labels = Array.from({ length: COPIES }, (_, each) => `iovalkey+same${each + 1}`);
@@ -146,7 +154,7 @@ try {
   process.stdout.write(
     `copies of one target, ${runs} runs a side: ${JSON.stringify(found)}; differences found in ${flagged} of ${(COPIES * (COPIES - 1)) / 2}, at most ${FLAGGED_AT_MOST} allowed\n`,
   );
-  await campaign("iovalkey+same1,iovalkey+busy", plantedRuns, 4);
+  await campaign("iovalkey+same1,iovalkey+busy", plantedRuns, 4, "--rate", RATE);
   const busy = await compared("iovalkey+same1", "iovalkey+busy", "cpu");
   const finding = `${busy.status}, ratio ${busy.ratio?.toFixed(3)} (${busy.interval?.low.toFixed(3)} to ${busy.interval?.high.toFixed(3)})`;
   process.stdout.write(

@@ -24,6 +24,8 @@ _PERCENT = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)\s*%?")
 _EPILOG = """A side is TARGET (of --campaign), DIR#TARGET, or DIR: every target of that campaign. A word
 with a / is a folder. With --baseline NAME give NEW alone, or nothing: then it is all of --campaign.
 
+In a closed loop CPU per request follows from the throughput: --metric cpu concludes at one rate alone.
+
 exit codes: 0 no regression · 2 wrong usage, unlike things, or a file that is not what it should be ·
 3 the environment is not fit · 4 writing failed · 6 a regression · 7 inconclusive"""
 

@@ -13,13 +13,16 @@ Holm's correction agrees. With fewer than five runs per side, no difference coun
 campaigns and since a baseline. There, the floor is at least this host's noise (ratelimit-bench noise). If the noise is
 50 % or more, the runs are too unsteady to compare.
 
+In a closed loop CPU per request follows from the throughput, so --metric cpu concludes nothing there. Measure both sides
+at one rate (run --rate) to compare it.
+
 If targets run different limiter scripts, the comparison covers client and script together. Different stores, machines
 or runtimes are refused unless --allow names them.
 
 Examples:
   ratelimit-bench compare iovalkey ioredis@valkey
   ratelimit-bench compare iovalkey+same-script valkey-glide+same-script
-  ratelimit-bench compare --metric cpu iovalkey iovalkey+autopipelining --campaign results/20260102_030405
+  ratelimit-bench compare --metric p99 iovalkey iovalkey+autopipelining --campaign results/20260102_030405
   ratelimit-bench compare results/20260102_030405 results/latest --format md
   ratelimit-bench compare --save-baseline main
   ratelimit-bench compare --baseline main      after the next campaign

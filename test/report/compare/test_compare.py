@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,11 @@ from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
 from report.base.paths import PACKAGE
 from report.cli.compare import main
+from report.compare.comparability import machine_of
+from report.results.load import load_campaign
 
 JITTER = (0.996, 0.998, 0.999, 1.001, 1.002, 1.004)
+CLOSED = {"model": "closed", "connections": 50}
 IOVALKEY, GLIDE = "iovalkey+same-script", "valkey-glide+same-script"
 
 
@@ -60,12 +63,14 @@ def put(tmp_path: Path) -> Put:
         throughputs: dict[str, float],
         factors: tuple[float, ...] = JITTER,
         result_changes: Document | None = None,
+        loads: Sequence[Document] = (CLOSED,),
         **changes: Any,
     ) -> Path:
-        configurations = [configuration(label) for label in throughputs]
+        configurations = [configuration(label, load=load) for label in throughputs for load in loads]
         results = [
             result(configured, run, int(typical * factor), campaign=name, **(result_changes or {}))
-            for configured, typical in zip(configurations, throughputs.values(), strict=True)
+            for configured in configurations
+            for typical in [throughputs[configured["target"]["label"]]]
             for run, factor in enumerate(factors, start=1)
         ]
         folder = tmp_path / "results" / name
@@ -96,24 +101,83 @@ def test_two_targets_of_the_latest_campaign(call: Call, put: Put) -> None:
     assert call(IOVALKEY, GLIDE, "--fail-on", "never").code == 0
 
 
-@pytest.mark.parametrize(("metric", "status"), [("p50", "worse"), ("p99", "worse"), ("cpu", "worse")])
+def at_rate(per_second: int) -> Document:
+    return {"model": "open", "rate_per_second": per_second, "arrivals": "constant", "connections": 50}
+
+
+@pytest.mark.parametrize(("metric", "status"), [("p50", "worse"), ("p99", "worse")])
 def test_what_is_better_when_lower(call: Call, put: Put, metric: str, status: str) -> None:
-    # The builder's latency and CPU per request are inverse to the throughput.
+    # The builder's latency is inverse to the throughput.
     put("one", {IOVALKEY: 6000, GLIDE: 5000})
     (row,) = call(IOVALKEY, GLIDE, "--metric", metric, "--format", "json").document["comparisons"]
     assert row["status"] == status
     assert row["ratio"] == pytest.approx(1.2, rel=0.01)
 
 
-def test_a_tenth_more_cpu_per_request_is_a_regression(call: Call, put: Put) -> None:
-    burning = "iovalkey+autopipelining+same-script"
-    for path in put("one", {IOVALKEY: 6000, burning: 6000}).glob("*_run*.json"):
-        document = json.loads(path.read_text())
-        if document["configuration"]["target"]["label"] == burning:
-            document["resources"]["server-1"]["cpu_us_per_request"] *= 1.1
-            path.write_text(json.dumps(document))
-    assert call(IOVALKEY, burning, "--metric", "cpu").code == 6
-    assert call(IOVALKEY, burning).code == 0
+BURNING = "iovalkey+autopipelining+same-script"
+
+
+@pytest.fixture
+def put_burning(put: Put) -> Callable[..., None]:
+    """A campaign in which a target takes a tenth more CPU per request than another, at the same loads."""
+
+    def write(*loads: Document, runs: int = 6) -> None:
+        for path in put("one", {IOVALKEY: 6000, BURNING: 6000}, JITTER[:runs], loads=loads).glob(
+            "*_run*.json"
+        ):
+            document = json.loads(path.read_text())
+            if document["configuration"]["target"]["label"] == BURNING:
+                document["resources"]["server-1"]["cpu_us_per_request"] *= 1.1
+                path.write_text(json.dumps(document))
+
+    return write
+
+
+def test_a_tenth_more_cpu_per_request_at_one_rate_is_a_regression(
+    call: Call, put_burning: Callable[..., None]
+) -> None:
+    put_burning(at_rate(6000))
+    assert call(IOVALKEY, BURNING, "--metric", "cpu").code == 6
+    assert call(BURNING, IOVALKEY, "--metric", "cpu").code == 0
+    assert call(IOVALKEY, BURNING).code == 0
+
+
+@pytest.mark.parametrize("runs", [3, 6])
+def test_in_a_closed_loop_cpu_per_request_is_no_second_conclusion(
+    call: Call, put_burning: Callable[..., None], runs: int
+) -> None:
+    put_burning(CLOSED, runs=runs)
+    for sides in ((IOVALKEY, BURNING), (BURNING, IOVALKEY)):
+        said = call(*sides, "--metric", "cpu")
+        assert said.code == 7
+        reason = (
+            "in a closed loop CPU per request follows from the throughput, so it is no evidence beside it"
+        )
+        remedy = "compare --metric throughput, or measure CPU at one common rate (--rate)"
+        assert f"- {sides[1]}: inconclusive: {reason}: {remedy}\n" in said.out
+        assert "runs per side" not in said.out
+        assert "four of five" not in said.out
+    (row,) = call(IOVALKEY, BURNING, "--metric", "cpu", "--format", "json").document["comparisons"]
+    assert row["ratio"] == pytest.approx(1.1, rel=0.01)
+    assert (row["status"], row["p"], row["p_holm"], row["runs_needed"]) == ("inconclusive", None, None, None)
+    assert call(IOVALKEY, BURNING, "--metric", "cpu", "--fail-on", "never").code == 0
+
+
+def test_cpu_at_one_rate_decides_beside_a_closed_loop(call: Call, put_burning: Callable[..., None]) -> None:
+    put_burning(CLOSED, at_rate(6000), at_rate(3000))
+    rows = call(IOVALKEY, BURNING, "--metric", "cpu", "--format", "json")
+    assert [row["status"] for row in rows.document["comparisons"]] == ["inconclusive", "worse", "worse"]
+    assert (rows.code, rows.document["verdict"]) == (6, "regression")
+    # What concludes nothing does not make the rest inconclusive.
+    assert call(BURNING, IOVALKEY, "--metric", "cpu").code == 0
+
+
+def test_cpu_at_two_rates_is_not_compared(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000}, loads=[at_rate(6000)])
+    put("two", {IOVALKEY: 6000}, loads=[at_rate(5000)])
+    refused = call("results/one", "results/two", "--metric", "cpu")
+    assert refused.code == 2
+    assert "have no load in common" in refused.err
 
 
 def test_output_that_nobody_reads_ends_quietly_as_writing_failed(put: Put) -> None:
@@ -240,6 +304,63 @@ def test_other_machine_and_runtime_are_refused(call: Call, put: Put) -> None:
     assert refused.code == 2
     assert "runtime differ: one ran on valkey 9.1.2 (embedded), runtime local; three on" in refused.err
     assert call("results/one", "results/three", "--allow", "runtime,store").code == 0
+
+
+HARDWARE: Document = {
+    "machine_id": "0123456789abcdef",
+    "smt": True,
+    "siblings": ["0-1"],
+    "caches": [
+        {"level": 1, "type": "Data", "size_bytes": 48 * 1024, "cpus": "0-1"},
+        {"level": 2, "type": "Unified", "size_bytes": 1280 * 1024, "cpus": "0"},
+        {"level": 3, "type": "Unified", "size_bytes": 32 * 1024**2, "cpus": "0-7,16-23"},
+    ],
+    "numa_nodes": ["0-1"],
+    "hypervisor": "none",
+}
+
+
+def on_machine(**facts: Any) -> Document:
+    return {**manifest([configuration()])["machine"], **facts}
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        (
+            {"machine_id": "fedcba9876543210"},
+            "another machine (id 0123456789abcdef, then fedcba9876543210)",
+        ),
+        ({"smt": False}, "SMT on, then off"),
+        (
+            {"caches": HARDWARE["caches"][:2]},
+            "caches L1 data 48 KiB for 2 CPUs, L2 1.25 MiB, L3 32 MiB for 16 CPUs, then "
+            "L1 data 48 KiB for 2 CPUs, L2 1.25 MiB",
+        ),
+        ({"numa_nodes": ["0", "1"]}, "NUMA nodes 1, then 2 (CPUs 0; CPUs 1)"),
+        ({"hypervisor": "KVM\n"}, "hypervisor none, then KVM"),
+    ],
+)
+def test_another_machine_and_other_hardware_are_named(
+    call: Call, put: Put, facts: Document, text: str
+) -> None:
+    put("one", {IOVALKEY: 6000}, machine=on_machine(**HARDWARE))
+    put("two", {IOVALKEY: 6000}, machine=on_machine(**{**HARDWARE, **facts}))
+    refused = call("results/one", "results/two")
+    assert refused.code == 2
+    assert refused.err.startswith(f"compare: not comparable: machine differs: {text}")
+    assert refused.err.count("\n") == 1
+    assert f"- machine differs: {text}" in call("results/one", "results/two", "--allow", "machine").out
+
+
+def test_of_hardware_that_a_campaign_does_not_have_on_record_nothing_is_claimed(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000})
+    put("two", {IOVALKEY: 6000}, machine=on_machine(**HARDWARE))
+    put("three", {IOVALKEY: 6000}, machine=on_machine(machine_id="fedcba9876543210"))
+    for sides in (("one", "two"), ("two", "one"), ("one", "three")):
+        said = call(*(f"results/{side}" for side in sides))
+        assert said.code == 0
+        assert "machine differs" not in said.out
 
 
 def test_caps_of_containers_that_differ_are_named(call: Call, put: Put) -> None:
@@ -413,11 +534,23 @@ def test_within_a_campaign_no_figure_is_absurd(call: Call, put: Put) -> None:
     assert not re.search(r"\de[+-]?\d", said.out)
 
 
-def test_noise_of_another_machine_does_not_count(call: Call, put: Put, tmp_path: Path) -> None:
-    put("one", {IOVALKEY: 6000})
-    put("two", {IOVALKEY: 5000})
-    noise_file(tmp_path / "results", {"platform": "other"}, 0.5)
+@pytest.mark.parametrize(
+    ("machine_id", "code"), [("fedcba9876543210", 6), (HARDWARE["machine_id"], 0), (None, 0)]
+)
+def test_noise_of_another_machine_does_not_count(
+    call: Call, put: Put, tmp_path: Path, machine_id: str | None, code: int
+) -> None:
+    for name, throughput in (("one", 6000), ("two", 5000)):
+        put(name, {IOVALKEY: throughput}, machine=on_machine(**HARDWARE))
     assert call("results/one", "results/two").code == 6
+    root = tmp_path / "results"
+    noise_file(root, {"platform": "other"}, 0.3)
+    assert call("results/one", "results/two").code == 6
+    document = json.loads((root / "noise" / "a.json").read_text())
+    campaign = load_campaign(root / "two")
+    document["machine"] = {**(machine_of(campaign) or {}), "machine_id": machine_id}
+    (root / "noise" / "c.json").write_text(json.dumps(document))
+    assert call("results/one", "results/two").code == code
 
 
 def test_a_baseline_is_saved_whole_and_compared_with(call: Call, put: Put, tmp_path: Path) -> None:
