@@ -39,7 +39,8 @@ class Latencies:
 
     allowed: Document
     limited: Document
-    failed: Document
+    none: Document
+    """Of failed and of censored requests."""
     latency: Document
 
 
@@ -87,7 +88,8 @@ def _result(
         "sent": allowed + limited,
         "allowed": allowed,
         "limited": limited,
-        "cut": 0,
+        "followed": 0,
+        "after_window": dict.fromkeys(document["counts"]["after_window"], 0),
     }
     counts["by_code"] = {"200": allowed, "429": limited}
     document.update(
@@ -103,7 +105,13 @@ def _result(
     )
     generator = document["generators"][0]
     generator["counts"] = generator["workers"][0]["counts"] = counts
-    generator["histograms"] = {"allowed": found.allowed, "limited": found.limited, "failed": found.failed}
+    generator["histograms"] = {
+        "allowed": found.allowed,
+        "limited": found.limited,
+        "failed": found.none,
+        "censored": found.none,
+    }
+    document["slices"] = _slices(allowed, limited, int(found.latency["average"] * 1000))
     (sample,) = document["samples"]
     document["samples"] = [
         {
@@ -118,6 +126,17 @@ def _result(
         (usage,) = role["samples"]
         role["samples"] = [{**usage, "t_s": second} for second in range(1, SECONDS + 1)]
     return document
+
+
+def _slices(allowed: int, limited: int, mean_us: int) -> Document:
+    """Answers spread evenly over slices of 100 ms."""
+    count = SECONDS * 10
+    spread = {
+        name: [total * (index + 1) // count - total * index // count for index in range(count)]
+        for name, total in (("allowed", allowed), ("limited", limited))
+    }
+    sums = [(one + other) * mean_us for one, other in zip(*spread.values(), strict=True)]
+    return {"width_ms": 100, **spread, "failed": [0] * count, "latency_sum_us": sums}
 
 
 def _hash(configuration: Document) -> str:
