@@ -54,13 +54,18 @@ describe("the window of a closed loop", () => {
   test("opens when all windows open, not when the command comes", async () => {
     const workers = [new StubConnections(), new StubConnections()];
     const commanded_ms = cheapMonotonicMs();
-    const opens_ms = commanded_ms + 60;
+    const opens_ms = commanded_ms + 150;
     const windows = await Promise.all(
       workers.map(async (connections, index) => {
         await sleep(30 * index);
-        return loopOver(connections).measure({ duration_s: 0.05 }, listenerOf(), opens_ms);
+        return loopOver(connections).measure({ duration_s: 0.2 }, listenerOf(), opens_ms);
       }),
     );
+    // Slices count from the opening.
+    expect(windows.map(({ slices }) => slices.allowed)).toEqual([
+      [1, 0],
+      [1, 0],
+    ]);
     const opened = windows.map(({ opened_ms }) => opened_ms);
     expect(Math.min(...opened)).toBeGreaterThanOrEqual(opens_ms);
     workers.forEach((worker, index) => {
