@@ -51,7 +51,7 @@ function callsOf(consumers: Evidence["consumers"]): { least: number; most: numbe
   // With more decisions than calls, one call decides on all descriptors of a request.
   return decided + failed > calls
     ? { least: calls - failed - inFlight, most: calls }
-    : { least: decided, most: decided + failed };
+    : { least: decided, most: inFlight > 0 ? calls : decided + failed };
 }
 
 function storeReconciles({ consumers, store, configuration }: Evidence): Finding | undefined {

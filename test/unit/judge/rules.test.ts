@@ -132,6 +132,11 @@ const faults: Record<string, Record<string, Spoil>> = {
     "a store that ran one script too many": (run) => {
       Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 1));
     },
+    "a call that nobody decided, although nothing is under way": (run) => {
+      const { consumes } = serverOf(run).at_end;
+      if (consumes) consumes.calls++;
+      Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 1));
+    },
     "a script call that failed and was counted as run": (run) => {
       Object.assign(storeOf(run).at_end, evalsha(CONSUMES, 1));
     },

@@ -32,6 +32,13 @@ const harmless: Record<string, (run: ValidRun) => void> = {
     addFailures(run, "connection_errors", 2, "after it");
     serverOf(run).at_end.requests -= 5;
   },
+  "consumes that are still under way, because nobody waits for them any more, run or not": (run) => {
+    const { at_end } = serverOf(run);
+    addFailures(run, "timed_out", 3);
+    at_end.in_flight = 3;
+    if (at_end.consumes) at_end.consumes.calls += 3;
+    Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 2));
+  },
   "calls under several commands": (run) => {
     const script_calls = { eval: { calls: 5, failed: 0 }, evalsha: { calls: CONSUMES - 4, failed: 1 } };
     Object.assign(storeOf(run).at_end, { decisions: CONSUMES, script_calls });
