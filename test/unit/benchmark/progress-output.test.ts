@@ -19,7 +19,7 @@ function second(busy: readonly number[], statuses: readonly number[], seen?: typ
   const sheet = new SampleMerger(busy.length);
   const whole = busy.map((event_loop_utilisation, worker) => {
     const recorder = new ResponseRecorder(String);
-    for (const status of statuses) recorder.answer(outcomeOf(status), status, 2);
+    for (const status of statuses) recorder.answer(outcomeOf(status), status, 2, 500);
     return sheet.add(worker, { ...recorder.sample(1000), event_loop_utilisation }, 0);
   });
   const sample = whole.at(-1);
