@@ -13,15 +13,29 @@ export const report: readonly Mutant[] = [
   {
     what: "an invalid run can be the median run",
     file: "report/statistics/runs.py",
-    find: "if run.eligible and run.requests_per_second is not None",
+    find: "if (run.eligible or run.spoiled) and run.requests_per_second is not None",
     replace: "if run.requests_per_second is not None",
     test: "test/report/statistics/test_runs.py",
   },
   {
+    what: "the median run is selected by the throughput of runs in which the target failed its load",
+    file: "report/statistics/runs.py",
+    find: "(0.0 if run.spoiled else run.requests_per_second, run.run, run)",
+    replace: "(run.requests_per_second, run.run, run)",
+    test: "test/report/test_failing_target.py",
+  },
+  {
+    what: "a run in which the target failed its load is compared by its figure instead of as the worst",
+    file: "report/analysis/summary.py",
+    find: "figure.worst if run.spoiled else figure.compared(run.measured))",
+    replace: "figure.compared(run.measured))",
+    test: "test/report/test_failing_target.py",
+  },
+  {
     what: "a percentile is one rank too low",
     file: "report/statistics/histograms.py",
-    find: "rank = max(1, math.ceil(exact - math.ulp(exact)))",
-    replace: "rank = max(1, math.floor(exact))",
+    find: "np.ceil(exact - np.spacing(exact))",
+    replace: "np.floor(exact)",
     test: "test/report/statistics/test_histograms.py",
   },
   {

@@ -50,21 +50,23 @@ def test_the_report_ranks_it_below_its_copy_and_says_how_often_it_failed(build: 
     outcome = build(planned(), runs())
     assert outcome.code == 0
     assert SAID in outcome.page
-    steady, flaky = list(csv.DictReader(io.StringIO(outcome.csv)))
-    assert (steady["Client"], flaky["Client"]) == (STEADY, FLAKY), "the best comes first"
-    assert SAID in " ".join(flaky.values())
-    assert SAID not in " ".join(steady.values())
+    rows = {row["Client"]: row for row in csv.DictReader(io.StringIO(outcome.csv))}
+    steady, flaky = rows[STEADY], rows[FLAKY]
+    assert [(row["served_runs"], row["spoiled_runs"]) for row in (steady, flaky)] == [("10", "0"), ("7", "3")]
     assert float(flaky["ReqPerSec"]) < float(steady["ReqPerSec"]) < 7000, "no figure is of a run that failed"
+    markdown = (outcome.folder / "report" / "summary.md").read_text(encoding="utf-8")
+    assert SAID in markdown
+    assert markdown.index(f"| `{STEADY}`") < markdown.index(f"| `{FLAKY}`"), "the best comes first"
     summary = json.loads((outcome.folder / "report" / "summary.json").read_text(encoding="utf-8"))
-    rows = {row["label"]: row for row in summary["configurations"]}
-    assert [rows[FLAKY][count] for count in ("runs", "valid_runs", "served_runs", "spoiled_runs")] == [
+    summaries = {row["label"]: row for row in summary["configurations"]}
+    assert [summaries[FLAKY][count] for count in ("runs", "valid_runs", "served_runs", "spoiled_runs")] == [
         10,
         10,
         7,
         3,
     ]
-    assert rows[STEADY]["spoiled_runs"] == 0
-    assert rows[FLAKY]["median_run"] not in FAILED
+    assert summaries[STEADY]["spoiled_runs"] == 0
+    assert summaries[FLAKY]["median_run"] not in FAILED
 
 
 @pytest.mark.parametrize("metric", ["throughput", "p50", "p99"])
@@ -79,7 +81,9 @@ def test_compare_counts_the_runs_that_failed_as_the_worst(
     def compared(base: str, new: str) -> tuple[int, Document]:
         capsys.readouterr()
         code = compare([base, new, "--metric", metric, "--format", "json"])
-        (row,) = json.loads(capsys.readouterr().out)["comparisons"]
+        document = json.loads(capsys.readouterr().out)
+        assert SAID in json.dumps(document)
+        (row,) = document["comparisons"]
         return code, row
 
     code, row = compared(STEADY, FLAKY)
@@ -90,7 +94,6 @@ def test_compare_counts_the_runs_that_failed_as_the_worst(
     worst = interval["low"] if metric == "throughput" else interval["high"]
     assert worst in (0, None) or abs(worst - 1) > 0.02
     assert (row["base"]["runs"], row["new"]["runs"]) == (10, 10)
-    assert SAID in json.dumps(row)
     back_code, back = compared(FLAKY, STEADY)
     assert back["status"] in ("inconclusive", "better")
     assert back_code in (0, 7)
