@@ -3,6 +3,7 @@ import { isSpoiled, outcomeOf } from "../../../src/judge/outcome.js";
 import { judge } from "../../../src/judge/rules.js";
 import {
   addFailures,
+  evalsha,
   generatorOf,
   histogramOf,
   type ValidRun,
@@ -68,6 +69,34 @@ describe("more than 0.1 % of the requests failed:", () => {
       status: "valid",
       outcome: "failed",
       outcome_text: "0.11 % of 10016 requests failed, more than 0.1 % (11 time-outs)",
+    });
+  });
+
+  test("all of them, because the target hung from the start", () => {
+    const { prediction: _none, ...run } = validEvidence();
+    const none = { allowed: 0, limited: 0, failed_answers: 0, connection_errors: 0, timed_out: 0 };
+    const after_window = { ...none, timed_out: 10 };
+    run.counts = { ...none, sent: 10, followed: 10, after_window, cut: 0, by_code: {} };
+    const empty = histogramOf(0);
+    Object.assign(run.generators[0] ?? {}, {
+      counts: run.counts,
+      histograms: { allowed: empty, limited: empty, failed: empty, censored: histogramOf(10, 10e6) },
+    });
+    run.requests = { average: 0, total: 0 };
+    for (const kind of ["allowed", "limited", "latency_sum_us"] as const) run.slices[kind].fill(0);
+    delete run.latency;
+    for (const { at_window_open, at_end } of run.consumers) {
+      at_end.requests = at_window_open.requests + 10;
+      at_end.in_flight = 10;
+      if (at_window_open.consumes) at_end.consumes = { ...at_window_open.consumes, calls: 2_010 };
+    }
+    for (const { at_end } of run.store.nodes) Object.assign(at_end, evalsha(2_004));
+    const verdict = judge(run);
+    expect(verdict).toMatchObject({ status: "valid", reasons: [] });
+    expect(verdict.not_applicable).toContainEqual({ rule: "M10", text: "nothing was answered" });
+    expect(outcomeOf(run, verdict)).toMatchObject({
+      outcome: "failed",
+      outcome_text: expect.stringMatching(/^100\.00 % of 10 requests/),
     });
   });
 
