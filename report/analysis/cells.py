@@ -76,11 +76,7 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
     clients = [row for row in by_throughput(summaries) if row.figures]
     if not clients or clients[0].identity.open_loop:
         return ()
-    return tuple(
-        pair
-        for control in controls
-        for pair in compare_rows([control, clients[0]], throughput)
-    )
+    return tuple(pair for control in controls for pair in compare_rows([control, clients[0]], throughput))
 
 
 def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:

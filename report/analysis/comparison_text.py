@@ -18,8 +18,8 @@ def name(summary: Summary) -> str:
 
 
 def interval_of(comparison: Comparison) -> str:
-    """`0.91×, 0.89–0.93×`: the ratio with its interval; `no ratio, at most 0.93×` where the typical run of one
-    side failed its load; empty without a comparison."""
+    """`0.91×, 0.89–0.93×`: the ratio with its interval; `no ratio, at most 0.93×` where the typical run of
+    one side failed its load; empty without a comparison."""
     interval = comparison.interval
     if comparison.ratio is None and (interval is None or not comparison.worst_ranks):
         return ""

@@ -266,9 +266,7 @@ def _best_rows(rows: Sequence[Summary], pairs: Sequence[Pair], unsteady: str) ->
     return {name: best.id for name, best in found.items() if best}
 
 
-def compare_rows(
-    rows: Sequence[Summary], figure: Figure, unsteady: str = ""
-) -> tuple[Pair, ...]:
+def compare_rows(rows: Sequence[Summary], figure: Figure, unsteady: str = "") -> tuple[Pair, ...]:
     """Every row with every other by one figure of their runs: one family; rows without it are left out.
 
     Where a campaign looked at its runs several times and ended by what it saw, the looks share the 5 %.

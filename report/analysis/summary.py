@@ -59,8 +59,8 @@ class Summary:
         return self.sample(throughput)
 
     def sample(self, figure: Figure, in_time: bool = False) -> tuple[float, ...]:
-        """What comparisons are of: the figure of each run that counts and has it, by run number, and the worst
-        rank for each run in which the target failed its load (rule M24).
+        """What comparisons are of: the figure of each run that counts and has it, by run number, and the
+        worst rank for each run in which the target failed its load (rule M24).
 
         Args:
             in_time: in order of time instead.

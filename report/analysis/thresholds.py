@@ -78,8 +78,8 @@ def _value(metric: str, summary: Summary) -> float | None:
 
 
 def _unmet(metric: str, summary: Summary) -> str:
-    """Why a threshold without a value is missed all the same: the target failed its load in the median run, or
-    failed requests could move the percentile. Empty where there is no such reason."""
+    """Why a threshold without a value is missed all the same: the target failed its load in the median run,
+    or failed requests could move the percentile. Empty where there is no such reason."""
     figures = summary.figures
     if figures is None:
         return summary.spoiled_text if summary.median else ""

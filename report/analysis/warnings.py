@@ -14,8 +14,8 @@ def _ramp_text(ramp: Ramp) -> str:
     pace = "slower" if ramp.change < 0 else "faster"
     more = " or longer" if ramp.to_the_middle else ""
     return (
-        f"The first {ramp.seconds:.2g} s{more} of the window are {percent(100 * abs(ramp.change))} {pace} than "
-        f"the rest: the warm-up is too short (--warmup auto, or {math.ceil(ramp.seconds)} s more)."
+        f"The first {ramp.seconds:.2g} s{more} of the window are {percent(100 * abs(ramp.change))} {pace} "
+        f"than the rest: the warm-up is too short (--warmup auto, or {math.ceil(ramp.seconds)} s more)."
     )
 
 

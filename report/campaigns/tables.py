@@ -83,7 +83,9 @@ def _figure(metric: _Metric, record: dict[str, Any] | None) -> CampaignCell:
         return CampaignCell(ABSENT, hint="not measured in this campaign")
     value = record[metric.column]
     if pd.isna(value):
-        text = "not identified" if not record["hole"] else "failed" if record["spoiled_runs"] else "no valid run"
+        text = (
+            "not identified" if not record["hole"] else "failed" if record["spoiled_runs"] else "no valid run"
+        )
         return CampaignCell(text, kind="no-figures", hint=str(record["hole"]))
     runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
     low, high = record["requests_per_second_min"], record["requests_per_second_max"]

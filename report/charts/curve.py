@@ -53,6 +53,7 @@ CHART = Chart(
     "curve",
     "Latency over the offered rate",
     "p99 of the median runs from the intended send, in an open loop at several rates. Where a line bends "
-    "upwards, the {consumer} comes near its capacity. Rates that were not kept, and those without a p99, are left out.",
+    "upwards, the {consumer} comes near its capacity. Rates that were not kept, and those "
+    "without a p99, are left out.",
     build,
 )

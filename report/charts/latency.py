@@ -23,7 +23,8 @@ def _p99(figures: Measured) -> float | None:
 def _text(row: ChartRow, text: LayerText) -> str:
     few = ", too few samples" if "p99" in row.figures.unsupported else ""
     p50, p99 = (
-        f"{figure_text(row.figures, percentile(name), text.latency)} {text.latency_unit}" for name in ("p50", "p99")
+        f"{figure_text(row.figures, percentile(name), text.latency)} {text.latency_unit}"
+        for name in ("p50", "p99")
     )
     return f"p50 {p50}, p99 {p99}{few}"
 

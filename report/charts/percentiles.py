@@ -69,7 +69,7 @@ CHART = Chart(
     "How slow the slowest {requests} were; lower is better. Further to the right are rarer {requests}: at "
     "p99 one in 100 is slower, at p99.9 one in 1,000. From the merged histograms of the median runs. Marks "
     "stand at p50, p90, p99 and p99.9; a hollow mark has too few samples (p99 needs 10,000, p99.9 needs "
-    "100,000). A line ends where failed or unanswered requests could move it. Closed and open loops are never in one view: the first is latency at capacity, the second at "
-    "a rate.",
+    "100,000). A line ends where failed or unanswered requests could move it. Closed and open loops are "
+    "never in one view: the first is latency at capacity, the second at a rate.",
     build,
 )

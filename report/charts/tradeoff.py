@@ -89,7 +89,10 @@ def _runs(line: Sequence[ChartRow], text: LayerText) -> go.Scatter:
         (row, run.run, run.measured)
         for row in line
         for run in row.summary.runs
-        if run.measured and run.eligible and run is not row.summary.median and "p99" in run.measured.percentiles_ms
+        if run.measured
+        and run.eligible
+        and run is not row.summary.median
+        and "p99" in run.measured.percentiles_ms
     ]
     return go.Scatter(
         name=first.text,

@@ -48,7 +48,8 @@ def _configuration(side: Selection) -> Summary:
     enough = [row for row in side.summaries if row.counted_runs >= MIN_RUNS_FOR_NOISE]
     if len(enough) == 1 and enough[0].spoiled_runs:
         raise ReportError(
-            f"{one_line(enough[0].identity.label)} {enough[0].spoiled_text}: noise is of runs that served it", USAGE
+            f"{one_line(enough[0].identity.label)} {enough[0].spoiled_text}: noise is of runs that served it",
+            USAGE,
         )
     if len(enough) == 1:
         return enough[0]

@@ -78,8 +78,8 @@ def notes_on(summary: Summary, metric: Metric) -> list[str]:
     bounded = sum(metric.read.percentile in run.bounds_ms for run in counted)
     if bounded:
         notes.append(
-            f"{metric.id} is known only within bounds in {bounded} of {plural(len(counted), 'run')}: the upper "
-            "one counts (M23)"
+            f"{metric.id} is known only within bounds in {bounded} of {plural(len(counted), 'run')}: the "
+            "upper one counts (M23)"
         )
     absent = sum(metric.read.compared(run) is None for run in counted)
     if absent:

@@ -11,8 +11,9 @@ from report.statistics.decision import Comparison
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
-    """One comparison; ratios are new ÷ base. Without an upper bound `high` is null. `ratio_of_medians` is there for readers of the first format: a
-    second value for one ratio would contradict `ratio`, so it is null."""
+    """One comparison; ratios are new ÷ base. Without an upper bound `high` is null. `ratio_of_medians` is
+    there for readers of the first format: a second value for one ratio would contradict `ratio`, so it is
+    null."""
     interval = comparison.interval
     return {
         "status": comparison.status,

@@ -69,10 +69,7 @@ _COLUMNS: tuple[Column, ...] = (
     ("duration_s", _figure(lambda measured: measured.duration_s, 6)),
     ("requests_per_second", _figure(lambda measured: measured.requests_per_second, 3)),
     ("requests_total", _figure(lambda measured: measured.requests_total)),
-    *(
-        (f"latency_{name}_ms", _percentile(name))
-        for name in _PERCENTILES
-    ),
+    *((f"latency_{name}_ms", _percentile(name)) for name in _PERCENTILES),
     *((f"latency_{name}_ms", _latency(name)) for name in ("average", "min", "max", "stddev")),
     ("latency_unsupported", lambda run: " ".join(run.measured.unsupported) if run.measured else None),
     ("rate_limit_hits", _figure(lambda measured: measured.rate_limit_hits)),

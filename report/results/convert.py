@@ -122,7 +122,8 @@ def _identity(result: Document) -> Identity:
 def _merged_histograms(result: Document) -> tuple[HdrHistogram | None, HdrHistogram | None]:
     """Of all generators: latencies of the answers; and of the requests that failed or got no answer, their
     latencies and ages."""
-    answered, unanswered = [], []
+    answered: list[HdrHistogram] = []
+    unanswered: list[HdrHistogram] = []
     for index, generator in enumerate(result["generators"]):
         for outcome in (*_ANSWERED, *_UNANSWERED):
             try:
@@ -310,9 +311,7 @@ def _measured(result: Document, series: bool) -> Measured:
         requests_sent=result["counts"]["sent"],
         requests_total=result["requests"]["total"],
         requests_followed=result["counts"]["followed"],
-        percentiles_ms={
-            name: bounds.figure for name, bounds in found.items() if bounds.figure is not None
-        },
+        percentiles_ms={name: bounds.figure for name, bounds in found.items() if bounds.figure is not None},
         bounds_ms={
             **{name: bounds for name, bounds in found.items() if bounds.figure is None},
             **{name: each for name, each in _stated_bounds(latency).items() if name not in PERCENTILES},

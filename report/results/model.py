@@ -283,7 +283,7 @@ class Measured:
     latency_ms: Mapping[str, float]
     """average, min, max, stddev; min alone where requests failed; empty when nothing was answered."""
     curve_ms: tuple[float, ...]
-    """At the first percentiles of `histograms.CURVE`, as far as they are identified; empty without answers."""
+    """At the percentiles of `histograms.CURVE`, as far as they are identified; empty without answers."""
     unsupported: tuple[str, ...]
     rate_limit_hits: int
     cpu_percent: float | None

@@ -103,7 +103,9 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
     few = any(ranking.compared and ranking.few_runs for ranking in rankings)
     at_capacity = [ranking for ranking in rankings if not ranking.open_loop]
     words = [layer_of(ranking) for ranking in at_capacity]
-    cpu, one = (" or ".join(dict.fromkeys(texts)) for texts in ([w.cpu for w in words], [w.request for w in words]))
+    cpu, one = (
+        " or ".join(dict.fromkeys(texts)) for texts in ([w.cpu for w in words], [w.request for w in words])
+    )
     texts = [
         "" if manifest else "The manifest is missing, so machine, plan and requested versions are unknown.",
         "This campaign was aborted: runs that were not made are listed as missing."
@@ -128,7 +130,7 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
         "throughput: --rate measures them at your rate."
         if at_capacity
         else "",
-        "A figure with § is not known better than its bounds: requests that failed or got no answer could move it."
+        "Of a figure with § only the bounds are known: requests that failed or got no answer could move it."
         if any(row.figures and row.figures.bounds_ms for row in analysis.summaries)
         else "",
     ]

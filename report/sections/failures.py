@@ -196,7 +196,6 @@ def failures(summaries: Sequence[Summary]) -> Failures:
                 _cells(summary, kinds),
             )
             for summary in summaries
-            if summary.spoiled_runs
-            or any(run.measured and _troubled(run.measured) for run in summary.runs)
+            if summary.spoiled_runs or any(run.measured and _troubled(run.measured) for run in summary.runs)
         ),
     )

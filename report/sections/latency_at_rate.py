@@ -76,9 +76,7 @@ def _from_due(figures: Measured | None, name: str, text: LayerText) -> TableCell
     if figures is None:
         return _number(ABSENT, None)
     figure = percentile(name)
-    return _number(
-        figure_text(figures, figure, text.latency), figure(figures), figure_marks(figures, figure)
-    )
+    return _number(figure_text(figures, figure, text.latency), figure(figures), figure_marks(figures, figure))
 
 
 def _kept(schedule: SendSchedule | None) -> tuple[TableCell, ...]:

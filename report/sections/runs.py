@@ -13,7 +13,6 @@ from report.results.model import Measured, Run
 from report.sections.spread_text import figure_marks
 from report.sections.tables import TableCell, exact, sort_key
 
-
 #: What is said of a run in which the target did not serve its load, by its outcome.
 SPOILED = {"failed": "failed its load", "overloaded": "overloaded"}
 

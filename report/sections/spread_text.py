@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from report.analysis.summary import Summary
 from report.analysis.figures import Figure, figure_text
+from report.analysis.summary import Summary
 from report.base.format import ABSENT
 from report.results.model import Measured
 
@@ -31,9 +31,7 @@ class SpreadFigure:
         return f"{marked} ({self.range})" if self.range else marked
 
 
-def spread_figure(
-    summary: Summary, figure: Figure, show: Callable[[float | None], str]
-) -> SpreadFigure:
+def spread_figure(summary: Summary, figure: Figure, show: Callable[[float | None], str]) -> SpreadFigure:
     """The figure with its range, or its bounds where it is not identified; marked where a reader must know
     more of it."""
     figures, ends = summary.figures, summary.range_of(figure)

@@ -118,9 +118,7 @@ def _columns(text: LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ..
 
 def _runs_cell(summary: Summary) -> TableCell:
     total = len(summary.runs) + len(summary.missing)
-    return TableCell(
-        f"{summary.valid_runs} of {total}", kind="number", sort=sort_key(summary.valid_runs)
-    )
+    return TableCell(f"{summary.valid_runs} of {total}", kind="number", sort=sort_key(summary.valid_runs))
 
 
 def _outcome_cell(summary: Summary) -> TableCell:

@@ -140,11 +140,11 @@ def few_runs_text(ranking: Ranking) -> str:
     if not few:
         return ""
     least, most = min(row.counted_runs for row in few), max(row.counted_runs for row in few)
-    many = plural(most, "run") if least == most else f"{least} to {most} runs"
+    many = plural(most, "valid run") if least == most else f"{least} to {most} valid runs"
     have = "has" if len(few) == 1 else "have"
     return (
-        f"{joined([name(row) for row in few])} {have} {many}{' each' if len(few) > 1 else ''} that "
-        f"{'counts' if most == 1 and len(few) == 1 else 'count'}, and a difference takes at least {MIN_RUNS_FOR_A_CLAIM} of each to show"
+        f"{joined([name(row) for row in few])} {have} {many}{' each' if len(few) > 1 else ''}, "
+        f"and a difference takes at least {MIN_RUNS_FOR_A_CLAIM} of each to show"
     )
 
 
@@ -179,7 +179,7 @@ def cpu_differences(ranking: Ranking) -> list[str]:
 def failed_loads(ranking: Ranking) -> list[str]:
     """`iovalkey failed its load in 3 of 10 runs, which rank below all others`, row by row."""
     return [
-        f"{name(row)} {row.spoiled_text}, {'which rank' if row.spoiled_runs > 1 else 'which ranks'} below all others"
+        f"{name(row)} {row.spoiled_text}, {'which rank' if row.spoiled_runs > 1 else 'which ranks'} lowest"
         for row in ranking.summaries
         if row.spoiled_runs
     ]

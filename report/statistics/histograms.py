@@ -77,11 +77,11 @@ def percentile_bounds(answered: HdrHistogram, unanswered: HdrHistogram | None = 
     """What is known of each percentile of histograms in µs, by the names of `PERCENTILES`; empty without
     answers.
 
-    By nearest rank over all requests: the highest value that HDR holds equivalent to the one at rank ⌈p·n⌉, as
-    HdrHistogram's Java and JavaScript libraries have it (G. Tene, `getValueAtPercentile`). The Python library
-    rounds the rank to the nearest whole number instead, which can be one rank too low. A request without an
-    answer took at least its age, and perhaps for ever: the lower bound counts it at its age, the upper one
-    beyond all answers (rule M23).
+    By nearest rank over all requests: the highest value that HDR holds equivalent to the one at rank ⌈p·n⌉,
+    as HdrHistogram's Java and JavaScript libraries have it (G. Tene, `getValueAtPercentile`). The
+    Python library rounds the rank to the nearest whole number instead, which can be one rank too low. A
+    request without an answer took at least its age, and perhaps for ever: the lower bound counts it at its
+    age, the upper one beyond all answers (rule M23).
 
     Args:
         answered: latencies of allowed and limited answers.
@@ -103,7 +103,9 @@ def _bounds(
     if unanswered is None or not censored:
         return [Bounds(value, value) for value in high if value is not None]
     low = _values_at(merge_histograms([_copy(answered), _copy(unanswered)]), ranks)
-    return [Bounds(at_least, at_most) for at_least, at_most in zip(low, high, strict=True) if at_least is not None]
+    return [
+        Bounds(at_least, at_most) for at_least, at_most in zip(low, high, strict=True) if at_least is not None
+    ]
 
 
 def _values_at(histogram: HdrHistogram | None, ranks: Sequence[int]) -> list[float | None]:

@@ -158,10 +158,10 @@ class Ramp:
 def warm_up_ramp(series: Sequence[Sequence[float]]) -> Ramp | None:
     """Whether the start of the window still belongs to the warm-up (rule M26).
 
-    The runs' series are laid over each other, each in units of the median of its second half, in 30 to 59 blocks
-    of whole slices. The cut is the one that minimises the squared standard error of what stays (MSER: K. P.
-    White, 1997, Simulation 69:323-334), in the first half alone; what it cuts off must differ from what stays
-    beyond `MIN_EFFECT`, and in rank.
+    The runs' series are laid over each other, each in units of the median of its second half, in 30 to 59
+    blocks of whole slices. The cut is the one that minimises the squared standard error of what stays
+    (MSER: K. P. White, 1997, Simulation 69:323-334), in the first half alone; what it cuts off must differ
+    from what stays beyond `MIN_EFFECT`, and in rank.
 
     Args:
         series: answers of each run's window in slices of `SLICE_S`, whole slices only.

@@ -31,8 +31,8 @@ def select_median_run(runs: Iterable[Chosen]) -> Chosen | None:
     """The run that stands for its configuration.
 
     The run with the median throughput among the eligible and the spoiled ones, which rank below all others
-    (rule M24). With an even count it is the lower of the two in the middle: a run that took place, and the more
-    modest claim. Equal throughputs are ordered by run number.
+    (rule M24). With an even count it is the lower of the two in the middle: a run that took place, and the
+    more modest claim. Equal throughputs are ordered by run number.
 
     Args:
         runs: runs of one configuration in any order.

@@ -72,7 +72,10 @@ def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = N
         if not same:
             bounds[name] = {"low": low, "high": high}
     if censored:
-        bounds |= {"average": {"low": mean(both), "high": None}, "max": {"low": both[-1] / 1000, "high": None}}
+        bounds |= {
+            "average": {"low": mean(both), "high": None},
+            "max": {"low": both[-1] / 1000, "high": None},
+        }
     return {
         "average": None if censored else mean(both),
         **found,

@@ -61,9 +61,9 @@ def test_cpu_at_the_limiter_layer_is_that_of_the_client() -> None:
     slow, fast = runs_of("iovalkey", 20_000, **LIMITER), runs_of("ioredis@valkey", 20_000, **LIMITER)
     for number, document in enumerate(slow):
         document["resources"]["generator-1"]["cpu_us_per_request"] = 80 + number / 10
-    (line,) = [recommend(analysis_of_results(*slow, *fast)).lead]
-    assert line.startswith("Limiter layer: on this machine the throughput of ")
-    assert "times (" in line and "the client CPU of" in line and "per decision" in line
+    (cell,) = analysis_of_results(*slow, *fast).cells
+    (pair,) = cell.rankings[0].cpu_pairs
+    assert pair.better is not None and pair.better.identity.label == "ioredis@valkey"
 
 
 def test_tables_of_the_limiter_layer_have_no_column_of_a_server() -> None:

@@ -79,7 +79,7 @@ def test_no_two_ratios_for_one_pair(build: Build, capsys: pytest.CaptureFixture[
     first = {new: ratio for (base, new), ratio in by_rate.items() if base == "iovalkey"}
     first_cpu = {new: ratio for (base, new), ratio in by_cpu.items() if base == "iovalkey"}
     decision, decision_cpu = (printed_rows(outcome.page, "decision", column) for column in (3, 4))
-    figures = printed_rows(outcome.page, "table1", 5)
+    figures = printed_rows(outcome.page, "table1", 6)
     text = (folder / "summary.md").read_text()
     for label, ratio in first.items():
         assert decision[label] == f"{ratio}×"

@@ -24,7 +24,7 @@ FORMULAS = ("=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1", "\r=1")
 FIXED = re.compile(
     r"\$\.(schema|campaign|status|started_at|finished_at|configuration_hash|plan\.schema|file)$"
     r"|\.(data|unit|encoding|hash|configuration_hash|model|severity|basis|kind|name_or_sha1|source|order|verdict)$"
-    r"|verdict\.status$|limited_by\.resource$|\.(client|store|topology|limiter|layer|id|traffic|rule|workload)$|\.options"
+    r"|verdict\.status$|\.outcome$|limited_by\.resource$|\.(client|store|topology|limiter|layer|id|traffic|rule|workload)$|\.options"
 )
 
 

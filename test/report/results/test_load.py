@@ -6,6 +6,7 @@ import pytest
 
 from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
+from evidence import slices
 from report.analysis.summary import summarize
 from report.results import load
 from report.results.load import load_campaign
@@ -26,6 +27,10 @@ def ramped(run: int, rate: int, slower: int = 2) -> Document:
         }
         for second in range(1, 21)
     ]
+    document["duration"] = 20
+    document["slices"] = slices(
+        [(rate // slower if place < 40 else rate) // 10 + place % 3 for place in range(200)]
+    )
     return document
 
 
@@ -42,11 +47,11 @@ def test_seconds_stay_of_the_median_run_alone(campaign: Campaign) -> None:
 
 
 def test_warm_up_is_judged_from_all_runs(campaign: Campaign) -> None:
-    answers_each_second = [list(run.measured.answers_each_second) for run in campaign.runs if run.measured]
-    assert [len(each) for each in answers_each_second] == [20, 20, 20]
-    assert answers_each_second[0][0] == 501
+    answers = [list(run.measured.answers_each_slice) for run in campaign.runs if run.measured]
+    assert [len(each) for each in answers] == [200, 200, 200]
+    assert answers[0][:2] == [50, 51]
     (summary,) = summarize(campaign)
-    assert any("The first 4 s" in text for text in summary.warnings)
+    assert any("The first 4.2 s" in text for text in summary.warnings)
 
 
 def test_equal_facts_are_kept_once(campaign: Campaign) -> None:

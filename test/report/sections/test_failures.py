@@ -67,7 +67,7 @@ def test_runs_with_errors_stand_beside_those_without() -> None:
     texts = [cell.text for cell in row.cells]
     assert len(texts) == len(found.columns)
     # With errors 3,000; without the median of 1,000 and 2,000. One run has no ratio.
-    assert texts[len(KINDS) + 1 : len(KINDS) + 5] == ["1 of 3", "3,000", "1,500", "–"]
+    assert texts[len(KINDS) + 1 : len(KINDS) + 5] == ["1 of 3", "0 of 3", "3,000", "1,500"]
 
 
 def test_store_failures_are_those_within_the_window() -> None:

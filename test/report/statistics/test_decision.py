@@ -86,9 +86,8 @@ def test_comparisons_that_are_not_tested_do_not_count_in_the_correction() -> Non
     assert (few.status, enough.status, enough.comparisons) == ("indicative", "better", 1)
 
 
-@pytest.mark.parametrize("runs", [[], [0.0, 1, 2, 3, 4]])
-def test_nothing_to_compare_is_said(runs: list[float]) -> None:
-    found = compare_runs(runs, STEADY)
+def test_nothing_to_compare_is_said() -> None:
+    found = compare_runs([], STEADY)
     assert (found.status, found.ratio) == ("not comparable", None)
     assert found.reason
 

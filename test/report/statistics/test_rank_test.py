@@ -94,7 +94,7 @@ def test_the_interval_of_very_many_runs_is_nearly_the_exact_one() -> None:
     assert (large.low, large.high) == pytest.approx((small.low, small.high), rel=2e-3)
 
 
-@pytest.mark.parametrize("bad", [[0.0, 1.0], [-1.0, 1.0], []])
-def test_a_ratio_needs_positive_figures(bad: list[float]) -> None:
-    with pytest.raises(ValueError, match="positive"):
+@pytest.mark.parametrize("bad", [[-1.0, 1.0], []])
+def test_a_ratio_needs_figures(bad: list[float]) -> None:
+    with pytest.raises(ValueError, match="needs figures"):
         ratio_of(bad, [1.0])

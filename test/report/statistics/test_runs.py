@@ -12,6 +12,7 @@ class Run:
     run: int
     requests_per_second: float | None
     eligible: bool = True
+    spoiled: bool = False
 
 
 def chosen(*runs: Run) -> int | None:
@@ -25,6 +26,13 @@ def test_median_of_an_odd_number_is_the_one_in_the_middle() -> None:
 
 def test_median_of_an_even_number_is_the_lower_of_the_two_in_the_middle() -> None:
     assert chosen(Run(1, 400), Run(2, 100), Run(3, 300), Run(4, 200)) == 4
+
+
+def test_runs_that_failed_their_load_rank_lowest() -> None:
+    # 100, 300 | 200 failed its load: it ranks below 100, so that 100 is in the middle.
+    spoiled = Run(3, 200, eligible=False, spoiled=True)
+    assert chosen(Run(1, 300), Run(2, 100), spoiled) == 2
+    assert chosen(Run(1, 300), spoiled) == 3
 
 
 def test_median_of_two_is_the_slower() -> None:
