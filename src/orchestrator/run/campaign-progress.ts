@@ -148,8 +148,7 @@ export class Progress {
 
   #lastsS(phase: Phase, planned: PlannedRun): number | undefined {
     const { extent } = this.#configuration(planned);
-    // An automatic warm-up ends when the target is steady.
-    if (phase === "warmup") return this.#plan.warmup_s === "auto" ? undefined : this.#plan.warmup_s;
+    if (phase === "warmup") return this.#plan.warmup_s;
     return phase === "measure" && "duration_s" in extent ? extent.duration_s : undefined;
   }
 
