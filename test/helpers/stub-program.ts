@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { seededRandom } from "./random.js";
 
 /**
  * A foreign server as a process of its own. Its argument is a `StubBehaviour` as JSON. It answers /count with the number
@@ -20,6 +21,8 @@ export interface StubBehaviour {
   stalled_ms?: number;
   /** Milliseconds until the answer, by a timer, so that many requests can wait at once. */
   delay_ms?: number;
+  /** Each delay differs by up to this share of it, the same way in every run: connections do not march in step. */
+  jitter?: number;
   /** From the first request on, `delay_ms` falls linearly from so many times its value to its value, in `ramp_s`. */
   ramp_from?: number;
   ramp_s?: number;
@@ -83,6 +86,7 @@ function waitInLine(slot_ms: number): number {
   return served - now;
 }
 
+const random = seededRandom(1);
 let rampBeganMs: number | undefined;
 
 /** How many times its final value the delay is now. */
@@ -95,7 +99,9 @@ function rampFactor(): number {
 /** Milliseconds until the answer; undefined where no timer is needed. */
 function waitMs(): number | undefined {
   if (freeAt.length > 0) return waitInLine(behaviour.slot_ms ?? 0);
-  return behaviour.delay_ms === undefined ? undefined : behaviour.delay_ms * rampFactor();
+  const { delay_ms, jitter = 0 } = behaviour;
+  if (delay_ms === undefined) return undefined;
+  return delay_ms * rampFactor() * (1 + jitter * (2 * random() - 1));
 }
 
 function stall(ms: number): void {

@@ -19,7 +19,7 @@ describe.each([
 
   beforeAll(async () => {
     const run = async (warmup: string) => {
-      const stub = await StubServer.startForHook({ delay_ms: 20, ramp_from: 3, ramp_s: RAMP_S });
+      const stub = await StubServer.startForHook({ delay_ms: 20, jitter: 0.5, ramp_from: 3, ramp_s: RAMP_S });
       const env = { TARGET_URL: stub.url, DURATION: "4", WARMUP: warmup, ...load };
       return measured(env).finally(() => stub.kill());
     };
