@@ -4,7 +4,10 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from evidence import encoded, histogram_of
+from report.statistics.bounds import Bounds
 from report.statistics.histograms import (
+    CURVE,
+    curve_ms,
     decode_histogram,
     merge_histograms,
     percentile_bounds,
@@ -73,3 +76,35 @@ def test_histogram_must_hold_as_many_values_as_it_says() -> None:
 )
 def test_percentiles_need_samples(samples: int, unsupported: tuple[str, ...]) -> None:
     assert unsupported_percentiles(samples) == unsupported
+
+
+def test_requests_without_an_answer_bound_what_they_could_move() -> None:
+    # 990 answers of 1 ms; 10 time-outs at 20 ms. Rank 990 of 1000 is an answer, rank 999 a time-out.
+    found = percentile_bounds(histogram_of({1000: 990}), histogram_of({20_000: 10}))
+    assert (found["p50"].figure, found["p99"].figure) == (1.0, 1.0)
+    assert found["p99_9"] == Bounds(pytest.approx(20.0, rel=1e-3), None)
+    assert found["p99_9"].figure is None
+
+
+def test_a_percentile_has_an_upper_bound_where_an_answer_stands_at_its_rank() -> None:
+    # 50 of 1 ms, 40 of 2 ms, 9 of 8 ms, and one lost at 3 ms: rank 90 of 100 is 2 ms whatever came of it,
+    # rank 91 would be that one (3 ms) or the next answer (8 ms).
+    answered = histogram_of({1000: 50, 2000: 40, 8000: 9})
+    found = percentile_bounds(answered, histogram_of({3000: 1}))
+    assert found["p90"].figure == pytest.approx(2.0, rel=1e-3)
+    lost_early = percentile_bounds(histogram_of({1000: 89, 8000: 10}), histogram_of({3000: 1}))
+    assert lost_early["p90"] == Bounds(pytest.approx(3.0, rel=1e-3), pytest.approx(8.0, rel=1e-3))
+
+
+def test_bounds_within_the_accuracy_of_a_latency_are_one_figure() -> None:
+    assert Bounds(1.0, 1.04).figure == 1.04
+    assert Bounds(1.0, 1.06).figure is None
+    assert Bounds(1000.0, 1001.0).figure == 1001.0
+    assert Bounds(1000.0, 1002.0).figure is None
+
+
+def test_the_curve_stops_where_it_is_not_identified() -> None:
+    curve = curve_ms(histogram_of({1000: 985}), histogram_of({20_000: 15}))
+    assert len(curve) == CURVE.index(98.5) + 1
+    assert set(curve) == {1.0}
+    assert curve_ms(histogram_of({}), histogram_of({20_000: 15})) == ()

@@ -1,0 +1,143 @@
+"""Runs that the target spoiled stay in their ranking, at its end (M24)."""
+
+import csv
+import io
+import json
+import re
+
+from jsonschema import Draft202012Validator
+
+from builder import Document, configuration, result
+from campaign_writer import manifest
+from conftest import Build, summaries_of
+from report.analysis.cells import cells
+from report.base.paths import SUMMARY_SCHEMA
+
+RATES = (6000, 6010, 5990, 6005, 5995, 6002, 5998, 6001, 5999, 6003)
+TIMED_OUT, LOST = {1_000_000: 10, 9_000_000: 20}, {1_000_000: 30}
+TEXT = "2.1 % of the requests failed: 630 time-outs"
+
+
+def runs(label: str, spoiled: int, rates: tuple[int, ...] = RATES) -> list[Document]:
+    """The first ones are spoiled."""
+    return [
+        result(
+            configuration(label),
+            number,
+            rate,
+            **(
+                {"outcome": "failed", "outcome_text": TEXT, "timed_out_us": {1_000_000: 630}}
+                if number <= spoiled
+                else {}
+            ),
+        )
+        for number, rate in enumerate(rates, start=1)
+    ]
+
+
+def test_a_target_that_fails_in_3_of_10_runs_stands_below_its_copy() -> None:
+    # Its other runs are faster, so that its median run is too.
+    fast = tuple(rate + 30 for rate in RATES)
+    (cell,) = cells(summaries_of(*runs("iovalkey", 3, fast), *runs("ioredis@valkey", 0)))
+    rows = cell.rankings[0].summaries
+    assert [row.identity.label for row in rows] == ["ioredis@valkey", "iovalkey"]
+    assert rows[1].figures is not None and rows[0].figures is not None
+    assert rows[1].figures.requests_per_second > rows[0].figures.requests_per_second
+    assert rows[1].spoiled_text == "failed its load in 3 of 10 runs"
+    assert (rows[1].valid_runs, rows[1].served_runs, rows[1].spoiled_runs) == (10, 7, 3)
+    assert sorted(rows[1].throughputs)[:4] == [0, 0, 0, 6025]
+
+
+def test_who_was_shown_to_be_faster_stands_above_though_it_fails_at_times() -> None:
+    twice = tuple(2 * rate for rate in RATES)
+    (cell,) = cells(summaries_of(*runs("iovalkey", 1, twice), *runs("ioredis@valkey", 0)))
+    assert [row.identity.label for row in cell.rankings[0].summaries] == ["iovalkey", "ioredis@valkey"]
+
+
+def test_a_row_whose_median_run_failed_has_no_figures_and_says_so(build: Build) -> None:
+    documents = [*runs("iovalkey", 9), *runs("ioredis@valkey", 0)]
+    asked = [{"text": "p99<100ms", "metric": "p99", "op": "<", "value": 100}]
+    configured = [configuration(label) for label in ("iovalkey", "ioredis@valkey")]
+    outcome = build(manifest(configured, runs=10, thresholds=asked), documents)
+    assert outcome.code == 0, outcome.err
+    document = json.loads((outcome.folder / "report" / "summary.json").read_text())
+    Draft202012Validator(json.loads(SUMMARY_SCHEMA.read_text())).validate(document)
+    row = next(each for each in document["configurations"] if each["label"] == "iovalkey")
+    assert row["requests_per_second"] is None
+    assert row["hole"] == "failed its load in 9 of 10 runs"
+    assert (row["valid_runs"], row["served_runs"], row["spoiled_runs"]) == (10, 1, 9)
+    (comparison,) = document["conclusions"][0]["comparisons"]
+    assert (comparison["base"], comparison["status"], comparison["ratio"]) == (
+        "ioredis@valkey",
+        "worse",
+        None,
+    )
+    judged = {each["label"]: each for each in document["thresholds"]}
+    assert judged["iovalkey"]["status"] == "missed"
+    assert judged["iovalkey"]["value_text"] == "failed its load in 9 of 10 runs"
+
+    page = re.sub(r"<[^>]+>", " ", outcome.page[outcome.page.index('id="answer"') :])
+    assert "ioredis@valkey is the fastest" in page
+    assert "failed its load in 9 of 10 runs, which rank lowest" in page
+    for name in ("summary.csv", "runs.csv", "summary.md", "summary.json"):
+        assert not re.search(r"\b(inf|nan|infinity)\b", (outcome.folder / "report" / name).read_text(), re.I)
+    assert not re.search(r"\b(inf|nan)\b[×, ]", page, re.I)
+    lines = list(csv.DictReader(io.StringIO((outcome.folder / "report" / "runs.csv").read_text())))
+    assert [line["outcome"] for line in lines if line["label"] == "iovalkey"] == ["failed"] * 6 + [
+        "served"
+    ] * 4
+    assert "9 of 10" in page[page.index("Failed its load") :]
+
+
+def test_a_percentile_that_failures_could_move_is_printed_as_its_bounds(build: Build) -> None:
+    # 0.05 % time out: the run is served, and its p99.9 is not known.
+    stalls = result(
+        configuration(),
+        1,
+        allowed_us={1000: 19_890},
+        limited_us={900: 100},
+        timed_out_us={1_000_000: 10, 9_000_000: 20},
+    )
+    asked = [{"text": "p99_9<5ms", "metric": "p99_9", "op": "<", "value": 5}]
+    outcome = build(manifest([configuration()], runs=1, thresholds=asked), [stalls])
+    assert outcome.code == 0, outcome.err
+    (line,) = csv.DictReader(io.StringIO(outcome.csv))
+    assert (line["latency_p99_9_ms"], line["latency_p99_9_high_ms"]) == ("", "")
+    assert line["latency_p99_9_low_ms"].startswith("1000") or line["latency_p99_9_low_ms"].startswith("1001")
+    assert (line["Latency_Avg"], line["latency_max_ms"], line["latency_stddev_ms"]) == ("", "", "")
+    assert line["Latency_P99"] == "1.000"
+    document = json.loads((outcome.folder / "report" / "summary.json").read_text())
+    Draft202012Validator(json.loads(SUMMARY_SCHEMA.read_text())).validate(document)
+    (row,) = document["configurations"]
+    assert row["latency_ms"]["p99_9"] is None
+    assert row["latency_bounds_ms"]["p99_9"]["high"] is None
+    (judged,) = document["thresholds"]
+    assert (judged["status"], judged["value"]) == ("missed", None)
+    assert judged["value_text"].startswith("> 1,00")
+    assert "§" in outcome.page and "&gt; 1,00" in outcome.page
+
+
+def test_latencies_that_hide_what_failed_are_refused(build: Build) -> None:
+    """A null that is no null, a bound that the histograms do not give."""
+    stalls = result(
+        configuration(), 1, allowed_us={1000: 19_800}, limited_us={900: 170}, timed_out_us={1_000_000: 30}
+    )
+    known = json.loads(json.dumps(stalls))
+    for change, field in (
+        ({"p99_9": 1.0}, "$.latency.p99_9"),
+        ({"p50": None}, "$.latency.p50"),
+        ({"max": 1.0}, "$.latency.max"),
+        ({"bounds": {}}, "$.latency.bounds.p99_9"),
+        (
+            {"bounds": {**known["latency"]["bounds"], "p99_9": {"low": 1.0, "high": None}}},
+            "$.latency.bounds.p99_9.low",
+        ),
+        (
+            {"bounds": {**known["latency"]["bounds"], "p99_9": {"low": 1000.447, "high": 1001}}},
+            "$.latency.bounds.p99_9.high",
+        ),
+    ):
+        wrong = {**known, "latency": {**known["latency"], **change}}
+        outcome = build(None, [wrong])
+        assert outcome.code == 2
+        assert f" {field} " in outcome.err

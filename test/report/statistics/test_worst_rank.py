@@ -1,0 +1,66 @@
+"""Runs in which the target failed its load have the worst rank: 0, or infinity where less is better."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from report.analysis.comparison_text import interval_of, outlook_text
+from report.export.conclusions import comparison_document
+from report.statistics.decision import compare_runs
+from report.statistics.median import median_interval
+from report.statistics.ratio import ratio_of
+from report.statistics.sequential import is_tight
+
+STEADY = [100.0, 101, 99, 100.5, 99.5, 100.2, 99.8, 100.1, 99.9, 100.3]
+
+
+def test_two_failed_runs_are_equal() -> None:
+    assert ratio_of([0.0, 0.0], [0.0, 0.0]).estimate == 1
+    assert ratio_of([math.inf, math.inf], [math.inf, math.inf]).estimate == 1
+    # 0, 1, 1 and infinity: in the middle are two ones.
+    assert ratio_of([0.0, 1.0], [0.0, 1.0]).estimate == 1
+
+
+def test_a_typical_run_that_failed_has_no_ratio_but_a_bound() -> None:
+    found = compare_runs([0.0] * 9 + STEADY[:1], STEADY)
+    assert (found.status, found.ratio) == ("worse", None)
+    assert interval_of(found) == "no ratio, not bounded" or interval_of(found).startswith(
+        "no ratio, at most "
+    )
+    assert "inf" not in json.dumps(comparison_document(found)).lower()
+    cost = compare_runs([math.inf] * 9 + STEADY[:1], STEADY, higher_is_better=False)
+    assert cost.status == "worse"
+    assert interval_of(cost).startswith("no ratio, at least ")
+    assert comparison_document(cost)["interval"]["high"] is None
+
+
+def test_how_many_runs_would_decide_is_not_known() -> None:
+    found = compare_runs([0.0, 0.0, 0.0, *STEADY[:7]], STEADY)
+    assert found.status == "inconclusive"
+    assert found.runs_needed is None
+    assert "not known" in outlook_text(found)
+
+
+def test_the_interval_of_a_median_may_end_at_a_failed_run() -> None:
+    assert median_interval([0.0, 0.0, *STEADY[:4]]).low == 0
+    assert not is_tight([0.0, 0.0, *STEADY[:4]])
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 1.0])
+def test_equal_shares_of_failed_runs_are_seldom_told_apart(share: float) -> None:
+    """A/A: both sides fail as often, and are as fast."""
+    rng = np.random.default_rng(7)
+    trials = 400
+    flagged = 0
+    for _ in range(trials):
+        sides = 1000 * np.exp(0.02 * rng.standard_normal((2, 10)))
+        sides[rng.random((2, 10)) < share] = 0
+        flagged += compare_runs(sides[0].tolist(), sides[1].tolist()).status in ("better", "worse")
+    assert flagged <= trials * (0.05 + 3 * math.sqrt(0.05 * 0.95 / trials))
+
+
+def test_a_target_that_always_fails_is_told_apart_from_one_that_never_does() -> None:
+    found = compare_runs([0.0] * 5, STEADY[:5])
+    assert (found.status, found.ratio) == ("worse", None)
