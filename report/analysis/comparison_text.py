@@ -24,17 +24,17 @@ def interval_of(comparison: Comparison) -> str:
     if comparison.ratio is None and (interval is None or not comparison.worst_ranks):
         return ""
     ratio = "no ratio" if comparison.ratio is None else f"{comparison.ratio:.2f}×"
-    return f"{ratio}, {interval_text(interval)}" if interval else ratio
+    return ", ".join(filter(None, [ratio, interval_text(interval) if interval else ""]))
 
 
 def interval_text(interval: RatioInterval, show: Callable[[float], str] = _two_decimals) -> str:
-    """`0.89–0.93×`; `at most 0.93×` where one end is a run that failed its load."""
-    low, high = interval.low > 0, interval.high < math.inf
+    """`0.89–0.93×`; `at most 0.93×` where one end is a run that failed its load; empty where both are."""
+    low, high = (0 < end < math.inf for end in (interval.low, interval.high))
     if low and high:
         return f"{show(interval.low)}–{show(interval.high)}×"
     if low:
         return f"at least {show(interval.low)}×"
-    return f"at most {show(interval.high)}×" if high else "not bounded"
+    return f"at most {show(interval.high)}×" if high else ""
 
 
 def runs_text(comparison: Comparison) -> str:

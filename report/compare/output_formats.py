@@ -70,7 +70,7 @@ def _cells(outcome: Outcome, row: Compared, load: str) -> tuple[str, ...]:
         _figure_text(outcome, row.base, len(row.base_values)),
         _figure_text(outcome, row.new, len(row.new_values)),
         ABSENT if comparison.ratio is None else f"{_ratio_text(comparison.ratio)}×",
-        interval_text(interval, _ratio_text) if interval else ABSENT,
+        (interval_text(interval, _ratio_text) if interval else "") or ABSENT,
         _p_text(comparison),
         comparison.status,
     )

@@ -25,7 +25,7 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
             "high": interval.high if isfinite(interval.high) else None,
             "coverage": interval.coverage,
         }
-        if interval
+        if interval and isfinite(interval.low) and interval.high > 0
         else None,
         "p": comparison.p,
         "p_holm": comparison.p_holm,
