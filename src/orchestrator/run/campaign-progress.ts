@@ -148,7 +148,8 @@ export class Progress {
 
   #lastsS(phase: Phase, planned: PlannedRun): number | undefined {
     const { extent } = this.#configuration(planned);
-    if (phase === "warmup") return this.#plan.warmup_s;
+    const { warmup_s } = this.#plan;
+    if (phase === "warmup") return warmup_s === "auto" ? undefined : warmup_s;
     return phase === "measure" && "duration_s" in extent ? extent.duration_s : undefined;
   }
 
