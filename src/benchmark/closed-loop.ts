@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Extent } from "../contract/configuration.js";
 import type { Counts } from "../contract/result.js";
 import type { LoadLoop, Window, WindowListener } from "./load-loop.js";
-import { monotonicMs } from "./measurement/clock.js";
+import { cheapMonotonicMs, waitUntil } from "./measurement/clock.js";
 import { ResponseRecorder, SAMPLE_MS } from "./measurement/recorder.js";
 import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } from "./warmup.js";
 
@@ -50,11 +50,11 @@ export class ClosedLoop implements LoadLoop {
     end: AbortSignal,
   ): Promise<WarmupFacts> {
     const recorder = new ResponseRecorder(this.#codeText);
-    const began_ms = monotonicMs();
+    const began_ms = cheapMonotonicMs();
     const stopSampling = sampleWarmup(recorder, began_ms, onSlice);
     this.#connections.openGate(recorder, Number.POSITIVE_INFINITY);
     await sleepUnlessEnded(atMostS * 1000, end);
-    const took_s = (monotonicMs() - began_ms) / 1000;
+    const took_s = (cheapMonotonicMs() - began_ms) / 1000;
     const { sent } = this.#connections.shutGate();
     stopSampling();
     await this.#connections.drained();

@@ -37,8 +37,8 @@ export interface LoadLoop {
   /** Open loop only: whether sends that fall due together share a wake, from the next window on. */
   shareWakes?(shared: boolean): void;
   /**
-   * Measures one window; resolves when nothing is in flight any more.
-   * @param opens_ms when the windows of all workers open
+   * Measures one window and follows its requests to their end; resolves when nothing is in flight any more.
+   * @param opens_ms when the windows of all workers open, monotonic milliseconds
    */
   measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window>;
   stop(): Promise<void>;

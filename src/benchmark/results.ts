@@ -220,7 +220,8 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const part = generatorPart(measurements);
   const { counts, window_s } = part;
   const answers = answered(counts);
-  const latency = answersOf(part.histograms);
+  const ended = ends(counts);
+  const latency = latencyBlock([part.histograms]);
   const prediction =
     consumers && predictionFor(spec.generator, measurements.warmup, consumers, counts, window_s);
   const consumed = consumers ? consumerEvidence(consumers) : [];

@@ -121,7 +121,6 @@ export async function run(
       spec,
       started_at,
       finished_at: new Date(),
-      warmup: { took_s: Number(generator.warmup_s), requests: 0 },
       measured,
       warmup,
       ...(readAtStart && readAtWindowOpen && readAtEnd

@@ -1,5 +1,7 @@
-import type { Counts, EncodedHistogram, Outcome } from "../../contract/result.js";
-import { encodeByOutcome, histogramsByOutcome } from "./histograms.js";
+import type { AfterWindow, Counts, LatencyHistograms, Outcome, Slices } from "../../contract/result.js";
+import { cheapMonotonicMs } from "./clock.js";
+import { encodeLatencies, latencyUs, newLatencies } from "./histograms.js";
+import { SliceRecorder } from "./slices.js";
 
 /** Length of a sample's interval. */
 export const SAMPLE_MS = 1000;

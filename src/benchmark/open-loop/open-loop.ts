@@ -27,8 +27,6 @@ export interface OpenLoopOptions {
   /** Named in messages. */
   endpoint: string;
   codeText(code: number): string;
-  /** Whether sends that fall due within the ticker's least gap share a wake; by default they do. */
-  sharesWakes?: boolean;
 }
 
 /** One run through the schedule: a warm-up or a window. */
@@ -75,6 +73,7 @@ export class OpenLoop implements LoadLoop {
   readonly #ticker: Ticker;
   #run: ScheduleRun | undefined;
   #recorder: OpenLoopRecorder | undefined;
+  /** Whether sends that fall due within the ticker's least gap share a wake. */
   #sharesWakes = true;
 
   constructor(options: OpenLoopOptions) {
@@ -134,11 +133,12 @@ export class OpenLoop implements LoadLoop {
     const began_ms = cheapMonotonicMs();
     const stopSampling = sampleWarmup(recorder, began_ms, onSlice);
     await this.#runSchedule(this.#options.share, { duration_s: atMostS }, began_ms, end);
-    const took_s = (cheapMonotonicMs() - began_ms) / 1000;
+    const took_ms = cheapMonotonicMs() - began_ms;
     stopSampling();
     await this.#pool?.idle();
     this.#recorder = undefined;
-    return { took_s, requests: recorder.figures().counts.sent };
+    const { counts } = recorder.figures(took_ms, this.#sharesWakes);
+    return { took_s: took_ms / 1000, requests: counts.sent };
   }
 
   shareWakes(shared: boolean): void {
@@ -146,7 +146,7 @@ export class OpenLoop implements LoadLoop {
   }
 
   async measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window> {
-    const { codeText, share, sharesWakes = true } = this.#options;
+    const { codeText, share } = this.#options;
     const recorder = new OpenLoopRecorder(codeText);
     this.#recorder = recorder;
     const opened_ms = Math.max(opens_ms, cheapMonotonicMs());
@@ -169,7 +169,7 @@ export class OpenLoop implements LoadLoop {
     listener.closed();
     await this.#pool?.idle();
     this.#recorder = undefined;
-    return { opened_ms, closed_ms: closes_ms, ...recorder.figures(closes_ms - opened_ms, sharesWakes) };
+    return { opened_ms, closed_ms: closes_ms, ...recorder.figures(closes_ms - opened_ms, this.#sharesWakes) };
   }
 
   async stop(): Promise<void> {

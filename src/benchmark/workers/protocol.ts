@@ -38,11 +38,7 @@ export interface WindowPlan {
   shared_wakes: boolean;
 }
 
-type WorkerSchedule = NonNullable<Window["schedule"]> & Pick<WindowPlan, "shared_wakes">;
-
-export interface Measured extends Omit<Window, "schedule"> {
-  /** Open loop only. */
-  schedule?: WorkerSchedule;
+export interface Measured extends Window {
   event_loop_utilisation: number;
   cpu_wait_share?: number;
 }

@@ -139,9 +139,9 @@ function utilisationMeter(): () => number {
 }
 
 async function measure({ extent, opens_ms, shared_wakes }: WindowPlan): Promise<Measured> {
-  const before = performance.eventLoopUtilization();
-  const waitedBefore = cpuWaitMs();
-  const busySinceLast = utilisationMeter();
+  let before = performance.eventLoopUtilization();
+  let waitedBefore = cpuWaitMs();
+  let busySinceLast = utilisationMeter();
   let inWindow = before;
   let waited = waitedBefore;
   const listener = {
@@ -160,10 +160,9 @@ async function measure({ extent, opens_ms, shared_wakes }: WindowPlan): Promise<
   };
   const { loop } = inUse();
   loop.shareWakes?.(shared_wakes);
-  const { schedule, ...window } = await loop.measure(extent, listener, opens_ms);
+  const window = await loop.measure(extent, listener, opens_ms);
   return {
     ...window,
-    ...(schedule ? { schedule: { ...schedule, shared_wakes } } : {}),
     event_loop_utilisation: clampShare(inWindow.utilization),
     ...(waited === undefined || waitedBefore === undefined
       ? {}

@@ -1,4 +1,4 @@
-import type { Warmup } from "../../contract/configuration.js";
+import { type Warmup, warmupText } from "../../contract/configuration.js";
 import { connectionsText } from "../../contract/layers.js";
 import type { Threshold } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
@@ -129,7 +129,7 @@ export function searchLines(found: SearchPreview): string[] {
         `up to ${connectionsText(configuration.layer, configuration.load.connections)}`,
       ]),
     ]).map((line) => `  ${line}`),
-    `trials: one run each, ${warmup_s === "auto" ? "a warm-up until the target is steady" : `${warmup_s} s of warm-up`} and ${seconds.probe} s measured; ${seconds.confirmation} s to confirm a rate before it is accepted`,
+    `trials: one run each, ${warmupText(warmup_s)} and ${seconds.probe} s measured; ${seconds.confirmation} s to confirm a rate before it is accepted`,
     `choice: from ${range.from}/s each rate is ${STEP_FACTOR} times the last until one is missed, ${MISSES_TO_REJECT} times in a row; then halfway between the rate that is kept and the one that is missed, until they are within ${percent} %`,
     ...skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
     ...notices.map((note) => `note: ${note}`),

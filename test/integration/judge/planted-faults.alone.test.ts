@@ -44,7 +44,7 @@ describe("a fault that is planted in a real run gets its verdict", () => {
     }
   });
 
-  test("a store that restarts in the window: invalid by M14, and its failures by M9, none of them a 429 [R-store-dies-1]", async () => {
+  test("a store that restarts in the window: invalid by M14, so that nothing is known of the target; its failures are no 429 [R-store-dies-1]", async () => {
     const store = await TestStore.start();
     try {
       const campaign = onStore(store, "iovalkey", ["--duration-mode", "custom:4", "--traffic", "allowed"]);
@@ -56,7 +56,8 @@ describe("a fault that is planted in a real run gets its verdict", () => {
       const { code, stderr } = await campaign.ended;
       expect(code, stderr).toBe(5);
       const result = only(campaign);
-      expect(broken(result)).toEqual(expect.arrayContaining(["M9 invalid", "M14 invalid"]));
+      expect(broken(result)).toContain("M14 invalid");
+      expect(result).not.toHaveProperty("outcome");
       expect(result.counts.limited).toBe(0);
       expect(result.counts.by_code["503"]).toBeGreaterThan(0);
     } finally {
