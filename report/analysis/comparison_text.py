@@ -17,13 +17,17 @@ def name(summary: Summary) -> str:
     return summary.identity.short_label
 
 
+#: The typical run of one side failed its load.
+NO_RATIO = "no ratio"
+
+
 def interval_of(comparison: Comparison) -> str:
     """`0.91×, 0.89–0.93×`: the ratio with its interval; `no ratio, at most 0.93×` where the typical run of
     one side failed its load; empty without a comparison."""
     interval = comparison.interval
     if comparison.ratio is None and (interval is None or not comparison.worst_ranks):
         return ""
-    ratio = "no ratio" if comparison.ratio is None else f"{comparison.ratio:.2f}×"
+    ratio = NO_RATIO if comparison.ratio is None else f"{comparison.ratio:.2f}×"
     return ", ".join(filter(None, [ratio, interval_text(interval) if interval else ""]))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from report.analysis.comparison_text import interval_of, interval_text, name, outlook_text
+from report.analysis.comparison_text import NO_RATIO, interval_of, interval_text, name, outlook_text
 from report.analysis.layer_text import LayerText, layer_text
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
@@ -49,7 +49,7 @@ def layer_of(ranking: Ranking) -> LayerText:
 
 def _with_ratio(row: Summary, comparison: Comparison) -> str:
     between = interval_of(comparison)
-    return f"{name(row)} ({between})" if between else name(row)
+    return f"{name(row)} ({between})" if between and between != NO_RATIO else name(row)
 
 
 def _grouped(pairs: Iterable[Pair]) -> list[tuple[Summary, list[Pair]]]:
@@ -177,12 +177,13 @@ def cpu_differences(ranking: Ranking) -> list[str]:
 
 
 def failed_loads(ranking: Ranking) -> list[str]:
-    """`iovalkey failed its load in 3 of 10 runs, which rank below all others`, row by row."""
-    return [
-        f"{name(row)} {row.spoiled_text}, {'which rank' if row.spoiled_runs > 1 else 'which ranks'} lowest"
-        for row in ranking.summaries
-        if row.spoiled_runs
-    ]
+    """`iovalkey failed its load in 3 of 10 runs and ioredis in 1 of 5 runs: these rank lowest`."""
+    rows = [row for row in ranking.summaries if row.spoiled_runs]
+    if not rows:
+        return []
+    first, *others = [f"{name(row)} {row.spoiled_text}" for row in rows]
+    rest = [text.replace(" failed its load in ", " in ") for text in others]
+    return [f"{joined([first, *rest])}: these rank lowest"]
 
 
 def scripts_differ(ranking: Ranking) -> bool:

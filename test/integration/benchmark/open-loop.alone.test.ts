@@ -62,7 +62,9 @@ describe("a server that stalls for 100 ms each second, at 500/s (M3)", () => {
       // Those who measure from the send see ten slow requests a second, of five hundred.
       expect(schedule?.blocked).toBeGreaterThan(60);
       expect(service_time?.p95 ?? 0).toBeLessThan((latency?.p95 ?? 0) / 2);
-      expect(reasons(result, "M5").join()).toContain("saturated");
+      // Waiting for a connection is the server's doing, not lateness of the generator.
+      expect(schedule?.lateness_ms?.p99).toBeLessThan(60);
+      expect(result.outcome).toBe("served");
     }
   });
 });

@@ -3,14 +3,18 @@
 import csv
 import io
 import json
+import math
 import re
+from typing import Any
 
+import pytest
 from jsonschema import Draft202012Validator
 
 from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import Build, summaries_of
 from report.analysis.cells import cells
+from report.analysis.figures import percentile
 from report.base.paths import SUMMARY_SCHEMA
 
 RATES = (6000, 6010, 5990, 6005, 5995, 6002, 5998, 6001, 5999, 6003)
@@ -20,17 +24,9 @@ TEXT = "2.1 % of the requests failed: 630 time-outs"
 
 def runs(label: str, spoiled: int, rates: tuple[int, ...] = RATES) -> list[Document]:
     """The first ones are spoiled."""
+    failed: dict[str, Any] = {"outcome": "failed", "outcome_text": TEXT, "timed_out_us": {1_000_000: 630}}
     return [
-        result(
-            configuration(label),
-            number,
-            rate,
-            **(
-                {"outcome": "failed", "outcome_text": TEXT, "timed_out_us": {1_000_000: 630}}
-                if number <= spoiled
-                else {}
-            ),
-        )
+        result(configuration(label), number, rate, **(failed if number <= spoiled else {}))
         for number, rate in enumerate(rates, start=1)
     ]
 
@@ -79,7 +75,7 @@ def test_a_row_whose_median_run_failed_has_no_figures_and_says_so(build: Build) 
     shown = outcome.page[outcome.page.index('id="answer"') :].partition("<script")[0]
     page = re.sub(r"<[^>]+>", " ", shown)
     assert "ioredis@valkey is the fastest" in page
-    assert "failed its load in 9 of 10 runs, which rank lowest" in page
+    assert "iovalkey failed its load in 9 of 10 runs: these rank lowest" in page
     for name in ("summary.csv", "runs.csv", "summary.md", "summary.json"):
         assert not re.search(r"\b(inf|nan|infinity)\b", (outcome.folder / "report" / name).read_text(), re.I)
     assert not re.search(r"\b(inf|nan)\b[×, ]", page, re.I)
@@ -141,3 +137,21 @@ def test_latencies_that_hide_what_failed_are_refused(build: Build) -> None:
         outcome = build(None, [wrong])
         assert outcome.code == 2
         assert f" {field} " in outcome.err
+
+
+def test_a_percentile_that_is_not_identified_is_compared_by_its_upper_bound() -> None:
+    # 30 of 10,030 timed out at 3 ms: rank 9,930 is the 30th of 130 requests above 1 ms.
+    bounded, open_ended = (
+        result(
+            configuration(), run, allowed_us={1000: 9900, **slow}, limited_us={}, timed_out_us={3000: lost}
+        )
+        for run, slow, lost in ((1, {8000: 100}, 30), (2, {}, 130))
+    )
+    (row,) = summaries_of(bounded, open_ended)
+    first, second = (run.measured for run in row.runs)
+    assert first is not None and second is not None
+    assert "p99" in first.bounds_ms and "p99" in second.bounds_ms
+    assert percentile("p99").compared(first) == pytest.approx(8.0, rel=1e-3)
+    assert percentile("p99").compared(second) == math.inf
+    assert percentile("p99")(first) is None
+    assert row.range_of(percentile("p99")) is None
