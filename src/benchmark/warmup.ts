@@ -8,6 +8,9 @@ import type { WorkerSample } from "./measurement/recorder.js";
 /** How often each worker reports what its warm-up did. */
 export const WARMUP_SLICE_MS = 100;
 
+/** Fewer values cannot show a trend, however clear it is. */
+const FEWEST_LATENCIES = 5;
+
 /** What one worker did in a slice of its warm-up. */
 export interface WarmupSlice {
   /** Time since the worker began, at the end of the slice. */
@@ -31,13 +34,19 @@ export interface WarmupFacts {
 /**
  * Decides when a warm-up of `auto` may end (M26): not before its shortest time and its fewest requests, and when the last
  * slices have no trend. Requests count when they end: at least as many were sent.
+ *
+ * In a closed loop neither mean latency nor answers may have a trend. Where its connections march in step, a slice holds
+ * one burst or two, and their number hides a slow ramp. Where the limiter decides in a microsecond, latencies, which are
+ * whole microseconds, hide it.
  */
 export class WarmupWatch {
   readonly #model: "closed" | "open";
   /** Slices of each worker that another one has not reported yet. */
   readonly #pending: WarmupSlice[][];
-  /** One for each of the last slices; NaN for a slice without answers. */
-  readonly #values: number[] = [];
+  /** Of each of the last slices: answers a millisecond, because timers make slices unequal. */
+  readonly #rates: number[] = [];
+  /** Of each of the last slices: mean latency; NaN without answers. */
+  readonly #latencies: number[] = [];
   #requests = 0;
   #isSteady = false;
 
@@ -56,22 +65,27 @@ export class WarmupWatch {
     if (this.#pending.some((slices) => slices.length === 0)) return this.#isSteady;
     const all = this.#pending.flatMap((slices) => slices.shift() ?? []);
     this.#requests += sum(all.map(({ answers, failed }) => answers + failed));
-    this.#values.push(this.#valueOf(all));
-    if (this.#values.length > AUTO_WARMUP.slices) this.#values.shift();
+    this.#rates.push(sum(all.map(({ answers, width_ms }) => answers / width_ms)));
+    const latency_us = sum(all.map(({ latency_sum_us }) => latency_sum_us));
+    this.#latencies.push(latency_us / sum(all.map(({ answers }) => answers)));
+    if (this.#rates.length > AUTO_WARMUP.slices) {
+      this.#rates.shift();
+      this.#latencies.shift();
+    }
     this.#isSteady =
       Math.min(...all.map(({ ends_ms }) => ends_ms)) >= AUTO_WARMUP.min_s * 1000 &&
       this.#requests >= AUTO_WARMUP.min_requests &&
-      this.#values.length === AUTO_WARMUP.slices &&
-      !this.#values.some(Number.isNaN) &&
-      !hasTrend(this.#values);
+      this.#rates.length === AUTO_WARMUP.slices &&
+      !this.#mayHaveTrend();
     return this.#isSteady;
   }
 
-  /** Closed loop: answers a millisecond, because timers make slices unequal. Open loop: mean latency. */
-  #valueOf(slices: readonly WarmupSlice[]): number {
-    if (this.#model === "closed") return sum(slices.map(({ answers, width_ms }) => answers / width_ms));
-    const latency_us = sum(slices.map(({ latency_sum_us }) => latency_sum_us));
-    return latency_us / sum(slices.map(({ answers }) => answers));
+  /** Whether the last slices have a trend, or too few answers to tell. */
+  #mayHaveTrend(): boolean {
+    const isClosed = this.#model === "closed";
+    const latencies = this.#latencies.filter((latency) => !Number.isNaN(latency));
+    if (latencies.length < (isClosed ? FEWEST_LATENCIES : AUTO_WARMUP.slices)) return true;
+    return hasTrend(latencies) || (isClosed && hasTrend(this.#rates));
   }
 }
 

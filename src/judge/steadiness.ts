@@ -1,4 +1,4 @@
-import type { Load } from "../contract/configuration.js";
+import { AUTO_WARMUP, type Load } from "../contract/configuration.js";
 import { mean, sum } from "../contract/numbers.js";
 import type { MeasuredResult, Slices } from "../contract/result.js";
 
@@ -103,10 +103,13 @@ export function rampIn(slices: Slices, model: Load["model"]): Ramp | undefined {
     : undefined;
 }
 
-/** A note where the `auto` warm-up ended before the target was steady (M26). */
-export const warmupNotes = ({ warmup }: Pick<MeasuredResult, "warmup">): string[] =>
-  warmup.steady === false
-    ? [
-        `the warm-up ended at its longest, ${Number(warmup.took_s.toFixed(1))} s, before the target was steady`,
-      ]
-    : [];
+/** A note where the `auto` warm-up ended before the target was known to be steady (M26). */
+export function warmupNotes({ warmup }: Pick<MeasuredResult, "warmup">): string[] {
+  const { steady, took_s, requests } = warmup;
+  if (steady !== false) return [];
+  const ended = `the warm-up ended at its longest, ${Number(took_s.toFixed(1))} s`;
+  const { min_requests } = AUTO_WARMUP;
+  return requests < min_requests
+    ? [`${ended}: its ${requests} requests are too few to tell whether the target was steady`]
+    : [`${ended}, before the target was steady`];
+}

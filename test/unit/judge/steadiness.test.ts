@@ -139,11 +139,14 @@ describe("a ramp in the window", () => {
   });
 });
 
-test("an automatic warm-up that ended unsteady is noted", () => {
+test("an automatic warm-up that ended unsteady is noted, and whether it had requests enough to tell", () => {
   const warmup = { took_s: 10.0042, requests: 5_000 };
   expect(warmupNotes({ warmup })).toEqual([]);
   expect(warmupNotes({ warmup: { ...warmup, steady: true } })).toEqual([]);
   expect(warmupNotes({ warmup: { ...warmup, steady: false } })).toEqual([
     "the warm-up ended at its longest, 10 s, before the target was steady",
+  ]);
+  expect(warmupNotes({ warmup: { ...warmup, requests: 100, steady: false } })).toEqual([
+    "the warm-up ended at its longest, 10 s: its 100 requests are too few to tell whether the target was steady",
   ]);
 });
