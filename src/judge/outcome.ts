@@ -18,9 +18,9 @@ export const isSpoiled = ({ outcome }: { outcome?: OutcomeStatus | undefined }):
 const percentOf = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(2)} %`;
 
 /** Only an offered rate that the target itself kept from being sent leaves its outcome known (M5, M24). */
-function isKnown({ schedule }: Evidence, { reasons }: Verdict): boolean {
+function isKnown(evidence: Evidence, { reasons }: Verdict): boolean {
   const broken = reasons.filter(({ severity }) => severity === "invalid");
-  return broken.every(({ rule }) => rule === "M5" && schedule !== undefined && isOverloaded(schedule));
+  return broken.every(({ rule }) => rule === "M5" && isOverloaded(evidence));
 }
 
 /**
@@ -41,7 +41,7 @@ export function outcomeOf(evidence: Evidence, verdict: Verdict): TargetOutcome {
     const kinds = [`${failed_answers} failed answers`, `${connection_errors} connection errors`, timedOut];
     return failed(broken + timed_out, kinds.join(", "));
   }
-  if (schedule && isOverloaded(schedule))
+  if (schedule && isOverloaded(evidence))
     return { outcome: "overloaded", outcome_text: overloadText(evidence, schedule) };
   if (timed_out > MAX_FAILED_SHARE * counts.sent) return failed(timed_out, timedOut);
   return { outcome: "served" };

@@ -1,5 +1,6 @@
 import type { Schedule } from "../contract/schedule.js";
 import type { Evidence } from "./evidence.js";
+import { isGeneratorSaturated } from "./rules/generator.js";
 
 /** Allowed share of sends that are missing (M5). */
 const RATE_TOLERANCE = 0.01;
@@ -12,9 +13,19 @@ const percent = (part: number, whole: number): string => `${((100 * part) / whol
 export const isRateMissed = ({ offered, sent }: Schedule): boolean =>
   offered > 0 && 1 - sent / offered > RATE_TOLERANCE;
 
-/** Whether the offered rate was missed because the target kept the connections busy. */
-export const isOverloaded = (schedule: Schedule): boolean =>
-  isRateMissed(schedule) && schedule.blocked / schedule.offered >= BLOCKED_SHARE;
+/**
+ * Whether the offered rate was missed because the target kept the connections busy. A saturated generator reads its
+ * answers late, and keeps them busy itself.
+ */
+export function isOverloaded(evidence: Evidence): boolean {
+  const { schedule } = evidence;
+  return (
+    schedule !== undefined &&
+    isRateMissed(schedule) &&
+    schedule.blocked / schedule.offered >= BLOCKED_SHARE &&
+    !isGeneratorSaturated(evidence)
+  );
+}
 
 /** The figures of an overloaded target. */
 export function overloadText({ request, requests }: Evidence, schedule: Schedule): string {

@@ -1,8 +1,9 @@
 import { isClientLayer } from "../../contract/layers.js";
+import { sum } from "../../contract/numbers.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { usesStore } from "../../contract/target.js";
-import { answered, failed } from "../counts.js";
-import type { Rule } from "../evidence.js";
+import { answered, ends, failed } from "../counts.js";
+import type { Evidence, Rule } from "../evidence.js";
 
 /** From this utilisation on the generator's event loop may be the bottleneck (M6). */
 const SATURATED = 0.9;
@@ -13,16 +14,22 @@ const SATURATED = 0.9;
  */
 const STARVED = 0.5;
 
+/** 0 to 1, of the busiest event loop. */
+const busiestLoop = ({ generators }: Pick<Evidence, "generators">): number =>
+  Math.max(...generators.flatMap(({ workers }) => workers.map((worker) => worker.event_loop_utilisation)));
+
+/** Whether the generator may be the bottleneck; at the limiter layer it is the client that is measured. */
+export const isGeneratorSaturated = (evidence: Pick<Evidence, "generators" | "request">): boolean =>
+  !isClientLayer(evidence.request.layer) && busiestLoop(evidence) >= SATURATED;
+
 /** M6: the generator was not the bottleneck. */
 export const generatorFree: Rule = {
   id: "M6",
-  check({ generators, request, host_load }) {
+  check(evidence) {
+    const { generators, request, host_load } = evidence;
     // The worker is the client: how busy it is, is a result.
     if (isClientLayer(request.layer))
       return { severity: "not applicable", text: "at the limiter layer the generator is the client" };
-    const highest = Math.max(
-      ...generators.flatMap(({ workers }) => workers.map((worker) => worker.event_loop_utilisation)),
-    );
     const waited = Math.max(
       0,
       ...generators.flatMap(({ workers }) => workers.map((worker) => worker.cpu_wait_share ?? 0)),
@@ -31,8 +38,8 @@ export const generatorFree: Rule = {
       const share = (100 * waited).toFixed(0);
       return { severity: "suspect", text: `generator starved: it waited for a CPU ${share} % of the window` };
     }
-    if (highest < SATURATED) return undefined;
-    const percent = (100 * highest).toFixed(0);
+    if (!isGeneratorSaturated(evidence)) return undefined;
+    const percent = (100 * busiestLoop(evidence)).toFixed(0);
     return {
       severity: "suspect",
       text: `generator saturated: its event loop was ${percent} % busy (more WORKERS${isOpenLoop(request) ? "" : " or fewer CONNECTIONS"})`,
@@ -45,10 +52,14 @@ const isOpenLoop = ({ load }: MeasuredResult["request"]): boolean => load.model 
 /** Largest relative difference between connections and throughput × mean latency (M7). */
 const LITTLE_TOLERANCE = 0.05;
 
-/** M7: Little's law; in a closed loop every connection always has one request in flight. */
+/**
+ * M7: Little's law; in a closed loop every connection always has one request in flight. A request that is followed was in
+ * flight for a part of the window alone, so the time that all requests were in flight in the window lies between the
+ * latencies of the answers in it and those of all answers.
+ */
 export const littlesLaw: Rule = {
   id: "M7",
-  check({ request, requests, latency, counts, configuration }) {
+  check({ request, requests, slices, latency, counts, configuration }) {
     if (isOpenLoop(request))
       return { severity: "not applicable", text: "open loop: connections may be idle" };
     if (isClientLayer(request.layer) && configuration && !usesStore(configuration.target))
@@ -61,12 +72,14 @@ export const littlesLaw: Rule = {
     if (average === undefined || answered(counts) < 20 * connections || failed(counts) > 0) {
       return { severity: "not applicable", text: "too few answers, or failures among them" };
     }
-    const inFlight = (requests.average * average) / 1000;
-    const off = inFlight / connections - 1;
-    if (Math.abs(off) <= LITTLE_TOLERANCE) return undefined;
+    const perAnswer = requests.average / answered(counts);
+    const least = (perAnswer * sum(slices.latency_sum_us)) / 1e6;
+    const most = (perAnswer * answered(ends(counts)) * average) / 1000;
+    const isLow = most < connections * (1 - LITTLE_TOLERANCE);
+    if (!isLow && least <= connections * (1 + LITTLE_TOLERANCE)) return undefined;
     return {
       severity: "suspect",
-      text: `Little's law: throughput × mean latency is ${inFlight.toFixed(1)} for ${connections} connections`,
+      text: `Little's law: throughput × mean latency is ${(isLow ? most : least).toFixed(1)} for ${connections} connections`,
     };
   },
 };

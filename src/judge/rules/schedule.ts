@@ -34,7 +34,7 @@ export const scheduleKept: Rule = {
     if (offered === 0) return invalid("no send fell due in the window");
     if (!isRateMissed(schedule)) return lateSends(evidence);
     const share = ((100 * (offered - sent)) / offered).toFixed(1);
-    const cause = isOverloaded(schedule) ? `saturated: ${overloadText(evidence, schedule)}` : GENERATOR;
+    const cause = isOverloaded(evidence) ? `saturated: ${overloadText(evidence, schedule)}` : GENERATOR;
     return invalid(
       `${cause}; ${share} % of ${offered} requests were never sent (${dropped} dropped, ${unsent} waiting at the end)`,
     );

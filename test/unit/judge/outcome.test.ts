@@ -144,6 +144,18 @@ describe("nothing is known of the target", () => {
     expect(judged(openRun(200, 10))).toEqual({ status: "invalid" });
   });
 
+  test("where the generator was saturated: it kept the connections busy itself", () => {
+    const run = openRun(200, 500);
+    for (const worker of generatorOf(run).workers) worker.event_loop_utilisation = 0.95;
+    expect(judged(run)).toEqual({ status: "invalid" });
+    expect(judge(run).reasons.find(({ rule }) => rule === "M5")?.text).toMatch(
+      /^schedule not kept: the generator could not keep up/,
+    );
+    // At the limiter layer it is the client that is measured.
+    run.request.layer = "limiter";
+    expect(judged(run).outcome).toBe("overloaded");
+  });
+
   test("where another rule makes the run invalid, also an overloaded one", () => {
     const run = openRun(200, 500);
     run.prediction.seen_share = 0.5;

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ConsumerEvidence, RoleResources } from "../../../src/contract/result.js";
+import { encodeHistogram, mergeHistograms } from "../../../src/judge/histogram.js";
+import { latencyBlock } from "../../../src/judge/latency.js";
+import { outcomeOf } from "../../../src/judge/outcome.js";
 import { judge } from "../../../src/judge/rules.js";
 import {
   addFailures,
@@ -82,6 +85,9 @@ const faults: Record<string, Record<string, Spoil>> = {
   "M7 suspect": {
     "latencies that do not fit the throughput": (run) => {
       if (run.latency?.average) run.latency.average *= 0.9;
+    },
+    "more time in flight in the window than the connections have": (run) => {
+      run.slices.latency_sum_us = run.slices.latency_sum_us.map((us) => 1.1 * us);
     },
   },
   "M8 invalid": {
@@ -278,6 +284,32 @@ describe("at the limiter layer", () => {
       not_applicable: [{ rule: "M6" }, { rule: "M7" }, {}, {}],
     });
   });
+});
+
+test("Little's law holds where followed requests took long: their time lies beyond the window", () => {
+  const run = validEvidence();
+  const { histograms } = generatorOf(run);
+  // The five that were followed were answered 10 s later.
+  histograms.allowed = encodeHistogram(mergeHistograms([histogramOf(9_000), histogramOf(4, 10e6)]));
+  histograms.limited = encodeHistogram(mergeHistograms([histogramOf(1_000), histogramOf(1, 10e6)]));
+  const latency = latencyBlock([histograms]);
+  if (!latency) throw new Error("a latency");
+  run.latency = latency;
+  expect(latency.average).toBeGreaterThan(9);
+  expect(judge(run)).toMatchObject({ status: "valid", reasons: [] });
+});
+
+test("failed requests may have been allowed or limited: a mix that they explain is the target's outcome", () => {
+  const run = validEvidence();
+  // A store that fails for half of the consumes, while exhausted keys are rejected without it.
+  addFailures(run, "failed_answers", 10_000);
+  run.prediction = { ...run.prediction, limited_share: 0.05 };
+  const verdict = judge(run);
+  expect(verdict.reasons).toEqual([]);
+  expect(outcomeOf(run, verdict).outcome).toBe("failed");
+  // All of them together cannot explain this one.
+  run.prediction = { ...run.prediction, limited_share: 0.03 };
+  expect(judge(run).reasons.map(({ rule }) => rule)).toEqual(["M10"]);
 });
 
 test("a limiter that takes all descriptors in one call reconciles by calls; a failed call may have counted", () => {
