@@ -19,6 +19,8 @@ export interface StubBehaviour {
   limit?: number;
   stall?: number;
   stalled_ms?: number;
+  /** Every n-th answer ends its connection, and says so in its head. */
+  close?: number;
   /** Milliseconds until the answer, by a timer, so that many requests can wait at once. */
   delay_ms?: number;
   /** Each delay differs by up to this share of it, the same way in every run: connections do not march in step. */
@@ -41,6 +43,7 @@ const BODY = JSON.stringify({ text: "x".repeat(100) });
 /** @param turn which request it is, from 1 */
 function answer(response: ServerResponse, turn: number): void {
   const isTurn = (every: number | undefined): boolean => every !== undefined && turn % every === 0;
+  if (isTurn(behaviour.close)) response.setHeader("connection", "close");
   if (isTurn(behaviour.hang)) {
     done.hung++;
   } else if (isTurn(behaviour.cut)) {

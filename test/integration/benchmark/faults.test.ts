@@ -76,6 +76,21 @@ const answers = (url: string): Promise<boolean> =>
     () => false,
   );
 
+test.each([{}, { RATE: "300" }])(
+  "a server that ends every third connection with its answer, and says so, fails no request: %j",
+  async (load) => {
+    const stub = await StubServer.start({ close: 3 });
+    const result = await measured({ TARGET_URL: stub.url, REQUESTS: "300", CONNECTIONS: "4", ...load });
+    expectConsistent(result);
+    expect(result.totalErrors).toBe(0);
+    const { counts } = result;
+    expect(counts.allowed + counts.after_window.allowed).toBe(300);
+    const { asked, connections } = await stub.counts();
+    expect(asked).toBe(300);
+    expect(connections).toBeGreaterThan(99);
+  },
+);
+
 describe("before anything is measured", () => {
   test("nothing that answers is an unfit environment", async () => {
     const url = `http://127.0.0.1:${await freePort()}`;

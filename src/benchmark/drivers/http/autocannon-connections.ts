@@ -22,9 +22,9 @@ const sentMs = (client: autocannon.Client): number[] =>
 /**
  * autocannon's clients behind the gate of the closed loop: one instance of autocannon for each server.
  *
- * Four methods of autocannon's client (9.0.0) are overridden: `_doRequest` for the gate; `nextRequest` for prebuilt
- * requests; `_connect` and `_destroyConnection`, because autocannon keeps a lost request in its queue, and every later
- * answer of that connection would get the age of the lost one.
+ * Four methods of autocannon's client (9.0.0) are overridden: `_doRequest` for the gate, and for connections that their
+ * server closes; `nextRequest` for prebuilt requests; `_connect` and `_destroyConnection`, because autocannon keeps a
+ * lost request in its queue, and every later answer of that connection would get the age of the lost one.
  */
 export class AutocannonConnections implements ClosedConnections {
   readonly #clients: autocannon.Client[] = [];
@@ -147,8 +147,18 @@ export class AutocannonConnections implements ClosedConnections {
       return requestIterator.currentRequest;
     };
 
+    let isClosing = false;
+    client.on("headers", ({ shouldKeepAlive }) => {
+      isClosing = !shouldKeepAlive;
+    });
     const send = client._doRequest.bind(client);
     client._doRequest = () => {
+      // The server closes this connection after its answer: a request on it would be lost, by no fault of the server.
+      if (isClosing) {
+        client._destroyConnection();
+        client._connect();
+        return;
+      }
       if (this.#open && this.#sent < this.#quota) {
         this.#sent++;
         send();
@@ -167,6 +177,7 @@ export class AutocannonConnections implements ClosedConnections {
       const now_ms = cheapMonotonicMs();
       for (const sent_ms of sentMs(client)) this.#recorder?.lost(now_ms - sent_ms, now_ms);
       client.pipelinedRequests.clear();
+      isClosing = false;
       // A half-read answer must not be joined with the first answer of the next connection.
       client.parser.initialize("RESPONSE");
       if (!broken) return connect();

@@ -17,6 +17,8 @@ declare module "autocannon" {
         clear(): void;
         toArray(): readonly { startTime: [seconds: number, nanoseconds: number] }[];
       };
+      on(event: "headers", listener: (headers: { shouldKeepAlive: boolean }) => void): this;
+      on(event: "connError", listener: () => void): this;
       requestIterator: { currentRequest: Request; nextRequest(): Request };
       _connect(): void;
       _destroyConnection(): void;
