@@ -40,13 +40,15 @@ const RAMP_ERRORS = 3;
 /** The lag-1 correlation of neighbouring slices is hard to estimate from few of them: it counts as this at least and at most. */
 const CORRELATION = { min: 0.6, max: 0.8 };
 
-/** What each whole slice measured. Slices without an answer have no latency. */
+/** What each whole slice measured; NaN for the latency of a slice without an answer. */
 function series({ allowed, limited, latency_sum_us }: Slices, model: Load["model"]): number[] {
   // The last slice may be shorter than the others.
   const answers = allowed.slice(0, -1).map((count, index) => count + (limited[index] ?? 0));
   if (model === "closed") return answers.map((count) => count * SLICES_PER_SECOND);
-  return answers.flatMap((count, index) => (count > 0 ? [(latency_sum_us[index] ?? 0) / count / 1000] : []));
+  return answers.map((count, index) => (latency_sum_us[index] ?? 0) / count / 1000);
 }
+
+const known = (values: readonly number[]): number[] => values.filter((value) => !Number.isNaN(value));
 
 const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b);
@@ -90,14 +92,15 @@ function errorOfDifference(first: number, slices: readonly number[]): number {
  */
 export function rampIn(slices: Slices, model: Load["model"]): Ramp | undefined {
   const values = series(slices, model);
-  const latest = values.slice(Math.floor(values.length / 2));
+  if (slices.allowed.length < RAMP_WINDOW_S * SLICES_PER_SECOND) return undefined;
+  const first = known(values.slice(0, SLICES_PER_SECOND));
+  const latest = known(values.slice(Math.floor(values.length / 2)));
   // Open loops at low rates may have slices without an answer.
-  if (slices.allowed.length < RAMP_WINDOW_S * SLICES_PER_SECOND || latest.length < SLICES_PER_SECOND)
-    return undefined;
-  const first_second = median(values.slice(0, SLICES_PER_SECOND));
+  if (first.length < SLICES_PER_SECOND / 2 || latest.length < SLICES_PER_SECOND) return undefined;
+  const first_second = median(first);
   const second_half = median(latest);
   const slower = model === "closed" ? second_half - first_second : first_second - second_half;
-  const error = errorOfDifference(SLICES_PER_SECOND, latest);
+  const error = errorOfDifference(first.length, latest);
   return slower > Math.max(MIN_RAMP * second_half, RAMP_ERRORS * error)
     ? { first_second, second_half }
     : undefined;

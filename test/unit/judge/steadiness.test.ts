@@ -133,6 +133,13 @@ describe("a ramp in the window", () => {
     expect(rampIn(slices, "open")).toBeUndefined();
   });
 
+  test("is one of the first second, also where slices in it have no answer", () => {
+    const slices = slicesOf(Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? 1 : 0)));
+    for (let index = 0; index < 10; index++)
+      slices.latency_sum_us[index] = 3 * (slices.latency_sum_us[index] ?? 0);
+    expect(rampIn(slices, "open")).toEqual({ first_second: 3, second_half: 1 });
+  });
+
   test("is not looked for in slices without answers", () => {
     const slices = slicesOf(Array.from({ length: 50 }, (_, index) => (index % 4 === 0 ? 1 : 0)));
     expect(rampIn(slices, "open")).toBeUndefined();
