@@ -42,15 +42,15 @@ export const programs: readonly Mutant[] = [
   {
     what: "a warm-up of auto never ends early",
     file: "src/benchmark/warmup.ts",
-    find: "this.#values.length === AUTO_WARMUP.slices &&",
-    replace: "this.#values.length > AUTO_WARMUP.slices &&",
+    find: "this.#rates.length === AUTO_WARMUP.slices &&",
+    replace: "this.#rates.length > AUTO_WARMUP.slices &&",
     test: "test/unit/benchmark/warmup.test.ts",
   },
   {
     what: "a warm-up of auto always ends after three seconds",
     file: "src/benchmark/warmup.ts",
-    find: "!hasTrend(this.#values);",
-    replace: "this.#values.length > 0;",
+    find: "!this.#mayHaveTrend();",
+    replace: "this.#rates.length > 0;",
     test: "test/unit/benchmark/warmup.test.ts",
   },
   {
