@@ -1,13 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Extent } from "../contract/configuration.js";
-import type { Counts } from "../contract/result.js";
-import type { LoadLoop, Window, WindowListener } from "./load-loop.js";
-import { cheapMonotonicMs, waitUntil } from "./measurement/clock.js";
+import type { LoadLoop, Window, WindowListener, WindowPlan } from "./load-loop.js";
+import { cheapMonotonicMs, laterMonotonicMs, waitUntil } from "./measurement/clock.js";
 import { ResponseRecorder, SAMPLE_MS } from "./measurement/recorder.js";
 import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } from "./warmup.js";
-
-/** What was sent while the gate was open; `followed`: what was in flight when it was shut. */
-export type SentCounts = Pick<Counts, "sent" | "followed">;
 
 /**
  * Connections behind a gate. While it is open, each sends its next request when the last one is answered. While it is
@@ -18,8 +13,14 @@ export interface ClosedConnections {
   connected(): Promise<void>;
   /** @param quota number of requests, after which no more are sent */
   openGate(recorder: ResponseRecorder, quota: number): void;
-  /** In one synchronous step: closes the recorder, and nothing is sent any more. */
-  shutGate(): SentCounts;
+  /**
+   * Changes the recorder while the gate is open. Requests in flight are not recorded.
+   * @param opened_ms a reading of the clock that is later than every send so far
+   * @returns how many requests were sent before
+   */
+  changeRecorder(recorder: ResponseRecorder, quota: number, opened_ms: number): number;
+  /** In one synchronous step: closes the recorder, and nothing is sent any more. @returns how many were sent */
+  shutGate(): number;
   /**
    * Follows what is in flight to its end; the recorder records nothing afterwards. What has no answer a second after the
    * time-out of a request is given up as timed out.
@@ -55,18 +56,26 @@ export class ClosedLoop implements LoadLoop {
     this.#connections.openGate(recorder, Number.POSITIVE_INFINITY);
     await sleepUnlessEnded(atMostS * 1000, end);
     const took_s = (cheapMonotonicMs() - began_ms) / 1000;
-    const { sent } = this.#connections.shutGate();
+    const requests = this.#connections.shutGate();
     stopSampling();
     await this.#connections.drained();
-    return { took_s, requests: sent };
+    return { took_s, requests };
   }
 
-  async measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window> {
+  async measure({ extent, opens_ms, lead_in_ms }: WindowPlan, listener: WindowListener): Promise<Window> {
     const recorder = new ResponseRecorder(this.#codeText);
-    await waitUntil(opens_ms);
-    const opened_ms = cheapMonotonicMs();
+    const quota = "requests" in extent ? extent.requests : Number.POSITIVE_INFINITY;
+    await waitUntil(opens_ms - lead_in_ms);
+    if (lead_in_ms > 0) {
+      this.#connections.openGate(new ResponseRecorder(this.#codeText), Number.POSITIVE_INFINITY);
+      await sleep(Math.max(1, opens_ms - cheapMonotonicMs()));
+    }
+    const opened_ms = laterMonotonicMs();
     recorder.open(opened_ms);
     listener.opened();
+    let lead_in_requests = 0;
+    if (lead_in_ms > 0) lead_in_requests = this.#connections.changeRecorder(recorder, quota, opened_ms);
+    else this.#connections.openGate(recorder, quota);
     const closes_ms =
       "duration_s" in extent ? opened_ms + extent.duration_s * 1000 : Number.POSITIVE_INFINITY;
     const sampler = setInterval(() => {
@@ -74,8 +83,6 @@ export class ClosedLoop implements LoadLoop {
       const now = cheapMonotonicMs();
       if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
     }, SAMPLE_MS);
-    const quota = "requests" in extent ? extent.requests : Number.POSITIVE_INFINITY;
-    this.#connections.openGate(recorder, quota);
     if ("requests" in extent) await this.#connections.quotaDone();
     else await sleep(extent.duration_s * 1000);
 
@@ -89,6 +96,7 @@ export class ClosedLoop implements LoadLoop {
     return {
       opened_ms,
       closed_ms,
+      lead_in_requests,
       counts: recorder.counts(sent),
       histograms: recorder.histograms(),
       slices: recorder.slices(Math.min(closes_ms, closed_ms) - opened_ms),

@@ -8,6 +8,8 @@ export interface Window {
   opened_ms: number;
   closed_ms: number;
   counts: Counts;
+  /** Requests that were sent in the lead-in. */
+  lead_in_requests: number;
   histograms: LatencyHistograms;
   slices: Slices;
   /** In an open loop only, like `schedule`. */
@@ -16,12 +18,21 @@ export interface Window {
 }
 
 export interface WindowListener {
-  /** The window opens now or in a few milliseconds; nothing is sent yet. */
+  /** The window opens now or in a few milliseconds. */
   opened(): void;
   /** An interval of about a second; the last one ends with the window. */
   sample(sample: WorkerSample): void;
   /** The window is closed. Requests still in flight are followed. */
   closed(): void;
+}
+
+/** The windows of all workers. */
+export interface WindowPlan {
+  extent: Extent;
+  /** When they open, monotonic milliseconds. */
+  opens_ms: number;
+  /** Load without record right before them, without a pause in between; 0 for none. */
+  lead_in_ms: number;
 }
 
 /** Makes the load of one worker: decides when each request is sent, and measures it. */
@@ -36,10 +47,7 @@ export interface LoadLoop {
   warmUp(atMostS: number, onSlice: (slice: WarmupSlice) => void, end: AbortSignal): Promise<WarmupFacts>;
   /** Open loop only: whether sends that fall due together share a wake, from the next window on. */
   shareWakes?(shared: boolean): void;
-  /**
-   * Measures one window and follows its requests to their end; resolves when nothing is in flight any more.
-   * @param opens_ms when the windows of all workers open, monotonic milliseconds
-   */
-  measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window>;
+  /** Measures one window and follows its requests to their end; resolves when nothing is in flight any more. */
+  measure(plan: WindowPlan, listener: WindowListener): Promise<Window>;
   stop(): Promise<void>;
 }

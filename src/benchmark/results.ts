@@ -12,7 +12,7 @@ import {
   type RoleResources,
   type Sample,
 } from "../contract/result.js";
-import { addCounts, answered, ends, failed, served } from "../judge/counts.js";
+import { addCounts, answered, ends, failed, loadedS, served } from "../judge/counts.js";
 import type { Evidence } from "../judge/evidence.js";
 import { encodeHistogram, mergeHistograms } from "../judge/histogram.js";
 import { latencyBlock, unsupportedPercentiles } from "../judge/latency.js";
@@ -88,11 +88,11 @@ function generatorPart({ measured, generatorCpuUs, links }: RunMeasurements): Ge
   };
 }
 
-/** CPU time of one role over the window, in total and per request. */
-function cpuOf(cpu_us: number, window_s: number, requests: number) {
+/** CPU time of one role over lead-in and window, in total and per request. */
+function cpuOf(cpu_us: number, loaded_s: number, requests: number) {
   return {
     cpu_us,
-    cpu_percent: rounded(cpu_us / window_s / 10_000, 2),
+    cpu_percent: rounded(cpu_us / loaded_s / 10_000, 2),
     ...(requests > 0 ? { cpu_us_per_request: rounded(cpu_us / requests, 2) } : {}),
   };
 }
@@ -102,12 +102,14 @@ function resourcesOf(
   part: GeneratorPart,
   evidence: readonly ConsumerEvidence[],
 ): Record<string, RoleResources> {
-  const { consumers, samplesByServer } = measurements;
-  const requests = served(evidence, part.counts);
+  const { consumers, samplesByServer, warmup } = measurements;
+  const { counts, window_s } = part;
+  const requests = served(evidence, { counts, warmup });
+  const loaded_s = loadedS({ duration: window_s, warmup });
   const generator: RoleResources = {
     kind: "generator",
     source: "process.cpuUsage",
-    ...cpuOf(part.cpu_us, part.window_s, requests),
+    ...cpuOf(part.cpu_us, loaded_s, requests),
     resident_bytes_max: part.resident_bytes,
     samples: [],
   };
@@ -122,7 +124,7 @@ function resourcesOf(
     resources[id] = {
       kind: "server",
       source: "process.cpuUsage",
-      ...cpuOf(cpuUs(at_end) - cpuUs(at_window_open), part.window_s, requests),
+      ...cpuOf(cpuUs(at_end) - cpuUs(at_window_open), loaded_s, requests),
       resident_bytes_mean: Math.round(mean(resident)),
       resident_bytes_max: Math.max(...resident),
       // The servers' samples are in the samples of the run.
@@ -169,10 +171,10 @@ function consumerEvidence({ facts, ...readings }: ConsumerReadings): ConsumerEvi
 }
 
 /** How the limiter was called in the window, where the consumers count that. */
-function callFigures(evidence: readonly ConsumerEvidence[], counts: GeneratorPart["counts"]) {
+function callFigures(evidence: readonly ConsumerEvidence[], load: Pick<MeasuredResult, "counts" | "warmup">) {
   const consumes = evidence.flatMap((consumer) => consumer.consumes ?? []);
   const calls = sum(consumes.map((counted) => counted.calls));
-  const requests = served(evidence, counts);
+  const requests = served(evidence, load);
   const descriptors = sum(consumes.map(({ allowed, limited, failed }) => allowed + limited + failed));
   if (calls === 0 || requests === 0 || descriptors === 0) return {};
   return {
@@ -253,7 +255,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     slices: mergeSlices(measurements.measured.map(({ slices }) => slices)),
     ...(prediction ? { prediction } : {}),
     consumers: consumed,
-    ...callFigures(consumed, counts),
+    ...callFigures(consumed, { counts, warmup: measurements.warmup }),
     resources,
     versions: { ...generatorVersions(), ...driverVersions, ...consumers?.versions },
   };

@@ -1,12 +1,14 @@
 import type { Readable } from "node:stream";
-import { AUTO_WARMUP } from "../contract/configuration.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AUTO_WARMUP, LEAD_IN_S } from "../contract/configuration.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
-import { rounded } from "../contract/numbers.js";
+import { rounded, sum } from "../contract/numbers.js";
 import type { PluginFacts } from "../contract/plugins.js";
 import type { Progress, ReadingPhase } from "../contract/progress.js";
 import type { MeasuredResult, NetworkLink, Sample } from "../contract/result.js";
 import { findProfile, findWorkload } from "../traffic/lookup.js";
 import { loadDriver } from "./drivers/index.js";
+import type { Window } from "./load-loop.js";
 import { monotonicMs } from "./measurement/clock.js";
 import { type Consumers, readDrained } from "./measurement/consumers.js";
 import { generatorAsConsumer } from "./measurement/generator-readings.js";
@@ -27,11 +29,15 @@ const START_DELAY_MS = 20;
 /** The warm-up as it took place. */
 type Warmup = MeasuredResult["warmup"];
 
-/** Makes the load of the warm-up. @returns what it was, and whether the window's sends share wakes */
+/** The end of a warm-up, which comes after the reading of the counters. Half of a warm-up at most. */
+const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
+  warmup_s === "auto" ? LEAD_IN_S : Math.min(LEAD_IN_S, warmup_s / 2);
+
+/** Makes the load of the warm-up, without its lead-in. @returns what it was, and whether the window's sends share wakes */
 async function warmUp(
   { warmup_s, workers, load }: GeneratorRunSpec["generator"],
   pool: WorkerPool,
-): Promise<{ warmup: Warmup; shared_wakes: boolean }> {
+): Promise<{ warmup: Omit<Warmup, "lead_in">; shared_wakes: boolean }> {
   if (warmup_s === 0) return { warmup: { took_s: 0, requests: 0 }, shared_wakes: true };
   const idleBefore = idleCpuMs();
   const began_ms = monotonicMs();
@@ -42,7 +48,7 @@ async function warmUp(
     took = await pool.warmUp(AUTO_WARMUP.max_s, (worker, slice) => watch.add(worker, slice));
     steady = watch.isSteady;
   } else {
-    took = await pool.warmUp(warmup_s, () => false);
+    took = await pool.warmUp(warmup_s - leadInS(warmup_s), () => false);
   }
   const idleAfter = idleCpuMs();
   const idle_ms = idleBefore === undefined || idleAfter === undefined ? undefined : idleAfter - idleBefore;
@@ -101,16 +107,18 @@ export async function run(
     report({ event: "phase", phase: "measure" });
     monitor = ourServers && new ServerMonitor(servers.map(({ url }) => url));
     const links = await readNetworkLinks();
-    await monitor?.start();
     const cpu = process.cpuUsage();
     let generatorCpu = cpu;
     let linkBytes: NetworkLink[] = [];
-    opened_ms = monotonicMs() + START_DELAY_MS;
+    const lead_in_ms = 1000 * leadInS(generator.warmup_s);
+    opened_ms = monotonicMs() + START_DELAY_MS + lead_in_ms;
+    const monitoring = sleep(START_DELAY_MS + lead_in_ms).then(() => monitor?.start());
     const measured = await pool.measure(
-      { extent: generator.extent, opens_ms: opened_ms, shared_wakes },
+      { extent: generator.extent, opens_ms: opened_ms, lead_in_ms, shared_wakes },
       async () => {
         generatorCpu = process.cpuUsage(cpu);
         linkBytes = bytesBetween(links, await readNetworkLinks());
+        await monitoring;
         await monitor?.stop();
       },
     );
@@ -122,7 +130,7 @@ export async function run(
       started_at,
       finished_at: new Date(),
       measured,
-      warmup,
+      warmup: withLeadIn(warmup, lead_in_ms / 1000, measured),
       ...(readAtStart && readAtWindowOpen && readAtEnd
         ? { readings: { at_start: readAtStart, at_window_open: readAtWindowOpen, at_end: readAtEnd } }
         : {}),
@@ -139,6 +147,21 @@ export async function run(
     waits?.close();
     await pool.close();
   }
+}
+
+/** The whole warm-up. */
+function withLeadIn(
+  { took_s, requests, ...rest }: Omit<Warmup, "lead_in">,
+  lead_in_s: number,
+  measured: readonly Pick<Window, "lead_in_requests">[],
+): Warmup {
+  const lead_in = { took_s: lead_in_s, requests: sum(measured.map((window) => window.lead_in_requests)) };
+  return {
+    took_s: rounded(took_s + lead_in.took_s, 3),
+    requests: requests + lead_in.requests,
+    lead_in,
+    ...rest,
+  };
 }
 
 /** The progress event of one second. */

@@ -362,6 +362,8 @@ const warmupFactsSchema = z.strictObject({
   took_s: z.number().min(0),
   /** Sent in it. */
   requests: count,
+  /** Its last part, after the reading of the counters, which runs into the window without a pause. */
+  lead_in: z.strictObject({ took_s: z.number().min(0), requests: count }),
   /** Only with `auto`: its last second had no trend; false: it ended at its longest. */
   steady: z.boolean().optional(),
 });

@@ -1,10 +1,21 @@
 import { sum } from "../contract/numbers.js";
-import type { AfterWindow, ConsumerEvidence, Counts } from "../contract/result.js";
+import type { AfterWindow, ConsumerEvidence, Counts, MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 
 /** Answers in throughput: a rejection by the limiter is an answer, a failure is not (M1, M9). */
 export const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited">): number =>
   allowed + limited;
+
+/** The load between the drained readings around a window: its lead-in and the window. */
+type Load = Pick<MeasuredResult, "counts" | "warmup">;
+
+/** Seconds of load between the drained readings around a window. */
+export const loadedS = ({ duration, warmup }: Pick<MeasuredResult, "duration" | "warmup">): number =>
+  duration + warmup.lead_in.took_s;
+
+/** Requests that were sent between the drained readings around a window. */
+export const sentBetweenReadings = ({ counts, warmup }: Load): number =>
+  counts.sent + warmup.lead_in.requests;
 
 /**
  * The requests that used CPU time between the drained readings around a window: those that the consumers finished, which
@@ -12,9 +23,9 @@ export const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited
  */
 export function served(
   consumers: readonly Pick<ConsumerEvidence, "at_window_open" | "at_end">[],
-  { sent }: Pick<Counts, "sent">,
+  load: Load,
 ): number {
-  if (consumers.length === 0) return sent;
+  if (consumers.length === 0) return sentBetweenReadings(load);
   const finished = ({ requests, in_flight }: Usage): number => requests - in_flight;
   return sum(
     consumers.map(({ at_window_open, at_end }) => Math.max(0, finished(at_end) - finished(at_window_open))),

@@ -1,6 +1,6 @@
 import { isClientLayer } from "../contract/layers.js";
 import { FOREIGN_CPU_PERCENT, type MeasuredResult, type RoleResources } from "../contract/result.js";
-import { answered } from "./counts.js";
+import { answered, loadedS } from "./counts.js";
 import type { Evidence } from "./evidence.js";
 
 export type Limit = NonNullable<MeasuredResult["limited_by"]>;
@@ -50,11 +50,12 @@ function hostCpu({ host_load }: Evidence): Candidate[] {
 }
 
 /** Between the drained readings the loop is only active in the window: the pauses around it are idle. */
-function serverLoops({ consumers, resources, duration }: Evidence): Candidate[] {
+function serverLoops(evidence: Evidence): Candidate[] {
+  const { consumers, resources } = evidence;
   const servers = consumers.filter(({ id }) => resources[id]?.kind === "server");
   return servers.map(({ id, at_window_open, at_end }) => {
     const active_ms = at_end.event_loop_active_ms - at_window_open.event_loop_active_ms;
-    const used = Math.min(1, Math.max(0, active_ms) / 1000 / duration);
+    const used = Math.min(1, Math.max(0, active_ms) / 1000 / loadedS(evidence));
     const name = servers.length === 1 ? "the server" : id;
     return { resource: "server loop", used, text: `${name}'s event loop was ${percent(used)} busy` };
   });
@@ -86,10 +87,10 @@ function storeNode(role: string, own: RoleResources, evidence: Evidence): Candid
 }
 
 /** A link has its full rate in each direction. */
-function network({ generators }: Evidence): Candidate[] {
-  return generators.flatMap(({ window_s, links = [] }) =>
+function network(evidence: Evidence): Candidate[] {
+  return evidence.generators.flatMap(({ links = [] }) =>
     links.map(({ name, bits_per_second, received_bytes, sent_bytes }) => {
-      const used = (8 * Math.max(received_bytes, sent_bytes)) / window_s / bits_per_second;
+      const used = (8 * Math.max(received_bytes, sent_bytes)) / loadedS(evidence) / bits_per_second;
       const text = `link ${name} carried ${percent(used)} of its ${bits_per_second / 1e9} Gbit/s`;
       return { resource: "network" as const, used, text };
     }),

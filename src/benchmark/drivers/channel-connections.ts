@@ -1,4 +1,4 @@
-import type { ClosedConnections, SentCounts } from "../closed-loop.js";
+import type { ClosedConnections } from "../closed-loop.js";
 import { cheapMonotonicMs } from "../measurement/clock.js";
 import type { ResponseRecorder } from "../measurement/recorder.js";
 import type { OpenChannel } from "./channel.js";
@@ -19,6 +19,8 @@ export class ChannelConnections implements ClosedConnections {
   #isOpen = false;
   #quota = 0;
   #sent = 0;
+  /** Requests that were sent before are not recorded. */
+  #recordsFrom_ms = 0;
   #recorder: ResponseRecorder | undefined;
   #whenIdle: (() => void) | undefined;
 
@@ -26,15 +28,15 @@ export class ChannelConnections implements ClosedConnections {
     this.#options = options;
     this.#pool = new ConnectionPool(options.connections, options.openChannel, options.timeoutS, {
       answered: (outcome, code, _due_ms, sent_ms, now_ms) => {
-        this.#recorder?.answer(outcome, code, now_ms - sent_ms, now_ms);
+        this.#recorderOf(sent_ms)?.answer(outcome, code, now_ms - sent_ms, now_ms);
         this.#finished();
       },
       lost: (_due_ms, sent_ms, now_ms) => {
-        this.#recorder?.lost(now_ms - sent_ms, now_ms);
+        this.#recorderOf(sent_ms)?.lost(now_ms - sent_ms, now_ms);
         this.#finished();
       },
       timedOut: (_due_ms, sent_ms, now_ms) => {
-        this.#recorder?.timedOut(now_ms - sent_ms, now_ms);
+        this.#recorderOf(sent_ms)?.timedOut(now_ms - sent_ms, now_ms);
         this.#finished();
       },
       freed: () => this.#send(),
@@ -49,14 +51,24 @@ export class ChannelConnections implements ClosedConnections {
     this.#recorder = recorder;
     this.#quota = quota;
     this.#sent = 0;
+    this.#recordsFrom_ms = 0;
     this.#isOpen = true;
     while (this.#send());
   }
 
-  shutGate(): SentCounts {
+  changeRecorder(recorder: ResponseRecorder, quota: number, opened_ms: number): number {
+    const sent = this.#sent;
+    this.#recorder = recorder;
+    this.#quota = quota;
+    this.#sent = 0;
+    this.#recordsFrom_ms = opened_ms;
+    return sent;
+  }
+
+  shutGate(): number {
     this.#isOpen = false;
     this.#recorder?.close();
-    return { sent: this.#sent, followed: this.#pool.inFlight };
+    return this.#sent;
   }
 
   /** The pool gives up every request after its time-out. */
@@ -71,6 +83,10 @@ export class ChannelConnections implements ClosedConnections {
 
   async stop(): Promise<void> {
     this.#pool.close();
+  }
+
+  #recorderOf(sent_ms: number): ResponseRecorder | undefined {
+    return sent_ms < this.#recordsFrom_ms ? undefined : this.#recorder;
   }
 
   get #mustSend(): boolean {

@@ -1,3 +1,4 @@
+import { sum } from "../../contract/numbers.js";
 import type { AfterWindow, Counts, LatencyHistograms, Outcome, Slices } from "../../contract/result.js";
 import { cheapMonotonicMs } from "./clock.js";
 import { encodeLatencies, latencyUs, newLatencies } from "./histograms.js";
@@ -127,13 +128,21 @@ export class ResponseRecorder {
     return sample;
   }
 
-  /** @param sent how many requests were sent, and how many of them were in flight when the window closed */
-  counts(sent: Pick<Counts, "sent" | "followed">): Counts {
+  /** @param sent how many requests were sent; those that did not end in the window were followed */
+  counts(sent: number): Counts {
     const byCode: Record<string, number> = {};
     this.#byCode.forEach((count, code) => {
       if (count > 0) byCode[this.#codeText(code)] = count;
     });
-    return { ...sent, ...this.#inWindow, after_window: { ...this.#afterWindow }, cut: 0, by_code: byCode };
+    const followed = sent - sum(Object.values(this.#inWindow));
+    return {
+      sent,
+      followed,
+      ...this.#inWindow,
+      after_window: { ...this.#afterWindow },
+      cut: 0,
+      by_code: byCode,
+    };
   }
 
   histograms(): LatencyHistograms {

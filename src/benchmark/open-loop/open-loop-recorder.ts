@@ -18,7 +18,6 @@ export class OpenLoopRecorder {
   readonly #gaps = new MicrosecondHistogram();
   readonly #schedule: ScheduleCounts = { offered: 0, sent: 0, late: 0, blocked: 0, dropped: 0, unsent: 0 };
   #lastSend_ms: number | undefined;
-  #followed = 0;
 
   constructor(codeText: (code: number) => string) {
     this.#responses = new ResponseRecorder(codeText);
@@ -78,9 +77,8 @@ export class OpenLoopRecorder {
     this.#service.censored.record(latencyUs(now_ms - sent_ms));
   }
 
-  /** Closes the window. @param followed requests in flight, which are followed */
-  close(followed: number): void {
-    this.#followed = followed;
+  /** Closes the window. Requests in flight are followed. */
+  close(): void {
     this.#responses.close();
   }
 
@@ -93,9 +91,12 @@ export class OpenLoopRecorder {
    * @param length_ms of the window
    * @param shared_wakes whether sends that fall due together share a wake
    */
-  figures(length_ms: number, shared_wakes: boolean): Omit<Window, "opened_ms" | "closed_ms"> {
+  figures(
+    length_ms: number,
+    shared_wakes: boolean,
+  ): Omit<Window, "opened_ms" | "closed_ms" | "lead_in_requests"> {
     return {
-      counts: this.#responses.counts({ sent: this.#schedule.sent, followed: this.#followed }),
+      counts: this.#responses.counts(this.#schedule.sent),
       histograms: this.#responses.histograms(),
       slices: this.slices(length_ms),
       service_histograms: encodeLatencies(this.#service),

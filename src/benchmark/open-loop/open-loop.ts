@@ -1,7 +1,7 @@
 import type { Extent } from "../../contract/configuration.js";
 import type { OpenChannel } from "../drivers/channel.js";
 import { ConnectionPool } from "../drivers/connection-pool.js";
-import type { LoadLoop, Window, WindowListener } from "../load-loop.js";
+import type { LoadLoop, Window, WindowListener, WindowPlan } from "../load-loop.js";
 import { cheapMonotonicMs } from "../measurement/clock.js";
 import { SAMPLE_MS } from "../measurement/recorder.js";
 import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } from "../warmup.js";
@@ -41,10 +41,10 @@ class ScheduleRun {
   isStarved = false;
   readonly #next: () => number;
 
-  constructor(share: ScheduleShare, opens_ms: number, extent: Extent) {
+  constructor(share: ScheduleShare, opens_ms: number, extent: Extent, lead_in_ms: number) {
     this.opens_ms = opens_ms;
     this.#next = createArrivals(share);
-    this.closes_ms = opens_ms + lengthMs(share, extent);
+    this.closes_ms = opens_ms + lengthMs(share, extent, lead_in_ms);
     this.due_ms = opens_ms + this.#next();
   }
 
@@ -54,12 +54,14 @@ class ScheduleRun {
   }
 }
 
-/** A window for so many requests closes when the one after them would be due. */
-function lengthMs(share: ScheduleShare, extent: Extent): number {
-  if ("duration_s" in extent) return extent.duration_s * 1000;
+/** Lead-in and window. A window for so many requests closes when the one after them would be due. */
+function lengthMs(share: ScheduleShare, extent: Extent, lead_in_ms: number): number {
+  if ("duration_s" in extent) return lead_in_ms + extent.duration_s * 1000;
   const next = createArrivals(share);
-  for (let request = 0; request < extent.requests; request++) next();
-  return next();
+  let due_ms = next();
+  while (due_ms < lead_in_ms) due_ms = next();
+  for (let request = 0; request < extent.requests; request++) due_ms = next();
+  return due_ms;
 }
 
 /**
@@ -73,6 +75,9 @@ export class OpenLoop implements LoadLoop {
   readonly #ticker: Ticker;
   #run: ScheduleRun | undefined;
   #recorder: OpenLoopRecorder | undefined;
+  /** Requests that were due before are not recorded. */
+  #recordsFrom_ms = 0;
+  #unrecorded = 0;
   /** Whether sends that fall due within the ticker's least gap share a wake. */
   #sharesWakes = true;
 
@@ -92,11 +97,15 @@ export class OpenLoop implements LoadLoop {
   #openPool(connections: number, openChannel: OpenChannel): ConnectionPool {
     return new ConnectionPool(connections, openChannel, this.#options.timeoutS, {
       answered: (outcome, code, due_ms, sent_ms, now_ms) =>
-        this.#recorder?.answer(outcome, code, due_ms, sent_ms, now_ms),
-      lost: (due_ms, sent_ms, now_ms) => this.#recorder?.lost(due_ms, sent_ms, now_ms),
-      timedOut: (due_ms, sent_ms, now_ms) => this.#recorder?.timedOut(due_ms, sent_ms, now_ms),
+        this.#recorderOf(due_ms)?.answer(outcome, code, due_ms, sent_ms, now_ms),
+      lost: (due_ms, sent_ms, now_ms) => this.#recorderOf(due_ms)?.lost(due_ms, sent_ms, now_ms),
+      timedOut: (due_ms, sent_ms, now_ms) => this.#recorderOf(due_ms)?.timedOut(due_ms, sent_ms, now_ms),
       freed: () => this.#sendDue(),
     });
+  }
+
+  #recorderOf(due_ms: number): OpenLoopRecorder | undefined {
+    return due_ms < this.#recordsFrom_ms ? undefined : this.#recorder;
   }
 
   /**
@@ -132,7 +141,7 @@ export class OpenLoop implements LoadLoop {
     this.#recorder = recorder;
     const began_ms = cheapMonotonicMs();
     const stopSampling = sampleWarmup(recorder, began_ms, onSlice);
-    await this.#runSchedule(this.#options.share, { duration_s: atMostS }, began_ms, end);
+    await this.#runSchedule(this.#options.share, { duration_s: atMostS }, began_ms, { end });
     const took_ms = cheapMonotonicMs() - began_ms;
     stopSampling();
     await this.#pool?.idle();
@@ -145,11 +154,13 @@ export class OpenLoop implements LoadLoop {
     this.#sharesWakes = shared;
   }
 
-  async measure(extent: Extent, listener: WindowListener, opens_ms: number): Promise<Window> {
+  async measure({ extent, opens_ms, lead_in_ms }: WindowPlan, listener: WindowListener): Promise<Window> {
     const { codeText, share } = this.#options;
     const recorder = new OpenLoopRecorder(codeText);
     this.#recorder = recorder;
-    const opened_ms = Math.max(opens_ms, cheapMonotonicMs());
+    const opened_ms = Math.max(opens_ms, cheapMonotonicMs() + lead_in_ms);
+    this.#recordsFrom_ms = opened_ms;
+    this.#unrecorded = 0;
     recorder.open(opened_ms);
     const opening = setTimeout(() => listener.opened(), opened_ms - OPENING_LEAD_MS - cheapMonotonicMs());
     let closes_ms = Number.POSITIVE_INFINITY;
@@ -158,18 +169,23 @@ export class OpenLoop implements LoadLoop {
       const now = cheapMonotonicMs();
       if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
     }, SAMPLE_MS);
-    const sending = this.#runSchedule(share, extent, opened_ms);
+    const sending = this.#runSchedule(share, extent, opened_ms - lead_in_ms, { lead_in_ms });
     closes_ms = this.#run?.closes_ms ?? closes_ms;
     await sending;
     clearTimeout(opening);
     clearInterval(sampler);
     // In the step in which the last request was sent: requests in flight now are followed.
-    recorder.close(this.#pool?.inFlight ?? 0);
+    recorder.close();
     listener.sample(recorder.sample(closes_ms));
     listener.closed();
     await this.#pool?.idle();
     this.#recorder = undefined;
-    return { opened_ms, closed_ms: closes_ms, ...recorder.figures(closes_ms - opened_ms, this.#sharesWakes) };
+    return {
+      opened_ms,
+      closed_ms: closes_ms,
+      lead_in_requests: this.#unrecorded,
+      ...recorder.figures(closes_ms - opened_ms, this.#sharesWakes),
+    };
   }
 
   async stop(): Promise<void> {
@@ -182,9 +198,9 @@ export class OpenLoop implements LoadLoop {
     share: ScheduleShare,
     extent: Extent,
     opens_ms: number,
-    end?: AbortSignal,
+    { lead_in_ms = 0, end }: { lead_in_ms?: number; end?: AbortSignal } = {},
   ): Promise<void> {
-    const run = new ScheduleRun(share, opens_ms, extent);
+    const run = new ScheduleRun(share, opens_ms, extent, lead_in_ms);
     this.#run = run;
     this.#ticker.start({ share, opens_ms, closes_ms: run.closes_ms, sharesWakes: this.#sharesWakes });
     while (cheapMonotonicMs() < run.closes_ms && !end?.aborted)
@@ -193,7 +209,8 @@ export class OpenLoop implements LoadLoop {
     const { closes_ms } = run;
     this.#sendDue();
     this.#run = undefined;
-    for (; run.due_ms < closes_ms; run.advance()) this.#recorder?.unsent(closes_ms - run.due_ms);
+    for (; run.due_ms < closes_ms; run.advance())
+      this.#recorderOf(run.due_ms)?.unsent(closes_ms - run.due_ms);
     this.#ticker.progress(run.done, cheapMonotonicMs());
   }
 
@@ -217,10 +234,12 @@ export class OpenLoop implements LoadLoop {
         now = cheapMonotonicMs();
         if (run.due_ms > now) break;
       }
+      const recorder = this.#recorderOf(run.due_ms);
       if (now - run.due_ms > timeoutMs) {
-        this.#recorder?.dropped(now - run.due_ms);
+        recorder?.dropped(now - run.due_ms);
       } else if (pool.send(run.due_ms, now)) {
-        this.#recorder?.sent(run.due_ms, now, run.isStarved);
+        if (recorder) recorder.sent(run.due_ms, now, run.isStarved);
+        else this.#unrecorded++;
       } else {
         this.#setStarved(run, true);
         break;

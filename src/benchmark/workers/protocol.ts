@@ -1,7 +1,6 @@
-import type { Extent } from "../../contract/configuration.js";
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import type { LimiterReport } from "../drivers/driver.js";
-import type { Window } from "../load-loop.js";
+import type { Window, WindowPlan } from "../load-loop.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 
@@ -20,7 +19,7 @@ export interface WorkerAssignment {
 export type Command =
   | { command: "connect" }
   | { command: "warmUp"; atMostS: number }
-  | ({ command: "measure" } & WindowPlan)
+  | ({ command: "measure" } & WorkerWindow)
   | { command: "read" }
   | { command: "stop" };
 
@@ -29,11 +28,7 @@ export interface EndWarmUp {
   command: "endWarmUp";
 }
 
-/** The windows of all workers. */
-export interface WindowPlan {
-  extent: Extent;
-  /** When they open, monotonic milliseconds. */
-  opens_ms: number;
+export interface WorkerWindow extends WindowPlan {
   /** Open loop: sends that fall due within half a millisecond share a wake. */
   shared_wakes: boolean;
 }

@@ -10,9 +10,9 @@ import type {
   EndWarmUp,
   Measured,
   Reply,
-  WindowPlan,
   WorkerAssignment,
   WorkerReading,
+  WorkerWindow,
 } from "./protocol.js";
 
 /** Time for a worker to close its connections. */
@@ -117,7 +117,7 @@ export class WorkerPool {
    * @returns one measurement per worker, with its number of connections, when `onClosed` has resolved, too
    */
   async measure(
-    { extent, ...plan }: WindowPlan,
+    { extent, ...plan }: WorkerWindow,
     onClosed: () => Promise<void>,
   ): Promise<(Measured & { connections: number })[]> {
     const closed = this.#allClosed().then(onClosed);

@@ -21,9 +21,9 @@ import type {
   EndWarmUp,
   Measured,
   Reply,
-  WindowPlan,
   WorkerAssignment,
   WorkerReading,
+  WorkerWindow,
 } from "./protocol.js";
 
 /** A thread of the load generator. It drives its share of the connections and, in an open loop, of the schedule. */
@@ -138,7 +138,7 @@ function utilisationMeter(): () => number {
   };
 }
 
-async function measure({ extent, opens_ms, shared_wakes }: WindowPlan): Promise<Measured> {
+async function measure({ shared_wakes, ...plan }: WorkerWindow): Promise<Measured> {
   let before = performance.eventLoopUtilization();
   let waitedBefore = cpuWaitMs();
   let busySinceLast = utilisationMeter();
@@ -160,7 +160,7 @@ async function measure({ extent, opens_ms, shared_wakes }: WindowPlan): Promise<
   };
   const { loop } = inUse();
   loop.shareWakes?.(shared_wakes);
-  const window = await loop.measure(extent, listener, opens_ms);
+  const window = await loop.measure(plan, listener);
   return {
     ...window,
     event_loop_utilisation: clampShare(inWindow.utilization),

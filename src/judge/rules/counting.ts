@@ -2,7 +2,7 @@ import { sum } from "../../contract/numbers.js";
 import type { Counts } from "../../contract/result.js";
 import type { StoreEvidence } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
-import { accounted, addCounts, answered, ends, followedEnds } from "../counts.js";
+import { accounted, addCounts, answered, ends, followedEnds, sentBetweenReadings } from "../counts.js";
 import type { Evidence, Finding, Rule } from "../evidence.js";
 
 const invalid = (text: string): Finding => ({ severity: "invalid", text });
@@ -118,15 +118,16 @@ function partsReconcile({ counts, generators, slices }: Evidence): Finding | und
 }
 
 /** The servers received the requests that they answered, and none that was not sent. */
-function serversReconcile({ counts, consumers }: Evidence): Finding | undefined {
+function serversReconcile({ counts, warmup, consumers }: Evidence): Finding | undefined {
   const received = sum(
     consumers.map(({ at_window_open, at_end }) => at_end.requests - at_window_open.requests),
   );
   const all = ends(counts);
   const surelyReceived = answered(all) + all.failed_answers;
-  if (received >= surelyReceived && received <= counts.sent) return undefined;
+  const sent = sentBetweenReadings({ counts, warmup });
+  if (received >= surelyReceived && received <= sent) return undefined;
   return invalid(
-    `${counts.sent} requests were sent and ${surelyReceived} answered, ${namesOf(consumers)} counted ${received}`,
+    `${sent} requests were sent and ${surelyReceived} answered, ${namesOf(consumers)} counted ${received}`,
   );
 }
 

@@ -86,12 +86,13 @@ export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): 
  * How busy the machine was in a window. The readings are taken shortly before and after it, while the generator is
  * drained: our own work falls into the window only, foreign work also into the time between readings and window.
  * @param ours_us CPU time of all roles and of the harness between the readings
+ * @param loaded_s seconds of load between them
  */
 export function hostLoadOf(
   from: HostCpu,
   to: HostCpu,
   ours_us: number,
-  window_s: number,
+  loaded_s: number,
 ): HostLoad | undefined {
   const work = workBetween(from, to);
   const foreign = foreignCpuPercent(from, to, ours_us);
@@ -99,7 +100,7 @@ export function hostLoadOf(
   const own_us = Math.min(ours_us, work.programs_us) + work.interrupts_us;
   return {
     cpus: to.cpus,
-    busy_cpu_percent: rounded(Math.min(100 * to.cpus, own_us / window_s / 10_000 + foreign), 1),
+    busy_cpu_percent: rounded(Math.min(100 * to.cpus, own_us / loaded_s / 10_000 + foreign), 1),
     foreign_cpu_percent: rounded(foreign, 1),
   };
 }

@@ -123,13 +123,13 @@ export class CounterWatch {
   }
 
   /**
-   * What each role used in the window.
-   * @param window_s length of the window
+   * What each role used between the readings.
+   * @param loaded_s seconds of load between them
    * @param requests how many were served between the readings at its ends
    */
   async resources(
     source: string,
-    window_s: number,
+    loaded_s: number,
     requests: number,
   ): Promise<Record<string, RoleResources>> {
     await this.#pending;
@@ -144,7 +144,7 @@ export class CounterWatch {
         kind,
         source,
         cpu_us,
-        cpu_percent: rounded(cpu_us / window_s / 10_000, 2),
+        cpu_percent: rounded(cpu_us / loaded_s / 10_000, 2),
         ...(requests > 0 ? { cpu_us_per_request: rounded(cpu_us / requests, 2) } : {}),
         ...this.#runDelay(id),
         resident_bytes_mean: Math.round(resident.reduce((sum, bytes) => sum + bytes, 0) / resident.length),
@@ -168,7 +168,7 @@ export class CounterWatch {
    * @returns undefined where the system does not count CPU time, or not that of every part
    */
   async hostLoad(
-    window_s: number,
+    loaded_s: number,
     reported: Readonly<Record<string, Pick<RoleResources, "cpu_us">>>,
     external_us = 0,
   ): Promise<HostLoad | undefined> {
@@ -183,7 +183,7 @@ export class CounterWatch {
       if (!part.onThisMachine || used_us === undefined) return undefined;
       ours_us += Math.max(0, used_us);
     }
-    return hostLoadOf(from.host, to.host, ours_us, window_s);
+    return hostLoadOf(from.host, to.host, ours_us, loaded_s);
   }
 
   #runDelay(id: string): Pick<RoleResources, "run_delay_us"> {

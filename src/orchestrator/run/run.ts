@@ -5,7 +5,7 @@ import { sum } from "../../contract/numbers.js";
 import { type Progress, progressSchema } from "../../contract/progress.js";
 import { type HostLoad, type MeasuredResult, measuredResultSchema } from "../../contract/result.js";
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
-import { served } from "../../judge/counts.js";
+import { loadedS, served } from "../../judge/counts.js";
 import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
 import { parseJson } from "../files/json.js";
 import type { Lease } from "../ownership/lease.js";
@@ -88,13 +88,10 @@ class RunExecution {
     await readings.done();
     const evidence = await store.readAfter();
     this.#listener.phase("read");
-    const requests = served(result.consumers, result.counts);
-    const resources = await watch.resources(this.#runtime.counterSource, result.duration, requests);
-    const host_load = await watch.hostLoad(
-      result.duration,
-      result.resources,
-      external ? cpuUsOf(evidence) : 0,
-    );
+    const requests = served(result.consumers, result);
+    const loaded_s = loadedS(result);
+    const resources = await watch.resources(this.#runtime.counterSource, loaded_s, requests);
+    const host_load = await watch.hostLoad(loaded_s, result.resources, external ? cpuUsOf(evidence) : 0);
     return {
       result,
       resources,

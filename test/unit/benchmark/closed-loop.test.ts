@@ -27,7 +27,14 @@ class StubConnections implements ClosedConnections {
   shutGate() {
     this.events.push("gate shut");
     this.recorder?.close();
-    return { sent: 1 + this.followed, followed: this.followed };
+    return 1 + this.followed;
+  }
+
+  changeRecorder(recorder: ResponseRecorder): number {
+    this.events.push("recorder changed");
+    this.recorder = recorder;
+    recorder.answer("allowed", 200, 1, cheapMonotonicMs());
+    return 7;
   }
 
   async drained(): Promise<void> {
@@ -48,6 +55,8 @@ function listenerOf(events: string[] = []): WindowListener & { samples: WorkerSa
   };
 }
 
+const AT_ONCE = { opens_ms: 0, lead_in_ms: 0 };
+
 const loopOver = (connections: ClosedConnections) => new ClosedLoop(connections, String);
 
 describe("the window of a closed loop", () => {
@@ -58,7 +67,10 @@ describe("the window of a closed loop", () => {
     const windows = await Promise.all(
       workers.map(async (connections, index) => {
         await sleep(30 * index);
-        return loopOver(connections).measure({ duration_s: 0.2 }, listenerOf(), opens_ms);
+        return loopOver(connections).measure(
+          { extent: { duration_s: 0.2 }, opens_ms, lead_in_ms: 0 },
+          listenerOf(),
+        );
       }),
     );
     // Slices count from the opening.
@@ -81,7 +93,10 @@ describe("the window of a closed loop", () => {
       recorder.timedOut(900, cheapMonotonicMs());
     };
     const listener = listenerOf(connections.events);
-    const window = await loopOver(connections).measure({ duration_s: 0.02 }, listener, 0);
+    const window = await loopOver(connections).measure(
+      { extent: { duration_s: 0.02 }, ...AT_ONCE },
+      listener,
+    );
     expect(connections.events).toEqual(["opened", "gate opened", "gate shut", "closed", "drained"]);
     expect(window.counts).toMatchObject({
       sent: 3,
@@ -96,8 +111,22 @@ describe("the window of a closed loop", () => {
     expect(sum(listener.samples.map(({ allowed }) => allowed))).toBe(1);
   });
 
+  test("opens under load after its lead-in, whose requests are told apart", async () => {
+    const connections = new StubConnections();
+    const opens_ms = cheapMonotonicMs() + 120;
+    const plan = { extent: { duration_s: 0.02 }, opens_ms, lead_in_ms: 80 };
+    const window = await loopOver(connections).measure(plan, listenerOf(connections.events));
+    expect(connections.events.slice(0, 3)).toEqual(["gate opened", "opened", "recorder changed"]);
+    expect(connections.opened_ms).toBeGreaterThanOrEqual(opens_ms - 80);
+    expect(connections.opened_ms).toBeLessThan(window.opened_ms);
+    expect(window).toMatchObject({ lead_in_requests: 7, counts: { allowed: 1, sent: 1 } });
+  });
+
   test("has as many slices as its duration has tenths of a second, although it closes a little later", async () => {
-    const window = await loopOver(new StubConnections()).measure({ duration_s: 0.2 }, listenerOf(), 0);
+    const window = await loopOver(new StubConnections()).measure(
+      { extent: { duration_s: 0.2 }, ...AT_ONCE },
+      listenerOf(),
+    );
     expect(window.closed_ms - window.opened_ms).toBeGreaterThan(199);
     expect(window.slices.allowed).toEqual([1, 0]);
   });

@@ -1,20 +1,24 @@
 import { expect, test } from "vitest";
-import { answered, served } from "../../../src/judge/counts.js";
+import { answered, loadedS, served } from "../../../src/judge/counts.js";
 import { serverOf, validEvidence } from "../../helpers/evidence.js";
 
 test("CPU time is divided by the requests that the server answered between its readings", () => {
   const run = validEvidence();
   const { consumers, counts } = run;
   const server = serverOf(run);
-  expect(served(consumers, counts)).toBe(server.at_end.requests - server.at_window_open.requests);
-  expect(served(consumers, counts)).toBeGreaterThan(answered(counts));
+  expect(served(consumers, run)).toBe(server.at_end.requests - server.at_window_open.requests);
+  expect(served(consumers, run)).toBeGreaterThan(answered(counts));
   // Neither what the warm-up left under way, nor what was still under way at the end.
   server.at_window_open.in_flight = 2;
   server.at_end.in_flight = 5;
-  expect(served(consumers, counts)).toBe(counts.sent - 3);
+  expect(served(consumers, run)).toBe(counts.sent - 3);
 });
 
 test("without the server's count CPU time is divided by the sent requests", () => {
-  const { counts } = validEvidence();
-  expect(served([], counts)).toBe(counts.sent);
+  const run = validEvidence();
+  expect(served([], run)).toBe(run.counts.sent);
+  // The lead-in lies between the readings, too.
+  run.warmup.lead_in = { took_s: 0.5, requests: 700 };
+  expect(served([], run)).toBe(run.counts.sent + 700);
+  expect(loadedS(run)).toBe(run.duration + 0.5);
 });

@@ -120,8 +120,8 @@ describe("the resource that limited a run", () => {
     const over = (received_bytes: number, sent_bytes: number) => {
       const { generators } = validEvidence();
       const link = { name: "eth0", bits_per_second: 1e9, received_bytes, sent_bytes };
-      const with_link = generators.map((part) => ({ ...part, window_s: 10, links: [link] }));
-      return limitOf(run(0.5, {}, { generators: with_link }));
+      const with_link = generators.map((part) => ({ ...part, links: [link] }));
+      return limitOf(run(0.5, {}, { generators: with_link, duration: 10 }));
     };
     expect(over(1.2e9, 0.3e9)).toEqual({
       resource: "network",

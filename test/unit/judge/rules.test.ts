@@ -427,7 +427,7 @@ test("late readings are named", () => {
 describe("M26", () => {
   test("names the figures, the warm-up and the remedy", () => {
     const run = validEvidence();
-    run.warmup = { took_s: 10.02, requests: 2_000, steady: false };
+    run.warmup = { ...run.warmup, took_s: 10.02, steady: false };
     run.slices.allowed.fill(90, 0, 10);
     expect(judge(run).reasons.find(({ rule }) => rule === "M26")?.text).toBe(
       "the window began slower than it went on: 1100 answers/s in its first second, 2000 answers/s in its second half; the warm-up took 10 s and ended unsteady (longer --warmup)",

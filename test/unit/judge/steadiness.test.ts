@@ -147,7 +147,7 @@ describe("a ramp in the window", () => {
 });
 
 test("an automatic warm-up that ended unsteady is noted, and whether it had requests enough to tell", () => {
-  const warmup = { took_s: 10.0042, requests: 5_000 };
+  const warmup = { took_s: 10.0042, requests: 5_000, lead_in: { took_s: 0.5, requests: 200 } };
   expect(warmupNotes({ warmup })).toEqual([]);
   expect(warmupNotes({ warmup: { ...warmup, steady: true } })).toEqual([]);
   expect(warmupNotes({ warmup: { ...warmup, steady: false } })).toEqual([

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import autocannon from "autocannon";
 import { environmentError } from "../../../contract/errors.js";
-import type { ClosedConnections, SentCounts } from "../../closed-loop.js";
+import type { ClosedConnections } from "../../closed-loop.js";
 import { cheapMonotonicMs, monotonicMs } from "../../measurement/clock.js";
 import type { ResponseRecorder } from "../../measurement/recorder.js";
 import { type Connection, outcomeOf, type RequestSource } from "./requests.js";
@@ -34,6 +34,8 @@ export class AutocannonConnections implements ClosedConnections {
   #open = false;
   #quota = Number.POSITIVE_INFINITY;
   #sent = 0;
+  /** Clients whose request in flight is not recorded, because it was sent before the recorder changed. */
+  readonly #unrecorded = new Set<autocannon.Client>();
   #recorder: ResponseRecorder | undefined;
   #whenIdle: (() => void) | undefined;
   #stopped = false;
@@ -63,8 +65,8 @@ export class AutocannonConnections implements ClosedConnections {
         this.#setUp(client, connection.source);
       },
     });
-    instance.on("response", (_client: unknown, status: number, _bytes: number, ms: number) => {
-      this.#recorder?.answer(outcomeOf(status), status, ms, cheapMonotonicMs());
+    instance.on("response", (client: autocannon.Client, status: number, _bytes: number, ms: number) => {
+      this.#recorderOf(client)?.answer(outcomeOf(status), status, ms, cheapMonotonicMs());
     });
     return instance;
   }
@@ -94,10 +96,21 @@ export class AutocannonConnections implements ClosedConnections {
     for (const client of waiting) client._doRequest();
   }
 
-  shutGate(): SentCounts {
+  changeRecorder(recorder: ResponseRecorder, quota: number): number {
+    const sent = this.#sent;
+    for (const client of this.#clients) {
+      if (client.pipelinedRequests.size() > 0) this.#unrecorded.add(client);
+    }
+    this.#recorder = recorder;
+    this.#quota = quota;
+    this.#sent = 0;
+    return sent;
+  }
+
+  shutGate(): number {
     this.#open = false;
     this.#recorder?.close();
-    return { sent: this.#sent, followed: this.#inFlight() };
+    return this.#sent;
   }
 
   async drained(): Promise<void> {
@@ -109,6 +122,7 @@ export class AutocannonConnections implements ClosedConnections {
       client._connect();
     }
     this.#recorder = undefined;
+    this.#unrecorded.clear();
   }
 
   quotaDone(): Promise<void> {
@@ -121,8 +135,9 @@ export class AutocannonConnections implements ClosedConnections {
     for (const client of this.#clients) client.destroy();
   }
 
-  #inFlight(): number {
-    return this.#clients.reduce((total, client) => total + client.pipelinedRequests.size(), 0);
+  /** The recorder of the request that ends now; a client has one at most. */
+  #recorderOf(client: autocannon.Client): ResponseRecorder | undefined {
+    return this.#unrecorded.size > 0 && this.#unrecorded.delete(client) ? undefined : this.#recorder;
   }
 
   /** Resolves when every client waits at the gate, at the latest after `limitMs`. */
@@ -175,7 +190,7 @@ export class AutocannonConnections implements ClosedConnections {
     const connect = client._connect.bind(client);
     client._connect = () => {
       const now_ms = cheapMonotonicMs();
-      for (const sent_ms of sentMs(client)) this.#recorder?.lost(now_ms - sent_ms, now_ms);
+      for (const sent_ms of sentMs(client)) this.#recorderOf(client)?.lost(now_ms - sent_ms, now_ms);
       client.pipelinedRequests.clear();
       isClosing = false;
       // A half-read answer must not be joined with the first answer of the next connection.
@@ -192,7 +207,7 @@ export class AutocannonConnections implements ClosedConnections {
       // As long as the client is not destroyed, this is only called to give up a request.
       if (!client.destroyed) {
         const now_ms = cheapMonotonicMs();
-        for (const sent_ms of sentMs(client)) this.#recorder?.timedOut(now_ms - sent_ms, now_ms);
+        for (const sent_ms of sentMs(client)) this.#recorderOf(client)?.timedOut(now_ms - sent_ms, now_ms);
       }
       destroyConnection();
     };

@@ -4,10 +4,13 @@ import { ClosedLoop } from "../../../../src/benchmark/closed-loop.js";
 import type { ChannelListener } from "../../../../src/benchmark/drivers/channel.js";
 import { ChannelConnections } from "../../../../src/benchmark/drivers/channel-connections.js";
 import type { WindowListener } from "../../../../src/benchmark/load-loop.js";
+import { cheapMonotonicMs } from "../../../../src/benchmark/measurement/clock.js";
+import type { Extent } from "../../../../src/contract/configuration.js";
 import { decodeHistogram } from "../../../../src/judge/histogram.js";
 
 const listener: WindowListener = { opened() {}, sample() {}, closed() {} };
 const WINDOW = { duration_s: 0.1 };
+const plan = (extent: Extent, lead_in_ms = 0) => ({ extent, opens_ms: 0, lead_in_ms });
 const TIMEOUT_S = 0.3;
 
 /** What a request gets, and after how many milliseconds; nothing: no answer. */
@@ -68,7 +71,7 @@ describe("requests in flight when the window of a closed loop closes", () => {
       undefined,
     ] as const;
     const { loop, sent } = await loopOver(slow.length, (channel) => slow[channel]);
-    const { counts, histograms, slices } = await loop.measure(WINDOW, listener, 0);
+    const { counts, histograms, slices } = await loop.measure(plan(WINDOW), listener);
     const { after_window, followed, cut } = counts;
     // The fast channel may have had one in flight, too.
     const fast = after_window.allowed - 1;
@@ -94,10 +97,25 @@ describe("requests in flight when the window of a closed loop closes", () => {
     expect(decodeHistogram(histograms.censored).maxValue).toBeGreaterThanOrEqual(299_000);
   });
 
+  test("of a lead-in are not recorded, whenever they end", async () => {
+    // The first request of three channels ends in the window, after it, or never; then all are fast.
+    const first = [{ end: "failed", after_ms: 60 }, { end: "lost", after_ms: 180 }, undefined, soon] as const;
+    const { loop, sent } = await loopOver(4, (channel, request) => (request > 0 ? soon : first[channel]));
+    const opens_ms = cheapMonotonicMs() + 40;
+    const window = await loop.measure({ ...plan(WINDOW, 30), opens_ms }, listener);
+    const { counts, histograms, lead_in_requests } = window;
+    expect(lead_in_requests).toBeGreaterThanOrEqual(4);
+    expect(counts.sent).toBe(total(sent) - lead_in_requests);
+    expect(counts.sent).toBe(counts.allowed + counts.followed);
+    expect(counts.after_window.allowed).toBe(counts.followed);
+    expect(histograms.allowed.count).toBe(counts.sent);
+    expect(histograms.failed.count + histograms.censored.count).toBe(0);
+  });
+
   test("are none in a run by number of requests: it waits for all of them", async () => {
     const replies: Reply[] = [soon, soon, soon, undefined, soon, undefined, { end: "lost", after_ms: 1 }];
     const { loop, sent } = await loopOver(3, () => (replies.length > 0 ? replies.shift() : soon));
-    const { counts, histograms, slices } = await loop.measure({ requests: 12 }, listener, 0);
+    const { counts, histograms, slices } = await loop.measure(plan({ requests: 12 }), listener);
     const ends = { timed_out: 2, connection_errors: 1, allowed: 9 };
     expect(counts).toMatchObject({ sent: 12, followed: 0, cut: 0, ...ends });
     expect(total(sent)).toBe(12);
@@ -112,7 +130,7 @@ describe("requests in flight when the window of a closed loop closes", () => {
     });
     await loop.warmUp(0.05, () => {}, new AbortController().signal);
     const inWarmup = total(sent);
-    const { counts, histograms } = await loop.measure(WINDOW, listener, 0);
+    const { counts, histograms } = await loop.measure(plan(WINDOW), listener);
     // Long after the request that the warm-up gave up.
     await sleep(50);
     expect(counts.sent).toBe(total(sent) - inWarmup);

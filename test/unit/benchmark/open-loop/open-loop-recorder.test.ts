@@ -55,7 +55,7 @@ describe("the recorder of an open loop", () => {
     recorder.timedOut(1_020, 1_050, 1_150);
     recorder.dropped(300);
     recorder.unsent(20);
-    recorder.close(0);
+    recorder.close();
     const { counts, histograms, service_histograms, schedule } = figuresOf(recorder);
     expect(counts).toMatchObject({ sent: 3, limited: 1, connection_errors: 1, timed_out: 1, followed: 0 });
     expect(schedule).toMatchObject({ offered: 5, sent: 3, dropped: 1, unsent: 1 });
@@ -69,7 +69,7 @@ describe("the recorder of an open loop", () => {
     const recorder = newRecorder();
     for (const due_ms of [1_000, 1_010, 1_020]) recorder.sent(due_ms, due_ms, false);
     recorder.answer("allowed", 200, 1_000, 1_000, 1_210);
-    recorder.close(2);
+    recorder.close();
     recorder.answer("allowed", 200, 1_010, 1_010, 1_900);
     recorder.timedOut(1_020, 1_020, 2_020);
     const { counts, histograms, service_histograms, slices } = figuresOf(recorder);

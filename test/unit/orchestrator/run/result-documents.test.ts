@@ -76,7 +76,7 @@ describe("the document of a measured run", () => {
   });
 
   test("notes an automatic warm-up that ended unsteady", () => {
-    const result = { ...generatorsOwn(), warmup: { took_s: 10, requests: 9, steady: false } };
+    const result = { ...generatorsOwn(), warmup: { ...generatorsOwn().warmup, took_s: 10, steady: false } };
     const { notes } = measuredDocument(identity, { result, store, resources: {}, notes: [] });
     expect(notes).toEqual(["the warm-up ended at its longest, 10 s, before the target was steady"]);
   });
