@@ -92,6 +92,8 @@ export class CounterWatch {
   readonly #failures: string[] = [];
   readonly #readHost: () => HostCpu | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #hasStopped = false;
+  #isReadingBetween = false;
   /** Readings take place one after the other. */
   #pending = Promise.resolve();
 
@@ -100,15 +102,17 @@ export class CounterWatch {
     this.#readHost = readHost;
   }
 
-  /** Resolves when the counters are read. */
+  /** Resolves when the counters are read. Does nothing after `stop`: a generator that has ended opens no window. */
   start(): Promise<void> {
+    if (this.#hasStopped) return this.#pending;
     this.#readEnd();
-    this.#timer = setInterval(() => this.#enqueue(() => this.#readParts()), PERIOD_MS);
+    this.#timer = setInterval(() => this.#readBetween(), PERIOD_MS);
     return this.#pending;
   }
 
   /** Resolves when the counters are read. */
   stop(): Promise<void> {
+    this.#hasStopped = true;
     if (this.#timer !== undefined) {
       clearInterval(this.#timer);
       this.#timer = undefined;
@@ -193,6 +197,16 @@ export class CounterWatch {
 
   #enqueue(read: () => Promise<unknown>): void {
     this.#pending = this.#pending.then(async () => void (await read()));
+  }
+
+  /** Slow readings do not queue up: the one at the end of the window would have to wait for all of them. */
+  #readBetween(): void {
+    if (this.#isReadingBetween) return;
+    this.#isReadingBetween = true;
+    this.#enqueue(async () => {
+      await this.#readParts();
+      this.#isReadingBetween = false;
+    });
   }
 
   #readEnd(): void {

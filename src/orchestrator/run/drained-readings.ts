@@ -42,8 +42,8 @@ export class DrainedReadings {
       .then(() => this.#generator.write?.(READ_LINE));
   }
 
-  /** Resolves when all readings so far are taken, or have failed. */
+  /** Resolves when all readings so far are taken. @throws the failure of one of them */
   done(): Promise<void> {
-    return this.#pending;
+    return Promise.race([this.failed, this.#pending]);
   }
 }

@@ -135,6 +135,38 @@ describe("counters at the two ends of a window", () => {
     expect(watch.failures[0]).toContain("counters of server-1 could not be read");
   });
 
+  test("that are slow do not queue up behind each other", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let reads = 0;
+    const slow = role("store", 1, { cpu_us: [] });
+    slow.part.counters = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      return { cpu_us: ++reads, resident_bytes: 1 };
+    };
+    const watch = new CounterWatch([slow], host(0));
+    watch.start();
+    await vi.advanceTimersByTimeAsync(30_000);
+    let hasStopped = false;
+    watch.stop().then(() => {
+      hasStopped = true;
+    });
+    // One reading may be under way; that of the end follows it.
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(hasStopped).toBe(true);
+  });
+
+  test("of a generator that has ended are not read for a window that never opens", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const watch = new CounterWatch([role("generator", 1, { cpu_us: [] })], host(0));
+    await watch.stop();
+    await watch.start();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(watch.failures).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test.each([
     ["was not read at the end", { cpu_us: [0] }],
     ["runs in a virtual machine", { cpu_us: [0, 1], onThisMachine: false }],

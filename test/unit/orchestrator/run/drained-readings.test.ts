@@ -47,7 +47,8 @@ describe("at a drained moment of the generator", () => {
     const { taken, calls } = readings(() => Promise.reject(failure));
     taken.take("connected");
     await expect(taken.failed).rejects.toBe(failure);
-    await taken.done();
+    await expect(taken.done()).rejects.toBe(failure);
+    await new Promise(setImmediate);
     expect(calls).toEqual(["store begins", "write read"]);
   });
 });
