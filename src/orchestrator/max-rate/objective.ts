@@ -53,7 +53,8 @@ const MIN_SENT_SHARE = 0.99;
 const REPLACED_RULE = "M5";
 
 /**
- * Whether a run of an open loop sent its schedule and met every objective.
+ * Whether a run of an open loop sent its schedule, was served and met every objective. An objective for errors replaces the
+ * share of failures that a run may have otherwise (M24).
  * @returns why not; empty where it did
  */
 export function missReason(result: MeasuredResult, objectives: readonly Threshold[]): string {
@@ -64,7 +65,9 @@ export function missReason(result: MeasuredResult, objectives: readonly Threshol
   const { offered = 0, sent = 0 } = result.schedule ?? {};
   if (offered === 0 || sent < MIN_SENT_SHARE * offered)
     return `${sent} of ${offered} ${layerOf(result.request.layer).request}s were sent`;
-  if (isSpoiled(result)) return `${result.outcome}: ${result.outcome_text}`;
+  const errorsAreJudged = objectives.some(({ metric }) => metric === "errors");
+  if (isSpoiled(result) && !(result.outcome === "failed" && errorsAreJudged))
+    return `${result.outcome}: ${result.outcome_text}`;
   const missed = objectives.flatMap((objective) => {
     const figure = FIGURES[objective.metric](result);
     if (figure === undefined) return [`${objective.text}: no figure`];
