@@ -83,6 +83,8 @@ export const eventSchema = z.discriminatedUnion("event", [
     ...place,
     file: z.string(),
     status: z.enum(runStatuses),
+    /** What the target did with the load; absent where that is not known. */
+    outcome: z.enum(outcomeStatuses).optional(),
   }),
   z.strictObject({
     event: z.literal("run_started"),

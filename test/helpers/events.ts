@@ -56,9 +56,9 @@ export class EventFixture {
     return { number, of: this.plan.runs.length, file: run.file, run: run.run, hash: run.configuration_hash };
   }
 
-  kept(number: number, status: EventOf<"run_kept">["status"] = "valid") {
+  kept(number: number, status: EventOf<"run_kept">["status"] = "valid", change: Change<"run_kept"> = {}) {
     const { of, file } = this.#place(number);
-    return this.#event("run_kept", 0, { number, of, file, status });
+    return this.#event("run_kept", 0, { number, of, file, status, ...change });
   }
 
   started(number: number, second = 0, change: Change<"run_started"> = {}) {

@@ -213,7 +213,7 @@ async function finishCompleteCampaign(
   const progress = new Progress(eventLog, plan, overheads);
   for (const planned of plan.runs) {
     const outcome = completed.get(planned.file);
-    if (outcome) progress.kept(planned, outcome.status);
+    if (outcome) progress.kept(planned, outcome);
   }
   if (manifest.status !== "finished") await saveManifest({ ...manifest, status: "finished" }, folder);
   await updateLatestLink(folder).catch((error) => eventLog.warn(messageOf(error)));

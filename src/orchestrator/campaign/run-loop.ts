@@ -64,7 +64,7 @@ export class RunLoop {
       if (!(await selection.isNeeded(planned))) continue;
       const measured = completed.get(planned.file);
       if (measured) {
-        progress.kept(planned, measured.status);
+        progress.kept(planned, measured);
         outcomes.push(measured);
         continue;
       }

@@ -7,7 +7,7 @@ import { atLeast } from "../../judge/latency.js";
 import type { Overheads } from "../plan/estimate.js";
 import { TimeLeft } from "../plan/time-left.js";
 import type { EventLog } from "../ui/event-log.js";
-import { cpuUsPerRequest } from "./result-documents.js";
+import { cpuUsPerRequest, type RunOutcome } from "./result-documents.js";
 import type { RunListener } from "./run.js";
 
 type PlannedRun = Plan["runs"][number];
@@ -74,9 +74,15 @@ export class Progress {
   }
 
   /** Reports a run that an earlier session has completed. */
-  kept(planned: PlannedRun, status: RunStatus): void {
+  kept(planned: PlannedRun, { status, outcome }: Pick<RunOutcome, "status" | "outcome">): void {
     this.#timeLeft.skip(planned.file);
-    this.#eventLog.emit({ event: "run_kept", ...this.#place(planned), file: planned.file, status });
+    this.#eventLog.emit({
+      event: "run_kept",
+      ...this.#place(planned),
+      file: planned.file,
+      status,
+      ...(outcome === undefined ? {} : { outcome }),
+    });
   }
 
   /** Reports the pause before the next run. */

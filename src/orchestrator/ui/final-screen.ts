@@ -180,7 +180,7 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
   const count = (status: "failed" | "invalid") =>
     [...kept, ...finished].filter((run) => run.status === status).length;
   const [failed, invalid] = [count("failed"), count("invalid")];
-  const spoiled = finished.filter(isSpoiled);
+  const spoiled = [...kept, ...finished].filter(isSpoiled);
   const failures = failureLines(
     state,
     finished.filter((run) => run.status === "failed" || run.status === "invalid" || isSpoiled(run)),
@@ -193,7 +193,7 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
     ...(failed > 0 ? [`${failed} of ${counted(done, "run")} failed`] : []),
     ...(invalid > 0 ? [`${invalid} of ${counted(done, "run")} ${are(invalid)} invalid`] : []),
     ...(spoiled.length > 0
-      ? [`the target failed its load in ${spoiled.length} of ${counted(finished.length, "run")}`]
+      ? [`the target failed its load in ${spoiled.length} of ${counted(done, "run")}`]
       : []),
     ...failures.slice(0, MAX_FAILURES).map((line) => `  ${line}`),
     ...(more > 0 ? [`  and ${more} more: see the report and benchmark.log`] : []),

@@ -166,9 +166,13 @@ describe("the problem lines", () => {
   });
 
   test("count runs that an earlier session measured", () => {
-    const events = [tell.campaign(), tell.kept(1, "invalid"), tell.kept(2), tell.finished(3), tell.report()];
-    const ended = tell.ended({ exit_code: 5, runs: { valid: 1, kept: 2 } });
-    expect(problemLines(storyOf([...events, ended]))).toEqual(["1 of 3 runs is invalid"]);
+    const kept = [tell.kept(1, "invalid"), tell.kept(2), tell.kept(4, "valid", { outcome: "failed" })];
+    const events = [tell.campaign(), ...kept, tell.finished(3), tell.report()];
+    const ended = tell.ended({ exit_code: 5, runs: { valid: 1, kept: 3 } });
+    expect(problemLines(storyOf([...events, ended]))).toEqual([
+      "1 of 4 runs is invalid",
+      "the target failed its load in 1 of 4 runs",
+    ]);
   });
 
   describe("after an interruption name what is kept:", () => {
