@@ -56,10 +56,8 @@ def machine_of(campaign: Campaign) -> dict[str, Any] | None:
 
 
 def machine_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """What tells two machines apart, one text each, as `machine_of` has their facts."""
-    ids = [side.get(_ID) for side in (one, other)]
-    found = [f"another machine (id {ids[0]}, then {ids[1]})"] if all(ids) and ids[0] != ids[1] else []
-    found += [
+    """What tells the kinds of two machines apart, one text each, as `machine_of` has their facts."""
+    found = [
         f"{name} {_known(one[key])}, then {_known(other[key])}"
         for key, name in _MACHINE.items()
         if one[key] != other[key]
@@ -74,6 +72,26 @@ def machine_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> lis
         if hardware[1].get(name, text) != text
     ]
     return found
+
+
+def other_machine(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether they are two machines, be they of one kind or not; False where that is not known."""
+    ids = [side.get(_ID) for side in (one, other)]
+    return all(ids) and ids[0] != ids[1]
+
+
+def other_machine_note(base: Selection, new: Selection) -> str:
+    """That two campaigns ran on two machines of one kind; empty where they did not, or it is not known.
+
+    It is no reason to refuse: each job on hosted runners has another machine.
+    """
+    one, other = machine_of(base.campaign), machine_of(new.campaign)
+    if base.folder == new.folder or one is None or other is None or not other_machine(one, other):
+        return ""
+    if machine_differences(one, other):
+        return ""
+    ids = f"id {one_line(one[_ID])}, then {one_line(other[_ID])}"
+    return f"two machines of the same hardware ({ids}): a difference may be that of the machines"
 
 
 def runtime_of(summary: Summary) -> str:

@@ -14,6 +14,7 @@ from report.compare.comparability import (
     compared_parts,
     machine_of,
     names_of,
+    other_machine_note,
     row_differences,
     runtime_of,
     script_note,
@@ -202,6 +203,7 @@ def compare_sides(
     )
     notes = [
         *(each.text for each in of_sides),
+        *filter(None, [other_machine_note(base, new)]),
         *_drift_notes(base, new, drift_excluded),
         *_look_notes(base, new, drift_excluded),
         *(note for one, other in pairs for note in version_notes(one, other, names[id(one)])),

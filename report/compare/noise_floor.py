@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report.compare.comparability import machine_differences
+from report.compare.comparability import machine_differences, other_machine
 from report.statistics.noise import floor_from_spread, runs_for_floor
 
 NOISE_FOLDER = "noise"
@@ -58,7 +58,10 @@ def measured_noise(
             document = json.loads(path.read_text(encoding="utf-8"))
             if (document["schema"], document["schema_version"]) != (NOISE_SCHEMA, NOISE_SCHEMA_VERSION):
                 continue
-            if document["runtime"] == runtime and not machine_differences(document["machine"], machine):
+            there = document["machine"]
+            if other_machine(there, machine) or machine_differences(there, machine):
+                continue
+            if document["runtime"] == runtime:
                 floor = float(document["metrics"][metric]["noise_floor"])
                 found.append((document["measured_at"], floor, document["campaign"]))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -16,8 +16,8 @@ campaigns and since a baseline. There, the floor is at least this host's noise (
 In a closed loop CPU per request follows from the throughput, so --metric cpu concludes nothing there. Measure both sides
 at one rate (run --rate) to compare it.
 
-If targets run different limiter scripts, the comparison covers client and script together. Different stores, machines
-or runtimes are refused unless --allow names them.
+If targets run different limiter scripts, the comparison covers client and script together. Different stores,
+machines of another kind or runtimes are refused unless --allow names them.
 
 Examples:
   ratelimit-bench compare iovalkey ioredis@valkey

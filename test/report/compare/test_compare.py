@@ -327,10 +327,6 @@ def on_machine(**facts: Any) -> Document:
 @pytest.mark.parametrize(
     ("facts", "text"),
     [
-        (
-            {"machine_id": "fedcba9876543210"},
-            "another machine (id 0123456789abcdef, then fedcba9876543210)",
-        ),
         ({"smt": False}, "SMT on, then off"),
         (
             {"caches": HARDWARE["caches"][:2]},
@@ -341,9 +337,7 @@ def on_machine(**facts: Any) -> Document:
         ({"hypervisor": "KVM\n"}, "hypervisor none, then KVM"),
     ],
 )
-def test_another_machine_and_other_hardware_are_named(
-    call: Call, put: Put, facts: Document, text: str
-) -> None:
+def test_other_hardware_is_named(call: Call, put: Put, facts: Document, text: str) -> None:
     put("one", {IOVALKEY: 6000}, machine=on_machine(**HARDWARE))
     put("two", {IOVALKEY: 6000}, machine=on_machine(**{**HARDWARE, **facts}))
     refused = call("results/one", "results/two")
@@ -351,6 +345,22 @@ def test_another_machine_and_other_hardware_are_named(
     assert refused.err.startswith(f"compare: not comparable: machine differs: {text}")
     assert refused.err.count("\n") == 1
     assert f"- machine differs: {text}" in call("results/one", "results/two", "--allow", "machine").out
+
+
+def test_two_machines_of_the_same_hardware_are_compared_with_a_note(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000}, machine=on_machine(**HARDWARE))
+    put("two", {IOVALKEY: 5000}, machine=on_machine(**{**HARDWARE, "machine_id": "fedcba9876543210"}))
+    said = call("results/one", "results/two")
+    assert said.code == 6
+    ids = "(id 0123456789abcdef, then fedcba9876543210)"
+    note = f"- two machines of the same hardware {ids}: a difference may be that of the machines"
+    assert note in said.out
+    put("three", {IOVALKEY: 5000}, machine=on_machine(**HARDWARE))
+    assert "two machines" not in call("results/one", "results/three").out
+    put("four", {IOVALKEY: 5000}, machine=on_machine(**{**HARDWARE, "smt": False, "machine_id": "f" * 16}))
+    said = call("results/one", "results/four", "--allow", "machine")
+    assert "machine differs: SMT on, then off" in said.out
+    assert "two machines" not in said.out
 
 
 def test_of_hardware_that_a_campaign_does_not_have_on_record_nothing_is_claimed(call: Call, put: Put) -> None:
