@@ -29,8 +29,8 @@ Examples:
   ${CAMPAIGN_NAME} --clients ioredis --limiter rate-limiter-flexible~7.1.1,rate-limiter-flexible~11.4.0
   ${CAMPAIGN_NAME} --config campaign.yaml --dry-run           the plan of a file, and its duration
 
-Exit codes: 0 done, 2 bad usage, 3 environment not fit, 4 a configuration failed, 5 some runs are invalid,
-            6 a threshold was missed, 130 interrupted`;
+Exit codes: 0 done, 2 bad usage, 3 environment not fit, 4 a run failed, or a target only
+            failed its load, 5 some runs are invalid, 6 a threshold was missed, 130 interrupted`;
 
 function optionOf({ key, value, help, variable, defaultValue, defaultText, repeatable }: Setting): Option {
   const isQuoted = defaultValue !== undefined && /\s/.test(defaultValue);
