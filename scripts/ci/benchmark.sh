@@ -9,4 +9,6 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 must_be CLIENTS "$targets" 'targets and groups, such as ioredis@valkey,iovalkey'
 campaign_settings
 run_campaign "$root/scripts/run-all.sh" --clients "$CLIENTS" "${settings[@]}" --output "${OUTPUT:-results}"
-set_output campaign "$(cd "${OUTPUT:-results}/latest" && pwd -P)"
+campaign=$(cd "${OUTPUT:-results}/latest" && pwd -P)
+set_output campaign "$campaign"
+((campaign_code != 4)) || exit 4

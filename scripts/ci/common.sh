@@ -24,10 +24,15 @@ campaign_settings() {
   settings=(--concurrency "$CONCURRENCY" --duration-mode "$DURATION_MODE" --runs "$RUNS" --workload "$WORKLOAD"
     --traffic "$TRAFFIC" --runtime "$RUNTIME" --warmup "${WARMUP:-5}" --cooldown "${COOLDOWN:-2}" --order interleaved)
 }
-# Exit code 5 (invalid runs) is a warning, because the report has the reasons. Other codes but 0 are failures.
+# Sets `campaign_code`. 5 (invalid runs) is a warning, because the report has the reasons. 4 (failed runs, or a target that
+# only failed its load) leaves results, too: the caller ends with it. Other codes but 0 end the script.
 run_campaign() {
-  local code=0
-  "$@" || code=$?
-  ((code == 5)) && printf '::warning::some runs are invalid: see the report for the reasons\n'
-  ((code == 0 || code == 5)) || exit "$code"
+  campaign_code=0
+  "$@" || campaign_code=$?
+  case $campaign_code in
+    0) ;;
+    4) printf '::warning::runs failed: see the report for the reasons\n' ;;
+    5) printf '::warning::some runs are invalid: see the report for the reasons\n' ;;
+    *) exit "$campaign_code" ;;
+  esac
 }

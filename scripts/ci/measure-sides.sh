@@ -21,6 +21,8 @@ node "$root/dist/orchestrator/cli.js" compare "$base" "$head" --campaign "$campa
   >"$WORK/comparison.md" || code=$?
 # 6 is a regression, 7 is inconclusive. With any other code there is no comparison.
 case $code in 0 | 6 | 7) ;; *) exit "$code" ;; esac
+# A head that fails every run is a regression. Whatever else failed must not pass as a comparison.
+((campaign_code != 4 || code == 6)) || exit 4
 {
   cat "$WORK/comparison.md"
   printf '\n<details><summary>The campaign</summary>\n\n'

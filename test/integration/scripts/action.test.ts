@@ -1,9 +1,9 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { build, ROOT } from "../../helpers/programs.js";
-import { runner } from "../../helpers/shell.js";
+import { CI, runner } from "../../helpers/shell.js";
 import { action, environmentOf, step } from "../../helpers/workflows.js";
 
 const { newFolder, shell, script, recorder } = runner();
@@ -64,6 +64,34 @@ describe("action.yml", () => {
       const adapter = await import(pathToFileURL(join(folder, "dist/targets/package-version.js")).href);
       expect(adapter.packageVersion("ioredis")).toBe(version);
     }
+  });
+
+  test.each([
+    ["0", "0", 0],
+    ["5", "7", 0],
+    // The head failed its load in every run: the comparison says so.
+    ["4", "6", 0],
+    ["4", "0", 4],
+    ["4", "7", 4],
+    ["1", "0", 1],
+    ["0", "2", 2],
+  ])("a campaign that ended with %s, compared with %s, ends the step with %i", (CAMPAIGN, COMPARED, code) => {
+    const root = newFolder();
+    cpSync(CI, join(root, "scripts/ci"), { recursive: true });
+    const WORK = join(root, "work");
+    const results = join(WORK, "results");
+    const report = join(results, "campaign/report");
+    mkdirSync(report, { recursive: true });
+    writeFileSync(join(report, "summary.md"), "# Summary\n");
+    symlinkSync("campaign", join(results, "latest"));
+    writeFileSync(join(root, "scripts/run-all.sh"), `#!/bin/sh\nexit ${CAMPAIGN}\n`, { mode: 0o755 });
+    mkdirSync(join(root, "dist/orchestrator"), { recursive: true });
+    writeFileSync(join(root, "dist/orchestrator/cli.js"), `process.exit(${COMPARED});\n`);
+    const measured = shell("scripts/ci/measure-sides.sh", root, { TARGET: "ioredis@valkey", WORK });
+    expect(measured.code, measured.stderr).toBe(code);
+    // The artifact is uploaded whatever the comparison says.
+    expect(measured.outputs.campaign).toBe(CAMPAIGN === "1" ? undefined : join(results, "campaign"));
+    expect(measured.outputs.code).toBe(code === 0 ? COMPARED : undefined);
   });
 
   const comment = step(action.runs.steps, "Comment");
