@@ -83,8 +83,9 @@ export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): 
 }
 
 /**
- * How busy the machine was in a window. The readings are taken shortly before and after it, while the generator is
- * drained: our own work falls into the window only, foreign work also into the time between readings and window.
+ * How busy the machine was in a window. The readings are taken before and after it, while the generator is drained, the
+ * second one when all followed requests have ended: our own work falls into the window, foreign work into all the time
+ * between the readings.
  * @param ours_us CPU time of all roles and of the harness between the readings
  * @param loaded_s seconds of load between them
  */

@@ -166,8 +166,8 @@ export class CounterWatch {
 
   /**
    * How busy the machine was, from the same readings.
-   * @param reported CPU time that roles reported themselves. The generator ends soon after the window: on a machine so
-   * busy that this process reads its counters too late, its own report is the only source.
+   * @param reported CPU time that roles reported themselves. The generator waits only so long for a reading: where its
+   * counters are read too late, its own report is the only source.
    * @param external_us CPU time of an external store, which is used by the run but is not one of its parts
    * @returns undefined where the system does not count CPU time, or not that of every part
    */
