@@ -118,9 +118,10 @@ class RunExecution {
 
   async #waitForResult({ id, part }: RunningRole): Promise<MeasuredResult> {
     const exit = await this.#supervisor.waitFor(part.exited);
-    const last = part.lastLines().at(-1) ?? "it printed nothing";
-    if (exit.code === EXIT.environment) throw environmentError(`${id}: ${last}`);
-    if (exit.code !== 0) throw new PartFailed(id, `ended with ${exit.code ?? exit.signal}: ${last}`);
+    const last = part.lastLines().findLast((line) => !parseProgress(line));
+    if (exit.code === EXIT.environment) throw environmentError(`${id}: ${last ?? "it printed nothing"}`);
+    if (exit.code !== 0)
+      throw new PartFailed(id, `ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`);
     try {
       return measuredResultSchema.parse(JSON.parse(await part.output()));
     } catch (error) {

@@ -42,6 +42,8 @@ test("a part that dies or hangs in the first run fails only that run, and is nam
     const [failed] = campaign.results.values();
     expect(failed).not.toHaveProperty("requests");
     expect(JSON.stringify(failed)).toContain("SIGKILL");
+    // Progress is no reason.
+    expect(failed?.verdict.reasons[0]?.text).not.toContain('"event":');
     expect(stderr).toContain("1 of 2 runs failed");
     expect(campaign.manifest.status).toBe("finished");
     expect(existsSync(join(campaign.folder, "report", "index.html"))).toBe(true);
