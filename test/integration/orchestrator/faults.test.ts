@@ -43,7 +43,7 @@ test("a part that dies or hangs in the first run fails only that run, and is nam
     expect(failed).not.toHaveProperty("requests");
     expect(JSON.stringify(failed)).toContain("SIGKILL");
     // Progress is no reason.
-    expect(failed?.verdict.reasons[0]?.text).not.toContain('"event":');
+    expect(failed?.verdict.reasons[0]?.text).not.toContain('"phase":');
     expect(stderr).toContain("1 of 2 runs failed");
     expect(campaign.manifest.status).toBe("finished");
     expect(existsSync(join(campaign.folder, "report", "index.html"))).toBe(true);
