@@ -44,7 +44,10 @@ def interval_text(interval: RatioInterval, show: Callable[[float], str] = _two_d
 def runs_text(comparison: Comparison) -> str:
     """`about 14 runs per side would decide`, for a comparison that is not decided."""
     if comparison.worst_ranks:
-        return "how many runs would decide is not known, as some failed their load"
+        return (
+            "how many runs would decide is not known, as some failed their load, or have a figure without an "
+            "upper bound"
+        )
     if comparison.runs_needed is None:
         return "no affordable number of runs would decide"
     return f"about {plural(comparison.runs_needed, 'run')} per side would decide"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from report.analysis.figures import FIGURES
+from report.analysis.figures import FIGURES, throughput
 from report.analysis.load_text import load_text
 from report.base.csv_text import csv_text
 from report.campaigns.campaign_record import CampaignRecord, CampaignRow, Facts
@@ -55,8 +55,11 @@ def _ratio(new: Sequence[float], base: Sequence[float]) -> float | None:
 
 
 def _highest_to_lowest(rows: pd.DataFrame) -> float | None:
-    """Of what is alike, the campaign with the highest median throughput to that with the lowest."""
-    measured = rows.dropna(subset=["requests_per_second"]).sort_values("requests_per_second", kind="stable")
+    """Of what is alike, the campaign with the highest median throughput to that with the lowest; None if the
+    lowest failed its load."""
+    ranked = rows["requests_per_second"].astype(float)
+    ranked = ranked.mask(ranked.isna() & (rows["spoiled_runs"] > 0), throughput.worst).dropna()
+    measured = rows.loc[ranked.sort_values(kind="stable").index]
     if len(measured) < 2:
         return None
     runs = measured[_runs_of("requests_per_second")]

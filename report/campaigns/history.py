@@ -1,15 +1,16 @@
 """The history of each configuration on one machine and runtime: its points, versions and changes of level."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import pandas as pd
 
+from report.analysis.figures import throughput
 from report.analysis.layer_text import layer_text
 from report.base.format import milliseconds, rate
-from report.statistics.change_points import ALPHA, MIN_POINTS, change_points, smallest_p
+from report.statistics.change_points import ALPHA, MIN_POINTS, ChangePoint, change_points, smallest_p
 
 #: A page with more charts loads slowly; trends.csv has all.
 MAX_HISTORIES = 200
@@ -18,11 +19,14 @@ _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 720, 170, 64, 14, 30
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One campaign; `x` and `y` are where it stands in the drawing, `y` is None without a valid run."""
+    """One campaign; `x` and `y` are where it stands in the drawing, `y` is None without a run that
+    counts, and at 0 where the target failed its load in the median run."""
 
     campaign: str
     started_at: str
     throughput: str
+    text: str
+    """The throughput with its unit, or why there is none."""
     p99: str
     runs: str
     versions: str
@@ -60,8 +64,7 @@ class History:
         known = [point for point in self.points if point.y is not None]
         if not known:
             return "no campaign with a valid run"
-        ends = f"from {known[0].throughput} to {known[-1].throughput} {self.unit}"
-        return f"{ends} over {len(self.points)} campaigns"
+        return f"from {known[0].text} to {known[-1].text} over {len(self.points)} campaigns"
 
 
 def _remark(measured: int, histories: int) -> str:
@@ -73,6 +76,32 @@ def _remark(measured: int, histories: int) -> str:
             "that are searched together."
         )
     return ""
+
+
+def _ranked(record: Mapping[Any, Any]) -> float | None:
+    """What is searched for changes: 0 where the target failed its load in the median run (rule M24)."""
+    value = record["requests_per_second"]
+    if pd.isna(value):
+        return throughput.worst if record["spoiled_runs"] else None
+    return float(value)
+
+
+def _text(record: Mapping[Any, Any], unit: str) -> str:
+    """`10,301 requests/s`, or why there is none."""
+    if pd.isna(record["requests_per_second"]):
+        return str(record["hole"])
+    return f"{rate(record['requests_per_second'])} {unit}"
+
+
+def _change_text(change: ChangePoint, unit: str) -> str:
+    if change.before > 0 and change.after > 0:
+        levels = f"{rate(change.before)} to {rate(change.after)} {unit}"
+    else:
+        levels = " to ".join(
+            f"{rate(level)} {unit}" if level > 0 else "failed loads"
+            for level in (change.before, change.after)
+        )
+    return f"level from {levels}, p = {change.p:.4f}"
 
 
 class _Scale:
@@ -102,11 +131,14 @@ def _line(points: Sequence[Point]) -> str:
 def _history(number: int, dataframe: pd.DataFrame, histories: int) -> History:
     records: list[dict[Any, Any]] = dataframe.to_dict("records")
     unit = layer_text(records[0]["layer"]).rate_unit
-    measured = [index for index, record in enumerate(records) if not pd.isna(record["requests_per_second"])]
-    values = [float(records[index]["requests_per_second"]) for index in measured]
+    ranked = [_ranked(record) for record in records]
+    measured = [index for index, value in enumerate(ranked) if value is not None]
+    values = [value for value in ranked if value is not None]
     found = change_points(values, histories)
     begins = {measured[change.index]: change for change in found}
-    highest = max((float(dataframe["requests_per_second_max"].max()) if values else 0.0), 0.0)
+    highest = max(
+        (float(top) for top in dataframe["requests_per_second_max"] if not pd.isna(top)), default=0.0
+    )
     scale = _Scale(len(records), highest)
     points = tuple(
         Point(
@@ -115,15 +147,15 @@ def _history(number: int, dataframe: pd.DataFrame, histories: int) -> History:
             throughput=rate(
                 None if pd.isna(record["requests_per_second"]) else record["requests_per_second"]
             ),
+            text=_text(record, unit),
             p99=milliseconds(None if pd.isna(record["latency_p99_ms"]) else record["latency_p99_ms"]),
-            runs=f"{record['valid_runs']} of {record['planned_runs']}",
+            runs=f"{record['valid_runs']} of {record['planned_runs']}"
+            + (f", {record['spoiled_runs']} failed the load" if record["spoiled_runs"] else ""),
             versions="; ".join(text for text in (record["versions"], record["software"]) if text),
             changed=bool(record["versions_changed"]),
-            change=""
-            if (change := begins.get(index)) is None
-            else f"level from {rate(change.before)} to {rate(change.after)} {unit}, p = {change.p:.4f}",
+            change=_change_text(begins[index], unit) if index in begins else "",
             x=scale.x(index),
-            y=scale.y(record["requests_per_second"]),
+            y=scale.y(ranked[index]),
             low=scale.y(record["requests_per_second_min"]),
             high=scale.y(record["requests_per_second_max"]),
         )

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from report.analysis.layer_text import layer_text
-from report.base.format import ABSENT, microseconds, milliseconds, rate, ratio
+from report.base.format import ABSENT, microseconds, milliseconds, plural, rate, ratio
 from report.campaigns.campaign_record import CampaignRecord, Facts, differences
 from report.campaigns.dataframe import COMPARABLE, group_numbers
 from report.results.model import LAYERS
@@ -78,14 +78,21 @@ class Section:
     tables: tuple[CampaignTable, ...]
 
 
+def _outcome(record: dict[str, Any]) -> str:
+    """`failed its load in 3 of 10 runs`; empty where the target served it in all."""
+    failed = record["spoiled_runs"]
+    return f"failed its load in {failed} of {plural(failed + record['served_runs'], 'run')}" if failed else ""
+
+
 def _figure(metric: _Metric, record: dict[str, Any] | None) -> CampaignCell:
     if record is None:
         return CampaignCell(ABSENT, hint="not measured in this campaign")
     value = record[metric.column]
     if pd.isna(value):
-        text = (
-            "not identified" if not record["hole"] else "failed" if record["spoiled_runs"] else "no valid run"
-        )
+        if record["hole"]:
+            text = "failed its load" if record["spoiled_runs"] else "no valid run"
+        else:
+            text = "not identified" if metric.id == "p99" else ABSENT
         return CampaignCell(text, kind="no-figures", hint=str(record["hole"]))
     runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
     low, high = record["requests_per_second_min"], record["requests_per_second_max"]
@@ -96,6 +103,7 @@ def _figure(metric: _Metric, record: dict[str, Any] | None) -> CampaignCell:
         kind="number",
         sort=f"{value:.9g}",
         hint=hint,
+        range=_outcome(record),
         marks=((FEW_SAMPLES_MARK, FEW_SAMPLES),) if few else (),
     )
 

@@ -71,7 +71,9 @@ CHART = Chart(
     "latency",
     "Latency at capacity",
     "Less is better. Full bars are p50 of the median runs, pale bars p99 (palest: fewer than 10,000 "
-    "samples, too few for it); circles are p99 of all runs that count. This latency follows from the "
-    "throughput, and is not the latency at a given rate.",
+    "samples, too few for it); circles are p99 of the runs in which it is known, × of invalid runs, + of "
+    "runs in which the target failed its load. A percentile that failed or unanswered requests could move "
+    "has no bar: its bounds are in the text. This latency follows from the throughput, and is not that at a "
+    "given rate.",
     build,
 )

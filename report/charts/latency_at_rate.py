@@ -17,7 +17,9 @@ CHART = Chart(
     "Latency at a given rate",
     "Less is better. In an open loop {requests} are due at the rate that the heading names, and latency "
     "counts from when a {request} was due, even if it was sent late. The full bar is p50 of the median "
-    "run, the pale bar p99; circles are p99 of all runs that count, lines their range. Do not compare these "
-    "with latencies at capacity.",
+    "run, the pale bar p99; circles are p99 of the runs in which it is known, × of invalid runs, + of "
+    "runs in which the target failed its load; lines are ranges. A percentile that failed or unanswered "
+    "requests could move has no bar: its bounds are in the text. Do not compare these with latencies at "
+    "capacity.",
     build,
 )

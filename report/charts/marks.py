@@ -33,13 +33,15 @@ def bars(
 
 
 def whiskers(rows: Sequence[ChartRow], read: Read, middles: Sequence[float | None]) -> dict[str, Any]:
-    """Error bars from the least to the most of the runs that count, around the figure of the median run."""
+    """Error bars from the least to the most of the runs that served their load, around the figure of the
+    median run; none where one of them knows no more than bounds (see `Summary.range_of`)."""
     more, less = [], []
     for row, middle in zip(rows, middles, strict=True):
         found = [read(run.measured) for run in row.summary.runs if run.eligible and run.measured]
-        values = [value for value in found if value is not None] or [0]
-        more.append(max(0, max(values) - (middle or 0)))
-        less.append(max(0, (middle or 0) - min(values)))
+        values = [value for value in found if value is not None]
+        whole = middle is not None and len(values) == len(found)
+        more.append(max(0, max(values) - (middle or 0)) if whole else 0)
+        less.append(max(0, (middle or 0) - min(values)) if whole else 0)
     return {
         "type": "data",
         "symmetric": False,

@@ -36,7 +36,7 @@ CHART = Chart(
     "scaling",
     "Over servers",
     "Throughput of the median runs by the number of servers on one store; more is better. The connections "
-    "are spread evenly over the servers. Vertical lines are the range of the runs that count. This shows how "
-    "capacity grows; rows with different numbers of servers are not ranked.",
+    "are spread evenly over the servers. Vertical lines are the range of the runs that served their load. "
+    "This shows how capacity grows; rows with different numbers of servers are not ranked.",
     build,
 )

@@ -129,7 +129,8 @@ CHART = Chart(
     "tradeoff",
     "Throughput against latency",
     "Further right is more throughput, lower is less latency. Full marks are median runs, small hollow "
-    "marks the other runs that count. A line joins different numbers of {connections}: where it "
+    "marks the other runs that served their load; rows and runs without a p99 are left out. A line joins "
+    "different numbers of {connections}: where it "
     "turns upwards, more {connections} add waiting time and no throughput.",
     build,
 )

@@ -92,6 +92,6 @@ CHART = Chart(
     "trend",
     "Over concurrency",
     "Throughput of the median runs by number of {connections}; more is better. Vertical lines are the range "
-    "of the runs that count.",
+    "of the runs that served their load.",
     build,
 )

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from report.analysis.figures import consumer_cpu
+from report.analysis.figures import consumer_cpu, throughput
 from report.analysis.layer_text import LayerText, layer_text
 from report.analysis.load_text import load_text
 from report.analysis.summary import Summary
@@ -24,8 +24,8 @@ def _name(summary: Summary) -> str:
 
 
 def _distinct(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
-    """Rows with figures and their names; rows of one name, e.g. under other limits, carry their hash too."""
-    rows = [summary for summary in summaries if summary.figures]
+    """Rows with a median run, and names; rows of one name, e.g. under other limits, carry their hash too."""
+    rows = [summary for summary in summaries if summary.median]
     names = [_name(summary) for summary in rows]
     counts = Counter(names)
     return [
@@ -77,18 +77,24 @@ def _percentile(name: str) -> Callable[[Summary], float | None]:
     return read
 
 
+def _throughput(summary: Summary) -> float | None:
+    """0 where the target failed its load: without an entry the tool would not notice."""
+    return summary.figures.requests_per_second if summary.figures else throughput.worst
+
+
 def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
-    """Throughput of the median runs, in requests/s; `range` is the runs' standard deviation."""
+    """Throughput of the median runs, in requests/s, 0 where the target failed its load in it; `range` is the
+    standard deviation of the runs that served it."""
     entries = _entries(
         summaries,
         lambda _: "throughput",
         lambda text: text.rate_unit,
         2,
-        lambda summary: summary.figures.requests_per_second if summary.figures else None,
+        _throughput,
     )
-    rows = [summary for summary in summaries if summary.figures]
+    rows = [summary for summary in summaries if summary.median]
     for entry, summary in zip(entries, rows, strict=True):
-        if summary.spread and summary.spread.stdev is not None:
+        if summary.figures and summary.spread and summary.spread.stdev is not None:
             entry["range"] = f"± {summary.spread.stdev:.2f}"
     return entries
 

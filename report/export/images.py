@@ -23,6 +23,11 @@ def _label(cell: Cell, summary: Summary) -> str:
     return f"{label}, {summary.identity.store_text}" if cell.stores_differ else label
 
 
+def _with_outcome(text: str, row: Summary) -> str:
+    """A failed run has no point: the figure must not pass for that of all runs."""
+    return f"{text}, failed {row.spoiled_runs} of {row.counted_runs}" if row.spoiled_runs else text
+
+
 def _title(metric: str, cell: Cell, runtime: str) -> str:
     return " · ".join([metric, *([runtime] if runtime else []), cell_title(cell)])
 
@@ -32,7 +37,7 @@ def _throughput(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
     for row in rows:
         value = row.figures.requests_per_second if row.figures else None
         points = tuple(run.measured.requests_per_second for run in row.runs if run.eligible and run.measured)
-        text = row.no_figures_reason if value is None else rate(value)
+        text = row.no_figures_reason if value is None else _with_outcome(rate(value), row)
         bars.append(Bar(_label(cell, row), value, text, points=points if value is not None else ()))
     what = f"{cell.text.requests.capitalize()}/s of the median run; points are the runs, the line their range"
     return bar_chart(_title("Throughput", cell, runtime), what, bars)
@@ -47,7 +52,7 @@ def _latency(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
         text = row.no_figures_reason
         if row.figures:
             both = (figure_text(row.figures, percentile(name), cell.text.latency) for name in ("p50", "p99"))
-            text = f"{' / '.join(both)}{few}"
+            text = _with_outcome(f"{' / '.join(both)}{few}", row)
         bars.append(Bar(_label(cell, row), p50, text, behind=p99))
     return bar_chart(
         f"Latency · {cell_title(cell)}",

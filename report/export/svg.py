@@ -13,6 +13,8 @@ _STYLE = (
     ".b{fill:#1f4e85}.l{stroke:#e6edf3}.d{fill:#e6edf3;stroke:#0d1117}.g{stroke:#3d444d}rect.p{fill:#0d1117}}"
 )
 _WIDTH, _LEFT, _RIGHT, _TOP, _ROW, _BAR = 860, 270, 110, 64, 30, 16
+#: Of a character of the texts behind bars.
+_CHARACTER = 7
 _LONGEST_LABEL = 38
 
 
@@ -64,7 +66,9 @@ def bar_chart(title: str, subtitle: str, bars: Sequence[Bar]) -> str:
         A whole SVG document.
     """
     highest = max((max(bar.value or 0, bar.behind or 0, *bar.points) for bar in bars), default=0)
-    scale = (_WIDTH - _LEFT - _RIGHT) / highest if highest > 0 else 0
+    texts = [len(bar.text) for bar in bars if bar.value is not None]
+    right = max(_RIGHT, 20 + _CHARACTER * max(texts, default=0))
+    scale = (_WIDTH - _LEFT - right) / highest if highest > 0 else 0
     height = _TOP + _ROW * len(bars) + 10
     described = escape(f"{title}. {subtitle}. " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars))
     rows = [part for index, bar in enumerate(bars) for part in _row(bar, _TOP + index * _ROW, scale)]

@@ -181,6 +181,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         sections=[_section(runtime) for runtime in analysis.runtimes],
         open_charts=[chart for layer in charts for chart in layer.open],
         folded_charts=[chart for layer in charts for chart in layer.folded],
+        undrawn=[summary.id for summary in ordered if not summary.figures],
         rate_units=rate_units(ordered),
         filters=filter_values(ordered),
         colours=colours,

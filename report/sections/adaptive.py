@@ -20,7 +20,7 @@ from report.statistics.sequential import LookSchedule, Stop, stop_of_side
 _STOPPED: dict[Stop, str] = {
     "decided": "its order is decided",
     "tight": "its interval is tight",
-    "none counts": "none of its runs is valid",
+    "none counts": "none of its runs counts",
     "hopeless": "more runs, up to the most allowed, would hardly decide it",
     "last": "it had the most runs allowed",
 }
@@ -93,9 +93,14 @@ def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
     found = pair.comparison
     base, new = pair.base.identity.short_label, pair.new.identity.short_label
     runs = plural(min(found.new_runs, found.base_runs), "run")
-    between = f"{interval_of(found)}, {runs} per side"
+    between = ", ".join(filter(None, (interval_of(found), f"{runs} per side")))
     if found.decided and at is not None:
         if found.status == "no difference":
+            if found.ratio is None:
+                return (
+                    True,
+                    f"{new} and {base} both failed their load in half of their runs or more ({between})",
+                )
             floor = f"{100 * found.floor:g} %"
             return True, f"{new} and {base} do not differ by more than {floor} ({between})"
         word = "faster" if found.status == "better" else "slower"
@@ -121,6 +126,7 @@ def _alone(row: Summary, schedule: LookSchedule, looked: int) -> tuple[int, Stop
 def _lone_text(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, str]:
     values = row.throughputs
     name = f"{row.identity.short_label}, {load_text(row.identity)}"
+    done = stop is not None and stop[1] == "tight"
     try:
         found = median_interval(values)
     except ValueError:
@@ -128,12 +134,14 @@ def _lone_text(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, str]:
             False,
             f"{name}: {plural(len(values), 'run')} that count are too few for an interval: it takes 6",
         )
-    off = max(found.high / found.median, found.median / found.low) - 1 if found.low > 0 else 1.0
+    if found.low == 0:
+        # An end of the interval is a run that failed its load: it has no width in percent.
+        return done, f"{name}: {row.spoiled_text or 'nothing was answered in some runs'}"
+    off = max(found.high / found.median, found.median / found.low) - 1
     median = f"{rate(found.median)} {layer_text(row.identity.layer).rate_unit}"
-    text = f"{name}: {median} ± {_percent(off)}, {plural(len(values), 'run')}"
-    if stop is not None and stop[1] == "tight":
-        return True, text
-    return False, f"{text}: wider than ± {_percent(DEFAULT_FLOOR)}"
+    runs = ", ".join(filter(None, (plural(len(values), "run"), row.spoiled_text)))
+    text = f"{name}: {median} ± {_percent(off)}, {runs}"
+    return done, text if done else f"{text}: wider than ± {_percent(DEFAULT_FLOOR)}"
 
 
 def _lone(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, Conclusion]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from report.analysis.cells import Cell
 from report.analysis.client_vs_script import COMPARED, Variant
 from report.analysis.comparison_text import interval_of
-from report.analysis.figures import Figure, throughput
+from report.analysis.figures import Figure, consumer_cpu, throughput
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, microseconds, plural, rate
 from report.sections.script_text import script_names
@@ -63,11 +63,13 @@ def _tags(own: Summary | None, same: Summary | None) -> tuple[str, ...]:
 
 def _ratio_text(comparison: Comparison, read: Figure, open_loop: bool) -> str:
     """`1.25×, 1.21–1.30×, better`."""
-    if comparison.ratio is None:
+    text = interval_of(comparison)
+    if not text:
         return ABSENT
-    # In an open loop throughput is what was offered.
-    tested = comparison.p_holm is not None and not (read is throughput and open_loop)
-    return ", ".join([interval_of(comparison), *([comparison.status] if tested else [])])
+    # In an open loop throughput is what was offered, in a closed one CPU per request follows from it.
+    follows = read is throughput if open_loop else read is consumer_cpu
+    tested = comparison.p_holm is not None and not follows
+    return ", ".join([text, *([comparison.status] if tested else [])])
 
 
 def _row(variant: Variant) -> VariantRow:

@@ -26,6 +26,12 @@ def _counts(dimension: Dimension) -> Read:
     return lambda summary: count_text(summary.identity, dimension)
 
 
+def _outcome(summary: Summary) -> str:
+    if not summary.counted_runs:
+        return "not known"
+    return "failed in some runs" if summary.spoiled_runs else "served"
+
+
 FILTERS: tuple[tuple[str, Read], ...] = (
     ("client", lambda summary: summary.identity.client),
     ("layer", lambda summary: summary.identity.layer),
@@ -37,6 +43,7 @@ FILTERS: tuple[tuple[str, Read], ...] = (
     *((dimension.key, _counts(dimension)) for dimension in DIMENSIONS),
     ("load", lambda summary: load_name(summary.identity)),
     ("verdict", lambda summary: summary.verdict or "no run"),
+    ("outcome", _outcome),
 )
 
 

@@ -249,7 +249,11 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
     needed = [found.runs_needed for found in open_pairs if found.runs_needed is not None]
     affordable = [runs for runs in needed if runs <= MAX_ADVISED_RUNS]
     if not needed and not few and all(found.worst_ranks for found in open_pairs):
-        return ("How many runs would decide the rest is not known, as some failed their load.", "")
+        return (
+            "How many runs would decide the rest is not known, as some failed their load, or have a figure "
+            "without an upper bound.",
+            "",
+        )
     if not affordable and not few:
         most = (
             f"about {max(needed)} runs of each like these" if needed else f"more than {MAX_RUNS} runs of each"

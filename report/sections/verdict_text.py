@@ -97,13 +97,17 @@ def differences(ranking: Ranking) -> list[str]:
 
 
 def equal_text(ranking: Ranking) -> str:
-    """Rows that were shown to differ from the first by no more than the floor."""
+    """Rows that were shown to differ from the first by no more than the floor, or failed their load as it
+    did."""
     pairs = [pair for pair in _with_first(ranking) if pair.comparison.status == "no difference"]
     if not pairs:
         return ""
+    figure = _phrases(ranking).figure
+    if pairs[0].comparison.ratio is None:
+        rows = joined([name(row) for row in (pairs[0].base, *(pair.new for pair in pairs))])
+        return f"{rows} rank equal: their typical runs have no {figure}"
     texts = [_with_ratio(pair.new, pair.comparison) for pair in pairs]
     floor = f"{100 * pairs[0].comparison.floor:.3g} %"
-    figure = _phrases(ranking).figure
     return f"the {figure} of {joined(texts)} is within ±{floor} of that of {name(pairs[0].base)}"
 
 

@@ -78,7 +78,7 @@ def change_points(values: Sequence[float], comparisons: int = 1) -> tuple[Change
     change: campaigns that follow each other on a machine that heats up are not.
 
     Args:
-        values: positive figures in order of time.
+        values: figures in order of time, none negative; 0 where loads failed.
         comparisons: series that are searched together; the level is ALPHA / comparisons (Bonferroni).
     Returns:
         In order of time; only changes of more than `MIN_EFFECT`. Empty for fewer than `MIN_POINTS` figures.

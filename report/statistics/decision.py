@@ -48,7 +48,7 @@ class Comparison:
     base_runs: int
     ratio: float | None = None
     """The median of all ratios of a run to a run; None below two runs per side: a quotient is no estimate.
-    None also where it is 0 or infinite: then the typical run of one side has the worst rank."""
+    None also where the typical run of a side has the worst rank."""
     interval: RatioInterval | None = None
     p: float | None = None
     """Exact Mann-Whitney, two-sided; None below five runs per side."""
@@ -173,7 +173,15 @@ def _decided(found: Comparison, higher_is_better: bool, level: Level) -> Compari
     return replace(found, reason=reason)
 
 
+def _typical_run_failed(side: Sequence[float]) -> bool:
+    """At least half of the runs have the worst rank, and so the one that is selected."""
+    return 2 * sum(not 0 < value < math.inf for value in side) >= len(side) > 0
+
+
 def _with_outlook(found: Comparison, new: Sequence[float], base: Sequence[float]) -> Comparison:
+    if _typical_run_failed(new) and _typical_run_failed(base):
+        # Two worst ranks are equal, which orders them. It is no ratio of figures: there are none.
+        return replace(found, ratio=None, interval=None)
     deviation = log_deviation(new, base)
     if found.ratio is None or deviation is None:
         return found

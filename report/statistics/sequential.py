@@ -201,4 +201,5 @@ def is_tight(values: Sequence[float], floor: float = DEFAULT_FLOOR) -> bool:
     if len(values) < max(MIN_FIGURES, MIN_RUNS_FOR_A_CLAIM):
         return False
     found = median_interval(values)
-    return found.low > 0 and max(found.high / found.median, found.median / found.low) <= 1 + floor
+    # Where all these runs failed their load, all three are 0: more runs would show nothing new.
+    return found.high <= (1 + floor) * found.median and found.median <= (1 + floor) * found.low

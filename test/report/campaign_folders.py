@@ -18,12 +18,14 @@ def add_campaign(
     *,
     runtime: Document = LOCAL,
     versions: Mapping[str, str] | None = None,
+    failed: int = 0,
     **changes: Any,
 ) -> Path:
     """A campaign of January 2026; `rates` are the requests/s of the runs by label.
 
     Args:
         versions: of its programs, where they are not the builder's.
+        failed: in so many runs of each, the first ones, the target failed its load.
         changes: fields of the manifest to replace.
     """
     name = f"202601{day:02d}_000000"
@@ -31,7 +33,8 @@ def add_campaign(
     results = []
     for configured, values in zip(configurations, rates.values(), strict=True):
         for run, rate in enumerate(values, start=1):
-            document = result(configured, run, rate, campaign=name, runtime=runtime)
+            outcome = {"outcome": "failed", "timed_out_us": {1_000_000: rate}} if run <= failed else {}
+            document = result(configured, run, rate, campaign=name, runtime=runtime, **outcome)
             document["versions"] = {**document["versions"], **(versions or {})}
             results.append(document)
     described = manifest(

@@ -182,6 +182,38 @@ def test_trend_marks_where_the_level_changes(root: Path, capsys: pytest.CaptureF
     assert page.count('class="change"') == 1
 
 
+def test_trend_marks_where_a_target_begins_to_fail_its_load(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for day in range(1, 13):
+        add_campaign(root, day, {"iovalkey": (1000 + day,) * 3}, failed=0 if day <= 6 else 3)
+    done = compare(root, capsys, "--include-trends")
+    page = done.text("trends.html")
+    assert "20260107_000000: level from 1,004 requests/s to failed loads" in page
+    assert "20260112_000000: failed its load in 3 of 3 runs" in page
+    assert "from 1,001 requests/s to failed its load in 3 of 3 runs over 12 campaigns" in page
+    # Between a throughput and none there is no ratio.
+    assert {row["highest_to_lowest"] for row in done.rows} == {""}
+
+
+def test_a_target_that_always_failed_has_a_history(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,) * 3}, failed=3)
+    add_campaign(root, 2, {"iovalkey": (1000,) * 3}, failed=3)
+    done = compare(root, capsys, "--include-trends", "--baseline", FIRST)
+    assert done.code == 0, done.err
+    for name in ("trends.html", "compare.html", "compare.csv", "compare.md"):
+        assert not re.search(r"\b(nan|inf)\b", done.text(name), re.IGNORECASE), name
+
+
+def test_campaigns_side_by_side_say_how_often_a_load_failed(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_campaign(root, 1, {"iovalkey": (1000,) * 5}, failed=2)
+    add_campaign(root, 2, {"iovalkey": (1000,) * 5})
+    shown = re.sub(r"<[^>]+>", " ", compare(root, capsys).section(1))
+    assert "1,000 failed its load in 2 of 5 runs" in re.sub(r"\s+", " ", shown)
+
+
 def test_few_campaigns_are_said_to_show_no_change(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     add_campaign(root, 1, {"iovalkey": (1000,)})
     add_campaign(root, 2, {"iovalkey": (500,)})
