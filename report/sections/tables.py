@@ -275,8 +275,8 @@ def result_tables(
         kind = (cell.identity.topology, cell.identity.open_loop)
         by_topology.setdefault(kind, []).extend(_client_rows(cell, fields, columns))
     caption = (
-        "Figures of the median runs, each with its range over the runs that count. Rows are in the order of "
-        "their medians, which ranks nothing: a figure is bold where it was shown to be better than that of "
+        "Figures of the median runs, each with its range over the runs that served their load. Rows are in the "
+        "order of their medians, or of how often they failed their load, which ranks nothing: a figure is bold where it was shown to be better than that of "
         "every other row with the same load, store and kind of script. Ratios are to the first of these rows."
     )
     tables = [

@@ -179,9 +179,10 @@ def _typical_run_failed(side: Sequence[float]) -> bool:
 
 
 def _with_outlook(found: Comparison, new: Sequence[float], base: Sequence[float]) -> Comparison:
-    if _typical_run_failed(new) and _typical_run_failed(base):
+    failed = [_typical_run_failed(side) for side in (new, base)]
+    if any(failed):
         # Two worst ranks are equal, which orders them. It is no ratio of figures: there are none.
-        return replace(found, ratio=None, interval=None)
+        return replace(found, ratio=None, interval=None if all(failed) else found.interval)
     deviation = log_deviation(new, base)
     if found.ratio is None or deviation is None:
         return found

@@ -155,3 +155,46 @@ def test_a_percentile_that_is_not_identified_is_compared_by_its_upper_bound() ->
     assert percentile("p99").compared(second) == math.inf
     assert percentile("p99")(first) is None
     assert row.range_of(percentile("p99")) is None
+
+
+def test_two_rows_that_always_failed_are_not_called_equally_fast(build: Build) -> None:
+    labels = ("iovalkey", "ioredis@valkey")
+    documents = [run for label in labels for run in runs(label, 10)]
+    outcome = build(manifest([configuration(label) for label in labels], runs=10), documents)
+    assert outcome.code == 0, outcome.err
+    shown = outcome.page[outcome.page.index('id="answer"') : outcome.page.index('id="method"')]
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", shown))
+    assert "ioredis@valkey and iovalkey rank equal: their typical runs have no throughput" in page
+    assert "1.00×" not in page and "within ±" not in page
+    for name in ("summary.csv", "runs.csv", "summary.md", "summary.json"):
+        text = (outcome.folder / "report" / name).read_text()
+        assert not re.search(r"\b(inf|nan|infinity)\b|1\.00×", text, re.I), name
+
+
+def test_pictures_and_benchmark_files_keep_a_target_that_failed(build: Build) -> None:
+    labels, failing = ("iovalkey", "ioredis@valkey", "node-redis@valkey"), (3, 9, 0)
+    documents = [run for label, spoiled in zip(labels, failing, strict=True) for run in runs(label, spoiled)]
+    configured = [configuration(label) for label in labels]
+    outcome = build(manifest(configured, runs=10), documents, "--images", "--output-format", "all")
+    assert outcome.code == 0, outcome.err
+    folder = outcome.folder / "report"
+    for picture in ("throughput", "latency"):
+        text = (folder / "images" / f"{picture}-cell1.svg").read_text()
+        assert "failed 3 of 10" in text and "failed its load in 9 of 10 runs" in text
+    entries = json.loads((folder / "benchmark-bigger-is-better.json").read_text())
+    found = {each["name"].partition(" ")[0]: each for each in entries}
+    assert [found[label]["value"] for label in labels] == [pytest.approx(5998, abs=3), 0, 6000]
+    assert "range" not in found["ioredis@valkey"]
+    assert "failed its load in 9 of 10 runs" in found["ioredis@valkey"]["extra"]
+
+
+def test_page_of_served_loads_has_no_filter_by_outcome(build: Build) -> None:
+    page = build(None, [*runs("iovalkey", 0), *runs("ioredis@valkey", 0)]).page
+    assert "Without figures" not in page and '<select name="outcome"' not in page
+
+
+def test_page_names_what_is_in_no_chart_and_filters_by_outcome(build: Build) -> None:
+    documents = [*runs("iovalkey", 9), *runs("ioredis@valkey", 0)]
+    page = build(None, documents).page
+    assert re.search(r"Without figures, and so in no chart: <span[^>]*>1</span>", page)
+    assert '<select name="outcome"' in page

@@ -66,3 +66,23 @@ def test_equal_shares_of_failed_runs_are_seldom_told_apart(share: float) -> None
 def test_a_target_that_always_fails_is_told_apart_from_one_that_never_does() -> None:
     found = compare_runs([0.0] * 5, STEADY[:5])
     assert (found.status, found.ratio) == ("worse", None)
+
+
+@pytest.mark.parametrize("worst", [0.0, math.inf])
+def test_two_sides_whose_typical_runs_failed_have_no_ratio(worst: float) -> None:
+    """The ratio of two worst ranks is 1 by rule, and is no figure."""
+    always = compare_runs([worst] * 5, [worst] * 5, higher_is_better=worst == 0)
+    assert (always.status, always.ratio, always.interval) == ("no difference", None, None)
+    mostly = compare_runs([worst] * 6 + STEADY[:4], [worst] * 6 + STEADY[:4], higher_is_better=worst == 0)
+    assert (mostly.status, mostly.ratio, mostly.interval) == ("inconclusive", None, None)
+    assert interval_of(always) == interval_of(mostly) == ""
+    half = compare_runs([worst] * 5 + STEADY[:5], [worst] * 4 + STEADY[:6], higher_is_better=worst == 0)
+    assert half.ratio is None
+    assert interval_of(half).startswith("no ratio, at ")
+    seldom = compare_runs([worst] * 4 + STEADY[:6], [worst] * 4 + STEADY[:6], higher_is_better=worst == 0)
+    assert seldom.ratio == pytest.approx(1, rel=0.01)
+
+
+def test_runs_that_all_failed_need_no_more_of_them() -> None:
+    assert is_tight([0.0] * 6)
+    assert not is_tight([0.0] * 3 + STEADY[:3])
