@@ -275,9 +275,10 @@ def result_tables(
         kind = (cell.identity.topology, cell.identity.open_loop)
         by_topology.setdefault(kind, []).extend(_client_rows(cell, fields, columns))
     caption = (
-        "Figures of the median runs, each with its range over the runs that served their load. Rows are in the "
-        "order of their medians, or of how often they failed their load, which ranks nothing: a figure is bold where it was shown to be better than that of "
-        "every other row with the same load, store and kind of script. Ratios are to the first of these rows."
+        "Figures of the median runs, each with its range over the runs that served their load. Rows are in "
+        "the order of their medians, below them those that failed their load more often, which ranks "
+        "nothing. A figure is bold where it was shown to be better than that of every other row with the same load, "
+        "store and kind of script. Ratios are to the first of these rows."
     )
     tables = [
         table(f"table{number}", _title(topology, is_open), caption, rows)

@@ -33,7 +33,9 @@ def add_campaign(
     results = []
     for configured, values in zip(configurations, rates.values(), strict=True):
         for run, rate in enumerate(values, start=1):
-            outcome = {"outcome": "failed", "timed_out_us": {1_000_000: rate}} if run <= failed else {}
+            outcome: dict[str, Any] = {}
+            if run <= failed:
+                outcome = {"outcome": "failed", "timed_out_us": {1_000_000: rate}}
             document = result(configured, run, rate, campaign=name, runtime=runtime, **outcome)
             document["versions"] = {**document["versions"], **(versions or {})}
             results.append(document)

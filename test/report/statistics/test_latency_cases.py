@@ -1,0 +1,48 @@
+"""The report and the load generator compute the same percentiles and bounds, to the microsecond."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from report.base.paths import ROOT
+from report.statistics.histograms import CURVE, PERCENTILES, curve_ms, percentile_bounds
+
+#: Written by test/unit/judge/latency-cases.test.ts, from the generator's own code.
+CASES = (Path(ROOT) / "test/fixtures/latency-cases.jsonl").read_text("utf-8").splitlines()
+
+
+def histogram_of(counts: list[list[int]]) -> HdrHistogram:
+    histogram = HdrHistogram(1, 60_000_000, 3)
+    for us, count in counts:
+        histogram.record_value(us, count)
+    return histogram
+
+
+@pytest.mark.parametrize("line", CASES, ids=range(len(CASES)))
+def test_percentiles_are_those_of_the_generator(line: str) -> None:
+    case: dict[str, Any] = json.loads(line)
+    stated = case["latency"]
+    answered, unanswered = histogram_of(case["answered"]), histogram_of(case["unanswered"])
+    found = percentile_bounds(answered, unanswered)
+    assert {name: bounds.figure for name, bounds in found.items()} == {
+        name: stated[name] for name in PERCENTILES
+    }
+    assert {
+        name: {"low": bounds.low, "high": bounds.high}
+        for name, bounds in found.items()
+        if bounds.figure is None
+    } == {name: bounds for name, bounds in stated.get("bounds", {}).items() if name in PERCENTILES}
+    for percent, value in zip(CURVE, curve_ms(answered, unanswered), strict=False):
+        names = [name for name, each in PERCENTILES.items() if each == percent]
+        assert [value] * len(names) == [stated[name] for name in names]
+
+
+def test_cases_have_figures_and_bounds_of_each_kind() -> None:
+    stated = [json.loads(line)["latency"] for line in CASES]
+    bounds = [each for latency in stated for each in latency.get("bounds", {}).values()]
+    assert sum(latency["p50"] is not None for latency in stated) > 10
+    assert sum(each["high"] is None for each in bounds) > 10
+    assert sum(each["high"] is not None for each in bounds) > 10
