@@ -277,8 +277,8 @@ def result_tables(
     caption = (
         "Figures of the median runs, each with its range over the runs that served their load. Rows are in "
         "the order of their medians, below them those that failed their load more often, which ranks "
-        "nothing. A figure is bold where it was shown to be better than that of every other row with the same "
-        "load, store and kind of script. Ratios are to the first of these rows."
+        "nothing. A figure is bold where it was shown to be better than that of every other row with the "
+        "same load, store and kind of script. Ratios are to the first of these rows."
     )
     tables = [
         table(f"table{number}", _title(topology, is_open), caption, rows)
