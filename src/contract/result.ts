@@ -97,7 +97,7 @@ const slicesSchema = z.strictObject({
 });
 export type Slices = z.infer<typeof slicesSchema>;
 
-/** A physical link of the generator's machine that states its rate, and the bytes on it in the window. */
+/** A physical link of the generator's machine that states its rate, and the bytes on it in lead-in and window. */
 const linkSchema = z.strictObject({
   name: z.string(),
   bits_per_second: z.number().positive(),
@@ -121,7 +121,7 @@ const generatorPartSchema = z.strictObject({
   workers: z.array(generatorWorkerSchema).min(1),
   counts: countsSchema,
   window_s: z.number().positive(),
-  /** CPU time of the whole generator process in the window. */
+  /** CPU time of the whole generator process in lead-in and window. */
   cpu_us: count,
   resident_bytes: count,
   /** Absent where the system reports none: in containers, on most virtual machines, and outside Linux. */
@@ -165,7 +165,7 @@ const sampleSchema = z.strictObject({
 });
 export type Sample = z.infer<typeof sampleSchema>;
 
-/** The resources that one role used in the window, from cumulative counters at both ends. */
+/** The resources that one role used in lead-in and window, from cumulative counters at both ends. */
 const roleResourcesSchema = z.strictObject({
   kind: measuredKindSchema,
   /** How it was read, e.g. `process.cpuUsage`, `pidusage`, `cgroup`. */
@@ -203,7 +203,7 @@ export type RoleResources = z.infer<typeof roleResourcesSchema>;
 /** From this percentage of one CPU on, other programs disturb a run (M25). */
 export const FOREIGN_CPU_PERCENT = 10;
 
-/** How busy the machine was in the window. Percentages are of one CPU: two busy CPUs are 200. */
+/** How busy the machine was in lead-in and window. Percentages are of one CPU: two busy CPUs are 200. */
 const hostLoadSchema = z.strictObject({
   cpus: z.int().min(1),
   busy_cpu_percent: z.number().min(0),
@@ -233,7 +233,7 @@ const consumerEvidenceSchema = z.strictObject({
   at_start: usageSchema,
   at_window_open: usageSchema,
   at_end: usageSchema,
-  /** Consumes in the window. */
+  /** Consumes in lead-in and window. */
   consumes: consumesSchema.optional(),
 });
 export type ConsumerEvidence = z.infer<typeof consumerEvidenceSchema>;
@@ -399,7 +399,7 @@ export const measuredResultSchema = z.strictObject({
   /** Percentiles with too few samples (M18), which reports mark. */
   unsupported: z.array(z.string()),
   rate_limit_hits: count,
-  /** All servers, mean % of one core in the window. Absent without one of ours, like `memory_usage`. */
+  /** All servers, mean % of one core in lead-in and window. Absent without one of ours, like `memory_usage`. */
   cpu_usage: z.number().min(0).optional(),
   /** All servers, mean heap used, bytes. */
   memory_usage: z.number().min(0).optional(),
@@ -415,7 +415,7 @@ export const measuredResultSchema = z.strictObject({
   prediction: predictionSchema.optional(),
   /** Empty for a foreign URL. */
   consumers: z.array(consumerEvidenceSchema),
-  /** Calls of the limiter per request in the window, and descriptors that one call decides; absent without a limiter. */
+  /** Calls of the limiter per request, and descriptors that one call decides; absent without a limiter. */
   calls_per_request: z.number().positive().optional(),
   descriptors_per_call: z.number().positive().optional(),
   store: storeEvidenceSchema.optional(),

@@ -83,13 +83,16 @@ export function expectScheduleReconciled(result: MeasuredResult): void {
 
 /** M8 by the test's own arithmetic: from the generator's counts through all consumers to what the store counted. */
 export function expectReconciled(result: MeasuredResult): void {
-  const { counts, consumers, store, configuration, calls_per_request = 1, descriptors_per_call = 1 } = result;
+  const { counts, warmup, consumers, store, configuration } = result;
+  const { calls_per_request = 1, descriptors_per_call = 1 } = result;
   expect(counts.sent).toBe(answered(counts) + counts.followed);
   expect(counts.followed).toBe(answered(counts.after_window));
   const total = (pick: (consumer: ConsumerEvidence) => number) => sum(consumers.map(pick));
   expect(consumers.length).toBeGreaterThan(0);
   if (configuration) expect(consumers).toHaveLength(configuration.servers || 1);
-  expect(total(({ at_end, at_window_open }) => at_end.requests - at_window_open.requests)).toBe(counts.sent);
+  expect(total(({ at_end, at_window_open }) => at_end.requests - at_window_open.requests)).toBe(
+    counts.sent + warmup.lead_in.requests,
+  );
   if (configuration?.target.limiter === "none") return;
   expect(total(({ at_end }) => at_end.consumes?.failed ?? -1)).toBe(0);
   const decided = total(({ at_end: { consumes } }) => (consumes ? consumes.allowed + consumes.limited : -1));

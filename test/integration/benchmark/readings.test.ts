@@ -56,11 +56,13 @@ describe("at each drained moment the generator waits for the line that the count
     expectConsistent({ ...rest, counts, warmup, ...(readings ? { readings } : {}) });
     expect(phases).toEqual(["connected", "warmup", "drained", "measure", "finished"]);
     expect(readings).toEqual({ at_start: "in time", at_window_open: "in time", at_end: "in time" });
-    expect(warmup.requests).toBeGreaterThan(0);
+    expect(warmup.lead_in.requests).toBeGreaterThan(0);
+    expect(warmup.requests).toBeGreaterThan(warmup.lead_in.requests);
     const atBoth = (count: number) => [count, count];
     expect(asked).toEqual({
       connected: atBoth(0),
-      drained: atBoth(warmup.requests),
+      // The lead-in comes after the reading.
+      drained: atBoth(warmup.requests - warmup.lead_in.requests),
       finished: atBoth(warmup.requests + counts.sent),
     });
   });
@@ -104,5 +106,5 @@ test("a generator that was started by hand waits for nothing, and says nothing a
   const stub = await StubServer.start({ delay_us: 200 });
   const result = await measured({ TARGET_URL: stub.url, DURATION: "0.5" });
   expect(result.readings).toBeUndefined();
-  expect(result.warmup).toEqual({ took_s: 0, requests: 0 });
+  expect(result.warmup).toEqual({ took_s: 0, requests: 0, lead_in: { took_s: 0, requests: 0 } });
 });
