@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { execa } from "execa";
 import pidusage from "pidusage";
 import { LineClient, lineWriter } from "../line-client.js";
-import { PartOutput } from "../part-output.js";
+import type { PartOutput } from "../part-output.js";
 import { removeSocketsOf, stopGroup } from "../processes.js";
 import { readRunDelays } from "../run-delay.js";
 import type { Exit, Part, PartAllocation, ProcessIdentity, RunningPart } from "../types.js";
@@ -41,12 +41,18 @@ export class LocalPart implements RunningPart {
   readonly #child: Child;
   readonly #output: PartOutput;
 
-  constructor(part: Part, allocation: PartAllocation, child: Child, process: LocalPart["process"]) {
+  constructor(
+    part: Part,
+    allocation: PartAllocation,
+    child: Child,
+    output: PartOutput,
+    process: LocalPart["process"],
+  ) {
     this.role = part.role;
     this.address = { host: allocation.host, port: allocation.port };
     this.process = process;
     this.#child = child;
-    this.#output = new PartOutput(child.stdout, child.stderr);
+    this.#output = output;
     if (part.interactive && child.stdin) {
       const client = new LineClient(child.stdin, child.stdout);
       this.ask = (line) => client.request(line);

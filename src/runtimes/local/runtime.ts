@@ -3,6 +3,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { environmentError } from "../../contract/errors.js";
 import { ownPrograms } from "../own-programs.js";
+import { PartOutput } from "../part-output.js";
 import { startTimeOf } from "../processes.js";
 import { waitUntilReady } from "../readiness.js";
 import type {
@@ -89,10 +90,12 @@ class LocalRuntime implements Runtime {
       },
       part.interactive || part.takesInput ? "pipe" : "ignore",
     );
+    // At once: what a program prints before anybody listens is lost.
+    const output = new PartOutput(child.stdout, child.stderr);
     const pid = child.pid;
     if (pid === undefined) throw environmentError(`${program.path} cannot be started`);
     const identity = { pid, started: (await startTimeOf(pid)) ?? "", folder: allocation.folder };
-    const running = new LocalPart(part, allocation, child, identity);
+    const running = new LocalPart(part, allocation, child, output, identity);
     try {
       await onBegun(running);
       await waitUntilReady(running, () => isAnswered(part, allocation));
