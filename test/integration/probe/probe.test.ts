@@ -278,7 +278,7 @@ describe("six empty nodes", () => {
     const clean = await reported(["reset", "read"], env);
     expect(keys(clean)).toEqual([0, 0, 0, 0, 0, 0]);
     await nodes[1]?.kill();
-    const { code, stderr } = await probe(["ready"], { ...env, PROBE_TIMEOUT: "1" });
+    const { code, stderr } = await probe(["ready"], { ...env, PROBE_TIMEOUT: "4" });
     expect(code).toBe(3);
     expect(stderr).toContain(`127.0.0.1:${nodes[1]?.port} does not answer`);
   });
