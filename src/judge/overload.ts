@@ -30,6 +30,6 @@ export function isOverloaded(evidence: Evidence): boolean {
 /** The figures of an overloaded target. */
 export function overloadText({ request, requests }: Evidence, schedule: Schedule): string {
   const { offered, blocked, rate_per_second } = schedule;
-  const busy = `all ${request.load.connections} connections were busy for ${percent(blocked, offered)} of the sends`;
-  return `${rate_per_second}/s were offered, ${requests.average.toFixed(0)}/s answered, and ${busy}`;
+  const waited = `none of the ${request.load.connections} connections was free for ${percent(blocked, offered)} of the sends`;
+  return `${rate_per_second}/s were offered, ${requests.average.toFixed(0)}/s answered, and ${waited}`;
 }

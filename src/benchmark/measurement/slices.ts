@@ -37,19 +37,12 @@ export class SliceRecorder {
   of(length_ms: number): Slices {
     // Rounding: 0.3 s are three slices, not four.
     const slices = Math.max(1, Math.ceil(Math.round((length_ms / SLICE_MS) * 1e6) / 1e6));
-    const column = (name: (typeof counted)[number]): number[] => {
+    return slicesOf((name) => {
       const all = [...this.#columns[name]];
       return Array.from({ length: slices }, (_, index) =>
         index < slices - 1 ? (all[index] ?? 0) : sum(all.slice(index)),
       );
-    };
-    return {
-      width_ms: SLICE_MS,
-      allowed: column("allowed"),
-      limited: column("limited"),
-      failed: column("failed"),
-      latency_sum_us: column("latency_sum_us"),
-    };
+    });
   }
 
   #grow(index: number): void {
@@ -70,13 +63,15 @@ const newColumns = (slices: number): Record<(typeof counted)[number], Float64Arr
 /** Adds up the slices of several workers, whose windows opened together. */
 export function mergeSlices(parts: readonly Slices[]): Slices {
   const length = Math.max(0, ...parts.map(({ allowed }) => allowed.length));
-  const column = (name: (typeof counted)[number]): number[] =>
-    Array.from({ length }, (_, index) => sum(parts.map((part) => part[name][index] ?? 0)));
-  return {
-    width_ms: SLICE_MS,
-    allowed: column("allowed"),
-    limited: column("limited"),
-    failed: column("failed"),
-    latency_sum_us: column("latency_sum_us"),
-  };
+  return slicesOf((name) =>
+    Array.from({ length }, (_, index) => sum(parts.map((part) => part[name][index] ?? 0))),
+  );
 }
+
+const slicesOf = (column: (name: (typeof counted)[number]) => number[]): Slices => ({
+  width_ms: SLICE_MS,
+  allowed: column("allowed"),
+  limited: column("limited"),
+  failed: column("failed"),
+  latency_sum_us: column("latency_sum_us"),
+});

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { cpusInList } from "../../contract/cpu-list.js";
 import type { Machine } from "../../contract/manifest.js";
 
 /** What sits in a machine, as far as Linux reports it. */
@@ -45,14 +46,6 @@ function numbered(folder: string, prefix: string): string[] {
   } catch {
     return [];
   }
-}
-
-/** The CPU numbers in a list such as `0-1,3`. */
-export function cpusInList(text: string): number[] {
-  return text.split(",").flatMap((range) => {
-    const [first = 0, last = first] = range.split("-").map(Number);
-    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
-  });
 }
 
 /** @param cpus ascending @returns `0-1,3` */

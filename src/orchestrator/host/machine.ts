@@ -2,11 +2,12 @@ import { readFile } from "node:fs/promises";
 import { cpus, release, totalmem, type } from "node:os";
 import { execa } from "execa";
 import type { KindCaps } from "../../contract/configuration.js";
+import { cpusInList } from "../../contract/cpu-list.js";
 import type { Machine } from "../../contract/manifest.js";
 import { sum } from "../../contract/numbers.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import type { Runtime } from "../../runtimes/types.js";
-import { cpusInList, readHardware } from "./hardware.js";
+import { readHardware } from "./hardware.js";
 
 /** How many roles of each kind run at the same time. */
 export type RoleCounts = Readonly<Record<MeasuredKind, number>>;

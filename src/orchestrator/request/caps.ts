@@ -1,8 +1,9 @@
 import { cpus, totalmem } from "node:os";
 import type { Caps, KindCaps } from "../../contract/configuration.js";
+import { cpusInList } from "../../contract/cpu-list.js";
 import { environmentError, usageError } from "../../contract/errors.js";
 import type { MeasuredKind } from "../../contract/role.js";
-import { type CpuTopology, cpuList, cpusInList, readCpuTopology } from "../host/hardware.js";
+import { type CpuTopology, cpuList, readCpuTopology } from "../host/hardware.js";
 import { counted } from "../ui/text.js";
 import type { Settings } from "./setting-layers.js";
 

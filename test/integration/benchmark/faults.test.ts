@@ -76,7 +76,7 @@ const answers = (url: string): Promise<boolean> =>
     () => false,
   );
 
-test.each([{ CONNECTIONS: "4" }, { RATE: "300", CONNECTIONS: "20" }])(
+test.each([{ CONNECTIONS: "4" }, { RATE: "300", CONNECTIONS: "50" }])(
   "a server that ends every third connection with its answer, and says so, fails no request: %j",
   async (load) => {
     const stub = await StubServer.start({ close: 3 });
@@ -85,10 +85,9 @@ test.each([{ CONNECTIONS: "4" }, { RATE: "300", CONNECTIONS: "20" }])(
     expect(result.totalErrors).toBe(0);
     const { counts } = result;
     expect(counts.allowed + counts.after_window.allowed).toBe(counts.sent);
-    expect(counts.sent).toBeGreaterThan(250);
     const { asked, connections } = await stub.counts();
-    expect(asked).toBe(counts.sent);
-    expect(connections).toBeGreaterThan(80);
+    expect([counts.sent, asked]).toEqual([300, 300]);
+    expect(connections).toBeGreaterThan(99);
   },
 );
 

@@ -64,7 +64,7 @@ describe("a server that stalls for 100 ms each second, at 500/s (M3)", () => {
       expect(service_time?.p95 ?? 0).toBeLessThan((latency?.p95 ?? 0) / 2);
       // Waiting for a connection is the server's doing, not lateness of the generator.
       expect(schedule?.lateness_ms?.p99).toBeLessThan(60);
-      expect([undefined, "served"]).toContain(result.outcome);
+      expect(result.outcome).toBe("served");
     }
   });
 });
@@ -75,7 +75,7 @@ test("a server with half the capacity that is offered is called saturated (M5)",
   const { schedule, counts } = result;
   expect(result.verdict.status).toBe("invalid");
   expect(reasons(result, "M5").join()).toMatch(
-    /^schedule not kept: saturated: 1000\/s were offered, \d+\/s answered, and all 40 connections were busy/,
+    /^schedule not kept: saturated: 1000\/s were offered, \d+\/s answered, and none of the 40 connections was free/,
   );
   expect(schedule?.offered).toBe(2000);
   // 500/s for two seconds, and those under way at the end.
@@ -114,7 +114,8 @@ test("REQUESTS are so many sends of the schedule", async () => {
 describe("failures", () => {
   test("of every kind cost one request each, and the connection goes on", async () => {
     const { stub, result } = await openLoop(
-      { fail: 7, cut: 11, hang: 100 },
+      // Beside answers that take 20 ms, late sends of a busy machine do not hide what the server did.
+      { fail: 7, cut: 11, hang: 100, delay_us: 20_000 },
       { RATE: "400", DURATION: "3", WARMUP: "0", CONNECTIONS: "30", TIMEOUT: "1" },
     );
     const { counts } = result;
@@ -126,7 +127,6 @@ describe("failures", () => {
     expect(result.timeouts).toBe(done.hung);
     expect(result.timeouts).toBeGreaterThan(5);
     expect(counts.by_code["503"]).toBe(counts.failed_answers);
-    // On a busy machine the generator is too late to tell.
-    expect([undefined, "failed"]).toContain(result.outcome);
+    expect(result.outcome).toBe("failed");
   });
 });

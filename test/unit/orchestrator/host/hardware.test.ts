@@ -1,12 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  cpuList,
-  cpusInList,
-  readCpuTopology,
-  readHardware,
-} from "../../../../src/orchestrator/host/hardware.js";
+import { cpusInList } from "../../../../src/contract/cpu-list.js";
+import { cpuList, readCpuTopology, readHardware } from "../../../../src/orchestrator/host/hardware.js";
 import { describeMachine } from "../../../../src/orchestrator/host/machine.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 

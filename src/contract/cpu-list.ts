@@ -1,0 +1,10 @@
+/** The CPUs of a list as Linux writes them, such as `0-2,5`; none for any other text. */
+export function cpusInList(list: string): number[] {
+  const ranges = list.trim().split(",");
+  const cpus = ranges.flatMap((range) => {
+    const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(range) ?? [];
+    const count = Number(last) - Number(first) + 1;
+    return count > 0 ? Array.from({ length: count }, (_, index) => Number(first) + index) : [Number.NaN];
+  });
+  return cpus.some(Number.isNaN) ? [] : cpus;
+}
