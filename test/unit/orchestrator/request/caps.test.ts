@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
 import { cpusInList } from "../../../../src/contract/cpu-list.js";
+import { EXIT } from "../../../../src/contract/errors.js";
 import { conditionsOf } from "../../../../src/orchestrator/host/machine.js";
 import { pinnedToOwnCores, requireCpus } from "../../../../src/orchestrator/request/caps.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
