@@ -10,6 +10,8 @@ export const limitsSchema = z.strictObject({
   points: z.int().min(1).max(1_000_000_000),
   window_s: z.int().min(1).max(86_400),
   block_s: z.int().min(0).max(86_400),
+  /** Points that a request uses for each of its keys; absent: 1. */
+  cost: z.int().min(2).max(1_000_000).optional(),
 });
 export type Limits = z.infer<typeof limitsSchema>;
 
@@ -119,6 +121,8 @@ export const configurationSchema = z.strictObject({
   load: loadSchema,
   extent: extentSchema,
   limits: limitsSchema,
+  /** Settings of the target's service that the user gave, as its environment variables. */
+  service_env: z.record(z.string(), z.string()).optional(),
   /** The store is external: the user runs it, not the harness. */
   external_store: z.literal(true).optional(),
   /** The caps that the engine applies; empty where the runtime applies none. */

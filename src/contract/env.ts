@@ -44,6 +44,8 @@ export const nodesText = z
 export interface Node {
   host: string;
   port: number;
+  /** Further ports by name, for a program that listens on several. */
+  ports?: Readonly<Record<string, number>> | undefined;
 }
 
 /** @param text `host:port,host:port`, valid by `nodesText` */

@@ -10,12 +10,21 @@ import {
 } from "./env.js";
 import { usageError } from "./errors.js";
 import { decodePlugins } from "./plugins.js";
-import { decodeRunSpec, type RunSpec } from "./run-spec.js";
+import { decodeRunSpec, type RunSpec, serviceSpecSchema } from "./run-spec.js";
 import { type StoreAccess, storeAddressFrom } from "./store-url.js";
 import { idSchema } from "./target.js";
 
 /** Actions of the probe; several are performed in the given order. */
-export const probeActions = ["discover", "form", "ready", "reset", "read", "settings"] as const;
+export const probeActions = [
+  "discover",
+  "form",
+  "ready",
+  "reset",
+  "read",
+  "settings",
+  "ready-service",
+  "read-service",
+] as const;
 export type ProbeAction = (typeof probeActions)[number];
 
 /** The argument with which the probe reads requests from standard input until that ends. */
@@ -34,6 +43,10 @@ const probeRequestSchema = z.strictObject({
   /** In the order of roles, primaries first; empty for those of the run spec, or the node in STORE_URL. */
   nodes: z.array(z.strictObject({ host: hostText, port: z.int().min(1).max(65_535) })),
   timeout_s: z.number().min(0.1).max(600),
+  /** For `ready-service` and `read-service`. */
+  service: serviceSpecSchema.optional(),
+  /** Commands that carry the limiter's decisions, as the store names them; absent: those of scripts. */
+  decision_commands: z.array(z.string().min(1).max(100)).optional(),
 });
 export type ProbeRequest = z.infer<typeof probeRequestSchema>;
 

@@ -19,6 +19,7 @@ import {
   usageSchema,
   versionsSchema,
 } from "./server-api.js";
+import { serviceEvidenceSchema } from "./service.js";
 import { storeEvidenceSchema } from "./store.js";
 
 export const RESULT_SCHEMA = "ratelimit-bench/result";
@@ -251,6 +252,7 @@ const limitedBySchema = z.strictObject({
   resource: z.enum([
     "server loop",
     "server CPU",
+    "service CPU",
     "store CPU",
     "generator",
     "client",
@@ -419,6 +421,8 @@ export const measuredResultSchema = z.strictObject({
   calls_per_request: z.number().positive().optional(),
   descriptors_per_call: z.number().positive().optional(),
   store: storeEvidenceSchema.optional(),
+  /** Absent for a target without a service. */
+  service: serviceEvidenceSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   /** Absent if the system does not report it. */
   host_load: hostLoadSchema.optional(),

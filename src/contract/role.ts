@@ -1,11 +1,16 @@
 import { z } from "zod";
 
 /** What a started thing of a run is for. Caps, counters, evidence, charts and CSV columns go by it. */
-const roleKinds = ["server", "store", "generator", "helper"] as const;
+const roleKinds = ["server", "service", "store", "generator", "helper"] as const;
 export type RoleKind = (typeof roleKinds)[number];
 
 /** The kinds that are measured, in the order in which reports list them: a helper is not. */
-export const measuredKinds = ["server", "store", "generator"] as const satisfies readonly RoleKind[];
+export const measuredKinds = [
+  "server",
+  "service",
+  "store",
+  "generator",
+] as const satisfies readonly RoleKind[];
 export type MeasuredKind = (typeof measuredKinds)[number];
 export const measuredKindSchema = z.enum(measuredKinds);
 

@@ -9,7 +9,12 @@ import { idSchema } from "./target.js";
 const RUN_SPEC = "ratelimit-bench/run";
 
 const port = z.int().min(1).max(65_535);
-const nodeSchema = z.strictObject({ host: z.string().min(1).max(253), port });
+const nodeSchema = z.strictObject({
+  host: z.string().min(1).max(253),
+  port,
+  /** Further ports by name. */
+  ports: z.record(z.string(), port).optional(),
+});
 
 /** Up to 64 letters, digits, - or _; empty for a program that was started by hand. */
 export const runNonceSchema = z.string().regex(/^[0-9A-Za-z_-]{0,64}$/);
@@ -22,6 +27,15 @@ const storeSpecSchema = z.strictObject({
   nodes: z.array(nodeSchema),
 });
 export type StoreSpec = z.infer<typeof storeSpecSchema>;
+
+/** The service of a run, between server and store. */
+export const serviceSpecSchema = z.strictObject({
+  id: idSchema,
+  /** In the names of its configuration, so that the service of another run is not taken for this one. */
+  nonce: runNonceSchema,
+  ...nodeSchema.shape,
+});
+export type ServiceSpec = z.infer<typeof serviceSpecSchema>;
 
 /** What the server does besides limiting. */
 const serverSpecSchema = z.strictObject({
@@ -80,6 +94,8 @@ export const runSpecSchema = z.strictObject({
   /** Absent for a generator that was started by hand: the server names its limits. */
   limits: limitsSchema.optional(),
   store: storeSpecSchema,
+  /** Absent for a target that a library, a module or the store itself limits. */
+  service: serviceSpecSchema.optional(),
   /** Prefix of every key, so that runs on an external store do not share keys. */
   key_prefix: z.string().regex(/^[0-9A-Za-z:_-]{1,64}$/),
   /** Paths of plugins, where the program runs. */

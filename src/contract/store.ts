@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { serviceReadingSchema } from "./service.js";
 
 const count = z.int().min(0);
 
@@ -39,6 +40,16 @@ const storeReadingSchema = z.strictObject({
 });
 export type StoreReading = z.infer<typeof storeReadingSchema>;
 
+/** A module that the store loaded. */
+export const moduleFactsSchema = z.strictObject({
+  id: z.string(),
+  /** As the store reports it; absent before it is loaded. */
+  version: z.string().optional(),
+  /** Of the bytes of its file. */
+  sha256: z.string(),
+});
+export type ModuleFacts = z.infer<typeof moduleFactsSchema>;
+
 /** The store in one run: each node before any load (emptied, with reset statistics) and after the last answer. */
 export const storeEvidenceSchema = z.strictObject({
   nodes: z.array(
@@ -47,6 +58,8 @@ export const storeEvidenceSchema = z.strictObject({
   settings: z.record(z.string(), z.string()),
   /** Threads of a node that execute commands; absent: one. */
   command_threads: z.int().min(1).optional(),
+  /** Absent without any. */
+  modules: z.array(moduleFactsSchema).optional(),
   /** The user runs the store: it is never emptied, its statistics are never reset, and others may use it. */
   external: z.boolean(),
 });
@@ -69,5 +82,7 @@ export const probeReportSchema = z.strictObject({
   flushed: z.boolean().optional(),
   readings: z.array(storeReadingSchema).optional(),
   settings: z.record(z.string(), z.string()).optional(),
+  service_ready_in_s: z.number().min(0).optional(),
+  service_reading: serviceReadingSchema.optional(),
 });
 export type ProbeReport = z.infer<typeof probeReportSchema>;

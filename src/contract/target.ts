@@ -21,6 +21,22 @@ export interface TargetText {
   options: VersionedId[];
 }
 
+/** What decides: a library in the server, a module in the store, a service beside it, or the server's own memory. */
+export const deciders = ["library", "module", "service", "in-process", "nothing"] as const;
+export type Decider = (typeof deciders)[number];
+
+/** How a limiter counts. A fixed window may begin with a key's first hit, or be aligned to the clock. */
+export const algorithms = [
+  "fixed window",
+  "aligned window",
+  "sliding window",
+  "sliding log",
+  "token bucket",
+  "GCRA",
+  "none",
+] as const;
+export type Algorithm = (typeof algorithms)[number];
+
 /** A target with all defaults filled in. `text` is the full form, which is part of the configuration's hash. */
 export const targetSchema = z.strictObject({
   text: z.string().max(200),
@@ -34,6 +50,15 @@ export const targetSchema = z.strictObject({
   /** Like `client_version`. */
   limiter_version: z.string().max(40).optional(),
   options: z.array(idSchema),
+  /** Facts for reports, which follow from the text. */
+  decided_by: z.enum(deciders).optional(),
+  algorithm: z.enum(algorithms).optional(),
+  /** The module that the store loads. */
+  module: idSchema.optional(),
+  /** The service between server and store. */
+  service: idSchema.optional(),
+  /** Some decisions are made without the store or the service, e.g. from a local cache of denials. */
+  decides_locally: z.literal(true).optional(),
 });
 export type Target = z.infer<typeof targetSchema>;
 

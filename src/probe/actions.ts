@@ -1,19 +1,24 @@
 import type { Node } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
 import type { ProbeAction } from "../contract/probe-env.js";
-import type { StoreSpec } from "../contract/run-spec.js";
+import type { ServiceSpec, StoreSpec } from "../contract/run-spec.js";
 import type { ProbeReport } from "../contract/store.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import { findStore, findTopology } from "../targets/resolve.js";
+import { findService } from "../targets/services/index.js";
 import { findEngine } from "../targets/stores/engines.js";
 import type { StoreDescription, StoreSession } from "../targets/types.js";
+
+interface Circumstances extends Pick<Task, "service" | "decisionCommands"> {
+  topology: string;
+  deadlineMs: number;
+}
 
 async function perform(
   action: ProbeAction,
   session: StoreSession,
   store: StoreDescription,
-  topology: string,
-  deadlineMs: number,
+  { topology, deadlineMs, service, decisionCommands }: Circumstances,
 ): Promise<ProbeReport> {
   const began = Date.now();
   const elapsed = () => (Date.now() - began) / 1000;
@@ -30,10 +35,21 @@ async function perform(
       await session.reset(deadlineMs);
       return { flushed: true };
     case "read":
-      return { readings: await session.read(store) };
+      return { readings: await session.read(store, decisionCommands) };
     case "settings":
       return { settings: await session.settings() };
+    case "ready-service":
+      await findService(named(service).id).ready(named(service), deadlineMs);
+      return { service_ready_in_s: elapsed() };
+    case "read-service":
+      return { service_reading: await findService(named(service).id).read(named(service)) };
   }
+}
+
+/** @throws usageError for a request that names none */
+function named(service: ServiceSpec | undefined): ServiceSpec {
+  if (service) return service;
+  throw usageError("the request names no service");
 }
 
 /** What one request asks. */
@@ -41,6 +57,8 @@ export interface Task {
   actions: readonly ProbeAction[];
   nodes: readonly Node[];
   timeoutS: number;
+  service?: ServiceSpec | undefined;
+  decisionCommands?: readonly string[] | undefined;
 }
 
 /**
@@ -50,7 +68,7 @@ export interface Task {
  */
 export async function performAll(
   { id, topology }: Pick<StoreSpec, "id" | "topology">,
-  { actions, nodes, timeoutS }: Task,
+  { actions, nodes, timeoutS, ...others }: Task,
   access: StoreAccess,
 ): Promise<ProbeReport> {
   const store = findStore(id);
@@ -63,7 +81,7 @@ export async function performAll(
     await session.ready("standalone", deadlineMs);
     let all: ProbeReport = {};
     for (const action of actions)
-      all = { ...all, ...(await perform(action, session, store, topology, deadlineMs)) };
+      all = { ...all, ...(await perform(action, session, store, { topology, deadlineMs, ...others })) };
     return all;
   } finally {
     session.close();

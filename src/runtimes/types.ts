@@ -17,7 +17,14 @@ export interface PartAllocation extends Node {
   plugins?: readonly string[];
   /** Folder of the library versions; absent without any. */
   versions?: string;
+  /** By the names in `Part.ports`. */
+  ports: Readonly<Record<string, number>>;
+  /** Folder that holds `Part.files`, read-only in containers. */
+  files: string;
 }
+
+/** A file that a part reads: one of this machine, or a text. */
+export type PartFile = { path: string } | { text: string };
 
 /** A program that parts may run, besides those of this project. */
 export interface ProgramSource {
@@ -48,6 +55,10 @@ export interface Part {
   takesInput?: boolean;
   arguments(allocation: PartAllocation): readonly string[];
   environment(allocation: PartAllocation): Readonly<Record<string, string>>;
+  /** Names of the further ports on which it listens. */
+  ports?: readonly string[];
+  /** Files by their path below `PartAllocation.files`. */
+  files?: Readonly<Record<string, PartFile>>;
   /** Working folder: the project's package, or the part's own folder. */
   workingFolder: "package" | "own";
   /** A GET request whose JSON answer `accepts` checks; absent where the runtime does not check readiness. */

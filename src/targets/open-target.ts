@@ -5,12 +5,15 @@ import type { RunSpec } from "../contract/run-spec.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import { partText, type Target } from "../contract/target.js";
 import { type Libraries, librariesWith, ownLibraries } from "./libraries.js";
-import { asRequestLimiter } from "./request-limiter.js";
+import { asRequestLimiter, withCost } from "./request-limiter.js";
 import { describeClient, findLimiter, resolveTarget, unsupportedLimits } from "./resolve.js";
 import type { ClientDescription, LimiterFacts, OpenClient, RequestLimiter, StorePlace } from "./types.js";
 
 /** What a program needs to open a target. */
-export type TargetSpec = Pick<RunSpec, "target" | "limits" | "store" | "key_prefix" | "versions_folder">;
+export type TargetSpec = Pick<
+  RunSpec,
+  "target" | "limits" | "store" | "service" | "key_prefix" | "versions_folder"
+>;
 
 /** A target whose client is connected and whose scripts are in the store. */
 export interface OpenTarget {
@@ -91,7 +94,7 @@ async function createLimiter(
   try {
     const created = await limiter.create(client, description, limits, key_prefix, libraries);
     requireVersion(requested, created?.version);
-    return created && asRequestLimiter(created);
+    return created && withCost(asRequestLimiter(created), limits.cost);
   } catch (error) {
     const name = partText(target.limiter, target.limiter_version);
     throw environmentError(`${name} cannot use the ${target.store}: ${messageOf(error)}`, { cause: error });
@@ -108,7 +111,12 @@ export async function openTarget(spec: TargetSpec, access?: StoreAccess): Promis
   const reason = spec.limits && unsupportedLimits(target, spec.limits);
   if (reason) throw usageError(reason);
   const description = describeClient(target);
-  const place = { store: target.store, topology: target.topology, nodes: spec.store.nodes };
+  const place = {
+    store: target.store,
+    topology: target.topology,
+    nodes: spec.store.nodes,
+    ...(spec.service ? { service: spec.service } : {}),
+  };
   const client = await openClient(
     target,
     description,

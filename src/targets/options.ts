@@ -1,32 +1,10 @@
-import { fastifyRateLimit, servesFastifyRateLimit } from "./limiters/fastify-rate-limit.js";
+import { limiters } from "./limiters/index.js";
 import type { OptionDescription } from "./types.js";
 
-/** Another limiter on the same client: the usual choice of Fastify users. */
-const fastifyRateLimitOption: OptionDescription = {
-  id: fastifyRateLimit.id,
-  summary: "the limiter is @fastify/rate-limit instead of rate-limiter-flexible",
-  apply(client) {
-    if (!servesFastifyRateLimit(client)) {
-      return {
-        skip: `${client.id} does not support +${fastifyRateLimit.id}: its store takes a client with the methods of ioredis`,
-      };
-    }
-    const { flexible: _flexible, sameScript: _sameScript, unsupportedReason: _reason, ...rest } = client;
-    const onStores = client.handleApi === "ioredis" ? { stores: bothStores(client.stores) } : {};
-    return {
-      ...rest,
-      ...onStores,
-      limiter: fastifyRateLimit.id,
-      survivesStoreRestart: true,
-      survivesScriptFlush: true,
-    };
-  },
-};
-
-/** Its script runs on both stores; the client's default store stays the first. */
-function bothStores([first]: readonly [string, ...string[]]): readonly [string, ...string[]] {
-  return first === "redis" ? ["redis", "valkey"] : ["valkey", "redis"];
-}
+/** A limiter that a client can have instead of its own. */
+const limiterOptions: readonly OptionDescription[] = limiters.flatMap(({ id, summary = "", applyTo }) =>
+  applyTo ? [{ id, summary, apply: applyTo }] : [],
+);
 
 /**
  * The same script for all clients, which separates the cost of a client from the cost of its script: the script of
@@ -59,4 +37,4 @@ const autopipelining: OptionDescription = {
  * In the order in which they are applied: an option that replaces the limiter comes first, because others depend on the
  * limiter; then one that replaces `open`, before those that extend it.
  */
-export const options: readonly OptionDescription[] = [fastifyRateLimitOption, sameScript, autopipelining];
+export const options: readonly OptionDescription[] = [...limiterOptions, sameScript, autopipelining];

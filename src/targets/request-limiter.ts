@@ -110,3 +110,20 @@ export function asRequestLimiter(
   const { standard: _standard, exhausted: _exhausted, ...facts } = created;
   return Object.assign(new PairedRequestLimiter(created), facts);
 }
+
+/** The limiter with another cost of a request than one point. */
+export function withCost(
+  limiter: RequestLimiter & LimiterFacts,
+  cost: number | undefined,
+): RequestLimiter & LimiterFacts {
+  if (cost === undefined) return limiter;
+  const { version, script } = limiter;
+  return {
+    ...(version ? { version } : {}),
+    ...(script ? { script } : {}),
+    consume: (keys) => limiter.consume(keys, cost),
+    get consumes() {
+      return limiter.consumes;
+    },
+  };
+}

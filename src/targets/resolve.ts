@@ -1,6 +1,7 @@
 import type { Limits } from "../contract/configuration.js";
 import { usageError } from "../contract/errors.js";
 import {
+  type Decider,
   formatTargetText,
   parsePart,
   parseTargetText,
@@ -12,6 +13,7 @@ import { clients } from "./clients/index.js";
 import { requireKnown } from "./did-you-mean.js";
 import { limiters } from "./limiters/index.js";
 import { options } from "./options.js";
+import { findService } from "./services/index.js";
 import { stores } from "./stores/index.js";
 import { topologies } from "./topologies.js";
 import type {
@@ -22,8 +24,8 @@ import type {
   TopologyDescription,
 } from "./types.js";
 
-/** Whether a store is available here: true, or the reason why not (false: its program was not found). */
-export type Availability = (store: string) => boolean | string;
+/** Whether a store, service or module is available here: true, or the reason why not (false: it was not found). */
+export type Availability = (id: string) => boolean | string;
 
 /** A target with all defaults filled in, or the reason why it cannot be measured here. */
 export type Resolution = { target: Target; note?: string } | { skip: string };
@@ -41,7 +43,8 @@ function find<Thing extends { id: string }>(kind: string, list: readonly Thing[]
 export const findClient = (id: string): ClientDescription => find("client", clients, id);
 export const findStore = (id: string): StoreDescription => find("store", stores, id);
 export const findTopology = (id: string): TopologyDescription => find("topology", topologies, id);
-const findOption = (id: string): OptionDescription => find("option", options, id);
+const findOption = (id: string): OptionDescription =>
+  options.find(({ pattern }) => pattern?.test(id)) ?? find("option", options, id);
 export const findLimiter = (id: string): LimiterDescription => find("limiter", limiters, id);
 
 /** The client with all of these options in a topology, or the reason why it does not support one of them. */
@@ -51,8 +54,10 @@ function withOptions(
   ids: readonly string[],
 ): ClientDescription | { skip: string } {
   let varied = client;
-  for (const option of options.filter(({ id }) => ids.includes(id))) {
-    const result = option.apply(varied, topology);
+  for (const option of options) {
+    const named = ids.find((id) => id === option.id || option.pattern?.test(id));
+    if (named === undefined) continue;
+    const result = option.apply(varied, topology, named);
     if ("skip" in result) return result;
     varied = result;
   }
@@ -89,8 +94,11 @@ function storeSkip(client: ClientDescription, store: string, topology: string): 
 }
 
 /** Why a limiter cannot keep these limits; undefined when it can. */
-const unsupportedReason = (limiter: LimiterDescription, limits: Limits): string | undefined =>
-  limiter.unsupportedReason ? limiter.unsupportedReason(limits) : limiter.lacks?.(limits);
+function unsupportedReason(limiter: LimiterDescription, limits: Limits): string | undefined {
+  if (limits.cost && !limiter.takesCost)
+    return `${limiter.id} counts requests: a cost of ${limits.cost} points is not possible`;
+  return limiter.unsupportedReason ? limiter.unsupportedReason(limits) : limiter.lacks?.(limits);
+}
 
 /** Why a resolved target cannot keep these limits; undefined when it can. */
 export const unsupportedLimits = (
@@ -124,6 +132,35 @@ function limiterOf(
   }
   if (!named || named.id === client.limiter || options.some(({ id }) => id === named.id)) return named;
   return { skip: `${client.id} does not support the limiter ${named.id}: its own is ${client.limiter}` };
+}
+
+/** Why the service or the module that a client needs is not available. */
+function missingPart({ service, module }: ClientDescription, available: Availability): string | undefined {
+  for (const id of [service, module]) {
+    const here = id === undefined || available(id);
+    if (here !== true) return here || `no ${id} was found on this machine`;
+  }
+  return undefined;
+}
+
+/** What follows from a client with all of its options, on that store. */
+function factsOf(client: ClientDescription, storeId: string): Partial<Target> {
+  const { algorithm } = findLimiter(client.limiter);
+  return {
+    decided_by: deciderOf(client, storeId),
+    ...(algorithm ? { algorithm } : {}),
+    ...(client.module ? { module: client.module } : {}),
+    ...(client.service ? { service: client.service } : {}),
+    ...(client.decidesLocally ? { decides_locally: true } : {}),
+  };
+}
+
+function deciderOf({ limiter, service, module }: ClientDescription, storeId: string): Decider {
+  const { decides, engine } = findStore(storeId);
+  if (limiter === "none") return "nothing";
+  if (service || decides) return "service";
+  if (module) return "module";
+  return engine === undefined ? "in-process" : "library";
 }
 
 /**
@@ -167,7 +204,7 @@ export function resolveTarget(text: string, available: Availability = () => true
     return here || `no ${program} was found on this machine`;
   };
   const store = stores.find((id) => !missing(id)) ?? stores[0] ?? client.stores[0];
-  const without = missing(store);
+  const without = missing(store) ?? missingPart(client, available);
   if (without) return { skip: without };
   const suffix = requested.options
     .filter(({ id, version }) => version || id !== plain.limiter)
@@ -190,6 +227,7 @@ export function resolveTarget(text: string, available: Availability = () => true
     limiter: client.limiter,
     ...(limiter?.version ? { limiter_version: limiter.version } : {}),
     options: others,
+    ...factsOf(client, store),
   };
   const wasReplaced = !requested.store && store !== client.stores[0];
   return wasReplaced
@@ -200,11 +238,20 @@ export function resolveTarget(text: string, available: Availability = () => true
     : { target };
 }
 
+/** A store or service that a runtime starts. */
+export type StartedProgram = Pick<StoreDescription, "id" | "program" | "image">;
+
 /**
- * The stores with a program that these targets can use: the one that a target names, else all of its client.
+ * What these targets can use and a runtime must start: stores with a program (the one that a target names, else all of
+ * its client), and services.
  * @throws usageError for a text that is not a target, or that has an unknown name
  */
-export function candidateStores(texts: readonly string[]): StoreDescription[] {
+export function candidatePrograms(texts: readonly string[]): StartedProgram[] {
+  const services = texts.flatMap((text) => findClient(parseTargetText(text).client).service ?? []);
+  return [...candidateStores(texts), ...[...new Set(services)].map(findService)];
+}
+
+function candidateStores(texts: readonly string[]): StoreDescription[] {
   const ids = texts.flatMap((text) => {
     const { client, store, topology, options: requested } = parseTargetText(text);
     if (store) return [store];

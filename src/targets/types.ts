@@ -1,8 +1,11 @@
 import type { Limits } from "../contract/configuration.js";
 import type { Node } from "../contract/env.js";
+import type { ServiceSpec } from "../contract/run-spec.js";
 import type { ClientSettings, Consumes, LimiterScript } from "../contract/server-api.js";
+import type { ServiceReading } from "../contract/service.js";
 import type { Discovery, EvidenceName, StoreReading } from "../contract/store.js";
 import type { StoreAccess } from "../contract/store-url.js";
+import type { Algorithm } from "../contract/target.js";
 import type { Libraries } from "./libraries.js";
 
 export type { Libraries } from "./libraries.js";
@@ -14,6 +17,8 @@ export interface StorePlace {
   nodes: readonly Node[];
   /** Credentials and encryption of an external store. */
   access?: StoreAccess;
+  /** The service between client and store; absent where there is none. */
+  service?: ServiceSpec;
 }
 
 /** Settings of the connection that a target asks for; a client reads those that it supports. */
@@ -37,6 +42,11 @@ export interface OpenClient {
    * @throws Error when the store does not answer, or is not the requested kind of store
    */
   storeVersion(): Promise<string | undefined>;
+  /**
+   * Sends a command that declares no keys to the node that holds `key`, in a cluster, too. Absent for a client of a store
+   * that does not speak RESP.
+   */
+  command?(key: string, name: string, ...parameters: readonly (string | number)[]): Promise<unknown>;
   /** One key for each primary (hash-tagged): consumes on all these keys reach every shard. */
   shardKeys(): Promise<readonly string[]>;
   /** Closes all connections and leaves no handle open; does not reject when the store is gone. */
@@ -61,6 +71,16 @@ export interface ClientDescription {
   limiter: string;
   /** How rate-limiter-flexible works with this client; absent where it does not. */
   flexible?: FlexibleUse;
+  /** Id of the service that it calls instead of the store. */
+  service?: string;
+  /** Id of the module that its limiter needs in the store. */
+  module?: string;
+  /** Arguments of the store's program that an option adds. */
+  storeArguments?: readonly string[];
+  /** Environment variables of the service that an option adds. */
+  serviceEnvironment?: Readonly<Record<string, string>>;
+  /** Some decisions reach neither store nor service, e.g. because denials are cached. */
+  decidesLocally?: boolean;
   /** Set when `handle` has the methods of that library, for limiters that take such an object. */
   handleApi?: "ioredis";
   /** The members that `+same-script` replaces; absent for a client that runs no script. */
@@ -86,11 +106,17 @@ export interface FlexibleUse {
 
 /** A variation of a client, `+id` in a target's text: one entry in `options.ts`. */
 export interface OptionDescription {
+  /** For a family of options their common form, e.g. `pipeline-<n>us`. */
   id: string;
+  /** The ids of a family of options. */
+  pattern?: RegExp;
   /** One line that says what it changes. */
   summary: string;
-  /** The client with this option in a topology, or the reason why the client does not support it there. */
-  apply(client: ClientDescription, topology: string): ClientDescription | { skip: string };
+  /**
+   * The client with this option in a topology, or the reason why the client does not support it there.
+   * @param id as the target's text names it
+   */
+  apply(client: ClientDescription, topology: string, id: string): ClientDescription | { skip: string };
 }
 
 /** What the limiter decided on one descriptor or, for a request, its most restrictive decision. */
@@ -128,6 +154,20 @@ export interface RequestLimiter {
 export interface LimiterDescription {
   id: string;
   package?: string;
+  /** One line that says what decides, and how. */
+  summary?: string;
+  algorithm?: Algorithm;
+  /** Whether concurrent requests can never be admitted beyond the quota. */
+  atomic?: boolean;
+  /** Commands that carry its decisions, as `INFO commandstats` names them; absent: those that run a script. */
+  decisionCommands?: readonly string[];
+  /** Why no key can be exhausted at the cost of a usual decision; then it only takes traffic that is all admitted. */
+  cannotExhaust?: string;
+  /**
+   * A client with this limiter instead of its own, or the reason why it does not support it. Absent for a limiter that no
+   * client can choose: then a client's description names it.
+   */
+  applyTo?(client: ClientDescription, topology: string): ClientDescription | { skip: string };
   /** Whether a request may cost more than one point. */
   takesCost?: boolean;
   /** Why it cannot keep these limits, as the reason of a skip; absent for a limiter that can keep any. */
@@ -185,6 +225,10 @@ export interface StoreDescription {
   compatibleWith?: string;
   /** Threads of a node that execute commands; absent: one. */
   commandThreads?: number;
+  /** Whether the store itself decides: its limiter is fixed, and reports group it under services. */
+  decides?: boolean;
+  /** Names of the further ports on which its program listens. */
+  ports?: readonly string[];
   /** Evidence that this store cannot give although its engine can read it. */
   withoutEvidence?: readonly EvidenceName[];
 }
@@ -196,6 +240,49 @@ export interface NodeAllocation {
   /** A second port, for nodes that also talk to each other. */
   secondPort: number;
   folder: string;
+  /** By the names in `StoreDescription.ports`. */
+  ports: Readonly<Record<string, number>>;
+}
+
+/** A library that a RESP store loads and that adds a limiter's command: one file in `modules/`. */
+export interface ModuleDescription {
+  id: string;
+  /** Environment variable that names its file. */
+  variable: string;
+  /** Its name in `MODULE LIST`. */
+  name: string;
+  stores: readonly string[];
+  /** How to get its file, for messages. */
+  remedy: string;
+}
+
+/** A program that decides, between server and store: one folder in `services/`. */
+export interface ServiceDescription {
+  id: string;
+  /** Name of its program. */
+  program: string;
+  /** The image with the program, and the environment variable that overrides it. */
+  image: { name: string; variable: string };
+  /** Names of its ports. */
+  ports: readonly string[];
+  /** Why it cannot keep these limits; absent for a service that can keep any. */
+  unsupportedReason?(limits: Limits): string | undefined;
+  /** Configuration files, by path below the folder `files` of its allocation. @param nonce identifies the run */
+  files(limits: Limits, nonce: string): Readonly<Record<string, string>>;
+  arguments?(allocation: ServiceAllocation, place: StorePlace): readonly string[];
+  /** All settings; those without an address are part of the result. */
+  environment(allocation: ServiceAllocation, place: StorePlace): Readonly<Record<string, string>>;
+  /** Waits until it answers. @throws environmentError with the last problem */
+  ready(place: ServiceSpec, deadlineMs: number): Promise<void>;
+  read(place: ServiceSpec): Promise<ServiceReading>;
+}
+
+/** Where a service listens, and the folder of its configuration files. */
+export interface ServiceAllocation {
+  bind: string;
+  port: number;
+  ports: Readonly<Record<string, number>>;
+  files: string;
 }
 
 /** How a family of stores is started, formed, emptied and read: one folder in `stores/`. */
@@ -225,10 +312,16 @@ export interface StoreSession {
   form(deadlineMs: number): Promise<void>;
   /** Empties the store and resets its statistics. Only called for a store that the harness has started. */
   reset(deadlineMs: number): Promise<void>;
-  /** The counters of each node. @throws environmentError when a node is another store */
-  read(store: StoreDescription): Promise<StoreReading[]>;
+  /**
+   * The counters of each node.
+   * @param decisionCommands that carry the limiter's decisions; absent: those that run a script
+   * @throws environmentError when a node is another store
+   */
+  read(store: StoreDescription, decisionCommands?: readonly string[]): Promise<StoreReading[]>;
   /** Settings of the running store that can affect a figure. */
   settings(): Promise<Record<string, string>>;
+  /** Versions of the loaded modules by name; absent for an engine without modules. */
+  modules?(): Promise<Readonly<Record<string, string>>>;
   /** The type, version, topology and nodes of the store at the first node. */
   discover(): Promise<Discovery>;
   close(): void;

@@ -29,10 +29,10 @@ import { type ExistingCampaign, findCampaign } from "../request/existing-campaig
 import type { Request } from "../request/request.js";
 import { Progress } from "../run/campaign-progress.js";
 import {
+  availability,
   type OpenedRuntime,
   openRuntime,
   requireUsablePlacement,
-  storeAvailability,
 } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { discoverStore } from "../run/store.js";
@@ -135,7 +135,7 @@ async function measure(
   try {
     const external = await discoverStore(request.storeAccess, runtime);
     const planContext = {
-      available: (store: string) => storeAvailability(runtime, external, store),
+      available: (id: string) => availability(runtime, external, id),
       caps: runtime.capsApplied ? mapCaps(request.caps, (caps) => runtime.appliedCaps(caps)) : {},
       external,
     };

@@ -8,6 +8,7 @@ import type { Runtime } from "../../runtimes/types.js";
 import { clients } from "../../targets/clients/index.js";
 import { limiters } from "../../targets/limiters/index.js";
 import { packageVersion } from "../../targets/package-version.js";
+import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { writeAtomically } from "../files/results-folder.js";
 import { conditionsOf, describeMachine, gitRevision } from "../host/machine.js";
@@ -32,12 +33,15 @@ export async function startManifest(
   };
   const revision = await gitRevision(packageFolder);
   const configurations = plan.configurations.map(({ configuration }) => configuration);
-  const used = new Set(configurations.map(({ target }) => target.store));
-  const programs = stores.flatMap(({ id, engine }) => {
-    if (!used.has(id) || !engine) return [];
-    const facts = external
-      ? { path: "already running", version: external.version, embedded: false }
-      : runtime.program(id);
+  const used = new Set(configurations.flatMap(({ target }) => [target.store, target.service]));
+  const started = [...stores.filter(({ engine }) => engine), ...services];
+  const programs = started.flatMap((thing) => {
+    const { id } = thing;
+    if (!used.has(id)) return [];
+    const facts =
+      external && "engine" in thing
+        ? { path: "already running", version: external.version, embedded: false }
+        : runtime.program(id);
     if (typeof facts === "string") return [];
     const { path, version, embedded } = facts;
     return [[id, { path, version, embedded }] as const];

@@ -15,6 +15,7 @@ export type RoleCounts = Readonly<Record<MeasuredKind, number>>;
 /** As conditions name a kind of role. */
 const KIND_NAMES: Readonly<Record<MeasuredKind, string>> = {
   server: "server",
+  service: "service",
   store: "store",
   generator: "load generator",
 };

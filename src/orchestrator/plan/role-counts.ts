@@ -10,7 +10,12 @@ export function roleCounts({
   external_store,
 }: Pick<Configuration, "target" | "servers" | "external_store">): RoleCounts {
   const { primaries, replicas } = findTopology(target.topology);
-  return { server: servers, store: external_store ? 0 : primaries + replicas, generator: 1 };
+  return {
+    server: servers,
+    service: target.service ? 1 : 0,
+    store: external_store ? 0 : primaries + replicas,
+    generator: 1,
+  };
 }
 
 /** The caps of those kinds of which a run starts a role. */
@@ -23,5 +28,10 @@ export function capsOfKinds(caps: KindCaps, counts: RoleCounts): KindCaps {
 export function mostRoles(configurations: readonly Configuration[]): RoleCounts {
   const counts = configurations.map(roleCounts);
   const most = (kind: keyof RoleCounts) => Math.max(0, ...counts.map((each) => each[kind]));
-  return { server: most("server"), store: most("store"), generator: most("generator") };
+  return {
+    server: most("server"),
+    service: most("service"),
+    store: most("store"),
+    generator: most("generator"),
+  };
 }

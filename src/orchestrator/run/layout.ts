@@ -1,14 +1,16 @@
+import { join } from "node:path";
 import type { Configuration, KindCaps, Warmup } from "../../contract/configuration.js";
 import type { Node } from "../../contract/env.js";
 import { encodePlugins } from "../../contract/plugins.js";
 import { SERVE } from "../../contract/probe-env.js";
 import { type RoleKind, roleId } from "../../contract/role.js";
-import { encodeRunSpec, type RunSpec, runSpec } from "../../contract/run-spec.js";
+import { encodeRunSpec, type RunSpec, runSpec, type ServiceSpec } from "../../contract/run-spec.js";
 import { healthSchema } from "../../contract/server-api.js";
 import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { Discovery } from "../../contract/store.js";
 import type { OwnProgram, Part, PartAllocation } from "../../runtimes/types.js";
-import { findStore, findTopology } from "../../targets/resolve.js";
+import { describeClient, findStore, findTopology } from "../../targets/resolve.js";
+import { findService } from "../../targets/services/index.js";
 import { findEngine } from "../../targets/stores/engines.js";
 import { roleCounts } from "../plan/role-counts.js";
 
@@ -30,6 +32,8 @@ export interface RunSettings {
   caps: KindCaps;
   /** The store that the user already runs. */
   external?: ExternalStore;
+  /** Files of modules by id; absent where no target needs one. */
+  modules?: Readonly<Record<string, string>>;
 }
 
 /** One started thing of a run. */
@@ -46,6 +50,7 @@ export interface Role {
 
 export const PROBE = "probe";
 export const GENERATOR = roleId("generator", 1);
+export const SERVICE = roleId("service", 1);
 
 /** A request that takes longer has failed. */
 const REQUEST_TIMEOUT_S = 10;
@@ -66,15 +71,16 @@ export function layoutOf({ external, ...others }: RunSettings): Role[] {
   // A target without a store has no use for the external one, and gets no access to it.
   const settings = { ...others, ...(external && usesStore ? { external } : {}) };
   const counts = roleCounts(configuration);
-  const idsOf = (kind: "store" | "server") =>
+  const idsOf = (kind: "store" | "service" | "server") =>
     Array.from({ length: counts[kind] }, (_, index) => roleId(kind, index + 1));
-  const [storeIds, serverIds] = [idsOf("store"), idsOf("server")];
+  const [storeIds, serviceIds, serverIds] = [idsOf("store"), idsOf("service"), idsOf("server")];
   const specs = new RunSpecs(settings, storeIds, serverIds);
   return [
     ...storeIds.map((id) => storeRole(id, settings)),
     ...(usesStore ? [probeRole(settings, specs)] : []),
-    ...serverIds.map((id) => serverRole(id, settings, storeIds, specs)),
-    generatorRole(settings, [...storeIds, ...serverIds], specs),
+    ...serviceIds.map((id) => serviceRole(id, settings, storeIds, specs)),
+    ...serverIds.map((id) => serverRole(id, settings, [...storeIds, ...serviceIds], specs)),
+    generatorRole(settings, [...storeIds, ...serviceIds, ...serverIds], specs),
   ];
 }
 
@@ -88,6 +94,9 @@ function storeRole(id: string, settings: RunSettings): Role {
   const { target } = settings.configuration;
   const store = findStore(target.store);
   const topology = findTopology(target.topology);
+  const { storeArguments = [] } = describeClient(target);
+  const { module } = target;
+  const file = module === undefined ? undefined : settings.modules?.[module];
   return {
     id,
     kind: "store",
@@ -98,7 +107,13 @@ function storeRole(id: string, settings: RunSettings): Role {
       program: store.id,
       ...capsFor(settings, "store"),
       workingFolder: "own",
-      arguments: (allocation) => findEngine(store.engine ?? "").nodeArguments(store, topology, allocation),
+      ...(store.ports ? { ports: store.ports } : {}),
+      ...(module && file ? { files: { [module]: { path: file } } } : {}),
+      arguments: (allocation) => [
+        ...findEngine(store.engine ?? "").nodeArguments(store, topology, allocation),
+        ...(module ? ["--loadmodule", join(allocation.files, module)] : []),
+        ...storeArguments,
+      ],
       environment: () => ({}),
     }),
   };
@@ -117,6 +132,35 @@ const probeRole = (settings: RunSettings, specs: RunSpecs): Role => ({
     environment: (allocation) => environmentOf(specs.forProbe(allocation), settings),
   }),
 });
+
+/** The service between server and store. The probe says when it is ready. */
+function serviceRole(id: string, settings: RunSettings, dependsOn: readonly string[], specs: RunSpecs): Role {
+  const { target, limits } = settings.configuration;
+  const service = findService(target.service ?? "");
+  const texts = service.files(limits, settings.runNonce);
+  return {
+    id,
+    kind: "service",
+    dependsOn,
+    required: true,
+    part: (places) => {
+      const place = { store: target.store, topology: target.topology, nodes: specs.nodes(places) };
+      return {
+        role: id,
+        program: service.id,
+        ...capsFor(settings, "service"),
+        workingFolder: "own",
+        ports: service.ports,
+        files: Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, { text }])),
+        arguments: (allocation) => service.arguments?.(allocation, place) ?? [],
+        environment: (allocation) => ({
+          ...service.environment(allocation, place),
+          ...serviceSettings(settings.configuration),
+        }),
+      };
+    },
+  };
+}
 
 /** A server under test. It is ready when its health check returns its nonce. */
 function serverRole(id: string, settings: RunSettings, dependsOn: readonly string[], specs: RunSpecs): Role {
@@ -168,6 +212,24 @@ export const discoveryPart = (access: Readonly<Record<string, string>>): Part =>
   environment: ({ plugins }) => ({ ...access, ...encodePlugins(plugins) }),
 });
 
+/**
+ * The settings of a run's service as its result tells them: those that options and the user add. Addresses are of no
+ * interest, and the others are the service's own.
+ */
+export const serviceSettings = ({ target, service_env = {} }: Configuration): Record<string, string> => ({
+  ...describeClient(target).serviceEnvironment,
+  ...service_env,
+});
+
+/** The address of a run's service. */
+export const serviceSpec = (id: string, nonce: string, { host, port, ports }: Node): ServiceSpec => ({
+  id,
+  nonce,
+  host,
+  port,
+  ...(ports ? { ports: { ...ports } } : {}),
+});
+
 /** What one run asks of its programs: the same document for each, with the member that only this program reads. */
 class RunSpecs {
   readonly #settings: RunSettings;
@@ -186,13 +248,13 @@ class RunSpecs {
   }
 
   forProbe(allocation: PartAllocation): RunSpec {
-    return this.#spec(PROBE, [], allocation);
+    return this.#spec(PROBE, undefined, allocation);
   }
 
   forServer(id: string, places: Places, allocation: PartAllocation): RunSpec {
     const { complexity = DEFAULT_COMPLEXITY } = this.#settings.configuration.workload;
     return {
-      ...this.#spec(id, this.#nodes(places), allocation),
+      ...this.#spec(id, places, allocation),
       server: { host: allocation.bind, port: allocation.port, complexity, log_level: "silent" },
     };
   }
@@ -201,7 +263,7 @@ class RunSpecs {
     const { configuration, seed, warmupS, workers } = this.#settings;
     const { layer, workload, traffic, load, extent } = configuration;
     return {
-      ...this.#spec(GENERATOR, this.#nodes(places), allocation),
+      ...this.#spec(GENERATOR, places, allocation),
       generator: {
         layer,
         workload,
@@ -222,11 +284,19 @@ class RunSpecs {
     };
   }
 
-  #nodes(places: Places): readonly Node[] {
+  nodes(places: Places): readonly Node[] {
     return this.#settings.external?.nodes ?? this.#storeIds.map((id) => placeOf(id, places));
   }
 
-  #spec(id: string, nodes: readonly Node[], { plugins = [], versions }: PartAllocation): RunSpec {
+  /** The service, once it is started. */
+  #service(places: Places | undefined): Pick<RunSpec, "service"> {
+    const { configuration, runNonce } = this.#settings;
+    const { service } = configuration.target;
+    if (!service || !places) return {};
+    return { service: serviceSpec(service, runNonce, placeOf(SERVICE, places)) };
+  }
+
+  #spec(id: string, places: Places | undefined, { plugins = [], versions }: PartAllocation): RunSpec {
     const { configuration, runNonce, external } = this.#settings;
     const { target, limits } = configuration;
     return runSpec({
@@ -236,8 +306,9 @@ class RunSpecs {
       store: {
         id: target.store,
         topology: target.topology,
-        nodes: nodes.map(({ host, port }) => ({ host, port })),
+        nodes: places ? [...this.nodes(places)] : [],
       },
+      ...this.#service(places),
       // On an external store the keys of each run have their own prefix, and expire with their window.
       key_prefix: external ? `ratelimit-bench:${runNonce}` : DEFAULT_KEY_PREFIX,
       plugins: [...plugins],

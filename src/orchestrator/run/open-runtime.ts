@@ -7,11 +7,12 @@ import { didYouMean } from "../../targets/did-you-mean.js";
 import { groups } from "../../targets/groups.js";
 import {
   type Availability,
-  candidateStores,
+  candidatePrograms,
   findStore,
   parseLimiterText,
   withLimiters,
 } from "../../targets/resolve.js";
+import { stores } from "../../targets/stores/index.js";
 import { requireRemoved } from "../host/leftovers.js";
 import { cpuNumbers } from "../host/machine.js";
 import { isAlive } from "../ownership/state-folder.js";
@@ -19,21 +20,22 @@ import { requireCpus } from "../request/caps.js";
 import { requireKnownPrograms } from "../request/programs.js";
 import type { Request } from "../request/request.js";
 
+const isStore = (id: string): boolean => stores.some((store) => store.id === id);
+
 export interface OpenedRuntime {
   runtime: Runtime;
   /** Which one was chosen, and why. */
   choice: string;
 }
 
-/** The programs of the stores that the requested targets can use; none where the user runs the store. */
+/** The programs of the stores and services that the requested targets can use; no store where the user runs it. */
 export function programSources({ clients, limiters, programs, storeAccess }: Request): ProgramSource[] {
-  if (storeAccess.STORE_URL) return [];
   const named = limiters.map(parseLimiterText);
   const texts = clients
     .flatMap((word) => groups[word] ?? [word])
     .flatMap((text) => withLimiters(text, named));
-  return candidateStores(texts).flatMap(({ id, program: command, image }) => {
-    if (command === undefined) return [];
+  return candidatePrograms(texts).flatMap(({ id, program: command, image }) => {
+    if (command === undefined || (storeAccess.STORE_URL && isStore(id))) return [];
     const path = programs.paths[id];
     const imageName = programs.images[id] || process.env[image?.variable ?? ""] || image?.name;
     return [{ id, command, ...(path ? { path } : {}), ...(imageName ? { image: imageName } : {}) }];
@@ -152,26 +154,26 @@ export async function expectedStores(
   request: Request,
   packageFolder: string,
 ): Promise<Availability> {
-  if (request.storeAccess.STORE_URL) return () => true;
   const answers = await Promise.all(
     programSources(request).map(
       async (program) => [program.id, await description.has(program, { packageFolder })] as const,
     ),
   );
   const known = new Map(answers);
-  return (store) => known.get(store) ?? false;
+  const isExternal = Boolean(request.storeAccess.STORE_URL);
+  return (id) => (isExternal && isStore(id)) || (known.get(id) ?? false);
 }
 
-/** Whether a store is available, or why not: it is the external one, or the runtime can start it. */
-export function storeAvailability(
+/** Whether a store or service is available, or why not: it is the external one, or the runtime can start it. */
+export function availability(
   runtime: Runtime,
   external: Discovery | undefined,
-  store: string,
+  id: string,
 ): boolean | string {
-  if (findStore(store).program === undefined) return true;
-  if (!external) {
-    const facts = runtime.program(store);
+  if (isStore(id) && findStore(id).program === undefined) return true;
+  if (!external || !isStore(id)) {
+    const facts = runtime.program(id);
     return typeof facts === "string" ? facts : true;
   }
-  return external.store === store || `the store that already runs is ${external.store}`;
+  return external.store === id || `the store that already runs is ${external.store}`;
 }

@@ -67,7 +67,7 @@ function mergeRole(reported: RoleResources | undefined, observed: RoleResources)
 /** The result document of a measured run, with its verdict and outcome. */
 export function measuredDocument(
   identity: RunIdentity,
-  { result, store, resources, host_load, notes }: RawRun,
+  { result, store, service, resources, host_load, notes }: RawRun,
 ): MeasuredResult {
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
@@ -87,6 +87,7 @@ export function measuredDocument(
     notes: [...result.notes, ...warmupNotes(result), ...notes],
     versions: { ...result.versions, ...(version ? { store: version } : {}) },
     ...(store ? { store } : {}),
+    ...(service ? { service } : {}),
   };
   const verdict = judge(evidence);
   return measuredResultSchema.parse({

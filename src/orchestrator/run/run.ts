@@ -13,7 +13,7 @@ import { CounterWatch } from "./counters.js";
 import { DrainedReadings } from "./drained-readings.js";
 import { layoutOf, type RunSettings } from "./layout.js";
 import { PartFailed, PartSupervisor, type RunningRole } from "./part-supervisor.js";
-import { storeOf } from "./store.js";
+import { type StoreSide, storeOf } from "./store.js";
 
 /** Receives what happens during a run. */
 export interface RunListener {
@@ -23,9 +23,8 @@ export interface RunListener {
   log(role: string, line: string): void;
 }
 
-export interface RawRun {
+export interface RawRun extends StoreSide {
   result: MeasuredResult;
-  store?: StoreEvidence;
   /** The resources that the runtime measured, by role. */
   resources: MeasuredResult["resources"];
   host_load?: HostLoad;
@@ -86,18 +85,18 @@ class RunExecution {
     this.#follow(generator.part, readings, watch);
     const result = await Promise.race([this.#waitForResult(generator), readings.failed]);
     await readings.done();
-    const evidence = await store.readAfter();
+    const behind = await store.readAfter();
     this.#listener.phase("read");
     const requests = served(result.consumers, result);
     const loaded_s = loadedS(result);
     const resources = await watch.resources(this.#runtime.counterSource, loaded_s, requests);
-    const host_load = await watch.hostLoad(loaded_s, result.resources, external ? cpuUsOf(evidence) : 0);
+    const host_load = await watch.hostLoad(loaded_s, result.resources, external ? cpuUsOf(behind.store) : 0);
     return {
       result,
       resources,
       notes: [...watch.failures],
       ...(host_load ? { host_load } : {}),
-      ...(evidence ? { store: evidence } : {}),
+      ...behind,
     };
   }
 

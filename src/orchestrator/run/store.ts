@@ -2,10 +2,21 @@ import type { Node } from "../../contract/env.js";
 import { BenchError, EXIT, environmentError } from "../../contract/errors.js";
 import type { ProbeAction, ProbeRequest } from "../../contract/probe-env.js";
 import { roleId } from "../../contract/role.js";
+import type { ServiceSpec } from "../../contract/run-spec.js";
+import type { ServiceEvidence } from "../../contract/service.js";
 import { type ProbeReport, probeReportSchema, type StoreEvidence } from "../../contract/store.js";
+import type { Target } from "../../contract/target.js";
 import type { RunningPart, Runtime } from "../../runtimes/types.js";
-import { findStore, findTopology } from "../../targets/resolve.js";
-import { discoveryPart, type ExternalStore, PROBE, type RunSettings } from "./layout.js";
+import { findLimiter, findStore, findTopology } from "../../targets/resolve.js";
+import {
+  discoveryPart,
+  type ExternalStore,
+  PROBE,
+  type RunSettings,
+  SERVICE,
+  serviceSettings,
+  serviceSpec,
+} from "./layout.js";
 import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
 
 /** Nodes must start and, in a cluster, agree within this time. */
@@ -16,14 +27,20 @@ const DISCOVER_TIMEOUT_S = 10;
 
 /** The store of one run. */
 export interface RunStore {
-  /** The nodes that the run started; only their counters can be read. */
+  /** The nodes, and the service, that the run started; only their counters can be read. */
   readonly nodes: readonly RunningRole[];
-  /** Makes the store usable. */
+  /** Makes the store usable, and then the service. */
   open(): Promise<void>;
   /** Takes the reading before any load. */
   readBefore(): Promise<void>;
   /** Takes the reading after the last answer. */
-  readAfter(): Promise<StoreEvidence | undefined>;
+  readAfter(): Promise<StoreSide>;
+}
+
+/** What is behind the servers: the evidence of the store and of the service; absent where there is none. */
+export interface StoreSide {
+  store?: StoreEvidence;
+  service?: ServiceEvidence;
 }
 
 /** The probe ended instead of answering: the store is not in the expected state, or the probe itself died. */
@@ -71,16 +88,14 @@ export async function discoverStore(
 
 /** The store that this configuration needs. */
 export function storeOf(
-  { configuration, external }: Pick<RunSettings, "configuration" | "external">,
+  settings: Pick<RunSettings, "configuration" | "external" | "runNonce">,
   supervisor: PartSupervisor,
 ): RunStore {
-  const { target } = configuration;
-  const { engine, commandThreads = 1 } = findStore(target.store);
-  if (engine === undefined) return noStore;
-  const { replicas, primaries } = findTopology(target.topology);
+  const { configuration, external } = settings;
+  if (findStore(configuration.target.store).engine === undefined) return noStore;
   return external
-    ? new ExternalRunStore(external, commandThreads, supervisor)
-    : new OwnRunStore(primaries + replicas > 1, commandThreads, supervisor);
+    ? new ExternalRunStore(settings, external, supervisor)
+    : new OwnRunStore(settings, supervisor);
 }
 
 const noStore: RunStore = {
@@ -88,37 +103,69 @@ const noStore: RunStore = {
   async open() {},
   async readBefore() {},
   async readAfter() {
-    return undefined;
+    return {};
   },
 };
 
+type StoreSettings = Pick<RunSettings, "configuration" | "runNonce">;
+
 abstract class ProbedStore implements RunStore {
-  abstract readonly nodes: readonly RunningRole[];
+  nodes: readonly RunningRole[] = [];
   /** In the order of roles. */
   protected abstract readonly places: readonly Node[];
   protected abstract readonly external: boolean;
   protected readonly supervisor: PartSupervisor;
   protected probe: RunningPart | undefined;
-  readonly #commandThreads: number;
+  readonly #settings: StoreSettings;
+  #service: ServiceSpec | undefined;
   #before: ProbeReport = {};
   /** Whether a failure belongs to this run. Before that, the user has to fix the machine first. */
   #isMeasuring = false;
 
-  constructor(commandThreads: number, supervisor: PartSupervisor) {
-    this.#commandThreads = commandThreads;
+  constructor(settings: StoreSettings, supervisor: PartSupervisor) {
+    this.#settings = settings;
     this.supervisor = supervisor;
   }
 
-  abstract open(): Promise<void>;
+  protected get target(): Target {
+    return this.#settings.configuration.target;
+  }
+
+  protected abstract openStore(): Promise<void>;
   protected abstract firstActions(): ProbeAction[];
 
+  async open(): Promise<void> {
+    await this.openStore();
+    const [service] = await this.supervisor.start("service");
+    if (!service || !this.target.service) return;
+    this.nodes = [...this.nodes, service];
+    this.#service = serviceSpec(this.target.service, this.#settings.runNonce, service.part.address);
+    await this.ask(["ready-service"]);
+  }
+
   async readBefore(): Promise<void> {
-    this.#before = await this.ask(this.firstActions());
+    this.#before = await this.ask([...this.firstActions(), ...this.#serviceActions()]);
     this.#isMeasuring = true;
   }
 
-  async readAfter(): Promise<StoreEvidence> {
-    const after = await this.ask(["read"]);
+  async readAfter(): Promise<StoreSide> {
+    const after = await this.ask(["read", ...this.#serviceActions()]);
+    return { store: this.#storeEvidence(after), ...this.#serviceEvidence(after) };
+  }
+
+  #serviceActions(): ProbeAction[] {
+    return this.#service ? ["read-service"] : [];
+  }
+
+  #serviceEvidence({ service_reading: at_end }: ProbeReport): Pick<StoreSide, "service"> {
+    const at_start = this.#before.service_reading;
+    if (!this.#service || !at_start || !at_end) return {};
+    const settings = serviceSettings(this.#settings.configuration);
+    return { service: { id: this.#service.id, role: SERVICE, at_start, at_end, settings } };
+  }
+
+  #storeEvidence(after: ProbeReport): StoreEvidence {
+    const { commandThreads = 1 } = findStore(this.target.store);
     return {
       nodes: this.places.map((_, index) => {
         const role = roleId("store", index + 1);
@@ -128,7 +175,7 @@ abstract class ProbedStore implements RunStore {
         return { role, at_start, at_end };
       }),
       settings: this.#before.settings ?? {},
-      ...(this.#commandThreads > 1 ? { command_threads: this.#commandThreads } : {}),
+      ...(commandThreads > 1 ? { command_threads: commandThreads } : {}),
       external: this.external,
     };
   }
@@ -137,9 +184,16 @@ abstract class ProbedStore implements RunStore {
   protected async ask(actions: ProbeAction[]): Promise<ProbeReport> {
     const timeout_s = this.#isMeasuring ? READ_TIMEOUT_S : FORM_TIMEOUT_S;
     if (!this.probe) throw new Error("the store was not opened");
+    const { decisionCommands } = findLimiter(this.target.limiter);
     try {
       return await this.supervisor.waitFor(
-        askProbe(this.probe, { actions, nodes: [...this.places], timeout_s }),
+        askProbe(this.probe, {
+          actions,
+          nodes: [...this.places],
+          timeout_s,
+          ...(this.#service ? { service: this.#service } : {}),
+          ...(decisionCommands ? { decision_commands: [...decisionCommands] } : {}),
+        }),
       );
     } catch (error) {
       if (!(error instanceof ProbeEnded)) throw error;
@@ -153,23 +207,17 @@ abstract class ProbedStore implements RunStore {
 /** A fresh store that the run starts. */
 class OwnRunStore extends ProbedStore {
   protected readonly external = false;
-  readonly #isCluster: boolean;
-  nodes: readonly RunningRole[] = [];
-
-  constructor(isCluster: boolean, commandThreads: number, supervisor: PartSupervisor) {
-    super(commandThreads, supervisor);
-    this.#isCluster = isCluster;
-  }
 
   protected get places(): readonly Node[] {
-    return this.nodes.map(({ part }) => part.address);
+    return this.nodes.filter(({ kind }) => kind === "store").map(({ part }) => part.address);
   }
 
-  async open(): Promise<void> {
+  protected async openStore(): Promise<void> {
+    const { primaries, replicas } = findTopology(this.target.topology);
     const started = await this.supervisor.start("store", "helper");
     this.nodes = started.filter(({ kind }) => kind === "store");
     this.probe = started.find(({ id }) => id === PROBE)?.part;
-    await this.ask([this.#isCluster ? "form" : "ready"]);
+    await this.ask([primaries + replicas > 1 ? "form" : "ready"]);
   }
 
   /** After a reset the store counts only this run's calls. */
@@ -182,14 +230,13 @@ class OwnRunStore extends ProbedStore {
 class ExternalRunStore extends ProbedStore {
   protected readonly external = true;
   protected readonly places: readonly Node[];
-  readonly nodes = [];
 
-  constructor({ nodes }: ExternalStore, commandThreads: number, supervisor: PartSupervisor) {
-    super(commandThreads, supervisor);
+  constructor(settings: StoreSettings, { nodes }: ExternalStore, supervisor: PartSupervisor) {
+    super(settings, supervisor);
     this.places = nodes;
   }
 
-  async open(): Promise<void> {
+  protected async openStore(): Promise<void> {
     const started = await this.supervisor.start("helper");
     this.probe = started.find(({ id }) => id === PROBE)?.part;
     await this.ask(["ready"]);

@@ -1,4 +1,5 @@
 import type Docker from "dockerode";
+import type { Node } from "../../contract/env.js";
 import { lineWriter } from "../line-client.js";
 import type { RunDelays } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
@@ -11,7 +12,7 @@ import { appliedCaps } from "./specification.js";
 /** One container. */
 export class ContainerPart implements RunningPart {
   readonly role: string;
-  readonly address: { host: string; port: number };
+  readonly address: Node;
   readonly exited: Promise<Exit>;
   readonly write?: (line: string) => void;
   readonly container: Docker.Container;
@@ -24,7 +25,7 @@ export class ContainerPart implements RunningPart {
   #group: ControlGroup | undefined;
   #ended: (exit: Exit) => void = () => {};
 
-  constructor(part: Part, address: { host: string; port: number }, container: Docker.Container) {
+  constructor(part: Part, address: Node, container: Docker.Container) {
     this.role = part.role;
     this.address = address;
     this.container = container;

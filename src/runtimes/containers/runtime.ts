@@ -1,4 +1,6 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
@@ -24,7 +26,9 @@ import { ContainerPart } from "./part.js";
 import { waitForAnswer } from "./readiness.js";
 import {
   containerOptions,
+  FILES_FOLDER,
   fittingCaps,
+  namedPorts,
   OWN_FOLDER,
   PORT,
   refusedUlimit,
@@ -64,6 +68,8 @@ export class ContainerRuntime implements Runtime {
   readonly #commands: ReadonlyMap<string, string>;
   readonly #labels: Readonly<Record<string, string>>;
   readonly #name: string;
+  /** Of this campaign, on this machine. */
+  readonly #workFolder: string;
   /** Where parts find the plugins and library versions in their images. */
   readonly #addedPaths: Pick<PartAllocation, "plugins" | "versions">;
   #ulimits = ULIMITS;
@@ -89,6 +95,7 @@ export class ContainerRuntime implements Runtime {
     ]);
     this.#labels = { [OWNER_LABEL]: ownerText(options.owner), [CAMPAIGN_LABEL]: options.campaign };
     this.#addedPaths = pathsInImage(options);
+    this.#workFolder = options.workFolder;
     this.#name = `ratelimit-bench-${options.campaign}-${randomBytes(3).toString("hex")}`;
   }
 
@@ -141,7 +148,9 @@ export class ContainerRuntime implements Runtime {
       bind: "0.0.0.0",
       port: PORT,
       secondPort: SECOND_PORT,
+      ports: namedPorts(part.ports),
       folder: OWN_FOLDER,
+      files: FILES_FOLDER,
       ...this.#addedPaths,
     };
     const command = [this.#commands.get(part.program) ?? part.program, ...part.arguments(allocation)];
@@ -170,6 +179,7 @@ export class ContainerRuntime implements Runtime {
       network: network.id,
       command,
       environment,
+      files: await this.#filesOf(part),
       labels: { ...this.#labels, [ROLE_LABEL]: part.role },
     };
     const ulimits = this.#ulimits;
@@ -200,10 +210,26 @@ export class ContainerRuntime implements Runtime {
     try {
       const options = containerOptions({ ...specification, name });
       const container = await this.#access.docker.createContainer(options);
-      return new ContainerPart(part, { host: part.role, port: PORT }, container);
+      const ports = part.ports ? { ports: namedPorts(part.ports) } : {};
+      return new ContainerPart(part, { host: part.role, port: PORT, ...ports }, container);
     } catch (error) {
       throw environmentError(`${part.role} cannot be created: ${messageOf(error)}`, { cause: error });
     }
+  }
+
+  /** The paths of a part's files on this machine; texts are written once for all parts that have the same. */
+  async #filesOf({ files = {} }: Part): Promise<Record<string, string>> {
+    const paths: Record<string, string> = {};
+    for (const [name, file] of Object.entries(files)) {
+      if ("path" in file) {
+        paths[name] = resolve(file.path);
+        continue;
+      }
+      const hash = createHash("sha256").update(file.text).digest("hex").slice(0, 16);
+      paths[name] = join(this.#workFolder, `file-${hash}`);
+      await writeFile(paths[name], file.text, { mode: 0o644 });
+    }
+    return paths;
   }
 
   #openNetwork(): Promise<Docker.Network> {

@@ -5,6 +5,13 @@ import type { Caps, Part } from "../types.js";
 export const PORT = 7000;
 export const SECOND_PORT = 7001;
 
+/** Further ports by name, after those two. */
+export const namedPorts = (names: readonly string[] = []): Record<string, number> =>
+  Object.fromEntries(names.map((name, index) => [name, SECOND_PORT + 1 + index]));
+
+/** Where a part finds its files. */
+export const FILES_FOLDER = "/files";
+
 /** The part's writable folder, in memory. */
 export const OWN_FOLDER = "/tmp";
 /** Store images declare a volume here; a folder in memory avoids leftover volumes. */
@@ -32,6 +39,8 @@ export interface Specification {
   command: readonly string[];
   environment: Readonly<Record<string, string>>;
   labels: Readonly<Record<string, string>>;
+  /** Paths of this machine by path below `FILES_FOLDER`; mounted read-only. */
+  files: Readonly<Record<string, string>>;
   /** Limits that the engine can grant. */
   ulimits: Readonly<Record<Ulimit, number>>;
 }
@@ -48,6 +57,7 @@ export function containerOptions({
   command: [program = "", ...parameters],
   environment,
   labels,
+  files,
   ulimits,
 }: Specification): Docker.ContainerCreateOptions {
   const { cpus, memory_bytes, cpuset } = part.caps ?? {};
@@ -69,6 +79,12 @@ export function containerOptions({
       CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges"],
       ReadonlyRootfs: true,
+      Mounts: Object.entries(files).map(([name, path]) => ({
+        Type: "bind",
+        Source: path,
+        Target: `${FILES_FOLDER}/${name}`,
+        ReadOnly: true,
+      })),
       Tmpfs: { [OWN_FOLDER]: "rw,nosuid,size=256m,mode=1777", [VOLUME]: "rw,nosuid,size=64m" },
       RestartPolicy: { Name: "no" },
       PidsLimit: MOST_PROCESSES,

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { execa } from "execa";
 import pidusage from "pidusage";
+import type { Node } from "../../contract/env.js";
 import { LineClient, lineWriter } from "../line-client.js";
 import type { PartOutput } from "../part-output.js";
 import { removeSocketsOf, stopGroup } from "../processes.js";
@@ -32,7 +33,7 @@ type Child = ReturnType<typeof spawnProgram>;
 /** A process of this machine that leads its own process group. */
 export class LocalPart implements RunningPart {
   readonly role: string;
-  readonly address: { host: string; port: number };
+  readonly address: Node;
   readonly process: Required<ProcessIdentity>;
   readonly exited: Promise<Exit>;
   readonly onThisMachine = true;
@@ -49,7 +50,8 @@ export class LocalPart implements RunningPart {
     process: LocalPart["process"],
   ) {
     this.role = part.role;
-    this.address = { host: allocation.host, port: allocation.port };
+    const { host, port, ports } = allocation;
+    this.address = { host, port, ...(Object.keys(ports).length > 0 ? { ports } : {}) };
     this.process = process;
     this.#child = child;
     this.#output = output;

@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp } from "node:fs/promises";
+import { mkdir, mkdtemp, symlink, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { environmentError } from "../../contract/errors.js";
 import { ownPrograms } from "../own-programs.js";
 import { PartOutput } from "../part-output.js";
@@ -31,6 +31,16 @@ async function isAnswered(part: Part, allocation: PartAllocation): Promise<boole
   } catch {
     return false;
   }
+}
+
+/** Puts files into a folder: texts are written, files of this machine linked. @returns the folder */
+async function placeFiles(folder: string, files: Part["files"] = {}): Promise<string> {
+  for (const [name, file] of Object.entries(files)) {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await ("path" in file ? symlink(resolve(file.path), path) : writeFile(path, file.text));
+  }
+  return folder;
 }
 
 const missing = ({ command }: ProgramSource): string => `no ${command} was found on this machine`;
@@ -68,12 +78,17 @@ class LocalRuntime implements Runtime {
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
     const program = this.program(part.program);
     if (typeof program === "string") throw environmentError(program);
+    const folder = await mkdtemp(join(this.#workFolder, `${part.role}-`));
+    const ports: Record<string, number> = {};
+    for (const name of part.ports ?? []) ports[name] = await freePort();
     const allocation: PartAllocation = {
       host: "127.0.0.1",
       bind: "127.0.0.1",
       port: await freePort(),
       secondPort: await freePort(),
-      folder: await mkdtemp(join(this.#workFolder, `${part.role}-`)),
+      ports,
+      folder,
+      files: await placeFiles(join(folder, "files"), part.files),
       plugins: this.#plugins,
       ...this.#versions,
     };

@@ -123,9 +123,31 @@ const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("me
 export const servesFastifyRateLimit = (client: ClientDescription): boolean =>
   client.handleApi === "ioredis" || inMemory(client);
 
+/** Its script runs on both stores; the client's default store stays the first. */
+const bothStores = ([first]: ClientDescription["stores"]): ClientDescription["stores"] =>
+  first === "redis" ? ["redis", "valkey"] : ["valkey", "redis"];
+
 export const fastifyRateLimit: LimiterDescription = {
   id: "fastify-rate-limit",
   package: PACKAGE,
+  summary: "the limiter is @fastify/rate-limit instead of rate-limiter-flexible",
+  algorithm: "fixed window",
+  atomic: true,
+  applyTo(client) {
+    if (!servesFastifyRateLimit(client)) {
+      return {
+        skip: `${client.id} does not support +fastify-rate-limit: its store takes a client with the methods of ioredis`,
+      };
+    }
+    const { flexible: _flexible, sameScript: _sameScript, unsupportedReason: _reason, ...rest } = client;
+    return {
+      ...rest,
+      ...(client.handleApi === "ioredis" ? { stores: bothStores(client.stores) } : {}),
+      limiter: "fastify-rate-limit",
+      survivesStoreRestart: true,
+      survivesScriptFlush: true,
+    };
+  },
   takesCost: false,
   unsupportedReason: ({ block_s }) =>
     block_s > 0

@@ -9,7 +9,7 @@ import { registerTraffic } from "../../../src/plugins/register-traffic.js";
 import { readPlugin } from "../../../src/plugins/source.js";
 import { checked } from "../../../src/plugins/validation.js";
 import {
-  candidateStores,
+  candidatePrograms,
   describeClient,
   findClient,
   findLimiter,
@@ -232,7 +232,7 @@ test("a store runs the clients of the store that it is compatible with, where a 
   const nothingElse = (id: string) => id === "mystore";
   expect(resolveTarget("ioredis", nothingElse)).toEqual({ skip: expect.stringContaining("no redis-server") });
   expect(resolveTarget("own")).toMatchObject({ target: { store: "mystore" } });
-  expect(candidateStores(["ioredis@mystore", "own"]).map(({ id }) => id)).toEqual(["mystore"]);
+  expect(candidatePrograms(["ioredis@mystore", "own"]).map(({ id }) => id)).toEqual(["mystore"]);
 });
 
 test("a program that knows no clients registers stores alone", () => {

@@ -161,7 +161,7 @@ describe("the client that a target's options make", () => {
         return found.open({ store: "none", topology: "none", nodes: [] });
       },
     };
-    const varied = option.apply(spied, "standalone");
+    const varied = option.apply(spied, "standalone", "autopipelining");
     if ("skip" in varied) throw new Error(varied.skip);
     await expect(varied.open({ store: "none", topology: "none", nodes: [] })).rejects.toThrow("no node");
     expect(asked).toEqual([{ autoPipelining: true }]);

@@ -54,7 +54,11 @@ function callsOf(commands: readonly string[], fields: ReadonlyMap<string, string
 }
 
 /** The counters of one node, since its statistics were reset. */
-export async function readNode(node: StoreNode, store: StoreDescription): Promise<StoreReading> {
+export async function readNode(
+  node: StoreNode,
+  store: StoreDescription,
+  decisionCommands: readonly string[] = store.decisionCommands ?? SCRIPT_COMMANDS,
+): Promise<StoreReading> {
   const fields = new Map<string, string>();
   for (const section of ["server", "stats", "memory", "cpu", "commandstats"]) {
     for (const [name, value] of await node.info(section)) fields.set(name, value);
@@ -67,7 +71,7 @@ export async function readNode(node: StoreNode, store: StoreDescription): Promis
     if (fields.has(name) && Number.isFinite(value)) return value;
     throw environmentError(`${node.name}: INFO has no number ${name}`);
   };
-  const decided = Object.values(callsOf(store.decisionCommands ?? SCRIPT_COMMANDS, fields));
+  const decided = Object.values(callsOf(decisionCommands, fields));
   return onlyGiven(
     {
       version: fields.get(kind.versionField) ?? "",

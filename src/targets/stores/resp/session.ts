@@ -18,7 +18,7 @@ export async function connect(places: readonly Node[], access: StoreAccess): Pro
       }),
     form: (deadlineMs) => formCluster(nodes, deadlineMs),
     reset: (deadlineMs) => resetStore(nodes, deadlineMs),
-    read: (store) => Promise.all(nodes.map((node) => readNode(node, store))),
+    read: (store, commands) => Promise.all(nodes.map((node) => readNode(node, store, commands))),
     settings: () => readSettings(nodes),
     discover: () => discover(nodes),
     close() {

@@ -61,7 +61,7 @@ describe("conditions of a campaign in containers", () => {
   const machine = { platform: "x", kernel: "x", cpu_model: "x", cpus: 64, memory_bytes: 1, sysctl: {} };
   const engine = (cpus: number) => ({ cpus }) as never;
   const plain = { store: { cpus: 2 }, server: {}, generator: {} };
-  const one = { store: 1, server: 1, generator: 1 };
+  const one = { store: 1, server: 1, service: 0, generator: 1 };
 
   test("a lowered cap is reported", () => {
     const conditions = conditionsOf(machine, { engine: engine(1), capsApplied: true }, plain, one);
@@ -75,7 +75,7 @@ describe("conditions of a campaign in containers", () => {
       conditionsOf(machine, { engine: engine(3), capsApplied: true }, caps, most).join();
     expect(conditions(shared)).toContain("3 CPUs for 3 roles: server, store and load generator share them");
     expect(conditions(apart)).not.toContain("share them");
-    const manyServers = { store: 0, server: 4, generator: 1 };
+    const manyServers = { store: 0, server: 4, service: 0, generator: 1 };
     expect(conditions(apart, manyServers)).toContain("3 CPUs for 5 roles: servers and load generator share");
   });
 });

@@ -42,6 +42,8 @@ const allocation: PartAllocation = {
   bind: "0.0.0.0",
   port: 3001,
   secondPort: 13_001,
+  ports: {},
+  files: "/work/files",
   folder: "/own",
   plugins: ["/in/mine.js"],
   versions: "/in/versions",

@@ -146,6 +146,7 @@ test("a container by hand is hardened as one of a campaign", () => {
     command: ["node"],
     environment: {},
     labels: {},
+    files: {},
     ulimits: ULIMITS,
   });
   expect(common.hardened).toMatchObject({

@@ -52,6 +52,7 @@ test("every container runs unprivileged, without capabilities, on a read-only ro
     command: ["valkey-server", "--port", "6379"],
     environment: { A: "b c" },
     labels: {},
+    files: {},
     ulimits: ULIMITS,
   });
   expect(options).toMatchObject({
@@ -85,6 +86,7 @@ test.each([true, false])("a container has an input only where its part takes one
     command: ["node"],
     environment: {},
     labels: {},
+    files: {},
     ulimits: ULIMITS,
   });
   expect([options.OpenStdin === true, options.AttachStdin === true]).toEqual([takesInput, takesInput]);

@@ -1,0 +1,15 @@
+import { requireKnown } from "../did-you-mean.js";
+import type { ServiceDescription } from "../types.js";
+
+/** Services that decide beside the store: one folder each, and one line here. */
+export const services: readonly ServiceDescription[] = [];
+
+/** @throws usageError with the valid ids */
+export function findService(id: string): ServiceDescription {
+  requireKnown(
+    "service",
+    id,
+    services.map((service) => service.id),
+  );
+  return services.find((service) => service.id === id) as ServiceDescription;
+}
