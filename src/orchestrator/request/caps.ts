@@ -142,7 +142,9 @@ export function pinnedToOwnCores(
   topology: CpuTopology = readCpuTopology(),
 ): KindCaps {
   if (Object.values(caps).some(({ cpuset }) => cpuset !== undefined)) return caps;
-  const kinds = Object.entries(caps);
+  // A service shares the cores of the store: most runs have none.
+  const { service, ...others } = caps;
+  const kinds = Object.entries(others);
   const cores = coresOf(topology);
   const [shares] = [...byNode(cores), cores].flatMap((candidates) =>
     ENOUGH.flatMap((isEnough) => {
@@ -161,7 +163,9 @@ export function pinnedToOwnCores(
     const numbers = cpusOf(shares[index] ?? []).sort((a, b) => a - b);
     return [kind, { ...own, cpuset: cpuList(numbers) }];
   });
-  return Object.fromEntries(pinned);
+  const apart: KindCaps = Object.fromEntries(pinned);
+  const { cpuset } = apart.store ?? {};
+  return { ...apart, ...(service ? { service: { ...service, ...(cpuset ? { cpuset } : {}) } } : {}) };
 }
 
 /** The caps of each kind, changed; kinds without caps afterwards are left out. */

@@ -117,7 +117,7 @@ describe("a target that could not keep up with the offered rate", () => {
       status: "invalid",
       outcome: "overloaded",
       outcome_text:
-        "2000/s were offered, 2000/s answered, and all 10 connections were busy for 4.9 % of the sends",
+        "2000/s were offered, 2000/s answered, and none of the 10 connections was free for 4.9 % of the sends",
     });
   });
 
