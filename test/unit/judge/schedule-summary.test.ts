@@ -50,7 +50,9 @@ describe("M5 invalid:", () => {
     const offered = Math.ceil(sent / 0.985);
     const run = openRun({ offered, dropped: 100, unsent: offered - sent - 100, blocked: offered - sent });
     expect(reasons(run)).toEqual(["M5 invalid"]);
-    expect(text(run)).toMatch(/saturated: 2000\/s were offered, 2000\/s answered, and none of the 200 connections/);
+    expect(text(run)).toMatch(
+      /saturated: 2000\/s were offered, 2000\/s answered, and none of the 200 connections/,
+    );
     expect(text(run)).toMatch(/1\.5 % of 10\d+ requests were never sent \(100 dropped, \d+ waiting/);
   });
 

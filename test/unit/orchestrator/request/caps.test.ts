@@ -15,6 +15,7 @@ describe("caps", () => {
   test("are 2 CPUs and 2 GB for a store node by default", () => {
     expect(caps([])).toEqual({
       store: { cpus: 2, memory_bytes: 2 * GIB },
+      service: { cpus: 2, memory_bytes: 2 * GIB },
       server: { memory_bytes: 2 * GIB },
       generator: { memory_bytes: 2 * GIB },
     });
