@@ -1,14 +1,15 @@
 import { type MeasuredServer, runProgram } from "./processes.js";
 
 interface Figures {
-  counts: { allowed: number; limited: number };
+  counts: { sent: number };
+  warmup: { lead_in: { requests: number } };
   generators: { cpu_us: number }[];
 }
 
 export interface LoadFigures {
-  /** CPU time of the server per answered request in the window, read at the drained moments. */
+  /** CPU time of the server per request between the drained moments: in lead-in and window. */
   serverUs: number;
-  /** CPU time of the load generator per answered request. */
+  /** CPU time of the load generator per request in lead-in and window. */
   generatorUs: number;
 }
 
@@ -36,11 +37,11 @@ export async function loadOnce(
       if (line.includes('"finished"')) closed = server.cpuUs();
     },
   )) as Figures;
-  const answered = result.counts.allowed + result.counts.limited;
+  const sent = result.counts.sent + result.warmup.lead_in.requests;
   if (opened === undefined || closed === undefined)
     throw new Error("the generator reported no drained moment");
   return {
-    serverUs: ((await closed) - (await opened)) / answered,
-    generatorUs: (result.generators[0]?.cpu_us ?? Number.NaN) / answered,
+    serverUs: ((await closed) - (await opened)) / sent,
+    generatorUs: (result.generators[0]?.cpu_us ?? Number.NaN) / sent,
   };
 }
