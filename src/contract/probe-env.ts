@@ -22,6 +22,7 @@ export const probeActions = [
   "reset",
   "read",
   "settings",
+  "modules",
   "ready-service",
   "read-service",
 ] as const;

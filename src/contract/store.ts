@@ -45,8 +45,8 @@ export const moduleFactsSchema = z.strictObject({
   id: z.string(),
   /** As the store reports it; absent before it is loaded. */
   version: z.string().optional(),
-  /** Of the bytes of its file. */
-  sha256: z.string(),
+  /** Of the bytes of its file; absent for a store that the user runs. */
+  sha256: z.string().optional(),
 });
 export type ModuleFacts = z.infer<typeof moduleFactsSchema>;
 
@@ -71,6 +71,8 @@ const discoverySchema = z.strictObject({
   version: z.string(),
   topology: z.string(),
   nodes: z.array(z.strictObject({ host: z.string(), port: z.int() })),
+  /** Ids of the limiter modules that it has loaded; absent without any. */
+  modules: z.array(z.string()).optional(),
 });
 export type Discovery = z.infer<typeof discoverySchema>;
 
@@ -82,6 +84,8 @@ export const probeReportSchema = z.strictObject({
   flushed: z.boolean().optional(),
   readings: z.array(storeReadingSchema).optional(),
   settings: z.record(z.string(), z.string()).optional(),
+  /** Versions of the limiter modules that every node has loaded, by id. */
+  modules: z.record(z.string(), z.string()).optional(),
   service_ready_in_s: z.number().min(0).optional(),
   service_reading: serviceReadingSchema.optional(),
 });

@@ -26,7 +26,7 @@ async function perform(
     case "discover":
       return { discovered: await session.discover() };
     case "form":
-      await session.form(deadlineMs);
+      await session.form(topology, deadlineMs);
       return { formed_in_s: elapsed() };
     case "ready":
       await session.ready(topology, deadlineMs);
@@ -38,6 +38,8 @@ async function perform(
       return { readings: await session.read(store, decisionCommands) };
     case "settings":
       return { settings: await session.settings() };
+    case "modules":
+      return { modules: { ...(await session.modules?.()) } };
     case "ready-service":
       await findService(named(service).id).ready(named(service), deadlineMs);
       return { service_ready_in_s: elapsed() };

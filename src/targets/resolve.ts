@@ -15,13 +15,12 @@ import { limiters } from "./limiters/index.js";
 import { options } from "./options.js";
 import { findService } from "./services/index.js";
 import { stores } from "./stores/index.js";
-import { topologies } from "./topologies.js";
+import { findTopology } from "./topologies.js";
 import type {
   ClientDescription,
   LimiterDescription,
   OptionDescription,
   StoreDescription,
-  TopologyDescription,
 } from "./types.js";
 
 /** Whether a store, service or module is available here: true, or the reason why not (false: it was not found). */
@@ -41,8 +40,8 @@ function find<Thing extends { id: string }>(kind: string, list: readonly Thing[]
 }
 
 export const findClient = (id: string): ClientDescription => find("client", clients, id);
+export { findTopology };
 export const findStore = (id: string): StoreDescription => find("store", stores, id);
-export const findTopology = (id: string): TopologyDescription => find("topology", topologies, id);
 const findOption = (id: string): OptionDescription =>
   options.find(({ pattern }) => pattern?.test(id)) ?? find("option", options, id);
 export const findLimiter = (id: string): LimiterDescription => find("limiter", limiters, id);
@@ -87,7 +86,7 @@ function canUse(client: ClientDescription, storeId: string): boolean {
 function storeSkip(client: ClientDescription, store: string, topology: string): string {
   const fixes = options.filter(({ id }) => {
     const varied = withOptions(client, topology, [id]);
-    return !("skip" in varied) && canUse(varied, store);
+    return !("skip" in varied) && !varied.module && canUse(varied, store);
   });
   const why = `${client.id} cannot use ${store}: its limiter's script runs on ${client.stores.join(" or ")} only`;
   return fixes.length > 0 ? `${why}; ${fixes.map(({ id }) => `+${id}`).join(" or ")} can` : why;

@@ -1,24 +1,46 @@
+import { requireKnown } from "./did-you-mean.js";
 import type { TopologyDescription } from "./types.js";
 
 const standalone: TopologyDescription = { id: "standalone", primaries: 1, replicas: 0, nodeArguments: [] };
 
+const clusterArguments = ["--cluster-enabled", "yes", "--cluster-node-timeout", "5000"];
+
 /** The smallest cluster that survives the loss of a node: each primary has one replica. */
-export const cluster: TopologyDescription = {
+const cluster: TopologyDescription = {
   id: "cluster",
   primaries: 3,
   replicas: 3,
   nodeArguments: [
-    "--cluster-enabled",
-    "yes",
-    "--cluster-node-timeout",
-    "5000",
+    ...clusterArguments,
     // A replica synchronises at once, so that forming the cluster takes one second instead of six.
     "--repl-diskless-sync-delay",
     "0",
   ],
 };
 
+/** The smallest cluster at all: three primaries without replicas, for comparisons with figures of others. */
+const cluster3: TopologyDescription = {
+  id: "cluster-3",
+  primaries: 3,
+  replicas: 0,
+  nodeArguments: clusterArguments,
+};
+
 /** For targets without a store process. */
 const none: TopologyDescription = { id: "none", primaries: 0, replicas: 0, nodeArguments: [] };
 
-export const topologies: readonly TopologyDescription[] = [standalone, cluster, none];
+export const topologies: readonly TopologyDescription[] = [standalone, cluster, cluster3, none];
+
+/** @throws usageError with the nearest valid id */
+export function findTopology(id: string): TopologyDescription {
+  requireKnown(
+    "topology",
+    id,
+    topologies.map((topology) => topology.id),
+  );
+  return topologies.find((topology) => topology.id === id) as TopologyDescription;
+}
+
+/** Whether its nodes share the slots of a cluster. */
+export const isCluster = (id: string): boolean =>
+  topologies.some((topology) => topology.id === id && topology.primaries > 1);

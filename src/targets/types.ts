@@ -249,9 +249,11 @@ export interface ModuleDescription {
   id: string;
   /** Environment variable that names its file. */
   variable: string;
-  /** Its name in `MODULE LIST`. */
+  /** Its name in `MODULE LIST`, in any case. */
   name: string;
-  stores: readonly string[];
+  /** The command that decides, as the store names it. */
+  command: string;
+  stores: readonly [string, ...string[]];
   /** How to get its file, for messages. */
   remedy: string;
 }
@@ -309,7 +311,7 @@ export interface StoreSession {
    */
   ready(topology: string, deadlineMs: number): Promise<void>;
   /** Forms a cluster of empty nodes. */
-  form(deadlineMs: number): Promise<void>;
+  form(topology: string, deadlineMs: number): Promise<void>;
   /** Empties the store and resets its statistics. Only called for a store that the harness has started. */
   reset(deadlineMs: number): Promise<void>;
   /**
@@ -320,7 +322,10 @@ export interface StoreSession {
   read(store: StoreDescription, decisionCommands?: readonly string[]): Promise<StoreReading[]>;
   /** Settings of the running store that can affect a figure. */
   settings(): Promise<Record<string, string>>;
-  /** Versions of the loaded modules by name; absent for an engine without modules. */
+  /**
+   * The known modules that every node has loaded, by id, with their versions (empty where a module does not tell it);
+   * absent for an engine without modules.
+   */
   modules?(): Promise<Readonly<Record<string, string>>>;
   /** The type, version, topology and nodes of the store at the first node. */
   discover(): Promise<Discovery>;

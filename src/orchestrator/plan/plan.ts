@@ -30,6 +30,7 @@ import {
   unsupportedLimits,
   withLimiters,
 } from "../../targets/resolve.js";
+import { isCluster } from "../../targets/topologies.js";
 import { findProfile, findWorkload } from "../../traffic/lookup.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
@@ -52,7 +53,7 @@ export interface PlanContext {
 /** Measured seconds: many connections and clusters need longer to settle. */
 function durationS(mode: DurationMode, connections: number, target: Target): number {
   if (mode.mode === "fixed") return mode.seconds;
-  return (connections <= 100 ? 120 : 180) + (target.topology === "cluster" ? 30 : 0);
+  return (connections <= 100 ? 120 : 180) + (isCluster(target.topology) ? 30 : 0);
 }
 
 interface ResolvedTargets {

@@ -3,6 +3,7 @@ import { type Environment, isOn, readEnv, switchText } from "../../contract/env.
 import { usageError } from "../../contract/errors.js";
 import { formatTargetText, idSchema, parseTargetText } from "../../contract/target.js";
 import { stores } from "../../targets/stores/index.js";
+import { isCluster } from "../../targets/topologies.js";
 import { assignments, requestFromLayers, SHARED_VARIABLES } from "./parse-request.js";
 import type { Request } from "./request.js";
 import { environmentLayer, type SettingValue } from "./setting-layers.js";
@@ -74,7 +75,7 @@ function targetText(env: Environment): string {
   if (stores.length > 1)
     throw usageError(`the environment asks for ${stores.join(" and ")} at once: give one store`);
   const topology = named.topology ?? (clusterStores.length > 0 ? "cluster" : undefined);
-  if (clusterStores.length > 0 && topology !== "cluster")
+  if (clusterStores.length > 0 && !isCluster(topology ?? ""))
     throw usageError(
       `RATE_LIMITER_TYPE=${given.RATE_LIMITER_TYPE} is not a cluster, but USE_…_CLUSTER is on`,
     );

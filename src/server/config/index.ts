@@ -15,6 +15,7 @@ import { formatTargetText, parseTargetText, type Target } from "../../contract/t
 import { findClient, resolveTarget } from "../../targets/resolve.js";
 import { findEngine } from "../../targets/stores/engines.js";
 import { stores } from "../../targets/stores/index.js";
+import { isCluster } from "../../targets/topologies.js";
 
 /** The server's configuration, checked and with all defaults. */
 export interface ServerConfig {
@@ -89,7 +90,7 @@ function storeSpecOf(target: Target, env: ServerEnv): StoreSpec {
   const place = { id: target.store, topology: target.topology };
   const variables = env.stores[target.store];
   if (!variables) return { ...place, nodes: [] };
-  const cluster = target.topology === "cluster";
+  const cluster = isCluster(target.topology);
   const nodes = cluster ? variables.clusterNodes : [variables.standalone];
   const wrong = nodes.find(({ port }) => port < 1 || port > 65_535);
   if (wrong) {

@@ -2,6 +2,7 @@ import type { Node } from "../../contract/env.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
 import { versionFromInfo } from "../stores/resp/version.js";
+import { isCluster } from "../topologies.js";
 import type { OpenClient, StorePlace, Tuning } from "../types.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
@@ -12,9 +13,21 @@ interface Connection {
   on(event: "error" | "ready" | "node error", listener: (error: Error) => void): unknown;
   off(event: "ready", listener: () => void): unknown;
   info(section: "server"): Promise<string>;
+  sendCommand(command: SentCommand): unknown;
   quit(): Promise<unknown>;
   disconnect(): void;
 }
+
+/** A command of the libraries, whose members are not declared. */
+interface SentCommand {
+  promise: Promise<unknown>;
+}
+
+type CommandClass = new (
+  name: string,
+  parameters: readonly (string | number)[],
+  options: { replyEncoding: "utf8" },
+) => SentCommand;
 
 interface ClusterConnection extends Connection {
   nodes(role: "master"): Connection[];
@@ -27,6 +40,7 @@ export interface IoredisLibrary {
   version: string;
   standalone(options: StandaloneOptions): Connection;
   cluster(nodes: Node[], options: ClusterOptions): ClusterConnection;
+  Command: unknown;
 }
 
 /** How long `close` waits for replies. */
@@ -130,6 +144,20 @@ function close(connection: Connection): Promise<void> {
   });
 }
 
+/**
+ * Sends commands that declare no keys. A cluster client looks for the keys in its own list of commands: it would send a
+ * command of a module to any node, and every node would count for itself. So the key is set here.
+ */
+function commandOf(connection: Connection, { Command }: IoredisLibrary): NonNullable<OpenClient["command"]> {
+  const KeyedCommand = Command as CommandClass;
+  return (key, name, ...parameters) => {
+    const command = new KeyedCommand(name, parameters, { replyEncoding: "utf8" });
+    Object.assign(command, { keys: [key] });
+    connection.sendCommand(command);
+    return command.promise;
+  };
+}
+
 async function openStandalone(
   library: IoredisLibrary,
   place: StorePlace,
@@ -148,6 +176,7 @@ async function openStandalone(
     version: library.version,
     settings: settings(enableAutoPipelining),
     storeVersion: async () => versionFromInfo(place.store, [await client.info("server")]),
+    command: commandOf(client, library),
     shardKeys: singleShardKeys,
     close: () => close(client),
   };
@@ -172,6 +201,7 @@ async function openCluster(
       const primaries = client.nodes("master");
       return versionFromInfo(place.store, await Promise.all(primaries.map((node) => node.info("server"))));
     },
+    command: commandOf(client, library),
     shardKeys: () =>
       shardKeys({ slots: () => client.cluster("SLOTS"), keySlot: (key) => client.cluster("KEYSLOT", key) }),
     close: () => close(client),
@@ -189,7 +219,7 @@ export async function openIoredis(
 ): Promise<OpenClient> {
   const [first] = place.nodes;
   if (!first) throw new Error("no node was given");
-  return place.topology === "cluster"
+  return isCluster(place.topology)
     ? openCluster(library, place, autoPipelining)
     : openStandalone(library, place, first, autoPipelining);
 }

@@ -8,7 +8,7 @@ export const ioredis: ClientDescription = {
   id: "ioredis",
   package: PACKAGE,
   stores: ["redis", "valkey"],
-  topologies: ["standalone", "cluster"],
+  topologies: ["standalone", "cluster", "cluster-3"],
   control: false,
   survivesStoreRestart: true,
   survivesScriptFlush: true,
@@ -20,10 +20,11 @@ export const ioredis: ClientDescription = {
   autoPipelining: () => true,
   async open(place, tuning = {}) {
     const { libraries = ownLibraries } = tuning;
-    const { Cluster, Redis } = await libraries.load(PACKAGE, () => import("ioredis"));
+    const { Cluster, Command, Redis } = await libraries.load(PACKAGE, () => import("ioredis"));
     return openIoredis(
       {
         version: libraries.version(PACKAGE),
+        Command,
         // The default is RESP3, but iovalkey has only RESP2, and a comparison needs one protocol.
         standalone: (options) => new Redis({ ...options, protocol: 2 }),
         cluster: (nodes, options) =>

@@ -8,7 +8,7 @@ export const iovalkey: ClientDescription = {
   id: "iovalkey",
   package: PACKAGE,
   stores: ["valkey"],
-  topologies: ["standalone", "cluster"],
+  topologies: ["standalone", "cluster", "cluster-3"],
   control: false,
   survivesStoreRestart: true,
   survivesScriptFlush: true,
@@ -22,12 +22,13 @@ export const iovalkey: ClientDescription = {
   autoPipelining: () => true,
   async open(place, tuning = {}) {
     const { libraries = ownLibraries } = tuning;
-    const { Cluster, Redis } = await libraries.load(PACKAGE, () => import("iovalkey"));
+    const { Cluster, Command, Redis } = await libraries.load(PACKAGE, () => import("iovalkey"));
     // The fallback may look up the other address family on each reconnection, which only causes a delay.
     const familyFallback = { enabled: false };
     return openIoredis(
       {
         version: libraries.version(PACKAGE),
+        Command,
         standalone: (options) => new Redis({ ...options, familyFallback }),
         cluster: (nodes, options) =>
           new Cluster(nodes, { ...options, redisOptions: { ...options.redisOptions, familyFallback } }),

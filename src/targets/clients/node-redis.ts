@@ -3,6 +3,7 @@ import type { createClient, createCluster } from "redis";
 import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
+import { isCluster } from "../topologies.js";
 import type { ClientDescription, OpenClient, StorePlace } from "../types.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
@@ -147,6 +148,7 @@ async function openStandalone(
     version,
     settings,
     storeVersion: async () => versionFromInfo(place.store, [await client.info("server")]),
+    command: (_key, name, ...parameters) => client.sendCommand([name, ...parameters.map(String)]),
     shardKeys: singleShardKeys,
     close: () => close(client, [client]),
   };
@@ -175,6 +177,7 @@ async function openCluster(
       const nodes = await primaries();
       return versionFromInfo(place.store, await Promise.all(nodes.map((node) => node.info("server"))));
     },
+    command: (key, name, ...parameters) => client.sendCommand(key, false, [name, ...parameters.map(String)]),
     shardKeys: () => shardKeys({ slots: () => ask("SLOTS"), keySlot: (key) => ask("KEYSLOT", key) }),
     close: () => {
       const connections = client.masters.flatMap((node) => node.client ?? []);
@@ -187,7 +190,7 @@ export const nodeRedis: ClientDescription = {
   id: "node-redis",
   package: PACKAGE,
   stores: ["redis", "valkey"],
-  topologies: ["standalone", "cluster"],
+  topologies: ["standalone", "cluster", "cluster-3"],
   control: false,
   survivesStoreRestart: true,
   survivesScriptFlush: true,
@@ -200,7 +203,7 @@ export const nodeRedis: ClientDescription = {
   async open(place, { libraries = ownLibraries } = {}) {
     const { createClient, createCluster } = await libraries.load(PACKAGE, () => import("redis"));
     const version = libraries.version(PACKAGE);
-    return place.topology === "cluster"
+    return isCluster(place.topology)
       ? openCluster(createCluster, place, version)
       : openStandalone(createClient, place, version);
   },

@@ -5,6 +5,7 @@ import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
 import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
+import { isCluster } from "../topologies.js";
 import type { ClientDescription, OpenClient, StorePlace, Tuning } from "../types.js";
 import { type GlideAsIoredis, glideAsIoredis } from "./glide-as-ioredis.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
@@ -128,7 +129,7 @@ async function open(
   const { Script } = glide;
   const sections = [glide.InfoOptions.Server];
   const version = libraries.version(PACKAGE);
-  if (place.topology !== "cluster") {
+  if (!isCluster(place.topology)) {
     const client = await attempt(() => glide.GlideClient.createClient(options));
     const shim = asIoredis && glideAsIoredis(client, { Script, batch: () => new glide.Batch(true) });
     return {
@@ -136,6 +137,7 @@ async function open(
       version,
       settings,
       storeVersion: async () => versionFromInfo(place.store, [await client.info(sections)]),
+      command: (_key, name, ...parameters) => client.customCommand([name, ...parameters.map(String)]),
       shardKeys: singleShardKeys,
       close: async () => close(client, shim),
     };
@@ -151,6 +153,8 @@ async function open(
       const answers = await client.info({ sections, route: "allPrimaries" });
       return versionFromInfo(place.store, typeof answers === "string" ? [answers] : Object.values(answers));
     },
+    command: (key, name, ...parameters) =>
+      client.customCommand([name, ...parameters.map(String)], { route: { type: "primarySlotKey", key } }),
     shardKeys: () => shardKeys({ slots: () => ask("SLOTS"), keySlot: (key) => ask("KEYSLOT", key) }),
     close: async () => close(client, shim),
   };
@@ -165,7 +169,7 @@ export const valkeyGlide: ClientDescription = {
   id: "valkey-glide",
   package: PACKAGE,
   stores: ["valkey"],
-  topologies: ["standalone", "cluster"],
+  topologies: ["standalone", "cluster", "cluster-3"],
   control: false,
   survivesStoreRestart: false,
   survivesScriptFlush: false,

@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { cluster } from "../../topologies.js";
+import type { TopologyDescription } from "../../types.js";
 import { waitUntil } from "../wait-until.js";
 import { parseFields, type StoreNode } from "./nodes.js";
 
@@ -23,8 +23,10 @@ async function knownNodes(nodes: readonly StoreNode[]): Promise<string | undefin
 }
 
 /** Why the cluster is not usable: state, slots, nodes and replica links, as every node reports them. */
-export async function clusterProblem(nodes: readonly StoreNode[]): Promise<string | undefined> {
-  const { primaries, replicas } = cluster;
+export async function clusterProblem(
+  nodes: readonly StoreNode[],
+  { primaries, replicas }: TopologyDescription,
+): Promise<string | undefined> {
   const few = await knownNodes(nodes);
   if (few) return few;
   for (const node of nodes) {
@@ -42,21 +44,26 @@ export async function clusterProblem(nodes: readonly StoreNode[]): Promise<strin
     if (roles.length !== replicas) return `${node.name} sees ${roles.length} of ${replicas} replicas`;
   }
   const owners = await Promise.all(nodes.map((node) => node.info("replication")));
+  const each = String(replicas / primaries);
   const linked = owners.filter(
-    (fields) => fields.get("role") === "master" && fields.get("connected_slaves") === "1",
+    (fields) => fields.get("role") === "master" && fields.get("connected_slaves") === each,
   );
   return linked.length === primaries
     ? undefined
-    : `${linked.length} of ${primaries} primaries have their replica`;
+    : `${linked.length} of ${primaries} primaries have ${each} replica${each === "1" ? "" : "s"}`;
 }
 
 /**
- * Forms a cluster of empty nodes: the first half become primaries with equal shares of the slots, and each of the others
+ * Forms a cluster of empty nodes: the first ones become primaries with equal shares of the slots, and each of the others
  * becomes the replica of one primary. Every runtime uses this code.
  * @throws environmentError when the nodes do not agree before the deadline
  */
-export async function formCluster(nodes: readonly StoreNode[], deadlineMs: number): Promise<void> {
-  const { primaries: count, replicas } = cluster;
+export async function formCluster(
+  nodes: readonly StoreNode[],
+  topology: TopologyDescription,
+  deadlineMs: number,
+): Promise<void> {
+  const { primaries: count, replicas } = topology;
   if (nodes.length !== count + replicas) throw new Error(`a cluster needs ${count + replicas} nodes`);
   await waitUntil("store nodes", deadlineMs, async () => {
     for (const node of nodes) await node.call("PING");
@@ -92,5 +99,5 @@ export async function formCluster(nodes: readonly StoreNode[], deadlineMs: numbe
       return undefined;
     });
   }
-  await waitUntil("cluster", deadlineMs, () => clusterProblem(nodes));
+  await waitUntil("cluster", deadlineMs, () => clusterProblem(nodes, topology));
 }

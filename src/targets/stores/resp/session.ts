@@ -1,10 +1,11 @@
 import type { Node } from "../../../contract/env.js";
 import type { StoreAccess } from "../../../contract/store-url.js";
-import { cluster } from "../../topologies.js";
+import { findTopology, isCluster } from "../../topologies.js";
 import type { StoreSession } from "../../types.js";
 import { waitUntil } from "../wait-until.js";
 import { clusterProblem, formCluster } from "./cluster.js";
 import { discover } from "./discovery.js";
+import { modulesOf } from "./modules.js";
 import { connectNode } from "./nodes.js";
 import { readNode, readSettings, resetStore } from "./readings.js";
 
@@ -14,12 +15,13 @@ export async function connect(places: readonly Node[], access: StoreAccess): Pro
     ready: (topology, deadlineMs) =>
       waitUntil("store", deadlineMs, async () => {
         for (const node of nodes) await node.call("PING");
-        return topology === cluster.id ? clusterProblem(nodes) : undefined;
+        return isCluster(topology) ? clusterProblem(nodes, findTopology(topology)) : undefined;
       }),
-    form: (deadlineMs) => formCluster(nodes, deadlineMs),
+    form: (topology, deadlineMs) => formCluster(nodes, findTopology(topology), deadlineMs),
     reset: (deadlineMs) => resetStore(nodes, deadlineMs),
     read: (store, commands) => Promise.all(nodes.map((node) => readNode(node, store, commands))),
     settings: () => readSettings(nodes),
+    modules: () => modulesOf(nodes),
     discover: () => discover(nodes),
     close() {
       for (const node of nodes) node.close();

@@ -1,0 +1,44 @@
+import { messageOf } from "../../../contract/errors.js";
+import { modules } from "../../modules/index.js";
+import type { StoreNode } from "./nodes.js";
+
+/** A command that a server need not have, or that a user may not call: an empty list. */
+async function listOf(call: Promise<unknown>): Promise<unknown[]> {
+  try {
+    const list = await call;
+    return Array.isArray(list) ? list : [];
+  } catch (error) {
+    if (/unknown (sub)?command|NOPERM|no permissions/i.test(messageOf(error))) return [];
+    throw error;
+  }
+}
+
+/** The versions of a node's modules by name in lower case, from pairs such as `name redis-cell ver 1`. */
+async function loadedVersions(node: StoreNode): Promise<Map<string, string>> {
+  const lists = (await listOf(node.call("MODULE", "LIST"))) as unknown[][];
+  return new Map(
+    lists.map((pairs) => {
+      const value = (name: string) => String(pairs[pairs.indexOf(name) + 1] ?? "");
+      return [value("name").toLowerCase(), value("ver")] as const;
+    }),
+  );
+}
+
+/** The known modules of one node. A module is known by its command: a file may have any name. */
+async function modulesOfNode(node: StoreNode): Promise<Record<string, string>> {
+  const versions = await loadedVersions(node);
+  const infos = await listOf(node.call("COMMAND", "INFO", ...modules.map(({ command }) => command)));
+  return Object.fromEntries(
+    modules.flatMap(({ id, name }, index) =>
+      Array.isArray(infos[index]) ? [[id, versions.get(name.toLowerCase()) ?? ""]] : [],
+    ),
+  );
+}
+
+/** The known modules that every node has loaded, by id, with the version that the first node reports. */
+export async function modulesOf(nodes: readonly StoreNode[]): Promise<Record<string, string>> {
+  const [first = {}, ...others] = await Promise.all(nodes.map(modulesOfNode));
+  return Object.fromEntries(
+    Object.entries(first).filter(([id]) => others.every((loaded) => id in loaded)),
+  );
+}
