@@ -1,7 +1,11 @@
 import { moduleLimiters } from "../modules/index.js";
 import type { LimiterDescription } from "../types.js";
+import { asyncRatelimiter } from "./async-ratelimiter.js";
 import { fastifyRateLimit } from "./fastify-rate-limit.js";
+import { rateLimitRedis } from "./rate-limit-redis.js";
 import { rateLimiterFlexible } from "./rate-limiter-flexible.js";
+import { redisGcra } from "./redis-gcra.js";
+import { upstash } from "./upstash.js";
 
 /** Admits every request: the server then has no limiter on its routes. */
 const none: LimiterDescription = { id: "none", create: async () => undefined };
@@ -9,6 +13,9 @@ const none: LimiterDescription = { id: "none", create: async () => undefined };
 export const limiters: readonly LimiterDescription[] = [
   rateLimiterFlexible,
   fastifyRateLimit,
-  ...moduleLimiters,
+  rateLimitRedis,
+  redisGcra,
+  asyncRatelimiter,
+  ...upstash,
   none,
 ];

@@ -1,0 +1,79 @@
+import { noDecisions } from "../request-limiter.js";
+import type { ClientDescription, Decision, Limiter } from "../types.js";
+
+export const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
+
+/** Decides by the answers of a library, and counts them. An answer that rejects is a failure, never a denial. */
+export class LibraryLimiter<Answer> implements Limiter {
+  readonly decisions = noDecisions();
+  readonly #ask: (key: string, cost: number) => Promise<Answer>;
+  /** Both are created once, so that a consume creates no closure. */
+  readonly #decided: (answer: Answer) => Decision;
+  readonly #failed = (error: unknown): Decision => {
+    this.decisions.failed++;
+    return { outcome: "failed", error: error instanceof Error ? error : new Error(String(error)) };
+  };
+
+  /** @param decide on an answer of the library */
+  constructor(ask: (key: string, cost: number) => Promise<Answer>, decide: (answer: Answer) => Decision) {
+    this.#ask = ask;
+    this.#decided = (answer) => {
+      const decision = decide(answer);
+      this.decisions[decision.outcome]++;
+      return decision;
+    };
+  }
+
+  consume(key: string, cost = 1): Promise<Decision> {
+    return this.#ask(key, cost).then(this.#decided, this.#failed);
+  }
+}
+
+/**
+ * Loads the scripts on each primary by consuming one temporary key there with each limiter, and deletes the key.
+ * @param remove deletes what the consumes of a key left
+ * @throws the error of the first consume that fails
+ */
+export async function preload(
+  limiters: readonly Limiter[],
+  keys: readonly string[],
+  remove: (key: string) => Promise<unknown>,
+): Promise<void> {
+  for (const key of keys) {
+    for (const limiter of limiters) {
+      const decision = await limiter.consume(key);
+      if (decision.outcome === "failed") throw decision.error;
+    }
+    await remove(key);
+  }
+}
+
+/** Its script runs on both stores; the client's default store stays the first. */
+export const bothStores = ([first]: ClientDescription["stores"]): ClientDescription["stores"] =>
+  first === "redis" ? ["redis", "valkey"] : ["valkey", "redis"];
+
+/**
+ * A client of ioredis's kind with a limiter that calls its methods, or the reason why another kind of client cannot have
+ * it.
+ * @param stores that the limiter runs on; absent: Redis and Valkey
+ */
+export function onIoredis(
+  client: ClientDescription,
+  limiter: string,
+  stores?: ClientDescription["stores"],
+): ClientDescription | { skip: string } {
+  if (client.handleApi !== "ioredis")
+    return { skip: `${client.id} does not support +${limiter}: it takes a client with the methods of ioredis` };
+  const { flexible: _flexible, sameScript: _sameScript, unsupportedReason: _reason, ...rest } = client;
+  return {
+    ...rest,
+    stores: stores ?? bothStores(client.stores),
+    limiter,
+    survivesStoreRestart: true,
+    survivesScriptFlush: true,
+  };
+}
+
+/** For a library without a block duration of its own. */
+export const noBlock = (library: string, block_s: number): string | undefined =>
+  block_s > 0 ? `${library} does not support a block duration of its own (${block_s} s was requested)` : undefined;
