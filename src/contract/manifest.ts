@@ -151,6 +151,8 @@ export const manifestSchema = z.strictObject({
   images: z.record(z.string(), imageSchema).optional(),
   /** Store programs by store id. */
   stores: z.record(z.string(), storeBinarySchema),
+  /** Files of the modules that targets use, by id; absent without any. */
+  modules: z.record(z.string(), z.strictObject({ sha256: z.string() })).optional(),
   generator: z.strictObject({ workers: z.int().min(1) }),
   /** Loaded plugins; absent without any. */
   plugins: z.array(pluginFactsSchema).optional(),

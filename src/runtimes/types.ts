@@ -172,6 +172,12 @@ export interface Runtime {
   close(): Promise<void>;
 }
 
+/** Where parts run, as `process.platform` and `process.arch` name it. */
+export interface Platform {
+  system: string;
+  architecture: string;
+}
+
 /** A plugin on this machine: the absolute path of its file or folder, and its facts. */
 export interface PluginSource {
   path: string;
@@ -203,6 +209,8 @@ export interface RuntimeDescription {
   id: string;
   /** What answers here (`Docker 28.0 answers`), or the reason why this runtime cannot be used, with the fix. */
   available(): Promise<{ what: string } | { unavailableReason: string }>;
+  /** Where its parts run; undefined where the engine does not answer. */
+  platform(): Promise<Platform | undefined>;
   /** Number of CPUs for its parts; undefined where the engine does not answer. */
   cpus(): Promise<number | undefined>;
   /** The caps that `Runtime.appliedCaps` would give with that many CPUs; undefined: not known. Asks no engine. */

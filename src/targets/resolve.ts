@@ -250,24 +250,38 @@ export function candidatePrograms(texts: readonly string[]): StartedProgram[] {
   return [...candidateStores(texts), ...[...new Set(services)].map(findService)];
 }
 
+/** The client that a text names, with the options that exist; undefined where it does not support one of them. */
+function candidateClient(text: string): ClientDescription | undefined {
+  const { client, topology, options: requested } = parseTargetText(text);
+  const plain = findClient(client);
+  const others = requested.filter(({ id }) => options.some((option) => option.id === id));
+  const varied = withOptions(
+    plain,
+    topology ?? plain.topologies[0],
+    others.map(({ id }) => id),
+  );
+  return "skip" in varied ? undefined : varied;
+}
+
+/**
+ * Ids of the modules that these targets use.
+ * @throws usageError for a text that is not a target, or that has an unknown name
+ */
+export const requestedModules = (texts: readonly string[]): string[] => [
+  ...new Set(texts.flatMap((text) => candidateClient(text)?.module ?? [])),
+];
+
 function candidateStores(texts: readonly string[]): StoreDescription[] {
   const ids = texts.flatMap((text) => {
-    const { client, store, topology, options: requested } = parseTargetText(text);
-    if (store) return [store];
-    const plain = findClient(client);
-    const others = requested.filter(({ id }) => options.some((option) => option.id === id));
-    const varied = withOptions(
-      plain,
-      topology ?? plain.topologies[0],
-      others.map(({ id }) => id),
-    );
-    return "skip" in varied ? [] : varied.stores;
+    const { store } = parseTargetText(text);
+    return store ? [store] : (candidateClient(text)?.stores ?? []);
   });
   return [...new Set(ids)].map(findStore).filter(({ program }) => program !== undefined);
 }
 
-/** Limiters that can be named; one without a package decides nothing. */
-export const limiterNames = (): string[] => limiters.flatMap((each) => (each.package ? [each.id] : []));
+/** Limiters that can be named. */
+export const limiterNames = (): string[] =>
+  limiters.flatMap((each) => (each.package || each.applyTo ? [each.id] : []));
 
 /** Reads `name[~version]`. @throws usageError for an unknown limiter */
 export function parseLimiterText(text: string): VersionedId {

@@ -41,7 +41,7 @@ export const disclosed: Rule = {
     if (!usesStore(target)) return undefined;
     if (first.client_settings.protocol === undefined) return suspect("the client's protocol is not known");
     const script = first.limiter_script;
-    if (!script) return withoutScript(evidence);
+    if (!script) return target.module ? undefined : withoutScript(evidence);
     const ran = scriptCommands(evidence);
     const total = sum([...ran.values()]);
     const others = [...ran].filter(([command]) => command !== script.kind);

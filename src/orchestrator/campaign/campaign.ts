@@ -135,7 +135,7 @@ async function measure(
   try {
     const external = await discoverStore(request.storeAccess, runtime);
     const planContext = {
-      available: (id: string) => availability(runtime, external, id),
+      available: (id: string) => availability(request, runtime, external, id),
       caps: runtime.capsApplied ? mapCaps(request.caps, (caps) => runtime.appliedCaps(caps)) : {},
       external,
     };

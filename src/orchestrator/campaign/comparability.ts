@@ -10,6 +10,7 @@ const MUST_MATCH = [
   "engine",
   "images",
   "stores",
+  "modules",
   "plugins",
   "versions",
   "generator",

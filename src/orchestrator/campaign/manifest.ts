@@ -14,6 +14,7 @@ import { writeAtomically } from "../files/results-folder.js";
 import { conditionsOf, describeMachine, gitRevision } from "../host/machine.js";
 import { mostRoles } from "../plan/role-counts.js";
 import type { Request } from "../request/request.js";
+import { moduleHashes } from "../run/module-files.js";
 import { runtimeFacts } from "../run/result-documents.js";
 import { requireComparable } from "./comparability.js";
 import { campaignReadme } from "./readme.js";
@@ -46,6 +47,7 @@ export async function startManifest(
     const { path, version, embedded } = facts;
     return [[id, { path, version, embedded }] as const];
   });
+  const modules = await moduleHashes(request);
   const harness = { version, node: process.versions.node, ...(revision ? { git_revision: revision } : {}) };
   const startedAt = new Date().toISOString();
   return {
@@ -69,6 +71,7 @@ export async function startManifest(
     ...(runtime.engine ? { engine: runtime.engine } : {}),
     ...(runtime.images ? { images: { ...runtime.images } } : {}),
     stores: Object.fromEntries(programs),
+    ...(Object.keys(modules).length > 0 ? { modules } : {}),
     generator: { workers: request.workers },
     conditions: conditionsOf(machine, runtime, request.caps, mostRoles(configurations)),
     plan,

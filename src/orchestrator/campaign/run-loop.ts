@@ -13,6 +13,7 @@ import { cooldownS } from "../plan/estimate.js";
 import type { Request } from "../request/request.js";
 import type { Progress } from "../run/campaign-progress.js";
 import type { ExternalStore } from "../run/layout.js";
+import { moduleFiles } from "../run/module-files.js";
 import { PartFailed } from "../run/part-supervisor.js";
 import { checkPlugins } from "../run/plugins.js";
 import {
@@ -126,6 +127,7 @@ export class RunLoop {
           warmupS: plan.warmup_s,
           workers: request.workers,
           caps: request.caps,
+          modules: moduleFiles(request),
           ...(external ? { external } : {}),
         },
         runtime,

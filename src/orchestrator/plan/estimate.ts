@@ -15,9 +15,9 @@ export type Overheads = Readonly<Record<string, number>>;
 
 /** Medians on two cores, until campaigns on this machine give its own. */
 const DEFAULTS: Readonly<Record<string, Overheads>> = {
-  local: { none: 1.5, standalone: 2, cluster: 7 },
-  docker: { none: 2.7, standalone: 3.8, cluster: 8.3 },
-  podman: { none: 5, standalone: 8, cluster: 25 },
+  local: { none: 1.5, standalone: 2, cluster: 7, "cluster-3": 5 },
+  docker: { none: 2.7, standalone: 3.8, cluster: 8.3, "cluster-3": 6 },
+  podman: { none: 5, standalone: 8, cluster: 25, "cluster-3": 16 },
 };
 /** Seconds that an `auto` warm-up takes as a rule: most loads are steady soon after its shortest. */
 export const EXPECTED_AUTO_WARMUP_S = 4;

@@ -16,9 +16,9 @@ import type { OutputMode } from "../ui/types.js";
 /** How long a run measures: a fixed time, or by topology and number of connections. */
 export type DurationMode = { mode: "dynamic" } | { mode: "fixed"; seconds: number };
 
-/** Programs and images that the user names, by id of the store. */
+/** Programs, modules and images that the user names, by id of the store or module. */
 export interface NamedPrograms {
-  /** Paths of programs on this machine. */
+  /** Paths of programs and modules on this machine. */
   paths: Record<string, string>;
   /** Names of container images. */
   images: Record<string, string>;

@@ -4,14 +4,8 @@ import { runtimes } from "../../runtimes/index.js";
 import { requireExecutable } from "../../runtimes/local/programs.js";
 import type { ProgramSource, Runtime, RuntimeDescription, RuntimeOptions } from "../../runtimes/types.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
-import { groups } from "../../targets/groups.js";
-import {
-  type Availability,
-  candidatePrograms,
-  findStore,
-  parseLimiterText,
-  withLimiters,
-} from "../../targets/resolve.js";
+import { modules } from "../../targets/modules/index.js";
+import { type Availability, candidatePrograms, findStore } from "../../targets/resolve.js";
 import { stores } from "../../targets/stores/index.js";
 import { requireRemoved } from "../host/leftovers.js";
 import { cpuNumbers } from "../host/machine.js";
@@ -19,8 +13,15 @@ import { isAlive } from "../ownership/state-folder.js";
 import { requireCpus } from "../request/caps.js";
 import { requireKnownPrograms } from "../request/programs.js";
 import type { Request } from "../request/request.js";
+import { moduleAvailability, requireModules, usedModules } from "./module-files.js";
+import { targetTexts } from "./target-texts.js";
 
 const isStore = (id: string): boolean => stores.some((store) => store.id === id);
+const isModule = (id: string): boolean => modules.some((module) => module.id === id);
+
+/** The programs of this machine that the user names; modules are no programs, and containers get their files. */
+const namedPaths = ({ programs }: Request): [id: string, path: string][] =>
+  Object.entries(programs.paths).filter(([id]) => !isModule(id));
 
 export interface OpenedRuntime {
   runtime: Runtime;
@@ -29,12 +30,9 @@ export interface OpenedRuntime {
 }
 
 /** The programs of the stores and services that the requested targets can use; no store where the user runs it. */
-export function programSources({ clients, limiters, programs, storeAccess }: Request): ProgramSource[] {
-  const named = limiters.map(parseLimiterText);
-  const texts = clients
-    .flatMap((word) => groups[word] ?? [word])
-    .flatMap((text) => withLimiters(text, named));
-  return candidatePrograms(texts).flatMap(({ id, program: command, image }) => {
+export function programSources(request: Request): ProgramSource[] {
+  const { programs, storeAccess } = request;
+  return candidatePrograms(targetTexts(request)).flatMap(({ id, program: command, image }) => {
     if (command === undefined || (storeAccess.STORE_URL && isStore(id))) return [];
     const path = programs.paths[id];
     const imageName = programs.images[id] || process.env[image?.variable ?? ""] || image?.name;
@@ -84,15 +82,18 @@ export async function expectedRuntime(
 }
 
 /**
- * Checks the named programs, also those that no target uses, and the requested CPUs before anything is built or started:
- * an engine would refuse CPUs only with the first part.
+ * Checks the named programs, also those that no target uses, the files of the modules that targets use, and the requested
+ * CPUs before anything is built or started: an engine would refuse CPUs only with the first part.
  * @throws usageError for a program of an unknown store; environmentError for one that is not there, or for CPUs that do
  * not exist
  */
 export async function requireUsablePlacement(request: Request): Promise<void> {
   requireKnownPrograms(request.programs);
-  for (const [id, path] of Object.entries(request.programs.paths))
-    await requireExecutable(path, findStore(id).program ?? id);
+  for (const [id, path] of namedPaths(request)) await requireExecutable(path, findStore(id).program ?? id);
+  if (usedModules(request).length > 0) {
+    const { description } = await expectedRuntime(request);
+    await requireModules(request, await description.platform());
+  }
   if (Object.values(request.caps).every(({ cpuset }) => cpuset === undefined)) return;
   const { description } = await expectedRuntime(request);
   const count = await description.cpus();
@@ -107,9 +108,9 @@ function runtimeOf(request: Request): RuntimeDescription {
 }
 
 /** Why only the local runtime will do: containers may not reach the stores and programs that the user names. */
-function localOnlyReason({ storeAccess, programs }: Request): string | undefined {
-  if (storeAccess.STORE_URL) return "the store that STORE_URL names is reached from this machine";
-  if (Object.keys(programs.paths).length > 0) return "a store program of this machine was named";
+function localOnlyReason(request: Request): string | undefined {
+  if (request.storeAccess.STORE_URL) return "the store that STORE_URL names is reached from this machine";
+  if (namedPaths(request).length > 0) return "a store program of this machine was named";
   return undefined;
 }
 
@@ -161,15 +162,22 @@ export async function expectedStores(
   );
   const known = new Map(answers);
   const isExternal = Boolean(request.storeAccess.STORE_URL);
-  return (id) => (isExternal && isStore(id)) || (known.get(id) ?? false);
+  return (id) =>
+    moduleAvailability(request, undefined, id) ?? ((isExternal && isStore(id)) || (known.get(id) ?? false));
 }
 
-/** Whether a store or service is available, or why not: it is the external one, or the runtime can start it. */
+/**
+ * Whether a store, service or module is available, or why not: it is the external one, or the runtime can start it, or a
+ * file was named.
+ */
 export function availability(
+  request: Request,
   runtime: Runtime,
   external: Discovery | undefined,
   id: string,
 ): boolean | string {
+  const module = moduleAvailability(request, external, id);
+  if (module !== undefined) return module;
   if (isStore(id) && findStore(id).program === undefined) return true;
   if (!external || !isStore(id)) {
     const facts = runtime.program(id);

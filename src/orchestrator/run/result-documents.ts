@@ -13,6 +13,7 @@ import {
   type RoleResources,
 } from "../../contract/result.js";
 import type { MeasuredKind } from "../../contract/role.js";
+import type { ModuleFacts } from "../../contract/store.js";
 import { limitOf } from "../../judge/limit.js";
 import { outcomeOf } from "../../judge/outcome.js";
 import { judge } from "../../judge/rules.js";
@@ -64,6 +65,10 @@ function mergeRole(reported: RoleResources | undefined, observed: RoleResources)
   return { ...observed, ...reported, samples: observed.samples };
 }
 
+/** A module's version with its bytes: builds of one version differ, and a comparison must tell them apart. */
+const moduleVersion = ({ version, sha256 }: ModuleFacts): string =>
+  [version || "unknown", ...(sha256 ? [`(sha256 ${sha256.slice(0, 12)}…)`] : [])].join(" ");
+
 /** The result document of a measured run, with its verdict and outcome. */
 export function measuredDocument(
   identity: RunIdentity,
@@ -72,6 +77,7 @@ export function measuredDocument(
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
   const version = [...new Set(store?.nodes.map(({ at_end }) => at_end.version))].join(", ");
+  const module = store?.modules?.map(moduleVersion).join(", ");
   const {
     verdict: _verdict,
     outcome: _outcome,
@@ -85,7 +91,11 @@ export function measuredDocument(
     resources: roles,
     ...(host_load ? { host_load } : {}),
     notes: [...result.notes, ...warmupNotes(result), ...notes],
-    versions: { ...result.versions, ...(version ? { store: version } : {}) },
+    versions: {
+      ...result.versions,
+      ...(version ? { store: version } : {}),
+      ...(module ? { limiter: module } : {}),
+    },
     ...(store ? { store } : {}),
     ...(service ? { service } : {}),
   };

@@ -4,9 +4,10 @@ import type { ProbeAction, ProbeRequest } from "../../contract/probe-env.js";
 import { roleId } from "../../contract/role.js";
 import type { ServiceSpec } from "../../contract/run-spec.js";
 import type { ServiceEvidence } from "../../contract/service.js";
-import { type ProbeReport, probeReportSchema, type StoreEvidence } from "../../contract/store.js";
+import { type ModuleFacts, type ProbeReport, probeReportSchema, type StoreEvidence } from "../../contract/store.js";
 import type { Target } from "../../contract/target.js";
 import type { RunningPart, Runtime } from "../../runtimes/types.js";
+import { findModule } from "../../targets/modules/index.js";
 import { findLimiter, findStore, findTopology } from "../../targets/resolve.js";
 import {
   discoveryPart,
@@ -17,6 +18,7 @@ import {
   serviceSettings,
   serviceSpec,
 } from "./layout.js";
+import { moduleRefusal, sha256Of } from "./module-files.js";
 import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
 
 /** Nodes must start and, in a cluster, agree within this time. */
@@ -88,7 +90,7 @@ export async function discoverStore(
 
 /** The store that this configuration needs. */
 export function storeOf(
-  settings: Pick<RunSettings, "configuration" | "external" | "runNonce">,
+  settings: Pick<RunSettings, "configuration" | "external" | "runNonce" | "modules">,
   supervisor: PartSupervisor,
 ): RunStore {
   const { configuration, external } = settings;
@@ -107,7 +109,7 @@ const noStore: RunStore = {
   },
 };
 
-type StoreSettings = Pick<RunSettings, "configuration" | "runNonce">;
+type StoreSettings = Pick<RunSettings, "configuration" | "runNonce" | "modules">;
 
 abstract class ProbedStore implements RunStore {
   nodes: readonly RunningRole[] = [];
@@ -118,6 +120,7 @@ abstract class ProbedStore implements RunStore {
   protected probe: RunningPart | undefined;
   readonly #settings: StoreSettings;
   #service: ServiceSpec | undefined;
+  #module: ModuleFacts | undefined;
   #before: ProbeReport = {};
   /** Whether a failure belongs to this run. Before that, the user has to fix the machine first. */
   #isMeasuring = false;
@@ -136,11 +139,36 @@ abstract class ProbedStore implements RunStore {
 
   async open(): Promise<void> {
     await this.openStore();
+    await this.#requireModule();
     const [service] = await this.supervisor.start("service");
     if (!service || !this.target.service) return;
     this.nodes = [...this.nodes, service];
     this.#service = serviceSpec(this.target.service, this.#settings.runNonce, service.part.address);
     await this.ask(["ready-service"]);
+  }
+
+  /** The file of the target's module; absent for a store of the user. */
+  protected get moduleFile(): string | undefined {
+    return this.external ? undefined : this.#settings.modules?.[this.target.module ?? ""];
+  }
+
+  /** @throws environmentError when the store does not have the target's module, whatever it has loaded */
+  async #requireModule(): Promise<void> {
+    const { module: id } = this.target;
+    if (!id) return;
+    const { modules = {} } = await this.ask(["modules"]);
+    const { command, remedy } = findModule(id);
+    const version = modules[id];
+    if (version === undefined) {
+      const file = this.moduleFile;
+      throw environmentError(
+        file
+          ? `${id}: ${file} is another module: the store has no command ${command} with it: ${remedy}`
+          : `the store has not loaded ${id}: start it with --loadmodule and the module's file`,
+      );
+    }
+    const sha256 = this.moduleFile && (await sha256Of(this.moduleFile));
+    this.#module = { id, ...(version ? { version } : {}), ...(sha256 ? { sha256 } : {}) };
   }
 
   async readBefore(): Promise<void> {
@@ -176,6 +204,7 @@ abstract class ProbedStore implements RunStore {
       }),
       settings: this.#before.settings ?? {},
       ...(commandThreads > 1 ? { command_threads: commandThreads } : {}),
+      ...(this.#module ? { modules: [this.#module] } : {}),
       external: this.external,
     };
   }
@@ -217,7 +246,20 @@ class OwnRunStore extends ProbedStore {
     const started = await this.supervisor.start("store", "helper");
     this.nodes = started.filter(({ kind }) => kind === "store");
     this.probe = started.find(({ id }) => id === PROBE)?.part;
-    await this.ask([primaries + replicas > 1 ? "form" : "ready"]);
+    try {
+      await this.ask([primaries + replicas > 1 ? "form" : "ready"]);
+    } catch (error) {
+      throw this.#moduleRefused() ?? error;
+    }
+  }
+
+  /** The store ends where it cannot load its module; its log says why. */
+  #moduleRefused(): Error | undefined {
+    const { module: id } = this.target;
+    const reason = id && moduleRefusal(this.nodes.flatMap(({ part }) => part.lastLines()));
+    if (!reason) return undefined;
+    const { remedy } = findModule(id);
+    return environmentError(`${id}: the store does not load ${this.moduleFile}: ${reason}: ${remedy}`);
   }
 
   /** After a reset the store counts only this run's calls. */

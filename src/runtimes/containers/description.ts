@@ -35,11 +35,24 @@ async function withEngine<Value>(
   }
 }
 
+/** The engine names an architecture as the kernel or as Go does; `process.arch` has names of its own. */
+const ARCHITECTURES: Readonly<Record<string, string>> = {
+  x86_64: "x64",
+  amd64: "x64",
+  aarch64: "arm64",
+};
+
 /** A runtime that uses containers of that engine. */
 export function containerRuntime(engine: Engine): RuntimeDescription {
   return {
     id: engine.id,
     available: () => withEngine(engine, async (_docker, what) => ({ what })),
+    async platform() {
+      const answer = await withEngine(engine, async (docker) => (await docker.info()).Architecture as string);
+      return typeof answer === "string"
+        ? { system: "linux", architecture: ARCHITECTURES[answer] ?? answer }
+        : undefined;
+    },
     async cpus() {
       const answer = await withEngine(engine, async (docker) => (await docker.info()).NCPU as number);
       return typeof answer === "number" ? answer : undefined;

@@ -130,6 +130,7 @@ export const local: RuntimeDescription = {
   async available() {
     return { what: "processes of this machine" };
   },
+  platform: async () => ({ system: process.platform, architecture: process.arch }),
   async cpus() {
     return cpus().length;
   },

@@ -1,3 +1,4 @@
+import { requireKnown } from "../did-you-mean.js";
 import type { LimiterDescription, ModuleDescription } from "../types.js";
 import { redisCell } from "./redis-cell.js";
 import { redisShield } from "./redis-shield.js";
@@ -8,3 +9,13 @@ const list = [redisCell, redisShield];
 export const modules: readonly ModuleDescription[] = list.map(({ module }) => module);
 
 export const moduleLimiters: readonly LimiterDescription[] = list.map(({ limiter }) => limiter);
+
+/** @throws usageError with the valid ids */
+export function findModule(id: string): ModuleDescription {
+  requireKnown(
+    "module",
+    id,
+    modules.map((module) => module.id),
+  );
+  return modules.find((module) => module.id === id) as ModuleDescription;
+}

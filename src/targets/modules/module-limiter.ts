@@ -161,7 +161,8 @@ export function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): Li
       const most = limits.points + 1;
       const exhausted = new CommandLimiter(
         (key) => send(key, most),
-        (reply) => ({ ...own.read(reply, limits, most), remaining: 0 }),
+        // The module would say that the quota is whole, and that waiting does not help.
+        (reply) => ({ ...own.read(reply, limits, most), remaining: 0, msBeforeNext: 1_000 * limits.window_s }),
         limits.points,
       );
       await preload([standard, exhausted], command, keyPrefix, await shardKeys());
