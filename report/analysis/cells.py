@@ -7,7 +7,7 @@ from report.analysis.client_vs_script import StoreVariants, client_vs_script
 from report.analysis.figures import throughput
 from report.analysis.groups import group_rows
 from report.analysis.layer_text import LayerText, layer_text_of
-from report.analysis.load_text import differing_caps
+from report.analysis.load_text import differing_caps, load_text, varying_limits
 from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, rank
 from report.analysis.steadiness import unsteady_controls, unsteady_text
 from report.analysis.summary import Summary
@@ -24,6 +24,8 @@ class Cell:
     text: LayerText
     caps: str
     """The caps in words; empty where no other cell has others."""
+    limits: str
+    """Those of the limits that other cells have others of, in words."""
     rankings: tuple[Ranking, ...]
     controls: tuple[Summary, ...]
     unsteady: str
@@ -96,6 +98,7 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
         else:
             clients.setdefault((identity.topology, identity.caps, *load_key(identity)), []).append(summary)
     caps = differing_caps(row for rows in clients.values() for row in rows)
+    varying = varying_limits([row for rows in clients.values() for row in rows])
     found = []
     for number, rows in enumerate(clients.values(), start=1):
         rankings = tuple(rank(members, group, unsteady) for group, members in group_rows(rows))
@@ -107,6 +110,7 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
                 identity=rows[0].identity,
                 text=layer_text_of(summaries),
                 caps=caps.get(rows[0].identity.caps, ""),
+                limits=load_text(rows[0].identity, varying),
                 rankings=rankings,
                 controls=beside,
                 unsteady=unsteady,

@@ -34,6 +34,11 @@ def workload_text(identity: Identity) -> str:
     return "" if identity.layer == "limiter" else identity.workload_text
 
 
+def _limit_text(identity: Identity, index: int, form: str) -> str:
+    """A member of `Identity.limits`; empty where the limits are not known."""
+    return form.format(identity.limits[index]) if identity.limits else ""
+
+
 @dataclass(frozen=True, slots=True)
 class LoadField:
     """One part of a load; `read` gives its text, empty where a row has no such part."""
@@ -42,6 +47,8 @@ class LoadField:
     read: Callable[[Identity], str]
     usual: str = ""
     """The text that goes without saying, unless rows differ in it."""
+    only_if_differing: bool = False
+    """It is only in texts that tell rows apart."""
     dimension: Dimension | None = None
     """What it counts, where it is a number of something."""
 
@@ -59,9 +66,18 @@ LOAD_FIELDS: tuple[LoadField, ...] = (
         )
         for dimension in DIMENSIONS
     ),
+    LoadField("Quota", partial(_limit_text, index=0, form="{:,} points"), only_if_differing=True),
+    LoadField("Window", partial(_limit_text, index=1, form="{:,} s window"), only_if_differing=True),
+    LoadField("Block", partial(_limit_text, index=2, form="{:,} s block"), only_if_differing=True),
+    LoadField("Cost", partial(_limit_text, index=3, form="cost {:,}"), usual="cost 1"),
     LoadField("Load", load_name),
     LoadField("Length", lambda identity: identity.extent_text),
 )
+
+
+def _is_named(part: LoadField, identity: Identity) -> bool:
+    """Whether a text that does not tell rows apart has this part."""
+    return not part.only_if_differing and part.read(identity) != part.usual
 
 
 def varying_fields(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
@@ -71,6 +87,11 @@ def varying_fields(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
     )
 
 
+def varying_limits(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
+    """Those of `varying_fields` that only texts which tell rows apart have."""
+    return tuple(part for part in varying_fields(summaries) if part.only_if_differing)
+
+
 def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, layer_named: bool = False) -> str:
     """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts.
 
@@ -78,7 +99,7 @@ def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, laye
         layer_named: the heading above names the layer, so that this text does not.
     """
     if parts is None:
-        parts = [part for part in LOAD_FIELDS if part.read(identity) != part.usual]
+        parts = [part for part in LOAD_FIELDS if _is_named(part, identity)]
     return " · ".join(
         filter(None, (part.read(identity) for part in parts if not (layer_named and part.name == "Layer")))
     )
@@ -91,7 +112,7 @@ def shared_load_text(summaries: Sequence[Summary], layer_named: bool = False) ->
         layer_named: as for `load_text`.
     """
     identity, varying = summaries[0].identity, varying_fields(summaries)
-    shared = [part for part in LOAD_FIELDS if part not in varying and part.read(identity) != part.usual]
+    shared = [part for part in LOAD_FIELDS if part not in varying and _is_named(part, identity)]
     return load_text(identity, shared, layer_named)
 
 

@@ -172,6 +172,7 @@ COLUMNS: tuple[Column, ...] = (
     ("limit_points", _limit(0)),
     ("limit_window_s", _limit(1)),
     ("limit_block_s", _limit(2)),
+    ("limit_cost", _limit(3)),
     ("control", lambda summary: str(summary.identity.control).lower()),
     ("runs", lambda summary: len(summary.runs)),
     ("valid_runs", lambda summary: summary.valid_runs),

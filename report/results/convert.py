@@ -71,7 +71,7 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         arrivals=load.get("arrivals"),
         duration_s=extent.get("duration_s"),
         requests=extent.get("requests"),
-        limits=(limits["points"], limits["window_s"], limits["block_s"]),
+        limits=(limits["points"], limits["window_s"], limits["block_s"], limits.get("cost", 1)),
         caps=json.dumps(configuration["caps"], sort_keys=True),
     )
 

@@ -78,8 +78,8 @@ class Identity:
     arrivals: str | None
     duration_s: float | None
     requests: int | None
-    limits: tuple[int, int, int] | None
-    """Points, window and block, both in seconds."""
+    limits: tuple[int, int, int, int] | None
+    """Points, window and block, both in seconds, and the points that a request uses."""
     caps: str
     """Canonical JSON of the caps by kind of role."""
 

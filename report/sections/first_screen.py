@@ -185,14 +185,15 @@ def _ceiling(cell: Cell) -> str:
 
 
 def cell_title(cell: Cell, layer_named: bool = False) -> str:
-    """`Cluster · light · realistic · 50 connections · 30 s`, and the caps, where other cells have others.
+    """`Cluster · light · realistic · 50 connections · 30 s`, and limits and caps, where other cells have others.
 
     Args:
         layer_named: the heading above names the layer, so that this text does not.
     """
     identity = cell.identity
     topology = identity.topology.capitalize() if identity.topology else "Other addresses"
-    return " · ".join(filter(None, [topology, load_text(identity, layer_named=layer_named), cell.caps]))
+    load = load_text(identity, layer_named=layer_named)
+    return " · ".join(filter(None, [topology, load, cell.limits, cell.caps]))
 
 
 def decision_cells(cells: Sequence[Cell], layer_named: bool = False) -> tuple[DecisionCell, ...]:

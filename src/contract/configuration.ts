@@ -149,12 +149,24 @@ export function configurationHash(configuration: Configuration): string {
   return createHash("sha256").update(canonicalJson(identity)).digest("hex").slice(0, 16);
 }
 
+/** Limits that a campaign can give several values of, besides the cost. */
+export type ListedLimit = "points" | "window_s";
+const LISTED_LIMITS = [
+  ["points", "points"],
+  ["window_s", "s-window"],
+] as const;
+
 /**
- * `{target}_{workload}_{load}_{duration}s[_{n}servers…][_{traffic}]`, for people; programs read the identity from the JSON.
- * At the limiter layer the layer stands in the place of the workload.
+ * `{target}_{workload}_{load}_{duration}s[_{n}servers…][_{n}points][_{n}s-window][_cost{n}][_{traffic}]`, for people; programs
+ * read the identity from the JSON. At the limiter layer the layer stands in the place of the workload.
+ * @param listed limits of which the campaign has several values; others are not in the name
  */
-export function configurationFileName(configuration: Configuration, defaultTraffic: string): string {
-  const { layer, target, workload, traffic, load, extent } = configuration;
+export function configurationFileName(
+  configuration: Configuration,
+  defaultTraffic: string,
+  listed: readonly ListedLimit[] = [],
+): string {
+  const { layer, target, workload, traffic, load, extent, limits } = configuration;
   const length = "duration_s" in extent ? `${extent.duration_s}s` : `${extent.requests}r`;
   const name = [
     targetFileName(target.label),
@@ -162,6 +174,10 @@ export function configurationFileName(configuration: Configuration, defaultTraff
     loadFileName(load),
     length,
     ...dimensions.flatMap(({ key }) => (configuration[key] > USUAL ? [`${configuration[key]}${key}`] : [])),
+    ...LISTED_LIMITS.flatMap(([member, unit]) =>
+      listed.includes(member) ? [`${limits[member]}${unit}`] : [],
+    ),
+    ...(limits.cost ? [`cost${limits.cost}`] : []),
   ];
   return (traffic === defaultTraffic ? name : [...name, traffic]).join("_");
 }

@@ -31,6 +31,7 @@ const shape = {
   RATE_LIMIT_POINTS: wholeNumber(1, 1_000_000_000).optional(),
   RATE_LIMIT_DURATION: wholeNumber(1, 86_400).optional(),
   RATE_LIMIT_BLOCK_DURATION: wholeNumber(0, 86_400).optional(),
+  RATE_LIMIT_COST: wholeNumber(1, 1_000_000).optional(),
   COMPUTATION_COMPLEXITY: wholeNumber(1, 1_000_000).optional(),
   KEY_PREFIX: z
     .string()
@@ -132,6 +133,7 @@ export function decodeServerEnv(env: Environment, stores: readonly AddressableSt
         points: Number(read.RATE_LIMIT_POINTS ?? DEFAULT_LIMITS.points),
         window_s: Number(read.RATE_LIMIT_DURATION ?? DEFAULT_LIMITS.window_s),
         block_s: Number(read.RATE_LIMIT_BLOCK_DURATION ?? DEFAULT_LIMITS.block_s),
+        ...(Number(read.RATE_LIMIT_COST ?? 1) > 1 ? { cost: Number(read.RATE_LIMIT_COST) } : {}),
       },
       key_prefix: read.KEY_PREFIX ?? DEFAULT_KEY_PREFIX,
       plugins: decodePlugins(env),

@@ -41,23 +41,30 @@ function requestKeysOf(profile: TrafficProfile): {
 }
 
 /**
- * Fixed windows for all slots: a key's first request opens its window, `points` requests are admitted, and the rest are
- * limited until the window ends. The first limited request starts the block, if there is one.
+ * Fixed windows for all slots: a key's first request opens its window, requests are admitted until they have used
+ * `points`, and the rest are limited until the window ends. The first limited request starts the block, if there is one.
  */
-function fixedWindows({ points, window_s, block_s }: Limits, slots: number) {
-  const counts = new Float64Array(slots);
+function fixedWindows({ points, window_s, block_s, cost = 1 }: Limits, slots: number) {
+  const used = new Float64Array(slots);
   const ends_s = new Float64Array(slots);
   return (slot: number, now_s: number): boolean => {
     if (now_s >= (ends_s[slot] ?? 0)) {
-      counts[slot] = 0;
+      used[slot] = 0;
       ends_s[slot] = now_s + window_s;
     }
-    const count = (counts[slot] ?? 0) + 1;
-    counts[slot] = count;
-    if (block_s > 0 && count === points + 1) ends_s[slot] = now_s + block_s;
-    return count <= points;
+    const before = used[slot] ?? 0;
+    // Denied requests count, too.
+    const after = before + cost;
+    used[slot] = after;
+    const admitted = after <= points;
+    if (block_s > 0 && !admitted && before <= points) ends_s[slot] = now_s + block_s;
+    return admitted;
   };
 }
+
+/** Whether the quota of one key covers all requests. */
+export const canNotBeUsedUp = ({ points, cost = 1 }: Limits, requests: number): boolean =>
+  points >= requests * cost;
 
 /** Takes some seconds of one core. A longer run is predicted from this many first requests. */
 const MAX_SIMULATED = 20_000_000;
@@ -70,10 +77,12 @@ const SEED = 1;
  * A request with several descriptors is limited when any of them is.
  */
 export function predictLimitedShare(profile: TrafficProfile, limits: Limits, seen: Observation): number {
+  // Not even a fresh key is admitted.
+  if ((limits.cost ?? 1) > limits.points) return 1;
   const { keys, slots, shares } = requestKeysOf(profile);
   // Rounded: the product of a rate and its time may be a hair below the whole number of requests.
   const requests = Math.round(seen.closes_s * seen.requests_per_second);
-  if (limits.points >= requests) {
+  if (canNotBeUsedUp(limits, requests)) {
     return keys.reduce((total, { exhausted }, index) => total + (exhausted ? (shares[index] ?? 0) : 0), 0);
   }
   const simulated = Math.min(requests, MAX_SIMULATED);

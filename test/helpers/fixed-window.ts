@@ -4,13 +4,13 @@ import { AliasTable, createStreams } from "../../src/traffic/streams.js";
 import type { TrafficProfile } from "../../src/traffic/types.js";
 
 interface Entry {
-  count: number;
+  used: number;
   ends_s: number;
 }
 
 /**
  * rate-limiter-flexible's fixed window, one request at a time: the first request of a key opens a window, each
- * request counts, those beyond the points are denied; the first denied one sets the block, if there is one.
+ * request uses points, those beyond the quota are denied; the first denied one sets the block, if there is one.
  */
 export class FixedWindow {
   readonly #limits: Limits;
@@ -22,15 +22,15 @@ export class FixedWindow {
 
   /** @returns whether it is admitted */
   consume(key: string, now_s: number): boolean {
-    const { points, window_s, block_s } = this.#limits;
+    const { points, window_s, block_s, cost = 1 } = this.#limits;
     let entry = this.#entries.get(key);
     if (!entry || now_s >= entry.ends_s) {
-      entry = { count: 0, ends_s: now_s + window_s };
+      entry = { used: 0, ends_s: now_s + window_s };
       this.#entries.set(key, entry);
     }
-    entry.count++;
-    if (entry.count <= points) return true;
-    if (block_s > 0 && entry.count === points + 1) entry.ends_s = now_s + block_s;
+    entry.used += cost;
+    if (entry.used <= points) return true;
+    if (block_s > 0 && entry.used <= points + cost) entry.ends_s = now_s + block_s;
     return false;
   }
 }

@@ -3,7 +3,7 @@ import type { Counts, MeasuredResult } from "../../contract/result.js";
 import type { GeneratorSpec } from "../../contract/run-spec.js";
 import { answered } from "../../judge/counts.js";
 import { findProfile } from "../../traffic/lookup.js";
-import { predictLimitedShare } from "../../traffic/prediction.js";
+import { canNotBeUsedUp, predictLimitedShare } from "../../traffic/prediction.js";
 import type { ConsumerReadings } from "./consumers.js";
 
 /** The share of limited answers may be off by this much (M10). */
@@ -33,6 +33,6 @@ export function predictionFor(
     seen_share: rounded(counts.limited / total, 6),
     tolerance: rounded(Math.max(TOLERANCE, DEVIATIONS * deviation), 6),
     // Without a used-up quota the traffic alone decides the outcome.
-    basis: limits.points >= requests ? "traffic" : "limits",
+    basis: canNotBeUsedUp(limits, requests) ? "traffic" : "limits",
   };
 }

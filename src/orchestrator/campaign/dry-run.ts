@@ -1,4 +1,4 @@
-import { type Configuration, loadText, warmupText } from "../../contract/configuration.js";
+import { type Configuration, warmupText } from "../../contract/configuration.js";
 import { EXIT, type ExitCode, environmentError } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
 import { requireResultsRoot } from "../files/results-folder.js";
@@ -16,7 +16,7 @@ import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { expectedRuntime, expectedStores, requireUsablePlacement } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
-import { entryText } from "../ui/event-text.js";
+import { entryText, loadAndLimitsText } from "../ui/event-text.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 
 /** What a campaign would do; nothing is started to find out. */
@@ -86,7 +86,7 @@ function matrixLines(plan: Plan): string[] {
   const runs = runsText(plan);
   const rows = configurations.map(({ hash, configuration }) => [
     ...subjectCells(configuration),
-    loadText(configuration),
+    loadAndLimitsText(configuration),
     extentText(configuration),
     runs,
     hash,

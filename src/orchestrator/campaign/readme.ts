@@ -1,7 +1,7 @@
-import { loadText, warmupText } from "../../contract/configuration.js";
+import { warmupText } from "../../contract/configuration.js";
 import type { Manifest } from "../../contract/manifest.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
-import { entryText } from "../ui/event-text.js";
+import { entryText, loadAndLimitsText } from "../ui/event-text.js";
 import { counted } from "../ui/text.js";
 
 const list = (title: string, lines: readonly string[]): string[] =>
@@ -64,7 +64,7 @@ export function campaignReadme(manifest: Manifest): string {
     const length = "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
     const rounds = manifest.adaptive?.rounds[hash];
     const runs = rounds === undefined ? "" : `, ${counted(rounds, "run")}`;
-    return `${target.label}: ${entryText(configuration)}, ${traffic} traffic, ${loadText(configuration)}, ${length}${runs}`;
+    return `${target.label}: ${entryText(configuration)}, ${traffic} traffic, ${loadAndLimitsText(configuration)}, ${length}${runs}`;
   });
   return [
     `# Campaign ${campaign}`,

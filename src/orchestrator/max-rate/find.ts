@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
-import { type Configuration, RATE_RANGE } from "../../contract/configuration.js";
+import { type Configuration, type Limits, RATE_RANGE } from "../../contract/configuration.js";
 import { byDimension } from "../../contract/dimensions.js";
 import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
 import { connectionsText, isClientLayer, type Layer } from "../../contract/layers.js";
@@ -13,7 +13,7 @@ import type { CampaignEnd } from "../campaign/campaign.js";
 import { writeAtomically } from "../files/results-folder.js";
 import { selectConfigurations } from "../plan/plan.js";
 import type { Request } from "../request/request.js";
-import { entryText } from "../ui/event-text.js";
+import { entryText, limitTexts } from "../ui/event-text.js";
 import { missReason } from "./objective.js";
 import { type MaxRate, RateSearch, type SearchRange, type Trial } from "./search.js";
 
@@ -34,6 +34,7 @@ interface MaxRateResult extends MaxRate {
   workload: string;
   traffic: string;
   connections: number;
+  limits: Limits;
   objectives: string[];
   /** The limit at the lowest missed rate; absent where none was missed. */
   limited_by?: { resource: string; text: string };
@@ -65,7 +66,7 @@ function trialRequest(
   configuration: Configuration,
   trial: Pick<Trial, "rate_per_second" | "kind">,
 ): Request {
-  const { layer, target, workload, traffic, load } = configuration;
+  const { layer, target, workload, traffic, load, limits } = configuration;
   return {
     ...request,
     clients: [target.text],
@@ -74,6 +75,12 @@ function trialRequest(
     // At the limiter layer there is no workload, whatever is requested.
     ...(!isClientLayer(layer) ? { workloads: [workload.id] } : {}),
     traffic: [traffic],
+    limits: {
+      points: [limits.points],
+      windowsS: [limits.window_s],
+      costs: [limits.cost ?? 1],
+      blockS: limits.block_s,
+    },
     connections: [load.connections],
     rates: [trial.rate_per_second],
     runs: 1,
@@ -132,7 +139,8 @@ function namesOf(configurations: readonly Configuration[]): string[] {
     if (configurations.filter((other) => other.target.label === target.label).length === 1)
       return target.label;
     const connections = connectionsText(layer, load.connections);
-    return [target.label, entryText(configuration), traffic, `up to ${connections}`].join(", ");
+    const limits = limitTexts(configuration);
+    return [target.label, entryText(configuration), traffic, `up to ${connections}`, ...limits].join(", ");
   });
 }
 
@@ -170,6 +178,7 @@ async function searchConfiguration(
       workload: workload.id,
       traffic,
       connections: load.connections,
+      limits: configuration.limits,
       objectives: objectives.map(({ text }) => text),
       ...maxRate,
       ...(limited_by ? { limited_by } : {}),

@@ -5,6 +5,7 @@ import type { Plan } from "../../contract/plan.js";
 import { type Preview, previewCampaign, SUBJECT_COLUMNS, subjectCells } from "../campaign/dry-run.js";
 import { overheadsOf, REPORT_S, runS } from "../plan/estimate.js";
 import type { Request } from "../request/request.js";
+import { limitTexts } from "../ui/event-text.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 import { searchRange, trialSeconds } from "./find.js";
 import { findMaxRate, MISSES_TO_REJECT, type SearchRange, STEP_FACTOR, type Trial } from "./search.js";
@@ -126,7 +127,10 @@ export function searchLines(found: SearchPreview): string[] {
       [...SUBJECT_COLUMNS, "load"],
       ...configurations.map(({ configuration }) => [
         ...subjectCells(configuration),
-        `up to ${connectionsText(configuration.layer, configuration.load.connections)}`,
+        [
+          `up to ${connectionsText(configuration.layer, configuration.load.connections)}`,
+          ...limitTexts(configuration),
+        ].join(", "),
       ]),
     ]).map((line) => `  ${line}`),
     `trials: one run each, ${warmupText(warmup_s)} and ${seconds.probe} s measured; ${seconds.confirmation} s to confirm a rate before it is accepted`,

@@ -6,6 +6,7 @@ import {
   configurationHash,
   type KindCaps,
   type Limits,
+  type ListedLimit,
   type Load,
   NO_WORKLOAD,
 } from "../../contract/configuration.js";
@@ -173,7 +174,28 @@ function separateCounters(
   return `each of ${processes} ${kind} has counters of its own, so keys would get ${processes} times their quota of ${limits.points}`;
 }
 
-/** Every target with every layer, dimension, workload, traffic and load. */
+/** Each combination of the requested limits; what is not requested is as in the traffic profile. */
+function limitsOf({ limits: { points, windowsS, costs, blockS } }: Request, traffic: string): Limits[] {
+  const { cost: usualCost = 1, ...usual } = findProfile(traffic).limits;
+  const orElse = (given: readonly number[], fallback: number) => (given.length > 0 ? given : [fallback]);
+  return orElse(points, usual.points).flatMap((quota) =>
+    orElse(windowsS, usual.window_s).flatMap((window_s) =>
+      orElse(costs, usualCost).map((cost) => ({
+        points: quota,
+        window_s,
+        block_s: blockS ?? usual.block_s,
+        ...(cost > 1 ? { cost } : {}),
+      })),
+    ),
+  );
+}
+
+const listedLimits = ({ limits: { points, windowsS } }: Request): ListedLimit[] => [
+  ...(points.length > 1 ? ["points" as const] : []),
+  ...(windowsS.length > 1 ? ["window_s" as const] : []),
+];
+
+/** Every target with every layer, dimension, workload, traffic, limits and load. */
 function combine(
   request: Request,
   targets: readonly Target[],
@@ -183,8 +205,10 @@ function combine(
   // Those whose limiter cannot keep the limits, by what is said about them.
   const unsupported = new Map<string, Plan["skips"][number]>();
   for (const entry of entriesOf(request)) {
-    for (const traffic of request.traffic) {
-      const limits: Limits = { ...findProfile(traffic).limits, ...request.limits };
+    const mixes = request.traffic.flatMap((traffic) =>
+      limitsOf(request, traffic).map((limits) => ({ traffic, limits })),
+    );
+    for (const { traffic, limits } of mixes) {
       for (const load of loadsOf(request)) {
         for (const target of targets) {
           const reason =
@@ -244,10 +268,11 @@ export function shuffled<Item>(items: readonly Item[], seed: number): Item[] {
 
 /** Interleaved: every round has each configuration once, in a seeded random order, so that drift affects all equally. */
 function runsInOrder(request: Request, planned: readonly Planned[]): Plan["runs"] {
+  const listed = listedLimits(request);
   const asRun = ({ hash, configuration }: Planned, run: number) => ({
     configuration_hash: hash,
     run,
-    file: `${configurationFileName(configuration, DEFAULT_TRAFFIC)}_run${run}.json`,
+    file: `${configurationFileName(configuration, DEFAULT_TRAFFIC, listed)}_run${run}.json`,
   });
   const rounds = Array.from({ length: request.runs }, (_, index) => index + 1);
   if (request.order === "consecutive")

@@ -3,10 +3,14 @@ import { clients } from "../../targets/clients/index.js";
 import { groups } from "../../targets/groups.js";
 import { stores } from "../../targets/stores/index.js";
 import { topologies } from "../../targets/topologies.js";
+import type { LISTED_LIMITS } from "../request/request.js";
 import { defaultOf, settingOf } from "../request/settings.js";
 
 /** The store that each client uses by default. */
 export const OWN_STORE = "own";
+
+/** Limits that hold a list. */
+export type ListedLimit = (typeof LISTED_LIMITS)[number];
 
 /** The answers of the menu. Numbers are texts, as in flags. */
 export interface MenuAnswers {
@@ -16,6 +20,8 @@ export interface MenuAnswers {
   stores: string[];
   layers: string[];
   counts: Record<DimensionKey, string>;
+  /** Explicit limits; an empty text leaves those of the traffic. */
+  limits: Record<ListedLimit, string>;
   workload: string;
   complexity: string;
   traffic: string[];
@@ -30,6 +36,7 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
   stores: [OWN_STORE],
   layers: [defaultOf("layer")],
   counts: byDimension(() => String(USUAL)),
+  limits: { points: "", window: "", cost: "" },
   workload: defaultOf("workload"),
   complexity: defaultOf("complexity"),
   traffic: [defaultOf("traffic")],
@@ -92,6 +99,7 @@ export function argvOf(answers: MenuAnswers): string[] {
     ["workload", answers.workload],
     ...(answers.workload === "light" ? [] : [["complexity", answers.complexity] as [string, string]]),
     ["traffic", answers.traffic.join(",")],
+    ...Object.entries(answers.limits).filter(([, list]) => list !== ""),
     ["duration-mode", answers.duration],
     ["concurrency", answers.concurrency],
     ["runs", answers.runs],

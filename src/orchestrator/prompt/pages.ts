@@ -6,6 +6,7 @@ import { CUSTOM_DURATION, type SettingChoice, settingOf } from "../request/setti
 import {
   clientGroups,
   DEFAULT_ANSWERS,
+  type ListedLimit,
   type MenuAnswers,
   OWN_STORE,
   startableStores,
@@ -77,6 +78,20 @@ const dimensionPage = ({ key, layer, question }: (typeof dimensions)[number]): P
     const problem = problemFrom((text) => listOf(key, text, []).map((each) => numberIn(key, key, each)));
     const answer = await prompter.text(`${question}, separated by spaces?`, counts[key], problem);
     return answer === BACK ? BACK : { counts: { ...counts, [key]: answer } };
+  },
+});
+
+/** The page of a limit that can have several values. */
+const limitPage = (key: ListedLimit, title: string, question: string): Page => ({
+  title,
+  advanced: true,
+  async ask(prompter, { limits }) {
+    const problem = problemFrom(
+      (text) => text.trim() === "" || listOf(key, text, []).map((each) => numberIn(key, key, each)),
+    );
+    const message = `${question}, separated by spaces? (empty: that of the traffic)`;
+    const answer = await prompter.text(message, limits[key], problem);
+    return answer === BACK ? BACK : { limits: { ...limits, [key]: answer.trim() } };
   },
 });
 
@@ -154,6 +169,9 @@ export const pages: readonly Page[] = [
       );
     },
   },
+  limitPage("points", "Points", "Quotas of each key"),
+  limitPage("window", "Window", "Windows of the quota in seconds"),
+  limitPage("cost", "Cost", "Points that a request uses"),
   {
     title: "Duration",
     ask(prompter, { duration }) {

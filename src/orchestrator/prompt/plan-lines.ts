@@ -1,4 +1,3 @@
-import { loadText } from "../../contract/configuration.js";
 import type { Plan } from "../../contract/plan.js";
 import {
   adaptiveText,
@@ -8,13 +7,14 @@ import {
   subjectCells,
   totalsText,
 } from "../campaign/dry-run.js";
+import { loadAndLimitsText } from "../ui/event-text.js";
 import { counted, flow, textTable, widthOf } from "../ui/text.js";
 
 /** What all configurations have in common, then a table of what differs. */
 function configurationLines(plan: Plan, columns: number): string[] {
   const rows = plan.configurations.map(({ configuration }) => [
     ...subjectCells(configuration),
-    loadText(configuration),
+    loadAndLimitsText(configuration),
     `${extentText(configuration)} measured`,
   ]);
   const isCommon = (column: number) => column > 0 && rows.every((row) => row[column] === rows[0]?.[column]);

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { basename, delimiter, resolve } from "node:path";
-import type { Limits } from "../../contract/configuration.js";
 import { byDimension, USUAL } from "../../contract/dimensions.js";
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
@@ -19,24 +18,33 @@ import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
 import { namedPrograms } from "./programs.js";
 import { openLoopsOf } from "./rates.js";
-import { durationMode, listOf, numberIn, type Request, warmupIn, workloadsOf } from "./request.js";
+import {
+  durationMode,
+  type LISTED_LIMITS,
+  listOf,
+  numberIn,
+  type Request,
+  type RequestedLimits,
+  warmupIn,
+  workloadsOf,
+} from "./request.js";
 import { environmentLayer, type Layer, Settings, type SettingValue } from "./setting-layers.js";
 import { defaultOf, SETTINGS } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
 
-const LIMITS = [
-  { member: "points", key: "points" },
-  { member: "window_s", key: "window" },
-  { member: "block_s", key: "block" },
-] as const;
-
-/** Explicit limits; those that are not set are absent. */
-function explicitLimits(settings: Settings): Partial<Limits> {
-  const pairs = LIMITS.flatMap(({ member, key }) => {
-    const limit = settings.find(key);
-    return limit ? [[member, numberIn(key, limit.source, limit.value)] as const] : [];
-  });
-  return Object.fromEntries(pairs);
+function explicitLimits(settings: Settings, notices: string[]): RequestedLimits {
+  const list = (key: (typeof LISTED_LIMITS)[number]): number[] => {
+    const given = settings.find(key);
+    if (!given) return [];
+    return listOf(given.source, given.value, notices).map((text) => numberIn(key, given.source, text));
+  };
+  const block = settings.find("block");
+  return {
+    points: list("points"),
+    windowsS: list("window"),
+    costs: list("cost"),
+    ...(block ? { blockS: numberIn("block", block.source, block.value) } : {}),
+  };
 }
 
 /** Absolute paths, because each part runs in its own folder; without duplicates. */
@@ -204,7 +212,7 @@ export function requestFromLayers(
     ),
     ...openLoops,
     complexity: number("complexity"),
-    limits: explicitLimits(settings),
+    limits: explicitLimits(settings, notices),
     ...runsOf(settings),
     warmupS: warmupIn(warmup.source, warmup.value),
     cooldownS: numberIn("cooldown", cooldown.source, betweenRuns, false),

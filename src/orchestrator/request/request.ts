@@ -1,10 +1,4 @@
-import {
-  type Arrivals,
-  type KindCaps,
-  type Limits,
-  RATE_RANGE,
-  type Warmup,
-} from "../../contract/configuration.js";
+import { type Arrivals, type KindCaps, RATE_RANGE, type Warmup } from "../../contract/configuration.js";
 import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
 import type { Layer } from "../../contract/layers.js";
@@ -22,6 +16,21 @@ export interface NamedPrograms {
   paths: Record<string, string>;
   /** Names of container images. */
   images: Record<string, string>;
+}
+
+/** Settings of limits that hold a list. */
+export const LISTED_LIMITS = ["points", "window", "cost"] as const;
+
+/**
+ * Limits that override those of the traffic profile; empty lists and absent members override nothing. Each combination
+ * of the lists is a configuration of its own.
+ */
+export interface RequestedLimits {
+  points: number[];
+  windowsS: number[];
+  /** Points that a request uses. */
+  costs: number[];
+  blockS?: number;
 }
 
 /** What a campaign does, wherever its settings come from: flags, environment, file, preset or menu. */
@@ -45,8 +54,7 @@ export interface Request {
   /** Objectives of a search for the highest rate; absent if the given rates are measured. */
   objectives?: Threshold[];
   complexity: number;
-  /** Override the traffic profile's limits. */
-  limits: Partial<Limits>;
+  limits: RequestedLimits;
   /** Runs of each configuration; the maximum if they are adaptive. */
   runs: number;
   /** The campaign decides how many runs it needs; absent for a fixed number. */
@@ -106,6 +114,7 @@ export const RANGES = {
   complexity: { min: 1, max: 1_000_000, unit: "" },
   points: { min: 1, max: 1_000_000_000, unit: "" },
   window: { min: 1, max: 86_400, unit: " seconds" },
+  cost: { min: 1, max: 1_000_000, unit: " points" },
   block: { min: 0, max: 86_400, unit: " seconds" },
   seed: { min: 0, max: 4_294_967_295, unit: "" },
   workers: { min: 1, max: 64, unit: "" },

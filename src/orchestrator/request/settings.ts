@@ -177,15 +177,25 @@ const target: SettingGroup = {
     },
     {
       key: "points",
-      value: "<n>",
+      value: "<list>",
       help: "explicit quota of each key",
+      repeatable: true,
       variable: "RATE_LIMIT_POINTS",
     },
     {
       key: "window",
-      value: "<s>",
+      value: "<list>",
       help: "explicit window of the quota, seconds",
+      repeatable: true,
       variable: "RATE_LIMIT_DURATION",
+    },
+    {
+      key: "cost",
+      value: "<list>",
+      help: "points that a request uses for each of its keys",
+      defaultText: "1",
+      repeatable: true,
+      variable: "RATE_LIMIT_COST",
     },
     {
       key: "block",

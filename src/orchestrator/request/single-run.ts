@@ -5,7 +5,7 @@ import { formatTargetText, idSchema, parseTargetText } from "../../contract/targ
 import { stores } from "../../targets/stores/index.js";
 import { isCluster } from "../../targets/topologies.js";
 import { assignments, requestFromLayers, SHARED_VARIABLES } from "./parse-request.js";
-import type { Request } from "./request.js";
+import { LISTED_LIMITS, type Request } from "./request.js";
 import { environmentLayer, type SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting, type SingleRunVariable } from "./settings.js";
 
@@ -109,6 +109,12 @@ export function parseSingle(env: Environment): Request {
   const names = [...Object.keys(targetSchemas), ...Object.keys(settingSchemas), "OUTPUT_FILE"];
   const command = () =>
     [...assignments([...names, ...SHARED_VARIABLES], env), "./scripts/run-benchmark.sh"].join(" ");
-  const request = requestFromLayers([environmentLayer(env), settings], command, []);
+  const variables = environmentLayer(env);
+  for (const key of LISTED_LIMITS) {
+    const { source = "", value = "" } = variables.get(key) ?? {};
+    if (value.trim().match(/[,\s]/))
+      throw usageError(`${source}=${value.slice(0, 60)}: a single run has one value, a campaign a list`);
+  }
+  const request = requestFromLayers([variables, settings], command, []);
   return { ...request, ...(outputFile ? { outputFile } : {}) };
 }

@@ -4,6 +4,7 @@ import type { EventOf, Phase } from "../../contract/events.js";
 import { isClientLayer, type Layer, layerOf } from "../../contract/layers.js";
 import type { AdaptiveSummary } from "../../contract/summary.js";
 import { isSpoiled } from "../../judge/outcome.js";
+import { profiles } from "../../traffic/profiles.js";
 import { counted, durationText } from "./text.js";
 
 /** `requests/s`, `decisions/s`. */
@@ -36,10 +37,26 @@ export function entryText(configuration: Configuration): string {
   return `${workload.id}${complexity}${counts.length > 0 ? ` on ${counts.join(", ")}` : ""}`;
 }
 
+/** The limits that are not those of the traffic profile: `100 points`, `10 s window`, `cost 5`. */
+export function limitTexts({ traffic, limits }: Configuration): string[] {
+  const usual = profiles.find(({ id }) => id === traffic)?.limits;
+  const { points, window_s, block_s, cost = 1 } = limits;
+  return [
+    ...(points === usual?.points ? [] : [`${points} points`]),
+    ...(window_s === usual?.window_s ? [] : [`${window_s} s window`]),
+    ...(block_s === usual?.block_s ? [] : [`${block_s} s block`]),
+    ...(cost === (usual?.cost ?? 1) ? [] : [`cost ${cost}`]),
+  ];
+}
+
+/** `50 connections`, or `50 connections, 100 points, cost 5` under explicit limits. */
+export const loadAndLimitsText = (configuration: Configuration): string =>
+  [loadText(configuration), ...limitTexts(configuration)].join(", ");
+
 /** `iovalkey:cluster, light, realistic, 50 connections`. */
 export function configurationText(configuration: Configuration): string {
   const { target, traffic } = configuration;
-  return `${target.label}, ${entryText(configuration)}, ${traffic}, ${loadText(configuration)}`;
+  return `${target.label}, ${entryText(configuration)}, ${traffic}, ${loadAndLimitsText(configuration)}`;
 }
 
 /** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */

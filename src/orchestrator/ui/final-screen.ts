@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Configuration, loadText } from "../../contract/configuration.js";
+import type { Configuration } from "../../contract/configuration.js";
 import { EXIT } from "../../contract/errors.js";
 import type { EventOf } from "../../contract/events.js";
 import { layerIds } from "../../contract/layers.js";
@@ -11,6 +11,7 @@ import {
   adaptiveLines,
   configurationText,
   entryText,
+  loadAndLimitsText,
   percentileText,
   rateText,
   rateUnit,
@@ -33,7 +34,7 @@ function groupTitle(row: SummaryRow, configuration: Configuration | undefined): 
     ...(target.options.includes("same-script") ? ["one script for all"] : []),
     entryText(configuration),
     traffic,
-    loadText(configuration),
+    loadAndLimitsText(configuration),
     "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`,
   ].join(" · ");
 }

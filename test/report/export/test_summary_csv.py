@@ -22,7 +22,7 @@ HEADER = (
     "Client,Mode,RequestType,Concurrency,Duration,ReqPerSec,Latency_Avg,Latency_P50,Latency_P99,RateLimitHits,"
     "CPUUsage,MemoryUsage,store,store_external,limiter,limiter_script_kind,limiter_script,options,traffic,load_model,"
     "rate_per_second,arrivals,complexity,"
-    "limit_points,limit_window_s,limit_block_s,control,runs,"
+    "limit_points,limit_window_s,limit_block_s,limit_cost,control,runs,"
     "valid_runs,suspect_runs,invalid_runs,failed_runs,missing_runs,median_run,requests_per_second_min,"
     "requests_per_second_max,requests_per_second_stdev,requests_per_second_cv_percent,requests_per_second_interval_low,"
     "requests_per_second_interval_high,requests_per_second_interval_coverage,requests_total,"
@@ -62,7 +62,7 @@ def test_bytes_of_a_known_campaign(build: Build) -> None:
     line = (
         "ioredis@valkey,cluster,light,50,5,20.00,0.800,1.000,1.000,40,61.25,20000000,valkey,false,"
         f"rate-limiter-flexible,evalsha,{REDIS_SHA1},,realistic,closed,,,,"
-        "1000000,60,0,false,2,2,0,0,0,1,2,20.00,40.00,14.14,47.14,,,,100,1.000,1.000,1.000,1.000,1.000,"
+        "1000000,60,0,1,false,2,2,0,0,0,1,2,20.00,40.00,14.14,47.14,,,,100,1.000,1.000,1.000,1.000,1.000,"
         ",,,,,,0.500,1.000,0.245,p99 p99_9,0.1000,0.4000,40000.000,12.000,40.000,80.00,0.02,"
         "0.08,90000000,90000000,90000000,3145728,0,0,0,,0,0,0,0,valid,,server loop,"
         f"1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,{result(configured)['configuration_hash']},"

@@ -78,6 +78,17 @@ test("equal values have equal JSON, with or without undefined members", () => {
   expect(canonicalJson({ a: null, b: [{ d: 1 }] })).toBe('{"a":null,"b":[{"d":1}]}');
 });
 
+test("limits of which there are several values are in the file name, and any cost", () => {
+  const limits = { points: 10, window_s: 5, block_s: 0 };
+  const name = (cost: object, ...listed: ("points" | "window_s")[]) =>
+    configurationFileName({ ...configuration, limits: { ...limits, ...cost } }, "realistic", listed);
+  expect(name({})).toBe("iovalkey-cluster_heavy_100c_30s");
+  expect(name({ cost: 5 })).toBe("iovalkey-cluster_heavy_100c_30s_cost5");
+  expect(name({ cost: 5 }, "window_s", "points")).toBe(
+    "iovalkey-cluster_heavy_100c_30s_10points_5s-window_cost5",
+  );
+});
+
 describe("the file name of a configuration", () => {
   test.each<[string, Partial<Configuration>]>([
     ["iovalkey-cluster_heavy_100c_30s", {}],

@@ -57,6 +57,20 @@ describe("one key under explicit limits is predicted exactly", () => {
     ],
     ["windows one after the other", { points: 250, window_s: 1, block_s: 0 }, seen(0, 100, 1000), 0.75],
     ["a block takes the window's place", { points: 100, window_s: 60, block_s: 3 }, seen(0, 325, 100), 0.75],
+    [
+      "a cost uses the quota up sooner",
+      { points: 5000, window_s: 10, block_s: 0, cost: 2 },
+      seen(0, 10, 1000),
+      0.75,
+    ],
+    [
+      "a rest of the quota that a cost does not fit into",
+      { points: 9, window_s: 1, block_s: 0, cost: 5 },
+      seen(0, 100, 10),
+      0.9,
+    ],
+    ["a block after a cost", { points: 100, window_s: 60, block_s: 3, cost: 30 }, seen(0, 303, 1), 0.5],
+    ["a cost above the quota", { points: 4, window_s: 60, block_s: 0, cost: 5 }, seen(0, 10, 1), 1],
     ["never reached", { points: 100, window_s: 1, block_s: 9 }, seen(0, 10, 99), 0],
   ])("%s", (_what, limits, window, share) => {
     expect(predictLimitedShare(fixed, limits, window)).toBeCloseTo(share, 2);
@@ -79,6 +93,19 @@ describe("one key under explicit limits is predicted exactly", () => {
     const limits = { points: 500, window_s: 1, block_s: 0 };
     expect(predictLimitedShare(fixed, limits, seen(3_600, 86_400, 20_000))).toBeCloseTo(0.975, 3);
   });
+});
+
+test("a cost of all requests together within the quota leaves the traffic's share", () => {
+  const seen = { opens_s: 0, closes_s: 10, requests_per_second: 100 };
+  const limits = { points: 5000, window_s: 60, block_s: 0, cost: 5 };
+  expect(predictLimitedShare(fixed, limits, seen)).toBe(0);
+  expect(predictLimitedShare(fixed, { ...limits, cost: 6 }, seen)).toBeGreaterThan(0.1);
+});
+
+test("a fresh key is denied at a cost above the quota", () => {
+  const seen = { opens_s: 0, closes_s: 10, requests_per_second: 100 };
+  const limits = { points: 4, window_s: 60, block_s: 0, cost: 5 };
+  expect(predictLimitedShare(findProfile("variable"), limits, seen)).toBe(1);
 });
 
 test("a request with two descriptors is limited when either of them is", () => {
@@ -112,6 +139,7 @@ describe("under explicit limits the prediction is within one percentage point of
     [fixed, { points: 100, window_s: 1, block_s: 3 }, window(1, 16, 400)],
     [fixed, { points: 10, window_s: 60, block_s: 1 }, window(0, 30, 300)],
     [allowed, { points: 100, window_s: 60, block_s: 0 }, window(10, 40, 2000)],
+    [allowed, { points: 50, window_s: 60, block_s: 0, cost: 7 }, window(2, 12, 3000)],
     [allowed, { points: 5, window_s: 60, block_s: 0 }, window(2, 12, 3000)],
     [allowed, { points: 10, window_s: 1, block_s: 0 }, window(2, 8, 5000)],
     [allowed, { points: 3, window_s: 5, block_s: 0 }, window(5, 35, 4000)],

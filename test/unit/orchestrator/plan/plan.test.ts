@@ -291,6 +291,54 @@ describe("each configuration", () => {
   });
 });
 
+describe("lists of limits", () => {
+  const flags = ["--clients", "ioredis,memory", "--concurrency", "4", "--traffic", "fixed"];
+  const limitsOf = (...more: string[]) =>
+    makePlan(requestOf(...flags, ...more), everything).configurations.map(
+      ({ configuration: { limits } }) => limits,
+    );
+
+  test("each combination is a configuration with a hash and a file of its own", () => {
+    const lists = ["--points", "10,100", "--window", "1,10,60", "--cost", "1,5", "--runs", "1"];
+    const plan = makePlan(requestOf(...flags, ...lists), everything);
+    expect(plan.configurations).toHaveLength(2 * 2 * 3 * 2);
+    expect(new Set(plan.configurations.map(({ hash }) => hash)).size).toBe(24);
+    const files = plan.runs.map(({ file }) => file);
+    expect(new Set(files).size).toBe(24);
+    expect(files).toContain("ioredis_light_4c_120s_10points_60s-window_cost5_fixed_run1.json");
+    expect(files).toContain("memory_light_4c_120s_100points_1s-window_fixed_run1.json");
+  });
+
+  test("a cost of 1 is the same as none, and limits that are not given are the traffic's", () => {
+    expect(limitsOf("--cost", "1")).toEqual(limitsOf());
+    expect(limitsOf("--cost", "5", "--points", "7")[0]).toEqual({
+      points: 7,
+      window_s: 60,
+      block_s: 0,
+      cost: 5,
+    });
+  });
+
+  test("one value of points or window is not in the file name", () => {
+    const [run] = makePlan(requestOf(...flags, "--points", "7", "--window", "9"), everything).runs;
+    expect(run?.file).toMatch(/^(ioredis|memory)_light_4c_120s_fixed_run1.json$/);
+  });
+
+  test("a limiter that counts requests is skipped at a cost, and measured without", () => {
+    const clients = ["--clients", "ioredis,ioredis+fastify-rate-limit"];
+    const { configurations, skips } = makePlan(requestOf(...flags, ...clients, "--cost", "1,5"), everything);
+    expect(
+      configurations.map(({ configuration: { target, limits } }) => `${target.label} ${limits.cost ?? 1}`),
+    ).toEqual(["ioredis 1", "ioredis+fastify-rate-limit 1", "ioredis 5"]);
+    expect(skips).toEqual([
+      {
+        asked: "ioredis+fastify-rate-limit",
+        reason: expect.stringContaining("a cost of 5 points is not possible"),
+      },
+    ]);
+  });
+});
+
 describe("layers and servers", () => {
   const planned = (...flags: string[]) =>
     makePlan(requestOf("--concurrency", "8", "--runs", "1", ...flags), everything);

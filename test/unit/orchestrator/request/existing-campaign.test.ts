@@ -63,7 +63,7 @@ describe("--resume", () => {
     const root = newFolder();
     await createCampaign(root, "20260101_000000", ["--clients", "none", "--points", "5"]);
     const request = resume(root, [], { RATE_LIMIT_POINTS: "7", RATE_LIMIT_DURATION: "9" });
-    expect(request?.limits).toEqual({ points: 5 });
+    expect(request?.limits).toMatchObject({ points: [5] });
     expect(request?.notices).toEqual([
       "RATE_LIMIT_POINTS is ignored: 20260101_000000 keeps its settings",
       "RATE_LIMIT_DURATION is ignored: 20260101_000000 keeps its settings",

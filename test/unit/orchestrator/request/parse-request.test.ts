@@ -21,7 +21,7 @@ test("the defaults are those of the specification", () => {
     workloads: ["light"],
     duration: { mode: "dynamic" },
     connections: [50, 100],
-    limits: {},
+    limits: { points: [], windowsS: [], costs: [] },
     runs: 3,
     warmupS: 10,
     cooldownS: 5,
@@ -35,7 +35,17 @@ test("the defaults are those of the specification", () => {
   });
 });
 
+test("points, windows and costs are lists", () => {
+  const flags = ["--points", "10,100", "--points", "1000", "--window", "1 60", "--cost", "1,5"];
+  const { limits, settings } = parse(["--clients", "all", ...flags]);
+  expect(limits).toEqual({ points: [10, 100, 1000], windowsS: [1, 60], costs: [1, 5] });
+  expect(settings).toMatchObject({ points: "10,100,1000", window: "1 60", cost: "1,5" });
+});
+
 test.each<[string[], ...string[]]>([
+  [["--points", "10,x"], "--points", '"x"', "whole number"],
+  [["--window", ","], "--window", "at least one value"],
+  [["--cost", "0"], "--cost", '"0"', "from 1 to 1000000 points"],
   [["--layer", "limiter", "--servers", "2"], "--servers 2", "no server", "limiter"],
   [["--servers", "17"], "--servers", "from 1 to 16"],
   [["--servers", "0,2"], '"0"', "from 1 to 16"],
@@ -176,7 +186,7 @@ describe("environment and flags", () => {
 
   test("variables set limits and store programs unless a flag does", () => {
     expect(parse(flags, env)).toMatchObject({
-      limits: { points: 7, window_s: 8, block_s: 9 },
+      limits: { points: [7], windowsS: [8], costs: [], blockS: 9 },
       programs: { paths: { valkey: "/opt/a/valkey-server" }, images: {} },
       notices: [],
     });
@@ -185,7 +195,7 @@ describe("environment and flags", () => {
   test("flags win, with a notice if they differ [R-flag-wins-1]", () => {
     const given = [...flags, "--points", "1", "--window", "8", "--valkey-server", "/opt/b"];
     const request = parse(given, env);
-    expect(request.limits).toEqual({ points: 1, window_s: 8, block_s: 9 });
+    expect(request.limits).toEqual({ points: [1], windowsS: [8], costs: [], blockS: 9 });
     expect(request.programs.paths).toEqual({ valkey: "/opt/b" });
     expect(request.notices).toEqual([
       "--points 1 wins over RATE_LIMIT_POINTS=7",
@@ -196,7 +206,7 @@ describe("environment and flags", () => {
   test("an error names the source of the wrong value", async () => {
     const wrong = { RATE_LIMIT_POINTS: "many" };
     await expectFailure(() => parse(flags, wrong), EXIT.usage, "RATE_LIMIT_POINTS", '"many"');
-    expect(parse([...flags, "--points", "3"], wrong).limits).toEqual({ points: 3 });
+    expect(parse([...flags, "--points", "3"], wrong).limits).toMatchObject({ points: [3] });
   });
 });
 

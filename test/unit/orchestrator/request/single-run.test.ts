@@ -23,6 +23,19 @@ test("the defaults are those of the specification", () => {
   ]);
 });
 
+test.each(["RATE_LIMIT_POINTS", "RATE_LIMIT_DURATION", "RATE_LIMIT_COST"])(
+  "%s has one value, not a list",
+  async (variable) => {
+    await expectFailure(
+      () => parseSingle({ [variable]: "1,10" }),
+      EXIT.usage,
+      `${variable}=1,10`,
+      "one value",
+    );
+    expect(parseSingle({ [variable]: "10" }).notices).toEqual([]);
+  },
+);
+
 test("every variable is read", () => {
   const env = {
     DURATION: "60",
@@ -58,7 +71,7 @@ test("every variable is read", () => {
     workers: 2,
     output: "a b",
     outputFile: "x y.json",
-    limits: { points: 5 },
+    limits: { points: [5] },
   });
 });
 
