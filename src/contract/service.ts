@@ -5,7 +5,9 @@ const count = z.int().min(0);
 /** Cumulative counters of a service at a drained moment. Counters that it does not keep are absent. */
 export const serviceReadingSchema = z.strictObject({
   version: z.string().optional(),
-  /** Decisions on descriptors: one call may decide on several. */
+  /** Identifies the process: another one after a restart. */
+  run_id: z.string().optional(),
+  /** Points that were decided on: one for each descriptor, times the cost of a request. */
   decisions: count,
   allowed: count.optional(),
   limited: count.optional(),

@@ -5,3 +5,24 @@ export const ownPrograms: readonly OwnProgram[] = ["server", "loadtest"];
 
 /** The version in what a program prints for `--version`, e.g. `v=9.1.2` or `memcached 1.6.38`. */
 export const versionIn = (printed: string): string => /\bv?=?(\d+(?:\.\d+)+)/.exec(printed)?.[1] ?? "unknown";
+
+/**
+ * The version in the build information that every Go program holds, as a commit's first eight digits (e.g. `3fb70258`)
+ * or a release; undefined for another program.
+ * @param file the program's bytes
+ */
+export function goVersionIn(file: Buffer): string | undefined {
+  const marker = file.indexOf("\nmod\t", undefined, "latin1");
+  if (marker < 0) return undefined;
+  const information = file.subarray(marker, marker + 20_000).toString("latin1");
+  const revision = /\nbuild\tvcs\.revision=([0-9a-f]{8})/.exec(information)?.[1];
+  const version = /^\nmod\t\S+\tv(\S+)/.exec(information)?.[1];
+  return revision ?? /-\d{14}-([0-9a-f]{8})/.exec(version ?? "")?.[1] ?? version;
+}
+
+/** The version that an image's name tells: its tag, else the first digits of its id. */
+export function imageVersion({ name, id }: { name: string; id: string }): string {
+  const [reference = ""] = name.split("@");
+  const tag = /:([^:/]+)$/.exec(reference)?.[1];
+  return tag && tag !== "latest" ? tag : id.replace("sha256:", "").slice(0, 12);
+}

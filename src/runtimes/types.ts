@@ -36,6 +36,8 @@ export interface ProgramSource {
   path?: string;
   /** The image that contains it; absent: it does not run in containers. */
   image?: string;
+  /** It does not know `--version`: its version is read from its file, or is that of its image. */
+  withoutVersionFlag?: true;
 }
 
 /** The programs of this project that a runtime knows by itself; they run in Node.js. */

@@ -75,7 +75,10 @@ async function openClient(
     return client;
   } catch (error) {
     await client?.close();
-    const where = `${place.store} ${place.topology} at ${formatNodes(place.nodes)}`;
+    const { service } = place;
+    const where = service
+      ? `service ${service.id} at ${service.host}:${service.port}`
+      : `${place.store} ${place.topology} at ${formatNodes(place.nodes)}`;
     const name = partText(target.client, target.client_version);
     throw environmentError(`${name} cannot use the ${where}: ${messageOf(error)}`, { cause: error });
   }
@@ -97,7 +100,9 @@ async function createLimiter(
     return created && withCost(asRequestLimiter(created), limits.cost);
   } catch (error) {
     const name = partText(target.limiter, target.limiter_version);
-    throw environmentError(`${name} cannot use the ${target.store}: ${messageOf(error)}`, { cause: error });
+    const user = target.service ? target.client : name;
+    const used = target.service ? `service ${target.service}` : target.store;
+    throw environmentError(`${user} cannot use the ${used}: ${messageOf(error)}`, { cause: error });
   }
 }
 

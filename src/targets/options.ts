@@ -1,5 +1,5 @@
 import { limiters } from "./limiters/index.js";
-import type { OptionDescription } from "./types.js";
+import type { ClientDescription, OptionDescription } from "./types.js";
 
 /** A limiter that a client can have instead of its own. */
 const limiterOptions: readonly OptionDescription[] = limiters.flatMap(({ id, summary = "", applyTo }) =>
@@ -33,8 +33,52 @@ const autopipelining: OptionDescription = {
   },
 };
 
+/** A client whose service has this setting, or the reason why it has none. */
+function withServiceSetting(
+  client: ClientDescription,
+  id: string,
+  setting: Readonly<Record<string, string>>,
+): ClientDescription | { skip: string } {
+  if (client.service !== "envoy-ratelimit")
+    return { skip: `${client.id} does not support +${id}: it is an option of the service envoy-ratelimit` };
+  return { ...client, serviceEnvironment: { ...client.serviceEnvironment, ...setting } };
+}
+
+const PIPELINE = /^pipeline-(\d{1,6}us)$/;
+
+/** How long Envoy's service collects commands before it sends them as one write. */
+const pipeline: OptionDescription = {
+  id: "pipeline-<n>us",
+  pattern: PIPELINE,
+  summary: "Envoy's service collects commands for n microseconds and sends them as one write",
+  apply(client, _topology, id) {
+    const varied = withServiceSetting(client, id, { REDIS_PIPELINE_WINDOW: PIPELINE.exec(id)?.[1] ?? "" });
+    // It is a setting of its connections to Redis.
+    const [first, ...others] = client.stores.filter((store) => store !== "memcached");
+    return "skip" in varied || first === undefined ? varied : { ...varied, stores: [first, ...others] };
+  },
+};
+
+const LOCAL_CACHE_BYTES = 16 * 1024 ** 2;
+
+/** Envoy's service remembers which keys are over their limit, and denies them without the store. */
+const localCache: OptionDescription = {
+  id: "local-cache",
+  summary: "Envoy's service denies keys that are over their limit without asking the store",
+  apply(client, _topology, id) {
+    const varied = withServiceSetting(client, id, { LOCAL_CACHE_SIZE_IN_BYTES: String(LOCAL_CACHE_BYTES) });
+    return "skip" in varied ? varied : { ...varied, decidesLocally: true };
+  },
+};
+
 /**
  * In the order in which they are applied: an option that replaces the limiter comes first, because others depend on the
  * limiter; then one that replaces `open`, before those that extend it.
  */
-export const options: readonly OptionDescription[] = [...limiterOptions, sameScript, autopipelining];
+export const options: readonly OptionDescription[] = [
+  ...limiterOptions,
+  sameScript,
+  autopipelining,
+  pipeline,
+  localCache,
+];

@@ -20,6 +20,7 @@ import type {
   ClientDescription,
   LimiterDescription,
   OptionDescription,
+  ServiceDescription,
   StoreDescription,
 } from "./types.js";
 
@@ -88,7 +89,8 @@ function storeSkip(client: ClientDescription, store: string, topology: string): 
     const varied = withOptions(client, topology, [id]);
     return !("skip" in varied) && !varied.module && canUse(varied, store);
   });
-  const why = `${client.id} cannot use ${store}: its limiter's script runs on ${client.stores.join(" or ")} only`;
+  const runs = client.service ? `${client.service} runs so` : "its limiter's script runs";
+  const why = `${client.id} cannot use ${store}: ${runs} on ${client.stores.join(" or ")} only`;
   return fixes.length > 0 ? `${why}; ${fixes.map(({ id }) => `+${id}`).join(" or ")} can` : why;
 }
 
@@ -238,7 +240,8 @@ export function resolveTarget(text: string, available: Availability = () => true
 }
 
 /** A store or service that a runtime starts. */
-export type StartedProgram = Pick<StoreDescription, "id" | "program" | "image">;
+export type StartedProgram = Pick<StoreDescription, "id" | "program" | "image"> &
+  Pick<Partial<ServiceDescription>, "withoutVersionFlag">;
 
 /**
  * What these targets can use and a runtime must start: stores with a program (the one that a target names, else all of

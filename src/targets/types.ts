@@ -159,7 +159,12 @@ export interface LimiterDescription {
   algorithm?: Algorithm;
   /** Whether concurrent requests can never be admitted beyond the quota. */
   atomic?: boolean;
-  /** Commands that carry its decisions, as `INFO commandstats` names them; absent: those that run a script. */
+  /** Stores on which it is not, although it is elsewhere. */
+  notAtomicOn?: readonly string[];
+  /**
+   * Commands that carry its decisions, as the store's statistics name them (`INFO commandstats`, `cmd_…` of memcached);
+   * absent: those that run a script.
+   */
   decisionCommands?: readonly string[];
   /** Why no key can be exhausted at the cost of a usual decision; then it only takes traffic that is all admitted. */
   cannotExhaust?: string;
@@ -265,8 +270,12 @@ export interface ServiceDescription {
   program: string;
   /** The image with the program, and the environment variable that overrides it. */
   image: { name: string; variable: string };
+  /** It does not know `--version`: its version is read from its file, or is that of its image. */
+  withoutVersionFlag?: true;
   /** Names of its ports. */
   ports: readonly string[];
+  /** Names of the settings that the user may not set: addresses, and what the harness relies on. */
+  reserved: RegExp;
   /** Why it cannot keep these limits; absent for a service that can keep any. */
   unsupportedReason?(limits: Limits): string | undefined;
   /** Configuration files, by path below the folder `files` of its allocation. @param nonce identifies the run */

@@ -26,6 +26,7 @@ import { requireKnown } from "../../targets/did-you-mean.js";
 import { groups } from "../../targets/groups.js";
 import {
   type Availability,
+  describeClient,
   parseLimiterText,
   resolveTarget,
   unsupportedLimits,
@@ -174,28 +175,21 @@ function separateCounters(
   return `each of ${processes} ${kind} has counters of its own, so keys would get ${processes} times their quota of ${limits.points}`;
 }
 
-/** Each combination of the requested limits; what is not requested is as in the traffic profile. */
-function limitsOf({ limits: { points, windowsS, costs, blockS } }: Request, traffic: string): Limits[] {
-  const { cost: usualCost = 1, ...usual } = findProfile(traffic).limits;
-  const orElse = (given: readonly number[], fallback: number) => (given.length > 0 ? given : [fallback]);
-  return orElse(points, usual.points).flatMap((quota) =>
-    orElse(windowsS, usual.window_s).flatMap((window_s) =>
-      orElse(costs, usualCost).map((cost) => ({
-        points: quota,
-        window_s,
-        block_s: blockS ?? usual.block_s,
-        ...(cost > 1 ? { cost } : {}),
-      })),
-    ),
-  );
+/** The settings of the target's service that the user gave. */
+const serviceEnvOf = ({ serviceEnv }: Request, { service }: Target): Pick<Configuration, "service_env"> => {
+  const own = service === undefined ? undefined : serviceEnv[service];
+  return own ? { service_env: own } : {};
+};
+
+/** Why an option of the target and a setting of the user contradict each other. */
+function serviceConflict(request: Request, target: Target): string | undefined {
+  const { serviceEnvironment = {} } = describeClient(target);
+  const { service_env = {} } = serviceEnvOf(request, target);
+  const both = Object.keys(service_env).find((name) => name in serviceEnvironment);
+  return both && `an option of this target sets ${both}, and so does --service-env: give one of them`;
 }
 
-const listedLimits = ({ limits: { points, windowsS } }: Request): ListedLimit[] => [
-  ...(points.length > 1 ? ["points" as const] : []),
-  ...(windowsS.length > 1 ? ["window_s" as const] : []),
-];
-
-/** Every target with every layer, dimension, workload, traffic, limits and load. */
+/** Every target with every layer, dimension, workload, traffic and load. */
 function combine(
   request: Request,
   targets: readonly Target[],
@@ -213,6 +207,7 @@ function combine(
         for (const target of targets) {
           const reason =
             unsupportedLimits(target, limits) ??
+            serviceConflict(request, target) ??
             separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
           if (reason) {
             unsupported.set(`${target.label}: ${reason}`, { asked: target.label, reason });
@@ -229,6 +224,7 @@ function combine(
             load,
             extent: { duration_s: durationS(request.duration, load.connections, target) },
             limits,
+            ...serviceEnvOf(request, target),
             caps: capsOfKinds(caps, roleCounts(started)),
           };
           const hash = configurationHash(configuration);

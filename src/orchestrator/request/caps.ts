@@ -25,9 +25,12 @@ const DEFAULT_CAPS: KindCaps = {
 const CAPS = [
   { kind: "store", member: "cpus", key: "store-cpus" },
   { kind: "store", member: "memory_bytes", key: "store-memory" },
+  { kind: "service", member: "cpus", key: "service-cpus" },
+  { kind: "service", member: "memory_bytes", key: "service-memory" },
   { kind: "server", member: "cpus", key: "server-cpus" },
   { kind: "generator", member: "cpus", key: "loadtest-cpus" },
   { kind: "store", member: "cpuset", key: "cpuset-store" },
+  { kind: "service", member: "cpuset", key: "cpuset-service" },
   { kind: "server", member: "cpuset", key: "cpuset-server" },
   { kind: "generator", member: "cpuset", key: "cpuset-loadtest" },
 ] as const satisfies readonly { kind: MeasuredKind; member: string; key: string }[];

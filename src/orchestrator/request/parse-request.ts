@@ -18,16 +18,8 @@ import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
 import { namedPrograms } from "./programs.js";
 import { openLoopsOf } from "./rates.js";
-import {
-  durationMode,
-  type LISTED_LIMITS,
-  listOf,
-  numberIn,
-  type Request,
-  type RequestedLimits,
-  warmupIn,
-  workloadsOf,
-} from "./request.js";
+import { durationMode, listOf, numberIn, type Request, warmupIn, workloadsOf } from "./request.js";
+import { serviceEnvOf } from "./service-env.js";
 import { environmentLayer, type Layer, Settings, type SettingValue } from "./setting-layers.js";
 import { defaultOf, SETTINGS } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
@@ -198,6 +190,7 @@ export function requestFromLayers(
   const seed = settings.find("seed");
   const seedNumber = seed ? numberIn("seed", seed.source, seed.value) : randomSeed();
   const threshold = settings.find("threshold");
+  const serviceEnv = settings.find("service-env");
   const duration = settings.get("duration-mode");
   const caps = capsFrom(settings);
   const strict = preset?.strict === true;
@@ -212,7 +205,8 @@ export function requestFromLayers(
     ),
     ...openLoops,
     complexity: number("complexity"),
-    limits: explicitLimits(settings, notices),
+    limits: explicitLimits(settings),
+    serviceEnv: serviceEnv ? serviceEnvOf(serviceEnv) : {},
     ...runsOf(settings),
     warmupS: warmupIn(warmup.source, warmup.value),
     cooldownS: numberIn("cooldown", cooldown.source, betweenRuns, false),

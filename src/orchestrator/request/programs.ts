@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { usageError } from "../../contract/errors.js";
 import { idSchema } from "../../contract/target.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
-import { modules } from "../../targets/modules/index.js";
+import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import type { NamedPrograms } from "./request.js";
 import type { Layer, Settings, SettingValue } from "./setting-layers.js";
@@ -19,7 +19,9 @@ function pairsOf({ source, value }: SettingValue, form: string): Map<string, str
   for (const text of value.split(/,(?=[^,=/]*=)/)) {
     const [, name = "", given = ""] = /^([^=]+)=(.+)$/.exec(text.trim()) ?? [];
     if (!given || !idSchema.safeParse(name).success)
-      throw usageError(`${source} ${JSON.stringify(text.slice(0, 60))}: give ${form}, where NAME is a store`);
+      throw usageError(
+        `${source} ${JSON.stringify(text.slice(0, 60))}: give ${form}, where NAME is a store or a service`,
+      );
     const other = pairs.get(name);
     if (other !== undefined && other !== given)
       throw usageError(`${source}: ${name}=${other} and ${name}=${given}: give one of them`);
@@ -72,17 +74,17 @@ export function namedPrograms(
 
 /**
  * Checks the names once the stores of plugins are known.
- * @throws usageError for a name that is not a store or module, or a store without a program
+ * @throws usageError for a name that is no store or service with a program
  */
 export function requireKnownPrograms({ paths, images }: NamedPrograms): void {
-  const started = stores.flatMap(({ id, program }) => (program ? [id] : []));
-  for (const [flag, what, named, known] of [
-    ["--program", "store or module", paths, [...started, ...modules.map(({ id }) => id)]],
-    ["--image", "store", images, started],
+  const known = [...stores, ...services].flatMap(({ id, program }) => (program ? [id] : []));
+  for (const [flag, named] of [
+    ["--program", paths],
+    ["--image", images],
   ] as const) {
     const wrong = Object.keys(named).find((id) => !known.includes(id));
     if (wrong === undefined) continue;
     const near = didYouMean(wrong, known);
-    throw usageError(`${flag}: there is no ${what} ${JSON.stringify(wrong.slice(0, 60))}${near}`);
+    throw usageError(`${flag}: there is no store or service ${JSON.stringify(wrong.slice(0, 60))}${near}`);
   }
 }

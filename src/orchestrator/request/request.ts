@@ -6,11 +6,12 @@ import type { Threshold } from "../../contract/manifest.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { OutputMode } from "../ui/types.js";
+import type { ServiceEnv } from "./service-env.js";
 
 /** How long a run measures: a fixed time, or by topology and number of connections. */
 export type DurationMode = { mode: "dynamic" } | { mode: "fixed"; seconds: number };
 
-/** Programs, modules and images that the user names, by id of the store or module. */
+/** Programs and images that the user names, by id of the store or service. */
 export interface NamedPrograms {
   /** Paths of programs and modules on this machine. */
   paths: Record<string, string>;
@@ -54,7 +55,10 @@ export interface Request {
   /** Objectives of a search for the highest rate; absent if the given rates are measured. */
   objectives?: Threshold[];
   complexity: number;
-  limits: RequestedLimits;
+  /** Override the traffic profile's limits. */
+  limits: Partial<Limits>;
+  /** Settings of services that the user gives. */
+  serviceEnv: ServiceEnv;
   /** Runs of each configuration; the maximum if they are adaptive. */
   runs: number;
   /** The campaign decides how many runs it needs; absent for a fixed number. */
@@ -71,7 +75,7 @@ export interface Request {
   output: string;
   workers: number;
   allowParallel: boolean;
-  /** Programs and images of stores that the user names. */
+  /** Programs and images of stores and services that the user names. */
   programs: NamedPrograms;
   /** Absolute paths of files and folders that add stores, clients, limiters, options or traffic. */
   plugins: string[];

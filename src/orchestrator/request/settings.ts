@@ -203,6 +203,12 @@ const target: SettingGroup = {
       help: "explicit block once the quota is exceeded, seconds",
       variable: "RATE_LIMIT_BLOCK_DURATION",
     },
+    {
+      key: "service-env",
+      value: "<service:NAME=value>",
+      help: "setting of a service, e.g. envoy-ratelimit:REDIS_POOL_SIZE=20; repeatable",
+      repeatable: true,
+    },
   ],
 };
 
@@ -392,6 +398,20 @@ const placement: SettingGroup = {
       variable: "STORE_MEMORY",
     },
     {
+      key: "service-cpus",
+      value: "<n>",
+      help: "CPU cap of a service in a container",
+      defaultText: "2",
+      variable: "SERVICE_CPUS",
+    },
+    {
+      key: "service-memory",
+      value: "<size>",
+      help: "memory cap of a service in a container, e.g. 512m",
+      defaultText: "2g",
+      variable: "SERVICE_MEMORY",
+    },
+    {
       key: "server-cpus",
       value: "<n>",
       help: "CPU cap of the server",
@@ -411,6 +431,7 @@ const placement: SettingGroup = {
       help: "CPUs of the store nodes, e.g. 0-1",
       variable: "CPUSET_STORE",
     },
+    { key: "cpuset-service", value: "<list>", help: "CPUs of a service", variable: "CPUSET_SERVICE" },
     { key: "cpuset-server", value: "<list>", help: "CPUs of the server", variable: "CPUSET_SERVER" },
     {
       key: "cpuset-loadtest",
@@ -437,7 +458,7 @@ const placement: SettingGroup = {
     {
       key: "program",
       value: "<name=path>",
-      help: "program of any store on this machine, e.g. memcached=/opt/memcached, or the file of a module, e.g. redis-cell=/opt/libredis_cell.so; repeatable",
+      help: "program of any store or service on this machine, e.g. memcached=/opt/memcached; repeatable",
       defaultText: "from PATH",
       repeatable: true,
       onResume: "flag",
@@ -445,8 +466,8 @@ const placement: SettingGroup = {
     {
       key: "image",
       value: "<name=ref>",
-      help: "container image of any store, e.g. redis=redis:7.4; repeatable",
-      defaultText: "that of the store, or of its variable, e.g. REDIS_IMAGE",
+      help: "container image of any store or service, e.g. redis=redis:7.4; repeatable",
+      defaultText: "its own, or that of its variable, e.g. REDIS_IMAGE",
       repeatable: true,
       onResume: "flag",
     },

@@ -8,6 +8,7 @@ import { encodeRunSpec, type RunSpec, runSpec, type ServiceSpec } from "../../co
 import { healthSchema } from "../../contract/server-api.js";
 import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { Discovery } from "../../contract/store.js";
+import { storeAddressFrom } from "../../contract/store-url.js";
 import type { OwnProgram, Part, PartAllocation } from "../../runtimes/types.js";
 import { describeClient, findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
@@ -144,7 +145,12 @@ function serviceRole(id: string, settings: RunSettings, dependsOn: readonly stri
     dependsOn,
     required: true,
     part: (places) => {
-      const place = { store: target.store, topology: target.topology, nodes: specs.nodes(places) };
+      const place = {
+        store: target.store,
+        topology: target.topology,
+        nodes: specs.nodes(places),
+        ...(settings.external ? { access: storeAddressFrom(settings.external.access)?.access ?? {} } : {}),
+      };
       return {
         role: id,
         program: service.id,

@@ -4,8 +4,15 @@ import { runtimes } from "../../runtimes/index.js";
 import { requireExecutable } from "../../runtimes/local/programs.js";
 import type { ProgramSource, Runtime, RuntimeDescription, RuntimeOptions } from "../../runtimes/types.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
-import { modules } from "../../targets/modules/index.js";
-import { type Availability, candidatePrograms, findStore } from "../../targets/resolve.js";
+import { groups } from "../../targets/groups.js";
+import {
+  type Availability,
+  candidatePrograms,
+  findStore,
+  parseLimiterText,
+  withLimiters,
+} from "../../targets/resolve.js";
+import { findService } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { requireRemoved } from "../host/leftovers.js";
 import { cpuNumbers } from "../host/machine.js";
@@ -30,13 +37,25 @@ export interface OpenedRuntime {
 }
 
 /** The programs of the stores and services that the requested targets can use; no store where the user runs it. */
-export function programSources(request: Request): ProgramSource[] {
-  const { programs, storeAccess } = request;
-  return candidatePrograms(targetTexts(request)).flatMap(({ id, program: command, image }) => {
+export function programSources({ clients, limiters, programs, storeAccess }: Request): ProgramSource[] {
+  const named = limiters.map(parseLimiterText);
+  const texts = clients
+    .flatMap((word) => groups[word] ?? [word])
+    .flatMap((text) => withLimiters(text, named));
+  return candidatePrograms(texts).flatMap((candidate) => {
+    const { id, program: command, image, withoutVersionFlag } = candidate;
     if (command === undefined || (storeAccess.STORE_URL && isStore(id))) return [];
     const path = programs.paths[id];
     const imageName = programs.images[id] || process.env[image?.variable ?? ""] || image?.name;
-    return [{ id, command, ...(path ? { path } : {}), ...(imageName ? { image: imageName } : {}) }];
+    return [
+      {
+        id,
+        command,
+        ...(path ? { path } : {}),
+        ...(imageName ? { image: imageName } : {}),
+        ...(withoutVersionFlag ? { withoutVersionFlag } : {}),
+      },
+    ];
   });
 }
 
@@ -89,11 +108,8 @@ export async function expectedRuntime(
  */
 export async function requireUsablePlacement(request: Request): Promise<void> {
   requireKnownPrograms(request.programs);
-  for (const [id, path] of namedPaths(request)) await requireExecutable(path, findStore(id).program ?? id);
-  if (usedModules(request).length > 0) {
-    const { description } = await expectedRuntime(request);
-    await requireModules(request, await description.platform());
-  }
+  for (const [id, path] of Object.entries(request.programs.paths))
+    await requireExecutable(path, (isStore(id) ? findStore(id) : findService(id)).program ?? id);
   if (Object.values(request.caps).every(({ cpuset }) => cpuset === undefined)) return;
   const { description } = await expectedRuntime(request);
   const count = await description.cpus();
@@ -108,9 +124,9 @@ function runtimeOf(request: Request): RuntimeDescription {
 }
 
 /** Why only the local runtime will do: containers may not reach the stores and programs that the user names. */
-function localOnlyReason(request: Request): string | undefined {
-  if (request.storeAccess.STORE_URL) return "the store that STORE_URL names is reached from this machine";
-  if (namedPaths(request).length > 0) return "a store program of this machine was named";
+function localOnlyReason({ storeAccess, programs }: Request): string | undefined {
+  if (storeAccess.STORE_URL) return "the store that STORE_URL names is reached from this machine";
+  if (Object.keys(programs.paths).length > 0) return "a program of this machine was named";
   return undefined;
 }
 

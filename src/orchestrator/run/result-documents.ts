@@ -76,6 +76,10 @@ export function measuredDocument(
 ): MeasuredResult {
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
+  // The service is the limiter; a client cannot ask for its version.
+  const program = service && identity.runtime.program(service.id);
+  const serviceVersion =
+    service?.at_end.version ?? (typeof program === "object" ? program.version : undefined);
   const version = [...new Set(store?.nodes.map(({ at_end }) => at_end.version))].join(", ");
   const module = store?.modules?.map(moduleVersion).join(", ");
   const {
@@ -93,8 +97,8 @@ export function measuredDocument(
     notes: [...result.notes, ...warmupNotes(result), ...notes],
     versions: {
       ...result.versions,
+      ...(serviceVersion ? { limiter: serviceVersion } : {}),
       ...(version ? { store: version } : {}),
-      ...(module ? { limiter: module } : {}),
     },
     ...(store ? { store } : {}),
     ...(service ? { service } : {}),

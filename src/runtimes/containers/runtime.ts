@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
-import { ownPrograms, versionIn } from "../own-programs.js";
+import { imageVersion, ownPrograms, versionIn } from "../own-programs.js";
 import type {
   Caps,
   EngineFacts,
@@ -267,9 +267,13 @@ export class ContainerRuntime implements Runtime {
   }
 
   /** Asks the program in the image for its version. */
-  async #readVersion({ id, command }: ProgramSource): Promise<void> {
+  async #readVersion({ id, command, withoutVersionFlag }: ProgramSource): Promise<void> {
     const facts = this.program(id);
     if (typeof facts === "string") return;
+    if (withoutVersionFlag && facts.image) {
+      facts.version = imageVersion(facts.image);
+      return;
+    }
     const helper = await this.#helper(id);
     const versionPart: Part = {
       role: "version",

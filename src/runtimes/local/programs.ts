@@ -1,9 +1,10 @@
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { access, readdir } from "node:fs/promises";
+import { access, readdir, readFile } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import { versionIn } from "../own-programs.js";
+import { goVersionIn, versionIn } from "../own-programs.js";
 import type { ProgramFacts, ProgramSource } from "../types.js";
 
 const isExecutable = async (path: string): Promise<boolean> =>
@@ -48,13 +49,23 @@ async function versionOf(path: string): Promise<string> {
   }
 }
 
+/** The version in a program's file, else the first digits of the file's SHA-256. */
+async function versionOfFile(path: string): Promise<string> {
+  const file = await readFile(path);
+  return goVersionIn(file) ?? createHash("sha256").update(file).digest("hex").slice(0, 12);
+}
+
 /**
  * Finds a program: at the given path, else on PATH, else the embedded one.
  * @param environment gives the folder of the Python environment; called only when it is needed
  * @throws environmentError when the given path is not a program, or the program does not run
  */
 export async function findProgram(
-  { command, path: givenPath }: Pick<ProgramSource, "command" | "path">,
+  {
+    command,
+    path: givenPath,
+    withoutVersionFlag,
+  }: Pick<ProgramSource, "command" | "path" | "withoutVersionFlag">,
   environment: () => Promise<string | undefined>,
 ): Promise<ProgramFacts | undefined> {
   if (givenPath) await requireExecutable(givenPath, command);
@@ -63,5 +74,6 @@ export async function findProgram(
   const folder = found ? undefined : await environment();
   const path = found ?? (folder && (await embedded(folder, command)));
   if (!path) return undefined;
-  return { path, version: await versionOf(path), embedded: found === undefined };
+  const version = await (withoutVersionFlag ? versionOfFile(path) : versionOf(path));
+  return { path, version, embedded: found === undefined };
 }

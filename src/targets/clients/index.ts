@@ -1,5 +1,7 @@
 import type { ClientDescription } from "../types.js";
 import { memory, none } from "./controls.js";
+import { envoyGrpc } from "./envoy-grpc.js";
+import { envoyHttp } from "./envoy-http.js";
 import { ioredis } from "./ioredis.js";
 import { iovalkey } from "./iovalkey.js";
 import { memcached } from "./memcached.js";
@@ -12,6 +14,8 @@ export const clients: readonly ClientDescription[] = [
   ioredis,
   nodeRedis,
   memcached,
+  envoyGrpc,
+  envoyHttp,
   none,
   memory,
 ];

@@ -1,6 +1,6 @@
 import { moduleLimiters } from "../modules/index.js";
 import type { LimiterDescription } from "../types.js";
-import { asyncRatelimiter } from "./async-ratelimiter.js";
+import { envoyLimiter } from "./envoy-ratelimit.js";
 import { fastifyRateLimit } from "./fastify-rate-limit.js";
 import { rateLimitRedis } from "./rate-limit-redis.js";
 import { rateLimiterFlexible } from "./rate-limiter-flexible.js";
@@ -13,9 +13,6 @@ const none: LimiterDescription = { id: "none", create: async () => undefined };
 export const limiters: readonly LimiterDescription[] = [
   rateLimiterFlexible,
   fastifyRateLimit,
-  rateLimitRedis,
-  redisGcra,
-  asyncRatelimiter,
-  ...upstash,
+  envoyLimiter,
   none,
 ];

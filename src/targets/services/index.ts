@@ -1,8 +1,9 @@
 import { requireKnown } from "../did-you-mean.js";
 import type { ServiceDescription } from "../types.js";
+import { envoyRatelimit } from "./envoy-ratelimit/index.js";
 
 /** Services that decide beside the store: one folder each, and one line here. */
-export const services: readonly ServiceDescription[] = [];
+export const services: readonly ServiceDescription[] = [envoyRatelimit];
 
 /** @throws usageError with the valid ids */
 export function findService(id: string): ServiceDescription {

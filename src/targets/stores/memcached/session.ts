@@ -1,5 +1,6 @@
 import type { Node } from "../../../contract/env.js";
 import { environmentError, usageError } from "../../../contract/errors.js";
+import { sum } from "../../../contract/numbers.js";
 import type { StoreReading } from "../../../contract/store.js";
 import type { StoreAccess } from "../../../contract/store-url.js";
 import type { StoreDescription, StoreSession } from "../../types.js";
@@ -42,7 +43,15 @@ function decisionsOf(number: (name: string) => number): number {
   return number("incr_hits") + number("cmd_set") - number("incr_misses");
 }
 
-async function readNode(node: MemcachedNode, store: StoreDescription): Promise<StoreReading> {
+/** Decisions of a limiter that names the commands that carry them: memcached counts some of its commands. */
+const callsOf = (commands: readonly string[], stats: ReadonlyMap<string, string>): number =>
+  sum(commands.map((command) => Number(stats.get(`cmd_${command}`) ?? 0)));
+
+async function readNode(
+  node: MemcachedNode,
+  store: StoreDescription,
+  decisionCommands?: readonly string[],
+): Promise<StoreReading> {
   const stats = await node.stats();
   const number = (name: string): number => {
     const value = Number(stats.get(name));
@@ -56,7 +65,7 @@ async function readNode(node: MemcachedNode, store: StoreDescription): Promise<S
       uptime_s,
       // In a container the process id is always the same.
       run_id: `${number("pid")}:${number("time") - uptime_s}`,
-      decisions: decisionsOf(number),
+      decisions: decisionCommands ? callsOf(decisionCommands, stats) : decisionsOf(number),
       keys: number("curr_items"),
       evicted_keys: number("evictions"),
       used_memory_bytes: number("bytes"),
@@ -98,7 +107,7 @@ export async function connect(places: readonly Node[], access: StoreAccess): Pro
       throw usageError("memcached runs standalone only: there is no cluster to form");
     },
     reset: (deadlineMs) => reset(nodes, deadlineMs),
-    read: (store) => Promise.all(nodes.map((node) => readNode(node, store))),
+    read: (store, commands) => Promise.all(nodes.map((node) => readNode(node, store, commands))),
     async settings() {
       const all = (await nodes[0]?.stats("settings")) ?? new Map<string, string>();
       return Object.fromEntries(

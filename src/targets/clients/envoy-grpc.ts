@@ -1,0 +1,75 @@
+import { ownLibraries } from "../libraries.js";
+import {
+  type EnvoyHandle,
+  type RateLimitRequest,
+  type RateLimitResponse,
+  requireService,
+} from "../limiters/envoy-ratelimit.js";
+import { CONNECTIONS, domainOf } from "../services/envoy-ratelimit/index.js";
+import type { ClientDescription } from "../types.js";
+import { GRPC_PACKAGE, type GrpcMethod, openGrpc } from "./grpc.js";
+import { singleShardKeys } from "./shard-keys.js";
+
+/** The members of Envoy's rate limit service that a limiter needs. */
+const shouldRateLimit: GrpcMethod = {
+  package: "envoy.service.ratelimit.v3",
+  service: "RateLimitService",
+  method: "ShouldRateLimit",
+  request: "RateLimitRequest",
+  response: "RateLimitResponse",
+  messages: {
+    RateLimitRequest: {
+      domain: { type: "string", id: 1 },
+      descriptors: { rule: "repeated", type: "Descriptor", id: 2 },
+      hitsAddend: { type: "uint32", id: 3 },
+    },
+    Descriptor: { entries: { rule: "repeated", type: "Entry", id: 1 } },
+    Entry: { key: { type: "string", id: 1 }, value: { type: "string", id: 2 } },
+    RateLimitResponse: {
+      overallCode: { type: "Code", id: 1 },
+      statuses: { rule: "repeated", type: "DescriptorStatus", id: 2 },
+    },
+    DescriptorStatus: {
+      code: { type: "Code", id: 1 },
+      currentLimit: { type: "RateLimit", id: 2 },
+      limitRemaining: { type: "uint32", id: 3 },
+      durationUntilReset: { type: "Duration", id: 4 },
+    },
+    RateLimit: { requestsPerUnit: { type: "uint32", id: 1 } },
+    Duration: { seconds: { type: "int64", id: 1 }, nanos: { type: "int32", id: 2 } },
+  },
+  enums: { Code: { UNKNOWN: 0, OK: 1, OVER_LIMIT: 2 } },
+};
+
+export const envoyGrpc: ClientDescription = {
+  id: "envoy-grpc",
+  package: GRPC_PACKAGE,
+  stores: ["redis", "valkey", "memcached"],
+  topologies: ["standalone", "cluster", "cluster-3"],
+  control: false,
+  survivesStoreRestart: true,
+  survivesScriptFlush: true,
+  limiter: "envoy-ratelimit",
+  service: "envoy-ratelimit",
+  autoPipelining: () => "the service talks to the store; +pipeline-<n>us sets its pipeline",
+  async open(place, { libraries = ownLibraries } = {}) {
+    const service = requireService(place);
+    const port = service.ports?.grpc ?? service.port;
+    const { version, settings, call, close } = await openGrpc<RateLimitRequest, RateLimitResponse>(
+      libraries,
+      service,
+      port,
+      shouldRateLimit,
+      CONNECTIONS,
+    );
+    const handle: EnvoyHandle = { domain: domainOf(service.nonce), decide: call };
+    return {
+      handle,
+      version,
+      settings,
+      storeVersion: async () => undefined,
+      shardKeys: singleShardKeys,
+      close: async () => close(),
+    };
+  },
+};

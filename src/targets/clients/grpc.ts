@@ -1,0 +1,144 @@
+import type { ServiceSpec } from "../../contract/run-spec.js";
+import type { ClientSettings } from "../../contract/server-api.js";
+import type { Libraries } from "../types.js";
+import { common, OPEN_DEADLINE_MS } from "./settings.js";
+
+export const GRPC_PACKAGE = "@grpc/grpc-js";
+
+/** A field of a message: its type and number, as a proto file has them. */
+interface Field {
+  type: string;
+  id: number;
+  rule?: "repeated";
+}
+
+/** One method of a service, with the messages and enums that it uses by name. */
+export interface GrpcMethod {
+  /** E.g. `envoy.service.ratelimit.v3`. */
+  package: string;
+  service: string;
+  method: string;
+  request: string;
+  response: string;
+  messages: Readonly<Record<string, Readonly<Record<string, Field>>>>;
+  enums?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
+type Callback<Answer> = (error: Error | null, answer?: Answer) => void;
+
+/** The members of a client of grpc-js that we use. */
+interface GrpcClient {
+  waitForReady(deadlineMs: number, callback: (error?: Error) => void): void;
+  close(): void;
+}
+
+/** The service's method on a client, which has its name there. */
+type Methods<Request, Answer> = Readonly<
+  Record<string, (request: Request, options: { deadline: number }, callback: Callback<Answer>) => unknown>
+>;
+
+export interface GrpcConnections<Request, Answer> {
+  version: string;
+  settings: ClientSettings;
+  /** Calls on the next connection. @throws Error when it fails, or takes longer than the time-out of all clients */
+  call(request: Request): Promise<Answer>;
+  close(): void;
+}
+
+/** The method as protobuf.js writes proto files in JSON. */
+function definitionOf({
+  package: path,
+  service,
+  method,
+  request,
+  response,
+  messages,
+  enums = {},
+}: GrpcMethod) {
+  const types = Object.entries(messages).map(([name, fields]) => [name, { fields: { ...fields } }] as const);
+  const values = Object.entries(enums).map(([name, own]) => [name, { values: { ...own } }] as const);
+  const methods = { [method]: { requestType: request, responseType: response } };
+  const inner = Object.fromEntries([...types, ...values, [service, { methods }]]);
+  return path.split(".").reduceRight<object>((nested, name) => ({ [name]: { nested } }), inner);
+}
+
+/** Each connection has a subchannel of its own: grpc-js shares one between all clients of an address. */
+const options = {
+  "grpc.use_local_subchannel_pool": 1,
+  // A decision may have been counted although its answer was lost.
+  "grpc.enable_retries": 0,
+  "grpc.initial_reconnect_backoff_ms": common.reconnectDelayMs,
+  "grpc.max_reconnect_backoff_ms": common.reconnectDelayMs,
+  "grpc.enable_http_proxy": 0,
+  "grpc.service_config_disable_resolution": 1,
+} as const;
+
+/**
+ * Opens that many connections to a method of a service; calls take turns.
+ * @param port the service's port for gRPC
+ * @throws Error when one is not ready by the deadline
+ */
+export async function openGrpc<Request, Answer>(
+  libraries: Libraries,
+  { host }: Pick<ServiceSpec, "host">,
+  port: number,
+  method: GrpcMethod,
+  connections: number,
+): Promise<GrpcConnections<Request, Answer>> {
+  const [{ credentials, makeClientConstructor }, { fromJSON }] = await Promise.all([
+    libraries.load(GRPC_PACKAGE, () => import("@grpc/grpc-js")),
+    import("@grpc/proto-loader"),
+  ]);
+  const definitions = fromJSON({ nested: definitionOf(method) as never }, { longs: Number, enums: String });
+  const definition = definitions[`${method.package}.${method.service}`] as never;
+  const Client = makeClientConstructor(definition, method.service) as unknown as new (
+    address: string,
+    credentials: unknown,
+    options: object,
+  ) => GrpcClient & Methods<Request, Answer>;
+  const clients = Array.from(
+    { length: connections },
+    () => new Client(`${host}:${port}`, credentials.createInsecure(), options),
+  );
+  const close = (): void => {
+    for (const client of clients) client.close();
+  };
+  const ready = clients.map(
+    (client) =>
+      new Promise<void>((resolve, reject) => {
+        client.waitForReady(Date.now() + OPEN_DEADLINE_MS, (error) =>
+          error ? reject(new Error(`${host}:${port} does not answer (gRPC): ${error.message}`)) : resolve(),
+        );
+      }),
+  );
+  try {
+    await Promise.all(ready);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  let turn = 0;
+  return {
+    version: libraries.version(GRPC_PACKAGE),
+    settings: {
+      protocol: "gRPC",
+      connections,
+      retries: false,
+      request_timeout_ms: common.requestTimeoutMs,
+      reconnect_delay_ms: common.reconnectDelayMs,
+      auto_pipelining: false,
+    },
+    call(request) {
+      const client = clients[turn];
+      turn = (turn + 1) % connections;
+      return new Promise((resolve, reject) => {
+        client?.[method.method]?.(
+          request,
+          { deadline: Date.now() + common.requestTimeoutMs },
+          (error, answer) => (error ? reject(error) : resolve(answer as Answer)),
+        );
+      });
+    },
+    close,
+  };
+}

@@ -1,0 +1,113 @@
+import { EventEmitter } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ClientSettings } from "../../contract/server-api.js";
+import type { Libraries } from "../types.js";
+import { common, OPEN_DEADLINE_MS } from "./settings.js";
+
+export const HTTP_PACKAGE = "undici";
+
+/** How long `close` waits for answers. */
+const CLOSE_TIMEOUT_MS = 1_000;
+/** An idle connection stays open. */
+const IDLE_TIMEOUT_MS = 600_000;
+
+export interface HttpAnswer {
+  status: number;
+  text: string;
+}
+
+export interface HttpPool {
+  version: string;
+  settings: ClientSettings;
+  /**
+   * Posts JSON on a free connection, and waits for one where there is none.
+   * @throws Error when it fails, or takes longer than the time-out of all clients
+   */
+  post(path: string, body: string): Promise<HttpAnswer>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a Pool of undici with that many connections.
+ * @param path answers 200 to GET once the server is ready
+ * @throws Error with the last problem when it does not answer by the deadline
+ */
+export async function openHttpPool(
+  libraries: Libraries,
+  { host, port }: { host: string; port: number },
+  path: string,
+  connections: number,
+): Promise<HttpPool> {
+  const { Pool } = await libraries.load(HTTP_PACKAGE, () => import("undici"));
+  const pool = new Pool(`http://${host}:${port}`, {
+    connections,
+    pipelining: 1,
+    connect: { timeout: common.connectTimeoutMs },
+    keepAliveTimeout: IDLE_TIMEOUT_MS,
+    keepAliveMaxTimeout: IDLE_TIMEOUT_MS,
+    // The signal bounds the whole request, also while it waits for a connection.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const headers = { "content-type": "application/json" };
+  const request = async (method: "GET" | "POST", to: string, timeoutMs: number, body?: string) => {
+    // undici takes an emitter, which costs less than an AbortController.
+    const signal = new EventEmitter();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      signal.emit("abort");
+    }, timeoutMs);
+    try {
+      const answer = await pool.request({
+        method,
+        path: to,
+        signal,
+        ...(body === undefined ? {} : { headers, body }),
+      });
+      return { status: answer.statusCode, text: await answer.body.text() };
+    } catch (error) {
+      throw isLate ? new Error(`no answer within ${timeoutMs} ms`) : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const close = async (): Promise<void> => {
+    const closed = pool.close().catch(() => undefined);
+    const timer = new AbortController();
+    const late = delay(CLOSE_TIMEOUT_MS, undefined, { signal: timer.signal }).then(
+      () => pool.destroy(),
+      () => undefined,
+    );
+    await Promise.race([closed, late]);
+    timer.abort();
+  };
+  const deadlineMs = Date.now() + OPEN_DEADLINE_MS;
+  for (;;) {
+    try {
+      const { status } = await request("GET", path, Math.max(1, deadlineMs - Date.now()));
+      if (status === 200) break;
+      throw new Error(`it answers ${status} to GET ${path}`);
+    } catch (error) {
+      if (Date.now() + common.reconnectDelayMs >= deadlineMs) {
+        await close();
+        throw error;
+      }
+      await delay(common.reconnectDelayMs);
+    }
+  }
+  return {
+    version: libraries.version(HTTP_PACKAGE),
+    settings: {
+      protocol: "HTTP/1.1",
+      connections,
+      http_pipelining: 1,
+      request_timeout_ms: common.requestTimeoutMs,
+      connect_timeout_ms: common.connectTimeoutMs,
+      idle_timeout_ms: IDLE_TIMEOUT_MS,
+      auto_pipelining: false,
+    },
+    post: (to, body) => request("POST", to, common.requestTimeoutMs, body),
+    close,
+  };
+}

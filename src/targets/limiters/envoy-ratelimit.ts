@@ -1,0 +1,127 @@
+import type { ServiceSpec } from "../../contract/run-spec.js";
+import { type Consumes, EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
+import { CONNECTIONS, envoyRatelimit, KEYS, noLimit } from "../services/envoy-ratelimit/index.js";
+import type { Decision, LimiterDescription, RequestLimiter, StorePlace } from "../types.js";
+
+export interface RateLimitRequest {
+  domain: string;
+  descriptors: readonly { entries: readonly { key: string; value: string }[] }[];
+  /** Absent: 1. */
+  hitsAddend?: number;
+}
+
+/** The decision on one descriptor. Fields that are zero are left out. */
+interface Status {
+  code?: "UNKNOWN" | "OK" | "OVER_LIMIT";
+  /** Absent where no limit applies: then everything is admitted. */
+  currentLimit?: object | null;
+  limitRemaining?: number;
+  /** Over HTTP a text, e.g. `37s`. */
+  durationUntilReset?: string | { seconds?: number; nanos?: number } | null;
+}
+
+export interface RateLimitResponse {
+  statuses?: readonly Status[];
+}
+
+/** What a client of the service gives to the limiter. */
+export interface EnvoyHandle {
+  domain: string;
+  /** @throws Error when it fails, or does not answer in time */
+  decide(request: RateLimitRequest): Promise<RateLimitResponse>;
+}
+
+/** @throws Error for a target whose service is not known */
+export function requireService({ service }: StorePlace): ServiceSpec {
+  if (service) return service;
+  throw new Error("the run spec names no service: a campaign starts one");
+}
+
+const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
+
+function milliseconds(duration: Status["durationUntilReset"]): number {
+  if (!duration) return 0;
+  if (typeof duration === "string") return 1_000 * Number.parseFloat(duration);
+  const { seconds = 0, nanos = 0 } = duration;
+  return 1_000 * Number(seconds) + nanos / 1e6;
+}
+
+const entryOf = (key: string) => ({
+  entries: [{ key: key.startsWith(EXHAUSTED_KEY_PREFIX) ? KEYS.exhausted : KEYS.standard, value: key }],
+});
+
+/** All descriptors of a request in one call. */
+class EnvoyLimiter implements RequestLimiter {
+  readonly consumes: Consumes = { calls: 0, allowed: 0, limited: 0, failed: 0 };
+  readonly #handle: EnvoyHandle;
+  readonly #limit: number;
+
+  /** @param limit the quota reported to a denied caller */
+  constructor(handle: EnvoyHandle, limit: number) {
+    this.#handle = handle;
+    this.#limit = limit;
+  }
+
+  async consume(keys: string | readonly string[], cost = 1): Promise<Decision> {
+    const { consumes } = this;
+    const descriptors = typeof keys === "string" ? [entryOf(keys)] : keys.map(entryOf);
+    consumes.calls++;
+    try {
+      const request = { domain: this.#handle.domain, descriptors };
+      const { statuses = [] } = await this.#handle.decide(
+        cost === 1 ? request : { ...request, hitsAddend: cost },
+      );
+      return this.#decisionOf(statuses, descriptors.length);
+    } catch (error) {
+      consumes.failed += descriptors.length;
+      return { outcome: "failed", error: error instanceof Error ? error : new Error(String(error)) };
+    }
+  }
+
+  /** @throws Error for an answer that decides nothing */
+  #decisionOf(statuses: readonly Status[], expected: number): Decision {
+    if (statuses.length !== expected)
+      throw new Error(`the service decided on ${statuses.length} of ${expected} descriptors`);
+    let limited = 0;
+    let msBeforeNext = 0;
+    for (const { code, currentLimit, durationUntilReset } of statuses) {
+      if (!currentLimit) throw new Error(noLimit(this.#handle.domain));
+      if (code === "OK") continue;
+      if (code !== "OVER_LIMIT") throw new Error(`the service answered with the code ${code ?? "UNKNOWN"}`);
+      limited++;
+      msBeforeNext = Math.max(msBeforeNext, milliseconds(durationUntilReset));
+    }
+    this.consumes.allowed += expected - limited;
+    this.consumes.limited += limited;
+    return limited === 0 ? ALLOWED : { outcome: "limited", limit: this.#limit, remaining: 0, msBeforeNext };
+  }
+}
+
+/** Decides on both kinds of keys, on every connection. @throws Error where a key has no limit, or a call fails */
+async function requireLimits(handle: EnvoyHandle): Promise<void> {
+  const descriptors = Object.values(KEYS).map((key) => ({ entries: [{ key, value: "trial" }] }));
+  const trial = async (): Promise<void> => {
+    const { statuses = [] } = await handle.decide({ domain: handle.domain, descriptors });
+    if (descriptors.some((_, index) => !statuses[index]?.currentLimit))
+      throw new Error(noLimit(handle.domain));
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, trial));
+}
+
+export const envoyLimiter: LimiterDescription = {
+  id: "envoy-ratelimit",
+  summary: "Envoy's rate limit service decides; one call has all descriptors of a request",
+  algorithm: "aligned window",
+  atomic: true,
+  // It reads, answers, and then increments.
+  notAtomicOn: ["memcached"],
+  // On memcached it reads each key before it decides, and increments after it has answered.
+  decisionCommands: ["incrby", "get"],
+  takesCost: true,
+  ...(envoyRatelimit.unsupportedReason ? { unsupportedReason: envoyRatelimit.unsupportedReason } : {}),
+  async create({ handle }, _description, { points }) {
+    const envoy = handle as EnvoyHandle;
+    await requireLimits(envoy);
+    return new EnvoyLimiter(envoy, points);
+  },
+};

@@ -1,0 +1,221 @@
+import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Limits } from "../../../contract/configuration.js";
+import { formatNodes } from "../../../contract/env.js";
+import { environmentError } from "../../../contract/errors.js";
+import type { ServiceSpec } from "../../../contract/run-spec.js";
+import { waitUntil } from "../../stores/wait-until.js";
+import type { ServiceDescription, StorePlace } from "../../types.js";
+
+const ID = "envoy-ratelimit";
+
+/** Connections of a client to the service. */
+export const CONNECTIONS = 10;
+export const HEALTH_PATH = "/healthcheck";
+export const JSON_PATH = "/json";
+
+/** Keys of descriptors: with the quota of the limits, and with none. */
+export const KEYS = { standard: "user", exhausted: "exhausted" } as const;
+
+const NONCE_LENGTH = 8;
+/** Of this run alone. Short, because it is a part of each key in the store. */
+export const domainOf = (nonce: string): string => `bench-${nonce.slice(0, NONCE_LENGTH)}`;
+
+/** The service admits what it has no limit for. */
+export const noLimit = (domain: string): string =>
+  `the service has no limit for the domain ${domain}: it would admit everything`;
+
+/** Windows by their length in seconds. */
+const UNITS: Readonly<Record<number, string>> = { 1: "second", 60: "minute", 3600: "hour", 86400: "day" };
+
+const FOLDER = "ratelimit";
+
+/** Settings that the harness needs as they are, and the store's address. The others are the user's. */
+const RESERVED =
+  /^((GRPC_|DEBUG_|PROMETHEUS_|)(HOST|PORT|ADDR)|(GRPC_)?UNIX_SOCKET|RUNTIME_\w+|CONFIG_TYPE|BACKEND_TYPE|USE_(STATSD|PROMETHEUS)|DISABLE_STATS|STATS_FLUSH_INTERVAL|LOCAL_CACHE_SIZE_IN_BYTES|(REDIS_(PERSECOND_)?(URL|TYPE|SOCKET_TYPE|AUTH|TLS\w*))|REDIS_PERSECOND|MEMCACHE_(HOST_PORT|SRV\w*)|EXPIRATION_JITTER_MAX_SECONDS|(GLOBAL_)?SHADOW_MODE)$/;
+
+/** Addresses and credentials of the store. */
+function storeSettings({ store, topology, nodes, access = {} }: StorePlace): Record<string, string> {
+  const addresses = formatNodes(nodes);
+  if (store === "memcached") return { BACKEND_TYPE: "memcache", MEMCACHE_HOST_PORT: addresses };
+  const { username = "default", password, tls } = access;
+  return {
+    BACKEND_TYPE: "redis",
+    REDIS_SOCKET_TYPE: "tcp",
+    REDIS_TYPE: topology === "standalone" ? "SINGLE" : "CLUSTER",
+    REDIS_URL: addresses,
+    ...(password ? { REDIS_AUTH: `${username}:${password}` } : {}),
+    ...(tls ? { REDIS_TLS: "true" } : {}),
+  };
+}
+
+const REQUEST_TIMEOUT_MS = 2_000;
+
+/** Each request has a connection of its own. @throws Error when there is no answer in time */
+function ask(
+  { host, port }: { host: string; port: number },
+  path: string,
+  body?: string,
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const method = body === undefined ? "GET" : "POST";
+    const asking = request(
+      { host, port, path, method, agent: false, timeout: REQUEST_TIMEOUT_MS },
+      (answer) => {
+        let text = "";
+        answer.setEncoding("utf8");
+        answer.on("data", (chunk) => {
+          text += chunk;
+        });
+        answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text }));
+        answer.on("error", reject);
+      },
+    );
+    asking.on("timeout", () => asking.destroy(new Error(`no answer within ${REQUEST_TIMEOUT_MS} ms`)));
+    asking.on("error", reject);
+    asking.end(body);
+  });
+}
+
+const requestText = (domain: string, keys: readonly string[]): string =>
+  JSON.stringify({ domain, descriptors: keys.map((key) => ({ entries: [{ key, value: "trial" }] })) });
+
+/** Whether the service that this connection reaches has limits for both keys. @throws Error when it does not answer */
+async function hasLimits(place: ServiceSpec): Promise<boolean> {
+  const keys = Object.values(KEYS);
+  const { status, text } = await ask(place, JSON_PATH, requestText(domainOf(place.nonce), keys));
+  if (status !== 200 && status !== 429)
+    throw new Error(`it answered ${status} to POST ${JSON_PATH}: ${text.trim()}`);
+  const { statuses = [] } = JSON.parse(text) as { statuses?: { currentLimit?: object }[] };
+  return keys.every((_, index) => statuses[index]?.currentLimit);
+}
+
+/**
+ * Connections that are tried. The service shares its port silently with every other one that listens there, and the
+ * system deals new connections out.
+ */
+const TRIED_CONNECTIONS = 16;
+
+async function requireOwnAnswers(place: ServiceSpec): Promise<void> {
+  let own = 0;
+  for (let tried = 0; tried < TRIED_CONNECTIONS; tried++) if (await hasLimits(place)) own++;
+  if (own === TRIED_CONNECTIONS) return;
+  const address = `${place.host}:${place.port}`;
+  throw environmentError(
+    own === 0
+      ? `${ID} at ${address}: ${noLimit(domainOf(place.nonce))}`
+      : `another service shares the port of ${ID} at ${address}: ${TRIED_CONNECTIONS - own} of ${TRIED_CONNECTIONS} connections reached it; end it`,
+  );
+}
+
+const metricsPlace = ({ host, port, ports }: ServiceSpec) => ({ host, port: ports?.prometheus ?? port });
+
+/** A service without this domain counts that it was asked for it, and does not ask the store. */
+const MARKER = "reading";
+const markerName = `ratelimit_service_rate_limit_${MARKER}_domain_not_found`;
+const FLUSH_INTERVAL_MS = 100;
+const FLUSHED_WITHIN_MS = 5_000;
+
+/** Values of metrics by name and labels. @throws environmentError when they cannot be read */
+async function metrics(place: ServiceSpec): Promise<Map<string, number>> {
+  const { status, text } = await ask(metricsPlace(place), "/metrics");
+  if (status !== 200) throw environmentError(`${ID}: its counters cannot be read: status ${status}`);
+  return new Map(
+    text.split("\n").flatMap((line) => {
+      const { name = "", value } = /^(?<name>[a-z][^ ]*) (?<value>[\d.e+]+)$/i.exec(line)?.groups ?? {};
+      return value === undefined ? [] : [[name, Number(value)] as const];
+    }),
+  );
+}
+
+/**
+ * Counters appear some time after they were counted, all of one moment together. So this counts something of its own and
+ * waits until it appears.
+ */
+async function waitForFlush(place: ServiceSpec): Promise<Map<string, number>> {
+  const before = (await metrics(place)).get(markerName) ?? 0;
+  await ask(place, JSON_PATH, requestText(MARKER, [KEYS.standard]));
+  const deadlineMs = Date.now() + FLUSHED_WITHIN_MS;
+  for (;;) {
+    const after = await metrics(place);
+    if ((after.get(markerName) ?? 0) > before) return after;
+    if (Date.now() > deadlineMs)
+      throw environmentError(`${ID}: its counters did not appear within ${FLUSHED_WITHIN_MS} ms`);
+    await sleep(FLUSH_INTERVAL_MS / 4);
+  }
+}
+
+/** Envoy's rate limit service (https://github.com/envoyproxy/ratelimit). */
+export const envoyRatelimit: ServiceDescription = {
+  id: ID,
+  program: "ratelimit",
+  withoutVersionFlag: true,
+  image: { name: "envoyproxy/ratelimit:3fb70258", variable: "ENVOY_RATELIMIT_IMAGE" },
+  ports: ["grpc", "debug", "prometheus"],
+  reserved: RESERVED,
+  unsupportedReason({ window_s, block_s }) {
+    if (block_s > 0) return `${ID} has no block duration of its own (${block_s} s was requested)`;
+    if (window_s in UNITS) return undefined;
+    return `${ID} has windows of 1, 60, 3600 and 86400 s alone (${window_s} s was requested)`;
+  },
+  files({ points, window_s }: Limits, nonce) {
+    const limit = (quota: number) => `{unit: ${UNITS[window_s]}, requests_per_unit: ${quota}}`;
+    const descriptor = (key: string, quota: number) => [`  - key: ${key}`, `    rate_limit: ${limit(quota)}`];
+    return {
+      [`${FOLDER}/config/bench.yaml`]: [
+        `domain: ${domainOf(nonce)}`,
+        "descriptors:",
+        ...descriptor(KEYS.standard, points),
+        ...descriptor(KEYS.exhausted, 0),
+        "",
+      ].join("\n"),
+    };
+  },
+  environment: ({ bind, port, ports, files }, place) => ({
+    RUNTIME_ROOT: files,
+    RUNTIME_SUBDIRECTORY: FOLDER,
+    RUNTIME_WATCH_ROOT: "false",
+    LOG_LEVEL: "warn",
+    // Keys expire when their window ends, as on every other limiter.
+    EXPIRATION_JITTER_MAX_SECONDS: "0",
+    // Denials of exhausted keys reach the store, too.
+    LOCAL_CACHE_SIZE_IN_BYTES: "0",
+    USE_STATSD: "false",
+    USE_PROMETHEUS: "true",
+    PROMETHEUS_ADDR: `${bind}:${ports.prometheus}`,
+    STATS_FLUSH_INTERVAL: `${FLUSH_INTERVAL_MS}ms`,
+    HOST: bind,
+    PORT: String(port),
+    GRPC_HOST: bind,
+    GRPC_PORT: String(ports.grpc),
+    DEBUG_HOST: bind,
+    DEBUG_PORT: String(ports.debug),
+    ...storeSettings(place),
+  }),
+  async ready(place, deadlineMs) {
+    await waitUntil(`service ${ID}`, deadlineMs, async () => {
+      const { status, text } = await ask(place, HEALTH_PATH);
+      if (status !== 200) return `GET ${HEALTH_PATH} answers ${status} ${text.trim().slice(0, 100)}`;
+      await metrics(place);
+      return undefined;
+    });
+    await requireOwnAnswers(place);
+  },
+  async read(place) {
+    // The first may appear with a flush that began before the last decisions; the second cannot.
+    await waitForFlush(place);
+    const all = await waitForFlush(place);
+    const sumOf = (counter: string): number => {
+      const own = `ratelimit_service_rate_limit_${counter}{domain="${domainOf(place.nonce)}"`;
+      // A counter appears with its first decision.
+      return [...all].reduce((total, [name, value]) => (name.startsWith(own) ? total + value : total), 0);
+    };
+    const started = all.get("process_start_time_seconds");
+    return {
+      ...(started === undefined ? {} : { run_id: String(started) }),
+      decisions: sumOf("total_hits"),
+      allowed: sumOf("within_limit"),
+      limited: sumOf("over_limit"),
+    };
+  },
+};
