@@ -9,6 +9,7 @@ import { MIN_SAMPLES } from "../src/contract/min-samples.js";
 import { planSchema } from "../src/contract/plan.js";
 import { resultSchema } from "../src/contract/result.js";
 import { measuredKinds } from "../src/contract/role.js";
+import { algorithms, deciders } from "../src/contract/target.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
 import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
 import { groups } from "../src/targets/groups.js";
@@ -17,7 +18,8 @@ import { biomeImports, importsText } from "./imports.js";
 /**
  * Writes what is generated and committed:
  * - JSON Schemas of the files that programs exchange, which Python validates against, and of campaign files, for editors;
- * - what the report shares: the numbers of M18, the controls, the kinds of roles, the layers, the dimensions;
+ * - what the report shares: the numbers of M18, the controls, the kinds of roles, deciders, algorithms, the layers, the
+ *   dimensions;
  * - the rules for imports, from imports.json: Biome's, and the lists in docs/architecture.md.
  * `--check` compares instead and exits 1 on a difference.
  */
@@ -47,6 +49,8 @@ const generated: Readonly<Record<string, string>> = {
   "src/contract/generated/min-samples.json": json(MIN_SAMPLES),
   "src/contract/generated/controls.json": json(groups.controls),
   "src/contract/generated/measured-kinds.json": json(measuredKinds),
+  "src/contract/generated/deciders.json": json(deciders),
+  "src/contract/generated/algorithms.json": json(algorithms),
   "src/contract/generated/layers.json": json(
     layers.map(({ id, request, consumer }) => ({ layer: id, request, consumer })),
   ),

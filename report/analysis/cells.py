@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.analysis.client_vs_script import StoreVariants, client_vs_script
+from report.analysis.deciders import NamedFacts, named_facts
 from report.analysis.figures import throughput
 from report.analysis.groups import group_rows
 from report.analysis.layer_text import LayerText, layer_text_of
-from report.analysis.load_text import differing_caps, load_text, varying_limits
+from report.analysis.load_text import differing_caps, differing_limits
 from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, rank
 from report.analysis.steadiness import unsteady_controls, unsteady_text
 from report.analysis.summary import Summary
@@ -25,7 +26,10 @@ class Cell:
     caps: str
     """The caps in words; empty where no other cell has others."""
     limits: str
-    """Those of the limits that other cells have others of, in words."""
+    """The limits in words, where rows under the same traffic have others; else the points that a request costs, if
+    it is not one."""
+    named: NamedFacts
+    """Which facts of its rows other rows of the campaign do not share."""
     rankings: tuple[Ranking, ...]
     controls: tuple[Summary, ...]
     unsteady: str
@@ -43,7 +47,12 @@ class Cell:
     @property
     def limiters_differ(self) -> bool:
         """Its rankings are of several limiters."""
-        return len({ranking.group.limiter for ranking in self.rankings}) > 1
+        return len({ranking.limiters for ranking in self.rankings}) > 1
+
+    @property
+    def deciders_differ(self) -> bool:
+        """What decides, or its algorithm, is not the same in all its rankings."""
+        return len({(ranking.group.decided_by, ranking.group.algorithm) for ranking in self.rankings}) > 1
 
     @property
     def scripts_differ(self) -> bool:
@@ -88,6 +97,7 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
         campaign: all rows of the campaign, where `summaries` are a part of them: its controls tell whether
             anything is concluded.
     """
+    named = named_facts(campaign or summaries)
     unsteady = unsteady_text(unsteady_controls(campaign or summaries))
     clients: dict[tuple[object, ...], list[Summary]] = {}
     controls: dict[tuple[object, ...], list[Summary]] = {}
@@ -98,10 +108,10 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
         else:
             clients.setdefault((identity.topology, identity.caps, *load_key(identity)), []).append(summary)
     caps = differing_caps(row for rows in clients.values() for row in rows)
-    varying = varying_limits([row for rows in clients.values() for row in rows])
+    limits = differing_limits(campaign or summaries)
     found = []
     for number, rows in enumerate(clients.values(), start=1):
-        rankings = tuple(rank(members, group, unsteady) for group, members in group_rows(rows))
+        rankings = tuple(rank(members, group, unsteady, named) for group, members in group_rows(rows))
         beside = tuple(by_throughput(controls.get(load_key(rows[0].identity), [])))
         ranked = [summary for ranking in rankings for summary in ranking.summaries]
         found.append(
@@ -110,7 +120,8 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
                 identity=rows[0].identity,
                 text=layer_text_of(summaries),
                 caps=caps.get(rows[0].identity.caps, ""),
-                limits=load_text(rows[0].identity, varying),
+                limits=limits.get((rows[0].identity.traffic, rows[0].identity.limits), ""),
+                named=named,
                 rankings=rankings,
                 controls=beside,
                 unsteady=unsteady,

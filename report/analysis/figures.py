@@ -78,6 +78,9 @@ consumer_cpu = Figure(_consumer_cpu)
 #: CPU of all store nodes in µs per request.
 store_cpu = Figure(lambda figures: cpu_us_per_request(figures.roles).get("store"))
 
+#: CPU of the service in µs per request; None where there is none.
+service_cpu = Figure(lambda figures: cpu_us_per_request(figures.roles).get("service"))
+
 heap = Figure(lambda figures: figures.heap_bytes)
 p50 = percentile("p50")
 p99 = supported_percentile("p99")
@@ -96,6 +99,7 @@ COSTS: Mapping[str, Figure] = {
     "p99": p99,
     "p99_9": supported_percentile("p99_9"),
     "cpu": consumer_cpu,
+    "service_cpu": service_cpu,
     "store_cpu": store_cpu,
     "heap": heap,
 }

@@ -1,9 +1,10 @@
-"""What rows must share to be ranked: the store and who started it, the limiter, and the script mode (M12)."""
+"""What rows must share to be ranked: the store and who started it, what decides, its algorithm, and the script
+mode (M12)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report.analysis.summary import Summary
+from report.analysis.summary import Summary, algorithm_order, decider_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +18,11 @@ class Group:
     same_script: bool
     """True: one script for all. False: each client's own, whatever that is."""
     limiter: str | None = None
-    """The library that decides; None for an address whose limiter is not known."""
+    """What stands for the algorithm where it is not on record; None where it is, and for an address."""
     scripts: tuple[str, ...] = ()
     """With `same_script`: sha1s, or names of functions, of what its rows really ran; empty if unknown."""
+    decided_by: str | None = None
+    algorithm: str | None = None
 
     @property
     def rankable(self) -> bool:
@@ -31,7 +34,13 @@ def _group_of(summary: Summary) -> Group:
     identity = summary.identity
     ran = {script.name for script in summary.scripts} if identity.same_script else set()
     return Group(
-        identity.store, identity.external_store, identity.same_script, identity.limiter, tuple(sorted(ran))
+        store=identity.store,
+        external=identity.external_store,
+        same_script=identity.same_script,
+        limiter=identity.limiter if identity.algorithm is None else None,
+        scripts=tuple(sorted(ran)),
+        decided_by=identity.decided_by,
+        algorithm=identity.algorithm,
     )
 
 
@@ -41,7 +50,8 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
     A row that never ran has no script on record: it stands with the largest group that it was meant for.
 
     Returns:
-        Groups with their rows; those on the store with most rows first, then the largest, then `same_script`.
+        Groups with their rows, by what decides and by algorithm; then those on the store with most rows first,
+        then the largest, then `same_script`.
     """
     groups: dict[Group, list[Summary]] = {}
     on_store: dict[tuple[str | None, bool], int] = {}
@@ -67,6 +77,8 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
         group, members = entry
         store_key = (group.store, group.external)
         return (
+            decider_order(group.decided_by),
+            algorithm_order(group.algorithm),
             -on_store[store_key],
             group.store or "~",
             group.external,

@@ -1,5 +1,5 @@
-"""Rankings: only rows of one layer, topology, workload, traffic, number of servers, load, limits, store and
-script mode are ranked.
+"""Rankings: only rows of one layer, topology, workload, traffic, number of servers, load, limits, store, decider,
+algorithm and script mode are ranked.
 
 Each row of a ranking is compared with every other, by the rule of `report.statistics.decision`. The
 comparisons by one figure are a family (rule M17). Ranks follow from differences that were shown, never from
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from report.analysis.deciders import NamedFacts
 from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, percentile, throughput
 from report.analysis.groups import Group
 from report.analysis.steadiness import attributable
@@ -80,6 +81,15 @@ class Ranking:
     `COSTS`. Each figure is a family of comparisons. Empty below five runs of each."""
     family: Family | None = None
     """When its rows were done, in their order, where the campaign found out how many runs it needs."""
+
+    decider_text: str = ""
+    """What decides its rows, and by which algorithm: `decided by a module (GCRA)`; empty where all clients of the
+    campaign share it."""
+
+    @property
+    def limiters(self) -> tuple[str, ...]:
+        """What decides its rows, e.g. the names of libraries."""
+        return tuple(sorted({row.identity.limiter for row in self.summaries if row.identity.limiter}))
 
     @property
     def store(self) -> str | None:
@@ -212,7 +222,9 @@ def _ranks(pairs: Sequence[Pair]) -> dict[str, int]:
     return found
 
 
-def rank(summaries: Sequence[Summary], group: Group, unsteady: str = "") -> Ranking:
+def rank(
+    summaries: Sequence[Summary], group: Group, unsteady: str = "", named: NamedFacts | None = None
+) -> Ranking:
     """Compares the rows of a group, and ranks those whose place was shown.
 
     Nothing is compared where there are no two rows with a valid run, where the store is not known, or the one
@@ -220,12 +232,16 @@ def rank(summaries: Sequence[Summary], group: Group, unsteady: str = "") -> Rank
 
     Args:
         unsteady: `unsteady_text` of the campaign; if there is one, nothing is concluded.
+        named: the facts that a text about the ranking names; by default none.
     """
+    decider_text = named.text(summaries[0].identity) if named else ""
     open_loop = summaries[0].identity.open_loop
     ordered = by_p99(summaries) if open_loop else by_throughput(summaries)
     rows = [summary for summary in ordered if summary.median]
     if len(rows) < 2 or not group.rankable:
-        return Ranking(group, tuple(Standing(summary, None) for summary in ordered))
+        return Ranking(
+            group, tuple(Standing(summary, None) for summary in ordered), decider_text=decider_text
+        )
     pairs, latency_pairs, family = _ranked_by(rows, unsteady)
     reordered = _failed_loads_last(rows, latency_pairs or pairs)
     if reordered != rows:
@@ -240,7 +256,7 @@ def rank(summaries: Sequence[Summary], group: Group, unsteady: str = "") -> Rank
         Standing(row, ranks.get(row.id), versus.get(row.id), cpu_versus.get(row.id)) for row in ordered
     )
     best = _best_rows(rows, pairs, unsteady)
-    return Ranking(group, standings, pairs, latency_pairs, cpu_pairs, best, family)
+    return Ranking(group, standings, pairs, latency_pairs, cpu_pairs, best, family, decider_text)
 
 
 def _ranked_by(

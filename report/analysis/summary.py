@@ -7,7 +7,16 @@ from statistics import median, quantiles
 from report.analysis.figures import Figure, throughput
 from report.analysis.warnings import warnings_of
 from report.base.format import plural
-from report.results.model import LAYERS, Campaign, Identity, LimiterScript, Measured, Run
+from report.results.model import (
+    ALGORITHMS,
+    DECIDERS,
+    LAYERS,
+    Campaign,
+    Identity,
+    LimiterScript,
+    Measured,
+    Run,
+)
 from report.statistics.runs import Spread, select_median_run, spread
 from report.statistics.sequential import LookSchedule
 
@@ -192,8 +201,19 @@ def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:
     return (known.index(text) if text in known else len(known), text)
 
 
+def decider_order(decided_by: str | None) -> tuple[int, str]:
+    """Sort key: as the contract lists them, an unknown one last."""
+    return _known_first(decided_by or "~", DECIDERS)
+
+
+def algorithm_order(algorithm: str | None) -> tuple[int, str]:
+    """The same."""
+    return _known_first(algorithm or "~", ALGORITHMS)
+
+
 def row_order(identity: Identity) -> tuple[object, ...]:
-    """Sort key: clients before controls, then layer, topology, workload, traffic, load, dimensions, store."""
+    """Sort key: clients before controls, then layer, topology, workload, traffic, load, dimensions,
+    what decides, algorithm, store."""
     return (
         identity.control,
         LAYERS.index(identity.layer),
@@ -209,6 +229,8 @@ def row_order(identity: Identity) -> tuple[object, ...]:
         identity.requests or 0,
         identity.limits or (),
         *identity.counts.values(),
+        *decider_order(identity.decided_by),
+        *algorithm_order(identity.algorithm),
         identity.store or "~",
         identity.label,
         identity.key,

@@ -4,6 +4,7 @@ from report.charts import (
     ceiling,
     cpu,
     curve,
+    decision_cpu,
     latency,
     latency_at_rate,
     limited,
@@ -24,6 +25,7 @@ OPEN_CHARTS: tuple[Chart, ...] = (
     latency_at_rate.CHART,
     curve.CHART,
     cpu.CHART,
+    decision_cpu.CHART,
     trend.CHART,
     scaling.CHART,
 )

@@ -1,7 +1,7 @@
 """What is drawn: rows with figures, how charts name and colour them, and which of them share a view.
 
 All rows are of one layer. A view holds rows of one runtime, topology, workload, traffic, number of servers,
-load and store: nothing else may be compared; the controls under the same load stand beside them.
+load, store, decider and algorithm: nothing else may be compared; the controls under the same load stand beside them.
 """
 
 import html
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from report.analysis.cells import Cell
 from report.analysis.layer_text import LayerText, layer_text, layer_text_of
-from report.analysis.load_text import LOAD_FIELDS, load_text, varying_fields
+from report.analysis.load_text import LIMITS, LOAD_FIELDS, load_text, varying_fields
 from report.analysis.summary import Summary
 from report.results.model import Identity, Measured
 
@@ -77,7 +77,7 @@ class View:
 class ChartData:
     """All that charts draw from.
 
-    `by_cell`: one view per cell and store, then views of controls alone. `by_curve`: the same, but rows that
+    `by_cell`: one view per cell, store, decider and algorithm, then views of controls alone. `by_curve`: the same, but rows that
     differ only in their connections share a view, and so do rows of an open loop that differ only in rate.
     `by_servers`: the same, but rows that differ only in the number of servers share a view.
     """
@@ -153,7 +153,7 @@ def _drawn(rows: Mapping[str, ChartRow], summaries: Iterable[Summary]) -> tuple[
 
 def _text(first: str, identity: Identity, parts: Iterable[str], store: str = "") -> str:
     """`Standalone · heavy · 50 connections · on valkey`: what of the load tells rows apart, by its names."""
-    load = load_text(identity, [part for part in LOAD_FIELDS if part.name in parts])
+    load = load_text(identity, [part for part in (*LOAD_FIELDS, LIMITS) if part.name in parts])
     return " · ".join(filter(None, (first, load, f"on {store}" if store else "")))
 
 
@@ -180,14 +180,16 @@ def _named(first: str, identity: Identity, parts: Sequence[str], view: View, sto
 def _cell_views(
     cell: Cell, rows: Mapping[str, ChartRow], parts: Sequence[str], prefix: str
 ) -> list[_NamedView]:
-    """The views of a cell by store."""
+    """The views of a cell by store, what decides and algorithm, in the order of its rankings."""
     stores: dict[str, list[Summary]] = {}
-    for summary in cell.summaries:
-        stores.setdefault(summary.identity.store_text, []).append(summary)
+    for ranking in cell.rankings:
+        for summary in ranking.summaries:
+            place = ", ".join(filter(None, (summary.identity.store_text, ranking.decider_text)))
+            stores.setdefault(place, []).append(summary)
     identity = cell.identity
     topology = prefix + (identity.topology or "other addresses").capitalize()
-    if cell.caps:
-        topology += f" · {cell.caps}"
+    for text in ("" if LIMITS.name in parts else cell.limits, cell.caps):
+        topology += f" · {text}" if text else ""
     return [
         _named(
             topology,

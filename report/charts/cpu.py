@@ -5,12 +5,18 @@ from typing import Any
 from report.analysis.layer_text import LayerText
 from report.base.format import microseconds
 from report.charts.chart_data import CONTROL_COLOUR, ChartData, ChartRow
-from report.charts.layout import SERVER, STORE, Chart, by_row, figure, value_axis
+from report.charts.layout import SERVER, SERVICE, STORE, Chart, by_row, figure, value_axis
 from report.charts.marks import bars
 from report.results.model import MEASURED_KINDS
 from report.results.roles import cpu_us_per_request
 
-_COLOURS = {"server": SERVER, "client": SERVER, "store": STORE, "generator": CONTROL_COLOUR}
+_COLOURS = {
+    "server": SERVER,
+    "client": SERVER,
+    "service": SERVICE,
+    "store": STORE,
+    "generator": CONTROL_COLOUR,
+}
 
 
 def _used(row: ChartRow) -> dict[str, float]:

@@ -19,10 +19,10 @@ from report.analysis.layer_text import LayerText
 from report.charts.chart_data import CATEGORICAL, CONTROL_COLOUR, ChartData, ChartRow, View, literal
 
 INK, MUTED, RULE = "#1c1e21", "#5b6067", "#dfe2e6"
-SERVER, SERVER_LIGHT, STORE = "#43536a", "#9fb0c6", "#a98600"
+SERVER, SERVER_LIGHT, STORE, SERVICE = "#43536a", "#9fb0c6", "#a98600", "#8a4f7d"
 
 #: Light to dark, of what is neither a client's colour nor text: roles.
-ROLE_COLOURS = {SERVER: "#9db2d0", SERVER_LIGHT: "#5a6d8a", STORE: "#e3bd3f"}
+ROLE_COLOURS = {SERVER: "#9db2d0", SERVER_LIGHT: "#5a6d8a", STORE: "#e3bd3f", SERVICE: "#cf93c2"}
 GREYS = {INK: "#e8e9eb", MUTED: "#a3a9b1", RULE: "#33373d", CONTROL_COLOUR: "#8d949d"}
 DARK = {**CATEGORICAL, **ROLE_COLOURS, **GREYS}
 
@@ -34,9 +34,11 @@ MAX_BARS, MAX_LINES = 30, 16
 _OF_SERVERS = {
     "rejection": " (HTTP 429)",
     "generator_part": " The generator’s part belongs to the harness, not to the client.",
+    "node_part": "Node is the servers, with HTTP and the endpoint’s work.",
     "server_memory": "Server: mean over the window of the median run, heap in use and resident set. ",
 }
 _OF_LIMITERS = {
+    "node_part": "Node is the load generator, which is the client.",
     "no_controls": " Controls, which call no store, are not drawn.",
 }
 
@@ -64,8 +66,8 @@ class Chart:
             "requests": text.requests,
             "consumer": text.consumer,
             "connections": f"{text.requests} at a time" if not text.has_servers else "connections",
-            **{name: said if text.has_servers else "" for name, said in _OF_SERVERS.items()},
-            **{name: said if not text.has_servers else "" for name, said in _OF_LIMITERS.items()},
+            **dict.fromkeys((*_OF_SERVERS, *_OF_LIMITERS), ""),
+            **(_OF_SERVERS if text.has_servers else _OF_LIMITERS),
         }
         title = self.title.format_map(words)
         return replace(

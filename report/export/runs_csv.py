@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from report.analysis.decision_cpu import PARTS
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
 from report.export.csv_figures import SCHEDULE_FIGURES, bound_of, late_percentiles, wakes_shared
@@ -112,6 +113,8 @@ _LAST_FIGURES: tuple[Column, ...] = (
     *((name, _figure(read, digits)) for name, read, digits in SCHEDULE_FIGURES),
     ("send_wakes_shared", _wakes_shared),
     ("latency_late", lambda run: _late(run.measured)),
+    ("decisions", _figure(lambda measured: measured.decisions)),
+    *((f"cpu_us_per_decision_{kind}", _figure(read, 3)) for kind, read in PARTS.items()),
 )
 
 HEADER = (

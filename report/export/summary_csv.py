@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from report.analysis.decision_cpu import PARTS
 from report.analysis.figures import FIGURES, Figure
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
@@ -136,6 +137,11 @@ def _store_external(summary: Summary) -> Cell:
     return None if identity.store is None or identity.control else str(identity.external_store).lower()
 
 
+def _decides_locally(summary: Summary) -> Cell:
+    known = summary.identity.decided_by is not None
+    return str(summary.identity.decides_locally).lower() if known else None
+
+
 def _reasons(summary: Summary) -> Cell:
     texts = [f"run {run.run}: {reason.rule} {reason.text}" for run in summary.runs for reason in run.reasons]
     failures = [f"run {run.run}: {run.failure}" for run in summary.runs if run.failure]
@@ -265,6 +271,14 @@ COLUMNS: tuple[Column, ...] = (
     *((name, _figure(read, digits)) for name, read, digits in SCHEDULE_FIGURES),
     ("send_wakes_shared", lambda summary: wakes_shared(summary.figures) if summary.figures else None),
     ("latency_late", lambda summary: late_percentiles(summary.figures) if summary.figures else None),
+    ("decided_by", lambda summary: summary.identity.decided_by),
+    ("algorithm", lambda summary: summary.identity.algorithm),
+    ("module", lambda summary: summary.identity.module),
+    ("service", lambda summary: summary.identity.service),
+    ("decides_locally", _decides_locally),
+    ("limit_cost", _limit(3)),
+    ("decisions", _figure(lambda figures: figures.decisions)),
+    *((f"cpu_us_per_decision_{kind}", _figure(read, 3)) for kind, read in PARTS.items()),
 )
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
+from report.analysis.decision_cpu import decision_cpu_us
 from report.analysis.figures import FIGURES
 from report.analysis.load_text import load_name
 from report.analysis.summary import Summary
@@ -10,6 +11,7 @@ from report.analysis.thresholds import documents
 from report.export.conclusions import conclusions
 from report.results.roles import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
+from report.sections.best_performers import best_documents, best_works
 from report.sections.recommendation import recommend
 from report.statistics.histograms import PERCENTILES
 
@@ -88,6 +90,15 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         **identity.counts,
         "calls_per_request": figures.calls_per_request if figures else None,
         "descriptors_per_call": figures.descriptors_per_call if figures else None,
+        "decided_by": identity.decided_by,
+        "algorithm": identity.algorithm,
+        "module": identity.module,
+        "service": identity.service,
+        "decides_locally": identity.decides_locally,
+        "decisions": figures.decisions if figures else None,
+        "cpu_us_per_decision": {kind: _rounded(value) for kind, value in decision_cpu_us(figures).items()}
+        if figures
+        else {},
         "hole": summary.no_figures_reason or None,
         "warnings": list(summary.warnings),
     }
@@ -113,6 +124,7 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
             "sentences": list(recommended.sentences),
             "limits": [line.text for line in recommended.caveats],
         },
+        "best_performers": best_documents(best_works(analysis)),
         "conclusions": conclusions(analysis.cells),
         "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(analysis)) else None,
         "thresholds": documents(analysis.thresholds),

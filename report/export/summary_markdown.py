@@ -74,7 +74,9 @@ def _ranking(ranking: Ranking, group: DecisionGroup, text: LayerText) -> list[st
     ranked = any(row.rank for row in group.rows)
     unranked = _UNRANKED_FAILING if any(row.outcome for row in group.rows) else _UNRANKED
     order = f" {unranked}" if ranking.compared and not ranked else ""
-    place = ", ".join(filter(None, (f"{store}{already}", prose(mode_text(ranking)))))
+    place = ", ".join(
+        filter(None, (f"{store}{already}", prose(ranking.decider_text), prose(mode_text(ranking))))
+    )
     heading = f"{place}. {prose(group.sentence)}{order}"
     return [heading, "", *_table(group.rows, ranking.summaries, text)]
 

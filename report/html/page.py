@@ -16,9 +16,11 @@ from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colou
 from report.charts.layout import DARK, Chart
 from report.html.template import CHART_SCRIPTS, render_template
 from report.sections.adaptive import adaptive_of
+from report.sections.best_performers import best_works
+from report.sections.decision_cpu import decision_cpu_table
 from report.sections.environment import campaign_facts, external_notices, machine_facts, version_facts
 from report.sections.failures import failures
-from report.sections.filters import filter_values, row_values, rows_named
+from report.sections.filters import CHIPS, filter_values, row_values, rows_named
 from report.sections.first_screen import DecisionCell, DecisionRow, control_row, decision_cells
 from report.sections.latency_at_rate import RateTable, rate_tables
 from report.sections.notices import campaign_notices
@@ -184,11 +186,14 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         undrawn=[summary.id for summary in ordered if not summary.figures],
         rate_units=rate_units(ordered),
         filters=filter_values(ordered),
+        chips=CHIPS,
         colours=colours,
         row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
         common=shared_load_text(ordered),
         adaptive=adaptive_of(analysis),
         thresholds=_in_page_order(analysis),
+        best_works=best_works(analysis),
+        decision_cpu=decision_cpu_table(analysis),
         resources=resource_rows(ordered),
         resource_columns=resource_columns(ordered),
         failures=failures(ordered),

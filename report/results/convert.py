@@ -40,6 +40,7 @@ _AGREEMENT_SHARE = 0.005
 
 _ANSWERED = ("allowed", "limited")
 _UNANSWERED = ("failed", "censored")
+_DECIDED = ("allowed", "limited")
 
 #: Slices of a run that are kept: five minutes.
 _MAX_SLICES = 3000
@@ -73,7 +74,19 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         requests=extent.get("requests"),
         limits=(limits["points"], limits["window_s"], limits["block_s"], limits.get("cost", 1)),
         caps=json.dumps(configuration["caps"], sort_keys=True),
+        decided_by=target.get("decided_by") or _decider(target),
+        algorithm=target.get("algorithm"),
+        module=target.get("module"),
+        service=target.get("service"),
+        decides_locally=target.get("decides_locally", False),
     )
+
+
+def _decider(target: Mapping[str, Any]) -> str:
+    """Of results that do not state it: they are older than modules and services."""
+    if target["limiter"] == "none":
+        return "nothing"
+    return "in-process" if target["store"] == "memory" else "library"
 
 
 def _manual_identity(request: Mapping[str, Any]) -> Identity:
@@ -234,6 +247,28 @@ def _store_failures(result: Document) -> int | None:
     return sum(counted) if counted else None
 
 
+def _decisions(result: Document) -> int | None:
+    """See `Measured.decisions`.
+
+    Raises:
+        FieldError: a count is not the difference of its two readings, which are those of the CPU time.
+    """
+    found = []
+    for index, consumer in enumerate(result["consumers"]):
+        stated = consumer.get("consumes")
+        opened, ended = (consumer[moment].get("consumes") for moment in ("at_window_open", "at_end"))
+        if not (stated and opened and ended):
+            return None
+        for name in _DECIDED:
+            if stated[name] != ended[name] - opened[name]:
+                raise FieldError(
+                    f"$.consumers[{index}].consumes.{name}",
+                    f"is {stated[name]}, but the readings differ by {ended[name] - opened[name]}",
+                )
+        found.append(sum(int(stated[name]) for name in _DECIDED))
+    return sum(found) if found else None
+
+
 def _successful_calls(counted: Mapping[str, int] | None) -> int:
     return counted["calls"] - counted["failed"] if counted else 0
 
@@ -242,6 +277,7 @@ def _role(resources: Mapping[str, Any]) -> Role:
     return Role(
         kind=resources["kind"],
         source=resources["source"],
+        cpu_us=resources["cpu_us"],
         cpu_percent=resources["cpu_percent"],
         cpu_us_per_request=resources.get("cpu_us_per_request"),
         resident_bytes=resources.get("resident_bytes_mean"),
@@ -342,6 +378,7 @@ def _measured(result: Document, series: bool) -> Measured:
         store_failures=_store_failures(result),
         calls_per_request=result.get("calls_per_request"),
         descriptors_per_call=result.get("descriptors_per_call"),
+        decisions=_decisions(result),
         prediction=Prediction(**prediction) if prediction else None,
         roles={role: _role(resources) for role, resources in sorted(result["resources"].items())},
         foreign_cpu_percent=result.get("host_load", {}).get("foreign_cpu_percent"),

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from report.base.paths import CONTRACT_GENERATED
@@ -24,6 +24,13 @@ LAYER_WORDS: tuple[Mapping[str, str], ...] = tuple(
     json.loads((CONTRACT_GENERATED / "layers.json").read_text("utf-8"))
 )
 LAYERS = tuple(words["layer"] for words in LAYER_WORDS)
+
+#: What decides, in the order of the page: a library in the server, a module in the store, a service beside it, or
+#: the server's own memory.
+DECIDERS: tuple[str, ...] = tuple(json.loads((CONTRACT_GENERATED / "deciders.json").read_text("utf-8")))
+
+#: The order of the page.
+ALGORITHMS: tuple[str, ...] = tuple(json.loads((CONTRACT_GENERATED / "algorithms.json").read_text("utf-8")))
 
 #: The option under which every client runs one script, so that client and script can be separated.
 SAME_SCRIPT = "same-script"
@@ -79,9 +86,20 @@ class Identity:
     duration_s: float | None
     requests: int | None
     limits: tuple[int, int, int, int] | None
-    """Points, window and block, both in seconds, and the points that a request uses."""
+    """Points, window and block, both in seconds, and the points that a request costs."""
     caps: str
     """Canonical JSON of the caps by kind of role."""
+    # They follow from the target: results of one configuration are the same with and without them.
+    decided_by: str | None = field(default=None, compare=False)
+    """One of `DECIDERS`; None for an address whose limiter is not known."""
+    algorithm: str | None = field(default=None, compare=False)
+    """One of `ALGORITHMS`; None where it is not on record."""
+    module: str | None = field(default=None, compare=False)
+    """Id of the module that the store loads."""
+    service: str | None = field(default=None, compare=False)
+    """Id of the service between server and store."""
+    decides_locally: bool = field(default=False, compare=False)
+    """Some decisions reach neither store nor service."""
 
     @property
     def servers(self) -> int:
@@ -168,6 +186,8 @@ class Role:
     source: str
     cpu_percent: float
     cpu_us_per_request: float | None
+    cpu_us: int = 0
+    """What its cumulative counter grew by in lead-in and window."""
     resident_bytes: float | None = None
     """Mean over the window."""
     run_delay_us: float | None = None
@@ -303,6 +323,10 @@ class Measured:
     calls_per_request: float | None
     """Calls of the limiter per request; None without a limiter, like `descriptors_per_call`."""
     descriptors_per_call: float | None
+    decisions: int | None
+    """Answers, allowed or limited, to a consume of one descriptor, as the processes counted them that call the
+    limiter, in lead-in and window: from the same two readings as the CPU time of the roles. None without a
+    limiter, or without the count."""
     prediction: Prediction | None
     roles: Mapping[str, Role]
     foreign_cpu_percent: float | None

@@ -10,6 +10,7 @@ from report.results.model import MEASURED_KINDS
 _KINDS = {
     "store": "Cap of a store node",
     "server": "Cap of a server",
+    "service": "Cap of a service",
     "generator": "Cap of the load generator",
 }
 

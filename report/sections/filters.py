@@ -4,9 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from report.analysis.deciders import algorithm_of, decider_of
 from report.analysis.load_text import count_text, load_name, workload_text
 from report.analysis.summary import Summary
 from report.results.model import DIMENSIONS, Dimension, Identity
+
+#: Filters of which several values can be chosen; there are few of them, and they are what a reader chooses by.
+CHIPS = ("client", "decided by", "algorithm")
 
 #: What a row has under a filter; empty stands for any value.
 Read = Callable[[Summary], str]
@@ -34,6 +38,8 @@ def _outcome(summary: Summary) -> str:
 
 FILTERS: tuple[tuple[str, Read], ...] = (
     ("client", lambda summary: summary.identity.client),
+    ("decided by", _beside(decider_of)),
+    ("algorithm", _beside(algorithm_of)),
     ("layer", lambda summary: summary.identity.layer),
     ("runtime", lambda summary: summary.runtime),
     ("topology", _beside(lambda identity: identity.topology)),

@@ -47,6 +47,8 @@ class DecisionRow:
     outcome: str
     """`failed its load in 3 of 10 runs`; empty where the target served it in all."""
     no_figures_reason: str
+    local: bool = False
+    """Some of its decisions reach neither store nor service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class RowWarning:
 
 @dataclass(frozen=True, slots=True)
 class DecisionGroup:
-    """Rows on one store, under one script or each under its client's own."""
+    """Rows on one store, with one kind of decider and algorithm, under one script or each under its client's own."""
 
     heading: str
     disclosure: str
@@ -133,6 +135,7 @@ def _row(
         verdict=verdict_summary(summary),
         outcome=summary.spoiled_text,
         no_figures_reason=summary.no_figures_reason,
+        local=summary.identity.decides_locally,
     )
 
 
@@ -159,7 +162,7 @@ def verdict_summary(summary: Summary) -> str:
 
 
 def heading_of(ranking: Ranking) -> str:
-    """`On valkey 9.1.2, one script for all`."""
+    """`On valkey 9.1.2, one script for all`, `On redis 7.0.15, decided by a module (GCRA), the limiter redis-cell`."""
     versions = {
         run.versions["store"]
         for standing in ranking.standings
@@ -170,7 +173,7 @@ def heading_of(ranking: Ranking) -> str:
         return "Store not known"
     store = " ".join(["On", ranking.store, ", ".join(sorted(versions))]).strip()
     already = " (already ran)" if ranking.group.external else ""
-    return ", ".join(filter(None, (f"{store}{already}", mode_text(ranking))))
+    return ", ".join(filter(None, (f"{store}{already}", ranking.decider_text, mode_text(ranking))))
 
 
 def _ceiling(cell: Cell) -> str:
@@ -185,7 +188,7 @@ def _ceiling(cell: Cell) -> str:
 
 
 def cell_title(cell: Cell, layer_named: bool = False) -> str:
-    """`Cluster · light · realistic · 50 connections · 30 s`, and limits and caps, where other cells have others.
+    """`Cluster · light · realistic · 50 connections · 30 s`, limits and caps where other cells have others.
 
     Args:
         layer_named: the heading above names the layer, so that this text does not.

@@ -9,7 +9,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import name
 from report.analysis.layer_text import layer_text
-from report.analysis.load_text import load_text, varying_fields
+from report.analysis.load_text import LIMITS, load_text, varying_fields
 from report.analysis.rankings import Ranking
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.steadiness import unsteady_controls, unsteady_text
@@ -146,6 +146,7 @@ def _scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[RuntimeResults, Ce
                     topology,
                     load_text(cell.identity, varying),
                     heading_of(ranking) if len(cell.rankings) > 1 else "",
+                    "" if LIMITS in varying else cell.limits,
                     cell.caps,
                 ]
                 scope = ", ".join(filter(None, texts))
@@ -205,7 +206,7 @@ def _without_findings(runtimes: Sequence[RuntimeResults]) -> tuple[str, str]:
             "To compare clients, measure them on one store, e.g. ioredis@valkey beside iovalkey.",
         )
     return (
-        f"{joined(labels)} are not compared: no two of them share load, limiter and script.",
+        f"{joined(labels)} are not compared: no two of them share load, what decides, algorithm and script.",
         "To compare clients, measure them under one load, with the same limiter.",
     )
 

@@ -28,14 +28,20 @@ def calls_text(calls: Mapping[str, int]) -> str:
 
 
 def _by_client(summaries: Iterable[Summary], kinds_only: bool) -> dict[str, list[str]]:
-    """Clients with versions as asked, by what they ran: its command alone, or the script's short name too."""
+    """Clients with versions as asked, and limiters where they differ, by what they ran: its command alone, or the
+    script's short name too."""
+    rows = sorted(summaries, key=lambda row: row.identity.libraries)
+    limiters = {row.identity.limiter for row in rows}
     found: dict[str, list[str]] = {}
-    for summary in sorted(summaries, key=lambda row: row.identity.libraries):
+    for summary in rows:
+        identity = summary.identity
+        usual = len(limiters) == 1 or identity.limiter in (None, USUAL_LIMITER)
+        who = identity.libraries if usual else f"{identity.client}+{identity.limiter}"
         texts = [script.kind.upper() if kinds_only else script.text for script in summary.scripts]
         for text in texts or ["no script on record"]:
             clients = found.setdefault(text, [])
-            if summary.identity.libraries not in clients:
-                clients.append(summary.identity.libraries)
+            if who not in clients:
+                clients.append(who)
     return found
 
 
@@ -53,8 +59,9 @@ def mode_text(ranking: Ranking) -> str:
     rows ran without a script on record: the store may have none, as memcached."""
     if ranking.store is None:
         return ""
-    if ranking.group.limiter not in (None, USUAL_LIMITER):
-        return f"the limiter {ranking.group.limiter}"
+    if any(limiter != USUAL_LIMITER for limiter in ranking.limiters):
+        limiters = joined(list(ranking.limiters))
+        return f"the limiter {limiters}" if len(ranking.limiters) == 1 else f"the limiters {limiters}"
     if ranking.group.same_script:
         return "one script for all"
     ran = any(run.measured for row in ranking.summaries for run in row.runs)
@@ -79,11 +86,17 @@ def disclosure(ranking: Ranking) -> str:
 
 
 def what_varies(ranking: Ranking) -> str:
-    """`client`, `limiter version` or both: what differs between the rows besides the script."""
+    """`client`, `limiter`, `limiter version` or several of them: what differs between the rows besides the script."""
     rows = [row.identity for row in ranking.summaries if row.scripts]
     clients = {(row.client, row.client_version) for row in rows}
-    limiters = {row.limiter_version for row in rows}
-    varying = [*(["client"] if len(clients) > 1 else []), *(["limiter version"] if len(limiters) > 1 else [])]
+    limiters = {row.limiter for row in rows}
+    versions = {row.limiter_version for row in rows}
+    names = {
+        "client": clients,
+        "limiter": limiters,
+        "limiter version": versions if len(limiters) == 1 else (),
+    }
+    varying = [name for name, values in names.items() if len(values) > 1]
     return ", ".join(varying) or "client"
 
 
@@ -99,8 +112,15 @@ def difference(cell: Cell) -> str:
     if cell.stores_differ:
         stores = list(dict.fromkeys(_store_name(ranking) for ranking in cell.rankings))
         texts.append(f"The stores differ: {joined(stores)}.")
+    if cell.deciders_differ:
+        deciders = dict.fromkeys(filter(None, (ranking.decider_text for ranking in cell.rankings)))
+        texts.append(
+            f"What decides differs: {joined([text.removeprefix('decided by ') for text in deciders])}."
+        )
     if cell.limiters_differ:
-        limiters = dict.fromkeys(ranking.group.limiter or "an unknown one" for ranking in cell.rankings)
+        limiters = dict.fromkeys(
+            limiter for ranking in cell.rankings for limiter in ranking.limiters or ("an unknown one",)
+        )
         texts.append(f"The limiters differ: {joined(list(limiters))}.")
     if cell.scripts_differ:
         modes = list(dict.fromkeys(mode_text(ranking) for ranking in cell.rankings))

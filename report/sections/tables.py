@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from report.analysis.cells import Cell
-from report.analysis.figures import Figure, consumer_cpu, heap, percentile, store_cpu, throughput
+from report.analysis.deciders import NamedFacts, algorithm_of, decider_of, named_facts
+from report.analysis.figures import Figure, consumer_cpu, heap, percentile, service_cpu, store_cpu, throughput
 from report.analysis.layer_text import LayerText, layer_text_of
 from report.analysis.load_text import LoadField, shared_load_text, varying_fields
 from report.analysis.summary import Summary
@@ -90,9 +91,15 @@ class _Column:
 
 _THROUGHPUT = "throughput"
 
+#: Stands after the label of a row that decides some requests without store or service.
+LOCAL_MARK = " *"
+LOCAL_NOTE = (
+    "* some requests are decided without the store or the service, so that its share of denials matters."
+)
+
 
 def _columns(text: LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ...]:
-    """The figures of a table; at the limiter layer without those that no row has, e.g. of servers."""
+    """The figures of a table, without those of a service or, at the limiter layer, of servers that no row has."""
     latency = [
         _Column(name.replace("_", "."), text.latency_unit, percentile(name), text.latency, name)
         for name in ("p50", "p99", "p99_9")
@@ -101,18 +108,19 @@ def _columns(text: LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ..
         _Column("Throughput", text.rate_unit, throughput, rate, _THROUGHPUT),
         *latency,
         _Column(text.cpu_title, text.cpu_unit, consumer_cpu, microseconds, "cpu"),
+        _Column("Service CPU", text.cpu_unit, service_cpu, microseconds, "service_cpu"),
         _Column("Store CPU", text.cpu_unit, store_cpu, microseconds, "store_cpu"),
         _Column("Heap", "MiB", heap, mebibytes, "heap"),
         _Column("Limited", "of answers", Figure(lambda figures: figures.limited_share), share),
         _Column("Errors", text.requests, Figure(lambda figures: figures.errors_total), count),
     )
+    always = [column for column in columns if column.figure == _THROUGHPUT]
     if text.has_servers:
-        return columns
+        always = [column for column in columns if column.figure != "service_cpu"]
     return tuple(
         column
         for column in columns
-        if column.figure == _THROUGHPUT
-        or any(row.figures and column.read(row.figures) is not None for row in summaries)
+        if column in always or any(row.figures and column.read(row.figures) is not None for row in summaries)
     )
 
 
@@ -201,11 +209,18 @@ def _headings(columns: Sequence[_Column]) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _header(summary: Summary, fields: Sequence[LoadField]) -> list[str]:
-    """The cells that name a row: client, store, script, and the part of its load that differs from others."""
+def _header(summary: Summary, fields: Sequence[LoadField], named: NamedFacts) -> list[str]:
+    """The cells that name a row: client, what decides and algorithm where they differ, store, script, and the part of
+    its load that differs from others."""
     identity = summary.identity
-    names = [identity.short_label, identity.store_text, script_names(summary)]
+    label = f"{identity.short_label}{LOCAL_MARK if identity.decides_locally else ''}"
+    facts = _facts(named, decider_of(identity), algorithm_of(identity))
+    names = [label, *facts, identity.store_text, script_names(summary)]
     return [*names, *(_load_cell(identity, field) for field in fields)]
+
+
+def _facts(named: NamedFacts, decider: str, algorithm: str) -> list[str]:
+    return [*([decider] if named.decider else []), *([algorithm] if named.algorithm else [])]
 
 
 def _load_name(name: str, summaries: Sequence[Summary]) -> str:
@@ -222,11 +237,13 @@ def _load_cell(identity: Identity, field: LoadField) -> str:
     return f"{identity.connections:,}" if closed else field.read(identity)
 
 
-def _client_rows(cell: Cell, fields: Sequence[LoadField], columns: Sequence[_Column]) -> list[TableRow]:
+def _client_rows(
+    cell: Cell, fields: Sequence[LoadField], columns: Sequence[_Column], named: NamedFacts
+) -> list[TableRow]:
     rows = []
     for ranking in cell.rankings:
         for standing in ranking.standings:
-            header = _header(standing.summary, fields)
+            header = _header(standing.summary, fields, named)
             versus_first = None if ranking.open_loop else standing.versus_first
             rows.append(_row(standing.summary, header, ranking.best, columns, versus_first))
     return rows
@@ -259,12 +276,16 @@ def result_tables(
     if not summaries:
         return ()
     fields, text = varying_fields(summaries), layer_text_of(summaries)
+    named = cells[0].named if cells else named_facts(summaries)
     columns = _columns(text, summaries)
     shared = shared_load_text(summaries, layer_named)
     common = f" All rows: {shared}." if shared else ""
     if any(summary.identity.servers > 1 for summary in summaries):
         common += f" {text.cpu_title} is that of all servers together."
-    headers = ("Client", "Store", "Script", *(_load_name(field.name, summaries) for field in fields))
+    if any(summary.identity.decides_locally for summary in summaries):
+        common += f" {LOCAL_NOTE}"
+    facts = _facts(named, "Decided by", "Algorithm")
+    headers = ("Client", *facts, "Store", "Script", *(_load_name(field.name, summaries) for field in fields))
 
     def table(table_id: str, title: str, caption: str, rows: Sequence[TableRow]) -> Table:
         named = f"{part}: {title}" if part else title
@@ -273,19 +294,19 @@ def result_tables(
     by_topology: dict[tuple[str | None, bool], list[TableRow]] = {}
     for cell in cells:
         kind = (cell.identity.topology, cell.identity.open_loop)
-        by_topology.setdefault(kind, []).extend(_client_rows(cell, fields, columns))
+        by_topology.setdefault(kind, []).extend(_client_rows(cell, fields, columns, named))
     caption = (
         "Figures of the median runs, each with its range over the runs that served their load. Rows are in "
         "the order of their medians, below them those that failed their load more often, which ranks "
         "nothing. A figure is bold where it was shown to be better than that of every other row with the "
-        "same load, store and kind of script. Ratios are to the first of these rows."
+        "same load, store and kind of script, decided by the same kind of thing. Ratios are to the first of these rows."
     )
     tables = [
         table(f"table{number}", _title(topology, is_open), caption, rows)
         for number, ((topology, is_open), rows) in enumerate(by_topology.items(), start=1)
     ]
     if controls:
-        rows = [_row(row, _header(row, fields), {}, columns) for row in controls]
+        rows = [_row(row, _header(row, fields, named), {}, columns) for row in controls]
         controls_caption = (
             f"none: the {text.consumer} without a limiter. memory: counters in the {text.consumer}'s own "
             "process. They show what the harness itself can do, and are not ranked with the clients."

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from evidence import calls_of, encoded, latency, reading, role, script_of, spread_evenly, usage
+from evidence import calls_of, consumes, encoded, latency, reading, role, script_of, spread_evenly, usage
 
 Document = dict[str, Any]
 
@@ -37,6 +37,41 @@ def target(label: str) -> Document:
         **({"limiter_version": versions[limiter]} if limiter in versions else {}),
         "options": options,
     }
+
+
+#: Limiters that an option names: what decides, and the algorithm.
+_LIMITERS = {
+    "redis-cell": ("module", "GCRA"),
+    "redis-shield": ("module", "token bucket"),
+    "redis-gcra": ("library", "GCRA"),
+    "rate-limit-redis": ("library", "fixed window"),
+    "fastify-rate-limit": ("library", "fixed window"),
+    "async-ratelimiter": ("library", "sliding log"),
+}
+
+
+def fact_target(label: str) -> Document:
+    """The same with its facts, as since there are modules and services."""
+    found = target(label)
+    limiter = next((option for option in found["options"] if option in _LIMITERS), found["limiter"])
+    decided_by, algorithm = _LIMITERS.get(limiter, ("library", "fixed window"))
+    facts: Document = {"limiter": limiter, "decided_by": decided_by, "algorithm": algorithm}
+    if decided_by == "module":
+        facts["module"] = limiter
+    if found["client"].startswith("envoy"):
+        facts |= {"limiter": "envoy-ratelimit", "service": "envoy-ratelimit", "decided_by": "service"}
+        facts["algorithm"] = "aligned window"
+    if found["store"] == "throttlecrab":
+        facts |= {"limiter": "throttlecrab", "decided_by": "service", "algorithm": "GCRA"}
+    if "local-cache" in found["options"]:
+        facts["decides_locally"] = True
+    if found["client"] in ("none", "memory"):
+        decided_by = "in-process" if found["client"] == "memory" else "nothing"
+        facts = {
+            "decided_by": decided_by,
+            **({"algorithm": "fixed window"} if decided_by != "nothing" else {}),
+        }
+    return found | facts
 
 
 def configuration(label: str = "iovalkey", **changes: Any) -> Document:
@@ -108,6 +143,7 @@ def result(
     verdict: Document = verdict(),  # noqa: B008 (never changed)
     outcome: str | None = "served",
     outcome_text: str | None = None,
+    service_cpu_us: int | None = None,
     limiter_script: Document | None = None,
     script_calls: Mapping[str, int] | None = None,
     **changes: Any,
@@ -121,6 +157,7 @@ def result(
         timed_out_us, lost_us, unsent_us: the same of the ages of requests without an answer.
         followed: so many of the allowed ones were answered after the window.
         outcome: what the target did; None where that is not known. `outcome_text` explains it.
+        service_cpu_us: CPU time of a service per answer; 60 for a target with one, unless given.
         limiter_script: `{kind, name_or_sha1}`; that of the client and its options, unless given.
         script_calls: calls by command that the store counted over the run; one an answer, unless given.
         changes: top-level fields to replace; None removes one.
@@ -160,6 +197,10 @@ def result(
         "cut": 0,
         "by_code": by_code if failed else {code: by_code[code] for code in codes[:2]},
     }
+    consumer_ids = ["generator-1"] if limiter_layer else [f"server-{n}" for n in range(1, servers + 1)]
+    parts = [spread_evenly(number, len(consumer_ids)) for number in (admitted, limited)]
+    split = list(zip(*parts, strict=True))
+    decides = configured["target"]["client"] != "none"
     server_ids = [f"server-{number}" for number in range(1, servers + 1)]
     limiter_script = limiter_script or script_of(configured["target"])
     if script_calls is None:
@@ -178,6 +219,8 @@ def result(
             "censored": encoded(censored),
         },
     }
+    service = configured["target"].get("service")
+    service_us = service_cpu_us or (60 if service else 0)
     latency_sum = sum(us * number for each in (allowed_us, limited_us) for us, number in each.items())
     document = {
         **_identity(configured, run, CAMPAIGN),
@@ -200,7 +243,7 @@ def result(
         "warmup": {
             "took_s": 1,
             "requests": requests_per_second,
-            "lead_in": {"took_s": 0.5, "requests": requests_per_second // 2},
+            "lead_in": {"took_s": 0, "requests": 0},
         },
         "latency": latency(allowed_us, limited_us, censored=Counter(failed_us) + censored),
         "unsupported": [],
@@ -247,10 +290,11 @@ def result(
                 **({"limiter_script": limiter_script} if limiter_script else {}),
                 "client_settings": SETTINGS,
                 "at_start": usage(0),
-                "at_window_open": usage(1),
-                "at_end": usage(2),
+                "at_window_open": usage(1, consumes(100, 10) if decides else None),
+                "at_end": usage(2, consumes(100 + own[0], 10 + own[1]) if decides else None),
+                **({"consumes": consumes(*own)} if decides else {}),
             }
-            for name in (["generator-1"] if limiter_layer else server_ids)
+            for name, own in zip(consumer_ids, split, strict=True)
         ],
         "calls_per_request": 1,
         "descriptors_per_call": 1,
@@ -259,11 +303,25 @@ def result(
             "settings": {},
             "external": configured.get("external_store", False),
         },
+        "service": {
+            "id": service,
+            "role": "service-1",
+            "at_start": {"version": "1.4.0", "decisions": 0},
+            "at_end": {"version": "1.4.0", "decisions": answered},
+            "settings": {"LOG_LEVEL": "warn"},
+        }
+        if service
+        else None,
         "resources": {
             **{
                 name: role("server", "process.cpuUsage", 4_000_000 // servers, answered, window_s)
                 for name in server_ids
             },
+            **(
+                {"service-1": role("service", "cgroup", service_us * answered, answered, window_s)}
+                if service_us
+                else {}
+            ),
             "store-1": role("store", "INFO cpu", 12 * answered, answered, window_s),
             "generator-1": role("generator", "process.cpuUsage", 40 * answered, answered, window_s),
         },

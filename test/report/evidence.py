@@ -110,8 +110,9 @@ def spread_evenly(total: int, parts: int) -> list[int]:
     return [total * (part + 1) // parts - total * part // parts for part in range(parts)]
 
 
-def usage(cpu_us: int) -> Document:
+def usage(cpu_us: int, consumes: Document | None = None) -> Document:
     return {
+        **({"consumes": consumes} if consumes else {}),
         "run_nonce": "n",
         "uptime_s": 5,
         "cpu_user_us": cpu_us,
@@ -125,10 +126,15 @@ def usage(cpu_us: int) -> Document:
     }
 
 
+def consumes(allowed: int, limited: int, failed: int = 0) -> Document:
+    """Each of one descriptor, in a call of its own."""
+    return {"calls": allowed + limited + failed, "allowed": allowed, "limited": limited, "failed": failed}
+
+
 def script_of(target: Mapping[str, Any]) -> Document | None:
     """The script that a target runs; None for a control."""
     own = _OWN_SCRIPTS.get(target["client"])
-    if own is None:
+    if own is None or target.get("decided_by", "library") != "library":
         return None
     kind, name = own
     if "same-script" in target["options"]:

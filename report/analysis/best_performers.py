@@ -1,0 +1,62 @@
+"""The best of each kind of decider under one work, on one store: never one over several."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report.analysis.cells import Cell
+from report.analysis.groups import Group
+from report.analysis.rankings import Pair, Ranking, rank
+from report.analysis.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class BestPerformer:
+    """The first row of all that one kind of decider has on one store in one cell, whatever their algorithms and
+    scripts."""
+
+    cell: Cell
+    ranking: Ranking
+    """Of all these rows: one family of comparisons."""
+
+    @property
+    def rows(self) -> tuple[Summary, ...]:
+        return self.ranking.summaries
+
+    @property
+    def best(self) -> Summary:
+        """The row that stands first; shown to be better than the others only if it is `ranking.winner`."""
+        return self.rows[0]
+
+    @property
+    def to_next(self) -> Pair | None:
+        """It with the row that stands second; None where it is alone."""
+        return next((pair for pair in self.ranking.ranked_by if pair.base is self.best), None)
+
+
+def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
+    """In the order of cells, stores and deciders; those without a run that counts are left out. None where the
+    rows of the cells share what decides and the algorithm: then the rankings say it."""
+    if not any(cell.named.any for cell in cells):
+        return ()
+    found = []
+    for cell in cells:
+        together: dict[tuple[str, bool, str | None], list[Ranking]] = {}
+        for ranking in cell.rankings:
+            group = ranking.group
+            if group.store is not None:
+                key = (group.store, group.external, group.decided_by)
+                together.setdefault(key, []).append(ranking)
+        for members in together.values():
+            ranking = members[0] if len(members) == 1 else _over_all(members, cell.unsteady)
+            if ranking.summaries[0].median:
+                found.append(BestPerformer(cell, ranking))
+    return tuple(found)
+
+
+def _over_all(rankings: Sequence[Ranking], unsteady: str) -> Ranking:
+    """One ranking of the rows of several."""
+    group = rankings[0].group
+    rows = [row for ranking in rankings for row in ranking.summaries]
+    return rank(
+        rows, Group(group.store, group.external, same_script=False, decided_by=group.decided_by), unsteady
+    )
