@@ -9,7 +9,8 @@ const RETRY_AFTER_MS = 25;
  * Waits until a part is ready.
  * @param isReady checks once
  * @param beforeCheck delays each check, for a check that costs something
- * @throws environmentError with the part's last line when it ends or is not ready in time
+ * @throws environmentError with the part's last line when it ends (all of its last lines are the cause) or is not ready in
+ * time
  */
 export async function waitUntilReady(
   running: RunningPart,
@@ -25,7 +26,9 @@ export async function waitUntilReady(
   for (;;) {
     await beforeCheck();
     if (ended) {
-      throw environmentError(`${running.role} ended with ${ended.code ?? ended.signal}: ${lastLine()}`);
+      throw environmentError(`${running.role} ended with ${ended.code ?? ended.signal}: ${lastLine()}`, {
+        cause: new Error(running.lastLines().join("\n")),
+      });
     }
     if (await isReady()) return;
     if (Date.now() > deadline) throw environmentError(`${running.role} did not become ready: ${lastLine()}`);

@@ -1,5 +1,5 @@
 import type { Node } from "../../contract/env.js";
-import { BenchError, EXIT, environmentError } from "../../contract/errors.js";
+import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import type { ProbeAction, ProbeRequest } from "../../contract/probe-env.js";
 import { roleId } from "../../contract/role.js";
 import type { ServiceSpec } from "../../contract/run-spec.js";
@@ -243,23 +243,30 @@ class OwnRunStore extends ProbedStore {
 
   protected async openStore(): Promise<void> {
     const { primaries, replicas } = findTopology(this.target.topology);
-    const started = await this.supervisor.start("store", "helper");
-    this.nodes = started.filter(({ kind }) => kind === "store");
-    this.probe = started.find(({ id }) => id === PROBE)?.part;
     try {
+      const started = await this.supervisor.start("store", "helper");
+      this.nodes = started.filter(({ kind }) => kind === "store");
+      this.probe = started.find(({ id }) => id === PROBE)?.part;
       await this.ask([primaries + replicas > 1 ? "form" : "ready"]);
     } catch (error) {
-      throw this.#moduleRefused() ?? error;
+      throw this.#moduleRefused(error) ?? error;
     }
   }
 
-  /** The store ends where it cannot load its module; its log says why. */
-  #moduleRefused(): Error | undefined {
+  /** A store that cannot load its module ends, and its log says why; one that a module crashes just ends. */
+  #moduleRefused(error: unknown): Error | undefined {
     const { module: id } = this.target;
-    const reason = id && moduleRefusal(this.nodes.flatMap(({ part }) => part.lastLines()));
+    const file = this.moduleFile;
+    if (!id || !file) return undefined;
+    const { cause } = error as Error;
+    const beforeReady = cause instanceof Error ? cause.message.split("\n") : [];
+    const [, crash] = / ended (?:during the run )?with (SIG[A-Z]+)/.exec(` ${messageOf(error)}`) ?? [];
+    const reason =
+      moduleRefusal([...this.nodes.flatMap(({ part }) => part.lastLines()), ...beforeReady]) ??
+      (crash ? `it ended with ${crash}` : undefined);
     if (!reason) return undefined;
     const { remedy } = findModule(id);
-    return environmentError(`${id}: the store does not load ${this.moduleFile}: ${reason}: ${remedy}`);
+    return environmentError(`${id}: the store does not load ${file}: ${reason}: ${remedy}`, { cause: error });
   }
 
   /** After a reset the store counts only this run's calls. */
