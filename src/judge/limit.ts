@@ -51,13 +51,16 @@ function hostCpu({ host_load }: Evidence): Candidate[] {
 
 /** Between the drained readings the loop is only active in the window: the pauses around it are idle. */
 function serverLoops(evidence: Evidence): Candidate[] {
-  const { consumers, resources } = evidence;
+  const { consumers, resources, configuration } = evidence;
+  // A server is the client of its service: what it can send is not what the service can decide.
+  const isClient = configuration?.target.decided_by === "service";
   const servers = consumers.filter(({ id }) => resources[id]?.kind === "server");
   return servers.map(({ id, at_window_open, at_end }) => {
     const active_ms = at_end.event_loop_active_ms - at_window_open.event_loop_active_ms;
     const used = Math.min(1, Math.max(0, active_ms) / 1000 / loadedS(evidence));
     const name = servers.length === 1 ? "the server" : id;
-    return { resource: "server loop", used, text: `${name}'s event loop was ${percent(used)} busy` };
+    const text = `${name}'s event loop was ${percent(used)} busy`;
+    return { resource: isClient ? "client" : "server loop", used, text };
   });
 }
 
@@ -84,6 +87,17 @@ function storeNode(role: string, own: RoleResources, evidence: Evidence): Candid
   const used = own.cpu_percent / 100 / threads;
   const text = `${role} used ${percent(used)} of ${threads === 1 ? "one core" : `its ${threads} threads`}`;
   return [{ resource: "store CPU", used, text }, ...capped("store CPU", role, own)];
+}
+
+/** A service runs on as many cores as it may: those of its cap, else all of the machine. */
+function serviceCpu(role: string, own: RoleResources, { host_load }: Evidence): Candidate[] {
+  if (own.caps?.cpus !== undefined) return capped("service CPU", role, own);
+  if (!host_load) return [];
+  const { cpus } = host_load;
+  const used = own.cpu_percent / 100 / cpus;
+  return [
+    { resource: "service CPU", used, text: `${role} used ${percent(used)} of this machine's ${cpus} CPUs` },
+  ];
 }
 
 /** A link has its full rate in each direction. */
@@ -119,6 +133,7 @@ export function limitOf(evidence: Evidence): Limit {
     ...network(evidence),
     ...serverLoops(evidence),
     ...ofKind("server").flatMap(([role, own]) => capped("server CPU", role, own)),
+    ...ofKind("service").flatMap(([role, own]) => serviceCpu(role, own, evidence)),
     ...ofKind("store").flatMap(([role, own]) => storeNode(role, own, evidence)),
   ].sort((a, b) => b.used - a.used);
   const [first] = candidates;
@@ -127,5 +142,12 @@ export function limitOf(evidence: Evidence): Limit {
     return { resource: "none", text };
   }
   const others = candidates.filter(({ resource, used }) => used >= USED_UP && resource !== first.resource);
-  return { resource: first.resource, text: [first, ...others].map(({ text }) => text).join("; ") };
+  const claims =
+    first.resource === "client" && evidence.configuration?.target.decided_by === "service"
+      ? ["the service may be able to decide more"]
+      : [];
+  return {
+    resource: first.resource,
+    text: [...[first, ...others].map(({ text }) => text), ...claims].join("; "),
+  };
 }

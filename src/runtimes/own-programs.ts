@@ -17,7 +17,7 @@ export function goVersionIn(file: Buffer): string | undefined {
   const information = file.subarray(marker, marker + 20_000).toString("latin1");
   const revision = /\nbuild\tvcs\.revision=([0-9a-f]{8})/.exec(information)?.[1];
   const version = /^\nmod\t\S+\tv(\S+)/.exec(information)?.[1];
-  return revision ?? /-\d{14}-([0-9a-f]{8})/.exec(version ?? "")?.[1] ?? version;
+  return revision ?? /[-.]\d{14}-([0-9a-f]{8})/.exec(version ?? "")?.[1] ?? version;
 }
 
 /** The version that an image's name tells: its tag, else the first digits of its id. */

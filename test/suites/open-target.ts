@@ -23,7 +23,11 @@ export interface OpenTarget extends LimiterPair {
 }
 
 /** The variants of a client: plain, and with each option. */
-export const allVariants = (): string[] => ["", ...options.map(({ id }) => `+${id}`)];
+export const allVariants = (): string[] => [
+  "",
+  // A family of options has no id of its own.
+  ...options.filter(({ pattern }) => !pattern).map(({ id }) => `+${id}`),
+];
 
 /** The targets of a client on a store, one for each variant that it supports there. */
 export function targetsOf(

@@ -33,43 +33,101 @@ function storeDecisions({ nodes }: StoreEvidence): number | undefined {
   return counted.includes(undefined) ? undefined : sum(counted.map((count) => count ?? 0));
 }
 
+/** The most descriptors of a request: what a call that is under way may have decided on. */
+const MOST_DESCRIPTORS = 16;
+
+interface Range {
+  least: number;
+  most: number;
+}
+
+/** Differences of the consumers' counts over their whole life; undefined where one of them counts none. */
+function consumesOf(consumers: Evidence["consumers"]) {
+  const total = { calls: 0, allowed: 0, limited: 0, failed: 0, inFlight: 0 };
+  for (const { at_start, at_end } of consumers) {
+    const [before, after] = [at_start.consumes, at_end.consumes];
+    if (!before || !after) return undefined;
+    for (const name of ["calls", "allowed", "limited", "failed"] as const)
+      total[name] += after[name] - before[name];
+    total.inFlight += at_end.in_flight;
+  }
+  return total;
+}
+
 /**
  * Calls of the limiter that the store must have counted, over the whole life of the consumers: between `least` and
  * `most`, because a call that failed, or is still under way, may or may not have reached it. Undefined where one of the
  * consumers counts none.
  */
-function callsOf(consumers: Evidence["consumers"]): { least: number; most: number } | undefined {
-  let [calls, decided, failed, inFlight] = [0, 0, 0, 0];
-  for (const { at_start, at_end } of consumers) {
-    const [before, after] = [at_start.consumes, at_end.consumes];
-    if (!before || !after) return undefined;
-    calls += after.calls - before.calls;
-    decided += after.allowed + after.limited - before.allowed - before.limited;
-    failed += after.failed - before.failed;
-    inFlight += at_end.in_flight;
-  }
+function callsOf({ consumers, configuration }: Evidence): Range | undefined {
+  const counted = consumesOf(consumers);
+  if (!counted) return undefined;
+  const { calls, failed, inFlight } = counted;
+  const decided = counted.allowed + counted.limited;
+  // A service asks the store about each descriptor of a call.
+  if (configuration?.target.service) return decisionsOf(counted);
   // With more decisions than calls, one call decides on all descriptors of a request.
   return decided + failed > calls
     ? { least: calls - failed - inFlight, most: calls }
     : { least: decided, most: inFlight > 0 ? calls : decided + failed };
 }
 
-function storeReconciles({ consumers, store, configuration }: Evidence): Finding | undefined {
+/** Decisions on descriptors, with those that may have been made although nobody got them. */
+const decisionsOf = ({
+  allowed,
+  limited,
+  failed,
+  inFlight,
+}: NonNullable<ReturnType<typeof consumesOf>>): Range => ({
+  least: allowed + limited,
+  most: allowed + limited + failed + inFlight * MOST_DESCRIPTORS,
+});
+
+const isWithin = (count: number, { least, most }: Range): boolean => count >= least && count <= most;
+
+function storeReconciles(evidence: Evidence): Finding | undefined {
+  const { consumers, store, configuration } = evidence;
   const notApplicable = (why: string): Finding => ({
     severity: "not applicable",
     text: `decisions of the store: ${why}`,
   });
   if (configuration && !usesStore(configuration.target)) return notApplicable("the target has no store");
-  const calls = callsOf(consumers);
+  if (configuration?.target.decides_locally) return notApplicable("some decisions do not reach it");
+  const calls = callsOf(evidence);
   const seen = store && storeDecisions(store);
   if (!store || !calls || seen === undefined) return notApplicable("the store does not count them");
-  const { least, most } = calls;
-  if (seen >= least && seen <= most) return undefined;
-  const text = `${namesOf(consumers)} decided ${least} consumes, the store counted ${seen}`;
+  if (isWithin(seen, calls)) return undefined;
+  const text = `${namesOf(consumers)} decided ${calls.least} consumes, the store counted ${seen}`;
   // Others may use an external store, so additional calls prove nothing.
-  if (store.external && seen > least)
+  if (store.external && seen > calls.least)
     return { severity: "suspect", text: `${text} (do others use it, too?)` };
   return invalid(text);
+}
+
+/** The service counted each decision that the consumers got, by outcome; it counts the points of a request. */
+function serviceReconciles({ consumers, service, configuration }: Evidence): Finding | undefined {
+  if (configuration && !configuration.target.service) return undefined;
+  const counted = consumesOf(consumers);
+  if (!service || !counted)
+    return configuration
+      ? { severity: "not applicable", text: "decisions of the service: there is no reading of it" }
+      : undefined;
+  const { role, at_start, at_end } = service;
+  const cost = configuration?.limits.cost ?? 1;
+  const { least, most } = decisionsOf(counted);
+  const decided = at_end.decisions - at_start.decisions;
+  if (!isWithin(decided, { least: least * cost, most: most * cost }))
+    return invalid(`${namesOf(consumers)} decided ${least * cost} points, ${role} counted ${decided}`);
+  // A request of several points may be denied for some of them.
+  if (cost > 1) return undefined;
+  for (const outcome of ["allowed", "limited"] as const) {
+    const [before, after] = [at_start[outcome], at_end[outcome]];
+    if (before === undefined || after === undefined) continue;
+    const seen = after - before;
+    if (seen < counted[outcome] || seen > counted[outcome] + most - least)
+      return invalid(`${namesOf(consumers)} counted ${counted[outcome]} ${outcome}, ${role} ${seen}`);
+  }
+  return undefined;
 }
 
 const namesOf = (consumers: Evidence["consumers"]): string => consumers.map(({ id }) => id).join(", ");
@@ -147,7 +205,7 @@ function readingsInTime({ readings }: Evidence): Finding | undefined {
   return { severity: "suspect", text: `counters were read while ${moments}` };
 }
 
-/** M8: counts reconcile from the generator through the server to the store. */
+/** M8: counts reconcile from the generator through the server, and the service, to the store. */
 export const countsReconcile: Rule = {
   id: "M8",
   check(evidence) {
@@ -161,8 +219,10 @@ export const countsReconcile: Rule = {
     if (ofServers) return ofServers;
     // The store's own count began late, too: nothing can be concluded from a difference.
     if (readings?.at_start === "late") return late;
-    const ofStore = storeReconciles(evidence);
-    return ofStore?.severity === "invalid" ? ofStore : (late ?? ofStore);
+    const behind = [serviceReconciles(evidence), storeReconciles(evidence)].filter(
+      (found) => found !== undefined,
+    );
+    return behind.find(({ severity }) => severity === "invalid") ?? late ?? behind[0];
   },
 };
 

@@ -53,16 +53,23 @@ export const nothingEvicted: Rule = {
   },
 };
 
-/** M14: neither the store nor the server restarted during the run. */
+/** M14: neither the store, nor the service, nor the server restarted during the run. */
 export const noRestart: Rule = {
   id: "M14",
   check(evidence) {
-    const { consumers, store, duration } = evidence;
+    const { consumers, store, service, duration } = evidence;
     for (const { role, at_start, at_end } of store?.nodes ?? []) {
       if (at_start.run_id !== at_end.run_id) {
         return { severity: "invalid", text: `${role} restarted during the run` };
       }
     }
+    // Counters of a new process begin at 0 again.
+    if (
+      service &&
+      (service.at_start.run_id !== service.at_end.run_id ||
+        service.at_end.decisions < service.at_start.decisions)
+    )
+      return { severity: "invalid", text: `${service.role} restarted during the run` };
     // The window lies between these two readings, so a younger process did not run for the whole window.
     const restarted = consumers.find(
       ({ at_window_open, at_end }) => at_end.uptime_s - at_window_open.uptime_s < 0.99 * duration - 0.1,

@@ -18,11 +18,12 @@ export const nothingThrottled: Rule = {
 /** M15: the CPU time of every role is known from counters at both ends of the window. */
 export const everyRoleRead: Rule = {
   id: "M15",
-  check({ configuration, generators, consumers, store, resources }) {
+  check({ configuration, generators, consumers, store, service, resources }) {
     if (!configuration) return { severity: "not applicable", text: "not a target of ours" };
     const roles = new Set([
       ...generators.map(({ id }) => id),
       ...consumers.map(({ id }) => id),
+      ...(service ? [service.role] : []),
       // The processes of an external store cannot be read.
       ...(store?.external ? [] : (store?.nodes ?? [])).map(({ role }) => role),
     ]);

@@ -21,7 +21,10 @@ function scriptCommands({ store }: Evidence): Map<string, number> {
 }
 
 /** A limiter without a script, on a store without scripts, is known by its library and version. */
-function withoutScript({ store }: Evidence): Finding | undefined {
+function withoutScript({ store, configuration }: Evidence): Finding | undefined {
+  const { decided_by } = configuration?.target ?? {};
+  // A command of its own decides.
+  if (decided_by === "service" || decided_by === "module") return undefined;
   const runsScripts = store?.nodes.some(({ at_end }) => at_end.script_calls !== undefined) ?? true;
   if (!runsScripts) return undefined;
   return suspect("the limiter's script is not known: client and script cannot be separated");

@@ -6,7 +6,6 @@ import type { Threshold } from "../../contract/manifest.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { OutputMode } from "../ui/types.js";
-import type { ServiceEnv } from "./service-env.js";
 
 /** How long a run measures: a fixed time, or by topology and number of connections. */
 export type DurationMode = { mode: "dynamic" } | { mode: "fixed"; seconds: number };
@@ -19,20 +18,8 @@ export interface NamedPrograms {
   images: Record<string, string>;
 }
 
-/** Settings of limits that hold a list. */
-export const LISTED_LIMITS = ["points", "window", "cost"] as const;
-
-/**
- * Limits that override those of the traffic profile; empty lists and absent members override nothing. Each combination
- * of the lists is a configuration of its own.
- */
-export interface RequestedLimits {
-  points: number[];
-  windowsS: number[];
-  /** Points that a request uses. */
-  costs: number[];
-  blockS?: number;
-}
+/** Settings of services as environment variables, by the service's id. */
+export type ServiceEnv = Record<string, Record<string, string>>;
 
 /** What a campaign does, wherever its settings come from: flags, environment, file, preset or menu. */
 export interface Request {

@@ -1,9 +1,7 @@
 import { usageError } from "../../contract/errors.js";
 import { findService } from "../../targets/services/index.js";
+import type { ServiceEnv } from "./request.js";
 import type { SettingValue } from "./setting-layers.js";
-
-/** Settings of services as environment variables, by the service's id. */
-export type ServiceEnv = Record<string, Record<string, string>>;
 
 /** A comma only separates in front of another setting, so that a value may hold one. */
 const NEXT = /,(?=[a-z0-9][a-z0-9.-]*:[A-Z][A-Z0-9_]*=)/;
@@ -25,11 +23,11 @@ export function serviceEnvOf({ source, value: text }: SettingValue): ServiceEnv 
       throw usageError(
         `${source} ${id}:${name}: the harness sets ${name} itself; addresses, ports and counters cannot be changed`,
       );
-    const own = (all[id] ??= {});
+    const own = all[id] ?? {};
     const other = own[name];
     if (other !== undefined && other !== value)
       throw usageError(`${source}: ${name}=${other} and ${name}=${value}: give one of them`);
-    own[name] = value;
+    all[id] = { ...own, [name]: value };
   }
   return all;
 }

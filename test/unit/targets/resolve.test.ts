@@ -174,7 +174,13 @@ describe("the client that a target's options make", () => {
 });
 
 test("each option is listed once and says what it changes", () => {
-  expect(options.map(({ id }) => id)).toEqual(["fastify-rate-limit", "same-script", "autopipelining"]);
+  expect(options.map(({ id }) => id)).toEqual([
+    "fastify-rate-limit",
+    "same-script",
+    "autopipelining",
+    "pipeline-<n>us",
+    "local-cache",
+  ]);
   for (const { summary } of options) expect(summary.length).toBeGreaterThan(10);
 });
 
