@@ -10,7 +10,7 @@ import {
 } from "./env.js";
 import { usageError } from "./errors.js";
 import { decodePlugins } from "./plugins.js";
-import { decodeRunSpec, type RunSpec, serviceSpecSchema } from "./run-spec.js";
+import { decodeRunSpec, nodeSchema, type RunSpec, serviceSpecSchema } from "./run-spec.js";
 import { type StoreAccess, storeAddressFrom } from "./store-url.js";
 import { idSchema } from "./target.js";
 
@@ -42,7 +42,7 @@ const shape = {
 const probeRequestSchema = z.strictObject({
   actions: z.array(z.enum(probeActions)).min(1),
   /** In the order of roles, primaries first; empty for those of the run spec, or the node in STORE_URL. */
-  nodes: z.array(z.strictObject({ host: hostText, port: z.int().min(1).max(65_535) })),
+  nodes: z.array(nodeSchema.extend({ host: hostText })),
   timeout_s: z.number().min(0.1).max(600),
   /** For `ready-service` and `read-service`. */
   service: serviceSpecSchema.optional(),

@@ -9,7 +9,7 @@ import { idSchema } from "./target.js";
 const RUN_SPEC = "ratelimit-bench/run";
 
 const port = z.int().min(1).max(65_535);
-const nodeSchema = z.strictObject({
+export const nodeSchema = z.strictObject({
   host: z.string().min(1).max(253),
   port,
   /** Further ports by name. */

@@ -56,6 +56,8 @@ export const consumesSchema = z.strictObject({
   allowed: z.int().min(0),
   limited: z.int().min(0),
   failed: z.int().min(0),
+  /** Commands that carried them to the store, where one may take several; absent: one each. */
+  commands: z.int().min(0).optional(),
 });
 
 /**

@@ -1,9 +1,11 @@
 import { limiters } from "./limiters/index.js";
-import type { ClientDescription, OptionDescription } from "./types.js";
+import { stores } from "./stores/index.js";
+import { throttlecrabOptions } from "./stores/throttlecrab/options.js";
+import type { OptionDescription } from "./types.js";
 
-/** A limiter that a client can have instead of its own. */
+/** A limiter that a client can have instead of its own. That of a store comes with the store. */
 const limiterOptions: readonly OptionDescription[] = limiters.flatMap(({ id, summary = "", applyTo }) =>
-  applyTo ? [{ id, summary, apply: applyTo }] : [],
+  applyTo && !stores.some(({ limiter }) => limiter === id) ? [{ id, summary, apply: applyTo }] : [],
 );
 
 /**
@@ -79,6 +81,5 @@ export const options: readonly OptionDescription[] = [
   ...limiterOptions,
   sameScript,
   autopipelining,
-  pipeline,
-  localCache,
+  ...throttlecrabOptions,
 ];

@@ -49,14 +49,16 @@ const counting = (limiter: Limiter): CountingLimiter =>
 class PairedRequestLimiter implements RequestLimiter {
   readonly #standard: CountingLimiter;
   readonly #exhausted: CountingLimiter;
-  /** The decisions that `create` took. */
+  /** The decisions that `create` took, and their commands. */
   readonly #before: DecisionCounts;
+  readonly #commandsBefore: number | undefined;
   #calls = 0;
 
   constructor({ standard, exhausted }: LimiterPair) {
     this.#standard = counting(standard);
     this.#exhausted = counting(exhausted);
     this.#before = this.#decided();
+    this.#commandsBefore = this.#commands();
   }
 
   /** A sum that is made when it is read, so that the hot path adds to one number for each outcome. */
@@ -67,6 +69,9 @@ class PairedRequestLimiter implements RequestLimiter {
       allowed: allowed - this.#before.allowed,
       limited: limited - this.#before.limited,
       failed: failed - this.#before.failed,
+      ...(this.#commandsBefore === undefined
+        ? {}
+        : { commands: (this.#commands() ?? 0) - this.#commandsBefore }),
     };
   }
 
@@ -90,6 +95,12 @@ class PairedRequestLimiter implements RequestLimiter {
     return key.startsWith(EXHAUSTED_KEY_PREFIX)
       ? this.#exhausted.consume(key, cost)
       : this.#standard.consume(key, cost);
+  }
+
+  /** Undefined for limiters that send one for each decision. */
+  #commands(): number | undefined {
+    const { commands } = this.#standard;
+    return commands === undefined ? undefined : commands + (this.#exhausted.commands ?? 0);
   }
 
   #decided(): DecisionCounts {

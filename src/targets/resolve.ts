@@ -47,6 +47,21 @@ const findOption = (id: string): OptionDescription =>
   options.find(({ pattern }) => pattern?.test(id)) ?? find("option", options, id);
 export const findLimiter = (id: string): LimiterDescription => find("limiter", limiters, id);
 
+/**
+ * The client as it uses a store, or the reason why it cannot: on a store that decides itself it has that store's limiter.
+ * @param storeId absent for the client's own default
+ */
+function onStore(
+  client: ClientDescription,
+  storeId: string | undefined,
+  topology: string,
+): ClientDescription | { skip: string } {
+  const { limiter } = storeId === undefined ? client : findStore(storeId);
+  if (limiter === undefined || limiter === client.limiter) return client;
+  const { applyTo } = findLimiter(limiter);
+  return applyTo?.(client, topology) ?? { skip: `${client.id} does not support the limiter ${limiter}` };
+}
+
 /** The client with all of these options in a topology, or the reason why it does not support one of them. */
 function withOptions(
   client: ClientDescription,
@@ -69,10 +84,12 @@ function withOptions(
  * @throws usageError for an unknown name, or an option that the client does not support
  */
 export function describeClient(
-  target: Readonly<Pick<Target, "client" | "topology" | "options">>,
+  target: Readonly<Pick<Target, "client" | "topology" | "options"> & Partial<Pick<Target, "store">>>,
 ): ClientDescription {
   target.options.forEach(findOption);
-  const client = withOptions(findClient(target.client), target.topology, target.options);
+  const plain = onStore(findClient(target.client), target.store, target.topology);
+  if ("skip" in plain) throw usageError(plain.skip);
+  const client = withOptions(plain, target.topology, target.options);
   if ("skip" in client) throw usageError(client.skip);
   return client;
 }
@@ -85,6 +102,8 @@ function canUse(client: ClientDescription, storeId: string): boolean {
 
 /** Why the client cannot use that store, and the options with which it could. */
 function storeSkip(client: ClientDescription, store: string, topology: string): string {
+  const [own] = client.stores;
+  if (findStore(own).decides) return `${client.id} cannot use ${store}: it calls ${own}`;
   const fixes = options.filter(({ id }) => {
     const varied = withOptions(client, topology, [id]);
     return !("skip" in varied) && !varied.module && canUse(varied, store);
@@ -103,11 +122,15 @@ function unsupportedReason(limiter: LimiterDescription, limits: Limits): string 
 
 /** Why a resolved target cannot keep these limits; undefined when it can. */
 export const unsupportedLimits = (
-  target: Readonly<Pick<Target, "client" | "topology" | "options" | "limiter">>,
+  target: Readonly<Pick<Target, "client" | "topology" | "options" | "limiter"> & Partial<Pick<Target, "store">>>,
   limits: Limits,
 ): string | undefined =>
   unsupportedReason(findLimiter(target.limiter), limits) ??
   describeClient(target).unsupportedReason?.(limits);
+
+/** Why a target cannot deny at the cost of a usual decision; undefined where it can. */
+export const cannotExhaust = ({ limiter }: Pick<Target, "limiter">): string | undefined =>
+  findLimiter(limiter).cannotExhaust;
 
 /** Whether a store runs in a topology. */
 const runsAs = (store: string, topology: string): boolean =>
@@ -180,7 +203,11 @@ export function resolveTarget(text: string, available: Availability = () => true
   // The client's own limiter is not an option; naming it can only give it a version.
   const others = requested.options.filter(({ id }) => id !== plain.limiter).map(({ id }) => id);
   others.forEach(findOption);
-  const client = withOptions(plain, topology, others);
+  const { limiter: own } = requested.store ? findStore(requested.store) : {};
+  if (own && limiter) return { skip: `${requested.store} decides itself: +${limiter.id} is another limiter` };
+  const base = onStore(plain, requested.store, topology);
+  if ("skip" in base) return base;
+  const client = withOptions(base, topology, others);
   if ("skip" in client) return client;
   if (requested.version && !plain.package) {
     return { skip: `${plain.id} has no versions: it is not an npm package` };
@@ -214,7 +241,7 @@ export function resolveTarget(text: string, available: Availability = () => true
   const name = partText(client.id, requested.version);
   const label = [
     name,
-    store === client.stores[0] ? "" : `@${store}`,
+    store === (own ? plain : client).stores[0] ? "" : `@${store}`,
     topology === client.topologies[0] ? "" : `:${topology}`,
     suffix,
   ].join("");
@@ -294,12 +321,15 @@ export function parseLimiterText(text: string): VersionedId {
 }
 
 /**
- * The target combined with each of these limiters. A target that names its limiter, or that has none, is kept as it is.
+ * The target combined with each of these limiters. A target that names its limiter, that has none, or whose service or
+ * store decides itself, is kept as it is.
  * @throws usageError when the text is not a target
  */
 export function withLimiters(text: string, requested: readonly VersionedId[]): string[] {
   const target = parseTargetText(text);
   const isNamed = target.options.some(({ id }) => limiters.some((limiter) => limiter.id === id));
-  if (requested.length === 0 || isNamed || findClient(target.client).limiter === "none") return [text];
+  const own = target.store ? findStore(target.store).limiter : undefined;
+  const isFixed = !limiterNames().includes(own ?? findClient(target.client).limiter);
+  if (requested.length === 0 || isNamed || isFixed) return [text];
   return requested.map((limiter) => formatTargetText({ ...target, options: [...target.options, limiter] }));
 }

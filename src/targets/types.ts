@@ -27,6 +27,11 @@ export interface Tuning {
   libraries?: Libraries;
   /** Commands of one turn of the event loop are sent as one pipeline. */
   autoPipelining?: boolean;
+  /**
+   * The server knows no command but the limiter's, and counts all of them: none may be sent to open, check, keep or
+   * identify the connection.
+   */
+  skipsHandshake?: boolean;
 }
 
 /** A connected client that is ready for commands: the first consume does not wait for a connection. */
@@ -81,6 +86,8 @@ export interface ClientDescription {
   serviceEnvironment?: Readonly<Record<string, string>>;
   /** Some decisions reach neither store nor service, e.g. because denials are cached. */
   decidesLocally?: boolean;
+  /** Whether it can connect with `Tuning.skipsHandshake`. */
+  canSkipHandshake?: true;
   /** Set when `handle` has the methods of that library, for limiters that take such an object. */
   handleApi?: "ioredis";
   /** The members that `+same-script` replaces; absent for a client that runs no script. */
@@ -136,6 +143,8 @@ export interface Limiter {
    * promise per consume.
    */
   readonly decisions?: Readonly<DecisionCounts>;
+  /** How many commands its consumes sent to the store, where one may send several; absent: one each. */
+  readonly commands?: number | undefined;
 }
 
 /** Decides on requests: one call with all descriptors where the system has that, else one call for each. */
@@ -230,8 +239,10 @@ export interface StoreDescription {
   compatibleWith?: string;
   /** Threads of a node that execute commands; absent: one. */
   commandThreads?: number;
-  /** Whether the store itself decides: its limiter is fixed, and reports group it under services. */
+  /** Whether the store itself decides; reports then group it under services. */
   decides?: boolean;
+  /** Id of the limiter that every target on it has; its `applyTo` says which clients of other stores can use it. */
+  limiter?: string;
   /** Names of the further ports on which its program listens. */
   ports?: readonly string[];
   /** Evidence that this store cannot give although its engine can read it. */

@@ -13,12 +13,13 @@ export const GENERATOR = "generator-1";
 function sumOfConsumes(workers: readonly WorkerReading[]): Consumes | undefined {
   const all = workers.flatMap(({ consumes }) => consumes ?? []);
   if (all.length < workers.length) return undefined;
-  const total = (name: keyof Consumes) => sum(all.map((consumes) => consumes[name]));
+  const total = (name: keyof Consumes) => sum(all.map((consumes) => consumes[name] ?? 0));
   return {
     calls: total("calls"),
     allowed: total("allowed"),
     limited: total("limited"),
     failed: total("failed"),
+    ...(all.some(({ commands }) => commands !== undefined) ? { commands: total("commands") } : {}),
   };
 }
 

@@ -58,14 +58,26 @@ function consumesOf(consumers: Evidence["consumers"]) {
  * Calls of the limiter that the store must have counted, over the whole life of the consumers: between `least` and
  * `most`, because a call that failed, or is still under way, may or may not have reached it. Undefined where one of the
  * consumers counts none.
+ * @param decidesLocally some denials do not reach the store
  */
-function callsOf({ consumers, configuration }: Evidence): Range | undefined {
-  const counted = consumesOf(consumers);
-  if (!counted) return undefined;
-  const { calls, failed, inFlight } = counted;
-  const decided = counted.allowed + counted.limited;
-  // A service asks the store about each descriptor of a call.
-  if (configuration?.target.service) return decisionsOf(counted);
+function callsOf(
+  consumers: Evidence["consumers"],
+  decidesLocally: boolean,
+): { least: number; most: number } | undefined {
+  let [calls, decided, allowed, failed, inFlight, commands] = [0, 0, 0, 0, 0, 0];
+  for (const { at_start, at_end } of consumers) {
+    const [before, after] = [at_start.consumes, at_end.consumes];
+    if (!before || !after) return undefined;
+    calls += after.calls - before.calls;
+    decided += after.allowed + after.limited - before.allowed - before.limited;
+    allowed += after.allowed - before.allowed;
+    commands += (after.commands ?? 0) - (before.commands ?? 0);
+    failed += after.failed - before.failed;
+    inFlight += at_end.in_flight;
+  }
+  // One decision may take two commands; of a failed one it is not known how many reached the store.
+  if (commands > 0) return { least: commands - 2 * (failed + inFlight), most: commands };
+  if (decidesLocally) return { least: allowed, most: inFlight > 0 ? calls : decided + failed };
   // With more decisions than calls, one call decides on all descriptors of a request.
   return decided + failed > calls
     ? { least: calls - failed - inFlight, most: calls }
@@ -92,12 +104,13 @@ function storeReconciles(evidence: Evidence): Finding | undefined {
     text: `decisions of the store: ${why}`,
   });
   if (configuration && !usesStore(configuration.target)) return notApplicable("the target has no store");
-  if (configuration?.target.decides_locally) return notApplicable("some decisions do not reach it");
-  const calls = callsOf(evidence);
+  const calls = callsOf(consumers, configuration?.target.decides_locally ?? false);
   const seen = store && storeDecisions(store);
   if (!store || !calls || seen === undefined) return notApplicable("the store does not count them");
-  if (isWithin(seen, calls)) return undefined;
-  const text = `${namesOf(consumers)} decided ${calls.least} consumes, the store counted ${seen}`;
+  const { least, most } = calls;
+  if (seen >= least && seen <= most) return undefined;
+  const range = most > least ? `${least} to ${most}` : least;
+  const text = `${namesOf(consumers)} decided ${range} consumes, the store counted ${seen}`;
   // Others may use an external store, so additional calls prove nothing.
   if (store.external && seen > calls.least)
     return { severity: "suspect", text: `${text} (do others use it, too?)` };

@@ -20,13 +20,16 @@ function scriptCommands({ store }: Evidence): Map<string, number> {
   return ran;
 }
 
-/** A limiter without a script, on a store without scripts, is known by its library and version. */
-function withoutScript({ store, configuration }: Evidence): Finding | undefined {
-  const { decided_by } = configuration?.target ?? {};
-  // A command of its own decides.
-  if (decided_by === "service" || decided_by === "module") return undefined;
+/**
+ * A limiter without a script, on a store without scripts, is known by its library and version; so is one whose decisions
+ * the store counted by other commands, where no script ran.
+ */
+function withoutScript(evidence: Evidence): Finding | undefined {
+  const { store } = evidence;
   const runsScripts = store?.nodes.some(({ at_end }) => at_end.script_calls !== undefined) ?? true;
   if (!runsScripts) return undefined;
+  const decided = sum((store?.nodes ?? []).map(({ at_end }) => at_end.decisions ?? 0));
+  if (decided > 0 && scriptCommands(evidence).size === 0) return undefined;
   return suspect("the limiter's script is not known: client and script cannot be separated");
 }
 
@@ -60,9 +63,11 @@ export const versionsSeen: Rule = {
   check({ configuration, versions }) {
     if (!configuration) return { severity: "not applicable", text: "not a target of ours" };
     const { target } = configuration;
+    // Elsewhere the limiter is a part of the store or the service, and has its version.
+    const isLibrary = ["library", "in-process", undefined].includes(target.decided_by);
     const needed = [
       ...(usesStore(target) ? (["client", "store"] as const) : []),
-      ...(target.limiter === "none" ? [] : (["limiter"] as const)),
+      ...(target.limiter === "none" || !isLibrary ? [] : (["limiter"] as const)),
     ];
     const requested = { client: target.client_version, limiter: target.limiter_version };
     const other = (["client", "limiter"] as const).find(

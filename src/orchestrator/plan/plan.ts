@@ -19,6 +19,7 @@ import {
 import { usageError } from "../../contract/errors.js";
 import { isClientLayer, type Layer } from "../../contract/layers.js";
 import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../../contract/plan.js";
+import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import type { Discovery } from "../../contract/store.js";
 import { idSchema, type Target, usesStore } from "../../contract/target.js";
 import { clients } from "../../targets/clients/index.js";
@@ -26,7 +27,7 @@ import { requireKnown } from "../../targets/did-you-mean.js";
 import { groups } from "../../targets/groups.js";
 import {
   type Availability,
-  describeClient,
+  cannotExhaust,
   parseLimiterText,
   resolveTarget,
   unsupportedLimits,
@@ -175,18 +176,18 @@ function separateCounters(
   return `each of ${processes} ${kind} has counters of its own, so keys would get ${processes} times their quota of ${limits.points}`;
 }
 
-/** The settings of the target's service that the user gave. */
-const serviceEnvOf = ({ serviceEnv }: Request, { service }: Target): Pick<Configuration, "service_env"> => {
-  const own = service === undefined ? undefined : serviceEnv[service];
-  return own ? { service_env: own } : {};
-};
-
-/** Why an option of the target and a setting of the user contradict each other. */
-function serviceConflict(request: Request, target: Target): string | undefined {
-  const { serviceEnvironment = {} } = describeClient(target);
-  const { service_env = {} } = serviceEnvOf(request, target);
-  const both = Object.keys(service_env).find((name) => name in serviceEnvironment);
-  return both && `an option of this target sets ${both}, and so does --service-env: give one of them`;
+/** Why a target whose denials have another cost cannot take a traffic that is not all admitted. */
+function unequalDenials(target: Target, traffic: string, limits: Limits): string | undefined {
+  const reason = cannotExhaust(target);
+  if (reason === undefined) return undefined;
+  const profile = findProfile(traffic);
+  const isExhausted = (key: string) => key.startsWith(EXHAUSTED_KEY_PREFIX);
+  const denies =
+    limits.points < profile.limits.points ||
+    profile.population().requests.some((descriptors) => descriptors.some(isExhausted));
+  return denies
+    ? `${target.limiter} takes traffic alone that is all admitted, e.g. --traffic allowed: ${reason}`
+    : undefined;
 }
 
 /** Every target with every layer, dimension, workload, traffic and load. */
@@ -207,7 +208,7 @@ function combine(
         for (const target of targets) {
           const reason =
             unsupportedLimits(target, limits) ??
-            serviceConflict(request, target) ??
+            unequalDenials(target, traffic, limits) ??
             separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
           if (reason) {
             unsupported.set(`${target.label}: ${reason}`, { asked: target.label, reason });

@@ -76,12 +76,10 @@ export function measuredDocument(
 ): MeasuredResult {
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
-  // The service is the limiter; a client cannot ask for its version.
-  const program = service && identity.runtime.program(service.id);
-  const serviceVersion =
-    service?.at_end.version ?? (typeof program === "object" ? program.version : undefined);
-  const version = [...new Set(store?.nodes.map(({ at_end }) => at_end.version))].join(", ");
-  const module = store?.modules?.map(moduleVersion).join(", ");
+  const reported = [...new Set(store?.nodes.map(({ at_end }) => at_end.version))].join(", ");
+  // A store that does not tell its version has that of the program that was started.
+  const program = identity.runtime.program(identity.planned.configuration.target.store);
+  const version = reported || (store && typeof program === "object" ? program.version : "");
   const {
     verdict: _verdict,
     outcome: _outcome,

@@ -161,6 +161,13 @@ export async function programImages(
   return new Map(found);
 }
 
+/** The command of an image that starts this executable, with its path: an image may have it beside PATH. */
+export async function commandIn(docker: Docker, { id }: ImageFacts, executable: string): Promise<string> {
+  const { Config } = await docker.getImage(id).inspect();
+  const words = [Config.Entrypoint ?? [], Config.Cmd ?? []].flat();
+  return words.find((word) => basename(word) === executable) ?? executable;
+}
+
 async function pulled(
   docker: Docker,
   name: string,

@@ -6,6 +6,8 @@ import { ioredis } from "./ioredis.js";
 import { iovalkey } from "./iovalkey.js";
 import { memcached } from "./memcached.js";
 import { nodeRedis } from "./node-redis.js";
+import { throttlecrabGrpc } from "./throttlecrab-grpc.js";
+import { throttlecrabHttp } from "./throttlecrab-http.js";
 import { valkeyGlide } from "./valkey-glide.js";
 
 export const clients: readonly ClientDescription[] = [
@@ -14,8 +16,8 @@ export const clients: readonly ClientDescription[] = [
   ioredis,
   nodeRedis,
   memcached,
-  envoyGrpc,
-  envoyHttp,
+  throttlecrabHttp,
+  throttlecrabGrpc,
   none,
   memory,
 ];

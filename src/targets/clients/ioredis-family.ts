@@ -64,7 +64,13 @@ const standaloneOptions = {
   enableOfflineQueue: false,
   retryStrategy: reconnectDelay,
 } as const;
-type StandaloneOptions = typeof standaloneOptions & StoreAccess & Node & { enableAutoPipelining: boolean };
+
+/** The libraries then ask for no INFO, and do not send CLIENT SETINFO. */
+const withoutHandshake = { enableReadyCheck: false, disableClientInfo: true } as const;
+
+type StandaloneOptions = Omit<typeof standaloneOptions, "enableReadyCheck"> &
+  StoreAccess &
+  Node & { enableReadyCheck: boolean; disableClientInfo?: boolean; enableAutoPipelining: boolean };
 
 const clusterOptions = {
   redisOptions: connectionOptions,
@@ -161,13 +167,15 @@ function commandOf(connection: Connection, { Command }: IoredisLibrary): NonNull
 async function openStandalone(
   library: IoredisLibrary,
   place: StorePlace,
-  node: Node,
-  enableAutoPipelining: boolean,
+  { host, port }: Node,
+  { autoPipelining: enableAutoPipelining = false, skipsHandshake = false }: Tuning,
 ): Promise<OpenClient> {
   const client = library.standalone({
     ...standaloneOptions,
+    ...(skipsHandshake ? withoutHandshake : {}),
     ...place.access,
-    ...node,
+    host,
+    port,
     enableAutoPipelining,
   });
   await ready(client);
@@ -175,7 +183,8 @@ async function openStandalone(
     handle: client,
     version: library.version,
     settings: settings(enableAutoPipelining),
-    storeVersion: async () => versionFromInfo(place.store, [await client.info("server")]),
+    storeVersion: async () =>
+      skipsHandshake ? undefined : versionFromInfo(place.store, [await client.info("server")]),
     command: commandOf(client, library),
     shardKeys: singleShardKeys,
     close: () => close(client),
@@ -215,11 +224,11 @@ async function openCluster(
 export async function openIoredis(
   library: IoredisLibrary,
   place: StorePlace,
-  { autoPipelining = false }: Tuning = {},
+  tuning: Tuning = {},
 ): Promise<OpenClient> {
   const [first] = place.nodes;
   if (!first) throw new Error("no node was given");
   return isCluster(place.topology)
-    ? openCluster(library, place, autoPipelining)
-    : openStandalone(library, place, first, autoPipelining);
+    ? openCluster(library, place, tuning.autoPipelining ?? false)
+    : openStandalone(library, place, first, tuning);
 }

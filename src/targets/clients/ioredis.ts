@@ -10,6 +10,7 @@ export const ioredis: ClientDescription = {
   stores: ["redis", "valkey"],
   topologies: ["standalone", "cluster", "cluster-3"],
   control: false,
+  canSkipHandshake: true,
   survivesStoreRestart: true,
   survivesScriptFlush: true,
   limiter: "rate-limiter-flexible",

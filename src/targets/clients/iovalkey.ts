@@ -10,6 +10,7 @@ export const iovalkey: ClientDescription = {
   stores: ["valkey"],
   topologies: ["standalone", "cluster", "cluster-3"],
   control: false,
+  canSkipHandshake: true,
   survivesStoreRestart: true,
   survivesScriptFlush: true,
   limiter: "rate-limiter-flexible",

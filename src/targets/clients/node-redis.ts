@@ -36,6 +36,13 @@ const connection = {
   maintNotifications: "disabled",
 } as const;
 
+/**
+ * No CLIENT SETINFO and no PING. Without those, silence says nothing about the server, so the socket has no time-out
+ * either, and each command has one of its own.
+ */
+const { pingInterval: _pingInterval, ...withoutPing } = connection;
+const withoutHandshake = { ...withoutPing, disableClientInfo: true } as const;
+
 const settings: ClientSettings = {
   protocol: "RESP2",
   auto_pipelining: true,
@@ -131,6 +138,38 @@ function credentials({ access }: StorePlace) {
 
 const encryption = ({ access }: StorePlace) => (access?.tls ? ({ tls: true, ...access.tls } as const) : {});
 
+/** The reply, or an Error when it takes longer than the time-out of all clients. */
+function bounded<Reply>(reply: Promise<Reply>): Promise<Reply> {
+  const timeoutMs = common.requestTimeoutMs;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    reply.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** To a server that knows no command but the limiter's: see `Tuning.skipsHandshake`. */
+async function openWithoutHandshake(
+  create: typeof createClient,
+  { nodes: [node] }: StorePlace,
+  version: string,
+): Promise<OpenClient> {
+  if (!node) throw new Error("no node was given");
+  const { socketTimeout: _socketTimeout, ...bare } = socket;
+  const client = create({ ...withoutHandshake, socket: { ...bare, host: node.host, port: node.port } });
+  requireMethods(client);
+  await connect(client);
+  const { socket_timeout_ms: _timeout, ping_interval_ms: _ping, ...others } = settings;
+  return {
+    handle: client,
+    version,
+    settings: others,
+    storeVersion: async () => undefined,
+    command: (_key, name, ...parameters) => bounded(client.sendCommand([name, ...parameters.map(String)])),
+    shardKeys: singleShardKeys,
+    close: () => close(client, [client]),
+  };
+}
+
 async function openStandalone(
   create: typeof createClient,
   place: StorePlace,
@@ -192,6 +231,7 @@ export const nodeRedis: ClientDescription = {
   stores: ["redis", "valkey"],
   topologies: ["standalone", "cluster", "cluster-3"],
   control: false,
+  canSkipHandshake: true,
   survivesStoreRestart: true,
   survivesScriptFlush: true,
   limiter: "rate-limiter-flexible",
@@ -200,9 +240,10 @@ export const nodeRedis: ClientDescription = {
   // Its class runs this script anyway.
   sameScript: {},
   autoPipelining: () => "it has no such setting, it always sends the commands of one turn together",
-  async open(place, { libraries = ownLibraries } = {}) {
+  async open(place, { libraries = ownLibraries, skipsHandshake = false } = {}) {
     const { createClient, createCluster } = await libraries.load(PACKAGE, () => import("redis"));
     const version = libraries.version(PACKAGE);
+    if (skipsHandshake) return openWithoutHandshake(createClient, place, version);
     return isCluster(place.topology)
       ? openCluster(createCluster, place, version)
       : openStandalone(createClient, place, version);

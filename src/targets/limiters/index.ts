@@ -4,7 +4,9 @@ import { envoyLimiter } from "./envoy-ratelimit.js";
 import { fastifyRateLimit } from "./fastify-rate-limit.js";
 import { rateLimitRedis } from "./rate-limit-redis.js";
 import { rateLimiterFlexible } from "./rate-limiter-flexible.js";
+import { flexibleWays } from "./rate-limiter-flexible-ways.js";
 import { redisGcra } from "./redis-gcra.js";
+import { throttlecrabLimiter } from "./throttlecrab.js";
 import { upstash } from "./upstash.js";
 
 /** Admits every request: the server then has no limiter on its routes. */
@@ -12,7 +14,13 @@ const none: LimiterDescription = { id: "none", create: async () => undefined };
 
 export const limiters: readonly LimiterDescription[] = [
   rateLimiterFlexible,
+  ...flexibleWays,
   fastifyRateLimit,
-  envoyLimiter,
+  rateLimitRedis,
+  redisGcra,
+  asyncRatelimiter,
+  ...upstash,
+  ...moduleLimiters,
+  throttlecrabLimiter,
   none,
 ];

@@ -53,21 +53,19 @@ export const bothStores = ([first]: ClientDescription["stores"]): ClientDescript
   first === "redis" ? ["redis", "valkey"] : ["valkey", "redis"];
 
 /**
- * A client of ioredis's kind with a limiter that calls its methods, or the reason why another kind of client cannot have
- * it.
- * @param stores that the limiter runs on; absent: Redis and Valkey
+ * A client of ioredis's kind with a limiter that calls its methods, on Redis and Valkey, or the reason why another kind
+ * of client cannot have it.
  */
 export function onIoredis(
   client: ClientDescription,
   limiter: string,
-  stores?: ClientDescription["stores"],
 ): ClientDescription | { skip: string } {
   if (client.handleApi !== "ioredis")
     return { skip: `${client.id} does not support +${limiter}: it takes a client with the methods of ioredis` };
   const { flexible: _flexible, sameScript: _sameScript, unsupportedReason: _reason, ...rest } = client;
   return {
     ...rest,
-    stores: stores ?? bothStores(client.stores),
+    stores: bothStores(client.stores),
     limiter,
     survivesStoreRestart: true,
     survivesScriptFlush: true,

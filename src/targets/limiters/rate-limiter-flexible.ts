@@ -2,11 +2,19 @@ import { createHash } from "node:crypto";
 import type { Limits } from "../../contract/configuration.js";
 import type { LimiterScript } from "../../contract/server-api.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
-import { ownLibraries } from "../libraries.js";
+import { type Libraries, ownLibraries } from "../libraries.js";
 import { noDecisions } from "../request-limiter.js";
-import type { Decision, FlexibleUse, Limiter, LimiterDescription } from "../types.js";
+import type {
+  ClientDescription,
+  Decision,
+  FlexibleUse,
+  Limiter,
+  LimiterDescription,
+  LimiterPair,
+  OpenClient,
+} from "../types.js";
 
-const PACKAGE = "rate-limiter-flexible";
+export const PACKAGE = "rate-limiter-flexible";
 
 /** The members of the library's answer that we use. */
 interface Answer {
@@ -15,22 +23,35 @@ interface Answer {
 }
 
 /** The methods of all its classes. `consume` rejects with an `Answer` when it denies, with an Error when it fails. */
-interface LibraryLimiter {
+export interface LibraryLimiter {
   consume(key: string, points?: number): Promise<Answer>;
   delete(key: string): Promise<boolean>;
   /** Text of the script, in classes that send one. */
-  _incrTtlLuaScript?: string;
+  _incrTtlLuaScript?: string | undefined;
+  /** How many commands its consumes sent, where one may send several; absent: one each. */
+  readonly commands?: number;
 }
 
-interface LibraryOptions {
+export interface LibraryOptions {
   storeClient?: unknown;
   keyPrefix: string;
   points: number;
   duration: number;
   blockDuration: number;
+  inMemoryBlockOnConsumed?: number;
+  insuranceLimiter?: unknown;
 }
 
-type LibraryClass = new (options: LibraryOptions) => LibraryLimiter;
+export type LibraryClass = new (options: LibraryOptions) => LibraryLimiter;
+
+/** The library's exports that we use: classes of limiters, and one that combines two of them. */
+export interface LibraryExports {
+  RateLimiterMemory: LibraryClass;
+  BurstyRateLimiter: new (steady: LibraryLimiter, burst: LibraryLimiter) => Pick<LibraryLimiter, "consume">;
+}
+
+/** Makes the limiter of one quota, of the class that the client has. */
+export type Make = (LimiterClass: LibraryClass, options: LibraryOptions, library: LibraryExports) => LibraryLimiter;
 
 const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
 
@@ -61,6 +82,10 @@ class FlexibleLimiter implements Limiter {
       const error = refusal instanceof Error ? refusal : new Error(`not an answer: ${String(refusal)}`);
       return { outcome: "failed", error };
     };
+  }
+
+  get commands(): number | undefined {
+    return this.#library.commands;
   }
 
   consume(key: string, cost?: number): Promise<Decision> {
@@ -123,22 +148,23 @@ function scriptOf(library: LibraryLimiter, { className, script }: FlexibleUse): 
   return { kind: script.kind, name_or_sha1: createHash("sha1").update(text).digest("hex") };
 }
 
-export const rateLimiterFlexible: LimiterDescription = {
-  id: "rate-limiter-flexible",
-  package: PACKAGE,
-  takesCost: true,
-  async create(
-    client,
-    { id, flexible },
+/**
+ * The `create` of a limiter of the library.
+ * @param make a limiter of one quota
+ */
+export const createFlexible =
+  (make: Make) =>
+  async (
+    client: OpenClient,
+    { id, flexible }: ClientDescription,
     limits: Limits,
     keyPrefix = DEFAULT_KEY_PREFIX,
-    libraries = ownLibraries,
-  ) {
+    libraries: Libraries = ownLibraries,
+  ): Promise<LimiterPair> => {
     if (!flexible) throw new Error(`${id} names no class of ${PACKAGE}`);
-    const library = (await libraries.load(
-      PACKAGE,
-      () => import("rate-limiter-flexible"),
-    )) as unknown as Partial<Record<string, LibraryClass>>;
+    const library = (await libraries.load(PACKAGE, () => import("rate-limiter-flexible"))) as unknown as Partial<
+      Record<string, LibraryClass>
+    >;
     const version = libraries.version(PACKAGE);
     const LibraryLimiterClass = library[flexible.className];
     if (!LibraryLimiterClass) throw new Error(`${PACKAGE} ${version} has no class ${flexible.className}`);
@@ -149,13 +175,11 @@ export const rateLimiterFlexible: LimiterDescription = {
       keyPrefix,
       duration: limits.window_s,
     };
-    const standard = new LibraryLimiterClass({
-      ...shared,
-      points: limits.points,
-      blockDuration: limits.block_s,
-    });
+    const exports = library as unknown as LibraryExports;
+    const { points, block_s: blockDuration } = limits;
+    const standard = make(LibraryLimiterClass, { ...shared, points, blockDuration }, exports);
     // 0 points: denied from the first consume, at the same store cost. No block: it would add a command.
-    const exhausted = new LibraryLimiterClass({ ...shared, points: 0, blockDuration: 0 });
+    const exhausted = make(LibraryLimiterClass, { ...shared, points: 0, blockDuration: 0 }, exports);
     await preload([standard, exhausted], await client.shardKeys());
     const script = scriptOf(standard, flexible);
     const { timeoutMs } = flexible;
@@ -167,5 +191,14 @@ export const rateLimiterFlexible: LimiterDescription = {
       standard: limiterOn(standard),
       exhausted: limiterOn(exhausted),
     };
-  },
+  };
+
+export const rateLimiterFlexible: LimiterDescription = {
+  id: "rate-limiter-flexible",
+  package: PACKAGE,
+  summary: "the limiter is rate-limiter-flexible, by the class that it has for the client",
+  algorithm: "fixed window",
+  atomic: true,
+  takesCost: true,
+  create: createFlexible((LimiterClass, options) => new LimiterClass(options)),
 };

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Duration } from "@upstash/ratelimit";
 import type { Limits } from "../../contract/configuration.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
@@ -16,26 +17,42 @@ interface Handle {
   del(...keys: string[]): Promise<number>;
 }
 
-/** The two methods of Upstash's own client that the library calls, on another client. Notes what it sends. */
+const sha1Of = (text: string): string => createHash("sha1").update(text).digest("hex");
+
+/** The first line of its scripts has a flag of Upstash's own server, which Redis and Valkey refuse. */
+const FLAG_LINE = /^#!lua flags=allow-key-locking\n/;
+
+/**
+ * The two methods of Upstash's own client that the library calls, on another client. Sends its scripts without their
+ * first line, and so under another sha1.
+ */
 class ScriptAdapter {
-  /** Of the last script, and its keys. */
+  /** Of the script as it is sent. */
   sha1 = "";
+  /** Of the last call. */
   keys: readonly string[] = [];
   readonly #handle: Handle;
+  /** The sha1 of each script as it is sent, by that of the library. */
+  readonly #sent = new Map<string, string>();
 
   constructor(handle: Handle) {
     this.#handle = handle;
   }
 
-  evalsha(sha1: string, keys: string[], words: unknown[]): Promise<unknown> {
-    this.sha1 = sha1;
+  /** @throws Error that makes the library send the text, for a script that was never sent */
+  async evalsha(sha1: string, keys: string[], words: unknown[]): Promise<unknown> {
     this.keys = keys;
-    return this.#handle.evalsha(sha1, keys.length, ...keys, ...words);
+    const sent = this.#sent.get(sha1);
+    if (sent === undefined) throw new Error("NOSCRIPT it was not sent yet");
+    return this.#handle.evalsha(sent, keys.length, ...keys, ...words);
   }
 
   /** Called when the store does not have the script. */
   eval(script: string, keys: string[], words: unknown[]): Promise<unknown> {
-    return this.#handle.eval(script, keys.length, ...keys, ...words);
+    const text = script.replace(FLAG_LINE, "");
+    this.sha1 = sha1Of(text);
+    this.#sent.set(sha1Of(script), this.sha1);
+    return this.#handle.eval(text, keys.length, ...keys, ...words);
   }
 }
 
@@ -81,7 +98,7 @@ async function create(
   return { version: libraries.version(PACKAGE), script: { kind: "evalsha", name_or_sha1: adapter.sha1 }, ...pair };
 }
 
-/** What the three have in common. Their scripts begin with a flag of Upstash's own, which Valkey refuses. */
+/** What the three have in common. */
 function describe(
   id: string,
   facts: Pick<LimiterDescription, "algorithm" | "summary">,
@@ -92,7 +109,7 @@ function describe(
     package: PACKAGE,
     ...facts,
     atomic: true,
-    applyTo: (client) => onIoredis(client, id, ["redis"]),
+    applyTo: (client) => onIoredis(client, id),
     takesCost: true,
     unsupportedReason: ({ block_s }) => noBlock(PACKAGE, block_s),
     create: (client, _description, limits, prefix, libraries) =>
@@ -113,7 +130,7 @@ const sliding: LimiterDescription = {
     (Ratelimit, points, window) => Ratelimit.slidingWindow(points, window),
   ),
   applyTo(client, topology) {
-    if (topology === "standalone") return onIoredis(client, "upstash-sliding", ["redis"]);
+    if (topology === "standalone") return onIoredis(client, "upstash-sliding");
     return {
       skip: `${client.id} does not support +upstash-sliding in a ${topology}: its script uses two keys, which are on different nodes there`,
     };

@@ -29,10 +29,22 @@ const memcached: StoreDescription = {
   commandThreads: 2,
 };
 
+/** Its limiter is its own. */
+const throttlecrab: StoreDescription = {
+  id: "throttlecrab",
+  engine: "throttlecrab",
+  program: "throttlecrab-server",
+  image: { name: "lazureykis/throttlecrab:0.4.40", variable: "THROTTLECRAB_IMAGE" },
+  topologies: ["standalone"],
+  ports: ["http", "grpc"],
+  decides: true,
+  limiter: "throttlecrab",
+};
+
 /** Counters in the server's own process. */
 const memory: StoreDescription = { id: "memory" };
 
 /** No counters at all. */
 const none: StoreDescription = { id: "none" };
 
-export const stores: readonly StoreDescription[] = [valkey, redis, memcached, memory, none];
+export const stores: readonly StoreDescription[] = [valkey, redis, memcached, throttlecrab, memory, none];

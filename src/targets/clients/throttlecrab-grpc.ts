@@ -1,0 +1,72 @@
+import { ownLibraries } from "../libraries.js";
+import {
+  readAnswer,
+  THROTTLECRAB,
+  type Throttle,
+  type ThrottleAnswer,
+  type ThrottleRequest,
+} from "../limiters/throttlecrab.js";
+import type { ClientDescription } from "../types.js";
+import { GRPC_PACKAGE, type GrpcMethod, openGrpc } from "./grpc.js";
+import { singleShardKeys } from "./shard-keys.js";
+
+const CONNECTIONS = 10;
+
+const method: GrpcMethod = {
+  package: "throttlecrab",
+  service: "RateLimiter",
+  method: "Throttle",
+  request: "ThrottleRequest",
+  response: "ThrottleResponse",
+  messages: {
+    ThrottleRequest: {
+      key: { type: "string", id: 1 },
+      max_burst: { type: "int32", id: 2 },
+      count_per_period: { type: "int32", id: 3 },
+      period: { type: "int32", id: 4 },
+      quantity: { type: "int32", id: 5 },
+    },
+    ThrottleResponse: {
+      allowed: { type: "bool", id: 1 },
+      limit: { type: "int32", id: 2 },
+      remaining: { type: "int32", id: 3 },
+      retry_after: { type: "int32", id: 4 },
+      reset_after: { type: "int32", id: 5 },
+    },
+  },
+};
+
+/** ThrottleCrab over gRPC. */
+export const throttlecrabGrpc: ClientDescription = {
+  id: "throttlecrab-grpc",
+  package: GRPC_PACKAGE,
+  stores: [THROTTLECRAB],
+  topologies: ["standalone"],
+  control: false,
+  survivesStoreRestart: true,
+  survivesScriptFlush: true,
+  limiter: THROTTLECRAB,
+  autoPipelining: () => "gRPC sends all calls of a connection at once anyway",
+  async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
+    const port = node?.ports?.grpc;
+    if (!node || port === undefined) throw new Error("no port for gRPC was given");
+    const connections = await openGrpc<ThrottleRequest, Partial<ThrottleAnswer>>(
+      libraries,
+      node,
+      port,
+      method,
+      CONNECTIONS,
+    );
+    // A message leaves out what is false or 0.
+    const throttle: Throttle = async (request) =>
+      readAnswer({ allowed: false, ...(await connections.call(request)) });
+    return {
+      handle: throttle,
+      version: connections.version,
+      settings: connections.settings,
+      storeVersion: async () => undefined,
+      shardKeys: singleShardKeys,
+      close: async () => connections.close(),
+    };
+  },
+};

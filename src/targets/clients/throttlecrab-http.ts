@@ -1,0 +1,38 @@
+import { ownLibraries } from "../libraries.js";
+import { readAnswer, THROTTLECRAB, type Throttle } from "../limiters/throttlecrab.js";
+import type { ClientDescription } from "../types.js";
+import { HTTP_PACKAGE, openHttpPool } from "./http-pool.js";
+import { singleShardKeys } from "./shard-keys.js";
+
+const CONNECTIONS = 10;
+
+/** ThrottleCrab over HTTP and JSON. */
+export const throttlecrabHttp: ClientDescription = {
+  id: "throttlecrab-http",
+  package: HTTP_PACKAGE,
+  stores: [THROTTLECRAB],
+  topologies: ["standalone"],
+  control: false,
+  survivesStoreRestart: true,
+  survivesScriptFlush: true,
+  limiter: THROTTLECRAB,
+  autoPipelining: () => "HTTP/1.1 answers one request after the other on a connection",
+  async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
+    const port = node?.ports?.http;
+    if (!node || port === undefined) throw new Error("no port for HTTP was given");
+    const pool = await openHttpPool(libraries, { host: node.host, port }, "/health", CONNECTIONS);
+    const throttle: Throttle = async (request) => {
+      const { status, text } = await pool.post("/throttle", JSON.stringify(request));
+      if (status !== 200) throw new Error(`ThrottleCrab answered ${status}: ${text.slice(0, 100)}`);
+      return readAnswer(JSON.parse(text));
+    };
+    return {
+      handle: throttle,
+      version: pool.version,
+      settings: pool.settings,
+      storeVersion: async () => undefined,
+      shardKeys: singleShardKeys,
+      close: () => pool.close(),
+    };
+  },
+};

@@ -1,0 +1,99 @@
+import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
+import type { ClientDescription, LimiterDescription } from "../types.js";
+import { ALLOWED, LibraryLimiter, noBlock } from "./library.js";
+
+export const THROTTLECRAB = "throttlecrab";
+
+/** One call of ThrottleCrab, whatever the protocol: `max_burst` and `count` points in `period` seconds. */
+export interface ThrottleRequest {
+  key: string;
+  max_burst: number;
+  count_per_period: number;
+  period: number;
+  /** Points of this call. 0 decides nothing: it is only a look. */
+  quantity: number;
+}
+
+export interface ThrottleAnswer {
+  /** A denial is a usual answer in every protocol: over HTTP it has status 200. */
+  allowed: boolean;
+  remaining: number;
+  /** Seconds. */
+  retry_after: number;
+}
+
+/** What the handle of a client of ThrottleCrab does. @throws Error for an answer that is no decision */
+export type Throttle = (request: ThrottleRequest) => Promise<ThrottleAnswer>;
+
+/** `[allowed, limit, remaining, reset_after, retry_after]` */
+function readReply(reply: unknown): ThrottleAnswer {
+  const [allowed, , remaining, , retry_after] = Array.isArray(reply) ? (reply as unknown[]) : [];
+  if ((allowed !== 0 && allowed !== 1) || typeof remaining !== "number" || typeof retry_after !== "number")
+    throw new Error(`not a reply of THROTTLE: ${String(reply).slice(0, 100)}`);
+  return { allowed: allowed === 1, remaining, retry_after };
+}
+
+/** @throws Error for an answer of HTTP or gRPC that does not say whether it admits: then it must not count as admitted */
+export function readAnswer(answer: unknown): ThrottleAnswer {
+  const { allowed, remaining, retry_after } = (answer ?? {}) as Partial<ThrottleAnswer>;
+  if (typeof allowed !== "boolean") throw new Error("not an answer of ThrottleCrab: it has no `allowed`");
+  return { allowed, remaining: Number(remaining ?? 0), retry_after: Number(retry_after ?? 0) };
+}
+
+/** A client of RESP with ThrottleCrab's own limiter, or the reason why it cannot use ThrottleCrab. */
+function overResp(client: ClientDescription): ClientDescription | { skip: string } {
+  if (!client.canSkipHandshake) {
+    return {
+      skip: `${client.id} cannot use throttlecrab: it asks a server who it is when it connects, and ThrottleCrab only knows THROTTLE, PING and QUIT`,
+    };
+  }
+  const { flexible: _flexible, sameScript: _sameScript, unsupportedReason: _reason, ...rest } = client;
+  return {
+    ...rest,
+    stores: [THROTTLECRAB],
+    topologies: ["standalone"],
+    limiter: THROTTLECRAB,
+    survivesStoreRestart: true,
+    survivesScriptFlush: true,
+    open: (place, tuning) => client.open(place, { ...tuning, skipsHandshake: true }),
+  };
+}
+
+export const throttlecrabLimiter: LimiterDescription = {
+  id: THROTTLECRAB,
+  summary: "ThrottleCrab decides itself",
+  algorithm: "GCRA",
+  atomic: true,
+  applyTo: overResp,
+  takesCost: true,
+  unsupportedReason: ({ points, block_s }) =>
+    points === 1
+      ? "ThrottleCrab never denies at a quota of 1 point: give at least 2"
+      : noBlock("ThrottleCrab", block_s),
+  async create({ command, handle }, { id }, { points, window_s }, keyPrefix = DEFAULT_KEY_PREFIX) {
+    const overCommand: Throttle | undefined =
+      command &&
+      (async ({ key, max_burst, count_per_period, period, quantity }) =>
+        readReply(await command(key, "THROTTLE", key, max_burst, count_per_period, period, quantity)));
+    const throttle = overCommand ?? (handle as Throttle);
+    if (typeof throttle !== "function") throw new Error(`${id} cannot send THROTTLE`);
+    // Nothing is sent here: it has no script to load, and its counters cannot be reset.
+    const limiting = (quantityOf: (cost: number) => number) =>
+      new LibraryLimiter(
+        (key, cost) =>
+          throttle({
+            key: `${keyPrefix}:${key}`,
+            max_burst: points,
+            count_per_period: points,
+            period: window_s,
+            quantity: quantityOf(cost),
+          }),
+        ({ allowed, remaining, retry_after }) =>
+          allowed
+            ? ALLOWED
+            : { outcome: "limited", limit: points, remaining, msBeforeNext: 1_000 * retry_after },
+      );
+    // More than the burst at once is denied like any other request, and nothing is written.
+    return { standard: limiting((cost) => cost), exhausted: limiting(() => points + 1) };
+  },
+};
