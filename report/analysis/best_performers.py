@@ -11,8 +11,8 @@ from report.analysis.summary import Summary
 
 @dataclass(frozen=True, slots=True)
 class BestPerformer:
-    """The first row of all that one kind of decider has on one store in one cell, whatever their algorithms and
-    scripts."""
+    """The first row of all that one kind of decider has on one store in one cell, whatever its algorithm and
+    script."""
 
     cell: Cell
     ranking: Ranking
@@ -34,8 +34,8 @@ class BestPerformer:
 
 
 def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
-    """In the order of cells, stores and deciders; those without a run that counts are left out. None where the
-    rows of the cells share what decides and the algorithm: then the rankings say it."""
+    """In the order of cells, stores and deciders; those without a run that counts are left out. Empty where
+    all rows share what decides and the algorithm: then the rankings say it."""
     if not any(cell.named.any for cell in cells):
         return ()
     found = []

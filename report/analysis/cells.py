@@ -26,8 +26,8 @@ class Cell:
     caps: str
     """The caps in words; empty where no other cell has others."""
     limits: str
-    """The limits in words, where rows under the same traffic have others; else the points that a request costs, if
-    it is not one."""
+    """The limits in words, where rows under the same traffic have others; else the points that a request
+    costs, if it is not one."""
     named: NamedFacts
     """Which facts of its rows other rows of the campaign do not share."""
     rankings: tuple[Ranking, ...]

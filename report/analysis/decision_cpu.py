@@ -1,9 +1,9 @@
 """Where the CPU time of a decision goes: to the Node process that asks, to the service, to the store.
 
-A decision is an answer, allowed or limited, to a consume of one descriptor, as the processes counted it that call the
-limiter. Its CPU time is what the counters of a role grew by, divided by the decisions between the same two readings:
-lead-in and window. At the server layer the Node part is the servers', with HTTP and the endpoint's work; at the limiter
-layer it is the load generator's, which is the client.
+A decision is an answer, allowed or limited, to a consume of one descriptor, as the processes counted it that
+call the limiter. Its CPU time is what the counters of a role grew by, divided by the decisions between the
+same two readings: lead-in and window. At the server layer the Node part is the servers', with HTTP and the
+endpoint's work; at the limiter layer it is the load generator's, which is the client.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,8 +42,8 @@ def part_kinds(identity: Identity) -> tuple[str, ...]:
 
 
 def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
-    """µs per decision by kind of role, all roles of a kind together; empty without a count of decisions. The load
-    generator takes part where it is the client alone."""
+    """µs per decision by kind of role, all roles of a kind together; empty without a count of decisions. The
+    load generator takes part only where it is the client."""
     if not figures.decisions:
         return {}
     kinds = (node_kind(figures.layer), "service", "store")
@@ -108,8 +108,8 @@ def decision_cpu_of(summary: Summary) -> DecisionCpu | None:
 
 
 def dearer_clients(cells: Sequence[Cell]) -> list[str]:
-    """Sentences about clients of services that were shown to cost the Node process at least twice as much per decision
-    as the cheapest library on the same store under the same work; in the order of cells."""
+    """Sentences about clients of services that were shown to cost the Node process at least twice as much per
+    decision as the cheapest library on the same store under the same work; in the order of cells."""
     found = []
     for cell in cells:
         rows = [row for ranking in cell.rankings for row in ranking.summaries if row.sample(node_cpu)]

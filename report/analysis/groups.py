@@ -1,5 +1,5 @@
-"""What rows must share to be ranked: the store and who started it, what decides, its algorithm, and the script
-mode (M12)."""
+"""What rows must share to be ranked: the store and who started it, what decides, its algorithm, and the
+script mode (M12)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,8 +50,8 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
     A row that never ran has no script on record: it stands with the largest group that it was meant for.
 
     Returns:
-        Groups with their rows, by what decides and by algorithm; then those on the store with most rows first,
-        then the largest, then `same_script`.
+        Groups with their rows, by what decides and by algorithm; then those on the store with most rows
+        first, then the largest, then `same_script`.
     """
     groups: dict[Group, list[Summary]] = {}
     on_store: dict[tuple[str | None, bool], int] = {}

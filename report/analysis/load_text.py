@@ -112,8 +112,8 @@ def varying_fields(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
 
 
 def differing_limits(summaries: Sequence[Summary]) -> dict[tuple[str, object], str]:
-    """By traffic and `Identity.limits`: the limits in words where rows under the same traffic have others; else what
-    a request costs."""
+    """By traffic and `Identity.limits`: the limits in words where rows under the same traffic have others;
+    else what a request costs."""
     identities = [summary.identity for summary in summaries]
     read = limits_text if _limits_differ(identities) else cost_text
     return {(identity.traffic, identity.limits): read(identity) for identity in identities}

@@ -1,5 +1,5 @@
-"""Rankings: only rows of one layer, topology, workload, traffic, number of servers, load, limits, store, decider,
-algorithm and script mode are ranked.
+"""Rankings: only rows of one layer, topology, workload, traffic, number of servers, load, limits, store,
+decider, algorithm and script mode are ranked.
 
 Each row of a ranking is compared with every other, by the rule of `report.statistics.decision`. The
 comparisons by one figure are a family (rule M17). Ranks follow from differences that were shown, never from
@@ -83,8 +83,8 @@ class Ranking:
     """When its rows were done, in their order, where the campaign found out how many runs it needs."""
 
     decider_text: str = ""
-    """What decides its rows, and by which algorithm: `decided by a module (GCRA)`; empty where all clients of the
-    campaign share it."""
+    """What decides its rows, and by which algorithm: `decided by a module (GCRA)`; empty where all clients of
+    the campaign share it."""
 
     @property
     def limiters(self) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """What is drawn: rows with figures, how charts name and colour them, and which of them share a view.
 
 All rows are of one layer. A view holds rows of one runtime, topology, workload, traffic, number of servers,
-load, store, decider and algorithm: nothing else may be compared; the controls under the same load stand beside them.
+load, store, decider and algorithm: nothing else may be compared; the controls under the same load stand
+beside them.
 """
 
 import html
@@ -77,8 +78,9 @@ class View:
 class ChartData:
     """All that charts draw from.
 
-    `by_cell`: one view per cell, store, decider and algorithm, then views of controls alone. `by_curve`: the same, but rows that
-    differ only in their connections share a view, and so do rows of an open loop that differ only in rate.
+    `by_cell`: one view per cell, store, decider and algorithm, then views of controls alone. `by_curve`: the
+    same, but rows that differ only in their connections share a view, and so do rows of an open loop that
+    differ only in rate.
     `by_servers`: the same, but rows that differ only in the number of servers share a view.
     """
 

@@ -1,4 +1,4 @@
-"""Where a decision's CPU goes: a bar per row, stacked by kind of role, with the range of the sum over the runs."""
+"""Where a decision's CPU goes: a bar per row, stacked by kind of role, with the range of the sum."""
 
 from typing import Any
 
@@ -91,8 +91,8 @@ def build(data: ChartData) -> dict[str, Any] | None:
 CHART = Chart(
     "decision-cpu",
     "Where a decision’s CPU goes",
-    "CPU time per decision (an answer to one descriptor) of all roles that take part, in the median run; a bar is their "
-    "sum, the line its range over the runs that served their load. {node_part} Rows with a part that was not counted "
-    "are left out.",
+    "CPU time per decision (an answer to one descriptor) of all roles that take part, in the median run; a "
+    "bar is their sum, the line its range over the runs that served their load. {node_part} Rows with a part "
+    "that was not counted are left out.",
     build,
 )

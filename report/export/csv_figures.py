@@ -4,7 +4,12 @@ from collections.abc import Callable
 from typing import Literal
 
 from report.base.csv_text import Cell
-from report.results.model import Measured
+from report.results.model import MEASURED_KINDS, Measured
+
+#: Kinds of roles in the columns that there were before there were services; those of later kinds stand at
+#: the end, because some readers take columns by their place.
+FIRST_KINDS = tuple(kind for kind in MEASURED_KINDS if kind != "service")
+LATER_KINDS = tuple(kind for kind in MEASURED_KINDS if kind not in FIRST_KINDS)
 
 Read = Callable[[Measured], float | None]
 

@@ -5,8 +5,15 @@ from collections.abc import Callable, Iterable, Sequence
 from report.analysis.decision_cpu import PARTS
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
-from report.export.csv_figures import SCHEDULE_FIGURES, bound_of, late_percentiles, wakes_shared
-from report.results.model import DIMENSIONS, MEASURED_KINDS, Identity, Measured, Run
+from report.export.csv_figures import (
+    FIRST_KINDS,
+    LATER_KINDS,
+    SCHEDULE_FIGURES,
+    bound_of,
+    late_percentiles,
+    wakes_shared,
+)
+from report.results.model import DIMENSIONS, Identity, Measured, Run
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
 
 Column = tuple[str, Callable[[Run], Cell]]
@@ -24,8 +31,8 @@ def _latency(name: str) -> Callable[[Run], Cell]:
     return _figure(lambda measured: measured.latency_ms.get(name), 3)
 
 
-def _by_kind() -> Iterable[Column]:
-    for kind in MEASURED_KINDS:
+def _by_kind(kinds: Sequence[str]) -> Iterable[Column]:
+    for kind in kinds:
         for name, read, digits in (
             ("cpu_us_per_request", cpu_us_per_request, 3),
             ("cpu_percent", cpu_percent, 2),
@@ -75,7 +82,7 @@ _COLUMNS: tuple[Column, ...] = (
     ("latency_unsupported", lambda run: " ".join(run.measured.unsupported) if run.measured else None),
     ("rate_limit_hits", _figure(lambda measured: measured.rate_limit_hits)),
     ("limited_share", _figure(lambda measured: measured.limited_share, 6)),
-    *_by_kind(),
+    *_by_kind(FIRST_KINDS),
     ("foreign_cpu_percent", _figure(lambda measured: measured.foreign_cpu_percent, 1)),
     ("server_heap_bytes", _figure(lambda measured: measured.heap_bytes)),
     ("store_memory_bytes", _figure(lambda measured: measured.store_memory_bytes)),
@@ -113,6 +120,7 @@ _LAST_FIGURES: tuple[Column, ...] = (
     *((name, _figure(read, digits)) for name, read, digits in SCHEDULE_FIGURES),
     ("send_wakes_shared", _wakes_shared),
     ("latency_late", lambda run: _late(run.measured)),
+    *_by_kind(LATER_KINDS),
     ("decisions", _figure(lambda measured: measured.decisions)),
     *((f"cpu_us_per_decision_{kind}", _figure(read, 3)) for kind, read in PARTS.items()),
 )

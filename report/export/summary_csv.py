@@ -6,8 +6,15 @@ from report.analysis.decision_cpu import PARTS
 from report.analysis.figures import FIGURES, Figure
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
-from report.export.csv_figures import SCHEDULE_FIGURES, bound_of, late_percentiles, wakes_shared
-from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Role, SendSchedule
+from report.export.csv_figures import (
+    FIRST_KINDS,
+    LATER_KINDS,
+    SCHEDULE_FIGURES,
+    bound_of,
+    late_percentiles,
+    wakes_shared,
+)
+from report.results.model import DIMENSIONS, Measured, Role, SendSchedule
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
 from report.statistics.median import MIN_FIGURES, median_interval
 
@@ -55,10 +62,13 @@ def _untypical(summary: Summary) -> Cell:
 
 
 def _of_kinds(
-    name: str, read: Callable[[Mapping[str, Role]], Mapping[str, float]], digits: int
+    name: str,
+    read: Callable[[Mapping[str, Role]], Mapping[str, float]],
+    digits: int,
+    kinds: Sequence[str] = FIRST_KINDS,
 ) -> Iterable[Column]:
     """A column for each kind of role: `server_cpu_percent`, …"""
-    return ((f"{kind}_{name}", _of_kind(read, kind, digits)) for kind in MEASURED_KINDS)
+    return ((f"{kind}_{name}", _of_kind(read, kind, digits)) for kind in kinds)
 
 
 def _of_kind(
@@ -271,6 +281,9 @@ COLUMNS: tuple[Column, ...] = (
     *((name, _figure(read, digits)) for name, read, digits in SCHEDULE_FIGURES),
     ("send_wakes_shared", lambda summary: wakes_shared(summary.figures) if summary.figures else None),
     ("latency_late", lambda summary: late_percentiles(summary.figures) if summary.figures else None),
+    *_of_kinds("cpu_us_per_request", cpu_us_per_request, 3, LATER_KINDS),
+    *_of_kinds("cpu_percent", cpu_percent, 2, LATER_KINDS),
+    *_of_kinds("resident_bytes", resident_bytes, 0, LATER_KINDS),
     ("decided_by", lambda summary: summary.identity.decided_by),
     ("algorithm", lambda summary: summary.identity.algorithm),
     ("module", lambda summary: summary.identity.module),

@@ -25,8 +25,8 @@ LAYER_WORDS: tuple[Mapping[str, str], ...] = tuple(
 )
 LAYERS = tuple(words["layer"] for words in LAYER_WORDS)
 
-#: What decides, in the order of the page: a library in the server, a module in the store, a service beside it, or
-#: the server's own memory.
+#: What decides, in the order of the page: a library in the server, a module in the store, a service beside
+#: it, or the server's own memory.
 DECIDERS: tuple[str, ...] = tuple(json.loads((CONTRACT_GENERATED / "deciders.json").read_text("utf-8")))
 
 #: The order of the page.
@@ -324,9 +324,9 @@ class Measured:
     """Calls of the limiter per request; None without a limiter, like `descriptors_per_call`."""
     descriptors_per_call: float | None
     decisions: int | None
-    """Answers, allowed or limited, to a consume of one descriptor, as the processes counted them that call the
-    limiter, in lead-in and window: from the same two readings as the CPU time of the roles. None without a
-    limiter, or without the count."""
+    """Answers, allowed or limited, to a consume of one descriptor, as the processes counted them that call
+    the limiter, in lead-in and window: from the same two readings as the CPU time of the roles. None without
+    a limiter, or without the count."""
     prediction: Prediction | None
     roles: Mapping[str, Role]
     foreign_cpu_percent: float | None

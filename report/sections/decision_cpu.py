@@ -1,5 +1,6 @@
 """The table of the chart “Where a decision's CPU goes”, with the same figures."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.analysis.campaign_analysis import Analysis
@@ -40,6 +41,7 @@ class DecisionCpuTable:
     columns: tuple[tuple[str, str], ...]
     """Name and unit."""
     rows: tuple[DecisionCpuRow, ...]
+    caption: str
     sentences: tuple[str, ...]
     """What comparisons of these figures show."""
 
@@ -70,6 +72,28 @@ def _limited_cell(summary: Summary) -> TableCell:
     if found and found.limited_by_client:
         return TableCell(LIMITED_BY_CLIENT, hint="nothing is claimed about the service")
     return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
+
+
+def _caption(rows: Sequence[Summary], service: bool) -> str:
+    served = any(row.identity.servers for row in rows)
+    alone = any(not row.identity.servers for row in rows)
+    node = [
+        *(["the server, with HTTP and its endpoint"] if served else []),
+        *(["the load generator, which is the client"] if alone else []),
+    ]
+    between = ", at the limiter layer " if len(node) > 1 else ""
+    limited = (
+        f" “{LIMITED_BY_CLIENT.capitalize()}”: the client’s side was used up first, and nothing is claimed "
+        "about the service."
+    )
+    return (
+        "CPU time per decision in the median run, beside it the range over the runs. A decision is an "
+        "answer, allowed or limited, to a consume of one descriptor, counted by the process that calls the "
+        "limiter; a request may take several. The CPU time is what the counters of the roles grew by in "
+        "lead-in and window, between the same readings as the count: each part × decisions is that "
+        "difference, and the sum is that of the parts. "
+        f"Node is {between.join(node)}.{limited if service else ''}"
+    )
 
 
 def decision_cpu_table(analysis: Analysis) -> DecisionCpuTable | None:
@@ -125,5 +149,6 @@ def decision_cpu_table(analysis: Analysis) -> DecisionCpuTable | None:
             )
             for row in rows
         ),
+        caption=_caption(rows, service),
         sentences=tuple(dearer_clients(analysis.cells)),
     )

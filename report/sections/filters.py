@@ -9,7 +9,7 @@ from report.analysis.load_text import count_text, load_name, workload_text
 from report.analysis.summary import Summary
 from report.results.model import DIMENSIONS, Dimension, Identity
 
-#: Filters of which several values can be chosen; there are few of them, and they are what a reader chooses by.
+#: Filters of which several values can be chosen: what a reader chooses by.
 CHIPS = ("client", "decided by", "algorithm")
 
 #: What a row has under a filter; empty stands for any value.

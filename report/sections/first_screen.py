@@ -62,7 +62,7 @@ class RowWarning:
 
 @dataclass(frozen=True, slots=True)
 class DecisionGroup:
-    """Rows on one store, with one kind of decider and algorithm, under one script or each under its client's own."""
+    """Rows on one store with one kind of decider and algorithm, under one script or each under its own."""
 
     heading: str
     disclosure: str
@@ -162,7 +162,7 @@ def verdict_summary(summary: Summary) -> str:
 
 
 def heading_of(ranking: Ranking) -> str:
-    """`On valkey 9.1.2, one script for all`, `On redis 7.0.15, decided by a module (GCRA), the limiter redis-cell`."""
+    """`On valkey 9.1.2, one script for all`, `On redis 7.0.15, decided by a module (GCRA), …`."""
     versions = {
         run.versions["store"]
         for standing in ranking.standings

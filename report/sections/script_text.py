@@ -28,8 +28,8 @@ def calls_text(calls: Mapping[str, int]) -> str:
 
 
 def _by_client(summaries: Iterable[Summary], kinds_only: bool) -> dict[str, list[str]]:
-    """Clients with versions as asked, and limiters where they differ, by what they ran: its command alone, or the
-    script's short name too."""
+    """Clients with versions as asked, and limiters where they differ, by what they ran: its command alone, or
+    the script's short name too."""
     rows = sorted(summaries, key=lambda row: row.identity.libraries)
     limiters = {row.identity.limiter for row in rows}
     found: dict[str, list[str]] = {}
@@ -86,7 +86,7 @@ def disclosure(ranking: Ranking) -> str:
 
 
 def what_varies(ranking: Ranking) -> str:
-    """`client`, `limiter`, `limiter version` or several of them: what differs between the rows besides the script."""
+    """`client`, `limiter`, `limiter version` or several: what differs between the rows besides the script."""
     rows = [row.identity for row in ranking.summaries if row.scripts]
     clients = {(row.client, row.client_version) for row in rows}
     limiters = {row.limiter for row in rows}

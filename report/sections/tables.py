@@ -99,7 +99,7 @@ LOCAL_NOTE = (
 
 
 def _columns(text: LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ...]:
-    """The figures of a table, without those of a service or, at the limiter layer, of servers that no row has."""
+    """The figures of a table, without those of services or, without servers, any figures that no row has."""
     latency = [
         _Column(name.replace("_", "."), text.latency_unit, percentile(name), text.latency, name)
         for name in ("p50", "p99", "p99_9")
@@ -210,8 +210,8 @@ def _headings(columns: Sequence[_Column]) -> tuple[tuple[str, str], ...]:
 
 
 def _header(summary: Summary, fields: Sequence[LoadField], named: NamedFacts) -> list[str]:
-    """The cells that name a row: client, what decides and algorithm where they differ, store, script, and the part of
-    its load that differs from others."""
+    """The cells that name a row: client, what decides and algorithm where they differ, store, script, and the
+    part of its load that differs from others."""
     identity = summary.identity
     label = f"{identity.short_label}{LOCAL_MARK if identity.decides_locally else ''}"
     facts = _facts(named, decider_of(identity), algorithm_of(identity))
@@ -299,7 +299,8 @@ def result_tables(
         "Figures of the median runs, each with its range over the runs that served their load. Rows are in "
         "the order of their medians, below them those that failed their load more often, which ranks "
         "nothing. A figure is bold where it was shown to be better than that of every other row with the "
-        "same load, store and kind of script, decided by the same kind of thing. Ratios are to the first of these rows."
+        "same load, store, kind of decider, algorithm and kind of script. Ratios are to the first of these "
+        "rows."
     )
     tables = [
         table(f"table{number}", _title(topology, is_open), caption, rows)

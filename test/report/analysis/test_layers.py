@@ -151,6 +151,7 @@ def test_failures_of_all_servers_are_added_up() -> None:
     for consumer, failed in zip(document["consumers"], (3, 4), strict=True):
         for moment, count in (("at_window_open", 1), ("at_end", 1 + failed)):
             consumer[moment]["consumes"] = {"calls": 9, "allowed": 0, "limited": 0, "failed": count}
+        consumer["consumes"] = {"calls": 0, "allowed": 0, "limited": 0, "failed": failed}
     (summary,) = summaries_of(document)
     assert summary.figures and summary.figures.store_failures == 7
 

@@ -42,7 +42,10 @@ HEADER = (
     "latency_p99_low_ms,latency_p99_high_ms,latency_p99_9_low_ms,latency_p99_9_high_ms,latency_average_low_ms,"
     "latency_average_high_ms,latency_max_low_ms,latency_max_high_ms,service_p50_low_ms,service_p50_high_ms,"
     "service_p99_low_ms,service_p99_high_ms,send_gap_intended_ms,send_gap_p10_ms,send_gap_p50_ms,"
-    "send_gap_p90_ms,send_gap_p99_ms,send_gap_max_ms,send_wakes_shared,latency_late\n"
+    "send_gap_p90_ms,send_gap_p99_ms,send_gap_max_ms,send_wakes_shared,latency_late,"
+    "service_cpu_us_per_request,service_cpu_percent,service_resident_bytes,decided_by,algorithm,module,service,"
+    "decides_locally,limit_cost,decisions,cpu_us_per_decision_server,cpu_us_per_decision_service,"
+    "cpu_us_per_decision_store,cpu_us_per_decision_generator\n"
 )
 
 
@@ -66,7 +69,9 @@ def test_bytes_of_a_known_campaign(build: Build) -> None:
         ",,,,,,0.500,1.000,0.245,p99 p99_9,0.1000,0.4000,40000.000,12.000,40.000,80.00,0.02,"
         "0.08,90000000,90000000,90000000,3145728,0,0,0,,0,0,0,0,valid,,server loop,"
         f"1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,{result(configured)['configuration_hash']},"
-        "1.000,1.000,1.000,1.000,20000.000,40000.000,,server,1,1.000,1.000,2,0" + "," * 30 + "\n"
+        "1.000,1.000,1.000,1.000,20000.000,40000.000,,server,1,1.000,1.000,2,0"
+        + "," * 34
+        + "library,,,,false,1,100,40000.000,,12.000,\n"
     )
     assert outcome.csv == HEADER + line
 

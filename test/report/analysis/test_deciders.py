@@ -1,0 +1,217 @@
+"""What decides: groups, rankings and the best of each kind, over unequal work never one winner."""
+
+from typing import Any
+
+import pytest
+
+from builder import Document, configuration, fact_target, result
+from conftest import analysis_of_results, summaries_of
+from report.analysis.best_performers import best_performers
+from report.analysis.decision_cpu import decision_cpu_of, decision_cpu_us, node_cpu
+from report.analysis.rankings import Ranking
+from report.base.errors import FieldError
+from report.export.runs_csv import HEADER
+from report.results.model import MEASURED_KINDS
+from report.sections.best_performers import best_works
+from report.sections.decision_cpu import LIMITED_BY_CLIENT, decision_cpu_table
+from report.sections.filters import filter_values
+from report.sections.first_screen import heading_of
+from report.sections.recommendation import recommend
+from report.sections.tables import result_tables
+
+RATES = {
+    "ioredis": 5000,
+    "ioredis+redis-gcra": 4000,
+    "iovalkey@redis+rate-limit-redis": 4500,
+    "ioredis+redis-cell": 5500,
+    "ioredis+redis-shield": 5200,
+    "envoy-grpc@redis": 900,
+    "envoy-http@redis": 2500,
+    "ioredis@throttlecrab": 6000,
+}
+
+
+def runs_of(label: str, rate: int, count: int = 10, **changes: Any) -> list[Document]:
+    configured = configuration(label, target=fact_target(label), **changes)
+    more = {"limited_by": {"resource": "client", "text": "busy"}} if label == "envoy-grpc@redis" else {}
+    return [result(configured, run, int(rate * (1 + 0.002 * run)), **more) for run in range(1, count + 1)]
+
+
+@pytest.fixture(scope="module")
+def field() -> Any:
+    return analysis_of_results(*(run for label, rate in RATES.items() for run in runs_of(label, rate)))
+
+
+def labels(ranking: Ranking) -> list[str]:
+    return [row.identity.short_label for row in ranking.summaries]
+
+
+def test_groups_share_store_decider_and_algorithm_in_the_order_of_the_contract(field: Any) -> None:
+    (cell,) = field.cells
+    found = {
+        (each.group.decided_by, each.group.algorithm, each.group.store): labels(each)
+        for each in cell.rankings
+    }
+    assert list(found.items()) == [
+        (("library", "fixed window", "redis"), ["ioredis", "iovalkey@redis+rate-limit-redis"]),
+        (("library", "GCRA", "redis"), ["ioredis+redis-gcra"]),
+        (("module", "token bucket", "redis"), ["ioredis+redis-shield"]),
+        (("module", "GCRA", "redis"), ["ioredis+redis-cell"]),
+        (("service", "aligned window", "redis"), ["envoy-http@redis", "envoy-grpc@redis"]),
+        (("service", "GCRA", "throttlecrab"), ["ioredis@throttlecrab"]),
+    ]
+    assert "decided by a module (GCRA), the limiter redis-cell" in heading_of(cell.rankings[3])
+
+
+def test_the_best_of_each_kind_stands_on_each_store_and_none_stands_over_all(field: Any) -> None:
+    (work,) = best_works(field)
+    assert [(row.decided_by, row.store, row.label, row.next, row.status) for row in work.rows] == [
+        ("library", "redis", "ioredis", "iovalkey@redis+rate-limit-redis", "fastest"),
+        ("module", "redis", "ioredis+redis-cell", "ioredis+redis-shield", "fastest"),
+        ("service", "redis", "envoy-http@redis", "envoy-grpc@redis", "fastest"),
+        ("service", "throttlecrab", "ioredis@throttlecrab", "", "only one"),
+    ]
+    assert work.rows[0].ratio == "0.90×, 0.89–0.91×"
+    lead = recommend(field).lead
+    assert "ioredis@throttlecrab is the fastest" not in lead
+    assert "in 1 of 2 comparisons" in lead
+
+
+def test_one_kind_with_one_algorithm_needs_no_best() -> None:
+    found = analysis_of_results(*runs_of("ioredis", 5000, 2), *runs_of("node-redis", 4000, 2))
+    assert best_performers(found.cells) == ()
+    assert "decided by" not in filter_values(found.ordered)
+    assert heading_of(found.cells[0].rankings[0]) == "On redis 9.1.2, each client's own script"
+
+
+def test_other_limits_or_costs_are_other_work() -> None:
+    found = analysis_of_results(
+        *(
+            run
+            for points, cost in ((10, 1), (100, 1), (100, 5))
+            for label in ("ioredis", "node-redis")
+            for run in runs_of(
+                label,
+                5000,
+                1,
+                limits={
+                    "points": points,
+                    "window_s": 60,
+                    "block_s": 0,
+                    **({"cost": cost} if cost > 1 else {}),
+                },
+            )
+        )
+    )
+    texts = [cell.limits for cell in found.cells]
+    assert texts == [
+        "10 points in 60 s",
+        "100 points in 60 s",
+        "100 points in 60 s, 5 points a request",
+    ]
+    assert [len(ranking.summaries) for cell in found.cells for ranking in cell.rankings] == [2, 2, 2]
+    (table,) = result_tables(found.cells, ())
+    assert "Limits" in table.headers
+
+
+def test_older_results_fall_back_to_a_library() -> None:
+    rows = summaries_of(*(result(configuration(label)) for label in ("ioredis", "memory", "none")))
+    assert [row.identity.decided_by for row in rows] == ["library", "in-process", "nothing"]
+    assert {row.identity.algorithm for row in rows} == {None}
+
+
+def test_results_with_and_without_facts_are_one_row() -> None:
+    old, new = configuration("ioredis"), configuration("ioredis", target=fact_target("ioredis"))
+    first, second = result(old, 1), result(new, 2) | {"configuration_hash": result(old)["configuration_hash"]}
+    assert len(summaries_of(first, second)) == 1
+
+
+def test_tables_and_filters_name_both_facts_where_they_differ(field: Any) -> None:
+    (table,) = result_tables(field.cells, ())
+    assert table.headers[:4] == ("Client", "Decided by", "Algorithm", "Store")
+    assert [cell.text for cell in table.rows[-1].header[:4]] == [
+        "ioredis@throttlecrab",
+        "service",
+        "GCRA",
+        "throttlecrab",
+    ]
+    assert ("Service CPU", "µs/request") in table.columns
+    assert filter_values(field.ordered)["decided by"] == ["library", "module", "service"]
+
+
+def test_cpu_per_decision_times_decisions_is_what_the_counters_grew_by() -> None:
+    for label in ("ioredis", "envoy-http@redis", "ioredis+redis-cell"):
+        for servers in (1, 2):
+            (run,) = runs_of(label, 3000, 1, servers=servers)
+            run["counts"]["sent"] += 0
+            (summary,) = summaries_of(run)
+            figures, found = summary.figures, decision_cpu_of(summary)
+            assert figures and found and figures.decisions
+            for kind, value in found.parts.items():
+                grew = sum(each["cpu_us"] for each in run["resources"].values() if each["kind"] == kind)
+                assert value * figures.decisions == pytest.approx(grew, rel=0.01)
+            assert found.total == pytest.approx(sum(found.parts.values()), rel=0.01)
+            assert set(found.parts) == {"server", "store", *(["service"] if "envoy" in label else [])}
+
+
+def test_decisions_are_counted_by_descriptor_and_failures_are_none() -> None:
+    (run,) = runs_of("ioredis", 3000, 1)
+    counted = run["consumers"][0]
+    counted["consumes"] = {"calls": 10, "allowed": 18, "limited": 2, "failed": 7}
+    counted["at_window_open"]["consumes"] = {"calls": 5, "allowed": 3, "limited": 4, "failed": 1}
+    counted["at_end"]["consumes"] = {"calls": 15, "allowed": 21, "limited": 6, "failed": 8}
+    (summary,) = summaries_of(run)
+    assert summary.figures and summary.figures.decisions == 20
+    counted["at_end"]["consumes"]["allowed"] = 22
+    with pytest.raises(FieldError, match=r"consumes\.allowed is 18, but the readings differ by 19"):
+        summaries_of(run)
+
+
+def test_at_the_limiter_layer_the_generator_is_the_client() -> None:
+    (run,) = runs_of("ioredis", 3000, 1, layer="limiter", servers=0, workload={"id": "none"})
+    (summary,) = summaries_of(run)
+    found = decision_cpu_of(summary)
+    assert summary.figures and found and set(found.parts) == {"store", "generator"}
+    assert node_cpu(summary.figures) == pytest.approx(40)
+    (served,) = summaries_of(*runs_of("ioredis", 3000, 1))
+    assert served.figures and "generator" not in decision_cpu_us(served.figures)
+
+
+def test_a_row_without_one_of_its_parts_has_no_bar() -> None:
+    (run,) = runs_of("envoy-http@redis", 3000, 1)
+    del run["resources"]["service-1"]
+    (summary,) = summaries_of(run)
+    assert decision_cpu_of(summary) is None
+    table = decision_cpu_table(analysis_of_results(run))
+    assert table
+    assert [cell.text for cell in table.rows[0].cells][1] == "–"
+
+
+def test_where_the_client_is_the_limit_nothing_is_claimed_about_the_service(field: Any) -> None:
+    table = decision_cpu_table(field)
+    assert table and [name for name, _ in table.columns][:4] == ["Node", "Service", "Store", "Sum"]
+    limited = {row.configuration: row.cells[-1].text for row in table.rows}
+    assert limited["envoy-grpc@redis"] == LIMITED_BY_CLIENT
+    assert limited["ioredis"] == "server loop"
+    assert {label for label, text in limited.items() if text == LIMITED_BY_CLIENT} == {
+        "envoy-grpc@redis",
+        "envoy-http@redis",
+        "ioredis@throttlecrab",
+    }
+
+
+def test_a_dear_protocol_is_named_only_where_runs_show_it(field: Any) -> None:
+    table = decision_cpu_table(field)
+    assert table
+    (sentence,) = [text for text in table.sentences if text.startswith("envoy-grpc")]
+    assert (
+        sentence
+        == "envoy-grpc@redis costs Node 5.56×, 5.51–5.61× the CPU time of ioredis per decision on redis."
+    )
+    few = analysis_of_results(*runs_of("ioredis", 5000, 3), *runs_of("envoy-grpc@redis", 900, 3))
+    assert decision_cpu_table(few).sentences == ()  # type: ignore[union-attr]
+
+
+def test_every_kind_of_role_has_its_columns() -> None:
+    assert {f"{kind}_cpu_us_per_request" for kind in MEASURED_KINDS} <= set(HEADER)
+    assert {f"cpu_us_per_decision_{kind}" for kind in ("server", "service", "store")} <= set(HEADER)
