@@ -21,10 +21,10 @@ export class TestCluster {
     return this.nodes.map(({ port }) => `127.0.0.1:${port}`).join(",");
   }
 
-  static async start(kind: StoreKind = "valkey"): Promise<TestCluster> {
+  static async start(kind: StoreKind = "valkey", more: readonly string[] = []): Promise<TestCluster> {
     const nodes: TestStore[] = [];
     try {
-      for (let n = 0; n < 2 * PRIMARIES; n++) nodes.push(await startNode(kind));
+      for (let n = 0; n < 2 * PRIMARIES; n++) nodes.push(await startNode(kind, more));
       const cluster = new TestCluster(nodes);
       await cluster.#form();
       return cluster;
@@ -78,11 +78,11 @@ export class TestCluster {
   }
 }
 
-async function startNode(kind: StoreKind): Promise<TestStore> {
+async function startNode(kind: StoreKind, more: readonly string[]): Promise<TestStore> {
   const busPort = await freePort();
   const bus = ["--cluster-enabled", "yes", "--cluster-port", String(busPort)];
   const timing = ["--cluster-node-timeout", "5000", "--repl-diskless-sync-delay", "0"];
-  return TestStore.start([...bus, ...timing], kind);
+  return TestStore.start([...bus, ...timing, ...more], kind);
 }
 
 async function meet(node: TestStore, other: TestStore): Promise<void> {

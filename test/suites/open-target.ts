@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Target } from "../../src/contract/target.js";
+import { modules } from "../../src/targets/modules/index.js";
 import { options } from "../../src/targets/options.js";
 import { describeClient, findLimiter, resolveTarget } from "../../src/targets/resolve.js";
 import type {
@@ -22,11 +23,12 @@ export interface OpenTarget extends LimiterPair {
   client: OpenClient;
 }
 
-/** The variants of a client: plain, and with each option. */
+const isModule = (id: string): boolean => modules.some((module) => module.id === id);
+
+/** The variants of a client: plain, and with each option that needs no module in the store. */
 export const allVariants = (): string[] => [
   "",
-  // A family of options has no id of its own.
-  ...options.filter(({ pattern }) => !pattern).map(({ id }) => `+${id}`),
+  ...options.flatMap(({ id }) => (isModule(id) ? [] : [`+${id}`])),
 ];
 
 /** The targets of a client on a store, one for each variant that it supports there. */

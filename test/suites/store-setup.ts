@@ -19,9 +19,10 @@ export class StoreSetup {
     this.#cluster = cluster;
   }
 
-  static async start(kind: StoreKind, topology: string): Promise<StoreSetup> {
-    const cluster = topology === "cluster" ? await TestCluster.start(kind) : undefined;
-    const nodes = cluster?.nodes ?? [await TestStore.start([], kind)];
+  /** @param more arguments of each node's program */
+  static async start(kind: StoreKind, topology: string, more: readonly string[] = []): Promise<StoreSetup> {
+    const cluster = topology === "cluster" ? await TestCluster.start(kind, more) : undefined;
+    const nodes = cluster?.nodes ?? [await TestStore.start(more, kind)];
     const addresses = nodes.map(({ port }) => ({ host: "127.0.0.1", port }));
     return new StoreSetup({ store: kind, topology, nodes: addresses }, nodes, cluster);
   }

@@ -133,7 +133,7 @@ const ELF_MACHINES: Readonly<Record<number, string>> = {
 const ELF_SHARED_OBJECT = 3;
 
 /** `cputype` of a Mach-O header. */
-const MACHO_CPUS: Readonly<Record<number, string>> = { 0x01000007: "x64", 0x0100000c: "arm64" };
+const MACHO_CPUS: Readonly<Record<number, string>> = { 16777223: "x64", 16777228: "arm64" };
 const MACHO_64 = 0xfeedfacf;
 const MACHO_SEVERAL = 0xcafebabe;
 

@@ -4,7 +4,12 @@ import type { ProbeAction, ProbeRequest } from "../../contract/probe-env.js";
 import { roleId } from "../../contract/role.js";
 import type { ServiceSpec } from "../../contract/run-spec.js";
 import type { ServiceEvidence } from "../../contract/service.js";
-import { type ModuleFacts, type ProbeReport, probeReportSchema, type StoreEvidence } from "../../contract/store.js";
+import {
+  type ModuleFacts,
+  type ProbeReport,
+  probeReportSchema,
+  type StoreEvidence,
+} from "../../contract/store.js";
 import type { Target } from "../../contract/target.js";
 import type { RunningPart, Runtime } from "../../runtimes/types.js";
 import { findModule } from "../../targets/modules/index.js";

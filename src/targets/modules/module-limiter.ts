@@ -107,7 +107,10 @@ async function preload(
 }
 
 /** Its stores, the client's own default first. */
-function storesOf(client: ClientDescription, stores: ModuleDescription["stores"]): ClientDescription["stores"] {
+function storesOf(
+  client: ClientDescription,
+  stores: ModuleDescription["stores"],
+): ClientDescription["stores"] {
   const [first] = client.stores;
   return stores.includes(first) ? [first, ...stores.filter((id) => id !== first)] : stores;
 }
@@ -156,13 +159,21 @@ export function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): Li
         const prefixed = keyPrefix + key;
         return command(prefixed, name, prefixed, ...own.parameters(limits, cost));
       };
-      const standard = new CommandLimiter(send, (reply, cost) => own.read(reply, limits, cost), limits.points);
+      const standard = new CommandLimiter(
+        send,
+        (reply, cost) => own.read(reply, limits, cost),
+        limits.points,
+      );
       // More than the whole quota at once: denied whatever the key has left, and like any denial nothing is written.
       const most = limits.points + 1;
       const exhausted = new CommandLimiter(
         (key) => send(key, most),
         // The module would say that the quota is whole, and that waiting does not help.
-        (reply) => ({ ...own.read(reply, limits, most), remaining: 0, msBeforeNext: 1_000 * limits.window_s }),
+        (reply) => ({
+          ...own.read(reply, limits, most),
+          remaining: 0,
+          msBeforeNext: 1_000 * limits.window_s,
+        }),
         limits.points,
       );
       await preload([standard, exhausted], command, keyPrefix, await shardKeys());

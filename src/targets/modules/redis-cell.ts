@@ -22,7 +22,8 @@ export const redisCell: Module = {
     algorithm: "GCRA",
     parameters: ({ points, window_s }, cost) => [points - 1, points, window_s, cost],
     read(reply, { points }) {
-      if (!Array.isArray(reply) || reply.length !== 5) throw new Error(`not a reply of cl.throttle: ${reply}`);
+      if (!Array.isArray(reply) || reply.length !== 5)
+        throw new Error(`not a reply of cl.throttle: ${reply}`);
       const [limited, , remaining, retryAfter, reset] = reply as Reply;
       return {
         isAllowed: limited === 0,

@@ -38,7 +38,5 @@ async function modulesOfNode(node: StoreNode): Promise<Record<string, string>> {
 /** The known modules that every node has loaded, by id, with the version that the first node reports. */
 export async function modulesOf(nodes: readonly StoreNode[]): Promise<Record<string, string>> {
   const [first = {}, ...others] = await Promise.all(nodes.map(modulesOfNode));
-  return Object.fromEntries(
-    Object.entries(first).filter(([id]) => others.every((loaded) => id in loaded)),
-  );
+  return Object.fromEntries(Object.entries(first).filter(([id]) => others.every((loaded) => id in loaded)));
 }
