@@ -206,7 +206,7 @@ def test_a_dear_protocol_is_named_only_where_runs_show_it(field: Any) -> None:
     (sentence,) = [text for text in table.sentences if text.startswith("envoy-grpc")]
     assert (
         sentence
-        == "envoy-grpc@redis costs Node 5.56×, 5.51–5.61× the CPU time of ioredis per decision on redis."
+        == "envoy-grpc@redis costs Node 5.56×, 5.52–5.59× the CPU time of ioredis per decision on redis."
     )
     few = analysis_of_results(*runs_of("ioredis", 5000, 3), *runs_of("envoy-grpc@redis", 900, 3))
     assert decision_cpu_table(few).sentences == ()  # type: ignore[union-attr]
