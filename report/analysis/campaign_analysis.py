@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.analysis.cells import Cell
+from report.analysis.memory_per_key import KeyMemory, memory_per_key
 from report.analysis.runtimes import RuntimeResults, runtimes_of
 from report.analysis.summary import Summary, summarize
 from report.analysis.thresholds import Judgement, judgements
@@ -17,6 +18,8 @@ class Analysis:
     """All rows, in the order of `summarize`."""
     runtimes: tuple[RuntimeResults, ...]
     thresholds: tuple[Judgement, ...]
+    memory: tuple[KeyMemory, ...]
+    """Bytes per key; empty unless some rows differ in the number of fresh keys alone."""
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -40,4 +43,5 @@ def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
         summaries=tuple(summaries),
         runtimes=runtimes_of(summaries),
         thresholds=judgements(campaign, summaries),
+        memory=memory_per_key(summaries),
     )

@@ -7,6 +7,7 @@ ROOT = PACKAGE.parent
 CONTRACT_SCHEMAS = ROOT / "src" / "contract" / "schemas"
 CONTRACT_GENERATED = ROOT / "src" / "contract" / "generated"
 SUMMARY_SCHEMA = PACKAGE / "schemas" / "summary.schema.json"
+MEMORY_SCHEMA = PACKAGE / "schemas" / "memory.schema.json"
 COMPARE_SCHEMA = PACKAGE / "schemas" / "compare.schema.json"
 TEMPLATES = PACKAGE / "html" / "templates"
 STATIC = PACKAGE / "html" / "static"

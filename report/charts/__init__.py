@@ -9,6 +9,7 @@ from report.charts import (
     latency_at_rate,
     limited,
     memory,
+    memory_per_key,
     percentiles,
     scaling,
     series,
@@ -28,6 +29,7 @@ OPEN_CHARTS: tuple[Chart, ...] = (
     decision_cpu.CHART,
     trend.CHART,
     scaling.CHART,
+    memory_per_key.CHART,
 )
 
 #: What the reader unfolds.

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from report.analysis.campaign_analysis import Analysis
 from report.export.action_benchmark import as_json, bigger_is_better, smaller_is_better
+from report.export.memory import memory_csv, memory_json
 from report.export.runs_csv import runs_csv
 from report.export.summary_csv import summary_csv
 from report.export.summary_json import summary_document
@@ -26,16 +27,26 @@ _MAKE: Mapping[str, Make] = {
     "runs.csv": lambda analysis: runs_csv(analysis.summaries),
     "summary.md": summary_markdown,
     "summary.json": _summary_json,
+    "memory.csv": lambda analysis: memory_csv(analysis.memory),
+    "memory.json": memory_json,
     "benchmark-bigger-is-better.json": lambda analysis: as_json(bigger_is_better(analysis.summaries)),
     "benchmark-smaller-is-better.json": lambda analysis: as_json(smaller_is_better(analysis.summaries)),
 }
 
+#: Only campaigns have them that measured what a key takes.
+_OF_MEMORY = ("memory.csv", "memory.json")
+
 #: Files by format. The page links to the tables, so they come with it.
 FORMATS: Mapping[str, tuple[str, ...]] = {
-    "html": (PAGE, "summary.csv", "runs.csv"),
-    "csv": ("summary.csv", "runs.csv"),
+    "html": (PAGE, "summary.csv", "runs.csv", "memory.csv"),
+    "csv": ("summary.csv", "runs.csv", "memory.csv"),
     "md": ("summary.md",),
-    "json": ("summary.json", "benchmark-bigger-is-better.json", "benchmark-smaller-is-better.json"),
+    "json": (
+        "summary.json",
+        "memory.json",
+        "benchmark-bigger-is-better.json",
+        "benchmark-smaller-is-better.json",
+    ),
     "all": tuple(_MAKE),
 }
 
@@ -46,4 +57,5 @@ def report_files(analysis: Analysis, chosen: str) -> dict[str, str]:
     Raises:
         ReportError: exit code 3 when the chart library is not installed.
     """
-    return {name: _MAKE[name](analysis) for name in FORMATS[chosen]}
+    left_out = () if analysis.memory else _OF_MEMORY
+    return {name: _MAKE[name](analysis) for name in FORMATS[chosen] if name not in left_out}

@@ -13,6 +13,7 @@ COMMANDS = {
     "generate": "report.cli.generate",
     "compare": "report.cli.compare",
     "noise": "report.cli.noise",
+    "memory": "report.cli.memory",
     "decide-rounds": "report.cli.decide_rounds",
     "statistics": "report.cli.statistics_service",
     "readme": "report.cli.readme",

@@ -23,6 +23,9 @@ from report.sections.failures import failures
 from report.sections.filters import CHIPS, filter_values, row_values, rows_named
 from report.sections.first_screen import DecisionCell, DecisionRow, control_row, decision_cells
 from report.sections.latency_at_rate import RateTable, rate_tables
+from report.sections.memory_per_key import COLUMNS as MEMORY_COLUMNS
+from report.sections.memory_per_key import NOTE as MEMORY_NOTE
+from report.sections.memory_per_key import memory_table
 from report.sections.notices import campaign_notices
 from report.sections.problems import problems
 from report.sections.recommendation import recommend
@@ -196,6 +199,12 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         decision_cpu=decision_cpu_table(analysis),
         resources=resource_rows(ordered),
         resource_columns=resource_columns(ordered),
+        memory=memory_table(analysis.memory),
+        memory_columns=MEMORY_COLUMNS,
+        memory_note=MEMORY_NOTE,
+        memory_left_out=[
+            f"Left out: {row.identity.label}, {text}." for row in analysis.memory for text in row.left_out
+        ],
         failures=failures(ordered),
         problems=problems(ordered),
         runs=run_rows(ordered),

@@ -10,6 +10,7 @@ from hdrh.histogram import HdrHistogram
 from report.base.errors import FieldError
 from report.results.model import (
     DIMENSIONS,
+    AddedMemory,
     Identity,
     Limit,
     LimiterScript,
@@ -205,6 +206,53 @@ def _store_memory(result: Document) -> int | None:
     return sum(found) if found and None not in found else None
 
 
+def _delta(nodes: Sequence[Mapping[str, Any]], name: str) -> int | None:
+    """What the end adds to the start, all nodes together; None without nodes, and if one does not count."""
+    pairs = [(node["at_start"].get(name), node["at_end"].get(name)) for node in nodes]
+    if not pairs or any(None in pair for pair in pairs):
+        return None
+    return sum(end - start for start, end in pairs)
+
+
+def _resident_delta(result: Document, kind: str) -> int | None:
+    """What lead-in and window add to the resident memory of a kind of roles; None if a role does not say."""
+    roles = [role for role in result["resources"].values() if role["kind"] == kind]
+    pairs = [(role.get("resident_bytes_at_window_open"), role.get("resident_bytes_at_end")) for role in roles]
+    if not pairs or any(None in pair for pair in pairs):
+        return None
+    return sum(end - start for start, end in pairs)
+
+
+def _added_memory(result: Document) -> AddedMemory | None:
+    consumers: Sequence[Mapping[str, Any]] = result["consumers"]
+    counted = [(each["at_start"].get("consumes"), each["at_end"].get("consumes")) for each in consumers]
+    if not counted or any(None in pair for pair in counted):
+        return None
+
+    def consumed(outcome: str) -> int:
+        return sum(int(end[outcome]) - int(start[outcome]) for start, end in counted)
+
+    nodes: Sequence[Mapping[str, Any]] = result.get("store", {}).get("nodes", [])
+    # Resident memory is read when the window opens: the keys of a warm-up are there already.
+    warm = result["warmup"]["requests"] > 0
+    # Garbage is only collected where the generator itself keeps the counters.
+    in_process = result["request"]["layer"] == "limiter" and not nodes
+    read = {
+        "store": _delta(nodes, "used_memory_bytes"),
+        "store_resident": None if warm else _resident_delta(result, "store"),
+        "service_resident": None if warm else _resident_delta(result, "service"),
+        "heap": _delta(consumers, "heap_used_bytes") if in_process else None,
+    }
+    lost = [count for name in ("expired_keys", "evicted_keys") if (count := _delta(nodes, name)) is not None]
+    return AddedMemory(
+        keys=sum(consumed(outcome) for outcome in ("allowed", "limited", "failed")),
+        failed=consumed("failed"),
+        items=_delta(nodes, "keys"),
+        lost_keys=sum(lost) if lost else None,
+        bytes={source: count for source, count in read.items() if count is not None},
+    )
+
+
 def _consumer(result: Document) -> Mapping[str, Any]:
     """The first process that calls the limiter: all of a run have one target, and so its settings."""
     consumers: Sequence[Mapping[str, Any]] = result["consumers"]
@@ -366,6 +414,7 @@ def _measured(result: Document, series: bool) -> Measured:
         heap_bytes=result.get("memory_usage"),
         resident_bytes=result.get("memory_resident"),
         store_memory_bytes=_store_memory(result),
+        added_memory=_added_memory(result),
         connection_errors=result["errors"],
         timeouts=result["timeouts"],
         errors_total=result["totalErrors"],

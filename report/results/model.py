@@ -278,6 +278,22 @@ class WarmUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AddedMemory:
+    """What a run added to memory, from before any load to after the last answer."""
+
+    keys: int
+    """Decisions: where each is on a key of its own, as many keys."""
+    failed: int
+    """Of those."""
+    items: int | None
+    """In the store, all nodes together; None where it does not count, like `lost_keys`."""
+    lost_keys: int | None
+    """Expired or evicted."""
+    bytes: Mapping[str, int]
+    """By where it was read: `store` (its own counter), `store_resident`, `service_resident`, `heap`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """The figures of a run that was measured. Percentiles come from the generators' merged histograms. At the
     limiter layer a request is a decision."""
@@ -311,6 +327,8 @@ class Measured:
     resident_bytes: float | None
     store_memory_bytes: int | None
     """Of all nodes; None where one does not report it."""
+    added_memory: AddedMemory | None
+    """None without a limiter."""
     connection_errors: int
     timeouts: int
     errors_total: int

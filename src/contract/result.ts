@@ -183,6 +183,9 @@ const roleResourcesSchema = z.strictObject({
   run_delay_us: count.optional(),
   resident_bytes_mean: count.optional(),
   resident_bytes_max: count.optional(),
+  /** At the drained moments: when the window opened, and after the last answer. */
+  resident_bytes_at_window_open: count.optional(),
+  resident_bytes_at_end: count.optional(),
   /** As the engine applies them. */
   caps: capsSchema.optional(),
   /** Throttling by the CPU cap in the window, in periods of the scheduler. Absent without a cap. */

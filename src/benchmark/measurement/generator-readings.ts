@@ -5,6 +5,7 @@ import type { PluginFacts } from "../../contract/plugins.js";
 import type { Consumes, Usage } from "../../contract/server-api.js";
 import type { WorkerReading } from "../workers/protocol.js";
 import type { Consumers } from "./consumers.js";
+import { garbageCollectorFor } from "./garbage.js";
 
 /** The role of the load generator. */
 export const GENERATOR = "generator-1";
@@ -55,6 +56,7 @@ export async function generatorAsConsumer(
   const [first] = workers;
   if (!first) throw new Error("a worker reported nothing");
   const limits = first.consumes && spec.limits;
+  const collectGarbage = garbageCollectorFor(spec);
   return {
     kind: "generator",
     facts: [
@@ -70,6 +72,10 @@ export async function generatorAsConsumer(
     ],
     versions: first.versions,
     ...(limits ? { limits } : {}),
-    read: async () => [usageOf(spec.run_nonce, await readWorkers())],
+    read: async () => {
+      const readings = await readWorkers();
+      collectGarbage();
+      return [usageOf(spec.run_nonce, readings)];
+    },
   };
 }

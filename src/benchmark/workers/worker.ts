@@ -12,6 +12,7 @@ import type { ChannelRequests, OpenDriver } from "../drivers/driver.js";
 import { loadDriver } from "../drivers/index.js";
 import type { LoadLoop } from "../load-loop.js";
 import { cpuWaitMs } from "../measurement/clock.js";
+import { garbageCollectorFor } from "../measurement/garbage.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import { OpenLoop } from "../open-loop/open-loop.js";
 import { type OpenLoad, streamOfShare } from "../open-loop/schedule.js";
@@ -105,10 +106,13 @@ function inUse(): NonNullable<typeof connected> {
   return connected;
 }
 
+const collectGarbage = garbageCollectorFor(spec);
+
 function read(): WorkerReading {
   const report = inUse().opened.limiterReport?.();
   if (!report) throw new Error(`the driver ${driver.id} does not call the limiter itself`);
   const { active, idle } = performance.eventLoopUtilization();
+  collectGarbage();
   return {
     ...report,
     heap_used_bytes: getHeapStatistics().used_heap_size,

@@ -2,6 +2,7 @@ import { clean } from "./clean.js";
 import { compare } from "./compare.js";
 import { completion } from "./completion/index.js";
 import { help } from "./help.js";
+import { memory } from "./memory.js";
 import { noise } from "./noise.js";
 import { report } from "./report.js";
 import { run } from "./run.js";
@@ -16,6 +17,7 @@ export const commands: readonly CliCommand[] = [
   report,
   compare,
   noise,
+  memory,
   clean,
   version,
   completion,

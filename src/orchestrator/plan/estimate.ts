@@ -67,6 +67,8 @@ export async function learnOverheads(
 ): Promise<void> {
   const history = await readHistory();
   for (const { configuration, seconds } of runs) {
+    // Their length is not known, so nobody knows what the rest is.
+    if ("requests" in configuration.extent) continue;
     const key = `${runtime}:${configuration.target.topology}`;
     const overhead = Math.max(0, seconds - expectedS(warmup) - measuredS(configuration));
     history[key] = [...(history[key] ?? []), rounded(overhead, 3)].slice(-HISTORY_LENGTH);
@@ -81,8 +83,12 @@ export async function learnOverheads(
 
 const expectedS = (warmup: Warmup): number => (warmup === "auto" ? EXPECTED_AUTO_WARMUP_S : warmup);
 
-/** Seconds that are measured; 0 for runs of a number of requests, whose length is unknown. */
-const measuredS = ({ extent }: Configuration): number => ("duration_s" in extent ? extent.duration_s : 0);
+/** What most targets exceed on two cores: the length of a run of a number of requests is a guess. */
+const GUESSED_REQUESTS_PER_SECOND = 10_000;
+
+/** Seconds that are measured; a guess for runs of a number of requests. */
+const measuredS = ({ extent }: Configuration): number =>
+  "duration_s" in extent ? extent.duration_s : extent.requests / GUESSED_REQUESTS_PER_SECOND;
 
 /** The estimated seconds of one run. */
 export function runS(plan: Plan, configuration: Configuration, overheads: Overheads): number {

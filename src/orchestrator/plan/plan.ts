@@ -4,6 +4,7 @@ import {
   type Configuration,
   configurationFileName,
   configurationHash,
+  type Extent,
   type KindCaps,
   type Limits,
   type ListedLimit,
@@ -53,10 +54,16 @@ export interface PlanContext {
   external?: Discovery | undefined;
 }
 
-/** Measured seconds: many connections and clusters need longer to settle. */
-function durationS(mode: DurationMode, connections: number, target: Target): number {
-  if (mode.mode === "fixed") return mode.seconds;
-  return (connections <= 100 ? 120 : 180) + (isCluster(target.topology) ? 30 : 0);
+/** By default many connections and clusters measure longer, because they need longer to settle. */
+function extentsOf(mode: DurationMode, connections: number, target: Target): Extent[] {
+  switch (mode.mode) {
+    case "fixed":
+      return [{ duration_s: mode.seconds }];
+    case "requests":
+      return mode.counts.map((requests) => ({ requests }));
+    case "dynamic":
+      return [{ duration_s: (connections <= 100 ? 120 : 180) + (target.topology === "cluster" ? 30 : 0) }];
+  }
 }
 
 interface ResolvedTargets {
@@ -143,8 +150,16 @@ function countsAt(layer: Layer, counts: Request["counts"]): DimensionCounts[] {
   );
 }
 
-/** @throws usageError naming both numbers when a server would get no connection */
-function requireConnections({ layers, counts, connections }: Request): void {
+/** @throws usageError naming both numbers when a server would get no connection, or a connection no request */
+function requireConnections({ layers, counts, connections, duration, rates }: Request): void {
+  const [fewest, widest] = [
+    Math.min(...(duration.mode === "requests" ? duration.counts : [Number.POSITIVE_INFINITY])),
+    Math.max(...connections),
+  ];
+  if (rates.length === 0 && fewest < widest)
+    throw usageError(
+      `--duration-mode requests:${fewest} is less than --concurrency ${widest}: each connection sends at least one`,
+    );
   const [most, least] = [Math.max(...counts.servers), Math.min(...connections)];
   if (layers.includes("server") && most > least)
     throw usageError(
@@ -219,17 +234,18 @@ function combine(
             target,
             ...(external && target.topology !== "none" ? { external_store: true as const } : {}),
           };
-          const configuration: Configuration = {
-            ...started,
-            traffic,
-            load,
-            extent: { duration_s: durationS(request.duration, load.connections, target) },
-            limits,
-            ...serviceEnvOf(request, target),
-            caps: capsOfKinds(caps, roleCounts(started)),
-          };
-          const hash = configurationHash(configuration);
-          planned.set(hash, { hash, configuration });
+          for (const extent of extentsOf(request.duration, load.connections, target)) {
+            const configuration: Configuration = {
+              ...started,
+              traffic,
+              load,
+              extent,
+              limits,
+              caps: capsOfKinds(caps, roleCounts(started)),
+            };
+            const hash = configurationHash(configuration);
+            planned.set(hash, { hash, configuration });
+          }
         }
       }
     }

@@ -175,7 +175,7 @@ export const pages: readonly Page[] = [
   {
     title: "Duration",
     ask(prompter, { duration }) {
-      const modes = choicesOf("duration-mode").filter(({ value }) => value !== CUSTOM_DURATION);
+      const modes = choicesOf("duration-mode").filter(({ value }) => !value.endsWith(":"));
       const mode = selectOrType(prompter, "How long is each run measured?", modes, duration, {
         message: "How many seconds?",
         initial: "10",

@@ -192,6 +192,9 @@ export function requestFromLayers(
   const threshold = settings.find("threshold");
   const serviceEnv = settings.find("service-env");
   const duration = settings.get("duration-mode");
+  const mode = durationMode(duration.value, duration.source);
+  if (openLoops.objectives && mode.mode === "requests")
+    throw usageError(`${duration.source} ${duration.value}: --find-max-rate measures for a time`);
   const caps = capsFrom(settings);
   const strict = preset?.strict === true;
   return {
@@ -199,7 +202,7 @@ export function requestFromLayers(
     limiters: settings.find("limiter") ? list("limiter") : [],
     ...entriesOf(settings, notices),
     workloads: workloadsOf(list("workload")),
-    duration: durationMode(duration.value, duration.source),
+    duration: mode,
     connections: listOf(concurrency.source, concurrency.value, notices).map((text) =>
       numberIn("connections", concurrency.source, text),
     ),

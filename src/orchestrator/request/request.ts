@@ -7,8 +7,14 @@ import { requireKnown } from "../../targets/did-you-mean.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { OutputMode } from "../ui/types.js";
 
-/** How long a run measures: a fixed time, or by topology and number of connections. */
-export type DurationMode = { mode: "dynamic" } | { mode: "fixed"; seconds: number };
+/**
+ * How long a run measures: a fixed time, by topology and number of connections, or a number of requests; each number is
+ * a configuration of its own.
+ */
+export type DurationMode =
+  | { mode: "dynamic" }
+  | { mode: "fixed"; seconds: number }
+  | { mode: "requests"; counts: number[] };
 
 /** Programs and images that the user names, by id of the store or service. */
 export interface NamedPrograms {
@@ -88,12 +94,16 @@ export interface Request {
   notices: string[];
 }
 
+/** Prefix of a duration in requests, as in `requests:10000,50000`. */
+export const REQUESTS_DURATION = "requests:";
+
 /** Value of settings that the run or the campaign decides itself. */
 export const AUTO = "auto";
 
 /** Valid ranges of numbers. */
 export const RANGES = {
   duration: { min: 1, max: 86_400, unit: " seconds" },
+  requests: { min: 1, max: 1_000_000_000, unit: " requests" },
   connections: { min: 1, max: 10_000, unit: "" },
   ...byDimension(({ max, other }) => ({ min: USUAL, max, unit: ` ${other}` })),
   rate: { ...RATE_RANGE, unit: " requests a second" },
@@ -147,7 +157,7 @@ export function listOf(flag: string, text: string, notices: string[]): string[] 
   return once;
 }
 
-/** `dynamic`, `fixed30`, `fixed120` or `custom:N`. @throws usageError listing the modes */
+/** `dynamic`, `fixed30`, `fixed120`, `custom:N` or `requests:N,…`. @throws usageError listing the modes */
 export function durationMode(text: string, source = "--duration-mode"): DurationMode {
   if (text === "dynamic") return { mode: "dynamic" };
   if (text === "fixed30") return { mode: "fixed", seconds: 30 };
@@ -156,8 +166,13 @@ export function durationMode(text: string, source = "--duration-mode"): Duration
     const seconds = numberIn("duration", `${source} custom:`, text.slice("custom:".length));
     return { mode: "fixed", seconds };
   }
+  if (text.startsWith(REQUESTS_DURATION)) {
+    const flag = `${source} ${REQUESTS_DURATION}`;
+    const words = listOf(flag, text.slice(REQUESTS_DURATION.length), []);
+    return { mode: "requests", counts: words.map((word) => numberIn("requests", flag, word)) };
+  }
   throw usageError(
-    `${source} ${JSON.stringify(text.slice(0, 60))}: give dynamic, fixed30, fixed120 or custom:N (seconds)`,
+    `${source} ${JSON.stringify(text.slice(0, 60))}: give dynamic, fixed30, fixed120, custom:N (seconds) or requests:N,…`,
   );
 }
 

@@ -14,7 +14,7 @@ import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import { progressModes } from "../ui/types.js";
 import { PRESETS } from "./presets.js";
-import { AUTO, type NumberName, RANGES } from "./request.js";
+import { AUTO, type NumberName, RANGES, REQUESTS_DURATION } from "./request.js";
 
 /** A value that a setting can have. The shells complete `value`; the menu shows `label` (else `value`) and `hint`. */
 export interface SettingChoice {
@@ -225,13 +225,14 @@ const method: SettingGroup = {
     {
       key: "duration-mode",
       value: "<mode>",
-      help: "dynamic|fixed30|fixed120|custom:N",
+      help: "dynamic|fixed30|fixed120|custom:N|requests:N,… (requests instead of seconds)",
       defaultValue: "dynamic",
       choices: () => [
         { value: "dynamic", hint: "120 s, 180 s above 100 connections, 30 s more for clusters" },
         { value: "fixed30", label: "30 s" },
         { value: "fixed120", label: "120 s" },
         { value: CUSTOM_DURATION },
+        { value: REQUESTS_DURATION },
       ],
       singleRun: {
         name: "DURATION",

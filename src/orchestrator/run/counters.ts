@@ -153,6 +153,8 @@ export class CounterWatch {
         ...this.#runDelay(id),
         resident_bytes_mean: Math.round(resident.reduce((sum, bytes) => sum + bytes, 0) / resident.length),
         resident_bytes_max: Math.max(...resident),
+        resident_bytes_at_window_open: first.resident_bytes,
+        resident_bytes_at_end: last.resident_bytes,
         ...(caps ? { caps } : {}),
         ...trafficBetween(first, last),
         samples: readings

@@ -1,0 +1,80 @@
+"""Memory over the number of fresh keys: the points of all runs, and lines whose slopes are the bytes per key."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import plotly.graph_objects as go
+
+from report.analysis.memory_per_key import KeyMemory, memory_per_key
+from report.base.format import mebibytes
+from report.charts.chart_data import ChartData, ChartRow, View
+from report.charts.layout import MAX_LINES, Chart, by_view, figure, value_axis
+
+_MIB = 1024**2
+
+
+def _traces(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Scatter]:
+    slope = target.slopes[0]
+    points = [point for point in slope.points if point.summary_id in rows]
+    if not points:
+        return []
+    first = rows[points[0].summary_id]
+    ends = [min(points, key=lambda point: point.keys), max(points, key=lambda point: point.keys)]
+    hover = [
+        f"{first.text}, run {point.run}: {mebibytes(point.bytes)} MiB for {point.keys:,} keys"
+        for point in points
+    ]
+    shared = {"legendgroup": first.text, "hovertemplate": "%{customdata}<extra></extra>"}
+    return [
+        go.Scatter(
+            name=first.text,
+            mode="lines",
+            x=[point.keys for point in ends],
+            y=[(slope.line.intercept + slope.line.slope * point.keys) / _MIB for point in ends],
+            meta=[point.summary_id for point in ends],
+            customdata=[f"{first.text}: {slope.line.slope:.1f} bytes per key, {slope.text}"] * 2,
+            line={"color": first.colour, "dash": first.dash, "width": 2},
+            **shared,
+        ),
+        go.Scatter(
+            name=first.text,
+            mode="markers",
+            showlegend=False,
+            x=[point.keys for point in points],
+            y=[point.bytes / _MIB for point in points],
+            meta=[point.summary_id for point in points],
+            customdata=hover,
+            marker={"color": first.colour, "symbol": first.symbol, "size": 7},
+            **shared,
+        ),
+    ]
+
+
+def build(data: ChartData) -> dict[str, Any] | None:
+    """None unless rows differ in the number of fresh keys alone."""
+    rows = {row.id: row for row in data.rows}
+    targets = [target for target in memory_per_key(row.summary for row in data.rows) if target.slopes]
+    drawn = [rows[summary_id] for target in targets for summary_id in target.summary_ids]
+    traces = [trace for target in targets for trace in _traces(target, rows)]
+    if not traces:
+        return None
+    most = max(len(target.summary_ids) for target in targets)
+    return figure(
+        traces,
+        by_view(
+            [View("all targets", tuple(drawn))],
+            drawn,
+            value_axis("fresh keys", tickformat=","),
+            value_axis("MiB more than before any key"),
+            max_rows=MAX_LINES * most,
+        ),
+    )
+
+
+CHART = Chart(
+    "memory-per-key",
+    "Memory over the number of keys",
+    "Each point is a run with a fresh store and as many decisions, each on a key of its own; the slope of a "
+    "line is the bytes per key. Memory is read where the table says.",
+    build,
+)

@@ -1,0 +1,101 @@
+"""memory.csv and memory.json: the bytes that a key takes, by target and source."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from report.analysis.campaign_analysis import Analysis
+from report.analysis.memory_per_key import KeyMemory, Slope
+from report.base.csv_text import Cell, csv_number, csv_text
+
+MEMORY_SCHEMA = "ratelimit-bench/memory"
+MEMORY_SCHEMA_VERSION = 1
+
+_COLUMNS = (
+    "target",
+    "store",
+    "topology",
+    "limiter",
+    "source",
+    "bytes_per_key",
+    "bytes_per_key_interval_low",
+    "bytes_per_key_interval_high",
+    "fixed_bytes",
+    "items_per_key",
+    "runs",
+    "left_out_runs",
+    "reason",
+)
+
+
+def _cells(row: KeyMemory, slope: Slope | None) -> list[Cell]:
+    identity = row.identity
+    line = slope.line if slope else None
+    return [
+        identity.label,
+        identity.store,
+        identity.topology,
+        identity.limiter,
+        slope.source if slope else None,
+        csv_number(line.slope if line else None, 2),
+        csv_number(line.low if line else None, 2),
+        csv_number(line.high if line else None, 2),
+        csv_number(line.intercept if line else None, 0),
+        csv_number(row.items_per_key, 2),
+        len(slope.points) if slope else 0,
+        len(row.left_out),
+        row.reason or None,
+    ]
+
+
+def memory_csv(rows: Sequence[KeyMemory]) -> str:
+    """One row per target and source, the target's figure first; a target without a slope has one row."""
+    return csv_text(_COLUMNS, (_cells(row, slope) for row in rows for slope in (row.slopes or (None,))))
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def _slope(slope: Slope) -> dict[str, Any]:
+    line = slope.line
+    return {
+        "source": slope.source,
+        "bytes_per_key": _rounded(line.slope),
+        "interval": None if line.low is None else {"low": _rounded(line.low), "high": _rounded(line.high)},
+        "fixed_bytes": _rounded(line.intercept),
+        "points": [{"run": point.run, "keys": point.keys, "bytes": point.bytes} for point in slope.points],
+    }
+
+
+def _target(row: KeyMemory) -> dict[str, Any]:
+    identity = row.identity
+    return {
+        "label": identity.label,
+        "store": identity.store,
+        "topology": identity.topology,
+        "limiter": identity.limiter,
+        "layer": identity.layer,
+        "runtime": row.runtime,
+        "window_s": identity.limits[1] if identity.limits else None,
+        "slopes": [_slope(slope) for slope in row.slopes],
+        "items_per_key": _rounded(row.items_per_key),
+        "left_out": list(row.left_out),
+        "reason": row.reason or None,
+    }
+
+
+def memory_document(analysis: Analysis) -> dict[str, Any]:
+    """memory.json; its shape is `schemas/memory.schema.json`."""
+    manifest = analysis.campaign.manifest
+    return {
+        "schema": MEMORY_SCHEMA,
+        "schema_version": MEMORY_SCHEMA_VERSION,
+        "campaign": analysis.campaign.name,
+        "started_at": manifest["started_at"] if manifest else None,
+        "targets": [_target(row) for row in analysis.memory],
+    }
+
+
+def memory_json(analysis: Analysis) -> str:
+    return json.dumps(memory_document(analysis), ensure_ascii=False, indent=1) + "\n"

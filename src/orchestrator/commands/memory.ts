@@ -1,0 +1,102 @@
+import { Option } from "commander";
+import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
+import { runPython } from "../host/python.js";
+import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { parseCampaign } from "../request/parse-request.js";
+import { listOf, numberIn, REQUESTS_DURATION } from "../request/request.js";
+import { settingOf } from "../request/settings.js";
+import type { CliCommand } from "./types.js";
+
+/** Settings of a memory campaign unless flags override them. */
+const DEFAULTS: Readonly<Record<string, string>> = {
+  clients: "",
+  limiter: "",
+  runs: "3",
+  // A key lives until its window has passed, with a limiter that fills its quota evenly for a tenth of it.
+  window: "3600",
+  points: "10",
+  concurrency: "50",
+  cooldown: "0",
+};
+/** Further settings of a campaign that memory accepts. */
+const OTHER_SETTINGS = [
+  "runtime",
+  "plugin",
+  "program",
+  "image",
+  "seed",
+  "output",
+  "progress",
+  "allow-parallel",
+  "dry-run",
+];
+/** What makes it a memory campaign: each request is a fresh key, and nothing else reaches the limiter. */
+const FIXED = ["--layer", "limiter", "--traffic", "variable", "--warmup", "0", "--order", "interleaved"];
+const KEYS = "10000,50000,100000";
+
+const AFTER = `
+Each run starts a fresh store and sends exactly as many decisions as it has keys, each on a key of its own. Memory is read
+before the first decision and after the last answer: by the store's own counter, by the resident memory of a store or
+service, and by the heap of a limiter in the process. The slope over the numbers of keys is the bytes that a key takes.
+
+Results are those of a campaign, with the table in report/memory.csv and report/memory.json.
+
+Exit codes: those of run; also 2 if no slope can be computed`;
+
+function definition() {
+  const command = createCommand("ratelimit-bench memory")
+    .description("Measures the bytes that a key takes, for every limiter and store.")
+    .addOption(
+      new Option("--keys <list>", `numbers of fresh keys, at least two (default: ${KEYS})`).argParser(joined),
+    )
+    .addOption(new Option("--format <format>", "default: table").choices(["table", "json"]));
+  for (const key of [...Object.keys(DEFAULTS), ...OTHER_SETTINGS]) {
+    const { value, help, defaultText, defaultValue, repeatable } = settingOf(key);
+    const shownDefault = DEFAULTS[key] || (value ? (defaultText ?? defaultValue) : undefined);
+    const option = new Option(
+      value ? `--${key} ${value}` : `--${key}`,
+      shownDefault ? `${help} (default: ${shownDefault})` : help,
+    );
+    command.addOption(repeatable ? option.argParser(joined) : option);
+  }
+  return command.addHelpText("after", AFTER);
+}
+
+const joined = (text: string, before?: string): string => (before === undefined ? text : `${before},${text}`);
+
+/** @throws usageError unless there are at least two numbers */
+function keyCounts(text: string): string {
+  const counts = listOf("--keys", text, []).map((word) => numberIn("requests", "--keys", word));
+  if (counts.length < 2) throw usageError(`--keys ${text.slice(0, 60)}: a slope needs two numbers or more`);
+  return counts.join(",");
+}
+
+export const memory: CliCommand = {
+  name: "memory",
+  definition,
+  async run(argv, { env, campaign, packageFolder }): Promise<ExitCode> {
+    const command = parseCommandLine(definition(), argv);
+    if (!command) return EXIT.done;
+    const { keys = KEYS, format } = command.opts<{ keys?: string; format?: string }>();
+    if (env.STORE_URL)
+      throw usageError("STORE_URL: memory starts a fresh store for each run; unset it to go on");
+    const flags = [...Object.keys(DEFAULTS), ...OTHER_SETTINGS].flatMap((key) => {
+      const given: unknown = command.getOptionValue(new Option(`--${key} <value>`).attributeName());
+      if (given === true) return [`--${key}`];
+      const text = given === undefined ? DEFAULTS[key] : String(given);
+      return text ? [`--${key}`, text] : [];
+    });
+    const extent = ["--duration-mode", `${REQUESTS_DURATION}${keyCounts(keys)}`];
+    const request = parseCampaign([...flags, ...FIXED, ...extent], env);
+    if (!request) return EXIT.done;
+    const { exitCode, folder } = await campaign(request);
+    // Python says what is missing, e.g. after Ctrl-C.
+    const code: ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed, EXIT.interrupted];
+    if (folder === undefined || !code.includes(exitCode)) return exitCode;
+    const analysed = await runPython(packageFolder, "memory", [
+      folder,
+      ...(format ? ["--format", format] : []),
+    ]);
+    return exitCode === EXIT.done ? analysed : exitCode;
+  },
+};
