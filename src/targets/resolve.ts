@@ -116,7 +116,9 @@ function unsupportedReason(limiter: LimiterDescription, limits: Limits): string 
 
 /** Why a resolved target cannot keep these limits; undefined when it can. */
 export const unsupportedLimits = (
-  target: Readonly<Pick<Target, "client" | "topology" | "options" | "limiter"> & Partial<Pick<Target, "store">>>,
+  target: Readonly<
+    Pick<Target, "client" | "topology" | "options" | "limiter"> & Partial<Pick<Target, "store">>
+  >,
   limits: Limits,
 ): string | undefined =>
   unsupportedReason(findLimiter(target.limiter), limits) ??

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import type Docker from "dockerode";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";

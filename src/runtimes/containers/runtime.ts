@@ -20,7 +20,7 @@ import type {
 import { deriveImages, pathsInImage } from "./derived-images.js";
 import { engineFacts } from "./engine.js";
 import { ExecPart } from "./exec-part.js";
-import { type Builder, ownImages, programImages } from "./images.js";
+import { type Builder, commandIn, ownImages, programImages } from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText, ROLE_LABEL } from "./labels.js";
 import { ContainerPart } from "./part.js";
 import { waitForAnswer } from "./readiness.js";
@@ -65,7 +65,7 @@ export class ContainerRuntime implements Runtime {
   /** The programs besides those of this project by id, or why there is no image. */
   readonly #programs: ReadonlyMap<string, ProgramFacts | string>;
   /** Names of the executables in the images, by program. */
-  readonly #commands: ReadonlyMap<string, string>;
+  readonly #commands: Map<string, string>;
   readonly #labels: Readonly<Record<string, string>>;
   readonly #name: string;
   /** Of this campaign, on this machine. */
@@ -117,6 +117,7 @@ export class ContainerRuntime implements Runtime {
     }
     const runtime = new ContainerRuntime(access, engine, images, programs, options);
     try {
+      await Promise.all(options.programs.map((program) => runtime.#readCommand(program)));
       await Promise.all(options.programs.map((program) => runtime.#readVersion(program)));
     } catch (error) {
       await runtime.close();
@@ -267,7 +268,12 @@ export class ContainerRuntime implements Runtime {
   }
 
   /** Asks the program in the image for its version. */
-  async #readVersion({ id, command, withoutVersionFlag }: ProgramSource): Promise<void> {
+  async #readCommand({ id, command }: ProgramSource): Promise<void> {
+    const image = this.images[id];
+    if (image) this.#commands.set(id, await commandIn(this.#access.docker, image, command));
+  }
+
+  async #readVersion({ id, command }: ProgramSource): Promise<void> {
     const facts = this.program(id);
     if (typeof facts === "string") return;
     if (withoutVersionFlag && facts.image) {
@@ -286,7 +292,7 @@ export class ContainerRuntime implements Runtime {
       this.#access.docker,
       helper.container,
       versionPart,
-      [command, "--version"],
+      [this.#commands.get(id) ?? command, "--version"],
       {},
     );
     facts.version = versionIn(await printed.output());

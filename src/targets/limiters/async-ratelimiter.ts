@@ -11,7 +11,12 @@ const CANNOT_EXHAUST =
 
 /** The members of its class that we use. Its declarations name a type of another version of ioredis. */
 interface Library {
-  new (options: { db: unknown; namespace: string; max: number; duration: number }): {
+  new (options: {
+    db: unknown;
+    namespace: string;
+    max: number;
+    duration: number;
+  }): {
     /** `remaining` is counted before the request; `reset` in milliseconds, as its script computes it. */
     get(options: { id: string }): Promise<{ remaining: number; reset: number }>;
   };
@@ -34,7 +39,13 @@ export const asyncRatelimiter: LimiterDescription = {
   applyTo: (client) => onIoredis(client, "async-ratelimiter"),
   takesCost: false,
   unsupportedReason: ({ block_s }) => noBlock(PACKAGE, block_s),
-  async create(client, _description, { points, window_s }, namespace = DEFAULT_KEY_PREFIX, libraries = ownLibraries) {
+  async create(
+    client,
+    _description,
+    { points, window_s },
+    namespace = DEFAULT_KEY_PREFIX,
+    libraries = ownLibraries,
+  ) {
     const { default: Library } = (await libraries.load(
       PACKAGE,
       () => import("async-ratelimiter"),
@@ -50,7 +61,9 @@ export const asyncRatelimiter: LimiterDescription = {
             { outcome: "limited", limit: points, remaining: 0, msBeforeNext: duration },
     );
     const { del } = client.handle as { del(key: string): Promise<number> };
-    await preload([standard], await client.shardKeys(), (key) => del.call(client.handle, `${namespace}:${key}`));
+    await preload([standard], await client.shardKeys(), (key) =>
+      del.call(client.handle, `${namespace}:${key}`),
+    );
     const sha1 = createHash("sha1").update(Library.defineCommand.ratelimiter.lua).digest("hex");
     return {
       version: libraries.version(PACKAGE),

@@ -56,12 +56,11 @@ export const bothStores = ([first]: ClientDescription["stores"]): ClientDescript
  * A client of ioredis's kind with a limiter that calls its methods, on Redis and Valkey, or the reason why another kind
  * of client cannot have it.
  */
-export function onIoredis(
-  client: ClientDescription,
-  limiter: string,
-): ClientDescription | { skip: string } {
+export function onIoredis(client: ClientDescription, limiter: string): ClientDescription | { skip: string } {
   if (client.handleApi !== "ioredis")
-    return { skip: `${client.id} does not support +${limiter}: it takes a client with the methods of ioredis` };
+    return {
+      skip: `${client.id} does not support +${limiter}: it takes a client with the methods of ioredis`,
+    };
   const { flexible: _flexible, sameScript: _sameScript, unsupportedReason: _reason, ...rest } = client;
   return {
     ...rest,
@@ -74,4 +73,6 @@ export function onIoredis(
 
 /** For a library without a block duration of its own. */
 export const noBlock = (library: string, block_s: number): string | undefined =>
-  block_s > 0 ? `${library} does not support a block duration of its own (${block_s} s was requested)` : undefined;
+  block_s > 0
+    ? `${library} does not support a block duration of its own (${block_s} s was requested)`
+    : undefined;

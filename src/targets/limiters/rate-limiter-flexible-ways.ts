@@ -33,7 +33,8 @@ const shared = {
 const inMemoryBlock: LimiterDescription = {
   ...shared,
   id: "in-memory-block",
-  summary: "the server remembers which keys have used up their quota, and denies them itself (inMemoryBlockOnConsumed)",
+  summary:
+    "the server remembers which keys have used up their quota, and denies them itself (inMemoryBlockOnConsumed)",
   applyTo: (client) => onFlexible(client, "in-memory-block", { decidesLocally: true }),
   create: createFlexible(
     (LimiterClass, options) =>
@@ -107,7 +108,9 @@ const bursty: LimiterDescription = {
   // What both have left together is not one number that a cost could be compared with.
   takesCost: false,
   applyTo: (client) => onFlexible(client, "bursty"),
-  create: createFlexible((LimiterClass, options, library) => new BurstyLimiter(LimiterClass, options, library)),
+  create: createFlexible(
+    (LimiterClass, options, library) => new BurstyLimiter(LimiterClass, options, library),
+  ),
 };
 
 const nonAtomic: LimiterDescription = {

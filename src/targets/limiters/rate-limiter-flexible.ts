@@ -51,7 +51,11 @@ export interface LibraryExports {
 }
 
 /** Makes the limiter of one quota, of the class that the client has. */
-export type Make = (LimiterClass: LibraryClass, options: LibraryOptions, library: LibraryExports) => LibraryLimiter;
+export type Make = (
+  LimiterClass: LibraryClass,
+  options: LibraryOptions,
+  library: LibraryExports,
+) => LibraryLimiter;
 
 const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
 
@@ -162,9 +166,10 @@ export const createFlexible =
     libraries: Libraries = ownLibraries,
   ): Promise<LimiterPair> => {
     if (!flexible) throw new Error(`${id} names no class of ${PACKAGE}`);
-    const library = (await libraries.load(PACKAGE, () => import("rate-limiter-flexible"))) as unknown as Partial<
-      Record<string, LibraryClass>
-    >;
+    const library = (await libraries.load(
+      PACKAGE,
+      () => import("rate-limiter-flexible"),
+    )) as unknown as Partial<Record<string, LibraryClass>>;
     const version = libraries.version(PACKAGE);
     const LibraryLimiterClass = library[flexible.className];
     if (!LibraryLimiterClass) throw new Error(`${PACKAGE} ${version} has no class ${flexible.className}`);

@@ -40,7 +40,13 @@ export const redisGcra: LimiterDescription = {
   applyTo: (client) => onIoredis(client, "redis-gcra"),
   takesCost: true,
   unsupportedReason: ({ block_s }) => noBlock(PACKAGE, block_s),
-  async create(client, _description, { points, window_s }, prefix = DEFAULT_KEY_PREFIX, libraries = ownLibraries) {
+  async create(
+    client,
+    _description,
+    { points, window_s },
+    prefix = DEFAULT_KEY_PREFIX,
+    libraries = ownLibraries,
+  ) {
     const { default: create } = await libraries.load(PACKAGE, () => import("redis-gcra"));
     const handle = client.handle as Handle;
     const period = window_s * 1_000;

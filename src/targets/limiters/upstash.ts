@@ -95,7 +95,11 @@ async function create(
   const pair = { standard: limiting(points), exhausted: limiting(0) };
   for (const limiter of Object.values(pair))
     await preload([limiter], await client.shardKeys(), () => handle.del(...adapter.keys));
-  return { version: libraries.version(PACKAGE), script: { kind: "evalsha", name_or_sha1: adapter.sha1 }, ...pair };
+  return {
+    version: libraries.version(PACKAGE),
+    script: { kind: "evalsha", name_or_sha1: adapter.sha1 },
+    ...pair,
+  };
 }
 
 /** What the three have in common. */

@@ -92,7 +92,9 @@ export async function connect(places: readonly Node[]): Promise<StoreSession> {
     // It does not report them: the arguments of its program are part of the target.
     settings: async () => ({}),
     async discover() {
-      throw usageError("ThrottleCrab cannot be detected: it is measured on a process that the harness starts");
+      throw usageError(
+        "ThrottleCrab cannot be detected: it is measured on a process that the harness starts",
+      );
     },
     close() {},
   };
