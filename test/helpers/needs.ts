@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { moduleFile } from "./module-file.js";
+import { envoyProgram } from "./envoy.js";
 import { browserProgram, programOnPath, ROOT } from "./programs.js";
 import { storeProgram } from "./store.js";
 
@@ -14,11 +14,7 @@ const things = {
   valkey: { find: () => storeProgram("valkey"), fix: "run scripts/setup.sh --dev, or set VALKEY_SERVER" },
   redis: { find: () => storeProgram("redis"), fix: "install redis-server, or set REDIS_SERVER" },
   memcached: { find: () => storeProgram("memcached"), fix: "install memcached, or set MEMCACHED_SERVER" },
-  "redis-cell": { find: () => moduleFile("redis-cell"), fix: "set REDIS_CELL_MODULE (see docs/clients.md)" },
-  "redis-shield": {
-    find: () => moduleFile("redis-shield"),
-    fix: "set REDIS_SHIELD_MODULE (see docs/clients.md)",
-  },
+  "envoy-ratelimit": { find: envoyProgram, fix: "set ENVOY_RATELIMIT to Envoy's program ratelimit" },
   chromium: { find: browserProgram, fix: "install chromium, or set CHROMIUM" },
   zsh: { find: () => programOnPath("zsh"), fix: "install zsh" },
   actionlint: { find: actionlint, fix: "run scripts/ci/actionlint.sh --install, with Go" },

@@ -5,7 +5,7 @@ import type { Target } from "../../src/contract/target.js";
 import { loadPlugins } from "../../src/plugins/load.js";
 import { registerTargets } from "../../src/plugins/register-targets.js";
 import type { Decision, StorePlace } from "../../src/targets/types.js";
-import { openTarget } from "./open-target.js";
+import { openRequestLimiter } from "./open-target.js";
 
 /** The program of `useInChildProcess`: opens, uses and closes each target, and does not call `process.exit`. */
 const { targets, place, pauses } = JSON.parse(process.argv[2] ?? "") as {
@@ -16,12 +16,12 @@ const { targets, place, pauses } = JSON.parse(process.argv[2] ?? "") as {
 registerTargets(await loadPlugins(decodePlugins(process.env)));
 for (const target of targets) {
   try {
-    const { client, standard } = await openTarget(target, place);
+    const { client, limiter } = await openRequestLimiter(target, place);
     if (pauses) {
       process.send?.("open");
       await once(process, "message");
     }
-    const consume: Promise<Decision> = standard.consume("visit");
+    const consume: Promise<Decision> = limiter.consume("visit");
     if (pauses) await delay(100);
     else await consume;
     await client.close();

@@ -4,12 +4,15 @@ import { fileURLToPath } from "node:url";
 import type { Target } from "../../src/contract/target.js";
 import { modules } from "../../src/targets/modules/index.js";
 import { options } from "../../src/targets/options.js";
+import { asRequestLimiter } from "../../src/targets/request-limiter.js";
 import { describeClient, findLimiter, resolveTarget } from "../../src/targets/resolve.js";
 import type {
   ClientDescription,
   Decision,
+  LimiterFacts,
   LimiterPair,
   OpenClient,
+  RequestLimiter,
   StorePlace,
 } from "../../src/targets/types.js";
 import { pairOf } from "../helpers/limiter-pair.js";
@@ -50,6 +53,24 @@ export async function openTarget(target: Target, place: StorePlace, limits = LIM
   try {
     const created = await findLimiter(target.limiter).create(client, description, limits);
     return { ...pairOf(created), target, description, client };
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}
+
+/** A connected client and its limiter, whether that takes one key per call or all of a request. */
+export async function openRequestLimiter(
+  target: Target,
+  place: StorePlace,
+  limits = LIMITS,
+): Promise<{ client: OpenClient; limiter: RequestLimiter & LimiterFacts }> {
+  const description = describeClient(target);
+  const client = await description.open(place);
+  try {
+    const created = await findLimiter(target.limiter).create(client, description, limits);
+    if (!created) throw new Error(`${target.text} limits nothing`);
+    return { client, limiter: asRequestLimiter(created) };
   } catch (error) {
     await client.close();
     throw error;

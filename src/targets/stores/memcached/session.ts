@@ -76,13 +76,17 @@ async function readNode(
   );
 }
 
-/** `flush_all` only marks items as gone: the crawler has to remove them before they are no longer counted. */
+/**
+ * `flush_all` only marks items as gone: the crawler has to remove them before they are no longer counted. Both are
+ * repeated, because a service may still write what it has answered already.
+ */
 async function reset(nodes: readonly MemcachedNode[], deadlineMs: number): Promise<void> {
   for (const node of nodes) await node.call("flush_all");
   await waitUntil("emptied store", deadlineMs, async () => {
     for (const node of nodes) {
       const items = Number((await node.stats()).get("curr_items"));
       if (items === 0) continue;
+      await node.call("flush_all");
       // It answers BUSY while it is still at work.
       await node.call("lru_crawler crawl all").catch(() => undefined);
       return `${node.name} still holds ${items} items`;

@@ -71,7 +71,8 @@ export async function readNode(
     if (fields.has(name) && Number.isFinite(value)) return value;
     throw environmentError(`${node.name}: INFO has no number ${name}`);
   };
-  const decided = Object.values(callsOf(decisionCommands, fields));
+  // A replica repeats the commands of its primary, and decides nothing.
+  const decided = Object.values((await isReplica(node)) ? {} : callsOf(decisionCommands, fields));
   return onlyGiven(
     {
       version: fields.get(kind.versionField) ?? "",

@@ -1,0 +1,215 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { sum } from "../../../src/contract/numbers.js";
+import { common } from "../../../src/targets/clients/settings.js";
+import { findLimiter, findStore, resolveTarget } from "../../../src/targets/resolve.js";
+import { domainOf, envoyRatelimit } from "../../../src/targets/services/envoy-ratelimit/index.js";
+import { findEngine } from "../../../src/targets/stores/engines.js";
+import type { StorePlace } from "../../../src/targets/types.js";
+import { TestEnvoy } from "../../helpers/envoy.js";
+import { LONG, needs } from "../../helpers/needs.js";
+import { type StoreKind, until } from "../../helpers/store.js";
+import { countOutcomes, openRequestLimiter, useInChildProcess } from "../../suites/open-target.js";
+import { StoreSetup } from "../../suites/store-setup.js";
+
+/** A window that does not end within a test, except once a day. */
+const LIMITS = { points: 20, window_s: 86_400, block_s: 0 };
+const CLIENTS = ["envoy-grpc", "envoy-http"];
+const COMMANDS = findLimiter("envoy-ratelimit").decisionCommands;
+
+const targetOf = (text: string) => {
+  const resolution = resolveTarget(text);
+  if ("skip" in resolution) throw new Error(resolution.skip);
+  return resolution.target;
+};
+
+type Opened = Awaited<ReturnType<typeof openRequestLimiter>>;
+
+const open = (text: string, place: StorePlace): Promise<Opened> =>
+  openRequestLimiter(targetOf(text), place, LIMITS);
+
+/** Decisions that the store counted. */
+async function storeDecisions({ place }: StoreSetup): Promise<number> {
+  const store = findStore(place.store);
+  const session = await findEngine(store.engine ?? "").connect(place.nodes, {});
+  try {
+    await session.ready("standalone", Date.now() + 10_000);
+    const readings = await session.read(store, COMMANDS);
+    return sum(readings.map(({ decisions = Number.NaN }) => decisions));
+  } finally {
+    session.close();
+  }
+}
+
+const STORES: readonly (readonly [StoreKind, string])[] = [
+  ["redis", "standalone"],
+  ["valkey", "standalone"],
+  ["valkey", "cluster"],
+  ["memcached", "standalone"],
+];
+
+describe.each(STORES)("on %s %s", (kind, topology) => {
+  const { tags, skip } = needs(["envoy-ratelimit", kind]);
+  const { atomic, notAtomicOn = [] } = findLimiter("envoy-ratelimit");
+  const isExact = atomic === true && !notAtomicOn.includes(kind);
+  const isLong = topology === "cluster" || kind === "valkey";
+  describe.each(CLIENTS)("%s", { tags: [...tags, ...(isLong ? LONG.tags : [])], skip }, (id) => {
+    const text = `${id}@${kind}:${topology}`;
+    let setup: StoreSetup;
+    let service: TestEnvoy;
+    let place: StorePlace;
+    let opened: Opened;
+    beforeAll(async () => {
+      setup = await StoreSetup.start(kind, topology);
+      service = await TestEnvoy.start(setup.place, LIMITS);
+      place = { ...setup.place, service: service.spec };
+    });
+    afterAll(async () => {
+      await service?.stop();
+      await setup?.stop();
+    });
+    beforeEach(async () => {
+      opened = await open(text, place);
+      await setup.reset();
+    });
+    afterEach(() => opened?.client.close());
+
+    test("opens ten connections with a limit for both keys, and reports its settings and version", () => {
+      expect(opened.client.settings).toMatchObject({
+        connections: 10,
+        request_timeout_ms: common.requestTimeoutMs,
+      });
+      expect(opened.client.version).toMatch(/^\d+\.\d+\.\d+/);
+      expect(opened.limiter.consumes).toEqual({ calls: 0, allowed: 0, limited: 0, failed: 0 });
+    });
+
+    test("decides on all descriptors of a request in one call; service and store count each descriptor once", async () => {
+      const before = await envoyRatelimit.read(service.spec);
+      expect(await opened.limiter.consume(["ada", "bob", "cyd"])).toEqual({ outcome: "allowed" });
+      expect(await opened.limiter.consume("ada")).toEqual({ outcome: "allowed" });
+      const denied = await opened.limiter.consume(["ada", "exhausted-1", "dan"]);
+      expect(denied).toMatchObject({ outcome: "limited", limit: LIMITS.points, remaining: 0 });
+      const { msBeforeNext } = denied as { msBeforeNext: number };
+      expect(msBeforeNext).toBeGreaterThan(0);
+      expect(msBeforeNext).toBeLessThanOrEqual(86_400_000);
+      expect(opened.limiter.consumes).toEqual({ calls: 3, allowed: 6, limited: 1, failed: 0 });
+      const after = await envoyRatelimit.read(service.spec);
+      expect(after.run_id).toBe(before.run_id);
+      expect(after.decisions - before.decisions).toBe(7);
+      expect((after.allowed ?? 0) - (before.allowed ?? 0)).toBe(6);
+      expect((after.limited ?? 0) - (before.limited ?? 0)).toBe(1);
+      expect(await storeDecisions(setup)).toBe(7);
+    });
+
+    test("a request of several points uses that many", async () => {
+      const outcome = async () => (await opened.limiter.consume("costly", 8)).outcome;
+      expect([await outcome(), await outcome()]).toEqual(["allowed", "allowed"]);
+      if (isExact) expect(await outcome()).toBe("limited");
+      // memcached increments after the answer.
+      else await until(async () => (await outcome()) === "limited");
+    });
+
+    test("a key at its quota is denied; a thousand at once are counted, and exactly the quota admitted unless the limiter says otherwise", async () => {
+      for (let n = 0; n < LIMITS.points; n++)
+        expect((await opened.limiter.consume("slow")).outcome).toBe("allowed");
+      await until(async () => (await opened.limiter.consume("slow")).outcome === "limited");
+      const before = { ...opened.limiter.consumes };
+      const decisions = await Promise.all(
+        Array.from({ length: 1_000 }, () => opened.limiter.consume("burst")),
+      );
+      const { allowed, limited, failed } = countOutcomes(decisions);
+      expect({ sum: allowed + limited, failed }).toEqual({ sum: 1_000, failed: 0 });
+      expect(opened.limiter.consumes.allowed - before.allowed).toBe(allowed);
+      if (isExact) expect(allowed).toBe(LIMITS.points);
+      else expect(allowed).toBeGreaterThanOrEqual(LIMITS.points);
+    });
+
+    test("leaves nothing open when it closes", async () => {
+      const { output, code } = await useInChildProcess([targetOf(text)], place);
+      expect(output).toBe(`${text} allowed\n`);
+      expect(code).toBe(0);
+    });
+  });
+});
+
+const { tags, skip } = needs(["envoy-ratelimit", "redis"]);
+describe("what goes wrong", { tags, skip }, () => {
+  let setup: StoreSetup;
+  beforeAll(async () => {
+    setup = await StoreSetup.start("redis", "standalone");
+  });
+  beforeEach(() => setup.reset());
+  afterAll(() => setup?.stop());
+
+  const started = async (changes = {}, ready = true): Promise<TestEnvoy> => {
+    const service = await TestEnvoy.start(setup.place, LIMITS, changes, ready);
+    onTestFinished(() => service.stop());
+    return service;
+  };
+
+  test.each(CLIENTS)("%s: a domain without a limit is refused: it would admit everything", async (id) => {
+    const files = envoyRatelimit.files(LIMITS, "another-run");
+    const { spec } = await started({ files }, false);
+    const message = `the service has no limit for the domain ${domainOf(spec.nonce)}: it would admit everything`;
+    const deadline = Date.now() + 10_000;
+    await expect(envoyRatelimit.ready(spec, deadline)).rejects.toThrow(message);
+    await expect(open(`${id}@redis`, { ...setup.place, service: spec })).rejects.toThrow(message);
+  });
+
+  test.each(CLIENTS)("%s: an answer without a limit is a failure, not an admission", async (id) => {
+    const service = await started();
+    const place = { ...setup.place, service: service.spec };
+    const { client, limiter } = await open(`${id}@redis`, place);
+    await service.kill();
+    // A service of another run, on the same ports.
+    const { port, ports } = service.spec;
+    await started({ nonce: "another-run", port, ports });
+    await until(async () => {
+      const decision = await limiter.consume("ada");
+      expect(decision.outcome).toBe("failed");
+      return decision.outcome === "failed" && /it would admit everything/.test(decision.error.message);
+    });
+    await client.close();
+  });
+
+  test("another service that shares the port is noticed", async () => {
+    const stale = await started({ nonce: "stale-run" });
+    const { spec } = await started({ port: stale.spec.port }, false);
+    await expect(envoyRatelimit.ready(spec, Date.now() + 10_000)).rejects.toThrow(
+      `another service shares the port of envoy-ratelimit at 127.0.0.1:${spec.port}`,
+    );
+  });
+
+  test("a service that does not start is not ready: the last problem is named, and nothing answers", async () => {
+    const nobody = { ...setup.place, nodes: [{ host: "127.0.0.1", port: 1 }] };
+    const service = await TestEnvoy.start(nobody, LIMITS, {}, false);
+    onTestFinished(() => service.stop());
+    expect(await service.exited).toBe(2);
+    expect(service.stderr).toContain("panic: dial tcp 127.0.0.1:1: connect: connection refused");
+    await expect(envoyRatelimit.ready(service.spec, Date.now())).rejects.toThrow(
+      /service envoy-ratelimit took too long to be ready: .*ECONNREFUSED/,
+    );
+    for (const id of CLIENTS)
+      await expect(open(`${id}@redis`, { ...setup.place, service: service.spec })).rejects.toThrow();
+  });
+
+  test("a store that dies is a failure within the time-out, not a denial and not a hang; then it recovers", async () => {
+    const own = await StoreSetup.start("redis", "standalone");
+    onTestFinished(() => own.stop());
+    const service = await TestEnvoy.start(own.place, LIMITS);
+    onTestFinished(() => service.stop());
+    const place = { ...own.place, service: service.spec };
+    const opened = await Promise.all(CLIENTS.map((id) => open(`${id}@redis`, place)));
+    await own.kill();
+    const lost = opened.flatMap(({ limiter }) =>
+      Array.from({ length: 30 }, (_, n) => limiter.consume(`lost-${n}`)),
+    );
+    const began = performance.now();
+    expect(countOutcomes(await Promise.all(lost))).toEqual({ allowed: 0, limited: 0, failed: 60 });
+    expect(performance.now() - began).toBeLessThan(3 * common.requestTimeoutMs);
+    await own.run();
+    for (const { limiter, client } of opened) {
+      await until(async () => (await limiter.consume("back")).outcome === "allowed");
+      await client.close();
+    }
+  });
+});
