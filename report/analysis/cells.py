@@ -8,7 +8,7 @@ from report.analysis.deciders import NamedFacts, named_facts
 from report.analysis.figures import throughput
 from report.analysis.groups import group_rows
 from report.analysis.layer_text import LayerText, layer_text_of
-from report.analysis.load_text import differing_caps, differing_limits
+from report.analysis.load_text import differing_caps, load_text, varying_limits
 from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, rank
 from report.analysis.steadiness import unsteady_controls, unsteady_text
 from report.analysis.summary import Summary
@@ -26,8 +26,7 @@ class Cell:
     caps: str
     """The caps in words; empty where no other cell has others."""
     limits: str
-    """The limits in words, where rows under the same traffic have others; else the points that a request
-    costs, if it is not one."""
+    """Those of the limits that other cells have others of, in words."""
     named: NamedFacts
     """Which facts of its rows other rows of the campaign do not share."""
     rankings: tuple[Ranking, ...]
@@ -108,7 +107,7 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
         else:
             clients.setdefault((identity.topology, identity.caps, *load_key(identity)), []).append(summary)
     caps = differing_caps(row for rows in clients.values() for row in rows)
-    limits = differing_limits(campaign or summaries)
+    varying = varying_limits([row for rows in clients.values() for row in rows])
     found = []
     for number, rows in enumerate(clients.values(), start=1):
         rankings = tuple(rank(members, group, unsteady, named) for group, members in group_rows(rows))
@@ -120,7 +119,7 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
                 identity=rows[0].identity,
                 text=layer_text_of(summaries),
                 caps=caps.get(rows[0].identity.caps, ""),
-                limits=limits.get((rows[0].identity.traffic, rows[0].identity.limits), ""),
+                limits=load_text(rows[0].identity, varying),
                 named=named,
                 rankings=rankings,
                 controls=beside,

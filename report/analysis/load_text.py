@@ -75,48 +75,21 @@ LOAD_FIELDS: tuple[LoadField, ...] = (
 )
 
 
-def limits_text(identity: Identity) -> str:
-    """`100 points in 60 s, 5 points a request`; empty where they are not known."""
-    if identity.limits is None:
-        return ""
-    points, window_s, block_s, _ = identity.limits
-    block = f"then blocked for {block_s:,} s" if block_s else ""
-    return ", ".join(
-        filter(None, [f"{plural(points, 'point')} in {window_s:,} s", block, cost_text(identity)])
-    )
-
-
-def cost_text(identity: Identity) -> str:
-    """`5 points a request`; empty for one, which goes without saying."""
-    cost = identity.limits[3] if identity.limits else 1
-    return f"{cost:,} points a {layer_text(identity.layer).request}" if cost > 1 else ""
-
-
-#: It follows from the traffic, unless it was set by hand.
-LIMITS = LoadField("Limits", limits_text)
-
-
-def _limits_differ(identities: Iterable[Identity]) -> bool:
-    """Rows under the same traffic have others."""
-    by_traffic: dict[str, set[object]] = {}
-    for identity in identities:
-        by_traffic.setdefault(identity.traffic, set()).add(identity.limits)
-    return any(len(limits) > 1 for limits in by_traffic.values())
+def _is_named(part: LoadField, identity: Identity) -> bool:
+    """Whether a text that does not tell rows apart has this part."""
+    return not part.only_if_differing and part.read(identity) != part.usual
 
 
 def varying_fields(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
     """The parts that are not the same in all rows."""
-    identities = [summary.identity for summary in summaries]
-    found = [part for part in LOAD_FIELDS if len({part.read(identity) for identity in identities}) > 1]
-    return (*found, *([LIMITS] if _limits_differ(identities) else []))
+    return tuple(
+        part for part in LOAD_FIELDS if len({part.read(summary.identity) for summary in summaries}) > 1
+    )
 
 
-def differing_limits(summaries: Sequence[Summary]) -> dict[tuple[str, object], str]:
-    """By traffic and `Identity.limits`: the limits in words where rows under the same traffic have others;
-    else what a request costs."""
-    identities = [summary.identity for summary in summaries]
-    read = limits_text if _limits_differ(identities) else cost_text
-    return {(identity.traffic, identity.limits): read(identity) for identity in identities}
+def varying_limits(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
+    """Those of `varying_fields` that only texts which tell rows apart have."""
+    return tuple(part for part in varying_fields(summaries) if part.only_if_differing)
 
 
 def varying_limits(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:

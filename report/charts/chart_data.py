@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from report.analysis.cells import Cell
 from report.analysis.layer_text import LayerText, layer_text, layer_text_of
-from report.analysis.load_text import LIMITS, LOAD_FIELDS, load_text, varying_fields
+from report.analysis.load_text import LOAD_FIELDS, load_text, varying_fields
 from report.analysis.summary import Summary
 from report.results.model import Identity, Measured
 
@@ -155,7 +155,7 @@ def _drawn(rows: Mapping[str, ChartRow], summaries: Iterable[Summary]) -> tuple[
 
 def _text(first: str, identity: Identity, parts: Iterable[str], store: str = "") -> str:
     """`Standalone · heavy · 50 connections · on valkey`: what of the load tells rows apart, by its names."""
-    load = load_text(identity, [part for part in (*LOAD_FIELDS, LIMITS) if part.name in parts])
+    load = load_text(identity, [part for part in LOAD_FIELDS if part.name in parts])
     return " · ".join(filter(None, (first, load, f"on {store}" if store else "")))
 
 
@@ -190,8 +190,8 @@ def _cell_views(
             stores.setdefault(place, []).append(summary)
     identity = cell.identity
     topology = prefix + (identity.topology or "other addresses").capitalize()
-    for text in ("" if LIMITS.name in parts else cell.limits, cell.caps):
-        topology += f" · {text}" if text else ""
+    if cell.caps:
+        topology += f" · {cell.caps}"
     return [
         _named(
             topology,

@@ -289,7 +289,6 @@ COLUMNS: tuple[Column, ...] = (
     ("module", lambda summary: summary.identity.module),
     ("service", lambda summary: summary.identity.service),
     ("decides_locally", _decides_locally),
-    ("limit_cost", _limit(3)),
     ("decisions", _figure(lambda figures: figures.decisions)),
     *((f"cpu_us_per_decision_{kind}", _figure(read, 3)) for kind, read in PARTS.items()),
 )

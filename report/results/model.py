@@ -86,7 +86,7 @@ class Identity:
     duration_s: float | None
     requests: int | None
     limits: tuple[int, int, int, int] | None
-    """Points, window and block, both in seconds, and the points that a request costs."""
+    """Points, window and block, both in seconds, and the points that a request uses."""
     caps: str
     """Canonical JSON of the caps by kind of role."""
     # They follow from the target: results of one configuration are the same with and without them.

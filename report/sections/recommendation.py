@@ -9,7 +9,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import name
 from report.analysis.layer_text import layer_text
-from report.analysis.load_text import LIMITS, load_text, varying_fields
+from report.analysis.load_text import load_text, varying_fields
 from report.analysis.rankings import Ranking
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.steadiness import unsteady_controls, unsteady_text
@@ -146,7 +146,6 @@ def _scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[RuntimeResults, Ce
                     topology,
                     load_text(cell.identity, varying),
                     heading_of(ranking) if len(cell.rankings) > 1 else "",
-                    "" if LIMITS in varying else cell.limits,
                     cell.caps,
                 ]
                 scope = ", ".join(filter(None, texts))
