@@ -92,11 +92,6 @@ def varying_limits(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
     return tuple(part for part in varying_fields(summaries) if part.only_if_differing)
 
 
-def varying_limits(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
-    """Those of `varying_fields` that only texts which tell rows apart have."""
-    return tuple(part for part in varying_fields(summaries) if part.only_if_differing)
-
-
 def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, layer_named: bool = False) -> str:
     """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts.
 
