@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { dimensions } from "../src/contract/dimensions.js";
 import { eventSchema } from "../src/contract/events.js";
-import { layers } from "../src/contract/layers.js";
+import { isProgramLayer, layers } from "../src/contract/layers.js";
 import { manifestSchema } from "../src/contract/manifest.js";
 import { MIN_SAMPLES } from "../src/contract/min-samples.js";
 import { planSchema } from "../src/contract/plan.js";
@@ -52,7 +52,9 @@ const generated: Readonly<Record<string, string>> = {
   "src/contract/generated/deciders.json": json(deciders),
   "src/contract/generated/algorithms.json": json(algorithms),
   "src/contract/generated/layers.json": json(
-    layers.map(({ id, request, consumer }) => ({ layer: id, request, consumer })),
+    layers
+      .filter(({ id }) => !isProgramLayer(id))
+      .map(({ id, request, consumer }) => ({ layer: id, request, consumer })),
   ),
   "src/contract/generated/dimensions.json": json(
     dimensions.map(({ key, one, other }) => ({ key, one, other })),

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { dimensionShape, dimensions, USUAL } from "./dimensions.js";
-import { connectionsText, isClientLayer, type Layer, layerSchema } from "./layers.js";
+import { connectionsText, isClientLayer, isProgramLayer, type Layer, layerSchema } from "./layers.js";
 import { measuredKindSchema } from "./role.js";
 import { idSchema, targetFileName, targetSchema } from "./target.js";
 
@@ -19,7 +19,12 @@ export const workloadSchema = z.strictObject({
   id: idSchema,
   /** Rounds of CPU work per request; only for workloads that compute. */
   complexity: z.int().min(1).optional(),
+  /** Bytes of a value; only for operations of the store layer that carry one. */
+  payload_bytes: z.int().min(1).optional(),
+  /** Keys over which the operations of the store layer are spread evenly, at random. */
+  keys: z.int().min(1).optional(),
 });
+export type Workload = z.infer<typeof workloadSchema>;
 
 /** Distribution of the sends of an open loop: evenly spaced, or like independent users (a Poisson process). */
 export const arrivalsSchema = z.enum(["constant", "poisson"]);
@@ -104,6 +109,17 @@ export type Caps = z.infer<typeof capsSchema>;
 export const kindCapsSchema = z.partialRecord(measuredKindSchema, capsSchema);
 export type KindCaps = z.infer<typeof kindCapsSchema>;
 
+/** The traffic at the store layer, where the benchmark program draws its keys evenly, at random. */
+export const RANDOM_KEYS = "random-keys";
+
+/** The workload in file names: `light`, `limiter`, `set-100b`. */
+function entryFileName({ layer, workload }: Pick<Configuration, "layer" | "workload">): string {
+  if (isClientLayer(layer)) return layer;
+  const { id, payload_bytes: bytes } = workload;
+  if (isProgramLayer(layer)) return [layer, id, ...(bytes === undefined ? [] : [`${bytes}b`])].join("-");
+  return id;
+}
+
 /** The workload at the limiter layer, where no endpoint is called. */
 export const NO_WORKLOAD = { id: "none" } as const;
 
@@ -115,7 +131,7 @@ export const configurationSchema = z.strictObject({
   layer: layerSchema,
   target: targetSchema,
   ...dimensionShape,
-  /** `NO_WORKLOAD` at the limiter layer. */
+  /** `NO_WORKLOAD` at the limiter layer, an operation at the store layer. */
   workload: workloadSchema,
   traffic: idSchema,
   load: loadSchema,
@@ -157,9 +173,8 @@ const LISTED_LIMITS = [
 ] as const;
 
 /**
- * `{target}_{workload}_{load}_{duration}s[_{n}servers…][_{n}points][_{n}s-window][_cost{n}][_{traffic}]`, for people; programs
- * read the identity from the JSON. At the limiter layer the layer stands in the place of the workload.
- * @param listed limits of which the campaign has several values; others are not in the name
+ * `{target}_{workload}_{load}_{duration}s[_{n}servers…][_{traffic}]`, for people; programs read the identity from the JSON.
+ * At the limiter layer the layer stands in the place of the workload, at the store layer `store-{operation}[-{bytes}b]`.
  */
 export function configurationFileName(
   configuration: Configuration,
@@ -170,7 +185,7 @@ export function configurationFileName(
   const length = "duration_s" in extent ? `${extent.duration_s}s` : `${extent.requests}r`;
   const name = [
     targetFileName(target.label),
-    isClientLayer(layer) ? layer : workload.id,
+    entryFileName({ layer, workload }),
     loadFileName(load),
     length,
     ...dimensions.flatMap(({ key }) => (configuration[key] > USUAL ? [`${configuration[key]}${key}`] : [])),
@@ -179,5 +194,6 @@ export function configurationFileName(
     ),
     ...(limits.cost ? [`cost${limits.cost}`] : []),
   ];
-  return (traffic === defaultTraffic ? name : [...name, traffic]).join("_");
+  const isUsual = traffic === defaultTraffic || isProgramLayer(layer);
+  return (isUsual ? name : [...name, traffic]).join("_");
 }

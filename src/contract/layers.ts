@@ -5,9 +5,12 @@ interface LayerDescription {
   /** One line for the menu. */
   hint: string;
   /** What it counts. */
-  request: "request" | "decision";
-  /** Who calls the limiter: servers, or the load generator as the client. Without servers no endpoint is called. */
-  consumer: "server" | "client";
+  request: "request" | "decision" | "operation";
+  /**
+   * Who sends the work to the store: servers, the load generator as the client, or a foreign benchmark program. Without
+   * servers no endpoint is called.
+   */
+  consumer: "server" | "client" | "program";
 }
 
 /**
@@ -27,17 +30,31 @@ export const layers = [
     request: "decision",
     consumer: "client",
   },
+  {
+    id: "store",
+    hint: "plain commands, by valkey-benchmark or redis-benchmark",
+    request: "operation",
+    consumer: "program",
+  },
 ] as const satisfies readonly LayerDescription[];
 
 export type Layer = (typeof layers)[number]["id"];
 export const layerIds: readonly Layer[] = layers.map(({ id }) => id);
 export const layerSchema = z.enum(layerIds);
 
+/** The layers of our own load generator. */
+export type DriverLayer = Exclude<(typeof layers)[number], { consumer: "program" }>["id"];
+export const driverLayerIds = layers.flatMap(({ id, consumer }) => (consumer === "program" ? [] : [id]));
+export const driverLayerSchema = z.enum(driverLayerIds);
+
 export const layerOf = (id: Layer): LayerDescription =>
   layers.find((layer) => layer.id === id) as LayerDescription;
 
 /** Whether the load generator calls the limiter itself. */
 export const isClientLayer = (id: Layer): boolean => layerOf(id).consumer === "client";
+
+/** Whether a foreign benchmark program sends plain commands to the store. */
+export const isProgramLayer = (id: Layer): boolean => layerOf(id).consumer === "program";
 
 /** How much goes on at the same time: `1 connection`, `50 connections`; without servers `50 at a time`. */
 export function connectionsText(layer: Layer, count: number): string {

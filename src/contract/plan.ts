@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { configurationSchema, warmupSchema } from "./configuration.js";
+import { idSchema } from "./target.js";
 
 export const PLAN_SCHEMA = "ratelimit-bench/plan";
 /** History: 1 — first format; 2 — the configurations of result schema 2. */
@@ -42,5 +43,7 @@ export const planSchema = z.strictObject({
   skips: z.array(z.strictObject({ asked: z.string(), reason: z.string() })),
   /** Notes for the reader of the figures, e.g. that ioredis runs on Valkey. */
   notes: z.array(z.string()),
+  /** Store with which the others of the store layer are compared; absent without that layer. */
+  reference: idSchema.optional(),
 });
 export type Plan = z.infer<typeof planSchema>;

@@ -8,6 +8,7 @@ import {
   parseNodes,
   readEnv,
 } from "./env.js";
+import { workloadSchema } from "./configuration.js";
 import { usageError } from "./errors.js";
 import { decodePlugins } from "./plugins.js";
 import { decodeRunSpec, nodeSchema, type RunSpec, serviceSpecSchema } from "./run-spec.js";
@@ -22,7 +23,8 @@ export const probeActions = [
   "reset",
   "read",
   "settings",
-  "modules",
+  "features",
+  "prepare",
   "ready-service",
   "read-service",
 ] as const;
@@ -46,6 +48,8 @@ const probeRequestSchema = z.strictObject({
   timeout_s: z.number().min(0.1).max(600),
   /** For `ready-service` and `read-service`. */
   service: serviceSpecSchema.optional(),
+  /** For `prepare`: the operation of the store layer. */
+  operation: workloadSchema.optional(),
   /** Commands that carry the limiter's decisions, as the store names them; absent: those of scripts. */
   decision_commands: z.array(z.string().min(1).max(100)).optional(),
 });

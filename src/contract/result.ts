@@ -8,7 +8,7 @@ import {
   warmupSchema,
   workloadSchema,
 } from "./configuration.js";
-import { layerSchema } from "./layers.js";
+import { driverLayerSchema } from "./layers.js";
 import { pluginFactsSchema } from "./plugins.js";
 import { measuredKindSchema } from "./role.js";
 import { scheduleCountsSchema, scheduleSchema } from "./schedule.js";
@@ -348,7 +348,7 @@ const identity = {
 
 /** The generator's settings, in every measured result, also for a foreign URL. */
 const requestSchema = z.strictObject({
-  layer: layerSchema,
+  layer: driverLayerSchema,
   /** Base addresses, one per server; empty at the limiter layer. */
   urls: z.array(z.string()),
   label: z.string(),
@@ -440,6 +440,56 @@ export const measuredResultSchema = z.strictObject({
 });
 export type MeasuredResult = z.infer<typeof measuredResultSchema>;
 
+/** Operations of the store that are counted, before and after the load. */
+const operationCallsSchema = z.strictObject({ before: count, after: count });
+
+/** What the keys of a run cost the store. */
+const storeMemorySchema = z.strictObject({
+  keys: z.int().min(1),
+  /** Used memory after the load less that of the empty store. */
+  used_bytes: z.int(),
+  bytes_per_key: z.number(),
+});
+
+/**
+ * A run of the store layer: the figures that a foreign benchmark program printed, and what the harness measured around it.
+ */
+export const printedResultSchema = z.strictObject({
+  ...identity,
+  status: z.literal("printed"),
+  operation: workloadSchema,
+  load: loadSchema,
+  warmup_s: z.number().min(0),
+  /** Seconds: the requests by the printed throughput. */
+  duration: z.number().positive(),
+  /** Seconds from the program's start to its end, by the clock of the harness. */
+  program_s: z.number().positive(),
+  operations: z.strictObject({ total: z.int().min(1), per_second: z.number().positive() }),
+  /** Milliseconds, as the program prints them. */
+  latency: z.strictObject({ average: ms, min: ms, p50: ms, p95: ms, p99: ms, max: ms }),
+  program: z.strictObject({
+    id: z.string(),
+    version: z.string(),
+    /** Its arguments. */
+    arguments: z.array(z.string()),
+    output: z.string(),
+  }),
+  /** Calls of the operation's command, as the store counted them; absent for a store that does not. */
+  calls: operationCallsSchema.optional(),
+  /** Absent for a store that reports no memory, or no number of keys. */
+  memory: storeMemorySchema.optional(),
+  store: storeEvidenceSchema,
+  resources: z.record(z.string(), roleResourcesSchema),
+  /** Of the store's role; absent where its counters could not be read. */
+  store_cpu_us_per_operation: z.number().min(0).optional(),
+  host_load: hostLoadSchema.optional(),
+  versions: z.strictObject({ store: z.string().optional(), program: z.string() }),
+  limited_by: limitedBySchema.optional(),
+  verdict: verdictSchema,
+  outcome: z.enum(outcomeStatuses).optional(),
+});
+export type PrintedResult = z.infer<typeof printedResultSchema>;
+
 /** A run without figures: it is recorded as failed, never as zeros. */
 export const failedResultSchema = z.strictObject({
   ...identity,
@@ -449,5 +499,13 @@ export const failedResultSchema = z.strictObject({
 });
 export type FailedResult = z.infer<typeof failedResultSchema>;
 
-export const resultSchema = z.discriminatedUnion("status", [measuredResultSchema, failedResultSchema]);
+export const resultSchema = z.discriminatedUnion("status", [
+  measuredResultSchema,
+  printedResultSchema,
+  failedResultSchema,
+]);
 export type Result = z.infer<typeof resultSchema>;
+
+/** Whether a run ended with figures: our own generator measured them, or a foreign program printed them. */
+export const hasFigures = (result: Result): result is MeasuredResult | PrintedResult =>
+  result.status === "measured" || result.status === "printed";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { extentSchema, limitsSchema, loadSchema, warmupSchema, workloadSchema } from "./configuration.js";
 import type { Environment } from "./env.js";
 import { messageOf, usageError } from "./errors.js";
-import { layerSchema } from "./layers.js";
+import { driverLayerSchema } from "./layers.js";
 import { idSchema } from "./target.js";
 
 const RUN_SPEC = "ratelimit-bench/run";
@@ -22,6 +22,8 @@ export const runNonceSchema = z.string().regex(/^[0-9A-Za-z_-]{0,64}$/);
 /** The store of a run. Credentials are not part of it: they are in STORE_URL and STORE_CA. */
 const storeSpecSchema = z.strictObject({
   id: idSchema,
+  /** Id of the engine of a store that the user named by its program alone; absent for a known store. */
+  engine: idSchema.optional(),
   topology: idSchema,
   /** In the order of roles, primaries first; empty for a store in the server's process, or if not known yet. */
   nodes: z.array(nodeSchema),
@@ -63,7 +65,7 @@ export type AddressedServer = z.infer<typeof addressedServerSchema>;
 
 /** What the load generator does. */
 const generatorSpecSchema = z.strictObject({
-  layer: layerSchema,
+  layer: driverLayerSchema,
   workload: workloadSchema,
   traffic: idSchema,
   load: loadSchema,

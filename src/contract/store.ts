@@ -24,7 +24,7 @@ export type EvidenceName = (typeof evidenceNames)[number];
 /** One store node at a drained moment. Evidence that this store does not give is absent. */
 const storeReadingSchema = z.strictObject({
   version: z.string(),
-  uptime_s: count,
+  uptime_s: count.optional(),
   /** Identifies the process: another one after a restart. */
   run_id: z.string().optional(),
   /** Decisions of the limiter that reached this node. */
@@ -76,6 +76,10 @@ const discoverySchema = z.strictObject({
 });
 export type Discovery = z.infer<typeof discoverySchema>;
 
+/** What every server that speaks RESP may have or lack, and how much of it the store layer needs. */
+export const storeFeatures = ["EVAL", "HELLO", "CONFIG", "commandstats", "DBSIZE", "used_memory"] as const;
+export type StoreFeature = (typeof storeFeatures)[number];
+
 /** The probe's output: one JSON document with a member for each action, nodes in the given order. */
 export const probeReportSchema = z.strictObject({
   discovered: discoverySchema.optional(),
@@ -84,8 +88,10 @@ export const probeReportSchema = z.strictObject({
   flushed: z.boolean().optional(),
   readings: z.array(storeReadingSchema).optional(),
   settings: z.record(z.string(), z.string()).optional(),
-  /** Versions of the limiter modules that every node has loaded, by id. */
-  modules: z.record(z.string(), z.string()).optional(),
+  /** What the store lacks. */
+  lacks: z.array(z.enum(storeFeatures)).optional(),
+  /** Keys that were filled in, and the command that runs the operation's script; absent for other operations. */
+  prepared: z.strictObject({ filled: count, script: z.array(z.string()).optional() }).optional(),
   service_ready_in_s: z.number().min(0).optional(),
   service_reading: serviceReadingSchema.optional(),
 });

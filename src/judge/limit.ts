@@ -39,7 +39,7 @@ function generator({ generators, request }: Evidence): Candidate[] {
  * All CPUs of the machine together. When they are used up they count as fully used, because a busy event loop may then be
  * one that waited for a CPU.
  */
-function hostCpu({ host_load }: Evidence): Candidate[] {
+export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[] {
   if (!host_load) return [];
   const { cpus, busy_cpu_percent, foreign_cpu_percent: foreign } = host_load;
   const share = busy_cpu_percent / 100 / cpus;
@@ -82,7 +82,11 @@ function capped(resource: Limit["resource"], role: string, own: RoleResources): 
 }
 
 /** A store node that executes commands on one thread can use one core at most, whatever its cap. */
-function storeNode(role: string, own: RoleResources, evidence: Evidence): Candidate[] {
+export function storeNode(
+  role: string,
+  own: RoleResources,
+  evidence: Pick<Evidence, "store">,
+): Candidate[] {
   const threads = evidence.store?.command_threads ?? 1;
   const used = own.cpu_percent / 100 / threads;
   const text = `${role} used ${percent(used)} of ${threads === 1 ? "one core" : `its ${threads} threads`}`;
@@ -126,7 +130,7 @@ function quota({ counts, prediction }: Evidence): Candidate[] {
 export function limitOf(evidence: Evidence): Limit {
   const roles = Object.entries(evidence.resources);
   const ofKind = (kind: RoleResources["kind"]) => roles.filter(([, resources]) => resources.kind === kind);
-  const candidates = [
+  return limitFrom([
     ...quota(evidence),
     ...hostCpu(evidence),
     ...generator(evidence),
@@ -135,7 +139,12 @@ export function limitOf(evidence: Evidence): Limit {
     ...ofKind("server").flatMap(([role, own]) => capped("server CPU", role, own)),
     ...ofKind("service").flatMap(([role, own]) => serviceCpu(role, own, evidence)),
     ...ofKind("store").flatMap(([role, own]) => storeNode(role, own, evidence)),
-  ].sort((a, b) => b.used - a.used);
+  ]);
+}
+
+/** The resource that was used up, or the most used one if there are several. */
+export function limitFrom(found: readonly Candidate[]): Limit {
+  const candidates = [...found].sort((a, b) => b.used - a.used);
   const [first] = candidates;
   if (!first || first.used < USED_UP) {
     const text = first ? `nothing was used up; most of all, ${first.text}` : "nothing could be read";

@@ -1,5 +1,5 @@
 import type { Verdict } from "../contract/result.js";
-import type { Evidence, Rule } from "./evidence.js";
+import type { Evidence, Finding, Rule } from "./evidence.js";
 import { countsReconcile, somethingSent, throughputFollows } from "./rules/counting.js";
 import { cleanStart, noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { generatorFree, littlesLaw } from "./rules/generator.js";
@@ -43,6 +43,11 @@ export function judge(evidence: Evidence): Verdict {
     const finding = check(evidence);
     return finding ? [{ rule: id, ...finding }] : [];
   });
+  return verdictOf(findings);
+}
+
+/** The verdict that the findings of all rules make together. */
+export function verdictOf(findings: readonly ({ rule: string } & Finding)[]): Verdict {
   const reasons = findings.flatMap(({ rule, severity, text }) =>
     severity === "not applicable" ? [] : [{ rule, severity, text }],
   );

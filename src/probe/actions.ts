@@ -1,3 +1,4 @@
+import type { Workload } from "../contract/configuration.js";
 import type { Node } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
 import type { ProbeAction } from "../contract/probe-env.js";
@@ -9,7 +10,7 @@ import { findService } from "../targets/services/index.js";
 import { findEngine } from "../targets/stores/engines.js";
 import type { StoreDescription, StoreSession } from "../targets/types.js";
 
-interface Circumstances extends Pick<Task, "service" | "decisionCommands"> {
+interface Circumstances extends Pick<Task, "service" | "decisionCommands" | "operation"> {
   topology: string;
   deadlineMs: number;
 }
@@ -18,7 +19,7 @@ async function perform(
   action: ProbeAction,
   session: StoreSession,
   store: StoreDescription,
-  { topology, deadlineMs, service, decisionCommands }: Circumstances,
+  { topology, deadlineMs, service, decisionCommands, operation }: Circumstances,
 ): Promise<ProbeReport> {
   const began = Date.now();
   const elapsed = () => (Date.now() - began) / 1000;
@@ -38,8 +39,12 @@ async function perform(
       return { readings: await session.read(store, decisionCommands) };
     case "settings":
       return { settings: await session.settings() };
-    case "modules":
-      return { modules: { ...(await session.modules?.()) } };
+    case "features":
+      return { lacks: (await session.features?.()) ?? [] };
+    case "prepare": {
+      if (!operation || !session.prepare) throw usageError("the request names no operation");
+      return { prepared: await session.prepare(operation) };
+    }
     case "ready-service":
       await findService(named(service).id).ready(named(service), deadlineMs);
       return { service_ready_in_s: elapsed() };
@@ -61,6 +66,7 @@ export interface Task {
   timeoutS: number;
   service?: ServiceSpec | undefined;
   decisionCommands?: readonly string[] | undefined;
+  operation?: Workload | undefined;
 }
 
 /**
@@ -69,15 +75,15 @@ export interface Task {
  * store does not answer in time
  */
 export async function performAll(
-  { id, topology }: Pick<StoreSpec, "id" | "topology">,
+  { id, topology, engine }: Pick<StoreSpec, "id" | "topology" | "engine">,
   { actions, nodes, timeoutS, ...others }: Task,
   access: StoreAccess,
 ): Promise<ProbeReport> {
-  const store = findStore(id);
+  const store: StoreDescription = engine === undefined ? findStore(id) : { id, engine, isNamed: true };
   findTopology(topology);
   if (!store.engine) throw usageError(`${id} is not a store that can be read from outside the server`);
   const deadlineMs = Date.now() + timeoutS * 1000;
-  const session = await findEngine(store.engine).connect(nodes, access);
+  const session = await findEngine(store.engine).connect(nodes, access, store);
   try {
     // Every node must answer; only the action `ready` asks for more.
     await session.ready("standalone", deadlineMs);

@@ -42,13 +42,14 @@ async function perform({ spec: { store }, access }: ProbeEnv, task: Task): Promi
 /** Answers requests in order. Ends with the first failed request, and at once when its input ends. */
 async function serve(env: ProbeEnv): Promise<ExitCode> {
   const answered = (line: string): Promise<void> => {
-    const { actions, nodes, timeout_s, service, decision_commands } = parseProbeRequest(line);
+    const { actions, nodes, timeout_s, service, decision_commands, operation } = parseProbeRequest(line);
     return perform(env, {
       actions,
       nodes,
       timeoutS: timeout_s,
       service,
       decisionCommands: decision_commands,
+      operation,
     });
   };
   return new Promise((resolve, reject) => {

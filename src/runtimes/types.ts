@@ -30,6 +30,8 @@ export type PartFile = { path: string } | { text: string };
 export interface ProgramSource {
   /** By which parts name it, e.g. `valkey`. */
   id: string;
+  /** It may have no `--version`: its version then is not known. */
+  mayHideVersion?: true;
   /** Name of the executable, e.g. `valkey-server`. */
   command: string;
   /** Path of the executable that the user gave; absent: from PATH, else embedded. */

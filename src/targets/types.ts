@@ -1,9 +1,9 @@
-import type { Limits } from "../contract/configuration.js";
+import type { Limits, Workload } from "../contract/configuration.js";
 import type { Node } from "../contract/env.js";
 import type { ServiceSpec } from "../contract/run-spec.js";
 import type { ClientSettings, Consumes, LimiterScript } from "../contract/server-api.js";
 import type { ServiceReading } from "../contract/service.js";
-import type { Discovery, EvidenceName, StoreReading } from "../contract/store.js";
+import type { Discovery, EvidenceName, ProbeReport, StoreFeature, StoreReading } from "../contract/store.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import type { Algorithm } from "../contract/target.js";
 import type { Libraries } from "./libraries.js";
@@ -245,6 +245,8 @@ export interface StoreDescription {
   limiter?: string;
   /** Names of the further ports on which its program listens. */
   ports?: readonly string[];
+  /** The user named its program alone: it gets an address and a port, and may lack anything else. */
+  isNamed?: true;
   /** Evidence that this store cannot give although its engine can read it. */
   withoutEvidence?: readonly EvidenceName[];
 }
@@ -320,7 +322,7 @@ export interface StoreEngine {
    * Loads the engine's library and connects to each node, which may still be starting.
    * @param access credentials and encryption of an external store
    */
-  connect(nodes: readonly Node[], access: StoreAccess): Promise<StoreSession>;
+  connect(nodes: readonly Node[], access: StoreAccess, store?: StoreDescription): Promise<StoreSession>;
 }
 
 /** Connections to all nodes of a store, in the order of roles. Every method that waits ends by the deadline. */
@@ -342,10 +344,11 @@ export interface StoreSession {
   read(store: StoreDescription, decisionCommands?: readonly string[]): Promise<StoreReading[]>;
   /** Settings of the running store that can affect a figure. */
   settings(): Promise<Record<string, string>>;
-  /**
-   * The known modules that every node has loaded, by id, with their versions (empty where a module does not tell it);
-   * absent for an engine without modules.
-   */
+  /** What the server lacks; absent for an engine whose servers are all alike. */
+  features?(): Promise<StoreFeature[]>;
+  /** Gives the store the keys and the script that an operation of the store layer needs. */
+  prepare?(workload: Workload): Promise<NonNullable<ProbeReport["prepared"]>>;
+  /** Versions of the loaded modules by name; absent for an engine without modules. */
   modules?(): Promise<Readonly<Record<string, string>>>;
   /** The type, version, topology and nodes of the store at the first node. */
   discover(): Promise<Discovery>;

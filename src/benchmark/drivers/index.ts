@@ -1,12 +1,12 @@
-import type { Layer } from "../../contract/layers.js";
+import type { DriverLayer } from "../../contract/layers.js";
 
 import type { Driver } from "./driver.js";
 
 /** All drivers; one line each. A driver is loaded when it is used, so that HTTP load loads no client library. */
-const drivers: Readonly<Record<Layer, () => Promise<Driver>>> = {
+const drivers: Readonly<Record<DriverLayer, () => Promise<Driver>>> = {
   server: async () => (await import("./http/driver.js")).httpDriver,
   limiter: async () => (await import("./limiter/driver.js")).limiterDriver,
 };
 
 /** The driver that enters at this layer. */
-export const loadDriver = (layer: Layer): Promise<Driver> => drivers[layer]();
+export const loadDriver = (layer: DriverLayer): Promise<Driver> => drivers[layer]();

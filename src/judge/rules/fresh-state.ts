@@ -2,11 +2,14 @@ import type { StoreReading } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
 import type { Evidence, Finding, Rule } from "../evidence.js";
 
-const hasStore = ({ configuration }: Evidence): boolean =>
+const hasStore = ({ configuration }: Pick<Evidence, "configuration">): boolean =>
   configuration !== undefined && usesStore(configuration.target);
 
 /** Whether the evidence of the store was there. @param member that the store gives if it has that evidence */
-function withStore(evidence: Evidence, member: keyof StoreReading): Finding | undefined {
+function withStore(
+  evidence: Pick<Evidence, "store" | "configuration">,
+  member: keyof StoreReading,
+): Finding | undefined {
   if (!hasStore(evidence)) return undefined;
   const { store, configuration } = evidence;
   if (!store) return { severity: "not applicable", text: "no reading of the store" };
@@ -41,9 +44,9 @@ export const cleanStart: Rule = {
 };
 
 /** M14: nothing was evicted. */
-export const nothingEvicted: Rule = {
+export const nothingEvicted = {
   id: "M14",
-  check(evidence) {
+  check(evidence: Pick<Evidence, "store" | "configuration">): Finding | undefined {
     const evicted = (evidence.store?.nodes ?? []).flatMap(({ role, at_start, at_end }) => {
       const count = (at_end.evicted_keys ?? 0) - (at_start.evicted_keys ?? 0);
       return count > 0 ? [`${role} evicted ${count} keys`] : [];
@@ -51,13 +54,15 @@ export const nothingEvicted: Rule = {
     if (evicted.length > 0) return { severity: "suspect", text: evicted.join(", ") };
     return withStore(evidence, "evicted_keys");
   },
-};
+} satisfies Rule;
 
-/** M14: neither the store, nor the service, nor the server restarted during the run. */
-export const noRestart: Rule = {
+/** M14: neither the store nor the server restarted during the run. */
+export const noRestart = {
   id: "M14",
-  check(evidence) {
-    const { consumers, store, service, duration } = evidence;
+  check(
+    evidence: Pick<Evidence, "store" | "configuration" | "consumers" | "duration">,
+  ): Finding | undefined {
+    const { consumers, store, duration } = evidence;
     for (const { role, at_start, at_end } of store?.nodes ?? []) {
       const restarted =
         at_start.run_id === undefined
@@ -80,4 +85,4 @@ export const noRestart: Rule = {
     if (restarted) return { severity: "invalid", text: `${restarted.id} restarted during the run` };
     return withStore(evidence, "uptime_s");
   },
-};
+} satisfies Rule;

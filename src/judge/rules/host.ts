@@ -1,13 +1,13 @@
 import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
-import type { Rule } from "../evidence.js";
+import type { Evidence, Finding, Rule } from "../evidence.js";
 
 /**
  * M25: other programs did not use the CPU. The time that roles wait for each other is a result of the run, not a reason to
  * reject it.
  */
-export const hostUndisturbed: Rule = {
+export const hostUndisturbed = {
   id: "M25",
-  check({ host_load }) {
+  check({ host_load }: Pick<Evidence, "host_load">): Finding | undefined {
     if (!host_load) return { severity: "not applicable", text: "foreign CPU is not known" };
     const { cpus, foreign_cpu_percent: foreign } = host_load;
     if (foreign < FOREIGN_CPU_PERCENT) return undefined;
@@ -17,4 +17,4 @@ export const hostUndisturbed: Rule = {
       text: `other programs used ${Math.round(foreign)} % of one CPU in the window (${machine}): stop them and measure again`,
     };
   },
-};
+} satisfies Rule;

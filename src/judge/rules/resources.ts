@@ -1,9 +1,9 @@
-import type { Rule } from "../evidence.js";
+import type { Evidence, Finding, Rule } from "../evidence.js";
 
 /** M14: no role was throttled by its CPU cap in the window. */
-export const nothingThrottled: Rule = {
+export const nothingThrottled = {
   id: "M14",
-  check({ resources }) {
+  check({ resources }: Pick<Evidence, "resources">): Finding | undefined {
     const throttled = Object.entries(resources).flatMap(([role, { throttling }]) => {
       if (!throttling || throttling.throttled_periods === 0) return [];
       const { periods, throttled_periods, throttled_us } = throttling;
@@ -13,7 +13,7 @@ export const nothingThrottled: Rule = {
     if (throttled.length === 0) return undefined;
     return { severity: "suspect", text: `throttled by its CPU cap: ${throttled.join("; ")}` };
   },
-};
+} satisfies Rule;
 
 /** M15: the CPU time of every role is known from counters at both ends of the window. */
 export const everyRoleRead: Rule = {

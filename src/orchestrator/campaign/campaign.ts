@@ -3,7 +3,7 @@ import { type ExitCode, messageOf } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
-import type { InstalledVersions } from "../../runtimes/types.js";
+import type { InstalledVersions, Runtime } from "../../runtimes/types.js";
 import { AdaptiveRounds, roundDecider } from "../adaptive/rounds.js";
 import { Checksums } from "../files/checksums.js";
 import {
@@ -23,7 +23,8 @@ import { Lease } from "../ownership/lease.js";
 import { acquireLock } from "../ownership/state-folder.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { estimateRange, learnOverheads, type Overheads, overheadsOf } from "../plan/estimate.js";
-import { makePlan, type SelectedConfigurations, selectConfigurations } from "../plan/plan.js";
+import { makePlan, type PlanContext, type SelectedConfigurations, selectConfigurations } from "../plan/plan.js";
+import { type StoreFindings, storeLayerConfigurations } from "../plan/store-layer.js";
 import { mapCaps } from "../request/caps.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
 import type { Request } from "../request/request.js";
@@ -34,6 +35,7 @@ import {
   openRuntime,
   requireUsablePlacement,
 } from "../run/open-runtime.js";
+import { findingsOf } from "../run/program-run.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { discoverStore } from "../run/store.js";
 import type { EventLog } from "../ui/event-log.js";
@@ -139,7 +141,10 @@ async function measure(
       caps: runtime.capsApplied ? mapCaps(request.caps, (caps) => runtime.appliedCaps(caps)) : {},
       external,
     };
-    const plan = existing?.manifest.plan ?? withPluginNotes(makePlan(request, planContext), context.plugins);
+    const findings = existing ? undefined : await findingsAt(request, planContext, runtime, context);
+    const plan =
+      existing?.manifest.plan ??
+      withPluginNotes(makePlan(request, { ...planContext, ...(findings && { findings }) }), context.plugins);
     await requireWritable(request.outputFile);
     const folder = existing?.folder ?? (await abortable(signal, createCampaignFolder(request.output, now)));
     await lease.update({ folder });
@@ -197,6 +202,31 @@ async function measure(
   } finally {
     await runtime.close();
   }
+}
+
+/** Starts each store of the store layer once and asks what it lacks; undefined without that layer. */
+async function findingsAt(
+  request: Request,
+  { available, caps }: Pick<PlanContext, "available" | "caps">,
+  runtime: Runtime,
+  { eventLog, signal, lease }: MeasureContext,
+): Promise<StoreFindings | undefined> {
+  if (request.stores.length === 0) return undefined;
+  const { configurations } = storeLayerConfigurations(request, { available, ...(caps && { caps }) });
+  const byStore = new Map(
+    configurations.map(({ configuration }) => [configuration.target.store, configuration]),
+  );
+  const settings = [...byStore.values()].map((configuration) => ({
+    configuration,
+    seed: 0,
+    warmupS: 0,
+    workers: 1,
+    caps: request.caps,
+  }));
+  return abortable(
+    signal,
+    findingsOf(settings, runtime, lease, (role, line) => eventLog.programLine(role, line)),
+  );
 }
 
 /** Ends a campaign whose runs are all completed; it may have been killed before it could save that. */

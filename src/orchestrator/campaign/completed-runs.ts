@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
 import type { Manifest } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
-import { resultSchema } from "../../contract/result.js";
+import { hasFigures, resultSchema } from "../../contract/result.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { Checksums } from "../files/checksums.js";
 import { parseJson } from "../files/json.js";
@@ -111,7 +111,7 @@ async function readCompletedRun(
   if (!result) return "is not a result";
   if (result.configuration_hash !== configuration_hash || result.run !== run || result.campaign !== campaign)
     return "belongs to another run";
-  if (result.status !== "measured")
+  if (!hasFigures(result))
     return `is of a run that ${result.status === "failed" ? "failed" : "was aborted"}`;
   const { verdict, outcome, finished_at, started_at } = result;
   const seconds = (Date.parse(finished_at) - Date.parse(started_at)) / 1000;

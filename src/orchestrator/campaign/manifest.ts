@@ -5,6 +5,7 @@ import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION, type Manifest } from "../../c
 import type { Plan } from "../../contract/plan.js";
 import type { Discovery } from "../../contract/store.js";
 import type { Runtime } from "../../runtimes/types.js";
+import { benchmarks } from "../../targets/benchmarks/index.js";
 import { clients } from "../../targets/clients/index.js";
 import { limiters } from "../../targets/limiters/index.js";
 import { packageVersion } from "../../targets/package-version.js";
@@ -34,8 +35,8 @@ export async function startManifest(
   };
   const revision = await gitRevision(packageFolder);
   const configurations = plan.configurations.map(({ configuration }) => configuration);
-  const used = new Set(configurations.flatMap(({ target }) => [target.store, target.service]));
-  const started = [...stores.filter(({ engine }) => engine), ...services];
+  const used = new Set(configurations.flatMap(({ target }) => [target.store, target.service, target.client]));
+  const started = [...stores.filter(({ engine }) => engine), ...services, ...benchmarks];
   const programs = started.flatMap((thing) => {
     const { id } = thing;
     if (!used.has(id)) return [];

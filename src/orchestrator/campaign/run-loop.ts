@@ -1,8 +1,9 @@
 import { join, resolve } from "node:path";
 import { BenchError, EXIT, messageOf } from "../../contract/errors.js";
+import { isProgramLayer } from "../../contract/layers.js";
 import type { Plan } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
-import type { Result } from "../../contract/result.js";
+import { hasFigures, type Result } from "../../contract/result.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { ALL_RUNS, type RunSelection } from "../adaptive/rounds.js";
 import type { Checksums } from "../files/checksums.js";
@@ -19,9 +20,11 @@ import { checkPlugins } from "../run/plugins.js";
 import {
   failureDocument,
   measuredDocument,
+  printedDocument,
   type RunIdentity,
   type RunOutcome,
 } from "../run/result-documents.js";
+import { executeProgramRun } from "../run/program-run.js";
 import { executeRun, type RunListener } from "../run/run.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 
@@ -111,30 +114,27 @@ export class RunLoop {
     const seconds = (Date.now() - startedAt.getTime()) / 1000;
     const { configuration } = identity.planned;
     const run = { file: planned.file, configuration, seconds };
-    if (result.status !== "measured" || !saved) return { ...run, status: "failed" };
+    if (!hasFigures(result) || !saved) return { ...run, status: "failed" };
     const { verdict, outcome } = result;
     return { ...run, status: verdict.status, ...(outcome === undefined ? {} : { outcome }) };
   }
 
   async #measure(planned: PlannedRun, identity: RunIdentity): Promise<Result> {
     const { plan, runtime, lease, signal, request, external } = this.#options;
-    const raw = await abortable(
-      signal,
-      executeRun(
-        {
-          configuration: identity.planned.configuration,
-          seed: (plan.seed + planned.run) % 4_294_967_296,
-          warmupS: plan.warmup_s,
-          workers: request.workers,
-          caps: request.caps,
-          modules: moduleFiles(request),
-          ...(external ? { external } : {}),
-        },
-        runtime,
-        lease,
-        this.#listener(planned),
-      ),
-    );
+    const settings = {
+      configuration: identity.planned.configuration,
+      seed: (plan.seed + planned.run) % 4_294_967_296,
+      warmupS: plan.warmup_s,
+      workers: request.workers,
+      caps: request.caps,
+      ...(external ? { external } : {}),
+    };
+    const listener = this.#listener(planned);
+    if (isProgramLayer(settings.configuration.layer)) {
+      const printed = executeProgramRun(settings, runtime, lease, listener);
+      return printedDocument(identity, await abortable(signal, printed));
+    }
+    const raw = await abortable(signal, executeRun(settings, runtime, lease, listener));
     checkPlugins(identity.plugins ?? [], raw.result);
     return measuredDocument(identity, raw);
   }

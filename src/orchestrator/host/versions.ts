@@ -14,6 +14,7 @@ import {
   versionFolderName,
   versionsFolder,
 } from "../../contract/library-versions.js";
+import { isProgramLayer } from "../../contract/layers.js";
 import type { Plan } from "../../contract/plan.js";
 import { stopGroup } from "../../runtimes/processes.js";
 import type { InstalledVersions, Leftover } from "../../runtimes/types.js";
@@ -31,7 +32,9 @@ interface InstallOptions {
 /** The versions that the targets of a plan request, each once. */
 export function requestedVersions({ configurations }: Pick<Plan, "configurations">): PackageVersion[] {
   const versions = new Map<string, PackageVersion>();
-  for (const { target } of configurations.map(({ configuration }) => configuration)) {
+  for (const { target, layer } of configurations.map(({ configuration }) => configuration)) {
+    // A benchmark program is no package.
+    if (isProgramLayer(layer)) continue;
     const packages = [
       [findClient(target.client).package, target.client_version],
       [findLimiter(target.limiter).package, target.limiter_version],

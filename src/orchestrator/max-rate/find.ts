@@ -100,6 +100,7 @@ async function readTrialResult(folder: string): Promise<MeasuredResult> {
   const [run] = plan.runs;
   const result = resultSchema.parse(await read(run?.file ?? ""));
   if (result.status === "measured") return result;
+  if (result.status === "printed") throw new Error("a search does not run at the store layer");
   const { role, text } = result.failure;
   throw new BenchError(`the search ends: ${role}: ${text}`, EXIT.configurationFailed);
 }

@@ -18,7 +18,7 @@ import {
   dimensions,
 } from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
-import { isClientLayer, type Layer } from "../../contract/layers.js";
+import { isClientLayer, isProgramLayer, type Layer } from "../../contract/layers.js";
 import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../../contract/plan.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import type { Discovery } from "../../contract/store.js";
@@ -41,6 +41,7 @@ import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
 import { decisionRounds } from "./decision-rounds.js";
 import { capsOfKinds, roleCounts } from "./role-counts.js";
+import { type StoreFindings, storeLayerConfigurations } from "./store-layer.js";
 
 type Planned = Plan["configurations"][number];
 
@@ -52,6 +53,8 @@ export interface PlanContext {
   caps?: KindCaps;
   /** The store that already runs, where one was named. */
   external?: Discovery | undefined;
+  /** What the stores of the store layer lack; absent before they were asked. */
+  findings?: StoreFindings;
 }
 
 /** By default many connections and clusters measure longer, because they need longer to settle. */
@@ -133,7 +136,7 @@ type Entry = Pick<Configuration, "layer" | "workload" | DimensionKey>;
 function entriesOf({ layers, counts, workloads: ids, complexity }: Request): Entry[] {
   const endpoints = ids.map((id) => (findWorkload(id).computes ? { id, complexity } : { id }));
   return layers.flatMap((layer) =>
-    countsAt(layer, counts).flatMap((each) =>
+    (isProgramLayer(layer) ? [] : countsAt(layer, counts)).flatMap((each) =>
       (isClientLayer(layer) ? [NO_WORKLOAD] : endpoints).map((workload) => ({ layer, ...each, workload })),
     ),
   );
@@ -325,12 +328,14 @@ export function selectConfigurations(
   requireConnections(request);
   const { targets, skips, notes } = resolveTargets(request, context);
   const { configurations, unsupported } = combine(request, targets, context);
-  const allSkips = [...skips, ...unsupported];
+  const ofStores = storeLayerConfigurations(request, context);
+  configurations.push(...ofStores.configurations);
+  const allSkips = [...skips, ...unsupported, ...ofStores.skips];
   if (configurations.length === 0) {
     const reasons = allSkips.map(({ asked, reason }) => `${asked}: ${reason}`).join("; ");
     throw usageError(`nothing is left to measure (${reasons})`);
   }
-  return { configurations, skips: allSkips, notes };
+  return { configurations, skips: allSkips, notes: [...notes, ...ofStores.notes] };
 }
 
 /**
@@ -353,6 +358,7 @@ export function makePlan(request: Request, context: PlanContext): Plan {
     configurations,
     runs: runsInOrder(request, configurations),
     skips,
+    ...(request.reference === undefined ? {} : { reference: request.reference }),
     notes: [
       ...notes,
       ...(external ? [`the store is one that already ran: ${external.store} ${external.version}`] : []),

@@ -3,9 +3,10 @@ import { basename, delimiter, resolve } from "node:path";
 import { byDimension, USUAL } from "../../contract/dimensions.js";
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
-import { layerIds } from "../../contract/layers.js";
+import { isProgramLayer, layerIds } from "../../contract/layers.js";
 import { parsePluginPaths } from "../../contract/plugins.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
+import { findOperation, operationIds } from "../../targets/benchmarks/operations.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
@@ -18,10 +19,9 @@ import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
 import { namedPrograms } from "./programs.js";
 import { openLoopsOf } from "./rates.js";
-import { durationMode, listOf, numberIn, type Request, warmupIn, workloadsOf } from "./request.js";
-import { serviceEnvOf } from "./service-env.js";
+import { AUTO, durationMode, listOf, numberIn, type Request, warmupIn, workloadsOf } from "./request.js";
 import { environmentLayer, type Layer, Settings, type SettingValue } from "./setting-layers.js";
-import { defaultOf, SETTINGS } from "./settings.js";
+import { DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES, defaultOf, SETTINGS } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
 
 function explicitLimits(settings: Settings, notices: string[]): RequestedLimits {
@@ -108,6 +108,67 @@ function entriesOf(settings: Settings, notices: string[]): Pick<Request, "layers
   return { layers, counts };
 }
 
+const STORE_LAYER_KEYS = ["stores", "operations", "payload-bytes", "reference"] as const;
+
+/**
+ * What the store layer measures.
+ * @throws usageError for its settings without the layer, for an unknown operation, and for what a benchmark program cannot do
+ */
+function storeLayerOf(
+  settings: Settings,
+  layers: Request["layers"],
+  notices: string[],
+): Pick<Request, "stores" | "operations" | "payloadBytes" | "reference"> {
+  if (!layers.some(isProgramLayer)) {
+    const useless = STORE_LAYER_KEYS.flatMap((key) => settings.find(key) ?? [])[0];
+    if (useless) throw usageError(`${useless.source} is for the store layer: add --layer store`);
+    return { stores: [], operations: [], payloadBytes: [] };
+  }
+  for (const key of ["store-url", "rate", "rate-sweep", "slo"]) {
+    const given = settings.find(key);
+    if (given) throw usageError(`${given.source}: the store layer cannot use it: leave it out`);
+  }
+  const runs = settings.get("runs");
+  if (runs.value === AUTO)
+    throw usageError(`${runs.source} ${AUTO}: give the number of runs at the store layer`);
+  const list = (key: string, otherwise: readonly string[]) => {
+    const given = settings.find(key);
+    return given ? listOf(given.source, given.value, notices) : [...otherwise];
+  };
+  const stores = list("stores", DEFAULT_STORES);
+  const operations = list("operations", operationIds);
+  for (const id of operations) findOperation(id);
+  const reference = settings.find("reference");
+  if (reference && !stores.includes(reference.value))
+    throw usageError(
+      `${reference.source} ${JSON.stringify(reference.value.slice(0, 60))}: give one of the stores: ${stores.join(", ")}`,
+    );
+  const payload = settings.find("payload-bytes")?.source ?? "--payload-bytes";
+  return {
+    stores,
+    operations,
+    payloadBytes: list("payload-bytes", [String(DEFAULT_PAYLOAD_BYTES)]).map((text) =>
+      numberIn("payload-bytes", payload, text),
+    ),
+    reference: reference?.value ?? stores[0] ?? "",
+  };
+}
+
+/** @throws usageError where a layer needs targets and none are named, or no layer has any */
+function clientsOf(settings: Settings, layers: Request["layers"]): SettingValue | undefined {
+  const clients = settings.find("clients");
+  if (layers.every(isProgramLayer)) {
+    if (clients?.source === "--clients")
+      throw usageError("--clients: the store layer has none: name the servers with --stores");
+    return undefined;
+  }
+  if (clients) return clients;
+  const menu = isInteractive() ? ", or run it without flags to get the menu" : "";
+  throw usageError(
+    `--clients is missing: give targets or groups, e.g. --clients all, or use --quick${menu}`,
+  );
+}
+
 const randomSeed = (): number => Math.floor(Math.random() * 4_294_967_295);
 
 /** The preset of the last layer that names one. @throws usageError if it does not exist */
@@ -168,13 +229,8 @@ export function requestFromLayers(
     const { source, value } = settings.get(key);
     return listOf(source, value, notices);
   };
-  const clients = settings.find("clients");
-  if (!clients) {
-    const menu = isInteractive() ? ", or run it without flags to get the menu" : "";
-    throw usageError(
-      `--clients is missing: give targets or groups, e.g. --clients all, or use --quick${menu}`,
-    );
-  }
+  const entries = entriesOf(settings, notices);
+  const clients = clientsOf(settings, entries.layers);
   const access = storeAccess(settings);
   const plugins = pluginPaths(settings);
   const warmup = settings.get("warmup");
@@ -198,9 +254,10 @@ export function requestFromLayers(
   const caps = capsFrom(settings);
   const strict = preset?.strict === true;
   return {
-    clients: list("clients"),
+    clients: clients ? list("clients") : [],
     limiters: settings.find("limiter") ? list("limiter") : [],
-    ...entriesOf(settings, notices),
+    ...entries,
+    ...storeLayerOf(settings, entries.layers, notices),
     workloads: workloadsOf(list("workload")),
     duration: mode,
     connections: listOf(concurrency.source, concurrency.value, notices).map((text) =>

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { usageError } from "../../contract/errors.js";
 import { idSchema } from "../../contract/target.js";
+import { benchmarks } from "../../targets/benchmarks/index.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
@@ -77,7 +78,7 @@ export function namedPrograms(
  * @throws usageError for a name that is no store or service with a program
  */
 export function requireKnownPrograms({ paths, images }: NamedPrograms): void {
-  const known = [...stores, ...services].flatMap(({ id, program }) => (program ? [id] : []));
+  const known = [...stores, ...benchmarks].flatMap(({ id, program }) => (program ? [id] : []));
   for (const [flag, named] of [
     ["--program", paths],
     ["--image", images],

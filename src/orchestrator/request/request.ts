@@ -35,6 +35,12 @@ export interface Request {
   limiters: string[];
   /** Where the load enters. */
   layers: Layer[];
+  /** Of the store layer; empty without it, like the two below. */
+  stores: string[];
+  operations: string[];
+  payloadBytes: number[];
+  /** Store of the store layer with which the others are compared; absent without that layer. */
+  reference?: string;
   /** The numbers of each dimension, e.g. of servers. */
   counts: Record<DimensionKey, number[]>;
   workloads: string[];
@@ -106,6 +112,7 @@ export const RANGES = {
   requests: { min: 1, max: 1_000_000_000, unit: " requests" },
   connections: { min: 1, max: 10_000, unit: "" },
   ...byDimension(({ max, other }) => ({ min: USUAL, max, unit: ` ${other}` })),
+  "payload-bytes": { min: 1, max: 1_000_000, unit: " bytes" },
   rate: { ...RATE_RANGE, unit: " requests a second" },
   steps: { min: 2, max: 100, unit: " rates" },
   runs: { min: 1, max: 1_000, unit: "" },

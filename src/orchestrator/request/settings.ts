@@ -3,12 +3,14 @@ import { z } from "zod";
 import { AUTO_WARMUP, arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
 import { dimensions, USUAL } from "../../contract/dimensions.js";
 import { decimalNumber, decimalOrAuto, wholeNumber } from "../../contract/env.js";
-import { layerIds, layerSchema, layers } from "../../contract/layers.js";
+import { driverLayerIds, layers } from "../../contract/layers.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { idSchema } from "../../contract/target.js";
 import { runtimes } from "../../runtimes/index.js";
 import { clients } from "../../targets/clients/index.js";
+import { operations } from "../../targets/benchmarks/operations.js";
 import { groups } from "../../targets/groups.js";
+import { stores } from "../../targets/stores/index.js";
 import { limiterNames } from "../../targets/resolve.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
@@ -97,6 +99,10 @@ const targetTexts = clients.flatMap(({ id, stores, topologies }) =>
   ]),
 );
 
+/** At the store layer, unless flags name others. */
+export const DEFAULT_STORES: readonly string[] = ["valkey", "redis"];
+export const DEFAULT_PAYLOAD_BYTES = 100;
+
 /** Prefix of a duration in seconds, as in `custom:45`. */
 export const CUSTOM_DURATION = "custom:";
 
@@ -137,11 +143,40 @@ const target: SettingGroup = {
       choices: () => layers.map(({ id, hint }) => ({ value: id, hint })),
       singleRun: {
         name: "LAYER",
-        schema: z.enum(layerSchema.options, `must be ${layerIds.join(" or ")}`),
-        help: `where the load enters: ${layerIds.join(" or ")}`,
+        schema: z.enum(driverLayerIds, `must be ${driverLayerIds.join(" or ")}`),
+        help: `where the load enters: ${driverLayerIds.join(" or ")}`,
       },
     },
     ...dimensions.map(dimensionSetting),
+    {
+      key: "stores",
+      value: "<list>",
+      help: "store layer: servers, e.g. redis,valkey; any other with --program or --image",
+      defaultText: DEFAULT_STORES.join(","),
+      repeatable: true,
+      choices: () => valuesOnly(stores.flatMap(({ id, engine }) => (engine === "resp" ? [id] : []))),
+    },
+    {
+      key: "operations",
+      value: "<list>",
+      help: `store layer: ${operations.map(({ id, summary }) => `${id} (${summary})`).join(", ")}`,
+      defaultText: "all",
+      repeatable: true,
+      choices: () => operations.map(({ id, summary }) => ({ value: id, hint: summary })),
+    },
+    {
+      key: "payload-bytes",
+      value: "<list>",
+      help: "store layer: sizes of the values of set and get",
+      defaultText: String(DEFAULT_PAYLOAD_BYTES),
+      repeatable: true,
+    },
+    {
+      key: "reference",
+      value: "<store>",
+      help: "store layer: the store with which the others are compared",
+      defaultText: "the first of --stores",
+    },
     {
       key: "workload",
       value: "<list>",

@@ -2,7 +2,7 @@ import type { Configuration } from "../../contract/configuration.js";
 import type { EventOf, Phase, RunStatus } from "../../contract/events.js";
 import { rounded } from "../../contract/numbers.js";
 import type { Plan } from "../../contract/plan.js";
-import type { MeasuredResult, Result } from "../../contract/result.js";
+import { hasFigures, type MeasuredResult, type Result } from "../../contract/result.js";
 import { atLeast } from "../../judge/latency.js";
 import type { Overheads } from "../plan/estimate.js";
 import { TimeLeft } from "../plan/time-left.js";
@@ -25,6 +25,10 @@ function percentileOf(latency: MeasuredResult["latency"], name: "p50" | "p99"): 
 
 /** The figures of a result for one screen line; undefined for a run without figures. */
 function figuresOf(result: Result): Figures | undefined {
+  if (result.status === "printed") {
+    const { operations, latency } = result;
+    return { requests_per_second: operations.per_second, p50_ms: latency.p50, p99_ms: latency.p99 };
+  }
   if (result.status !== "measured") return undefined;
   const { requests, latency, counts } = result;
   const answers = counts.allowed + counts.limited;
@@ -39,7 +43,7 @@ function figuresOf(result: Result): Figures | undefined {
 }
 
 /** What the target did with the load, where that is known. */
-const outcomeTexts = ({ outcome, outcome_text }: MeasuredResult) => ({
+const outcomeTexts = ({ outcome, outcome_text }: Pick<MeasuredResult, "outcome" | "outcome_text">) => ({
   ...(outcome === undefined ? {} : { outcome }),
   ...(outcome_text === undefined ? {} : { outcome_text }),
 });
@@ -108,7 +112,7 @@ export class Progress {
 
   /** @param saved whether the result is on the disk: a run that could not be saved counts as failed */
   finished(planned: PlannedRun, result: Result, saved = true): void {
-    const status: RunStatus = result.status === "measured" ? result.verdict.status : result.status;
+    const status: RunStatus = hasFigures(result) ? result.verdict.status : result.status;
     const notSaved = {
       rule: "M20",
       severity: "invalid" as const,
@@ -124,7 +128,7 @@ export class Progress {
       run: planned.run,
       configuration_hash: planned.configuration_hash,
       status: saved ? status : "failed",
-      ...(saved && result.status === "measured" ? outcomeTexts(result) : {}),
+      ...(saved && hasFigures(result) ? outcomeTexts(result) : {}),
       reasons: [...result.verdict.reasons, ...(saved ? [] : [notSaved])],
       ...(figures ? { figures } : {}),
       took_s: rounded(now_s - this.#started_s, 3),

@@ -6,6 +6,7 @@ import { SERVE } from "../../contract/probe-env.js";
 import { type RoleKind, roleId } from "../../contract/role.js";
 import { encodeRunSpec, type RunSpec, runSpec, type ServiceSpec } from "../../contract/run-spec.js";
 import { healthSchema } from "../../contract/server-api.js";
+import { driverLayerSchema, isProgramLayer } from "../../contract/layers.js";
 import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { Discovery } from "../../contract/store.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
@@ -68,6 +69,7 @@ const ownProgram = (program: OwnProgram, folder: string, ...parameters: string[]
 /** All roles of a run. Pure: equal settings give equal roles. */
 export function layoutOf({ external, ...others }: RunSettings): Role[] {
   const { configuration } = others;
+  if (isProgramLayer(configuration.layer)) return storeLayerLayout(others);
   const usesStore = findStore(configuration.target.store).engine !== undefined;
   // A target without a store has no use for the external one, and gets no access to it.
   const settings = { ...others, ...(external && usesStore ? { external } : {}) };
@@ -85,6 +87,13 @@ export function layoutOf({ external, ...others }: RunSettings): Role[] {
   ];
 }
 
+/** At the store layer the run starts the benchmark program itself, once it knows how many operations to ask for. */
+function storeLayerLayout(settings: RunSettings): Role[] {
+  const storeIds = [roleId("store", 1)];
+  const specs = new RunSpecs(settings, storeIds, []);
+  return [...storeIds.map((id) => storeRole(id, settings)), probeRole(settings, specs)];
+}
+
 const capsFor = ({ caps }: RunSettings, kind: keyof KindCaps): Pick<Part, "caps"> => {
   const own = caps[kind];
   return own ? { caps: own } : {};
@@ -95,7 +104,7 @@ function storeRole(id: string, settings: RunSettings): Role {
   const { target } = settings.configuration;
   const store = findStore(target.store);
   const topology = findTopology(target.topology);
-  const { storeArguments = [] } = describeClient(target);
+  const { storeArguments = [] } = isProgramLayer(settings.configuration.layer) ? {} : describeClient(target);
   const { module } = target;
   const file = module === undefined ? undefined : settings.modules?.[module];
   return {
@@ -267,7 +276,8 @@ class RunSpecs {
 
   forGenerator(places: Places, allocation: PartAllocation): RunSpec {
     const { configuration, seed, warmupS, workers } = this.#settings;
-    const { layer, workload, traffic, load, extent } = configuration;
+    const { workload, traffic, load, extent } = configuration;
+    const layer = driverLayerSchema.parse(configuration.layer);
     return {
       ...this.#spec(GENERATOR, places, allocation),
       generator: {
@@ -311,6 +321,7 @@ class RunSpecs {
       limits,
       store: {
         id: target.store,
+        ...namedEngine(target.store),
         topology: target.topology,
         nodes: places ? [...this.nodes(places)] : [],
       },
@@ -321,6 +332,12 @@ class RunSpecs {
       ...(versions ? { versions_folder: versions } : {}),
     });
   }
+}
+
+/** What the probe must know of a store that is in no list of its own, or says nothing about its version. */
+function namedEngine(id: string): Pick<RunSpec["store"], "engine"> {
+  const { isNamed, engine } = findStore(id);
+  return isNamed && engine ? { engine } : {};
 }
 
 function placeOf(id: string, places: Places): Node {

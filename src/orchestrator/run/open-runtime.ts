@@ -1,8 +1,10 @@
 import { BenchError, EXIT, messageOf, usageError } from "../../contract/errors.js";
+import { isProgramLayer } from "../../contract/layers.js";
 import type { Discovery } from "../../contract/store.js";
 import { runtimes } from "../../runtimes/index.js";
 import { requireExecutable } from "../../runtimes/local/programs.js";
 import type { ProgramSource, Runtime, RuntimeDescription, RuntimeOptions } from "../../runtimes/types.js";
+import { benchmarks } from "../../targets/benchmarks/index.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { groups } from "../../targets/groups.js";
 import {
@@ -10,6 +12,7 @@ import {
   candidatePrograms,
   findStore,
   parseLimiterText,
+  type StartedProgram,
   withLimiters,
 } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
@@ -17,6 +20,7 @@ import { stores } from "../../targets/stores/index.js";
 import { requireRemoved } from "../host/leftovers.js";
 import { cpuNumbers } from "../host/machine.js";
 import { isAlive } from "../ownership/state-folder.js";
+import { registerNamedStores } from "../plan/store-layer.js";
 import { requireCpus } from "../request/caps.js";
 import { requireKnownPrograms } from "../request/programs.js";
 import type { Request } from "../request/request.js";
@@ -37,26 +41,43 @@ export interface OpenedRuntime {
 }
 
 /** The programs of the stores and services that the requested targets can use; no store where the user runs it. */
-export function programSources({ clients, limiters, programs, storeAccess }: Request): ProgramSource[] {
+export function programSources(request: Request): ProgramSource[] {
+  const { clients, limiters, programs, storeAccess } = request;
   const named = limiters.map(parseLimiterText);
   const texts = clients
     .flatMap((word) => groups[word] ?? [word])
     .flatMap((text) => withLimiters(text, named));
-  return candidatePrograms(texts).flatMap((candidate) => {
-    const { id, program: command, image, withoutVersionFlag } = candidate;
+  const imageOf = ({ id, image }: StartedProgram) =>
+    programs.images[id] || process.env[image?.variable ?? ""] || image?.name;
+  const ofStoreLayer = request.stores.map(findStore);
+  const started = new Map(
+    [...candidatePrograms(texts), ...ofStoreLayer].map((program) => [program.id, program]),
+  );
+  const sources = [...started.values()].flatMap((program): ProgramSource[] => {
+    const { id, program: command } = program;
     if (command === undefined || (storeAccess.STORE_URL && isStore(id))) return [];
     const path = programs.paths[id];
-    const imageName = programs.images[id] || process.env[image?.variable ?? ""] || image?.name;
+    const image = imageOf(program);
+    const isNamed = isStore(id) && findStore(id).isNamed;
     return [
       {
         id,
         command,
         ...(path ? { path } : {}),
-        ...(imageName ? { image: imageName } : {}),
-        ...(withoutVersionFlag ? { withoutVersionFlag } : {}),
+        ...(image ? { image } : {}),
+        ...(isNamed ? { mayHideVersion: true as const } : {}),
       },
     ];
   });
+  if (!request.layers.some(isProgramLayer)) return sources;
+  return [
+    ...sources,
+    ...benchmarks.map(({ id, program: command, imageOf: store }) => {
+      const path = programs.paths[id];
+      const image = programs.images[id] || imageOf(findStore(store));
+      return { id, command, ...(path ? { path } : {}), ...(image ? { image } : {}) };
+    }),
+  ];
 }
 
 /**
@@ -107,9 +128,10 @@ export async function expectedRuntime(
  * not exist
  */
 export async function requireUsablePlacement(request: Request): Promise<void> {
+  registerNamedStores(request);
   requireKnownPrograms(request.programs);
   for (const [id, path] of Object.entries(request.programs.paths))
-    await requireExecutable(path, (isStore(id) ? findStore(id) : findService(id)).program ?? id);
+    await requireExecutable(path, isStore(id) ? (findStore(id).program ?? id) : id);
   if (Object.values(request.caps).every(({ cpuset }) => cpuset === undefined)) return;
   const { description } = await expectedRuntime(request);
   const count = await description.cpus();

@@ -8,18 +8,21 @@ import {
   type MeasuredResult,
   measuredResultSchema,
   type OutcomeStatus,
+  type PrintedResult,
+  printedResultSchema,
   RESULT_SCHEMA,
   RESULT_SCHEMA_VERSION,
   type RoleResources,
 } from "../../contract/result.js";
-import type { MeasuredKind } from "../../contract/role.js";
-import type { ModuleFacts } from "../../contract/store.js";
+import { type MeasuredKind, roleId } from "../../contract/role.js";
 import { limitOf } from "../../judge/limit.js";
 import { outcomeOf } from "../../judge/outcome.js";
+import { judgePrinted, limitOfPrinted, type PrintedEvidence } from "../../judge/printed.js";
 import { judge } from "../../judge/rules.js";
 import { warmupNotes } from "../../judge/steadiness.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
+import type { RawPrintedRun } from "./program-run.js";
 import type { RawRun } from "./run.js";
 
 type Planned = Plan["configurations"][number];
@@ -108,6 +111,40 @@ export function measuredDocument(
     verdict,
     ...outcomeOf(evidence, verdict),
   });
+}
+
+/** The result document of a run of the store layer, with its verdict. */
+export function printedDocument(identity: RunIdentity, { program, ...raw }: RawPrintedRun): PrintedResult {
+  const { configuration } = identity.planned;
+  const facts = identity.runtime.program(program.id);
+  const version = typeof facts === "string" ? "unknown" : facts.version;
+  const seen = raw.store.nodes[0]?.at_end.version || storeVersion(identity);
+  const cpu = raw.resources[roleId("store", 1)]?.cpu_us_per_request;
+  const evidence: PrintedEvidence = {
+    schema: RESULT_SCHEMA,
+    schema_version: RESULT_SCHEMA_VERSION,
+    ...identityOf(identity),
+    status: "printed",
+    operation: configuration.workload,
+    load: configuration.load,
+    ...raw,
+    program: { ...program, version },
+    ...(cpu === undefined ? {} : { store_cpu_us_per_operation: cpu }),
+    versions: { ...(seen ? { store: seen } : {}), program: version },
+  };
+  const verdict = judgePrinted(evidence);
+  return printedResultSchema.parse({
+    ...evidence,
+    limited_by: limitOfPrinted(evidence),
+    verdict,
+    ...(verdict.status === "invalid" ? {} : { outcome: "served" }),
+  });
+}
+
+/** As the store's program says, for a store that does not; undefined where it does not say either. */
+function storeVersion({ runtime, planned }: RunIdentity): string | undefined {
+  const facts = runtime.program(planned.configuration.target.store);
+  return typeof facts === "string" || facts.version === "unknown" ? undefined : facts.version;
 }
 
 /** The result document of a run without figures. */

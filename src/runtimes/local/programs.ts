@@ -40,11 +40,12 @@ async function embedded(environment: string, name: string): Promise<string | und
   return undefined;
 }
 
-async function versionOf(path: string): Promise<string> {
+async function versionOf(path: string, mayHide = false): Promise<string> {
   try {
-    const { stdout } = await execa(path, ["--version"], { timeout: 10_000 });
+    const { stdout } = await execa(path, ["--version"], { timeout: mayHide ? 3_000 : 10_000 });
     return versionIn(stdout);
   } catch (error) {
+    if (mayHide) return "unknown";
     throw environmentError(`${path} cannot be run: ${messageOf(error).split("\n")[0]}`);
   }
 }
@@ -61,11 +62,7 @@ async function versionOfFile(path: string): Promise<string> {
  * @throws environmentError when the given path is not a program, or the program does not run
  */
 export async function findProgram(
-  {
-    command,
-    path: givenPath,
-    withoutVersionFlag,
-  }: Pick<ProgramSource, "command" | "path" | "withoutVersionFlag">,
+  { command, path: givenPath, mayHideVersion }: Pick<ProgramSource, "command" | "path" | "mayHideVersion">,
   environment: () => Promise<string | undefined>,
 ): Promise<ProgramFacts | undefined> {
   if (givenPath) await requireExecutable(givenPath, command);
@@ -74,6 +71,5 @@ export async function findProgram(
   const folder = found ? undefined : await environment();
   const path = found ?? (folder && (await embedded(folder, command)));
   if (!path) return undefined;
-  const version = await (withoutVersionFlag ? versionOfFile(path) : versionOf(path));
-  return { path, version, embedded: found === undefined };
+  return { path, version: await versionOf(path, mayHideVersion), embedded: found === undefined };
 }

@@ -12,7 +12,7 @@ const TWO = ["--runs", "2", "--duration-mode", "custom:2"];
 /** What became of each run, in the order of their numbers. */
 const outcomes = (campaign: Campaign) =>
   [...campaign.results.values()].map((result) =>
-    result.status === "measured" ? "measured" : `${result.status}: ${result.failure.role}`,
+    "failure" in result ? `${result.status}: ${result.failure.role}` : result.status,
   );
 
 /** A campaign whose part was sent a signal in the first window, once it has ended. */

@@ -7,11 +7,12 @@ export const resp: StoreEngine = {
   defaultPort: 6379,
   evidence: ["decisions", "scripts", "keys", "evictions", "restarts", "memory", "cpu"],
   nodeArguments: (store, topology, { bind, port, secondPort, folder }) => [
-    ...["--port", String(port), "--bind", bind, "--dir", folder],
+    ...["--port", String(port), "--bind", bind],
+    ...(store.isNamed ? [] : ["--dir", folder]),
     ...(topology.primaries + topology.replicas > 1 ? ["--cluster-port", String(secondPort)] : []),
     ...confArguments(store),
     ...(store.arguments ?? []),
     ...topology.nodeArguments,
   ],
-  connect: async (nodes, access) => (await import("./session.js")).connect(nodes, access),
+  connect: async (nodes, access, store) => (await import("./session.js")).connect(nodes, access, store),
 };

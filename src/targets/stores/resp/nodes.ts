@@ -27,8 +27,11 @@ export function parseFields(text: string): Map<string, string> {
 
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** Connects to a node, which may still be starting: a call fails until it answers. */
-export function connectNode(place: Node, access: StoreAccess): StoreNode {
+/**
+ * Connects to a node, which may still be starting: a call fails until it answers.
+ * @param asksInfo whether INFO says when it is ready; a server without INFO would never be
+ */
+export function connectNode(place: Node, access: StoreAccess, { asksInfo = true } = {}): StoreNode {
   const { host, port } = place;
   const name = `${host}:${port}`;
   const connection = new Redis({
@@ -36,6 +39,7 @@ export function connectNode(place: Node, access: StoreAccess): StoreNode {
     port,
     ...access,
     protocol: 2,
+    enableReadyCheck: asksInfo,
     maxRetriesPerRequest: null,
     // The probe must not hang when the store hangs.
     commandTimeout: COMMAND_TIMEOUT_MS,

@@ -27,7 +27,7 @@ const isReplica = async (node: StoreNode): Promise<boolean> =>
   (await node.info("replication")).get("role") === "slave";
 
 /** A command that a compatible server need not have: undefined where it is unknown. */
-async function ifKnown(call: Promise<unknown>): Promise<unknown> {
+export async function ifKnown(call: Promise<unknown>): Promise<unknown> {
   try {
     return await call;
   } catch (error) {
@@ -59,6 +59,7 @@ export async function readNode(
   store: StoreDescription,
   decisionCommands: readonly string[] = store.decisionCommands ?? SCRIPT_COMMANDS,
 ): Promise<StoreReading> {
+  if (store.isNamed) return readNamedNode(node, decisionCommands);
   const fields = new Map<string, string>();
   for (const section of ["server", "stats", "memory", "cpu", "commandstats"]) {
     for (const [name, value] of await node.info(section)) fields.set(name, value);
@@ -97,6 +98,42 @@ export async function readNode(
   );
 }
 
+/** A version as INFO may hold it, e.g. `kvrocks_version`; the one that it claims to be compatible with comes last. */
+function versionField(fields: ReadonlyMap<string, string>): string | undefined {
+  const names = [...fields.keys()].filter((name) => /^[a-z]+_version$/.test(name) && name !== "gcc_version");
+  const own = names.find((name) => name !== "redis_version") ?? names[0];
+  return own === undefined ? undefined : fields.get(own);
+}
+
+/** What a server gives that the user named by its program alone; whatever it lacks is absent. */
+async function readNamedNode(node: StoreNode, decisionCommands: readonly string[]): Promise<StoreReading> {
+  const fields = new Map<string, string>();
+  for (const section of ["server", "stats", "memory", "cpu", "commandstats"]) {
+    // Unknown commands and unknown sections have many answers.
+    const found = await node.info(section).catch(() => new Map<string, string>());
+    for (const [name, value] of found) fields.set(name, value);
+  }
+  const whole = (name: string): number | undefined => {
+    const value = Number(fields.get(name));
+    return fields.has(name) && Number.isInteger(value) && value >= 0 ? value : undefined;
+  };
+  const hasStatistics = [...fields.keys()].some((name) => name.startsWith("cmdstat_"));
+  const decided = Object.values(callsOf(decisionCommands, fields));
+  const keys = Number(await node.call("DBSIZE").catch(() => Number.NaN));
+  const members = {
+    uptime_s: whole("uptime_in_seconds"),
+    run_id: fields.get("run_id"),
+    decisions: hasStatistics
+      ? decided.reduce((total, { calls, failed }) => total + calls - failed, 0)
+      : undefined,
+    keys: Number.isInteger(keys) ? keys : undefined,
+    evicted_keys: whole("evicted_keys"),
+    used_memory_bytes: whole("used_memory"),
+  };
+  const given = Object.entries(members).filter(([, value]) => value !== undefined);
+  return { version: versionField(fields) ?? "", ...Object.fromEntries(given) };
+}
+
 const keysOf = async (node: StoreNode): Promise<number> => Number((await ifKnown(node.call("DBSIZE"))) ?? 0);
 
 /** Empties the store and resets its statistics. Only called for a store that the harness has started. */
@@ -119,9 +156,8 @@ export async function resetStore(nodes: readonly StoreNode[], deadlineMs: number
 export async function readSettings([first]: readonly StoreNode[]): Promise<Record<string, string>> {
   const pairs: [string, string][] = [];
   for (const name of first ? SETTINGS : []) {
-    const answer = (await ifKnown(first?.call("CONFIG", "GET", name) ?? Promise.resolve())) as
-      | string[]
-      | undefined;
+    const asked = first?.call("CONFIG", "GET", name) ?? Promise.resolve();
+    const answer = (await ifKnown(asked)) as string[] | undefined;
     if (answer?.[1] !== undefined) pairs.push([name, answer[1]]);
   }
   return Object.fromEntries(pairs);

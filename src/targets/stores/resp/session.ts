@@ -1,16 +1,20 @@
 import type { Node } from "../../../contract/env.js";
 import type { StoreAccess } from "../../../contract/store-url.js";
-import { findTopology, isCluster } from "../../topologies.js";
-import type { StoreSession } from "../../types.js";
+import { cluster } from "../../topologies.js";
+import type { StoreDescription, StoreSession } from "../../types.js";
 import { waitUntil } from "../wait-until.js";
 import { clusterProblem, formCluster } from "./cluster.js";
 import { discover } from "./discovery.js";
-import { modulesOf } from "./modules.js";
+import { missingFeatures, prepareOperation } from "./features.js";
 import { connectNode } from "./nodes.js";
 import { readNode, readSettings, resetStore } from "./readings.js";
 
-export async function connect(places: readonly Node[], access: StoreAccess): Promise<StoreSession> {
-  const nodes = places.map((place) => connectNode(place, access));
+export async function connect(
+  places: readonly Node[],
+  access: StoreAccess,
+  store?: StoreDescription,
+): Promise<StoreSession> {
+  const nodes = places.map((place) => connectNode(place, access, { asksInfo: !store?.isNamed }));
   return {
     ready: (topology, deadlineMs) =>
       waitUntil("store", deadlineMs, async () => {
@@ -20,8 +24,9 @@ export async function connect(places: readonly Node[], access: StoreAccess): Pro
     form: (topology, deadlineMs) => formCluster(nodes, findTopology(topology), deadlineMs),
     reset: (deadlineMs) => resetStore(nodes, deadlineMs),
     read: (store, commands) => Promise.all(nodes.map((node) => readNode(node, store, commands))),
-    settings: () => readSettings(nodes),
-    modules: () => modulesOf(nodes),
+    settings: async () => (store?.isNamed ? readSettings(nodes).catch(() => ({})) : readSettings(nodes)),
+    features: () => missingFeatures(nodes),
+    prepare: (workload) => prepareOperation(nodes, workload),
     discover: () => discover(nodes),
     close() {
       for (const node of nodes) node.close();

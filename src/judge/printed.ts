@@ -1,0 +1,118 @@
+import type { PrintedResult, RoleResources, Verdict } from "../contract/result.js";
+import type { Finding } from "./evidence.js";
+import { hostCpu, type Limit, limitFrom, storeNode } from "./limit.js";
+import { nothingEvicted, noRestart } from "./rules/fresh-state.js";
+import { hostUndisturbed } from "./rules/host.js";
+import { nothingThrottled } from "./rules/resources.js";
+import { verdictOf } from "./rules.js";
+
+/** A printed result without its verdict. */
+export type PrintedEvidence = Omit<PrintedResult, "verdict" | "outcome" | "limited_by">;
+
+type PrintedRule = { id: string; check(evidence: PrintedEvidence): Finding | undefined };
+
+/** A program may start this much slower than it says that it ran, and its container with it. */
+const START_S = 2;
+const START_SHARE = 0.1;
+/** Throughput and times are printed with two decimals. */
+const ROUNDING = 0.01;
+
+/** M1: throughput × seconds are the operations that were sent, and those that the store counted. */
+const operationsFollow: PrintedRule = {
+  id: "M1",
+  check({ operations, duration, program_s, calls }) {
+    if (duration > program_s * (1 + ROUNDING))
+      return {
+        severity: "invalid",
+        text: `${operations.total} operations at the printed ${operations.per_second}/s take ${duration.toFixed(2)} s, but the program ended after ${program_s.toFixed(2)} s`,
+      };
+    if (calls && calls.after - calls.before !== operations.total)
+      return {
+        severity: "invalid",
+        text: `${operations.total} operations were sent, the store counted ${calls.after - calls.before}`,
+      };
+    if (program_s > duration * (1 + START_SHARE) + START_S)
+      return {
+        severity: "suspect",
+        text: `the program ran for ${program_s.toFixed(2)} s, its printed throughput accounts for ${duration.toFixed(2)} s`,
+      };
+    if (!calls) return { severity: "not applicable", text: "the store does not count calls by command" };
+    return undefined;
+  },
+};
+
+/** M9: the program ends with an error at the first answer that is one, so that no error is throughput. */
+const noErrors: PrintedRule = { id: "M9", check: () => undefined };
+
+/** M15: the CPU time of every role is known. */
+const everyRoleRead: PrintedRule = {
+  id: "M15",
+  check({ store, resources }) {
+    const missing = [...store.nodes.map(({ role }) => role), "generator-1"].filter((role) => !resources[role]);
+    if (missing.length === 0) return undefined;
+    return { severity: "suspect", text: `no CPU counters of ${missing.join(", ")}` };
+  },
+};
+
+/** M19: versions are known from run time. */
+const versionsSeen: PrintedRule = {
+  id: "M19",
+  check({ versions }) {
+    if (versions.store && versions.program !== "unknown") return undefined;
+    const what = versions.store ? "benchmark program" : "store";
+    return { severity: "not applicable", text: `the ${what} reports no version` };
+  },
+};
+
+const rules: readonly PrintedRule[] = [
+  operationsFollow,
+  noErrors,
+  { id: nothingEvicted.id, check: (evidence) => nothingEvicted.check(evidence) },
+  { id: nothingThrottled.id, check: (evidence) => nothingThrottled.check(evidence) },
+  { id: noRestart.id, check: (evidence) => noRestart.check({ ...evidence, consumers: [] }) },
+  everyRoleRead,
+  versionsSeen,
+  { id: hostUndisturbed.id, check: (evidence) => hostUndisturbed.check(evidence) },
+];
+
+/** Rules that need what no foreign program tells: each answer, its outcome and the time when it was due. */
+const NOT_APPLICABLE = [
+  "M2",
+  "M3",
+  "M5",
+  "M6",
+  "M7",
+  "M8",
+  "M10",
+  "M11",
+  "M12",
+  "M13",
+  "M18",
+  "M23",
+  "M26",
+  "M27",
+].map((rule) => ({ rule, severity: "not applicable" as const, text: "store layer: a foreign program loads" }));
+
+/** Judges a run of the store layer by the rules that apply to it. Pure. */
+export function judgePrinted(evidence: PrintedEvidence): Verdict {
+  const findings = rules.flatMap(({ id, check }) => {
+    const finding = check(evidence);
+    return finding ? [{ rule: id, ...finding }] : [];
+  });
+  return verdictOf([...findings, ...NOT_APPLICABLE]);
+}
+
+/** The resource that limited the run; the program has one thread. */
+export function limitOfPrinted(evidence: PrintedEvidence): Limit {
+  const roles = Object.entries(evidence.resources);
+  const ofKind = (kind: RoleResources["kind"]) => roles.filter(([, resources]) => resources.kind === kind);
+  return limitFrom([
+    ...hostCpu(evidence),
+    ...ofKind("generator").map(([, own]) => ({
+      resource: "generator" as const,
+      used: own.cpu_percent / 100,
+      text: `${evidence.program.id} used ${Math.round(own.cpu_percent)} % of one core`,
+    })),
+    ...ofKind("store").flatMap(([role, own]) => storeNode(role, own, evidence)),
+  ]);
+}

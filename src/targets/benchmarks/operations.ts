@@ -1,0 +1,86 @@
+import { requireKnown } from "../did-you-mean.js";
+
+/** Keys over which the operations of a run are spread. */
+export const KEYSPACE = 50_000;
+
+/** The window of the script's counters, seconds. */
+const SCRIPT_WINDOW_S = 60;
+
+/** In an argument of the benchmark program: 12 random digits below the number of keys, drawn for each command. */
+const RANDOM_KEY = "__rand_int__";
+
+/** An operation of the store layer: one entry in this list. */
+export interface OperationDescription {
+  id: string;
+  /** One line for help and menu. */
+  summary: string;
+  /** Whether it reads or writes a value, whose size then is part of the configuration. */
+  hasPayload: boolean;
+  /** Prefix of the keys that must be there before the load, so that it never meets an absent key. */
+  filledKeys?: string;
+  /** The server's feature that it needs. */
+  needs?: "EVAL";
+  /** Names of its command in `INFO commandstats`; a run uses one of them. */
+  commands: readonly string[];
+  /**
+   * What the benchmark program is told to run: one of its own tests, or a command.
+   * @param script the command that runs the script, as the store was prepared for it
+   */
+  test(script: readonly string[]): { own: string } | { command: readonly string[] };
+}
+
+export const operations: readonly OperationDescription[] = [
+  {
+    id: "set",
+    summary: "write a value",
+    hasPayload: true,
+    filledKeys: "key:",
+    commands: ["set"],
+    test: () => ({ own: "set" }),
+  },
+  {
+    id: "get",
+    summary: "read a value that is there",
+    hasPayload: true,
+    filledKeys: "key:",
+    commands: ["get"],
+    test: () => ({ own: "get" }),
+  },
+  {
+    id: "incr",
+    summary: "add one to a counter",
+    hasPayload: false,
+    commands: ["incr"],
+    test: () => ({ own: "incr" }),
+  },
+  {
+    id: "script",
+    summary: "the fixed-window script of rate-limiter-flexible",
+    hasPayload: false,
+    needs: "EVAL",
+    commands: ["evalsha", "eval"],
+    test: (script) => ({ command: [...script, "1", `rlflx:${RANDOM_KEY}`, "1", String(SCRIPT_WINDOW_S)] }),
+  },
+];
+
+export const operationIds: readonly string[] = operations.map(({ id }) => id);
+
+/** @throws usageError with the nearest valid id */
+export function findOperation(id: string): OperationDescription {
+  requireKnown("operation", id, operationIds);
+  return operations.find((operation) => operation.id === id) as OperationDescription;
+}
+
+/** The names of the keys that the benchmark program draws: 12 digits after the prefix. */
+export const keyName = (prefix: string, index: number): string =>
+  `${prefix}${String(index).padStart(12, "0")}`;
+
+/** The text of the script that decides in rate-limiter-flexible's class for Redis. @throws Error if it names none */
+export async function fixedWindowScript(): Promise<string> {
+  const { RateLimiterRedis } = await import("rate-limiter-flexible");
+  // The class accepts any client: none is called before the first consume.
+  const limiter = new RateLimiterRedis({ storeClient: {}, points: 1, duration: SCRIPT_WINDOW_S });
+  const { _incrTtlLuaScript: text } = limiter as unknown as { _incrTtlLuaScript?: string };
+  if (!text) throw new Error("rate-limiter-flexible names no script");
+  return text;
+}
