@@ -9,6 +9,7 @@ from report.results.model import MEASURED_KINDS
 
 _KINDS = {
     "store": "Cap of a store node",
+    "service": "Cap of a service",
     "server": "Cap of a server",
     "service": "Cap of a service",
     "generator": "Cap of the load generator",

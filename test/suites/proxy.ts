@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** What a store answers to a decision: an array of two for a script, or what memcached says of a counter. */
-const DECISION_REPLY = /^(\*2|STORED|\d+)\r\n/;
+/** What a store answers to a decision: an array for a script, array or number for a module, or what memcached says. */
+const DECISION_REPLY = /^(\*[25]|:-?\d+|STORED|\d+)\r\n/;
 
 /** Stands between a client and a store of one node, and can lose a reply. */
 export class LossyProxy {

@@ -265,7 +265,9 @@ class OwnRunStore extends ProbedStore {
     if (!id || !file) return undefined;
     const { cause } = error as Error;
     const beforeReady = cause instanceof Error ? cause.message.split("\n") : [];
-    const [, crash] = / ended (?:during the run )?with (SIG[A-Z]+)/.exec(` ${messageOf(error)}`) ?? [];
+    // A container reports a signal as a code above 128.
+    const [, crash] =
+      / ended (?:during the run )?with (SIG[A-Z]+|1[3-5]\d)\b/.exec(` ${messageOf(error)}`) ?? [];
     const reason =
       moduleRefusal([...this.nodes.flatMap(({ part }) => part.lastLines()), ...beforeReady]) ??
       (crash ? `it ended with ${crash}` : undefined);

@@ -246,11 +246,34 @@ describe("a probe that serves", () => {
   });
 });
 
+test("three empty nodes become a cluster without replicas, which is found as such", async () => {
+  const nodes = await clusterNodes(3);
+  const env = { PROBE_NODES: placesOf(nodes), PROBE_TOPOLOGY: "cluster-3" };
+  const formed = await reported(["form", "ready", "reset", "read", "modules"], env);
+  expect(keys(formed)).toEqual([0, 0, 0]);
+  expect(formed.modules).toEqual({});
+  for (const node of nodes) {
+    const info = String(await node.ask((store) => store.call("CLUSTER", "INFO")));
+    expect(info).toContain("cluster_state:ok");
+    expect(info).toContain("cluster_known_nodes:3");
+    expect(await node.ask((store) => store.info("replication"))).toMatch(/role:master\r\nconnected_slaves:0/);
+  }
+  const { discovered } = await reported(["discover"], env);
+  expect(discovered).toMatchObject({ topology: "cluster-3" });
+  expect(discovered?.nodes).toHaveLength(3);
+  // It is not the cluster with replicas, and a node less is no cluster.
+  const other = await probe(["ready"], { ...env, PROBE_TOPOLOGY: "cluster", PROBE_TIMEOUT: "1" });
+  expect(other.stderr).toContain("0 of 3 replicas");
+  await nodes[2]?.kill();
+  expect((await probe(["ready"], { ...env, PROBE_TIMEOUT: "1" })).code).toBe(3);
+});
+
 describe("six empty nodes", () => {
   test("become a cluster in which every node sees all slots, all nodes and every replica's link [R-cluster-1]", async () => {
     const nodes = await clusterNodes(6);
     const env = { PROBE_NODES: placesOf(nodes), PROBE_TOPOLOGY: "cluster" };
-    const formed = await reported(["form", "ready", "reset", "read"], env);
+    const formed = await reported(["form", "ready", "reset", "read", "discover"], env);
+    expect(formed.discovered?.topology).toBe("cluster");
     expect(formed.formed_in_s).toBeGreaterThan(0);
     expect(keys(formed)).toEqual([0, 0, 0, 0, 0, 0]);
     // The test's own look, from a node that is a replica.

@@ -1,0 +1,40 @@
+import { beforeAll, expect, test } from "vitest";
+import { FILES_FOLDER } from "../../src/runtimes/containers/specification.js";
+import { Campaign } from "../helpers/campaign.js";
+import { added, docker, everything, inspected, running } from "../helpers/engine.js";
+import { expectReconciled } from "../helpers/expectations.js";
+import { temporaryFolders } from "../helpers/folders.js";
+import { moduleFile } from "../helpers/module-file.js";
+import { needs } from "../helpers/needs.js";
+
+const newFolder = temporaryFolders();
+
+beforeAll(() => {
+  docker("version");
+});
+
+test(
+  "a store in a container loads the module of this machine, mounted read-only",
+  needs(["redis-cell"]),
+  async () => {
+    const before = everything();
+    const file = moduleFile("redis-cell") ?? "";
+    const campaign = Campaign.run(newFolder(), "ioredis@redis+redis-cell", [
+      ...["--runtime", "docker", "--program", `redis-cell=${file}`],
+      ...["--duration-mode", "custom:5"],
+    ]);
+    await campaign.waitForLog("measure");
+    const store = inspected(running().get("store-1") ?? "");
+    expect(store.Mounts).toMatchObject([
+      { Type: "bind", Source: file, Destination: `${FILES_FOLDER}/redis-cell`, RW: false },
+    ]);
+    const { code, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
+    const [result] = campaign.measured;
+    if (!result) throw new Error("a result");
+    expectReconciled(result);
+    expect(result.store?.modules).toMatchObject([{ id: "redis-cell", version: "1" }]);
+    expect(result.verdict.status, JSON.stringify(result.verdict.reasons)).not.toBe("invalid");
+    expect(added(before)).toEqual([]);
+  },
+);

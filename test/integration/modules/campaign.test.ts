@@ -1,0 +1,139 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { Campaign } from "../../helpers/campaign.js";
+import { expectReconciled } from "../../helpers/expectations.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { moduleArguments, moduleFile } from "../../helpers/module-file.js";
+import { needs } from "../../helpers/needs.js";
+import { build } from "../../helpers/programs.js";
+import { TestStore } from "../../helpers/store.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+const FILE = moduleFile("redis-cell") ?? "";
+const TARGET = "iovalkey+redis-cell";
+const program = (path: string) => ["--program", `redis-cell=${path}`];
+
+describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
+  test("counts every decision in the store, and names version and bytes of the module", async () => {
+    const campaign = Campaign.run(
+      newFolder(),
+      `${TARGET},ioredis@valkey:cluster-3+redis-cell`,
+      program(FILE),
+    );
+    const { code, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
+    expect(campaign.measured).toHaveLength(2);
+    const sha256 = createHash("sha256").update(readFileSync(FILE)).digest("hex");
+    for (const result of campaign.measured) {
+      expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+      // M12 and M19: nothing about the limiter is unknown, although it has no script.
+      expect(result.verdict.reasons.map(({ rule }) => rule)).not.toContain("M12");
+      expect(result.verdict.reasons.map(({ rule }) => rule)).not.toContain("M19");
+      expectReconciled(result);
+      expect(result.counts.limited).toBeGreaterThan(0);
+      expect(result.store?.modules).toEqual([{ id: "redis-cell", version: "1", sha256 }]);
+      expect(result.versions.limiter).toBe(`1 (sha256 ${sha256.slice(0, 12)}…)`);
+      expect(result.configuration?.target).toMatchObject({ decided_by: "module", algorithm: "GCRA" });
+    }
+    expect(campaign.measured.map(({ store }) => store?.nodes.length).sort()).toEqual([1, 3]);
+    expect(campaign.manifest.modules).toEqual({ "redis-cell": { sha256 } });
+  });
+
+  test("is skipped with the remedy where no file is named; the other targets are measured", async () => {
+    const campaign = Campaign.run(newFolder(), `${TARGET},iovalkey`);
+    const { code, stdout } = await campaign.ended;
+    expect(code).toBe(0);
+    expect(campaign.manifest.plan.skips).toEqual([
+      {
+        asked: TARGET,
+        reason: expect.stringMatching(/no file was named: give --program redis-cell=.*REDIS_CELL_MODULE/),
+      },
+    ]);
+    expect(stdout).toContain(`skipped ${TARGET}: redis-cell is a module`);
+  });
+
+  test("takes the file from the module's variable, too, and a store of the user needs none", async () => {
+    const dry = Campaign.run(newFolder(), TARGET, ["--dry-run"], { REDIS_CELL_MODULE: FILE });
+    expect((await dry.ended).stdout).toMatch(/^1 run of 1 configuration/m);
+
+    const store = await TestStore.start(moduleArguments("redis-cell"));
+    const plain = await TestStore.start();
+    try {
+      const url = (node: TestStore) => ["--store-url", `redis://127.0.0.1:${node.port}`];
+      const campaign = Campaign.run(newFolder(), TARGET, url(store));
+      expect((await campaign.ended).code).toBe(0);
+      expect(campaign.measured[0]?.store?.modules).toEqual([{ id: "redis-cell", version: "1" }]);
+      const refused = await Campaign.run(newFolder(), TARGET, url(plain)).ended;
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toMatch(/^[^\n]*has not loaded redis-cell: start it with --loadmodule[^\n]*\n$/);
+    } finally {
+      await store.stop();
+      await plain.stop();
+    }
+  });
+
+  /** A file that is nearly a module. */
+  const planted = (make: (path: string) => void) => () => {
+    const path = join(newFolder(), "planted.so");
+    make(path);
+    return path;
+  };
+  const compiled = (code: string) =>
+    planted((path) => {
+      execFileSync("cc", ["-shared", "-fPIC", "-x", "c", "-", "-o", path], { input: code });
+    });
+
+  test.each([
+    ["is not there", () => "/nowhere/cell.so", "does not exist"],
+    ["is a text", planted((path) => writeFileSync(path, "hello")), "is not a shared library"],
+    [
+      "is for another architecture",
+      planted((path) => {
+        const bytes = readFileSync(FILE);
+        bytes.writeUInt16LE(process.arch === "arm64" ? 62 : 183, 18);
+        writeFileSync(path, bytes);
+      }),
+      /is a library for \w+, but the store runs on \w+/,
+    ],
+    [
+      "may not be executed",
+      planted((path) => {
+        copyFileSync(FILE, path);
+        execFileSync("chmod", ["-x", path]);
+      }),
+      "the store does not load",
+    ],
+    ["is no module", compiled("int x;"), "does not export"],
+    [
+      "is a module that refuses to load",
+      compiled("int RedisModule_OnLoad(void *c) { return 1; }"),
+      "initialization failed",
+    ],
+    [
+      "takes the store down",
+      compiled("int RedisModule_OnLoad(void *c) { return *(int *)0; }"),
+      "it ended with SIG",
+    ],
+  ])("a file that %s: exit 3 and one line with file and fix", async (_, makePath, problem) => {
+    const path = makePath();
+    const { code, stderr } = await Campaign.run(newFolder(), TARGET, program(path)).ended;
+    expect(stderr).toMatch(/^redis-cell: [^\n]*: give --program redis-cell=[^\n]*\n$/);
+    expect(stderr).toContain(path);
+    expect(stderr).toMatch(problem);
+    expect(code).toBe(3);
+  });
+
+  test("the file of another module: exit 3 and one line that names the missing command", async () => {
+    const { code, stderr } = await Campaign.run(newFolder(), "iovalkey+redis-shield", [
+      "--program",
+      `redis-shield=${FILE}`,
+    ]).ended;
+    expect(stderr).toMatch(/^redis-shield: [^\n]* is another module: [^\n]*SHIELD\.absorb[^\n]*\n$/);
+    expect(code).toBe(3);
+  });
+});

@@ -1,0 +1,154 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import {
+  libraryPlatform,
+  moduleAvailability,
+  moduleFiles,
+  moduleHashes,
+  moduleRefusal,
+  requireModules,
+} from "../../../../src/orchestrator/run/module-files.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
+import { requestOf } from "../../../helpers/request.js";
+
+const newFolder = temporaryFolders();
+const LINUX = { system: "linux", architecture: "x64" };
+
+/** The header of an ELF file. */
+function elf({ type = 3, machine = 62, isLittle = true } = {}): Buffer {
+  const header = Buffer.alloc(64);
+  header.write("\x7fELF", "latin1");
+  header[5] = isLittle ? 1 : 2;
+  for (const [offset, value] of [
+    [16, type],
+    [18, machine],
+  ] as const)
+    if (isLittle) header.writeUInt16LE(value, offset);
+    else header.writeUInt16BE(value, offset);
+  return header;
+}
+
+/** The header of a Mach-O file; several architectures in one file have another one. */
+function macho(...types: number[]): Buffer {
+  const header = Buffer.alloc(64);
+  if (types.length === 1) {
+    header.writeUInt32LE(0xfeedfacf, 0);
+    header.writeUInt32LE(types[0] ?? 0, 4);
+    return header;
+  }
+  header.writeUInt32BE(0xcafebabe, 0);
+  header.writeUInt32BE(types.length, 4);
+  for (const [index, type] of types.entries()) header.writeUInt32BE(type, 8 + 20 * index);
+  return header;
+}
+
+test.each([
+  ["x64", elf(), { system: "linux", architectures: ["x64"] }],
+  ["arm64", elf({ machine: 183 }), { system: "linux", architectures: ["arm64"] }],
+  ["big-endian s390x", elf({ machine: 22, isLittle: false }), { system: "linux", architectures: ["s390x"] }],
+  ["an unknown machine", elf({ machine: 999 }), { system: "linux", architectures: ["machine 999"] }],
+  ["macOS", macho(0x0100000c), { system: "darwin", architectures: ["arm64"] }],
+  ["macOS twice", macho(0x01000007, 0x0100000c), { system: "darwin", architectures: ["x64", "arm64"] }],
+  ["an object file", elf({ type: 1 }), undefined],
+  ["a text", Buffer.from("#!/bin/sh\n".padEnd(64)), undefined],
+  ["an empty file", Buffer.alloc(0), undefined],
+  [
+    "a Java class",
+    Buffer.concat([Buffer.from([0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 61]), Buffer.alloc(56)]),
+    undefined,
+  ],
+])("the platform of %s is read from the first bytes", (_, header, expected) => {
+  expect(libraryPlatform(header)).toEqual(expected);
+});
+
+const fileOf = (content: Buffer): string => {
+  const path = join(newFolder(), "lib.so");
+  writeFileSync(path, content);
+  return path;
+};
+
+const asked = (path: string, clients = "ioredis+redis-cell") =>
+  requestOf("--clients", clients, "--program", `redis-cell=${path}`);
+
+test.each([
+  ["is not there", () => join(newFolder(), "none.so"), "does not exist"],
+  ["is a folder", () => newFolder(), "is not a file"],
+  ["is no library", () => fileOf(Buffer.from("hello")), "is not a shared library"],
+  ["is of another architecture", () => fileOf(elf({ machine: 183 })), "for arm64, but the store runs on x64"],
+  ["is of another system", () => fileOf(macho(0x01000007)), "for darwin, but the store runs on linux"],
+])("a module that %s is an unfit machine, in one line with file and fix", async (_, makePath, problem) => {
+  const path = makePath();
+  const request = asked(path);
+  await expectFailure(
+    () => requireModules(request, LINUX),
+    EXIT.environment,
+    path,
+    problem,
+    "--program redis-cell=",
+    "REDIS_CELL_MODULE",
+  );
+  // No target uses it.
+  await requireModules(asked(path, "ioredis"), LINUX);
+});
+
+test("a module that fits is accepted, and hashed by its bytes", async () => {
+  const path = fileOf(elf());
+  chmodSync(path, 0o755);
+  await requireModules(asked(path), LINUX);
+  const { "redis-cell": first } = await moduleHashes(asked(path));
+  expect(first?.sha256).toMatch(/^[0-9a-f]{64}$/);
+  const { "redis-cell": other } = await moduleHashes(asked(fileOf(elf({ machine: 183 }))));
+  expect(other?.sha256).not.toBe(first?.sha256);
+  expect(await moduleHashes(asked(path, "ioredis"))).toEqual({});
+});
+
+test("a flag wins over the module's variable; both give an absolute path", () => {
+  const env = { REDIS_CELL_MODULE: "cell.so", REDIS_SHIELD_MODULE: "/opt/shield.so" };
+  expect(moduleFiles(requestOf(), env)).toEqual({
+    "redis-cell": join(process.cwd(), "cell.so"),
+    "redis-shield": "/opt/shield.so",
+  });
+  expect(moduleFiles(asked("/opt/other.so"), env)).toMatchObject({ "redis-cell": "/opt/other.so" });
+});
+
+test("a module is available by its file, or in the store of the user", () => {
+  const external = { store: "redis", version: "8", topology: "standalone", nodes: [] };
+  const [none, named] = [requestOf(), asked("/opt/cell.so")];
+  expect(moduleAvailability(none, undefined, "redis")).toBeUndefined();
+  expect(moduleAvailability(named, undefined, "redis-cell")).toBe(true);
+  const reason = moduleAvailability(none, undefined, "redis-shield");
+  expect(reason).toContain("--program redis-shield=");
+  expect(reason).toContain("REDIS_SHIELD_MODULE");
+  expect(moduleAvailability(named, external, "redis-cell")).toContain("has not loaded redis-cell");
+  expect(moduleAvailability(none, { ...external, modules: ["redis-cell"] }, "redis-cell")).toBe(true);
+});
+
+test.each([
+  [
+    "1:M 22 Nov 2026 13:21:54.357 # Module /files/redis-cell failed to load: It does not have execute permissions.",
+    "It does not have execute permissions",
+  ],
+  [
+    "1:M 22 Nov 2026 13:21:54.372 # Module /files/redis-cell failed to load: /files/redis-cell: file too short",
+    "file too short",
+  ],
+  [
+    "1:M 22 Nov 2026 13:21:54.372 # Module /f/x does not export RedisModule_OnLoad() symbol. Module not loaded.",
+    "does not export RedisModule_OnLoad()",
+  ],
+  [
+    "1:M 22 Nov 2026 13:21:54.372 # Module /f/x initialization failed. Module not loaded",
+    "initialization failed",
+  ],
+])("the reason of a refusal is found in the store's log, before its last line", (line, reason) => {
+  const log = [
+    "1:M 22 Nov 2026 13:21:54.180 # Server initialized",
+    line,
+    "Can't load module: server aborting",
+  ];
+  expect(moduleRefusal(log)).toBe(reason);
+  expect(moduleRefusal([log[0] ?? "", "Module 'redis-cell' loaded from /files/redis-cell"])).toBeUndefined();
+});

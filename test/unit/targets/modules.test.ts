@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import { modules } from "../../../src/targets/modules/index.js";
+import { redisCell } from "../../../src/targets/modules/redis-cell.js";
+import { redisShield } from "../../../src/targets/modules/redis-shield.js";
+import { describeClient, resolveTarget, unsupportedLimits } from "../../../src/targets/resolve.js";
+import type { OpenClient } from "../../../src/targets/types.js";
+import { pairOf } from "../../helpers/limiter-pair.js";
+
+const resolved = (text: string, available: (id: string) => boolean | string = () => true) => {
+  const resolution = resolveTarget(text, available);
+  return "skip" in resolution ? resolution.skip : resolution.target;
+};
+
+const CLIENTS = ["valkey-glide", "iovalkey", "ioredis", "node-redis"];
+const LIMITS = { points: 20, window_s: 600, block_s: 0 };
+
+describe.each(modules.map(({ id }) => id))("+%s", (id) => {
+  test.each(CLIENTS)(
+    "on %s runs on both stores in every topology, and the client's own store stays first",
+    (client) => {
+      const own = resolved(client);
+      expect(resolved(`${client}+${id}`)).toMatchObject({
+        label: `${client}+${id}`,
+        store: typeof own === "string" ? own : own.store,
+        limiter: id,
+        module: id,
+        decided_by: "module",
+      });
+      for (const store of ["redis", "valkey"])
+        for (const topology of ["standalone", "cluster", "cluster-3"])
+          expect(resolved(`${client}@${store}:${topology}+${id}`)).toMatchObject({ store, topology });
+    },
+  );
+
+  test.each(["memcached", "none", "memory"])("is skipped on %s with a reason", (client) => {
+    expect(resolved(`${client}+${id}`)).toMatch(
+      new RegExp(`^${client} does not support \\+${id}: .*modules`),
+    );
+  });
+
+  test("is skipped with the remedy where no file is named", () => {
+    const remedy = `no file: give --program ${id}=…`;
+    expect(resolved(`ioredis+${id}`, (each) => (each === id ? remedy : true))).toBe(remedy);
+  });
+
+  test("has no script to replace, no pipeline to collect its commands, and no block", () => {
+    expect(resolved(`iovalkey+${id}+same-script`)).toContain("it runs no script");
+    expect(resolved(`ioredis+${id}+autopipelining`)).toContain("not in the library's list");
+    const target = resolveTarget(`ioredis+${id}`);
+    if ("skip" in target) throw new Error(target.skip);
+    expect(unsupportedLimits(target.target, LIMITS)).toBeUndefined();
+    expect(unsupportedLimits(target.target, { ...LIMITS, cost: 100 })).toBeUndefined();
+    expect(unsupportedLimits(target.target, { ...LIMITS, block_s: 7 })).toContain("7 s");
+  });
+});
+
+/** A client whose store answers every decision with one reply. */
+function answering(reply: unknown) {
+  const sent: unknown[][] = [];
+  const client: OpenClient = {
+    handle: undefined,
+    settings: {},
+    storeVersion: async () => undefined,
+    command: async (...words) => {
+      sent.push(words);
+      return words[1] === "DEL" ? 1 : reply;
+    },
+    shardKeys: async () => ["one", "two"],
+    close: async () => undefined,
+  };
+  return { client, sent };
+}
+
+const ioredis = () => describeClient({ client: "ioredis", topology: "standalone", options: [] });
+
+describe("the commands", () => {
+  test("of redis-cell name burst, count and period, never a count of 0; every key that opening used is deleted", async () => {
+    const { client, sent } = answering([1, 20, 3, 17, 540]);
+    const { standard, exhausted } = pairOf(await redisCell.limiter.create(client, ioredis(), LIMITS));
+    expect(sent).toEqual(
+      ["rl:one", "rl:two"].flatMap((key) => [
+        [key, "cl.throttle", key, 19, 20, 600, 1],
+        [key, "cl.throttle", key, 19, 20, 600, 21],
+        [key, "DEL", key],
+      ]),
+    );
+    sent.length = 0;
+    expect(await standard.consume("ada", 5)).toEqual({
+      outcome: "limited",
+      limit: 20,
+      remaining: 3,
+      msBeforeNext: 17_000,
+    });
+    expect(await exhausted.consume("ada", 5)).toMatchObject({ remaining: 0, msBeforeNext: 600_000 });
+    expect(sent).toEqual([
+      ["rl:ada", "cl.throttle", "rl:ada", 19, 20, 600, 5],
+      ["rl:ada", "cl.throttle", "rl:ada", 19, 20, 600, 21],
+    ]);
+    expect(standard.decisions?.limited).toBe(3);
+  });
+
+  test("of redis-shield name capacity, period and tokens; -1 is a denial", async () => {
+    const denying = answering(-1);
+    const { standard, exhausted } = pairOf(
+      await redisShield.limiter.create(denying.client, ioredis(), LIMITS),
+    );
+    denying.sent.length = 0;
+    expect(await standard.consume("ada", 5)).toEqual({
+      outcome: "limited",
+      limit: 20,
+      remaining: 0,
+      msBeforeNext: 150_000,
+    });
+    await exhausted.consume("ada");
+    expect(denying.sent).toEqual([
+      ["rl:ada", "SHIELD.absorb", "rl:ada", 20, 600, 5],
+      ["rl:ada", "SHIELD.absorb", "rl:ada", 20, 600, 21],
+    ]);
+    const admitting = answering(0);
+    const pair = pairOf(await redisShield.limiter.create(admitting.client, ioredis(), LIMITS));
+    expect(await pair.standard.consume("ada")).toEqual({ outcome: "allowed" });
+  });
+
+  test.each([
+    [redisCell, "OK"],
+    [redisCell, [0, 20]],
+    [redisShield, null],
+  ])("fail for a reply of another form", async ({ limiter }, reply) => {
+    const { client } = answering(reply);
+    await expect(limiter.create(client, ioredis(), LIMITS)).rejects.toThrow(/not a reply of/);
+  });
+
+  test("are refused for a quota of 0 and a client that cannot send them", async () => {
+    const { client } = answering([0, 1, 1, -1, 1]);
+    await expect(redisCell.limiter.create(client, ioredis(), { ...LIMITS, points: 0 })).rejects.toThrow(
+      /at least 1 point/,
+    );
+    const { command: _command, ...without } = client;
+    await expect(redisCell.limiter.create(without, ioredis(), LIMITS)).rejects.toThrow(
+      /ioredis cannot send cl\.throttle/,
+    );
+  });
+});
