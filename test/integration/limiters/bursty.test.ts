@@ -1,0 +1,3 @@
+import { limiterContract } from "../../suites/limiter.js";
+
+limiterContract("bursty");
