@@ -45,7 +45,11 @@ export default defineConfig({
     // By default one CPU is left to others: of two that is half.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // `npm test` leaves long tests out. The others name what a machine need not have: see test/helpers/needs.ts.
-    tags: ["long", "valkey", "redis", "memcached", "envoy-ratelimit", "chromium", "zsh", "actionlint"].map((name) => ({ name })),
+    tags: [
+      ...["long", "valkey", "redis", "memcached", "redis-cell",
+      "throttlecrab", "redis-shield"],
+      ...["chromium", "zsh", "actionlint"],
+    ].map((name) => ({ name })),
     projects: [
       unit("unit", { exclude: ISOLATED }, false),
       unit("unit-isolated", { include: ISOLATED }, true),

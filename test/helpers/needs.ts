@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { envoyProgram } from "./envoy.js";
 import { browserProgram, programOnPath, ROOT } from "./programs.js";
 import { storeProgram } from "./store.js";
+import { throttlecrabProgram } from "./throttlecrab.js";
 
 interface Thing {
   find: () => string | undefined;
@@ -14,7 +15,15 @@ const things = {
   valkey: { find: () => storeProgram("valkey"), fix: "run scripts/setup.sh --dev, or set VALKEY_SERVER" },
   redis: { find: () => storeProgram("redis"), fix: "install redis-server, or set REDIS_SERVER" },
   memcached: { find: () => storeProgram("memcached"), fix: "install memcached, or set MEMCACHED_SERVER" },
-  "envoy-ratelimit": { find: envoyProgram, fix: "set ENVOY_RATELIMIT to Envoy's program ratelimit" },
+  "redis-cell": { find: () => moduleFile("redis-cell"), fix: "set REDIS_CELL_MODULE (see docs/clients.md)" },
+  "redis-shield": {
+    find: () => moduleFile("redis-shield"),
+    fix: "set REDIS_SHIELD_MODULE (see docs/clients.md)",
+  },
+  throttlecrab: {
+    find: throttlecrabProgram,
+    fix: "set THROTTLECRAB_SERVER, or put throttlecrab-server on PATH",
+  },
   chromium: { find: browserProgram, fix: "install chromium, or set CHROMIUM" },
   zsh: { find: () => programOnPath("zsh"), fix: "install zsh" },
   actionlint: { find: actionlint, fix: "run scripts/ci/actionlint.sh --install, with Go" },

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Target } from "../../src/contract/target.js";
-import { modules } from "../../src/targets/modules/index.js";
+import { limiters } from "../../src/targets/limiters/index.js";
 import { options } from "../../src/targets/options.js";
 import { asRequestLimiter } from "../../src/targets/request-limiter.js";
 import { describeClient, findLimiter, resolveTarget } from "../../src/targets/resolve.js";
@@ -26,12 +26,14 @@ export interface OpenTarget extends LimiterPair {
   client: OpenClient;
 }
 
-const isModule = (id: string): boolean => modules.some((module) => module.id === id);
+/** Limiters that have a suite of their own: `limiter.ts`, or for those of modules `module.ts`. */
+const hasOwnSuite = (id: string): boolean =>
+  id !== "fastify-rate-limit" && limiters.some((limiter) => limiter.id === id);
 
-/** The variants of a client: plain, and with each option that needs no module in the store. */
+/** The variants of a client: plain, and with each option that has no suite of its own. */
 export const allVariants = (): string[] => [
   "",
-  ...options.flatMap(({ id }) => (isModule(id) ? [] : [`+${id}`])),
+  ...options.flatMap(({ id }) => (hasOwnSuite(id) ? [] : [`+${id}`])),
 ];
 
 /** The targets of a client on a store, one for each variant that it supports there. */

@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Target } from "../../../src/contract/target.js";
+import { asRequestLimiter } from "../../../src/targets/request-limiter.js";
+import { resolveTarget } from "../../../src/targets/resolve.js";
+import { needs } from "../../helpers/needs.js";
+import { until } from "../../helpers/store.js";
+import { TestThrottleCrab } from "../../helpers/throttlecrab.js";
+import {
+  countOutcomes,
+  LIMITS,
+  type OpenTarget,
+  openTarget,
+  useInChildProcess,
+  withOpenTargets,
+} from "../../suites/open-target.js";
+
+const CLIENTS = [
+  "ioredis@throttlecrab",
+  "ioredis@throttlecrab+autopipelining",
+  "iovalkey@throttlecrab",
+  "node-redis@throttlecrab",
+  "throttlecrab-http",
+  "throttlecrab-grpc",
+];
+
+const AT_ONCE = 1_000;
+
+function targetOf(text: string): Target {
+  const resolution = resolveTarget(text);
+  if ("skip" in resolution) throw new Error(resolution.skip);
+  return resolution.target;
+}
+
+describe("ThrottleCrab", needs(["throttlecrab"]), () => {
+  let server: TestThrottleCrab;
+  beforeAll(async () => {
+    server = await TestThrottleCrab.start();
+  });
+  afterAll(() => server?.kill());
+
+  describe.each(CLIENTS)("by %s", (text) => {
+    const target = targetOf(text);
+    let opened: OpenTarget;
+    /** Before the client was opened. */
+    let before: number;
+    beforeEach(async () => {
+      before = await server.decisions();
+      opened = await openTarget(target, server.place);
+    });
+    afterEach(() => opened?.client.close());
+    const key = (name: string): string => `${text}-${name}`;
+
+    test("sends nothing that is counted when it opens", async () => {
+      expect(await server.decisions()).toBe(before);
+      expect(target).toMatchObject({ limiter: "throttlecrab", decided_by: "service", algorithm: "GCRA" });
+      expect(opened.client.settings.request_timeout_ms).toBe(5_000);
+    });
+
+    test("admits exactly the points of a key among requests at once, and it counts each of them", async () => {
+      const limiter = asRequestLimiter(opened);
+      const asked = Array.from({ length: AT_ONCE }, () => limiter.consume(key("once")));
+      expect(countOutcomes(await Promise.all(asked))).toEqual({
+        allowed: LIMITS.points,
+        limited: AT_ONCE - LIMITS.points,
+        failed: 0,
+      });
+      expect(limiter.consumes).toMatchObject({ calls: AT_ONCE, allowed: LIMITS.points });
+      expect((await server.decisions()) - before).toBe(AT_ONCE);
+    });
+
+    test("takes a denial for a denial, although it is a usual answer, over HTTP one of status 200", async () => {
+      for (let n = 0; n < LIMITS.points; n++)
+        expect(await opened.standard.consume(key("denied"))).toEqual({ outcome: "allowed" });
+      const denied = await opened.standard.consume(key("denied"));
+      expect(denied).toMatchObject({ outcome: "limited", limit: LIMITS.points, remaining: 0 });
+      if (denied.outcome !== "limited") return;
+      expect(denied.msBeforeNext).toBeGreaterThan(0);
+      expect(denied.msBeforeNext).toBeLessThanOrEqual((1_000 * LIMITS.window_s) / LIMITS.points);
+    });
+
+    test("denies an exhausted key from its first request, and every time", async () => {
+      for (let n = 0; n < 3; n++)
+        expect((await opened.exhausted.consume(key("none"))).outcome).toBe("limited");
+      expect((await server.decisions()) - before).toBe(3);
+    });
+
+    test("takes a cost", async () => {
+      const half = LIMITS.points / 2;
+      const outcomes = [];
+      for (const cost of [half, half, half])
+        outcomes.push((await opened.standard.consume(key("cost"), cost)).outcome);
+      expect(outcomes).toEqual(["allowed", "allowed", "limited"]);
+    });
+
+    test("keeps quotas from 2 to 1 000 000 000 points, in windows from a second to a day", async () => {
+      for (const points of [2, 7, 1_000_000_000])
+        for (const window_s of [1, 60, 86_400]) {
+          const other = await openTarget(target, server.place, { points, window_s, block_s: 0 });
+          const name = key(`${points}-${window_s}`);
+          try {
+            expect((await other.standard.consume(name)).outcome, name).toBe("allowed");
+            expect((await other.exhausted.consume(`none-${name}`)).outcome, name).toBe("limited");
+            if (points < 10 && window_s > 1) {
+              const more = Array.from({ length: 20 }, () => other.standard.consume(name));
+              expect(countOutcomes(await Promise.all(more)).allowed, name).toBe(points - 1);
+            }
+          } finally {
+            await other.client.close();
+          }
+        }
+    });
+
+    test("a server that hangs is a failure in time, not an admission", async () => {
+      server.pause();
+      try {
+        expect((await opened.standard.consume(key("hangs"))).outcome).toBe("failed");
+      } finally {
+        server.resume();
+      }
+      await until(async () => (await opened.standard.consume(key("back"))).outcome !== "failed");
+    });
+  });
+
+  test("a dead server is a failure in time; after a restart it decides again, and has forgotten all keys", async () => {
+    await withOpenTargets(CLIENTS.map(targetOf), server.place, async (opened) => {
+      await server.kill();
+      const lost = opened.map(({ standard }) => standard.consume("lost"));
+      expect(countOutcomes(await Promise.all(lost))).toMatchObject({ failed: lost.length });
+      await server.run();
+      for (const { standard } of opened)
+        await until(async () => (await standard.consume("back")).outcome !== "failed");
+    });
+  });
+
+  test("leaves nothing open when it closes", async () => {
+    const targets = CLIENTS.map(targetOf);
+    const { code, output } = await useInChildProcess(targets, server.place);
+    expect(output).toBe(targets.map((target) => `${target.text} allowed\n`).join(""));
+    expect(code).toBe(0);
+  });
+
+  test("an address without a server is refused in one line, and nothing stays open", async () => {
+    const place = { ...server.place, nodes: [{ host: "127.0.0.1", port: 1, ports: { http: 1, grpc: 1 } }] };
+    for (const target of CLIENTS.map(targetOf)) {
+      const { code, output } = await useInChildProcess([target], place);
+      expect(output, target.text).toMatch(/^\S+ refused: [^\n]+\n$/);
+      expect(code, target.text).toBe(0);
+    }
+  });
+
+  test.each(["periodic", "probabilistic", "adaptive"])("decides with its store +%s", async (store) => {
+    const target = targetOf(`ioredis@throttlecrab+${store}`);
+    const other = await TestThrottleCrab.start(["--store", store]);
+    try {
+      await withOpenTargets([target], other.place, async ([opened]) => {
+        expect(opened?.description.storeArguments).toEqual(["--store", store]);
+        const asked = Array.from({ length: AT_ONCE }, () => opened?.standard.consume("one"));
+        const decided = (await Promise.all(asked)).flatMap((decision) => decision ?? []);
+        expect(countOutcomes(decided)).toMatchObject({ allowed: LIMITS.points, failed: 0 });
+      });
+    } finally {
+      await other.kill();
+    }
+  });
+});
