@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from report.analysis.cells import Cell
 from report.analysis.memory_per_key import KeyMemory, memory_per_key
 from report.analysis.runtimes import RuntimeResults, runtimes_of
+from report.analysis.store_operations import StoreOperations, store_operations
 from report.analysis.summary import Summary, summarize
 from report.analysis.thresholds import Judgement, judgements
 from report.results.model import Campaign
@@ -18,8 +19,8 @@ class Analysis:
     """All rows, in the order of `summarize`."""
     runtimes: tuple[RuntimeResults, ...]
     thresholds: tuple[Judgement, ...]
-    memory: tuple[KeyMemory, ...]
-    """Bytes per key; empty unless some rows differ in the number of fresh keys alone."""
+    store_operations: StoreOperations | None = None
+    """Of the store layer; None without it."""
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -43,5 +44,5 @@ def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
         summaries=tuple(summaries),
         runtimes=runtimes_of(summaries),
         thresholds=judgements(campaign, summaries),
-        memory=memory_per_key(summaries),
+        store_operations=store_operations(campaign),
     )

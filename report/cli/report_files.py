@@ -7,12 +7,15 @@ from report.analysis.campaign_analysis import Analysis
 from report.export.action_benchmark import as_json, bigger_is_better, smaller_is_better
 from report.export.memory import memory_csv, memory_json
 from report.export.runs_csv import runs_csv
+from report.export.store_operations import operations_csv, operations_json
 from report.export.summary_csv import summary_csv
 from report.export.summary_json import summary_document
 from report.export.summary_markdown import summary_markdown
 from report.html.page import render_page
 
 PAGE = "index.html"
+OPERATIONS_CSV = "store-operations.csv"
+OPERATIONS_JSON = "store-operations.json"
 
 Make = Callable[[Analysis], str]
 
@@ -25,6 +28,8 @@ _MAKE: Mapping[str, Make] = {
     PAGE: render_page,
     "summary.csv": lambda analysis: summary_csv(analysis.summaries),
     "runs.csv": lambda analysis: runs_csv(analysis.summaries),
+    OPERATIONS_CSV: lambda analysis: operations_csv(analysis.store_operations),
+    OPERATIONS_JSON: lambda analysis: operations_json(analysis.store_operations),
     "summary.md": summary_markdown,
     "summary.json": _summary_json,
     "memory.csv": lambda analysis: memory_csv(analysis.memory),
@@ -38,15 +43,10 @@ _OF_MEMORY = ("memory.csv", "memory.json")
 
 #: Files by format. The page links to the tables, so they come with it.
 FORMATS: Mapping[str, tuple[str, ...]] = {
-    "html": (PAGE, "summary.csv", "runs.csv", "memory.csv"),
-    "csv": ("summary.csv", "runs.csv", "memory.csv"),
+    "html": (PAGE, "summary.csv", "runs.csv", OPERATIONS_CSV),
+    "csv": ("summary.csv", "runs.csv", OPERATIONS_CSV),
     "md": ("summary.md",),
-    "json": (
-        "summary.json",
-        "memory.json",
-        "benchmark-bigger-is-better.json",
-        "benchmark-smaller-is-better.json",
-    ),
+    "json": ("summary.json", OPERATIONS_JSON, "benchmark-bigger-is-better.json", "benchmark-smaller-is-better.json"),
     "all": tuple(_MAKE),
 }
 
@@ -57,5 +57,5 @@ def report_files(analysis: Analysis, chosen: str) -> dict[str, str]:
     Raises:
         ReportError: exit code 3 when the chart library is not installed.
     """
-    left_out = () if analysis.memory else _OF_MEMORY
-    return {name: _MAKE[name](analysis) for name in FORMATS[chosen] if name not in left_out}
+    only_with_stores = () if analysis.store_operations else (OPERATIONS_CSV, OPERATIONS_JSON)
+    return {name: _MAKE[name](analysis) for name in FORMATS[chosen] if name not in only_with_stores}

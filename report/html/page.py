@@ -33,6 +33,7 @@ from report.sections.resources import resource_columns, resource_rows
 from report.sections.runs import run_rows
 from report.sections.script_calls import script_rows
 from report.sections.spread_text import marks_note
+from report.sections.store_operations import FIGURE_COLUMNS, store_section
 from report.sections.tables import Table, result_tables
 
 
@@ -182,7 +183,9 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         campaign=campaign,
         manifest=manifest,
         downloads=downloads,
-        recommendation=recommend(analysis),
+        recommendation=recommend(analysis) if ordered else None,
+        store_operations=store_section(analysis.store_operations),
+        operation_columns=FIGURE_COLUMNS,
         sections=[_section(runtime) for runtime in analysis.runtimes],
         open_charts=[chart for layer in charts for chart in layer.open],
         folded_charts=[chart for layer in charts for chart in layer.folded],
@@ -192,7 +195,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         chips=CHIPS,
         colours=colours,
         row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
-        common=shared_load_text(ordered),
+        common=shared_load_text(ordered) if ordered else "",
         adaptive=adaptive_of(analysis),
         thresholds=_in_page_order(analysis),
         best_works=best_works(analysis),
@@ -208,8 +211,9 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         failures=failures(ordered),
         problems=problems(ordered),
         runs=run_rows(ordered),
-        run_count=len(campaign.runs),
-        row_count=len(ordered),
+        run_count=len(campaign.runs) + len(campaign.operations),
+        row_count=len(ordered) + (len(analysis.store_operations.rows) if analysis.store_operations else 0),
+        has_rows=bool(ordered),
         machine=machine_facts(campaign, ordered),
         facts=campaign_facts(campaign),
         versions=version_facts(ordered),

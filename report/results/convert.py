@@ -17,6 +17,7 @@ from report.results.model import (
     Measured,
     Planned,
     Prediction,
+    Printed,
     Reason,
     Role,
     Run,
@@ -67,6 +68,7 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         limiter_version=target.get("limiter_version"),
         workload=configuration["workload"]["id"],
         complexity=configuration["workload"].get("complexity"),
+        payload_bytes=configuration["workload"].get("payload_bytes"),
         traffic=configuration["traffic"],
         connections=load["connections"],
         rate_per_second=load.get("rate_per_second"),
@@ -480,6 +482,36 @@ def run_of(result: Document, file: str, series: bool = True) -> Run:
         outcome=result.get("outcome"),
         outcome_text=result.get("outcome_text"),
         measured=_measured(result, series) if result["status"] == "measured" else None,
+        printed=_printed(result) if result["status"] == "printed" else None,
+    )
+
+
+#: Printed throughput has two decimals, and operations are whole.
+_PRINTED_TOLERANCE = 0.01
+
+
+def _printed(result: Document) -> Printed:
+    """Raises FieldError where throughput and duration contradict the number of operations (rule M1)."""
+    operations, duration_s = result["operations"], result["duration"]
+    implied = operations["per_second"] * duration_s
+    if abs(implied - operations["total"]) > max(1, _PRINTED_TOLERANCE * operations["total"]):
+        raise FieldError(
+            "$.operations.per_second",
+            f"is {operations['per_second']:g}: in {duration_s:g} s that is not {operations['total']} operations",
+        )
+    limited = result.get("limited_by")
+    return Printed(
+        operations_per_second=operations["per_second"],
+        operations=operations["total"],
+        duration_s=duration_s,
+        latency_ms=result["latency"],
+        store_cpu_us_per_operation=result.get("store_cpu_us_per_operation"),
+        bytes_per_key=result.get("memory", {}).get("bytes_per_key"),
+        program=result["program"]["id"],
+        program_version=result["program"]["version"],
+        store_version=result["versions"].get("store"),
+        foreign_cpu_percent=result.get("host_load", {}).get("foreign_cpu_percent"),
+        limited_by=Limit(limited["resource"], limited["text"]) if limited else None,
     )
 
 

@@ -25,12 +25,8 @@ LAYER_WORDS: tuple[Mapping[str, str], ...] = tuple(
 )
 LAYERS = tuple(words["layer"] for words in LAYER_WORDS)
 
-#: What decides, in the order of the page: a library in the server, a module in the store, a service beside
-#: it, or the server's own memory.
-DECIDERS: tuple[str, ...] = tuple(json.loads((CONTRACT_GENERATED / "deciders.json").read_text("utf-8")))
-
-#: The order of the page.
-ALGORITHMS: tuple[str, ...] = tuple(json.loads((CONTRACT_GENERATED / "algorithms.json").read_text("utf-8")))
+#: The layer of foreign benchmark programs. It has rows of its own, and is in no ranking of the others.
+STORE_LAYER = "store"
 
 #: The option under which every client runs one script, so that client and script can be separated.
 SAME_SCRIPT = "same-script"
@@ -77,6 +73,8 @@ class Identity:
     """As asked; None where the target names none."""
     workload: str
     complexity: int | None
+    payload_bytes: int | None = None
+    """Of an operation of the store layer that carries a value."""
     traffic: str
     connections: int
     """Of a closed loop; in an open one the most that it may use."""
@@ -375,6 +373,24 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """The figures of a run of the store layer: what a foreign program printed, and what was measured beside it."""
+
+    operations_per_second: float
+    operations: int
+    duration_s: float
+    latency_ms: Mapping[str, float]
+    """average, min, p50, p95, p99, max."""
+    store_cpu_us_per_operation: float | None
+    bytes_per_key: float | None
+    program: str
+    program_version: str
+    store_version: str | None
+    foreign_cpu_percent: float | None
+    limited_by: Limit | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One repetition; `measured` is None when it failed or was aborted."""
 
@@ -396,6 +412,8 @@ class Run:
     outcome_text: str | None
     """It with the figures, unless it served the load."""
     measured: Measured | None
+    printed: Printed | None = None
+    """Of a run of the store layer, in place of `measured`."""
 
     @property
     def spoiled(self) -> bool:
@@ -405,10 +423,13 @@ class Run:
     @property
     def eligible(self) -> bool:
         """Its figures count: it was measured soundly, and the target served its load."""
-        return self.measured is not None and self.verdict != "invalid" and not self.spoiled
+        has_figures = self.measured is not None or self.printed is not None
+        return has_figures and self.verdict != "invalid" and not self.spoiled
 
     @property
     def requests_per_second(self) -> float | None:
+        if self.printed:
+            return self.printed.operations_per_second
         return self.measured.requests_per_second if self.measured else None
 
 
@@ -444,5 +465,8 @@ class Campaign:
     """Names of files that a crash left behind."""
     excluded: tuple[Excluded, ...] = ()
     """Files that are left out, by name; only where the caller wants the rest all the same."""
+    planned_operations: tuple[Planned, ...] = ()
+    """Of the store layer, which is in neither `planned` nor `runs`."""
+    operations: tuple[Run, ...] = ()
     series_left_out: int = 0
     """Median runs whose per-second series were too many to keep."""
