@@ -2,6 +2,10 @@ import type { Readable } from "node:stream";
 
 const KEPT_LINES = 40;
 
+/** The line that says why a program ended: that of a panic, which Go programs print before their stack, else the last one. */
+export const endMessage = (lines: readonly string[]): string | undefined =>
+  lines.findLast((line) => line.startsWith("panic: ")) ?? lines.at(-1);
+
 /** The output of a part: all of its standard output, and the last lines of its standard error. */
 export class PartOutput {
   readonly #stdout: Buffer[] = [];

@@ -1,5 +1,6 @@
 import type { Node } from "../../contract/env.js";
 import type { RoleKind } from "../../contract/role.js";
+import { endMessage } from "../../runtimes/part-output.js";
 import type { Part, RunningPart } from "../../runtimes/types.js";
 import type { Role } from "./layout.js";
 
@@ -67,7 +68,7 @@ export class PartSupervisor {
   async waitFor<Value>(work: Promise<Value>): Promise<Value> {
     const endings = this.#watched.map(async ({ id, part }) => {
       const { code, signal } = await part.exited;
-      const last = part.lastLines().at(-1);
+      const last = endMessage(part.lastLines());
       throw new PartFailed(id, `ended during the run with ${code ?? signal}${last ? `: ${last}` : ""}`);
     });
     return Promise.race<Value>([work, ...endings]);

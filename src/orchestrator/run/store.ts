@@ -231,9 +231,10 @@ abstract class ProbedStore implements RunStore {
       );
     } catch (error) {
       if (!(error instanceof ProbeEnded)) throw error;
+      const role = actions.includes("ready-service") ? SERVICE : "store";
       throw this.#isMeasuring
-        ? new PartFailed("store", error.message)
-        : environmentError(`store: ${error.message}`);
+        ? new PartFailed(role, error.message)
+        : environmentError(`${role}: ${error.message}`);
     }
   }
 }

@@ -7,7 +7,8 @@ import { environmentError, messageOf } from "../../contract/errors.js";
 import { ownPrograms } from "../own-programs.js";
 import { stopGroup } from "../processes.js";
 import type { ImageFacts, OwnProgram, ProgramSource, RuntimeOptions } from "../types.js";
-import { imageFacts } from "./engine.js";
+import { hasStatus, imageFacts } from "./engine.js";
+import { removeContainer } from "./part.js";
 
 /** What the images of this project are built from. */
 const INPUTS = [
@@ -161,11 +162,36 @@ export async function programImages(
   return new Map(found);
 }
 
-/** The command of an image that starts this executable, with its path: an image may have it beside PATH. */
-export async function commandIn(docker: Docker, { id }: ImageFacts, executable: string): Promise<string> {
+/** Where an engine looks for programs if the image names no folders. */
+const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/**
+ * Whether an image contains a program. Nothing is started: a program that does not know `--version` would run.
+ * @param labels of the container that is made for a moment
+ * @returns true, or the reason why it cannot be used
+ */
+export async function hasProgram(
+  docker: Docker,
+  { name, id }: ImageFacts,
+  program: ProgramSource,
+  labels: Readonly<Record<string, string>>,
+): Promise<true | string> {
+  const { command } = program;
   const { Config } = await docker.getImage(id).inspect();
-  const words = [Config.Entrypoint ?? [], Config.Cmd ?? []].flat();
-  return words.find((word) => basename(word) === executable) ?? executable;
+  const path = (Config.Env ?? []).find((text) => text.startsWith("PATH="))?.slice("PATH=".length);
+  const container = await docker.createContainer({ Image: id, Cmd: [command], Labels: { ...labels } });
+  try {
+    for (const folder of (path ?? DEFAULT_PATH).split(":")) {
+      const found = await container.infoArchive({ path: `${folder}/${command}` }).catch((error) => {
+        if (hasStatus(error, 404)) return undefined;
+        throw error;
+      });
+      if (found) return true;
+    }
+  } finally {
+    await removeContainer(container);
+  }
+  return `the image ${name} has no program ${command}: name another with --image ${program.id}=REF`;
 }
 
 async function pulled(

@@ -20,7 +20,7 @@ import type {
 import { deriveImages, pathsInImage } from "./derived-images.js";
 import { engineFacts } from "./engine.js";
 import { ExecPart } from "./exec-part.js";
-import { type Builder, commandIn, ownImages, programImages } from "./images.js";
+import { type Builder, hasProgram, ownImages, programImages } from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText, ROLE_LABEL } from "./labels.js";
 import { ContainerPart } from "./part.js";
 import { waitForAnswer } from "./readiness.js";
@@ -53,6 +53,11 @@ export interface EngineAccess {
   /** Stops what was started to reach the engine. */
   close(): Promise<void>;
 }
+
+const labelsOf = ({ owner, campaign }: RuntimeOptions): Record<string, string> => ({
+  [OWNER_LABEL]: ownerText(owner),
+  [CAMPAIGN_LABEL]: campaign,
+});
 
 /** Runs each part in its own container, on a network for this campaign alone. */
 export class ContainerRuntime implements Runtime {
@@ -93,7 +98,7 @@ export class ContainerRuntime implements Runtime {
       ...ownPrograms.map((id) => [id, "node"] as const),
       ...options.programs.map(({ id, command }) => [id, command] as const),
     ]);
-    this.#labels = { [OWNER_LABEL]: ownerText(options.owner), [CAMPAIGN_LABEL]: options.campaign };
+    this.#labels = labelsOf(options);
     this.#addedPaths = pathsInImage(options);
     this.#workFolder = options.workFolder;
     this.#name = `ratelimit-bench-${options.campaign}-${randomBytes(3).toString("hex")}`;
@@ -114,6 +119,12 @@ export class ContainerRuntime implements Runtime {
         id,
         typeof image === "string" ? image : { path: image.name, version: "", embedded: false, image },
       );
+    }
+    const labels = labelsOf(options);
+    for (const program of options.programs.filter(({ withoutVersionFlag }) => withoutVersionFlag)) {
+      const image = images[program.id];
+      const found = image ? await hasProgram(docker, image, program, labels) : true;
+      if (found !== true) programs.set(program.id, found);
     }
     const runtime = new ContainerRuntime(access, engine, images, programs, options);
     try {

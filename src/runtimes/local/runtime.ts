@@ -43,7 +43,11 @@ async function placeFiles(folder: string, files: Part["files"] = {}): Promise<st
   return folder;
 }
 
-const missing = ({ command }: ProgramSource): string => `no ${command} was found on this machine`;
+const missing = ({ id, command }: ProgramSource): string => {
+  const reason = `no ${command} was found on this machine`;
+  // Nobody could tell from its name what it is.
+  return command.includes(id) ? reason : `${reason}: name it with --program ${id}=PATH, or use containers`;
+};
 
 /** No cap can be applied to a process of this machine. */
 const appliedCaps = (): Caps => ({});

@@ -1,0 +1,161 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { Campaign } from "../../helpers/campaign.js";
+import { envoyProgram } from "../../helpers/envoy.js";
+import { expectConsistent } from "../../helpers/expectations.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { LONG, needs } from "../../helpers/needs.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+const PROGRAM = ["--program", `envoy-ratelimit=${envoyProgram()}`];
+const { tags, skip } = needs(["envoy-ratelimit", "redis", "memcached"]);
+
+/** A campaign that ended well and left nothing; each result's counts agree by the test's own arithmetic. */
+async function measured(clients: string, flags: readonly string[] = []): Promise<Campaign> {
+  const campaign = Campaign.run(newFolder(), clients, [...PROGRAM, ...flags]);
+  const { code, stderr } = await campaign.ended;
+  expect(code, stderr).toBe(0);
+  for (const result of campaign.measured) {
+    expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+    expect(result.verdict.reasons.filter(({ rule }) => rule === "M12" || rule === "M15")).toEqual([]);
+    expectConsistent(result);
+  }
+  expect(await campaign.leftovers()).toEqual([]);
+  return campaign;
+}
+
+/** What service and stores counted, and what the consumers decided. */
+function countsOf({ service, store, consumers, configuration }: Campaign["measured"][number]) {
+  const consumes = consumers.map(({ at_start, at_end }) => {
+    const [before, after] = [at_start.consumes, at_end.consumes];
+    if (!before || !after) throw new Error("a consumer without counts");
+    return {
+      calls: after.calls - before.calls,
+      decided: after.allowed + after.limited - before.allowed - before.limited,
+    };
+  });
+  const ofStore = (store?.nodes ?? []).map(
+    ({ at_start, at_end }) => (at_end.decisions ?? Number.NaN) - (at_start.decisions ?? Number.NaN),
+  );
+  return {
+    text: configuration?.target.text,
+    calls: consumes.reduce((total, { calls }) => total + calls, 0),
+    consumers: consumes.reduce((total, { decided }) => total + decided, 0),
+    service: (service?.at_end.decisions ?? Number.NaN) - (service?.at_start.decisions ?? Number.NaN),
+    store: ofStore.reduce((total, count) => total + count, 0),
+  };
+}
+
+describe("Envoy's rate limit service in campaigns", { tags, skip }, () => {
+  test("at both layers, on both stores, over gRPC and HTTP: consumers, service and store count the same", async () => {
+    const flags = ["--layer", "server,limiter", "--traffic", "mixed2"];
+    const campaign = await measured("envoy-grpc@redis,envoy-http@memcached", flags);
+    expect(campaign.measured).toHaveLength(4);
+    for (const result of campaign.measured) {
+      const counts = countsOf(result);
+      expect(counts.service, counts.text).toBe(counts.consumers);
+      expect(counts.store, counts.text).toBe(counts.consumers);
+      expect(counts.consumers).toBe(2 * counts.calls);
+      expect(result.calls_per_request).toBe(1);
+      expect(result.descriptors_per_call).toBe(2);
+      expect(result.resources["service-1"]).toMatchObject({ kind: "service" });
+      expect(result.resources["service-1"]?.cpu_us).toBeGreaterThan(0);
+      expect(result.service).toMatchObject({ id: "envoy-ratelimit", role: "service-1", settings: {} });
+      expect(result.versions.limiter).toMatch(/^[0-9a-f.]{5,12}$/);
+      expect(result.configuration?.target).toMatchObject({
+        decided_by: "service",
+        algorithm: "aligned window",
+      });
+    }
+    expect(Object.keys(campaign.manifest.stores).sort()).toEqual(["envoy-ratelimit", "memcached", "redis"]);
+  });
+
+  test("options and the user's settings reach the service and the hash; with a local cache the store sees less", async () => {
+    const settings = ["--service-env", "envoy-ratelimit:REDIS_POOL_SIZE=5"];
+    const campaign = await measured(
+      "envoy-http@redis,envoy-http@redis+pipeline-75us,envoy-http@redis+local-cache",
+      [...settings, "--service-env", "envoy-ratelimit:BACKOFF=a,b", "--traffic", "realistic"],
+    );
+    const expected = { REDIS_POOL_SIZE: "5", BACKOFF: "a,b" };
+    const extra: Record<string, Record<string, string>> = {
+      "pipeline-75us": { REDIS_PIPELINE_WINDOW: "75us" },
+      "local-cache": { LOCAL_CACHE_SIZE_IN_BYTES: String(16 * 1024 ** 2) },
+    };
+    for (const result of campaign.measured) {
+      const [option = ""] = result.configuration?.target.options ?? [];
+      expect(result.service?.settings).toEqual({ ...extra[option], ...expected });
+      expect(result.configuration?.service_env).toEqual(expected);
+      const counts = countsOf(result);
+      expect(counts.service).toBe(counts.consumers);
+      if (option !== "local-cache") expect(counts.store).toBe(counts.consumers);
+      else {
+        expect(counts.store).toBeLessThan(counts.consumers);
+        expect(result.verdict.not_applicable.find(({ rule }) => rule === "M8")?.text).toBe(
+          "decisions of the store: some decisions do not reach it",
+        );
+      }
+    }
+  });
+
+  test("a cluster: each descriptor is decided on one of its primaries", LONG, async () => {
+    const campaign = await measured("envoy-grpc@redis:cluster", ["--traffic", "mixed2"]);
+    const [result] = campaign.measured;
+    if (!result) throw new Error("no result");
+    const counts = countsOf(result);
+    expect(counts).toMatchObject({ service: counts.consumers, store: counts.consumers });
+    const deciding = result.store?.nodes.filter(({ at_end }) => (at_end.decisions ?? 0) > 0);
+    expect(deciding).toHaveLength(3);
+  });
+
+  test("windows and blocks that it does not have are skipped with the reason; others go on", async () => {
+    const campaign = await measured("envoy-http@redis,ioredis@redis", ["--window", "10", "--points", "1000"]);
+    expect(campaign.manifest.plan.skips).toEqual([
+      {
+        asked: "envoy-http",
+        reason: "envoy-ratelimit has windows of 1, 60, 3600 and 86400 s alone (10 s was requested)",
+      },
+    ]);
+    expect(campaign.measured).toHaveLength(1);
+  });
+
+  test.each([
+    ["a program that is none", ["--program", "envoy-ratelimit=/bin/true"], "service-1 ended with 0"],
+    ["no program", ["--program", "envoy-ratelimit=/no/such"], "/no/such is not an executable ratelimit"],
+    [
+      "a service that fails at its start",
+      [...PROGRAM, "--service-env", "envoy-ratelimit:REDIS_POOL_SIZE=none"],
+      "failed: service-1: ended during the run with 2: panic: envconfig.Process: assigning REDIS_POOL_SIZE",
+    ],
+  ])("%s is one clear line", async (_name, flags, line) => {
+    const campaign = Campaign.run(newFolder(), "envoy-http@redis", flags);
+    const { code, stderr } = await campaign.ended;
+    expect([3, 4]).toContain(code);
+    expect(stderr.split("\n").filter((each) => each.includes(line))).toHaveLength(1);
+    expect(await campaign.leftovers()).toEqual([]);
+  });
+
+  test.each([
+    ["service-1", "SIGKILL"],
+    ["store-1", "SIGKILL"],
+    ["store-1", "SIGSTOP"],
+  ] as const)(
+    "%s that gets %s in the window fails the run, and nothing hangs",
+    LONG,
+    async (role, signal) => {
+      const flags = [...PROGRAM, "--duration-mode", "custom:8"];
+      const campaign = Campaign.run(newFolder(), "envoy-grpc@redis", flags);
+      await campaign.waitForLog("measure");
+      process.kill(await campaign.part(role), signal);
+      const { code } = await campaign.ended;
+      expect(code).toBe(4);
+      const [result] = campaign.results.values();
+      expect(result).toMatchObject({
+        status: "failed",
+        failure: { role: signal === "SIGKILL" ? role : "store" },
+      });
+      expect(await campaign.leftovers()).toEqual([]);
+    },
+  );
+});
