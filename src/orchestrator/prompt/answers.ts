@@ -46,10 +46,11 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
   runtime: defaultOf("runtime"),
 };
 
-/** All clients: those that use a store, by topology, and the controls. */
+/** All clients: those that use a store, by topology, and the controls. The menu has the topologies that are groups. */
 export function clientGroups(): Record<string, string[]> {
   const measured = clients.filter(({ control }) => !control);
   const byTopology = topologies.flatMap(({ id }) => {
+    if (!(id in groups)) return [];
     const members = measured
       .filter((client) => client.topologies.includes(id))
       .map((client) => (client.topologies[0] === id ? client.id : `${client.id}:${id}`));

@@ -165,8 +165,8 @@ export function libraryPlatform(
 
 /** What a store prints when it does not load a module. */
 const REFUSALS = [
-  /\bModule \S+ failed to load: (?:\/\S+: )?(?<reason>.+)$/,
-  /\bModule \S+ (?<reason>does not export \S+|initialization failed)/,
+  /\bModule (?<path>.+) failed to load: (?:\k<path>: )?(?<reason>.+)$/,
+  /\bModule .+ (?<reason>does not export \S+|initialization failed)/,
 ];
 
 /** Why a store refused a module, from the lines of its log; undefined where it did not. */

@@ -132,11 +132,11 @@ test.each([
     "It does not have execute permissions",
   ],
   [
-    "1:M 22 Nov 2026 13:21:54.372 # Module /files/redis-cell failed to load: /files/redis-cell: file too short",
+    "1:M 22 Nov 2026 13:21:54.372 # Module /of mine/cell failed to load: /of mine/cell: file too short",
     "file too short",
   ],
   [
-    "1:M 22 Nov 2026 13:21:54.372 # Module /f/x does not export RedisModule_OnLoad() symbol. Module not loaded.",
+    "1:M 22 Nov 2026 13:21:54.372 # Module /of mine/x does not export RedisModule_OnLoad() symbol. Module not loaded.",
     "does not export RedisModule_OnLoad()",
   ],
   [
