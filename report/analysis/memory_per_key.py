@@ -55,7 +55,7 @@ class KeyMemory:
     summary_ids: tuple[str, ...]
     slopes: tuple[Slope, ...]
     items_per_key: float | None
-    """Items in the store per key of the limiter, with the copies of replicas; None where it does not count."""
+    """Items in the store per key of the limiter, with the copies of replicas; None if it does not count."""
     left_out: tuple[str, ...]
     """Runs that do not count, and why."""
     reason: str

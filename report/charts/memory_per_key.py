@@ -1,4 +1,4 @@
-"""Memory over the number of fresh keys: the points of all runs, and lines whose slopes are the bytes per key."""
+"""Memory over the number of fresh keys: all runs as points, and lines whose slopes are the bytes per key."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -213,7 +213,7 @@ def _delta(nodes: Sequence[Mapping[str, Any]], name: str) -> int | None:
     pairs = [(node["at_start"].get(name), node["at_end"].get(name)) for node in nodes]
     if not pairs or any(None in pair for pair in pairs):
         return None
-    return sum(end - start for start, end in pairs)
+    return sum(int(end) - int(start) for start, end in pairs)
 
 
 def _resident_delta(result: Document, kind: str) -> int | None:
@@ -222,7 +222,7 @@ def _resident_delta(result: Document, kind: str) -> int | None:
     pairs = [(role.get("resident_bytes_at_window_open"), role.get("resident_bytes_at_end")) for role in roles]
     if not pairs or any(None in pair for pair in pairs):
         return None
-    return sum(end - start for start, end in pairs)
+    return sum(int(end) - int(start) for start, end in pairs)
 
 
 def _added_memory(result: Document) -> AddedMemory | None:

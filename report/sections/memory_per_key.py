@@ -18,11 +18,11 @@ COLUMNS = (
 
 NOTE = (
     "Bytes per key are the slope of a line, by least squares, through the memory that each run added and the "
-    "number of keys that it made; the interval is that of the slope. Every run starts with a fresh store. Hash "
-    "tables and allocators grow in steps, so a few more keys may cost nothing or a lot; the interval includes "
-    "how far these steps are from a line. Counters of stores count different things: that of memcached counts "
-    "its items without its hash table. Nodes are added up, replicas too. The throughput of these runs is no "
-    "measurement: they have no warm-up, and each has another length."
+    "number of keys that it made; the interval is that of the slope. Every run starts with a fresh store. "
+    "Hash tables and allocators grow in steps, so a few more keys may cost nothing or a lot; the interval "
+    "includes how far these steps are from a line. Counters of stores count different things: that of "
+    "memcached counts its items without its hash table. Nodes are added up, replicas too. The throughput of "
+    "these runs is no measurement: they have no warm-up, and each has another length."
 )
 
 

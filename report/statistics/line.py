@@ -19,8 +19,8 @@ class Line:
 
 
 def least_squares(points: Sequence[tuple[float, float]]) -> Line:
-    """The line with the smallest sum of squared vertical distances, and the t interval of its slope (N. Draper
-    and H. Smith, Applied Regression Analysis, 3rd ed., 1998, chapter 1).
+    """The line with the smallest sum of squared vertical distances, and the t interval of its slope (N.
+    Draper and H. Smith, Applied Regression Analysis, 3rd ed., 1998, chapter 1).
 
     Raises:
         ValueError: fewer than two different x.

@@ -61,7 +61,8 @@ async function campaign(request: Request): Promise<CampaignEnd> {
     return { exitCode: dryRunExitCode(dryRun) };
   }
   // The search prints its own result; the reports of its trials are not announced.
-  const outputs = { out: request.trial ? { write: () => true } : process.stdout, err: process.stderr };
+  const out = request.ownResult ? process.stderr : process.stdout;
+  const outputs = { out: request.trial ? { write: () => true } : out, err: process.stderr };
   const eventLog = new EventLog(openScreen(request.outputMode, outputs, process.env));
   // The terminal gets its cursor back, however this process ends.
   const close = () => eventLog.close();

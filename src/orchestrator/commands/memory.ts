@@ -89,7 +89,7 @@ export const memory: CliCommand = {
     const extent = ["--duration-mode", `${REQUESTS_DURATION}${keyCounts(keys)}`];
     const request = parseCampaign([...flags, ...FIXED, ...extent], env);
     if (!request) return EXIT.done;
-    const { exitCode, folder } = await campaign(request);
+    const { exitCode, folder } = await campaign({ ...request, ownResult: true });
     // Python says what is missing, e.g. after Ctrl-C.
     const code: ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed, EXIT.interrupted];
     if (folder === undefined || !code.includes(exitCode)) return exitCode;

@@ -90,6 +90,8 @@ export interface Request {
   outputMode: OutputMode;
   /** One of the many campaigns of a search: `latest` does not point to it. */
   trial?: true;
+  /** The command prints a result of its own: standard output is left to it, progress goes to standard error. */
+  ownResult?: true;
   /** Prints the plan and starts nothing. */
   dryRun: boolean;
   /** Refuses to start on a machine that the doctor warns about. */
@@ -179,7 +181,7 @@ export function durationMode(text: string, source = "--duration-mode"): Duration
     return { mode: "requests", counts: words.map((word) => numberIn("requests", flag, word)) };
   }
   throw usageError(
-    `${source} ${JSON.stringify(text.slice(0, 60))}: give dynamic, fixed30, fixed120, custom:N (seconds) or requests:N,…`,
+    `${source} ${JSON.stringify(text.slice(0, 60))}: give dynamic, fixed30, fixed120 or custom:N (seconds), or requests:N,…`,
   );
 }
 

@@ -44,8 +44,9 @@ const operationText = ({ id, payload_bytes: bytes }: Configuration["workload"]):
 
 /** `iovalkey:cluster, light, realistic, 50 connections`. */
 export function configurationText(configuration: Configuration): string {
-  const { target, traffic } = configuration;
-  return `${target.label}, ${entryText(configuration)}, ${traffic}, ${loadAndLimitsText(configuration)}`;
+  const { target, traffic, extent } = configuration;
+  const parts = [target.label, entryText(configuration), traffic, loadAndLimitsText(configuration)];
+  return [...parts, ...("requests" in extent ? [`${extent.requests} requests`] : [])].join(", ");
 }
 
 /** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */

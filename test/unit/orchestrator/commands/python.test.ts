@@ -1,9 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Environment } from "../../../../src/contract/env.js";
 import { EXIT, type ExitCode } from "../../../../src/contract/errors.js";
 import { compare } from "../../../../src/orchestrator/commands/compare.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
+import { memory } from "../../../../src/orchestrator/commands/memory.js";
 import { noise } from "../../../../src/orchestrator/commands/noise.js";
 import { report } from "../../../../src/orchestrator/commands/report.js";
 import type { CliContext } from "../../../../src/orchestrator/commands/types.js";
@@ -103,6 +105,80 @@ describe("report", () => {
     );
     await expectFailure(() => report.run(["--compare-runs", "--images"], context), EXIT.usage, "--images");
     await expectFailure(() => report.run(["--output-format", "pdf"], context), EXIT.usage, "html, csv");
+  });
+});
+
+describe("memory", () => {
+  test("is a campaign of fresh keys, whose table Python prints", async () => {
+    const { packageFolder, receivedArgs } = packageOf(0);
+    const { context, requests } = contextOf(packageFolder);
+    const words = ["--clients", "ioredis memory", "--output", "out", "--format", "json"];
+    expect(await memory.run(words, context)).toBe(EXIT.done);
+    expect(requests).toMatchObject([
+      {
+        clients: ["ioredis", "memory"],
+        layers: ["limiter"],
+        traffic: ["variable"],
+        duration: { mode: "requests", counts: [10_000, 50_000, 100_000] },
+        limits: { points: [10], windowsS: [3600] },
+        warmupS: 0,
+        runs: 3,
+        output: "out",
+        ownResult: true,
+      },
+    ]);
+    expect(receivedArgs()).toEqual([FOLDER, "--format", "json"]);
+  });
+
+  test("its flags replace the defaults", async () => {
+    const { context, requests } = contextOf(packageOf(0).packageFolder);
+    const words = [
+      "--clients",
+      "ioredis",
+      "--keys",
+      "100 200",
+      "--keys",
+      "300",
+      "--window",
+      "60",
+      "--runs",
+      "1",
+    ];
+    await memory.run([...words, "--program", "redis=/a", "--program", "valkey=/b"], context);
+    expect(requests).toMatchObject([
+      {
+        duration: { counts: [100, 200, 300] },
+        limits: { windowsS: [60] },
+        runs: 1,
+        programs: { paths: { redis: "/a", valkey: "/b" } },
+      },
+    ]);
+  });
+
+  test.each<[ExitCode, ExitCode, boolean]>([
+    [EXIT.runsInvalid, EXIT.runsInvalid, true],
+    [EXIT.interrupted, EXIT.interrupted, true],
+    [EXIT.environment, EXIT.environment, false],
+    [EXIT.done, EXIT.usage, true],
+  ])("a campaign that ends with %i: ends with %i", async (ended, expected, isAnalysed) => {
+    const { packageFolder, receivedArgs } = packageOf(EXIT.usage);
+    const { context } = contextOf(packageFolder, ended);
+    expect(await memory.run(["--clients", "ioredis"], context)).toBe(expected);
+    if (isAnalysed) expect(receivedArgs()).toEqual([FOLDER]);
+    else expect(receivedArgs).toThrow();
+  });
+
+  test.each<[string[], Environment, ...string[]]>([
+    [[], {}, "--clients is missing"],
+    [["--clients", "ioredis", "--keys", "100"], {}, "--keys 100", "two numbers"],
+    [["--clients", "ioredis", "--keys", "100,100"], {}, "two numbers"],
+    [["--clients", "ioredis", "--keys", "100,x"], {}, '--keys "x"', "whole number"],
+    [["--clients", "ioredis", "--traffic", "fixed"], {}, "--traffic"],
+    [["--clients", "ioredis"], { STORE_URL: "redis://:secret@127.0.0.1" }, "STORE_URL", "fresh store"],
+  ])("%j is bad usage", async (words, env, ...parts) => {
+    const { context, requests } = contextOf("/nowhere");
+    await expectFailure(() => memory.run(words, { ...context, env }), EXIT.usage, ...parts);
+    expect(requests).toEqual([]);
   });
 });
 

@@ -291,6 +291,32 @@ describe("each configuration", () => {
   });
 });
 
+describe("numbers of requests instead of a time", () => {
+  const flags = ["--clients", "ioredis", "--duration-mode", "requests:100,200"];
+
+  test("each is a configuration with a file of its own", () => {
+    const { configurations, runs } = makePlan(
+      requestOf(...flags, "--concurrency", "4", "--runs", "1"),
+      everything,
+    );
+    expect(configurations.map(({ configuration: { extent } }) => extent)).toEqual([
+      { requests: 100 },
+      { requests: 200 },
+    ]);
+    expect(runs.map(({ file }) => file).sort()).toEqual([
+      "ioredis_light_4c_100r_run1.json",
+      "ioredis_light_4c_200r_run1.json",
+    ]);
+  });
+
+  test("fewer than connections are refused, unless a schedule sends them", async () => {
+    const plan = (...more: string[]) =>
+      makePlan(requestOf(...flags, "--concurrency", "101", ...more), everything);
+    await expectFailure(() => plan(), EXIT.usage, "requests:100", "--concurrency 101");
+    expect(plan("--rate", "50").configurations).toHaveLength(2);
+  });
+});
+
 describe("lists of limits", () => {
   const flags = ["--clients", "ioredis,memory", "--concurrency", "4", "--traffic", "fixed"];
   const limitsOf = (...more: string[]) =>

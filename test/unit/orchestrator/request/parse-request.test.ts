@@ -43,6 +43,13 @@ test("points, windows and costs are lists", () => {
 });
 
 test.each<[string[], ...string[]]>([
+  [["--duration-mode", "requests:10,x"], "--duration-mode requests:", '"x"', "whole number"],
+  [["--duration-mode", "requests:"], "requests:", "at least one value"],
+  [
+    ["--duration-mode", "requests:10", "--find-max-rate", "--slo", "p99<10ms"],
+    "requests:10",
+    "measures for a time",
+  ],
   [["--points", "10,x"], "--points", '"x"', "whole number"],
   [["--window", ","], "--window", "at least one value"],
   [["--cost", "0"], "--cost", '"0"', "from 1 to 1000000 points"],

@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { needs } from "../../helpers/needs.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+interface Target {
+  label: string;
+  slopes: { source: string; bytes_per_key: number; points: { keys: number }[] }[];
+  items_per_key: number | null;
+  reason: string | null;
+}
+
+const measure = (home: string, clients: string, ...flags: string[]): Campaign =>
+  Campaign.command(home, [
+    "memory",
+    ...[
+      "--clients",
+      clients,
+      "--output",
+      join(home, "results root"),
+      "--cooldown",
+      "0",
+      "--seed",
+      "1",
+      ...flags,
+    ],
+  ]);
+
+describe("ratelimit-bench memory", () => {
+  test("gives bytes per key by each one's own source", needs(["valkey", "memcached"]), async () => {
+    const clients = "iovalkey memcached memory none";
+    const flags = ["--keys", "2000,6000", "--runs", "2", "--format", "json"];
+    const campaign = measure(newFolder(), clients, ...flags);
+    const { code, stdout, stderr } = await campaign.ended;
+    expect([0, 5], stderr).toContain(code);
+    const { targets } = JSON.parse(stdout) as { targets: Target[] };
+    const of = (label: string) => targets.find((target) => target.label === label);
+    for (const [label, source, items] of [
+      ["iovalkey", "store", 1],
+      ["memcached", "store", 2],
+      ["memory", "heap", null],
+    ] as const) {
+      const target = of(label);
+      expect(target, label).toMatchObject({ items_per_key: items, reason: null, slopes: [{ source }] });
+      const [figure] = target?.slopes ?? [];
+      // A key and its counter take more than 50 bytes anywhere, and less than a kilobyte.
+      expect(figure?.bytes_per_key, label).toBeGreaterThan(50);
+      expect(figure?.bytes_per_key, label).toBeLessThan(1000);
+      expect(figure?.points.map(({ keys }) => keys)).toEqual([2000, 2000, 6000, 6000]);
+    }
+    expect(of("none")).toMatchObject({ slopes: [], reason: "it keeps no counters" });
+    expect(readFileSync(join(campaign.folder, "report", "memory.csv"), "utf8")).toContain("\nmemcached,");
+    expect(readFileSync(join(campaign.folder, "report", "index.html"), "utf8")).toContain("Memory per key");
+    expect(await campaign.leftovers()).toEqual([]);
+  });
+
+  test("Ctrl-C keeps what was measured and leaves nothing running", async () => {
+    const campaign = measure(newFolder(), "memory", "--keys", "1000,2000", "--runs", "200");
+    await expect.poll(() => campaign.measured.length, { timeout: 60_000 }).toBeGreaterThan(3);
+    campaign.signal("SIGINT");
+    const { code, stdout } = await campaign.ended;
+    expect(code).toBe(130);
+    expect(stdout).toMatch(/^memory .* heap of the process/m);
+    expect(campaign.manifest.status).toBe("aborted");
+    expect(await campaign.leftovers()).toEqual([]);
+  });
+});

@@ -1,0 +1,233 @@
+"""Bytes per key: which source, which runs, and what is written."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from builder import Document, configuration, result, target
+from campaign_writer import write_campaign
+from conftest import Build, analysis_of_results
+from evidence import usage
+from report.analysis.memory_per_key import KeyMemory
+from report.base.paths import MEMORY_SCHEMA
+from report.cli.memory import main
+from report.export.memory import memory_csv, memory_document
+from report.sections.memory_per_key import memory_lines
+
+
+def _usage(consumed: int, heap: int, failed: int = 0) -> Document:
+    consumes = {"calls": consumed, "allowed": consumed - failed, "limited": 0, "failed": failed}
+    return {**usage(0), "consumes": consumes, "heap_used_bytes": heap}
+
+
+def _node(keys: int, used: int | None, **more: int) -> Document:
+    read = {"version": "9.0.0", "uptime_s": 1, "keys": keys, **more}
+    return read if used is None else {**read, "used_memory_bytes": used}
+
+
+def run_of(
+    keys: int,
+    added: int,
+    run: int = 1,
+    label: str = "iovalkey",
+    *,
+    items: int | None = None,
+    counter: bool = True,
+    resident: int = 0,
+    failed: int = 0,
+    **more: Any,
+) -> Document:
+    """A run on so many fresh keys, which adds so many bytes to the counter of the store, or to the heap."""
+    in_process = label in ("memory", "none")
+    document = result(
+        configuration(
+            label,
+            layer="limiter",
+            servers=0,
+            workload={"id": "none"},
+            traffic="variable",
+            extent={"requests": keys},
+            limits={"points": 10, "window_s": 3600, "block_s": 0},
+        ),
+        run,
+    )
+    document["warmup"] = {"took_s": 0, "requests": 0, "lead_in": {"took_s": 0, "requests": 0}}
+    (consumer,) = document["consumers"]
+    heap = added if in_process else 12_345_678
+    consumer.update(at_start=_usage(0, 1000), at_end=_usage(keys, 1000 + heap, failed))
+    if label == "none":
+        for moment in ("at_start", "at_window_open", "at_end"):
+            consumer[moment].pop("consumes", None)
+    if in_process:
+        document.pop("store", None)
+    else:
+        items = keys if items is None else items
+        used = (5000, 5000 + added) if counter else (None, None)
+        document["store"]["nodes"] = [
+            {
+                "role": "store-1",
+                "at_start": _node(0, used[0], expired_keys=0),
+                "at_end": _node(items, used[1], **{"expired_keys": 0, **more}),
+            }
+        ]
+        document["resources"]["store-1"] = {
+            **document["resources"]["store-1"],
+            "resident_bytes_at_window_open": 7_000,
+            "resident_bytes_at_end": 7_000 + resident,
+        }
+    return document
+
+
+def memory_of(*results: Document) -> tuple[KeyMemory, ...]:
+    return analysis_of_results(*results).memory
+
+
+def test_the_counter_of_the_store_comes_first_and_resident_memory_beside_it() -> None:
+    (row,) = memory_of(
+        *(
+            run_of(keys, 500 + 130 * keys, run, resident=150 * keys)
+            for keys in (100, 200, 300)
+            for run in (1, 2)
+        )
+    )
+    counter, resident = row.slopes
+    assert (counter.source, resident.source) == ("store", "store_resident")
+    assert counter.line.slope == pytest.approx(130)
+    assert resident.line.slope == pytest.approx(150)
+    assert row.slopes[0].line.intercept == pytest.approx(500)
+    assert len(row.slopes[0].points) == 6
+    assert row.items_per_key == 1
+
+
+def test_a_store_without_a_counter_has_its_resident_memory() -> None:
+    (row,) = memory_of(
+        run_of(100, 0, counter=False, resident=900), run_of(200, 0, counter=False, resident=1800)
+    )
+    assert [(slope.source, slope.line.slope) for slope in row.slopes] == [("store_resident", 9)]
+
+
+def test_a_limiter_in_the_process_has_its_heap_and_others_do_not() -> None:
+    (row,) = memory_of(run_of(100, 4500, label="memory"), run_of(200, 9000, label="memory"))
+    assert [(slope.source, slope.line.slope) for slope in row.slopes] == [("heap", 45)]
+    assert row.items_per_key is None
+
+
+def test_a_service_has_its_resident_memory_beside_the_counter_of_the_store() -> None:
+    runs = [run_of(keys, 100 * keys) for keys in (100, 200)]
+    for document, added in zip(runs, (3_000, 6_000), strict=True):
+        document["resources"]["service-1"] = {
+            **document["resources"]["store-1"],
+            "kind": "service",
+            "resident_bytes_at_window_open": 50,
+            "resident_bytes_at_end": 50 + added,
+        }
+    (row,) = memory_of(*runs)
+    assert [slope.source for slope in row.slopes] == ["store", "store_resident", "service_resident"]
+    assert row.slopes[-1].line.slope == 30
+
+
+def test_items_are_counted_per_key() -> None:
+    (row,) = memory_of(run_of(100, 1, items=200), run_of(200, 2, items=400))
+    assert row.items_per_key == 2
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (run_of(300, 1, evicted_keys=1), "1 item expired or evicted"),
+        (run_of(300, 1, failed=2), "2 decisions failed"),
+        (
+            {
+                **run_of(300, 1),
+                "verdict": {
+                    "status": "invalid",
+                    "reasons": [{"rule": "M14", "severity": "invalid", "text": "x"}],
+                    "not_applicable": [],
+                },
+            },
+            "invalid (M14)",
+        ),
+    ],
+)
+def test_a_broken_run_is_left_out_and_listed(broken: Document, why: str) -> None:
+    if "1 item" in why:
+        broken["store"]["nodes"][0]["at_start"]["evicted_keys"] = 0
+    (row,) = memory_of(run_of(100, 1000), run_of(200, 2000), broken)
+    assert row.slopes[0].line.slope == 10
+    assert row.left_out == (f"300 keys, run 1: {why}",)
+    assert memory_lines([row])[-1] == f"left out: iovalkey, 300 keys, run 1: {why}"
+
+
+def test_a_target_without_a_slope_says_why() -> None:
+    rows = memory_of(
+        run_of(100, 1, label="none"),
+        run_of(200, 1, label="none"),
+        run_of(100, 1),
+        run_of(200, 1, failed=1),
+        run_of(100, 5, label="memory"),
+        run_of(200, 9, label="memory"),
+    )
+    assert [(row.identity.label, row.reason) for row in rows] == [
+        ("memory", ""),
+        ("iovalkey", "runs with one number of keys alone count: a slope needs two"),
+        ("none", "it keeps no counters"),
+    ]
+
+
+def test_other_campaigns_have_no_memory_per_key() -> None:
+    fixed = configuration("iovalkey", extent={"requests": 100})
+    assert memory_of(result(fixed), result(configuration("iovalkey", extent={"requests": 200}))) == ()
+    assert memory_of(run_of(100, 1)) == ()
+    # Other limits are another target.
+    other = run_of(200, 1)
+    other["configuration"]["limits"]["window_s"] = 60
+    assert memory_of(run_of(100, 1), other) == ()
+    assert memory_of(result(configuration("iovalkey", target=target("iovalkey")))) == ()
+
+
+def test_document_and_table() -> None:
+    analysis = analysis_of_results(
+        *(run_of(keys, 130 * keys) for keys in (100, 200, 300)),
+        run_of(100, 1, label="none"),
+        run_of(200, 1, label="none"),
+    )
+    document = memory_document(analysis)
+    jsonschema.validate(document, json.loads(MEMORY_SCHEMA.read_text(encoding="utf-8")))
+    assert document["targets"][0]["slopes"][0] == {
+        "source": "store",
+        "bytes_per_key": 130,
+        "interval": {"low": 130, "high": 130},
+        "fixed_bytes": 0,
+        "points": [{"run": 1, "keys": keys, "bytes": 130 * keys} for keys in (100, 200, 300)],
+    }
+    header, store, resident, none = memory_csv(analysis.memory).splitlines()
+    assert header.startswith("target,store,topology,limiter,source,bytes_per_key,")
+    assert store == "iovalkey,valkey,standalone,rate-limiter-flexible,store,130.00,130.00,130.00,0,1.00,3,0,"
+    assert resident.split(",")[4:6] == ["store_resident", "0.00"]
+    assert none == "none,none,none,none,,,,,,,0,0,it keeps no counters"
+
+
+def test_the_page_has_the_table_and_the_chart(build: Build) -> None:
+    built = build(None, [run_of(100, 13_000), run_of(200, 26_000)])
+    assert built.code == 0
+    assert "Memory per key" in built.page
+    assert '"memory-per-key-limiter"' in built.page or '"memory-per-key"' in built.page
+    assert (built.folder / "report" / "memory.json").exists()
+    built = build(None, [result(configuration())])
+    assert 'id="memory-per-key"' not in built.page
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = (
+        write_campaign(tmp_path / "c", None, [run_of(100, 13_000), run_of(200, 26_000)]) or tmp_path / "c"
+    )
+    assert main([str(folder)]) == 0
+    assert "130.0" in capsys.readouterr().out
+    assert main([str(folder), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["schema"] == "ratelimit-bench/memory"
+    other = write_campaign(tmp_path / "d", None, [result(configuration())]) or tmp_path / "d"
+    assert main([str(other)]) == 2
+    assert "no target that ran with two numbers of fresh keys" in capsys.readouterr().err

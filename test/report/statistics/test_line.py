@@ -1,0 +1,41 @@
+"""The line of least squares, against SciPy."""
+
+import pytest
+from scipy.stats import linregress, t
+
+from report.statistics.line import least_squares
+
+
+def test_same_as_scipy() -> None:
+    points = [
+        (10.0, 1500.0),
+        (10.0, 1490.0),
+        (50.0, 6800.0),
+        (50.0, 6900.0),
+        (100.0, 13500.0),
+        (100.0, 13100.0),
+    ]
+    line = least_squares(points)
+    found = linregress([x for x, _ in points], [y for _, y in points])
+    reach = float(t.ppf(0.975, len(points) - 2)) * found.stderr
+    assert line.slope == pytest.approx(found.slope)
+    assert line.intercept == pytest.approx(found.intercept)
+    assert line.low == pytest.approx(found.slope - reach)
+    assert line.high == pytest.approx(found.slope + reach)
+
+
+def test_exact_points_have_an_interval_of_no_width() -> None:
+    line = least_squares([(1, 197), (2, 394), (3, 591)])
+    assert (line.low, line.slope, line.high) == (197, 197, 197)
+    assert line.intercept == pytest.approx(0)
+
+
+def test_two_points_have_no_interval() -> None:
+    line = least_squares([(1, 5), (2, 7)])
+    assert (line.slope, line.intercept, line.low, line.high) == (2, 3, None, None)
+
+
+@pytest.mark.parametrize("points", [[], [(1.0, 1.0)], [(1.0, 1.0), (1.0, 2.0)]])
+def test_one_x_gives_no_line(points: list[tuple[float, float]]) -> None:
+    with pytest.raises(ValueError, match="two different x"):
+        least_squares(points)
