@@ -21,6 +21,14 @@ describe("caps", () => {
     });
   });
 
+  test("of a service come from its own flags and variables", () => {
+    const flags = ["--service-cpus", "1.5", "--service-memory", "256m", "--cpuset-service", "0-1"];
+    const service = { cpus: 1.5, memory_bytes: 256 * 1024 ** 2, cpuset: "0-1" };
+    expect(caps(flags)?.service).toEqual(service);
+    const environment = { SERVICE_CPUS: "1.5", SERVICE_MEMORY: "256m", CPUSET_SERVICE: "0-1" };
+    expect(caps([], environment)?.service).toEqual(service);
+  });
+
   test("come from flags and environment; the flag wins", () => {
     const given = caps(
       ["--store-cpus", "0.5", "--store-memory", "512m", "--cpuset-server", "0,2-3", "--loadtest-cpus", "1"],
