@@ -14,12 +14,14 @@ import { versionReportSchema } from "../src/contract/version-report.js";
 import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
 import { groups } from "../src/targets/groups.js";
 import { biomeImports, importsText } from "./imports.js";
+import { limitersPage } from "./limiters-page.js";
 
 /**
  * Writes what is generated and committed:
  * - JSON Schemas of the files that programs exchange, which Python validates against, and of campaign files, for editors;
  * - what the report shares: the numbers of M18, the controls, the kinds of roles, deciders, algorithms, the layers, the
  *   dimensions;
+ * - docs/limiters.md, from the facts that `npm run facts` found;
  * - the rules for imports, from imports.json: Biome's, and the lists in docs/architecture.md.
  * `--check` compares instead and exits 1 on a difference.
  */
@@ -60,6 +62,7 @@ const generated: Readonly<Record<string, string>> = {
     dimensions.map(({ key, one, other }) => ({ key, one, other })),
   ),
   "biome.imports.json": json(biomeImports()),
+  "docs/limiters.md": limitersPage(JSON.parse(read("test/fixtures/limiter-facts.json") || "[]")),
   [architecture]: read(architecture).replace(
     /(?<=<!-- imports -->\n).*?(?=<!-- \/imports -->)/s,
     () => `\n${importsText()}\n`,

@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { findLimiter } from "../../../src/targets/resolve.js";
+import { LONG } from "../../helpers/needs.js";
+import { ROOT } from "../../helpers/programs.js";
+import { missingFor } from "../../helpers/target-system.js";
+import { factTargets, findFacts, type LimiterFacts } from "../../suites/limiter-facts.js";
+import { removeGlideSockets } from "../../suites/open-target.js";
+
+const known = new Map(
+  (JSON.parse(readFileSync(join(ROOT, "test/fixtures/limiter-facts.json"), "utf8")) as LimiterFacts[]).map(
+    (facts) => [facts.target, facts],
+  ),
+);
+
+afterAll(() => removeGlideSockets(process.pid));
+
+describe("docs/limiters.md says what limiters do: if it differs, run npm run facts and npm run generate", () => {
+  for (const target of factTargets()) {
+    const missing = missingFor(target);
+    if (missing) process.stderr.write(`facts of ${target.text} are not compared: no ${missing} was found\n`);
+    // The usual one shows that facts are found; `npm run test:all` compares all.
+    const tags = target.text === "ioredis@redis:standalone" ? [] : LONG.tags;
+    test(target.text, { tags, skip: missing !== undefined }, async () => {
+      const { tried, bytes_per_key: bytes, ...found } = await findFacts(target);
+      const { tried: triedBefore, bytes_per_key: bytesBefore, ...before } = known.get(target.text) ?? {};
+      expect(found).toEqual(before);
+      const declared = findLimiter(target.limiter).atomic;
+      if (declared !== undefined) expect(found.atomic).toBe(declared);
+      // Another version has another allocator, or other structures.
+      if (tried.store !== triedBefore?.store || bytes === null) return;
+      expect(Math.abs(bytes - (bytesBefore ?? 0))).toBeLessThanOrEqual(0.15 * bytes + 10);
+    });
+  }
+});
