@@ -13,6 +13,7 @@ from report.results.roles import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents, best_works
 from report.sections.recommendation import recommend
+from report.sections.store_operations import store_sentences
 from report.statistics.histograms import PERCENTILES
 
 
@@ -111,18 +112,23 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
         report: path of the page: absolute, or relative to where the document lies.
     """
     campaign, manifest = analysis.campaign, analysis.campaign.manifest
-    recommended = recommend(analysis)
+    recommended = recommend(analysis) if analysis.summaries else None
     return {
         "schema": "ratelimit-bench/summary",
         "schema_version": 1,
         "campaign": campaign.name,
         "started_at": manifest["started_at"] if manifest else None,
-        "runtime": next((run.runtime["id"] for run in campaign.runs if run.runtime), None),
+        "runtime": next(
+            (run.runtime["id"] for run in (*campaign.runs, *campaign.operations) if run.runtime), None
+        ),
         "excluded": [{"file": entry.file, "text": entry.text} for entry in campaign.excluded],
         "configurations": [_configuration(summary) for summary in analysis.summaries],
         "recommendation": {
-            "sentences": list(recommended.sentences),
-            "limits": [line.text for line in recommended.caveats],
+            "sentences": [
+                *(recommended.sentences if recommended else ()),
+                *store_sentences(analysis.store_operations),
+            ],
+            "limits": [line.text for line in recommended.caveats] if recommended else [],
         },
         "best_performers": best_documents(best_works(analysis)),
         "conclusions": conclusions(analysis.cells),

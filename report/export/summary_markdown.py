@@ -15,6 +15,7 @@ from report.base.markdown import code, prose, table, within
 from report.sections.first_screen import DecisionGroup, DecisionRow, control_row, decision_cells
 from report.sections.notices import campaign_notices
 from report.sections.recommendation import Recommendation, recommend
+from report.sections.store_operations import store_sentences
 from report.sections.script_text import mode_text
 from report.sections.spread_text import marks_note
 
@@ -180,15 +181,18 @@ def summary_markdown(analysis: Analysis) -> str:
             f", {prose(manifest['started_at'][:10])}, {prose(machine['cpu_model'])}, "
             f"{plural(machine['cpus'], 'core')}, runtime {prose(manifest['runtime']['id'])}"
         )
+    rows = len(summaries) + (len(analysis.store_operations.rows) if analysis.store_operations else 0)
     head = (
-        f"Campaign {code(campaign.name)}{where}. {plural(len(summaries), 'configuration')}, "
-        f"{plural(len(campaign.runs), 'run')}. Figures of the median runs."
+        f"Campaign {code(campaign.name)}{where}. {plural(rows, 'configuration')}, "
+        f"{plural(len(campaign.runs) + len(campaign.operations), 'run')}. Figures of the median runs."
     )
     notices = campaign_notices(campaign)
+    stores = store_sentences(analysis.store_operations)
     blocks = [
         ["## Rate limiters: what they cost"],
-        *recommendation_blocks(recommend(analysis)),
+        *(recommendation_blocks(recommend(analysis)) if summaries else []),
         [head],
+        *([[f"- {prose(text)}" for text in stores]] if stores else []),
         *([[f"- {prose(text)}" for text in notices]] if notices else []),
         *([thresholds] if (thresholds := _thresholds(analysis.thresholds)) else []),
         *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),

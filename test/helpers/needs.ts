@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { envoyProgram } from "./envoy.js";
+import { fakeredisPython } from "./fakeredis.js";
 import { browserProgram, programOnPath, ROOT } from "./programs.js";
 import { storeProgram } from "./store.js";
 import { throttlecrabProgram } from "./throttlecrab.js";
@@ -15,15 +15,11 @@ const things = {
   valkey: { find: () => storeProgram("valkey"), fix: "run scripts/setup.sh --dev, or set VALKEY_SERVER" },
   redis: { find: () => storeProgram("redis"), fix: "install redis-server, or set REDIS_SERVER" },
   memcached: { find: () => storeProgram("memcached"), fix: "install memcached, or set MEMCACHED_SERVER" },
-  "redis-cell": { find: () => moduleFile("redis-cell"), fix: "set REDIS_CELL_MODULE (see docs/clients.md)" },
-  "redis-shield": {
-    find: () => moduleFile("redis-shield"),
-    fix: "set REDIS_SHIELD_MODULE (see docs/clients.md)",
+  "redis-benchmark": {
+    find: () => programOnPath("redis-benchmark"),
+    fix: "install redis-benchmark (package redis-tools)",
   },
-  throttlecrab: {
-    find: throttlecrabProgram,
-    fix: "set THROTTLECRAB_SERVER, or put throttlecrab-server on PATH",
-  },
+  fakeredis: { find: fakeredisPython, fix: "run scripts/setup.sh --dev, or set FAKEREDIS_PYTHON" },
   chromium: { find: browserProgram, fix: "install chromium, or set CHROMIUM" },
   zsh: { find: () => programOnPath("zsh"), fix: "install zsh" },
   actionlint: { find: actionlint, fix: "run scripts/ci/actionlint.sh --install, with Go" },

@@ -1,0 +1,127 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { PrintedResult } from "../../../src/contract/result.js";
+import { Campaign } from "../../helpers/campaign.js";
+import { fakeredisProgram } from "../../helpers/fakeredis.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { needs } from "../../helpers/needs.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+function runStores(home: string, flags: readonly string[]): Campaign {
+  const output = ["--output", join(home, "results root")];
+  const short = ["--duration-mode", "custom:1", "--warmup", "0", "--cooldown", "0", "--runtime", "local"];
+  return Campaign.command(home, ["run", "--layer", "store", "--seed", "1", ...short, ...flags, ...output]);
+}
+
+const printedOf = (campaign: Campaign): PrintedResult[] =>
+  [...campaign.results.values()].map((result) => {
+    if (result.status !== "printed") throw new Error(`${result.status}, not printed`);
+    return result;
+  });
+
+describe("the store layer on real stores", needs(["redis", "valkey", "redis-benchmark"]), () => {
+  test("measures every operation, counts its calls exactly, and compares the stores with the reference", async () => {
+    const flags = ["--stores", "valkey,redis", "--reference", "redis", "--payload-bytes", "100,200"];
+    const campaign = runStores(newFolder(), [...flags, "--concurrency", "10", "--runs", "2"]);
+    const { code, stderr } = await campaign.ended;
+    expect(stderr).not.toContain("could not be built");
+    expect([0, 5]).toContain(code);
+    const results = printedOf(campaign);
+    // set and get at two sizes, incr and script once: six works on two stores, twice.
+    expect(results).toHaveLength(24);
+    for (const { calls, operations, memory, store_cpu_us_per_operation: cpu, latency, operation } of results) {
+      expect(calls && calls.after - calls.before).toBe(operations.total);
+      expect(memory?.bytes_per_key).toBeGreaterThan(operation.payload_bytes ?? 30);
+      expect(cpu).toBeGreaterThan(0);
+      expect(latency.min).toBeLessThanOrEqual(latency.p50);
+      expect(latency.p50).toBeLessThanOrEqual(latency.p95);
+      expect(latency.p99).toBeLessThanOrEqual(latency.max);
+    }
+    const bytes = (payload: number) =>
+      results.find(({ operation }) => operation.payload_bytes === payload)?.memory?.bytes_per_key ?? 0;
+    expect(bytes(200) - bytes(100)).toBeGreaterThan(90);
+    const report = join(campaign.folder, "report");
+    const csv = readFileSync(join(report, "store-operations.csv"), "utf8").trim().split("\n");
+    expect(csv).toHaveLength(13);
+    expect(readFileSync(join(report, "index.html"), "utf8")).toContain("Ratios to redis");
+  });
+
+  test("a store that dies in the middle fails only that run, and is named", async () => {
+    const flags = ["--stores", "redis", "--operations", "incr", "--concurrency", "5", "--runs", "2"];
+    const campaign = runStores(newFolder(), [...flags, "--duration-mode", "custom:3"]);
+    await campaign.waitForLog("  measure");
+    process.kill(await campaign.part("store-1"), "SIGKILL");
+    const { code } = await campaign.ended;
+    const outcomes = [...campaign.results.values()].map((result) =>
+      "failure" in result ? `${result.status}: ${result.failure.role}` : result.status,
+    );
+    expect(outcomes).toEqual(["failed: store-1", "printed"]);
+    expect(code).toBe(4);
+    expect(await campaign.runningProcesses()).toEqual([]);
+  });
+
+  test("an interruption leaves no process and no folder of a part behind", async () => {
+    const flags = ["--stores", "redis", "--operations", "set", "--concurrency", "5", "--runs", "1"];
+    const campaign = runStores(newFolder(), [...flags, "--duration-mode", "custom:30"]);
+    await campaign.waitForLog("  measure");
+    campaign.signal("SIGINT");
+    const { code } = await campaign.ended;
+    expect(code).toBe(130);
+    expect(await campaign.runningProcesses()).toEqual([]);
+    expect([...campaign.results.values()].map(({ status }) => status)).toEqual(["aborted"]);
+  });
+});
+
+describe("a server from a registry without EVAL", needs(["redis", "redis-benchmark", "fakeredis"]), () => {
+  test("is measured by its program alone; what it lacks is said, and the script is skipped", async () => {
+    const home = newFolder();
+    const flags = ["--stores", "redis,third", "--program", `third=${fakeredisProgram(home)}`];
+    const work = ["--operations", "set,incr,script", "--concurrency", "5", "--runs", "1"];
+    const campaign = runStores(home, [...flags, ...work]);
+    const { code, stdout, stderr } = await campaign.ended;
+    expect([0, 5]).toContain(code);
+    expect(`${stdout}${stderr}`).toContain("skipped third script: third has no EVAL");
+    const third = printedOf(campaign).filter(({ configuration }) => configuration?.target.store === "third");
+    expect(third.map(({ operation }) => operation.id).sort()).toEqual(["incr", "set"]);
+    for (const { calls, operations, verdict } of third) {
+      expect(calls).toBeUndefined();
+      expect(operations.per_second).toBeGreaterThan(0);
+      expect(verdict.not_applicable.map(({ rule }) => rule)).toContain("M1");
+    }
+  });
+});
+
+describe("wrong settings of the store layer", () => {
+  test.each([
+    [["--stores", "redis,dragonfly"], /there is no store "dragonfly".*--program dragonfly=PATH/],
+    [["--stores", "redis", "--reference", "valkey"], /--reference "valkey": give one of the stores: redis/],
+    [["--operations", "sett"], /there is no operation "sett".*set/],
+    [["--payload-bytes", "0"], /--payload-bytes "0": give a whole number from 1 to 1000000 bytes/],
+    [["--clients", "ioredis"], /--clients: the store layer has none: name the servers with --stores/],
+    [["--rate", "100"], /--rate: the store layer cannot use it/],
+    [["--runs", "auto"], /--runs auto: give the number of runs at the store layer/],
+  ])("%j ends with 2 and one line", async (flags, message) => {
+    const { code, stderr } = await runStores(newFolder(), flags).ended;
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+    expect(code).toBe(2);
+  });
+
+  test("its settings need the layer", async () => {
+    const { code, stderr } = await Campaign.run(newFolder(), "none", ["--stores", "redis"]).ended;
+    expect(stderr).toContain("--stores is for the store layer: add --layer store");
+    expect(code).toBe(2);
+  });
+
+  test("a dry run starts nothing and lists the works", needs(["redis", "redis-benchmark"]), async () => {
+    const flags = ["--stores", "redis", "--payload-bytes", "100,200", "--concurrency", "50 10", "--dry-run"];
+    const { code, stdout } = await runStores(newFolder(), flags).ended;
+    expect(stdout).toContain("set of 200 bytes");
+    expect(stdout).toMatch(/36 runs of 12 configurations/);
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,187 @@
+"""The store layer: figures, ratios to the reference, files; never in a ranking of another layer."""
+
+import csv
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from builder import CAMPAIGN, Document, configuration, failed_result, hash_of, result, verdict
+from campaign_writer import manifest
+from conftest import Build
+
+#: Operations/s of ten runs each: valkey is a quarter faster than redis.
+REDIS = [10_000, 10_100, 9_900, 10_050, 9_950, 10_020, 9_980, 10_010, 9_990, 10_005]
+VALKEY = [round(1.25 * each) for each in REDIS]
+
+
+def store_configuration(store: str, operation: str = "set", payload: int | None = 100) -> Document:
+    label = f"valkey-benchmark@{store}:standalone"
+    return configuration(
+        layer="store",
+        servers=0,
+        target={
+            "text": label,
+            "label": store,
+            "client": "valkey-benchmark",
+            "store": store,
+            "topology": "standalone",
+            "limiter": "none",
+            "options": [],
+            "decided_by": "nothing",
+            "algorithm": "none",
+        },
+        workload={
+            "id": operation,
+            **({"payload_bytes": payload} if payload else {}),
+            "keys": 50_000,
+        },
+        traffic="random-keys",
+        extent={"duration_s": 2},
+        limits={"points": 1, "window_s": 60, "block_s": 0},
+    )
+
+
+def printed_result(configured: Document, run: int, per_second: float, **changes: Any) -> Document:
+    reading = {"version": "8.1.4", "uptime_s": 3, "run_id": "abc", "keys": 50_000}
+    total = round(per_second * 2)
+    return {
+        "schema": "ratelimit-bench/result",
+        "schema_version": 2,
+        "campaign": CAMPAIGN,
+        "run": run,
+        "configuration": configured,
+        "configuration_hash": hash_of(configured),
+        "runtime": {"id": "local", "embedded_store": False, "caps_applied": False},
+        "started_at": f"2026-01-02T03:04:{run:02}.000Z",
+        "finished_at": f"2026-01-02T03:04:{run + 4:02}.000Z",
+        "notes": [],
+        "status": "printed",
+        "operation": configured["workload"],
+        "load": configured["load"],
+        "warmup_s": 1.5,
+        "duration": total / per_second,
+        "program_s": 2.1,
+        "operations": {"total": total, "per_second": per_second},
+        "latency": {"average": 0.4, "min": 0.05, "p50": 0.35, "p95": 0.7, "p99": 1.1, "max": 5.2},
+        "program": {"id": "valkey-benchmark", "version": "8.1.4", "arguments": ["-n", "1"], "output": ""},
+        "calls": {"before": 5, "after": 5 + total},
+        "memory": {"keys": 50_000, "used_bytes": 9_000_000, "bytes_per_key": 180},
+        "store": {
+            "nodes": [{"role": "store-1", "at_start": reading, "at_end": reading}],
+            "settings": {},
+            "external": False,
+        },
+        "resources": {},
+        "store_cpu_us_per_operation": 100_000 / per_second,
+        "host_load": {"cpus": 4, "busy_cpu_percent": 180, "foreign_cpu_percent": 1},
+        "versions": {"store": "8.1.4", "program": "8.1.4"},
+        "limited_by": {"resource": "generator", "text": "valkey-benchmark used 98 % of one core"},
+        "verdict": verdict(),
+        "outcome": "served",
+        **changes,
+    }
+
+
+def runs_of(store: str, rates: Sequence[float], operation: str = "set", **changes: Any) -> list[Document]:
+    configured = store_configuration(store, operation, 100 if operation == "set" else None)
+    return [printed_result(configured, run, each, **changes) for run, each in enumerate(rates, start=1)]
+
+
+def planned(configurations: list[Document], runs: int, reference: str = "redis") -> Document:
+    document = manifest(configurations, runs=runs)
+    document["plan"]["reference"] = reference
+    return document
+
+
+def rows_in(outcome: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(
+        (outcome.folder / "report" / "store-operations.json").read_text()
+    )
+    return found
+
+
+def built(build: Build, stores: dict[str, Sequence[float]], reference: str = "redis") -> Any:
+    results = [each for store, rates in stores.items() for each in runs_of(store, rates)]
+    document = planned([store_configuration(store) for store in stores], len(REDIS), reference)
+    return build(document, results, "--output-format", "all")
+
+
+def test_a_planted_ratio_is_found_with_its_interval(build: Build) -> None:
+    by_store = {row["store"]: row for row in rows_in(built(build, {"valkey": VALKEY, "redis": REDIS}))}
+    found = by_store["valkey"]
+    assert found["operations_per_second_ratio"] == pytest.approx(1.25, rel=0.005)
+    low, high = (found[f"operations_per_second_ratio_{end}"] for end in ("low", "high"))
+    assert 1.2 < low < 1.25 < high < 1.3
+    assert found["operations_per_second_verdict"] == "better"
+    assert found["store_cpu_us_per_operation_ratio"] == pytest.approx(0.8, rel=0.005)
+    assert found["store_cpu_us_per_operation_verdict"] == "better"
+    assert by_store["redis"]["operations_per_second_ratio"] is None
+
+
+def test_the_reference_is_the_one_that_the_plan_names(build: Build) -> None:
+    outcome = built(build, {"valkey": VALKEY, "redis": REDIS}, reference="valkey")
+    by_store = {row["store"]: row for row in rows_in(outcome)}
+    assert by_store["redis"]["operations_per_second_ratio"] == pytest.approx(0.8, rel=0.005)
+    assert by_store["redis"]["operations_per_second_verdict"] == "worse"
+    assert "Ratios to valkey" in outcome.page
+
+
+def test_page_csv_json_and_summary_state_one_ratio(build: Build) -> None:
+    outcome = built(build, {"valkey": VALKEY, "redis": REDIS})
+    report = outcome.folder / "report"
+    ratio = next(row for row in rows_in(outcome) if row["store"] == "valkey")["operations_per_second_ratio"]
+    csv_rows = list(csv.DictReader((report / "store-operations.csv").read_text().splitlines()))
+    assert f"{ratio:.4f}" in [row["operations_per_second_ratio"] for row in csv_rows]
+    text = f"{ratio:.2f}×"
+    assert text in outcome.page
+    assert text in (report / "summary.md").read_text()
+
+
+def test_few_runs_are_indicative(build: Build) -> None:
+    results = [*runs_of("redis", REDIS[:3]), *runs_of("valkey", VALKEY[:3])]
+    document = planned([store_configuration("redis"), store_configuration("valkey")], 3)
+    outcome = build(document, results, "--output-format", "all")
+    found = next(row for row in rows_in(outcome) if row["store"] == "valkey")
+    assert found["operations_per_second_verdict"] == "indicative"
+    assert found["operations_per_second_ratio"] == pytest.approx(1.25, rel=0.01)
+    assert found["operations_per_second_ratio_low"] is None
+
+
+def test_works_are_compared_apart(build: Build) -> None:
+    results = [*runs_of("redis", REDIS), *runs_of("valkey", VALKEY, "incr")]
+    configurations = [store_configuration("redis"), store_configuration("valkey", "incr", None)]
+    outcome = build(planned(configurations, len(REDIS)), results, "--output-format", "all")
+    assert all(row["operations_per_second_ratio"] is None for row in rows_in(outcome))
+
+
+def test_failed_invalid_and_missing_runs_are_counted_and_named(build: Build) -> None:
+    redis, valkey = store_configuration("redis"), store_configuration("valkey")
+    broken = printed_result(valkey, 2, 99_999, verdict=verdict("invalid", ("M1", "the store counted 7")))
+    dead = failed_result(valkey, 3, "ended during the run with SIGKILL")
+    results = [*runs_of("redis", REDIS[:4]), printed_result(valkey, 1, 12_500), broken, dead]
+    outcome = build(planned([redis, valkey], 4), results, "--output-format", "all")
+    found = next(row for row in rows_in(outcome) if row["store"] == "valkey")
+    assert (found["runs"], found["counted_runs"], found["missing_runs"]) == (3, 1, 1)
+    assert found["operations_per_second"] == 12_500
+    assert "the store counted 7" in outcome.page
+    assert "1 of 4" in outcome.page
+
+
+def test_rows_enter_no_ranking_of_another_layer(build: Build) -> None:
+    results = [*runs_of("redis", REDIS), *runs_of("valkey", VALKEY), result(configuration(), 1)]
+    configurations = [store_configuration("redis"), store_configuration("valkey"), configuration()]
+    outcome = build(planned(configurations, len(REDIS)), results, "--output-format", "all")
+    report = outcome.folder / "report"
+    assert "valkey-benchmark" not in (report / "summary.csv").read_text()
+    assert [row["label"] for row in json.loads((report / "summary.json").read_text())["configurations"]] == [
+        "iovalkey"
+    ]
+    assert "Store operations" in outcome.page
+
+
+def test_a_throughput_that_contradicts_its_operations_is_refused(build: Build) -> None:
+    wrong = printed_result(store_configuration("redis"), 1, 10_000, duration=3.0)
+    outcome = build(planned([store_configuration("redis")], 1), [wrong])
+    assert outcome.code == 2
+    assert "$.operations.per_second" in outcome.err
