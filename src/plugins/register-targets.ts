@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { evidenceNames } from "../contract/store.js";
-import { idSchema } from "../contract/target.js";
+import { algorithms, idSchema } from "../contract/target.js";
 import { clients } from "../targets/clients/index.js";
 import { groups } from "../targets/groups.js";
 import { limiters } from "../targets/limiters/index.js";
@@ -71,6 +71,7 @@ const clientShape = {
   survivesScriptFlush: z.boolean(),
   limiter: idSchema,
   flexible: flexibleSchema.optional(),
+  canSkipHandshake: z.literal(true).optional(),
   handleApi: z.literal("ioredis").optional(),
   unsupportedReason: functionSchema.optional(),
   autoPipelining: functionSchema,
@@ -84,6 +85,12 @@ const clientSchema = z.strictObject({
 const limiterSchema = z.strictObject({
   id: idSchema,
   package: z.string().optional(),
+  summary: lineSchema.optional(),
+  algorithm: z.enum(algorithms).optional(),
+  atomic: z.boolean().optional(),
+  decisionCommands: z.array(z.string().min(1)).optional(),
+  cannotExhaust: lineSchema.optional(),
+  applyTo: functionSchema.optional(),
   takesCost: z.boolean().optional(),
   unsupportedReason: functionSchema.optional(),
   lacks: functionSchema.optional(),

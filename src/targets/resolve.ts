@@ -305,9 +305,11 @@ function candidateStores(texts: readonly string[]): StoreDescription[] {
   return [...new Set(ids)].map(findStore).filter(({ program }) => program !== undefined);
 }
 
-/** Limiters that can be named. */
+/** Limiters that can be named; that of a store comes with the store. */
 export const limiterNames = (): string[] =>
-  limiters.flatMap((each) => (each.package || each.applyTo ? [each.id] : []));
+  limiters.flatMap(({ id, package: npmPackage, applyTo }) =>
+    (npmPackage || applyTo) && !stores.some(({ limiter }) => limiter === id) ? [id] : [],
+  );
 
 /** Reads `name[~version]`. @throws usageError for an unknown limiter */
 export function parseLimiterText(text: string): VersionedId {

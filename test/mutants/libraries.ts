@@ -39,6 +39,20 @@ export const libraries: readonly Mutant[] = [
     replace: ".sort((a, b) => b.edits - a.edits)[0];",
     test: "test/unit/targets/did-you-mean.test.ts",
   },
+  {
+    what: "a denial of ThrottleCrab, which has status 200, is an admission",
+    file: "src/targets/limiters/throttlecrab.ts",
+    find: "          allowed\n            ? ALLOWED",
+    replace: "          allowed !== undefined\n            ? ALLOWED",
+    test: "test/unit/targets/throttlecrab.test.ts",
+  },
+  {
+    what: "a limiter without denials at equal cost runs on exhausted keys",
+    file: "src/orchestrator/plan/plan.ts",
+    find: "unequalDenials(target, traffic, limits) ??",
+    replace: "",
+    test: "test/unit/orchestrator/plan/plan.test.ts",
+  },
   // src/traffic
   {
     what: "all connections send the same sequence",

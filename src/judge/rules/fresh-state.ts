@@ -56,6 +56,10 @@ export const nothingEvicted = {
   },
 } satisfies Rule;
 
+/** Whether a node has no id of its process, but counts how long that has been up. */
+const tellsByUptime = ({ at_start, at_end }: Record<"at_start" | "at_end", StoreReading>): boolean =>
+  at_start.run_id === undefined && at_start.uptime_s !== at_end.uptime_s;
+
 /** M14: neither the store nor the server restarted during the run. */
 export const noRestart = {
   id: "M14",
@@ -64,11 +68,10 @@ export const noRestart = {
   ): Finding | undefined {
     const { consumers, store, duration } = evidence;
     for (const { role, at_start, at_end } of store?.nodes ?? []) {
-      const restarted =
-        at_start.run_id === undefined
-          ? // The window lies between these readings, in whole seconds: a younger process is another one.
-            at_end.uptime_s - at_start.uptime_s < 0.99 * duration - 1.1
-          : at_start.run_id !== at_end.run_id;
+      // The window lies between these readings, in whole seconds: a younger process is another one.
+      const restarted = tellsByUptime({ at_start, at_end })
+        ? at_end.uptime_s - at_start.uptime_s < 0.99 * duration - 1.1
+        : at_start.run_id !== at_end.run_id;
       if (restarted) return { severity: "invalid", text: `${role} restarted during the run` };
     }
     // Counters of a new process begin at 0 again.
@@ -83,6 +86,6 @@ export const noRestart = {
       ({ at_window_open, at_end }) => at_end.uptime_s - at_window_open.uptime_s < 0.99 * duration - 0.1,
     );
     if (restarted) return { severity: "invalid", text: `${restarted.id} restarted during the run` };
-    return withStore(evidence, "uptime_s");
+    return store?.nodes.every(tellsByUptime) ? undefined : withStore(evidence, "run_id");
   },
 } satisfies Rule;

@@ -14,8 +14,8 @@ const none: LimiterDescription = { id: "none", create: async () => undefined };
 
 export const limiters: readonly LimiterDescription[] = [
   rateLimiterFlexible,
-  ...flexibleWays,
   fastifyRateLimit,
+  ...flexibleWays,
   rateLimitRedis,
   redisGcra,
   asyncRatelimiter,

@@ -377,6 +377,61 @@ test("rules that need evidence which a store does not give are not applicable", 
   ]);
 });
 
+test("a store without an id of its process has restarted if it is younger than the window", () => {
+  const judged = (uptime_s: number) => {
+    const run = validEvidence();
+    const { version } = storeOf(run).at_end;
+    const at_start = { version, uptime_s: 3 };
+    run.store.nodes = [{ role: "store-1", at_start, at_end: { version, uptime_s } }];
+    delete serverOf(run).limiter_script;
+    return judge(run).reasons.map(({ rule, text }) => `${rule}: ${text}`);
+  };
+  const { duration } = validEvidence();
+  expect(judged(Math.ceil(3 + duration))).toEqual([]);
+  expect(judged(1)).toEqual(["M14: store-1 restarted during the run"]);
+});
+
+describe("M8, decisions that are not one command each,", () => {
+  const judged = (spoil: (run: ValidRun) => void) => {
+    const run = validEvidence();
+    spoil(run);
+    return judge(run).reasons.filter(({ rule }) => rule === "M8");
+  };
+  const consumesOf = (run: ValidRun) => {
+    const { at_start, at_end } = serverOf(run);
+    if (!at_start.consumes || !at_end.consumes) throw new Error("consumes");
+    return { before: at_start.consumes, after: at_end.consumes };
+  };
+
+  test("are reconciled by their commands", () => {
+    const plant = (run: ValidRun, difference: number): void => {
+      const { before, after } = consumesOf(run);
+      const node = storeOf(run);
+      before.commands = 0;
+      after.commands = 1_000_000;
+      node.at_end.decisions = (node.at_start.decisions ?? 0) + 1_000_000 + difference;
+    };
+    expect(judged((run) => plant(run, 0))).toEqual([]);
+    for (const difference of [-1, 1])
+      expect(judged((run) => plant(run, difference))).toMatchObject([{ severity: "invalid" }]);
+  });
+
+  test("may lack denials in the store where the process denies itself, and nothing else", () => {
+    const plant = (run: ValidRun, seen: (allowed: number, all: number) => number): void => {
+      const { before, after } = consumesOf(run);
+      if (run.configuration) run.configuration.target.decides_locally = true;
+      const node = storeOf(run);
+      const allowed = after.allowed - before.allowed;
+      const all = allowed + after.limited - before.limited;
+      node.at_end.decisions = (node.at_start.decisions ?? 0) + seen(allowed, all);
+    };
+    expect(judged((run) => plant(run, (allowed) => allowed))).toEqual([]);
+    expect(judged((run) => plant(run, (_allowed, all) => all))).toEqual([]);
+    expect(judged((run) => plant(run, (allowed) => allowed - 1))).toMatchObject([{ severity: "invalid" }]);
+    expect(judged((run) => plant(run, (_allowed, all) => all + 1))).toMatchObject([{ severity: "invalid" }]);
+  });
+});
+
 const starve = (run: ValidRun): void => {
   for (const worker of generatorOf(run).workers) worker.cpu_wait_share = 0.8;
 };

@@ -75,7 +75,7 @@ test("a store with a program has an engine, and the engines start its nodes with
   for (const store of stores) expect(Boolean(store.program)).toBe(Boolean(store.engine));
   const standalone = findTopology("standalone");
   const node = { bind: "127.0.0.1", port: 7001, secondPort: 7002, folder: "/tmp/node", ports: {} };
-  expect(engines.map(({ id }) => id)).toEqual(["resp", "memcached"]);
+  expect(engines.map(({ id }) => id)).toEqual(["resp", "memcached", "throttlecrab"]);
   const memcached = findEngine("memcached").nodeArguments(findStore("memcached"), standalone, node);
   expect(memcached.join(" ")).toBe("-l 127.0.0.1 -p 7001 -u nobody -m 1024 -c 4096 -t 2 -U 0");
   const resp = findEngine("resp");

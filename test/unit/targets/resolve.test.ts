@@ -3,7 +3,12 @@ import { EXIT } from "../../../src/contract/errors.js";
 import { clients } from "../../../src/targets/clients/index.js";
 import { limiters } from "../../../src/targets/limiters/index.js";
 import { options } from "../../../src/targets/options.js";
-import { describeClient, resolveTarget, unsupportedLimits } from "../../../src/targets/resolve.js";
+import {
+  describeClient,
+  resolveTarget,
+  unsupportedLimits,
+  withLimiters,
+} from "../../../src/targets/resolve.js";
 import type { LimiterDescription } from "../../../src/targets/types.js";
 import { expectFailure } from "../../helpers/errors.js";
 
@@ -122,8 +127,7 @@ test("an unknown option is a usage error that suggests the nearest one", async (
   await expectFailure(
     () => resolveTarget("ioredis+x"),
     EXIT.usage,
-    "valid: fastify-rate-limit, ",
-    "same-script",
+    "valid: fastify-rate-limit, in-memory-block",
   );
   // Also where the client could not be measured anyway.
   await expectFailure(() => resolveTarget("memory+same-scrpt"), EXIT.usage, "same-script");
@@ -180,17 +184,59 @@ describe("the client that a target's options make", () => {
 
 test("each option is listed once and says what it changes", () => {
   const ids = options.map(({ id }) => id);
-  expect(ids).toEqual(
-    expect.arrayContaining([
-      "fastify-rate-limit",
-      "redis-cell",
-      "redis-shield",
-      "same-script",
-      "autopipelining",
-    ]),
-  );
-  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).toEqual([...new Set(ids)]);
+  expect(ids).toEqual(expect.arrayContaining(["fastify-rate-limit", "same-script", "autopipelining"]));
   for (const { summary } of options) expect(summary.length).toBeGreaterThan(10);
+});
+
+describe("ThrottleCrab, a store whose limiter is its own,", () => {
+  test("gives it to the clients that can connect, without an option", () => {
+    for (const client of ["ioredis", "iovalkey", "node-redis"]) {
+      const found = target(`${client}@throttlecrab`);
+      expect(found).toMatchObject({
+        label: `${client}@throttlecrab`,
+        text: `${client}@throttlecrab:standalone`,
+        limiter: "throttlecrab",
+        decided_by: "service",
+        algorithm: "GCRA",
+      });
+      expect(describeClient(found).flexible).toBeUndefined();
+    }
+    expect(target("throttlecrab-http")).toMatchObject({ store: "throttlecrab", label: "throttlecrab-http" });
+    expect(target("throttlecrab-grpc+adaptive").options).toEqual(["adaptive"]);
+  });
+
+  test("is refused with the reason where it cannot be what the text says", () => {
+    const skip = (text: string): string => {
+      const resolution = resolveTarget(text);
+      return "skip" in resolution ? resolution.skip : "";
+    };
+    expect(skip("valkey-glide@throttlecrab")).toContain("asks a server who it is");
+    expect(skip("memcached@throttlecrab")).toContain("cannot use throttlecrab");
+    expect(skip("ioredis@throttlecrab:cluster")).toBe("throttlecrab runs standalone only");
+    expect(skip("ioredis@throttlecrab+same-script")).toContain("runs no script");
+    expect(skip("ioredis@throttlecrab+redis-gcra")).toBe(
+      "throttlecrab decides itself: +redis-gcra is another limiter",
+    );
+    expect(skip("ioredis@redis+adaptive")).toContain("a setting of ThrottleCrab");
+    expect(skip("throttlecrab-http+adaptive+periodic")).toContain("exclude each other");
+    expect(skip("throttlecrab-http@redis")).toBe("throttlecrab-http cannot use redis: it calls throttlecrab");
+  });
+
+  test("keeps its limiter where others are requested", () => {
+    const requested = [{ id: "redis-gcra" }];
+    for (const text of ["ioredis@throttlecrab", "throttlecrab-http", "none"])
+      expect(withLimiters(text, requested)).toEqual([text]);
+    expect(withLimiters("ioredis@redis", requested)).toEqual(["ioredis@redis+redis-gcra"]);
+  });
+
+  test("cannot keep a quota of one point, which it never denies", () => {
+    const limits = { window_s: 60, block_s: 0 };
+    const found = target("ioredis@throttlecrab");
+    expect(unsupportedLimits(found, { ...limits, points: 1 })).toContain("never denies");
+    expect(unsupportedLimits(found, { ...limits, points: 2 })).toBeUndefined();
+    expect(unsupportedLimits(found, { ...limits, points: 2, block_s: 7 })).toContain("7 s");
+  });
 });
 
 test("a limiter of a plugin may give its reason under the former name, lacks", () => {

@@ -133,6 +133,23 @@ describe("which targets are planned", () => {
     ]);
   });
 
+  test("a limiter without denials at equal cost takes traffic alone that is all admitted, and no quota that can be used up", () => {
+    const log = ["--clients", "ioredis,ioredis+async-ratelimiter"];
+    const mixed = makePlan(requestOf(...log, "--traffic", "realistic,allowed,denied"), everything);
+    const own = mixed.configurations.filter(({ configuration: { target } }) => target.options.length > 0);
+    expect([...new Set(own.map(({ configuration: { traffic } }) => traffic))]).toEqual(["allowed"]);
+    expect(mixed.skips).toEqual([
+      {
+        asked: "ioredis+async-ratelimiter",
+        reason: expect.stringMatching(
+          /^async-ratelimiter takes traffic alone that is all admitted, .*: a denial/,
+        ),
+      },
+    ]);
+    const quota = makePlan(requestOf(...log, "--traffic", "allowed", "--points", "5"), everything);
+    expect(labels(quota)).toEqual(["ioredis"]);
+  });
+
   test("impossible pairs are skipped with the reason [R-impossible-1]", () => {
     const plan = makePlan(requestOf("--clients", "iovalkey@redis,memory:cluster,none"), everything);
     expect(labels(plan)).toEqual(["none"]);
