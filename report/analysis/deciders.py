@@ -38,6 +38,14 @@ class NamedFacts:
     def any(self) -> bool:
         return self.decider or self.algorithm
 
+    def short_text(self, identity: Identity) -> str:
+        """`module (GCRA)`, for headings of charts; empty where nothing has to be named."""
+        facts = [
+            *([decider_of(identity)] if self.decider else []),
+            *([algorithm_of(identity)] if self.algorithm else []),
+        ]
+        return f"{facts[0]} ({facts[1]})" if len(facts) > 1 else "".join(facts)
+
     def text(self, identity: Identity) -> str:
         """`decided by a module (GCRA)`, `GCRA`; empty where nothing has to be named."""
         algorithm = algorithm_of(identity) if self.algorithm else ""

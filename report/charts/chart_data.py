@@ -186,7 +186,8 @@ def _cell_views(
     stores: dict[str, list[Summary]] = {}
     for ranking in cell.rankings:
         for summary in ranking.summaries:
-            place = ", ".join(filter(None, (summary.identity.store_text, ranking.decider_text)))
+            named = cell.named.short_text(summary.identity)
+            place = " · ".join(filter(None, (summary.identity.store_text, named)))
             stores.setdefault(place, []).append(summary)
     identity = cell.identity
     topology = prefix + (identity.topology or "other addresses").capitalize()
