@@ -35,7 +35,7 @@ const measure = (home: string, clients: string, ...flags: string[]): Campaign =>
 describe("ratelimit-bench memory", () => {
   test("gives bytes per key by each one's own source", needs(["valkey", "memcached"]), async () => {
     const clients = "iovalkey memcached memory none";
-    const flags = ["--keys", "2000,6000", "--runs", "2", "--format", "json"];
+    const flags = ["--keys", "2000,6000", "--runs", "1", "--format", "json"];
     const campaign = measure(newFolder(), clients, ...flags);
     const { code, stdout, stderr } = await campaign.ended;
     expect([0, 5], stderr).toContain(code);
@@ -47,12 +47,13 @@ describe("ratelimit-bench memory", () => {
       ["memory", "heap", null],
     ] as const) {
       const target = of(label);
-      expect(target, label).toMatchObject({ items_per_key: items, reason: null, slopes: [{ source }] });
+      expect(target, label).toMatchObject({ items_per_key: items, reason: null });
       const [figure] = target?.slopes ?? [];
+      expect(figure?.source).toBe(source);
       // A key and its counter take more than 50 bytes anywhere, and less than a kilobyte.
       expect(figure?.bytes_per_key, label).toBeGreaterThan(50);
       expect(figure?.bytes_per_key, label).toBeLessThan(1000);
-      expect(figure?.points.map(({ keys }) => keys)).toEqual([2000, 2000, 6000, 6000]);
+      expect(figure?.points.map(({ keys }) => keys)).toEqual([2000, 6000]);
     }
     expect(of("none")).toMatchObject({ slopes: [], reason: "it keeps no counters" });
     expect(readFileSync(join(campaign.folder, "report", "memory.csv"), "utf8")).toContain("\nmemcached,");
