@@ -24,7 +24,9 @@ describe("the command line of the menu's answers", () => {
       "--clients iovalkey,none --concurrency 8 9 --runs 5",
     );
     const all = Object.values(clientGroups()).flat();
-    expect(words({ clients: all })).toBe("--clients all,controls,node-redis,memcached,node-redis:cluster");
+    expect(words({ clients: all })).toBe(
+      "--clients all,controls,node-redis,memcached,envoy-grpc,envoy-http,node-redis:cluster,envoy-grpc:cluster,envoy-http:cluster",
+    );
   });
 
   test("puts each client on each store, but no control", () => {
