@@ -180,7 +180,7 @@ export function moduleContract(id: Need & string, clients: readonly string[]): v
 
       if (topology === "cluster")
         test.each(["ioredis", "iovalkey"])(
-          "a command of %s without a key is answered by any node, and each node admits the whole quota",
+          "a command of %s without a key is answered by any node, so that more than the quota is admitted",
           async (client) => {
             const target = targets.find((each) => each.client === client);
             if (!target) throw new Error(`no target of ${client}`);
@@ -195,7 +195,9 @@ export function moduleContract(id: Need & string, clients: readonly string[]): v
               const admitted = unrouted.filter((reply) =>
                 Array.isArray(reply) ? reply[0] === 0 : Number(reply) >= 0,
               );
-              expect(admitted).toHaveLength(3 * 5);
+              expect(admitted.length).toBeGreaterThan(5);
+              // redis-shield asks the node itself for the key, and a node refuses keys of others.
+              if (id === "redis-cell") expect(admitted).toHaveLength(3 * 5);
             });
           },
         );
