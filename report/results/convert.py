@@ -297,6 +297,21 @@ def _store_failures(result: Document) -> int | None:
     return sum(counted) if counted else None
 
 
+def _deciding_software(result: Document) -> dict[str, str]:
+    """See `Measured.deciding_software`."""
+    modules = result.get("store", {}).get("modules", [])
+    found = {
+        f"Module {each['id']}": ", ".join(
+            filter(None, (each.get("version"), f"sha256 {each['sha256'][:12]}"))
+        )
+        for each in modules
+    }
+    service = result.get("service")
+    if service:
+        found[f"Service {service['id']}"] = service["at_end"].get("version", "version not known")
+    return found
+
+
 def _decisions(result: Document) -> int | None:
     """See `Measured.decisions`.
 
@@ -436,6 +451,7 @@ def _measured(result: Document, series: bool) -> Measured:
         seconds=seconds_of(result) if series else (),
         answers_each_slice=_answers_each_slice(result),
         client_settings=_consumer(result).get("client_settings", {}),
+        deciding_software=_deciding_software(result),
         limited_by=Limit(**limit) if (limit := result.get("limited_by")) else None,
         limiter_script=_limiter_script(result),
         script_calls=_script_calls(result),

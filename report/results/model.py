@@ -352,6 +352,8 @@ class Measured:
     answers_each_slice: Sequence[int]
     """Answers in each whole 100 ms of the window's first minutes; of every run, so kept small."""
     client_settings: Mapping[str, Any]
+    deciding_software: Mapping[str, str]
+    """Modules and service of the run: `Module redis-cell`, with version and checksum."""
     limited_by: Limit | None
     """None in results of versions that did not record it."""
     limiter_script: LimiterScript | None

@@ -144,6 +144,7 @@ def version_facts(summaries: Sequence[Summary]) -> list[tuple[str, Facts]]:
         for run in summary.runs:
             settings = run.measured.client_settings if run.measured else {}
             seen = [(_VERSIONS[part], run.versions[part]) for part in _VERSIONS if part in run.versions]
+            seen += list(run.measured.deciding_software.items()) if run.measured else []
             seen += [(name, _setting(value)) for name, value in sorted(settings.items())]
             for name, text in seen:
                 texts = found.setdefault(name, [])

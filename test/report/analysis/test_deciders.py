@@ -14,6 +14,7 @@ from report.export.runs_csv import HEADER
 from report.results.model import MEASURED_KINDS
 from report.sections.best_performers import best_works
 from report.sections.decision_cpu import LIMITED_BY_CLIENT, decision_cpu_table
+from report.sections.environment import version_facts
 from report.sections.filters import filter_values
 from report.sections.first_screen import cell_title, heading_of
 from report.sections.recommendation import recommend
@@ -211,6 +212,15 @@ def test_a_dear_protocol_is_named_only_where_runs_show_it(field: Any) -> None:
     )
     few = analysis_of_results(*runs_of("ioredis", 5000, 3), *runs_of("envoy-grpc@redis", 900, 3))
     assert decision_cpu_table(few).sentences == ()  # type: ignore[union-attr]
+
+
+def test_the_environment_names_modules_and_services() -> None:
+    (run,) = runs_of("ioredis+redis-cell", 3000, 1)
+    run["store"]["modules"] = [{"id": "redis-cell", "version": "0.2.2", "sha256": "ab" * 32}]
+    ((_, facts),) = version_facts(summaries_of(run))
+    assert ("Module redis-cell", "0.2.2, sha256 abababababab") in facts
+    ((_, facts),) = version_facts(summaries_of(*runs_of("envoy-http@redis", 3000, 1)))
+    assert ("Service envoy-ratelimit", "1.4.0") in facts
 
 
 def test_every_kind_of_role_has_its_columns() -> None:
