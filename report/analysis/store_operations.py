@@ -139,7 +139,10 @@ def _foreign_text(base: StoreRow, new: StoreRow) -> str:
     ours, theirs = base.foreign_cpu_percent, new.foreign_cpu_percent
     if ours is None or theirs is None or abs(ours - theirs) <= MAX_FOREIGN_CPU_POINTS:
         return ""
-    return f"other programs used {ours:.0f} % of one CPU beside {base.store} and {theirs:.0f} % beside {new.store}"
+    return (
+        f"other programs used {ours:.0f} % of one CPU beside {base.store} "
+        f"and {theirs:.0f} % beside {new.store}"
+    )
 
 
 def _ratios(rows: Sequence[StoreRow], reference: str) -> tuple[StoreRatio, ...]:

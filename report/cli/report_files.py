@@ -46,7 +46,12 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
     "html": (PAGE, "summary.csv", "runs.csv", OPERATIONS_CSV),
     "csv": ("summary.csv", "runs.csv", OPERATIONS_CSV),
     "md": ("summary.md",),
-    "json": ("summary.json", OPERATIONS_JSON, "benchmark-bigger-is-better.json", "benchmark-smaller-is-better.json"),
+    "json": (
+        "summary.json",
+        OPERATIONS_JSON,
+        "benchmark-bigger-is-better.json",
+        "benchmark-smaller-is-better.json",
+    ),
     "all": tuple(_MAKE),
 }
 

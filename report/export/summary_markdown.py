@@ -15,9 +15,9 @@ from report.base.markdown import code, prose, table, within
 from report.sections.first_screen import DecisionGroup, DecisionRow, control_row, decision_cells
 from report.sections.notices import campaign_notices
 from report.sections.recommendation import Recommendation, recommend
-from report.sections.store_operations import store_sentences
 from report.sections.script_text import mode_text
 from report.sections.spread_text import marks_note
+from report.sections.store_operations import store_sentences
 
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000

@@ -513,7 +513,7 @@ def _printed(result: Document) -> Printed:
     if abs(implied - operations["total"]) > max(1, _PRINTED_TOLERANCE * operations["total"]):
         raise FieldError(
             "$.operations.per_second",
-            f"is {operations['per_second']:g}: in {duration_s:g} s that is not {operations['total']} operations",
+            f"is {operations['per_second']:g}: in {duration_s:g} s that is not {operations['total']}",
         )
     limited = result.get("limited_by")
     return Printed(

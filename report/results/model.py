@@ -376,7 +376,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
-    """The figures of a run of the store layer: what a foreign program printed, and what was measured beside it."""
+    """The figures of a run of the store layer: printed by a foreign program, or measured beside it."""
 
     operations_per_second: float
     operations: int

@@ -143,8 +143,7 @@ def _ratio_rows(cell: StoreCell) -> list[RatioRow]:
 
 
 def store_sentences(found: StoreOperations | None) -> list[str]:
-    """The ratio table as lines: `set of 100 bytes, 50 connections: valkey 1.25× (1.20–1.31) the throughput of redis:
-    better`."""
+    """The ratio table as lines, e.g. `…: valkey 1.25× (1.20–1.31) the throughput of redis (better), …`."""
     if found is None:
         return []
     lines = []
@@ -152,12 +151,15 @@ def store_sentences(found: StoreOperations | None) -> list[str]:
         for each in cell.ratios:
             throughput, cpu = each.comparisons
             lines.append(
-                f"Store layer, {work_text(cell.identity)}: {each.row.store} {ratio_text(throughput)} the throughput "
-                f"of {found.reference} ({throughput.status}), {ratio_text(cpu)} its CPU per operation ({cpu.status})."
+                f"Store layer, {work_text(cell.identity)}: {each.row.store} {ratio_text(throughput)} "
+                f"the throughput of {found.reference} ({throughput.status}), {ratio_text(cpu)} its CPU "
+                f"per operation ({cpu.status})."
             )
     if lines:
         return lines
-    return ["Store layer: nothing is compared, because no other store than the reference has runs that count."]
+    return [
+        "Store layer: nothing is compared, because no other store than the reference has runs that count."
+    ]
 
 
 def store_section(found: StoreOperations | None) -> StoreSection | None:

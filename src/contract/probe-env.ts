@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { workloadSchema } from "./configuration.js";
 import {
   decimalNumber,
   type Environment,
@@ -8,7 +9,6 @@ import {
   parseNodes,
   readEnv,
 } from "./env.js";
-import { workloadSchema } from "./configuration.js";
 import { usageError } from "./errors.js";
 import { decodePlugins } from "./plugins.js";
 import { decodeRunSpec, nodeSchema, type RunSpec, serviceSpecSchema } from "./run-spec.js";

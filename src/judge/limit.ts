@@ -82,11 +82,7 @@ function capped(resource: Limit["resource"], role: string, own: RoleResources): 
 }
 
 /** A store node that executes commands on one thread can use one core at most, whatever its cap. */
-export function storeNode(
-  role: string,
-  own: RoleResources,
-  evidence: Pick<Evidence, "store">,
-): Candidate[] {
+export function storeNode(role: string, own: RoleResources, evidence: Pick<Evidence, "store">): Candidate[] {
   const threads = evidence.store?.command_threads ?? 1;
   const used = own.cpu_percent / 100 / threads;
   const text = `${role} used ${percent(used)} of ${threads === 1 ? "one core" : `its ${threads} threads`}`;

@@ -1,7 +1,7 @@
 import type { PrintedResult, RoleResources, Verdict } from "../contract/result.js";
 import type { Finding } from "./evidence.js";
 import { hostCpu, type Limit, limitFrom, storeNode } from "./limit.js";
-import { nothingEvicted, noRestart } from "./rules/fresh-state.js";
+import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { hostUndisturbed } from "./rules/host.js";
 import { nothingThrottled } from "./rules/resources.js";
 import { verdictOf } from "./rules.js";
@@ -48,7 +48,9 @@ const noErrors: PrintedRule = { id: "M9", check: () => undefined };
 const everyRoleRead: PrintedRule = {
   id: "M15",
   check({ store, resources }) {
-    const missing = [...store.nodes.map(({ role }) => role), "generator-1"].filter((role) => !resources[role]);
+    const missing = [...store.nodes.map(({ role }) => role), "generator-1"].filter(
+      (role) => !resources[role],
+    );
     if (missing.length === 0) return undefined;
     return { severity: "suspect", text: `no CPU counters of ${missing.join(", ")}` };
   },
@@ -91,7 +93,11 @@ const NOT_APPLICABLE = [
   "M23",
   "M26",
   "M27",
-].map((rule) => ({ rule, severity: "not applicable" as const, text: "store layer: a foreign program loads" }));
+].map((rule) => ({
+  rule,
+  severity: "not applicable" as const,
+  text: "store layer: a foreign program loads",
+}));
 
 /** Judges a run of the store layer by the rules that apply to it. Pure. */
 export function judgePrinted(evidence: PrintedEvidence): Verdict {

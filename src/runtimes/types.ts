@@ -55,6 +55,8 @@ export interface Part {
   caps?: Caps;
   /** It answers lines of its standard input and ends when the input ends. It is not measured. */
   interactive?: boolean;
+  /** It ends by itself, perhaps at once: that is no failed start. */
+  endsByItself?: boolean;
   /** Lines can be written to its standard input. It is measured like any other part. */
   takesInput?: boolean;
   arguments(allocation: PartAllocation): readonly string[];

@@ -8,7 +8,9 @@ export function fakeredisPython(): string | undefined {
   const candidates = [process.env.FAKEREDIS_PYTHON, join(ROOT, ".venv/bin/python")];
   return candidates.find(
     (python) =>
-      python && existsSync(python) && spawnSync(python, ["-c", "from fakeredis import TcpFakeServer"]).status === 0,
+      python &&
+      existsSync(python) &&
+      spawnSync(python, ["-c", "from fakeredis import TcpFakeServer"]).status === 0,
   );
 }
 

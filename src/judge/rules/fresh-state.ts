@@ -63,9 +63,7 @@ const tellsByUptime = ({ at_start, at_end }: Record<"at_start" | "at_end", Store
 /** M14: neither the store nor the server restarted during the run. */
 export const noRestart = {
   id: "M14",
-  check(
-    evidence: Pick<Evidence, "store" | "configuration" | "consumers" | "duration">,
-  ): Finding | undefined {
+  check(evidence: Pick<Evidence, "store" | "configuration" | "consumers" | "duration">): Finding | undefined {
     const { consumers, store, duration } = evidence;
     for (const { role, at_start, at_end } of store?.nodes ?? []) {
       // The window lies between these readings, in whole seconds: a younger process is another one.

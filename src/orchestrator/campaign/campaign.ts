@@ -23,7 +23,12 @@ import { Lease } from "../ownership/lease.js";
 import { acquireLock } from "../ownership/state-folder.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { estimateRange, learnOverheads, type Overheads, overheadsOf } from "../plan/estimate.js";
-import { makePlan, type PlanContext, type SelectedConfigurations, selectConfigurations } from "../plan/plan.js";
+import {
+  makePlan,
+  type PlanContext,
+  type SelectedConfigurations,
+  selectConfigurations,
+} from "../plan/plan.js";
 import { type StoreFindings, storeLayerConfigurations } from "../plan/store-layer.js";
 import { mapCaps } from "../request/caps.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
@@ -35,8 +40,8 @@ import {
   openRuntime,
   requireUsablePlacement,
 } from "../run/open-runtime.js";
-import { findingsOf } from "../run/program-run.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
+import { findingsOf } from "../run/program-run.js";
 import { discoverStore } from "../run/store.js";
 import type { EventLog } from "../ui/event-log.js";
 import {

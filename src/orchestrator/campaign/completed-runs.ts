@@ -111,8 +111,7 @@ async function readCompletedRun(
   if (!result) return "is not a result";
   if (result.configuration_hash !== configuration_hash || result.run !== run || result.campaign !== campaign)
     return "belongs to another run";
-  if (!hasFigures(result))
-    return `is of a run that ${result.status === "failed" ? "failed" : "was aborted"}`;
+  if (!hasFigures(result)) return `is of a run that ${result.status === "failed" ? "failed" : "was aborted"}`;
   const { verdict, outcome, finished_at, started_at } = result;
   const seconds = (Date.parse(finished_at) - Date.parse(started_at)) / 1000;
   return {

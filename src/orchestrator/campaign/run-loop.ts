@@ -17,6 +17,7 @@ import type { ExternalStore } from "../run/layout.js";
 import { moduleFiles } from "../run/module-files.js";
 import { PartFailed } from "../run/part-supervisor.js";
 import { checkPlugins } from "../run/plugins.js";
+import { executeProgramRun } from "../run/program-run.js";
 import {
   failureDocument,
   measuredDocument,
@@ -24,7 +25,6 @@ import {
   type RunIdentity,
   type RunOutcome,
 } from "../run/result-documents.js";
-import { executeProgramRun } from "../run/program-run.js";
 import { executeRun, type RunListener } from "../run/run.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 

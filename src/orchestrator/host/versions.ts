@@ -6,6 +6,7 @@ import { execa } from "execa";
 import { z } from "zod";
 import { canonicalJson } from "../../contract/configuration.js";
 import { environmentError, lastLine, messageOf } from "../../contract/errors.js";
+import { isProgramLayer } from "../../contract/layers.js";
 import {
   LOADER,
   type PackageVersion,
@@ -14,7 +15,6 @@ import {
   versionFolderName,
   versionsFolder,
 } from "../../contract/library-versions.js";
-import { isProgramLayer } from "../../contract/layers.js";
 import type { Plan } from "../../contract/plan.js";
 import { stopGroup } from "../../runtimes/processes.js";
 import type { InstalledVersions, Leftover } from "../../runtimes/types.js";

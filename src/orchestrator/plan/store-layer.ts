@@ -32,9 +32,7 @@ const NO_LIMITS: Limits = { points: 1, window_s: 60, block_s: 0 };
 /** @throws usageError for a store that is not known and whose program nobody named */
 export function requireKnownStores({ stores: named, programs }: Pick<Request, "stores" | "programs">): void {
   const known = stores.flatMap(({ id, program }) => (program ? [id] : []));
-  const wrong = named.find(
-    (id) => !known.includes(id) && !programs.paths[id] && !programs.images[id],
-  );
+  const wrong = named.find((id) => !known.includes(id) && !programs.paths[id] && !programs.images[id]);
   if (wrong === undefined) return;
   throw usageError(
     `--stores: there is no store ${JSON.stringify(wrong.slice(0, 60))}${didYouMean(wrong, known)}; name the program of another server with --program ${wrong}=PATH or --image ${wrong}=REF`,

@@ -164,9 +164,7 @@ function clientsOf(settings: Settings, layers: Request["layers"]): SettingValue 
   }
   if (clients) return clients;
   const menu = isInteractive() ? ", or run it without flags to get the menu" : "";
-  throw usageError(
-    `--clients is missing: give targets or groups, e.g. --clients all, or use --quick${menu}`,
-  );
+  throw usageError(`--clients is missing: give targets or groups, e.g. --clients all, or use --quick${menu}`);
 }
 
 const randomSeed = (): number => Math.floor(Math.random() * 4_294_967_295);

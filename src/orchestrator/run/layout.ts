@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { Configuration, KindCaps, Warmup } from "../../contract/configuration.js";
 import type { Node } from "../../contract/env.js";
+import { driverLayerSchema, isProgramLayer } from "../../contract/layers.js";
 import { encodePlugins } from "../../contract/plugins.js";
 import { SERVE } from "../../contract/probe-env.js";
 import { type RoleKind, roleId } from "../../contract/role.js";
 import { encodeRunSpec, type RunSpec, runSpec, type ServiceSpec } from "../../contract/run-spec.js";
 import { healthSchema } from "../../contract/server-api.js";
-import { driverLayerSchema, isProgramLayer } from "../../contract/layers.js";
 import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { Discovery } from "../../contract/store.js";
 import { storeAddressFrom } from "../../contract/store-url.js";

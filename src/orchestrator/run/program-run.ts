@@ -7,15 +7,19 @@ import type { HostLoad, PrintedResult, RoleResources } from "../../contract/resu
 import { type RoleKind, roleId } from "../../contract/role.js";
 import type { ProbeReport, StoreEvidence, StoreFeature } from "../../contract/store.js";
 import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
-import { benchmarkArguments, parseBenchmarkCsv, type PrintedFigures } from "../../targets/benchmarks/index.js";
+import {
+  benchmarkArguments,
+  type PrintedFigures,
+  parseBenchmarkCsv,
+} from "../../targets/benchmarks/index.js";
 import { findOperation, KEYSPACE } from "../../targets/benchmarks/operations.js";
 import { findStore } from "../../targets/resolve.js";
 import type { Lease } from "../ownership/lease.js";
 import { CounterWatch } from "./counters.js";
 import { GENERATOR, layoutOf, PROBE, type RunSettings } from "./layout.js";
 import { PartFailed, PartSupervisor, type RunningRole } from "./part-supervisor.js";
-import { askProbe } from "./store.js";
 import type { RunListener } from "./run.js";
+import { askProbe } from "./store.js";
 
 /** The first part of a calibration: enough operations to time, few enough for a slow server. */
 const FIRST_REQUESTS = 1_000;
@@ -123,8 +127,7 @@ class StoreParts {
         }),
       );
     } catch (error) {
-      if (error instanceof Error && error.name === "ProbeEnded")
-        throw new PartFailed("store", error.message);
+      if (error instanceof Error && error.name === "ProbeEnded") throw new PartFailed("store", error.message);
       throw error;
     }
   }
@@ -143,6 +146,7 @@ class StoreParts {
       program: target.client,
       ...(caps ? { caps } : {}),
       workingFolder: "own",
+      endsByItself: true,
       arguments: () => words,
       environment: () => ({}),
     });
@@ -264,16 +268,12 @@ export function executeProgramRun(
   listener: RunListener,
 ): Promise<RawPrintedRun> {
   listener.phase("starting");
-  return withParts(request, runtime, lease, listener.log, (parts) => measure(parts, runtime, listener)).finally(
-    () => listener.phase("stopped"),
-  );
+  return withParts(request, runtime, lease, listener.log, (parts) =>
+    measure(parts, runtime, listener),
+  ).finally(() => listener.phase("stopped"));
 }
 
-async function measure(
-  parts: StoreParts,
-  runtime: Runtime,
-  listener: RunListener,
-): Promise<RawPrintedRun> {
+async function measure(parts: StoreParts, runtime: Runtime, listener: RunListener): Promise<RawPrintedRun> {
   const { configuration, warmupS } = parts.settings;
   const { workload, load, extent, target } = configuration;
   if (!("duration_s" in extent)) throw new Error("a run of the store layer has a duration");
@@ -330,8 +330,7 @@ async function measure(
     ? await watch.hostLoad(run.program_s, {}, own.cpu_us)
     : undefined;
   const [at_start, at_end] = [before.readings?.[0], after.readings?.[0]];
-  if (!at_start || !at_end)
-    throw new BenchError("the probe gave no reading of the store", EXIT.defect);
+  if (!at_start || !at_end) throw new BenchError("the probe gave no reading of the store", EXIT.defect);
   const store: StoreEvidence = {
     nodes: [{ role: roleId("store", 1), at_start, at_end }],
     settings: empty.settings ?? {},

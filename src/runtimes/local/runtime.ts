@@ -117,7 +117,7 @@ class LocalRuntime implements Runtime {
     const running = new LocalPart(part, allocation, child, output, identity);
     try {
       await onBegun(running);
-      await waitUntilReady(running, () => isAnswered(part, allocation));
+      if (!part.endsByItself) await waitUntilReady(running, () => isAnswered(part, allocation));
     } catch (error) {
       await running.stop();
       throw error;

@@ -90,7 +90,9 @@ export function parseBenchmarkCsv(printed: string): PrintedFigures {
   const rest = lines.slice(start + 1);
   const last = rest.at(-1);
   if (last === undefined) throw new Error("it printed a header and no figures");
-  const numbers = FIGURES.exec(last)?.[1]?.match(/\d+(?:\.\d+)?/g)?.map(Number);
+  const numbers = FIGURES.exec(last)?.[1]
+    ?.match(/\d+(?:\.\d+)?/g)
+    ?.map(Number);
   const [per_second = 0, average = 0, min = 0, p50 = 0, p95 = 0, p99 = 0, max = 0] = numbers ?? [];
   if (!numbers || per_second <= 0) throw new Error(`it printed no figures: ${quoted(last)}`);
   return { per_second, latency: { average, min, p50, p95, p99, max } };

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+
 from builder import CAMPAIGN, Document, configuration, failed_result, hash_of, result, verdict
 from campaign_writer import manifest
 from conftest import Build
