@@ -46,7 +46,7 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // `npm test` leaves long tests out. The others name what a machine need not have: see test/helpers/needs.ts.
     tags: [
-      ...["long", "valkey", "redis", "memcached", "redis-benchmark", "fakeredis"],
+      ...["long", "valkey", "redis", "memcached", "redis-cell", "throttlecrab", "redis-shield"],
       ...["chromium", "zsh", "actionlint"],
     ].map((name) => ({ name })),
     projects: [

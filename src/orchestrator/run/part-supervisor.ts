@@ -64,9 +64,17 @@ export class PartSupervisor {
     return started;
   }
 
-  /** Waits for `work`. @throws PartFailed when a required part ends first */
-  async waitFor<Value>(work: Promise<Value>): Promise<Value> {
-    const endings = this.#watched.map(async ({ id, part }) => {
+  /**
+   * Waits for `work`.
+   * @param mayEnd required parts whose end is a result of this work, not a failure
+   * @throws PartFailed when another required part ends first
+   */
+  async waitFor<Value>(
+    work: Promise<Value>,
+    mayEnd: (role: RunningRole) => boolean = () => false,
+  ): Promise<Value> {
+    const watched = this.#watched.filter((role) => !mayEnd(role));
+    const endings = watched.map(async ({ id, part }) => {
       const { code, signal } = await part.exited;
       const last = endMessage(part.lastLines());
       throw new PartFailed(id, `ended during the run with ${code ?? signal}${last ? `: ${last}` : ""}`);

@@ -7,13 +7,14 @@ import { type HostLoad, type MeasuredResult, measuredResultSchema } from "../../
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
 import { loadedS, served } from "../../judge/counts.js";
 import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
+import { findStore } from "../../targets/resolve.js";
 import { parseJson } from "../files/json.js";
 import type { Lease } from "../ownership/lease.js";
 import { CounterWatch } from "./counters.js";
 import { DrainedReadings } from "./drained-readings.js";
 import { layoutOf, type RunSettings } from "./layout.js";
 import { PartFailed, PartSupervisor, type RunningRole } from "./part-supervisor.js";
-import { type StoreSide, storeOf } from "./store.js";
+import { type RunStore, type StoreSide, storeOf } from "./store.js";
 
 /** Receives what happens during a run. */
 export interface RunListener {
@@ -60,6 +61,7 @@ class RunExecution {
   readonly #runtime: Runtime;
   readonly #listener: RunListener;
   readonly #supervisor: PartSupervisor;
+  readonly #notes: string[] = [];
 
   constructor(settings: RunSettings, runtime: Runtime, supervisor: PartSupervisor, listener: RunListener) {
     this.#settings = settings;
@@ -85,7 +87,7 @@ class RunExecution {
     this.#follow(generator.part, readings, watch);
     const result = await Promise.race([this.#waitForResult(generator), readings.failed]);
     await readings.done();
-    const behind = await store.readAfter();
+    const behind = await this.#readAfter(store);
     this.#listener.phase("read");
     const requests = served(result.consumers, result);
     const loaded_s = loadedS(result);
@@ -94,10 +96,25 @@ class RunExecution {
     return {
       result,
       resources,
-      notes: [...watch.failures],
+      notes: [...watch.failures, ...this.#notes],
       ...(host_load ? { host_load } : {}),
       ...behind,
     };
+  }
+
+  /** A store that is itself the limiter is what is measured: its end is the outcome of the run, which goes on. */
+  get #storeDecides(): boolean {
+    return findStore(this.#settings.configuration.target.store).decides ?? false;
+  }
+
+  async #readAfter(store: RunStore): Promise<StoreSide> {
+    try {
+      return await store.readAfter();
+    } catch (error) {
+      if (!this.#storeDecides || !(error instanceof PartFailed)) throw error;
+      this.#notes.push(`${error.role} ${error.message}`);
+      return {};
+    }
   }
 
   /** Reads counters at the drained moments that the generator announces. */
@@ -116,7 +133,10 @@ class RunExecution {
   }
 
   async #waitForResult({ id, part }: RunningRole): Promise<MeasuredResult> {
-    const exit = await this.#supervisor.waitFor(part.exited);
+    const exit = await this.#supervisor.waitFor(
+      part.exited,
+      (role) => this.#storeDecides && role.kind === "store",
+    );
     const last = part.lastLines().findLast((line) => !parseProgress(line));
     if (exit.code === EXIT.environment) throw environmentError(`${id}: ${last ?? "it printed nothing"}`);
     if (exit.code !== 0)

@@ -1,11 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { measuredResultSchema } from "../../../src/contract/result.js";
 import type { Target } from "../../../src/contract/target.js";
 import { asRequestLimiter } from "../../../src/targets/request-limiter.js";
 import { resolveTarget } from "../../../src/targets/resolve.js";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
 import { needs } from "../../helpers/needs.js";
+import { build } from "../../helpers/programs.js";
 import { until } from "../../helpers/store.js";
-import { TestThrottleCrab } from "../../helpers/throttlecrab.js";
+import { TestThrottleCrab, throttlecrabProgram } from "../../helpers/throttlecrab.js";
 import {
   countOutcomes,
   LIMITS,
@@ -162,5 +166,44 @@ describe("ThrottleCrab", needs(["throttlecrab"]), () => {
     } finally {
       await other.kill();
     }
+  });
+});
+
+describe("a campaign with ThrottleCrab", needs(["throttlecrab"]), () => {
+  beforeAll(build);
+  const newFolder = temporaryFolders();
+  const flags = [
+    ...["--duration-mode", "custom:3", "--warmup", "1", "--concurrency", "10"],
+    ...["--program", `throttlecrab=${throttlecrabProgram()}`],
+  ];
+
+  test("reconciles every decision with its counters, over each protocol", async () => {
+    const clients = "ioredis@throttlecrab,node-redis@throttlecrab,throttlecrab-http,throttlecrab-grpc";
+    const campaign = Campaign.run(newFolder(), clients, flags);
+    const { code, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
+    const results = [...campaign.results.values()].map((result) => measuredResultSchema.parse(result));
+    expect(results).toHaveLength(4);
+    for (const { verdict, versions, outcome, store } of results) {
+      expect(verdict.status).not.toBe("invalid");
+      for (const { rule } of [...verdict.reasons, ...verdict.not_applicable]) expect(rule).not.toBe("M8");
+      expect(versions.store).toMatch(/^\d+\.\d+\.\d+/);
+      expect(outcome).toBe("served");
+      expect(store?.nodes[0]?.at_start.decisions).toBe(0);
+    }
+  });
+
+  test("that dies in the window: the target has failed, and the measurement is no worse for it (M24)", async () => {
+    const campaign = Campaign.run(newFolder(), "ioredis@throttlecrab", flags);
+    const pid = await campaign.part("store-1");
+    await campaign.waitForLog("  measure");
+    process.kill(pid, "SIGKILL");
+    const { code, stderr } = await campaign.ended;
+    const [result] = [...campaign.results.values()].map((each) => measuredResultSchema.parse(each));
+    expect(result?.outcome, stderr).toBe("failed");
+    expect(result?.verdict.status).not.toBe("invalid");
+    expect(result?.notes.join()).toContain("store-1 ended during the run with SIGKILL");
+    expect(code).toBe(4);
+    expect(await campaign.leftovers()).toEqual([]);
   });
 });
