@@ -89,6 +89,7 @@ export const memory: CliCommand = {
     const extent = ["--duration-mode", `${REQUESTS_DURATION}${keyCounts(keys)}`];
     const request = parseCampaign([...flags, ...FIXED, ...extent], env);
     if (!request) return EXIT.done;
+    if (request.adaptive) throw usageError("--runs auto: memory needs a fixed number of runs");
     const { exitCode, folder } = await campaign({ ...request, ownResult: true });
     // Python says what is missing, e.g. after Ctrl-C.
     const code: ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed, EXIT.interrupted];

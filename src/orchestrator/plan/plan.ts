@@ -161,7 +161,7 @@ function requireConnections({ layers, counts, connections, duration, rates }: Re
   ];
   if (rates.length === 0 && fewest < widest)
     throw usageError(
-      `--duration-mode requests:${fewest} is less than --concurrency ${widest}: each connection sends at least one`,
+      `${fewest} requests are fewer than --concurrency ${widest}: each connection sends at least one`,
     );
   const [most, least] = [Math.max(...counts.servers), Math.min(...connections)];
   if (layers.includes("server") && most > least)

@@ -174,6 +174,7 @@ describe("memory", () => {
     [["--clients", "ioredis", "--keys", "100,100"], {}, "two numbers"],
     [["--clients", "ioredis", "--keys", "100,x"], {}, '--keys "x"', "whole number"],
     [["--clients", "ioredis", "--traffic", "fixed"], {}, "--traffic"],
+    [["--clients", "ioredis", "--runs", "auto"], {}, "--runs auto", "fixed number"],
     [["--clients", "ioredis"], { STORE_URL: "redis://:secret@127.0.0.1" }, "STORE_URL", "fresh store"],
   ])("%j is bad usage", async (words, env, ...parts) => {
     const { context, requests } = contextOf("/nowhere");

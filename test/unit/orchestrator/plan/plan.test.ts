@@ -329,7 +329,7 @@ describe("numbers of requests instead of a time", () => {
   test("fewer than connections are refused, unless a schedule sends them", async () => {
     const plan = (...more: string[]) =>
       makePlan(requestOf(...flags, "--concurrency", "101", ...more), everything);
-    await expectFailure(() => plan(), EXIT.usage, "requests:100", "--concurrency 101");
+    await expectFailure(() => plan(), EXIT.usage, "100 requests", "--concurrency 101");
     expect(plan("--rate", "50").configurations).toHaveLength(2);
   });
 });
