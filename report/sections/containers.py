@@ -8,7 +8,7 @@ from report.base.format import gibibytes, plural
 from report.results.model import MEASURED_KINDS
 
 _KINDS = {
-    "service": "service",
+    "service": "Cap of a service",
     "store": "Cap of a store node",
     "service": "Cap of a service",
     "server": "Cap of a server",

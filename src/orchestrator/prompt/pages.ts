@@ -1,5 +1,6 @@
 import { byDimension, dimensions } from "../../contract/dimensions.js";
 import { messageOf } from "../../contract/errors.js";
+import { driverLayerIds } from "../../contract/layers.js";
 import { runtimes } from "../../runtimes/index.js";
 import { durationMode, listOf, numberIn } from "../request/request.js";
 import { CUSTOM_DURATION, type SettingChoice, settingOf } from "../request/settings.js";
@@ -130,8 +131,8 @@ export const pages: readonly Page[] = [
     advanced: true,
     async ask(prompter, { layers, counts: given }) {
       const answer = await prompter.selectMany(
-        "Where does the load enter?",
-        { layers: choicesOf("layer") },
+        "Where does the load enter? (the store layer: with flags, see docs/store-layer.md)",
+        { layers: choicesOf("layer").filter(({ value }) => driverLayerIds.some((id) => id === value)) },
         layers,
       );
       if (answer === BACK) return BACK;
