@@ -91,12 +91,11 @@ def what_varies(ranking: Ranking) -> str:
     clients = {(row.client, row.client_version) for row in rows}
     limiters = {row.limiter for row in rows}
     versions = {row.limiter_version for row in rows}
-    names = {
-        "client": clients,
-        "limiter": limiters,
-        "limiter version": versions if len(limiters) == 1 else (),
-    }
-    varying = [name for name, values in names.items() if len(values) > 1]
+    varying = [
+        *(["client"] if len(clients) > 1 else []),
+        *(["limiter"] if len(limiters) > 1 else []),
+        *(["limiter version"] if len(limiters) == 1 and len(versions) > 1 else []),
+    ]
     return ", ".join(varying) or "client"
 
 

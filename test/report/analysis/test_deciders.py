@@ -34,7 +34,9 @@ RATES = {
 
 def runs_of(label: str, rate: int, count: int = 10, **changes: Any) -> list[Document]:
     configured = configuration(label, target=fact_target(label), **changes)
-    more = {"limited_by": {"resource": "client", "text": "busy"}} if label == "envoy-grpc@redis" else {}
+    more: Document = (
+        {"limited_by": {"resource": "client", "text": "busy"}} if label == "envoy-grpc@redis" else {}
+    )
     return [result(configured, run, int(rate * (1 + 0.002 * run)), **more) for run in range(1, count + 1)]
 
 
