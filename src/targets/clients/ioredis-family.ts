@@ -187,7 +187,8 @@ async function openStandalone(
       skipsHandshake ? undefined : versionFromInfo(place.store, [await client.info("server")]),
     command: commandOf(client, library),
     shardKeys: singleShardKeys,
-    close: () => close(client),
+    // QUIT is a command, too.
+    close: async () => (skipsHandshake ? client.disconnect() : close(client)),
   };
 }
 

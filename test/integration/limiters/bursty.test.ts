@@ -1,3 +1,3 @@
 import { limiterContract } from "../../suites/limiter.js";
 
-limiterContract("bursty");
+limiterContract("bursty", ["ioredis", "iovalkey", "node-redis"]);

@@ -1,3 +1,3 @@
 import { limiterContract } from "../../suites/limiter.js";
 
-limiterContract("insurance-limiter", undefined, { decidesAlone: true });
+limiterContract("insurance-limiter", ["ioredis", "iovalkey", "node-redis"], { decidesAlone: true });

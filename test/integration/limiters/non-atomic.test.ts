@@ -1,3 +1,3 @@
 import { limiterContract } from "../../suites/limiter.js";
 
-limiterContract("non-atomic");
+limiterContract("non-atomic", ["ioredis", "iovalkey", "node-redis"]);

@@ -55,7 +55,11 @@ describe("ThrottleCrab", needs(["throttlecrab"]), () => {
     afterEach(() => opened?.client.close());
     const key = (name: string): string => `${text}-${name}`;
 
-    test("sends nothing that is counted when it opens", async () => {
+    test("sends nothing that is counted when it opens and closes", async () => {
+      expect(await server.decisions()).toBe(before);
+      const other = await openTarget(target, server.place);
+      await other.client.close();
+      await delay(100);
       expect(await server.decisions()).toBe(before);
       expect(target).toMatchObject({ limiter: "throttlecrab", decided_by: "service", algorithm: "GCRA" });
       expect(opened.client.settings.request_timeout_ms).toBe(5_000);
@@ -191,6 +195,13 @@ describe("a campaign with ThrottleCrab", needs(["throttlecrab"]), () => {
       expect(outcome).toBe("served");
       expect(store?.nodes[0]?.at_start.decisions).toBe(0);
     }
+  });
+
+  test("reconciles at the limiter layer, where its clients are closed before the last reading", async () => {
+    const clients = "ioredis@throttlecrab,node-redis@throttlecrab";
+    const campaign = Campaign.run(newFolder(), clients, [...flags, "--layer", "limiter"]);
+    const { code, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
   });
 
   test("that dies in the window: the target has failed, and the measurement is no worse for it (M24)", async () => {
