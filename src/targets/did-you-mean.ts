@@ -1,13 +1,18 @@
 import { distance } from "fastest-levenshtein";
 import { usageError } from "../contract/errors.js";
 
+/** With more words than this, the nearest one stands alone: a line that nobody can read helps nobody. */
+const MOST_LISTED = 40;
+
 /** The end of an error message: the nearest valid word, and all valid words. */
 export function didYouMean(word: string, valid: readonly string[]): string {
   const close = valid
     .map((candidate) => ({ candidate, edits: distance(word.slice(0, 60), candidate) }))
     .filter(({ candidate, edits }) => edits <= Math.max(2, candidate.length / 3))
     .sort((a, b) => a.edits - b.edits)[0];
-  return `${close ? ` (did you mean ${close.candidate}?)` : ""}; valid: ${valid.join(", ")}`;
+  const all = `; valid: ${valid.join(", ")}`;
+  if (!close) return all;
+  return ` (did you mean ${close.candidate}?)${valid.length > MOST_LISTED ? "; --help lists all" : all}`;
 }
 
 /** @throws usageError that suggests the nearest valid word */

@@ -57,8 +57,13 @@ def run_of(
     document["warmup"] = {"took_s": 0, "requests": 0, "lead_in": {"took_s": 0, "requests": 0}}
     (consumer,) = document["consumers"]
     heap = added if in_process else 12_345_678
-    consumer.update(at_start=_usage(0, 1000), at_end=_usage(keys, 1000 + heap, failed))
+    at_end = _usage(keys, 1000 + heap, failed)
+    # Without a warm-up all consumes are of the window.
+    consumer.update(
+        at_start=_usage(0, 1000), at_window_open=_usage(0, 1000), at_end=at_end, consumes=at_end["consumes"]
+    )
     if label == "none":
+        consumer.pop("consumes", None)
         for moment in ("at_start", "at_window_open", "at_end"):
             consumer[moment].pop("consumes", None)
     if in_process:

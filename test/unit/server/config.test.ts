@@ -100,7 +100,7 @@ describe("errors in one line that names the variable", () => {
     [{ MODE: "a\nb" }, ["MODE: ", "not of the form"]],
     [{ MODE: "-rf" }, ["MODE: ", "not of the form"]],
     [{ MODE: "x".repeat(300) }, ["MODE="]],
-    [{ STORE: "mongo" }, ["STORE=", "valkey, redis or memcached"]],
+    [{ STORE: "mongo" }, ["STORE=", "valkey, redis, memcached or throttlecrab"]],
     [{ STORE: "memcached", MODE: "ioredis" }, ["MODE=ioredis contradicts STORE=memcached"]],
     [{ MODE: "memcached", USE_MEMCACHED_CLUSTER: "1" }, ["USE_MEMCACHED_CLUSTER", "standalone only"]],
     [{ MODE: "iovalkey", STORE: "redis" }, ["MODE=iovalkey", "STORE=redis", "valkey only"]],

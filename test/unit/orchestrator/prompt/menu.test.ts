@@ -25,7 +25,7 @@ describe("the command line of the menu's answers", () => {
     );
     const all = Object.values(clientGroups()).flat();
     expect(words({ clients: all })).toBe(
-      "--clients all,controls,node-redis,memcached,envoy-grpc,envoy-http,node-redis:cluster,envoy-grpc:cluster,envoy-http:cluster",
+      "--clients all,controls,node-redis,memcached,throttlecrab-http,throttlecrab-grpc,envoy-grpc,envoy-http,node-redis:cluster,envoy-grpc:cluster,envoy-http:cluster",
     );
   });
 
@@ -50,9 +50,13 @@ describe("the command line of the menu's answers", () => {
     if (!request) throw new Error("help was printed");
     expect(makePlan(request, everything).skips.map(({ asked }) => asked)).toEqual([
       "memcached@valkey",
+      "throttlecrab-http@valkey",
+      "throttlecrab-grpc@valkey",
       "valkey-glide@redis",
       "iovalkey@redis",
       "memcached@redis",
+      "throttlecrab-http@redis",
+      "throttlecrab-grpc@redis",
       "valkey-glide@redis:cluster",
       "iovalkey@redis:cluster",
     ]);
