@@ -46,7 +46,17 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // `npm test` leaves long tests out. The others name what a machine need not have: see test/helpers/needs.ts.
     tags: [
-      ...["long", "valkey", "redis", "memcached", "redis-cell", "throttlecrab", "redis-shield"],
+      ...[
+        "long",
+        "valkey",
+        "redis",
+        "memcached",
+        "redis-cell",
+        "redis-shield",
+        "throttlecrab",
+        "envoy-ratelimit",
+      ],
+      ...["redis-benchmark", "fakeredis"],
       ...["chromium", "zsh", "actionlint"],
     ].map((name) => ({ name })),
     projects: [
