@@ -26,7 +26,6 @@ OPEN_CHARTS: tuple[Chart, ...] = (
     latency_at_rate.CHART,
     curve.CHART,
     cpu.CHART,
-    decision_cpu.CHART,
     trend.CHART,
     scaling.CHART,
     memory_per_key.CHART,
@@ -34,6 +33,7 @@ OPEN_CHARTS: tuple[Chart, ...] = (
 
 #: What the reader unfolds.
 FOLDED_CHARTS: tuple[Chart, ...] = (
+    decision_cpu.CHART,
     percentiles.CHART,
     tradeoff.CHART,
     ceiling.CHART,
@@ -43,3 +43,14 @@ FOLDED_CHARTS: tuple[Chart, ...] = (
 )
 
 CHARTS: tuple[Chart, ...] = (*OPEN_CHARTS, *FOLDED_CHARTS)
+
+
+def arranged(deciders_differ: bool) -> tuple[tuple[Chart, ...], tuple[Chart, ...]]:
+    """Open and folded charts: where deciders differ, the CPU time of all roles says more than that of one."""
+    if not deciders_differ:
+        return OPEN_CHARTS, FOLDED_CHARTS
+    swap = {cpu.CHART: decision_cpu.CHART, decision_cpu.CHART: cpu.CHART}
+    opened, folded = (
+        tuple(swap.get(each, each) for each in charts) for charts in (OPEN_CHARTS, FOLDED_CHARTS)
+    )
+    return opened, folded

@@ -11,7 +11,7 @@ from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.analysis.thresholds import Judgement
 from report.base.paths import STATIC
-from report.charts import FOLDED_CHARTS, OPEN_CHARTS
+from report.charts import arranged
 from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colours
 from report.charts.layout import DARK, Chart
 from report.html.template import CHART_SCRIPTS, render_template
@@ -136,7 +136,12 @@ def _charts_of(runtimes: Sequence[RuntimeResults]) -> LayerCharts:
                 found.append(shown)
         return tuple(found)
 
-    return LayerCharts(drawn(OPEN_CHARTS), drawn(FOLDED_CHARTS), figures)
+    measured = [
+        each.identity for runtime in runtimes for each in runtime.ordered if not each.identity.control
+    ]
+    deciders = {identity.decided_by for identity in measured}
+    opened, folded = (drawn(charts) for charts in arranged(len(deciders) > 1))
+    return LayerCharts(opened, folded, figures)
 
 
 def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:

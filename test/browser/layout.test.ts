@@ -5,7 +5,7 @@ import { seriousFindings } from "./chromium.js";
 import { ReportPage } from "./page.js";
 
 const OPEN_CHARTS = ["throughput", "latency", "cpu"];
-const FOLDED_CHARTS = ["percentiles", "tradeoff", "ceiling", "memory", "limited", "series"];
+const FOLDED_CHARTS = ["decision-cpu", "percentiles", "tradeoff", "ceiling", "memory", "limited", "series"];
 const FOLDED_SECTIONS = ["tables", "errors", "environment", "method"];
 
 describe("what is open and what is folded in the report", needs(["chromium"]), () => {

@@ -6,6 +6,7 @@ import { ReportPage } from "./page.js";
 const charts = [
   "throughput",
   "latency",
+  "decision-cpu",
   "percentiles",
   "tradeoff",
   "ceiling",
