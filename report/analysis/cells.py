@@ -1,5 +1,6 @@
 """Cells: the rows of a campaign that can be compared at all, with their rankings and controls."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ from report.analysis.deciders import NamedFacts, named_facts
 from report.analysis.figures import throughput
 from report.analysis.groups import group_rows
 from report.analysis.layer_text import LayerText, layer_text_of
-from report.analysis.load_text import differing_caps, load_text, varying_limits
+from report.analysis.load_text import caps_text, differing_caps, load_text, varying_limits
 from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, rank
 from report.analysis.steadiness import unsteady_controls, unsteady_text
 from report.analysis.summary import Summary
@@ -24,7 +25,7 @@ class Cell:
     """Of any row: all share layer, topology, workload, traffic, dimensions, load and limits."""
     text: LayerText
     caps: str
-    """The caps in words; empty where no other cell has others."""
+    """Those of the caps that other cells have others of, in words."""
     limits: str
     """Those of the limits that other cells have others of, in words."""
     named: NamedFacts
@@ -98,6 +99,7 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
     """
     named = named_facts(campaign or summaries)
     unsteady = unsteady_text(unsteady_controls(campaign or summaries))
+    caps_of = differing_caps(row for row in summaries if not row.identity.control)
     clients: dict[tuple[object, ...], list[Summary]] = {}
     controls: dict[tuple[object, ...], list[Summary]] = {}
     for summary in summaries:
@@ -105,8 +107,9 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
         if identity.control:
             controls.setdefault(load_key(identity), []).append(summary)
         else:
-            clients.setdefault((identity.topology, identity.caps, *load_key(identity)), []).append(summary)
-    caps = differing_caps(row for rows in clients.values() for row in rows)
+            caps = json.dumps(caps_of(identity), sort_keys=True)
+            clients.setdefault((identity.topology, caps, *load_key(identity)), []).append(summary)
+    all_caps = [caps_of(rows[0].identity) for rows in clients.values()]
     varying = varying_limits([row for rows in clients.values() for row in rows])
     found = []
     for number, rows in enumerate(clients.values(), start=1):
@@ -118,7 +121,7 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
                 id=f"cell{number}",
                 identity=rows[0].identity,
                 text=layer_text_of(summaries),
-                caps=caps.get(rows[0].identity.caps, ""),
+                caps=f"caps {caps_text(caps_of(rows[0].identity))}" if any(all_caps) else "",
                 limits=load_text(rows[0].identity, varying),
                 named=named,
                 rankings=rankings,

@@ -131,10 +131,22 @@ def caps_text(caps: Mapping[str, Any]) -> str:
     return "; ".join(f"{kind} {cap_text(caps[kind])}" for kind in MEASURED_KINDS if kind in caps) or "none"
 
 
-def differing_caps(summaries: Iterable[Summary]) -> dict[str, str]:
-    """By `Identity.caps`, the caps in words with `caps` before them; empty where all rows have the same."""
-    found = sorted({summary.identity.caps for summary in summaries})
-    return {caps: f"caps {caps_text(json.loads(caps))}" for caps in found} if len(found) > 1 else {}
+def differing_caps(summaries: Iterable[Summary]) -> Callable[[Identity], dict[str, Any]]:
+    """Gives the caps of a row by kind of role, of the kinds that not all rows with such a role cap alike: what
+    decides without a service is not told apart by the cap of one."""
+    rows = [summary.identity for summary in summaries]
+
+    def cap_of(identity: Identity, kind: str) -> str:
+        return json.dumps(json.loads(identity.caps).get(kind))
+
+    differing = [
+        kind
+        for kind in MEASURED_KINDS
+        if len({cap_of(row, kind) for row in rows if kind != "service" or row.service}) > 1
+    ]
+    return lambda identity: {
+        kind: cap for kind, cap in json.loads(identity.caps).items() if kind in differing
+    }
 
 
 def plural_cpus(cpus: float) -> str:

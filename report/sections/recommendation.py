@@ -131,6 +131,11 @@ def _kind(ranking: Ranking) -> str:
     return f"no difference in {figure} is shown"
 
 
+def _within(heading: str) -> str:
+    """A heading within a sentence: `on valkey 9.1.2, one script for all`."""
+    return f"{heading[:1].lower()}{heading[1:]}"
+
+
 def _scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[RuntimeResults, Cell, Ranking, str]]:
     """Every ranking with what sets it apart from the others: runtime, layer, topology, load, store."""
     cells = [cell for runtime in runtimes for cell in runtime.cells]
@@ -145,7 +150,7 @@ def _scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[RuntimeResults, Ce
                     runtime.runtime,
                     topology,
                     load_text(cell.identity, varying),
-                    heading_of(ranking) if len(cell.rankings) > 1 else "",
+                    _within(heading_of(ranking)) if len(cell.rankings) > 1 else "",
                     cell.caps,
                 ]
                 scope = ", ".join(filter(None, texts))
@@ -165,8 +170,10 @@ def _counted(findings: Sequence[_Finding]) -> str:
     """`iovalkey is the fastest in 3 of 12 comparisons, no difference in throughput is shown in 9.`"""
     (first, number), *others = Counter(finding.kind for finding in findings).most_common()
     total = plural(len(findings), "comparison")
+    if not others and first.startswith("no "):
+        return f"{first} in {'either' if len(findings) == 2 else 'any'} of {total}"
     if not others:
-        return f"{first} in {'any of' if first.startswith('no ') else 'all'} {total}"
+        return f"{first} in {'both comparisons' if len(findings) == 2 else f'all {total}'}"
     rest = [f"{kind} in {count:,}" for kind, count in others]
     return joined([f"{first} in {number:,} of {total}", *rest])
 

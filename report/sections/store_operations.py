@@ -150,10 +150,13 @@ def store_sentences(found: StoreOperations | None) -> list[str]:
     for cell in found.cells:
         for each in cell.ratios:
             throughput, cpu = each.comparisons
+            scope = f"Store layer, {work_text(cell.identity)}"
             lines.append(
-                f"Store layer, {work_text(cell.identity)}: {each.row.store} {ratio_text(throughput)} "
-                f"the throughput of {found.reference} ({throughput.status}), {ratio_text(cpu)} its CPU "
-                f"per operation ({cpu.status})."
+                f"{scope}: {each.row.store} {ratio_text(throughput)} the throughput of {found.reference} "
+                f"({throughput.status}), {ratio_text(cpu)} its CPU per operation ({cpu.status})."
+                if throughput.ratio is not None
+                else f"{scope}: {each.row.store} is not compared with {found.reference}, because there are "
+                "too few runs."
             )
     if lines:
         return lines

@@ -45,7 +45,11 @@ const operationText = ({ id, payload_bytes: bytes }: Configuration["workload"]):
 /** `iovalkey:cluster, light, realistic, 50 connections`. */
 export function configurationText(configuration: Configuration): string {
   const { target, traffic, extent } = configuration;
-  const parts = [target.label, entryText(configuration), traffic, loadAndLimitsText(configuration)];
+  // The benchmark program draws its own keys, and no limit decides.
+  const load = isProgramLayer(configuration.layer)
+    ? [loadText(configuration)]
+    : [traffic, loadAndLimitsText(configuration)];
+  const parts = [target.label, entryText(configuration), ...load];
   return [...parts, ...("requests" in extent ? [`${extent.requests} requests`] : [])].join(", ");
 }
 
