@@ -128,7 +128,7 @@ def test_a_plan_that_cannot_be_run_is_told_and_can_be_changed(tmp_path: Path) ->
         menu.wait_for("What now?")
         assert "nothing is left to measure" in menu.text
         assert "● Change clients" in menu.text
-        menu.send(*[DOWN] * 10, ENTER)
+        menu.send(UP, ENTER)
         assert menu.exit_code() == 130
 
 
@@ -161,7 +161,7 @@ def test_an_answer_can_be_changed_once_the_plan_is_seen(tmp_path: Path) -> None:
         menu.wait_for("● Start")
         menu.send(DOWN, ENTER)
         menu.wait_for("Change an answer\n│\n◆  Which one?")
-        menu.send(*[DOWN] * 8, ENTER)
+        menu.send(*[DOWN] * 11, ENTER)
         menu.wait_for("◆  How many runs")
         menu.send("7", ENTER)
         menu.wait_for("7 runs each", "◆  Start it?")

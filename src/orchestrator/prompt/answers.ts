@@ -3,6 +3,7 @@ import { clients } from "../../targets/clients/index.js";
 import { groups } from "../../targets/groups.js";
 import { stores } from "../../targets/stores/index.js";
 import { topologies } from "../../targets/topologies.js";
+import type { ClientDescription } from "../../targets/types.js";
 import type { LISTED_LIMITS } from "../request/request.js";
 import { defaultOf, settingOf } from "../request/settings.js";
 
@@ -46,9 +47,16 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
   runtime: defaultOf("runtime"),
 };
 
-/** All clients: those that use a store, by topology, and the controls. The menu has the topologies that are groups. */
+/** Whether it needs a service or a store that itself decides: programs of their own, which few machines have. */
+const usesService = ({ service, stores: [store] }: ClientDescription): boolean =>
+  service !== undefined || stores.some(({ id, decides }) => id === store && decides === true);
+
+/**
+ * All clients: those that use a store, by topology, the controls, and last those of services in their usual topology. The
+ * menu has the topologies that are groups.
+ */
 export function clientGroups(): Record<string, string[]> {
-  const measured = clients.filter(({ control }) => !control);
+  const measured = clients.filter((client) => !client.control && !usesService(client));
   const byTopology = topologies.flatMap(({ id }) => {
     if (!(id in groups)) return [];
     const members = measured
@@ -56,10 +64,11 @@ export function clientGroups(): Record<string, string[]> {
       .map((client) => (client.topologies[0] === id ? client.id : `${client.id}:${id}`));
     return members.length > 0 ? [[id, members] as const] : [];
   });
-  const controls = clients.filter(({ control }) => control).map(({ id }) => id);
+  const ids = (isIn: (client: ClientDescription) => boolean) => clients.filter(isIn).map(({ id }) => id);
   return {
     ...Object.fromEntries(byTopology),
-    "controls (the harness itself)": controls,
+    "controls (the harness itself)": ids(({ control }) => control),
+    "services (in containers, or with --program)": ids(usesService),
   };
 }
 

@@ -25,8 +25,14 @@ describe("the command line of the menu's answers", () => {
     );
     const all = Object.values(clientGroups()).flat();
     expect(words({ clients: all })).toBe(
-      "--clients all,controls,node-redis,memcached,throttlecrab-http,throttlecrab-grpc,envoy-grpc,envoy-http,node-redis:cluster,envoy-grpc:cluster,envoy-http:cluster",
+      "--clients all,controls,node-redis,memcached,node-redis:cluster,throttlecrab-http,throttlecrab-grpc,envoy-grpc,envoy-http",
     );
+  });
+
+  test("clients of services come last, in their usual topology", () => {
+    const groups = Object.values(clientGroups());
+    expect(groups.at(-1)).toEqual(["throttlecrab-http", "throttlecrab-grpc", "envoy-grpc", "envoy-http"]);
+    expect(groups.slice(0, -1).flat().join()).not.toMatch(/throttlecrab|envoy/);
   });
 
   test("puts each client on each store, but no control", () => {
@@ -55,10 +61,10 @@ describe("the command line of the menu's answers", () => {
       "valkey-glide@redis",
       "iovalkey@redis",
       "memcached@redis",
-      "throttlecrab-http@redis",
-      "throttlecrab-grpc@redis",
       "valkey-glide@redis:cluster",
       "iovalkey@redis:cluster",
+      "throttlecrab-http@redis",
+      "throttlecrab-grpc@redis",
     ]);
   });
 });
