@@ -34,6 +34,8 @@ export interface RunMeasurements {
   spec: GeneratorRunSpec;
   started_at: Date;
   finished_at: Date;
+  /** When the window was opened. */
+  opened_at: Date;
   warmup: MeasuredResult["warmup"];
   /** Only of a generator that waits for readings. */
   readings?: NonNullable<MeasuredResult["readings"]>;
@@ -225,7 +227,11 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const ended = ends(counts);
   const latency = latencyBlock([part.histograms]);
   const prediction =
-    consumers && predictionFor(spec.generator, measurements.warmup, consumers, counts, window_s);
+    consumers &&
+    predictionFor(spec.generator, measurements.warmup, consumers, counts, {
+      took_s: window_s,
+      opened_at: measurements.opened_at,
+    });
   const consumed = consumers ? consumerEvidence(consumers) : [];
   const resources = resourcesOf(measurements, part, consumed);
   const evidence: Evidence = {

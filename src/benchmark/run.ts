@@ -133,6 +133,7 @@ export async function run(
       spec,
       started_at,
       finished_at: new Date(),
+      opened_at: new Date(Date.now() - (monotonicMs() - opened_ms)),
       measured,
       warmup: withLeadIn(warmup, lead_in_ms / 1000, measured),
       ...(readAtStart && readAtWindowOpen && readAtEnd

@@ -1,5 +1,7 @@
 import type { Limits } from "../contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
+import type { Algorithm } from "../contract/target.js";
+import { admissions } from "./admission.js";
 import { openTraffic } from "./streams.js";
 import { FRESH_KEY, type TrafficProfile } from "./types.js";
 
@@ -11,6 +13,8 @@ export interface Observation {
   closes_s: number;
   /** Requests a second, over all keys. */
   requests_per_second: number;
+  /** Wall-clock time of the first request in seconds, for windows of the wall clock; absent: one of them begins then. */
+  began_at_s?: number;
 }
 
 /** The keys of a request: those with a quota, as slots of the simulation, and whether one has used up its quota. */
@@ -40,28 +44,6 @@ function requestKeysOf(profile: TrafficProfile): {
   return { keys, slots: slotOf.size, shares };
 }
 
-/**
- * Fixed windows for all slots: a key's first request opens its window, requests are admitted until they have used
- * `points`, and the rest are limited until the window ends. The first limited request starts the block, if there is one.
- */
-function fixedWindows({ points, window_s, block_s, cost = 1 }: Limits, slots: number) {
-  const used = new Float64Array(slots);
-  const ends_s = new Float64Array(slots);
-  return (slot: number, now_s: number): boolean => {
-    if (now_s >= (ends_s[slot] ?? 0)) {
-      used[slot] = 0;
-      ends_s[slot] = now_s + window_s;
-    }
-    const before = used[slot] ?? 0;
-    // Denied requests count, too.
-    const after = before + cost;
-    used[slot] = after;
-    const admitted = after <= points;
-    if (block_s > 0 && !admitted && before <= points) ends_s[slot] = now_s + block_s;
-    return admitted;
-  };
-}
-
 /** Whether the quota of one key covers all requests. */
 export const canNotBeUsedUp = ({ points, cost = 1 }: Limits, requests: number): boolean =>
   points >= requests * cost;
@@ -75,8 +57,14 @@ const SEED = 1;
  * explicit limits the load is simulated request by request, evenly spaced in time: a formula for the mean rate of each
  * key would be off by several percentage points for keys near their quota.
  * A request with several descriptors is limited when any of them is.
+ * @param algorithm of the limiter
  */
-export function predictLimitedShare(profile: TrafficProfile, limits: Limits, seen: Observation): number {
+export function predictLimitedShare(
+  profile: TrafficProfile,
+  limits: Limits,
+  seen: Observation,
+  algorithm: Algorithm = "fixed window",
+): number {
   // Not even a fresh key is admitted.
   if ((limits.cost ?? 1) > limits.points) return 1;
   const { keys, slots, shares } = requestKeysOf(profile);
@@ -86,8 +74,12 @@ export function predictLimitedShare(profile: TrafficProfile, limits: Limits, see
     return keys.reduce((total, { exhausted }, index) => total + (exhausted ? (shares[index] ?? 0) : 0), 0);
   }
   const simulated = Math.min(requests, MAX_SIMULATED);
-  const opens = Math.min(Math.floor(seen.opens_s * seen.requests_per_second), Math.floor(simulated / 2));
-  const admits = fixedWindows(limits, slots);
+  const opens = Math.min(
+    Math.floor(seen.opens_s * seen.requests_per_second),
+    simulated < requests ? Math.floor(simulated / 2) : requests - 1,
+  );
+  const admits = admissions[algorithm](limits, slots);
+  const began_s = (seen.began_at_s ?? 0) % limits.window_s;
   const [stream] = openTraffic(profile, SEED, { connections: 1, first: 0, count: 1 }).streams;
   let limited = 0;
   for (let n = 0; n < simulated; n++) {
@@ -95,7 +87,7 @@ export function predictLimitedShare(profile: TrafficProfile, limits: Limits, see
     let admitted = request?.exhausted !== true;
     // Every descriptor consumes, whatever the outcome of the others.
     for (const slot of request?.slots ?? []) {
-      if (!admits(slot, n / seen.requests_per_second)) admitted = false;
+      if (!admits(slot, began_s + n / seen.requests_per_second)) admitted = false;
     }
     if (n >= opens && !admitted) limited++;
   }

@@ -70,9 +70,9 @@ export const libraries: readonly Mutant[] = [
   },
   {
     what: "the predicted quota is one request too large",
-    file: "src/traffic/prediction.ts",
-    find: "return count <= points;",
-    replace: "return count <= points + 1;",
+    file: "src/traffic/admission.ts",
+    find: "const admitted = after <= points;",
+    replace: "const admitted = after <= points + 1;",
     test: "test/unit/traffic/prediction.test.ts",
   },
   {

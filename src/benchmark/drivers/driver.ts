@@ -1,6 +1,7 @@
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import type { Layer } from "../../contract/layers.js";
 import type { ClientSettings, Consumes, LimiterScript } from "../../contract/server-api.js";
+import type { Algorithm } from "../../contract/target.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import type { Descriptors, RequestStream } from "../../traffic/types.js";
 import type { ClosedConnections } from "../closed-loop.js";
@@ -27,6 +28,7 @@ export interface LimiterReport {
   versions: { client?: string; limiter?: string; store?: string };
   client_settings: ClientSettings;
   limiter_script?: LimiterScript;
+  algorithm?: Algorithm;
   /** Calls of the channels since the driver was opened, and those that are not finished. */
   requests: number;
   in_flight: number;

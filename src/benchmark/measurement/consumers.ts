@@ -3,6 +3,7 @@ import type { Limits } from "../../contract/configuration.js";
 import type { ConsumerEvidence, MeasuredResult } from "../../contract/result.js";
 import type { MeasuredKind } from "../../contract/role.js";
 import type { Usage } from "../../contract/server-api.js";
+import type { Algorithm } from "../../contract/target.js";
 import { monotonicMs } from "./clock.js";
 
 /** The processes that call the limiter: our servers or, at the limiter layer, this one. */
@@ -14,6 +15,8 @@ export interface Consumers {
   versions: Partial<MeasuredResult["versions"]>;
   /** Absent without a limiter. */
   limits?: Limits;
+  /** Of the limiter, where its target declares it. */
+  algorithm?: Algorithm;
   /** The counters of each, in the order of `facts`. */
   read(): Promise<Usage[]>;
 }

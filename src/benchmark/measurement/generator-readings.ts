@@ -72,6 +72,7 @@ export async function generatorAsConsumer(
     ],
     versions: first.versions,
     ...(limits ? { limits } : {}),
+    ...(first.algorithm ? { algorithm: first.algorithm } : {}),
     read: async () => {
       const readings = await readWorkers();
       collectGarbage();

@@ -11,21 +11,32 @@ const TOLERANCE = 0.01;
 /** Sampling allows this many standard deviations more, where answers are few. */
 const DEVIATIONS = 4;
 
-/** The share of limited answers to expect under the limits; undefined without a limiter. */
+/**
+ * The share of limited answers to expect under the limits; undefined without a limiter.
+ * @param window its length, and the wall-clock time at which it opened
+ */
 export function predictionFor(
   { traffic }: Pick<GeneratorSpec, "traffic">,
   { took_s }: Pick<MeasuredResult["warmup"], "took_s">,
-  { limits, at_start, at_end }: Pick<ConsumerReadings, "limits" | "at_start" | "at_end">,
+  {
+    limits,
+    algorithm,
+    at_start,
+    at_end,
+  }: Pick<ConsumerReadings, "limits" | "algorithm" | "at_start" | "at_end">,
   counts: Counts,
-  window_s: number,
+  window: { took_s: number; opened_at: Date },
 ): MeasuredResult["prediction"] {
   const total = answered(counts);
   if (!limits || total === 0) return undefined;
-  const limited_share = predictLimitedShare(findProfile(traffic), limits, {
+  const seen = {
     opens_s: took_s,
-    closes_s: took_s + window_s,
-    requests_per_second: total / window_s,
-  });
+    closes_s: took_s + window.took_s,
+    requests_per_second: total / window.took_s,
+    // As if nothing had come between warm-up and window.
+    began_at_s: window.opened_at.getTime() / 1000 - took_s,
+  };
+  const limited_share = predictLimitedShare(findProfile(traffic), limits, seen, algorithm);
   const deviation = Math.sqrt((limited_share * (1 - limited_share)) / total);
   const requests = sum(at_end.map((usage) => usage.requests)) - sum(at_start.map((usage) => usage.requests));
   return {

@@ -88,6 +88,7 @@ export async function identifyServers(servers: readonly AddressedServer[]): Prom
     ),
     versions: first.versions,
     ...(first.limits ? { limits: first.limits } : {}),
+    ...(first.target.algorithm ? { algorithm: first.target.algorithm } : {}),
     read: () => Promise.all(servers.map(({ url }) => readUsage(url))),
   };
 }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Limits } from "../../../src/contract/configuration.js";
+import { type Algorithm, algorithms } from "../../../src/contract/target.js";
+import { admissions } from "../../../src/traffic/admission.js";
 import { findProfile } from "../../../src/traffic/lookup.js";
-import { predictLimitedShare } from "../../../src/traffic/prediction.js";
+import { type Observation, predictLimitedShare } from "../../../src/traffic/prediction.js";
 import type { TrafficProfile } from "../../../src/traffic/types.js";
 import { FixedWindow, playedLimitedShare } from "../../helpers/fixed-window.js";
 
@@ -122,6 +124,61 @@ test("a request with two descriptors is limited when either of them is", () => {
     12,
   );
   expect(predictLimitedShare(profile, { points: 1, window_s: 60, block_s: 0 }, seen)).toBeGreaterThan(0.999);
+});
+
+describe("one key of 500 requests a second under a quota of 100 in 10 s, by algorithm", () => {
+  const limits = { points: 100, window_s: 10, block_s: 0 };
+  const seen = { opens_s: 2, closes_s: 12, requests_per_second: 500 };
+  /** 5 s before a window of the wall clock ends. */
+  const began_at_s = 1_700_000_005;
+  test.each<[string, Algorithm, Partial<Observation>, number]>([
+    ["a window that opens 10 s after the first request", "fixed window", {}, 100],
+    ["a window of the clock that begins 5 s after the first request", "aligned window", { began_at_s }, 100],
+    ["two windows of the clock", "aligned window", { began_at_s, closes_s: 17 }, 200],
+    [
+      "half of the quota of the window before, after half of a window",
+      "sliding window",
+      { opens_s: 10, closes_s: 15 },
+      50,
+    ],
+    ["the first requests leave the log after 10 s", "sliding log", {}, 100],
+    ["a refill of 10 a second", "token bucket", { closes_s: 7 }, 50],
+    ["a quota and its refill", "token bucket", { opens_s: 0, closes_s: 10 }, 200],
+    ["a refill of 10 a second", "GCRA", { closes_s: 7 }, 50],
+    ["a quota and its refill", "GCRA", { opens_s: 0, closes_s: 10 }, 200],
+    ["all", "none", {}, 5000],
+  ])("%s (%s)", (_what, algorithm, changes, admitted) => {
+    const window = { ...seen, ...changes };
+    const requests = (window.closes_s - window.opens_s) * window.requests_per_second;
+    const share = predictLimitedShare(fixed, limits, window, algorithm);
+    expect(Math.abs((1 - share) * requests - admitted)).toBeLessThan(1.5);
+  });
+
+  test("a refilled point that is not enough for the cost is kept", () => {
+    const window = { ...seen, opens_s: 0, closes_s: 10 };
+    const share = predictLimitedShare(fixed, { ...limits, cost: 30 }, window, "GCRA");
+    // 3 at once, and one whenever 30 points are there again: 200 points in all.
+    expect((1 - share) * 5000).toBeCloseTo(6, 6);
+  });
+});
+
+test("each algorithm decides on a key that asks at odd times", () => {
+  const times = [0, 9, 9.5, 10, 10.5, 19, 20];
+  const outcomes = (algorithm: Algorithm) => {
+    const admits = admissions[algorithm]({ points: 2, window_s: 10, block_s: 0 }, 1);
+    return times.map((now_s) => (admits(0, now_s) ? "+" : "-")).join("");
+  };
+  expect(Object.fromEntries(algorithms.map((algorithm) => [algorithm, outcomes(algorithm)]))).toEqual({
+    "fixed window": "++-++-+",
+    "aligned window": "++-++-+",
+    // The two of the window before count as 2 at 10, as 1 at 10.5 and as none at 19.
+    "sliding window": "++--++-",
+    "sliding log": "++-+-++",
+    // One point takes 5 s.
+    "token bucket": "+++--++",
+    GCRA: "+++--++",
+    none: "+++++++",
+  });
 });
 
 describe("under explicit limits the prediction is within one percentage point of the simulation", () => {

@@ -37,6 +37,7 @@ export const limiterDriver: Driver = {
         },
         client_settings: client.settings,
         ...(limiter?.script ? { limiter_script: limiter.script } : {}),
+        ...(target.target.algorithm ? { algorithm: target.target.algorithm } : {}),
         requests: calls.begun,
         in_flight: calls.begun - calls.finished,
         ...(limiter ? { consumes: { ...limiter.consumes } } : {}),

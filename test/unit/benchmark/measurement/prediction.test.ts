@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { predictionFor } from "../../../../src/benchmark/measurement/prediction.js";
 import type { Limits } from "../../../../src/contract/configuration.js";
+import type { Algorithm } from "../../../../src/contract/target.js";
 import { serverOf, validEvidence } from "../../../helpers/evidence.js";
 
 const work = { traffic: "realistic" };
 const warmup = { took_s: 1 };
+const window = { took_s: 5, opened_at: new Date("2026-01-01T00:00:01Z") };
 const { counts, ...run } = validEvidence();
 const server = serverOf({ ...run, counts });
 const readings = (limits: Limits | undefined) => ({
@@ -14,27 +16,27 @@ const readings = (limits: Limits | undefined) => ({
 });
 
 test("with a quota that cannot be used up, the keys alone decide", () => {
-  expect(predictionFor(work, warmup, readings({ points: 1e9, window_s: 60, block_s: 0 }), counts, 5)).toEqual(
-    {
-      limited_share: 0.1,
-      seen_share: 0.1,
-      tolerance: 0.012,
-      basis: "traffic",
-    },
-  );
+  expect(
+    predictionFor(work, warmup, readings({ points: 1e9, window_s: 60, block_s: 0 }), counts, window),
+  ).toEqual({
+    limited_share: 0.1,
+    seen_share: 0.1,
+    tolerance: 0.012,
+    basis: "traffic",
+  });
 });
 
 test("with a quota that the hottest key could use up, the basis is the limits", () => {
   const asked = server.at_end.requests;
   const basis = (points: number) =>
-    predictionFor(work, warmup, readings({ points, window_s: 60, block_s: 0 }), counts, 5)?.basis;
+    predictionFor(work, warmup, readings({ points, window_s: 60, block_s: 0 }), counts, window)?.basis;
   expect([basis(asked - 1), basis(asked)]).toEqual(["limits", "traffic"]);
 });
 
 test("the tolerance is four standard deviations for few answers, one percentage point for many", () => {
   const tolerance = (scale: number) => {
     const scaled = { ...counts, allowed: counts.allowed * scale, limited: counts.limited * scale };
-    return predictionFor(work, warmup, readings({ points: 1e9, window_s: 60, block_s: 0 }), scaled, 5)
+    return predictionFor(work, warmup, readings({ points: 1e9, window_s: 60, block_s: 0 }), scaled, window)
       ?.tolerance;
   };
   expect(tolerance(0.01)).toBeCloseTo(0.12, 6);
@@ -42,10 +44,10 @@ test("the tolerance is four standard deviations for few answers, one percentage 
 });
 
 test("without a limiter or without an answer nothing is predicted", () => {
-  expect(predictionFor(work, warmup, readings(undefined), counts, 5)).toBeUndefined();
+  expect(predictionFor(work, warmup, readings(undefined), counts, window)).toBeUndefined();
   const none = { ...counts, allowed: 0, limited: 0 };
   expect(
-    predictionFor(work, warmup, readings({ points: 1, window_s: 1, block_s: 0 }), none, 5),
+    predictionFor(work, warmup, readings({ points: 1, window_s: 1, block_s: 0 }), none, window),
   ).toBeUndefined();
 });
 
@@ -53,6 +55,22 @@ test("several servers share the quota: all their requests count", () => {
   const asked = server.at_end.requests;
   const twice = { at_start: [server.at_start, server.at_start], at_end: [server.at_end, server.at_end] };
   const basis = (points: number) =>
-    predictionFor(work, warmup, { ...twice, limits: { points, window_s: 60, block_s: 0 } }, counts, 5)?.basis;
+    predictionFor(work, warmup, { ...twice, limits: { points, window_s: 60, block_s: 0 } }, counts, window)
+      ?.basis;
   expect([basis(2 * asked - 1), basis(2 * asked)]).toEqual(["limits", "traffic"]);
+});
+
+test("the limiter's algorithm decides, and for windows of the wall clock the time at which the load began", () => {
+  const limits = { points: 2, window_s: 10, block_s: 0 };
+  const share = (algorithm?: Algorithm, opened_at = window.opened_at) =>
+    predictionFor(work, warmup, { ...readings(limits), ...(algorithm ? { algorithm } : {}) }, counts, {
+      ...window,
+      opened_at,
+    })?.limited_share;
+  expect(share()).toBe(share("fixed window"));
+  expect(share("GCRA")).toBeLessThan(share("fixed window") ?? 0);
+  // The window of the clock ends 3 s after the window of the run has opened.
+  expect(share("aligned window", new Date("2026-01-01T00:00:57Z"))).toBeLessThan(
+    share("aligned window") ?? 0,
+  );
 });

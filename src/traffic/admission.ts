@@ -1,0 +1,114 @@
+import type { Limits } from "../contract/configuration.js";
+import type { Algorithm } from "../contract/target.js";
+
+/**
+ * Whether a limiter admits the request that a key makes now. Called in the order of time.
+ * @param slot number of the key
+ * @param now_s seconds, such that windows of the wall clock begin at the multiples of their length
+ */
+type Admits = (slot: number, now_s: number) => boolean;
+
+/** Moments that are this close are the same: sums of seconds are rounded. */
+const SAME_S = 1e-9;
+
+/**
+ * Fixed windows: a key's first request opens its window, requests are admitted until they have used `points`, and the rest
+ * are limited until the window ends. The first limited request starts the block, if there is one.
+ */
+function fixedWindow({ points, window_s, block_s, cost = 1 }: Limits, slots: number): Admits {
+  const used = new Float64Array(slots);
+  const ends_s = new Float64Array(slots);
+  return (slot, now_s) => {
+    if (now_s >= (ends_s[slot] ?? 0)) {
+      used[slot] = 0;
+      ends_s[slot] = now_s + window_s;
+    }
+    const before = used[slot] ?? 0;
+    // Denied requests count, too.
+    const after = before + cost;
+    used[slot] = after;
+    const admitted = after <= points;
+    if (block_s > 0 && !admitted && before <= points) ends_s[slot] = now_s + block_s;
+    return admitted;
+  };
+}
+
+/** Like fixed windows, but all keys have those of the wall clock. */
+function alignedWindow({ points, window_s, cost = 1 }: Limits, slots: number): Admits {
+  const used = new Float64Array(slots);
+  const windows = new Float64Array(slots);
+  return (slot, now_s) => {
+    const window = Math.floor(now_s / window_s);
+    if (window !== windows[slot]) {
+      used[slot] = 0;
+      windows[slot] = window;
+    }
+    const after = (used[slot] ?? 0) + cost;
+    used[slot] = after;
+    return after <= points;
+  };
+}
+
+/**
+ * Two counters for each key, of this window of the wall clock and the one before, which counts by the part of it that the
+ * last `window_s` cover. A request is admitted while any point is left, whatever its cost. Denied ones do not count.
+ */
+function slidingWindow({ points, window_s, cost = 1 }: Limits, slots: number): Admits {
+  const used = new Float64Array(slots);
+  const usedBefore = new Float64Array(slots);
+  const windows = new Float64Array(slots);
+  return (slot, now_s) => {
+    const window = Math.floor(now_s / window_s);
+    const passed = window - (windows[slot] ?? 0);
+    if (passed > 0) {
+      usedBefore[slot] = passed === 1 ? (used[slot] ?? 0) : 0;
+      used[slot] = 0;
+      windows[slot] = window;
+    }
+    const covered = 1 + window - now_s / window_s;
+    const usedNow = used[slot] ?? 0;
+    if (Math.floor(covered * (usedBefore[slot] ?? 0)) + usedNow >= points) return false;
+    used[slot] = usedNow + cost;
+    return true;
+  };
+}
+
+/** A request is admitted when the last `window_s` have room for it. Denied ones are not logged. */
+function slidingLog({ points, window_s, cost = 1 }: Limits, slots: number): Admits {
+  const most = Math.floor(points / cost);
+  // The last admitted requests of each key, in a ring.
+  const logs = Array.from({ length: slots }, (): number[] => []);
+  const oldest = new Float64Array(slots);
+  return (slot, now_s) => {
+    const log = logs[slot] ?? [];
+    const place = oldest[slot] ?? 0;
+    if ((log[place] ?? Number.NEGATIVE_INFINITY) > now_s - window_s + SAME_S) return false;
+    log[place] = now_s;
+    oldest[slot] = (place + 1) % most;
+    return true;
+  };
+}
+
+/** Buckets of `points`, full at first, which `window_s` refill evenly. GCRA decides the same. Denied requests take nothing. */
+function tokenBucket({ points, window_s, cost = 1 }: Limits, slots: number): Admits {
+  const cost_s = (cost * window_s) / points;
+  /** When the bucket is full again. */
+  const full_s = new Float64Array(slots);
+  return (slot, now_s) => {
+    const after_s = Math.max(full_s[slot] ?? 0, now_s) + cost_s;
+    if (after_s - now_s > window_s + SAME_S) return false;
+    full_s[slot] = after_s;
+    return true;
+  };
+}
+
+/** How the limiters of each algorithm decide, for a number of keys that have made no request yet. */
+export const admissions: Readonly<Record<Algorithm, (limits: Limits, slots: number) => Admits>> = {
+  "fixed window": fixedWindow,
+  "aligned window": alignedWindow,
+  "sliding window": slidingWindow,
+  "sliding log": slidingLog,
+  "token bucket": tokenBucket,
+  GCRA: tokenBucket,
+  none: () => () => true,
+};
