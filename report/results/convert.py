@@ -297,13 +297,17 @@ def _store_failures(result: Document) -> int | None:
     return sum(counted) if counted else None
 
 
+def _short_hash(module: Document) -> str | None:
+    """Of the module's file; none for a store that the user runs."""
+    sha256 = module.get("sha256")
+    return f"sha256 {sha256[:12]}" if sha256 else None
+
+
 def _deciding_software(result: Document) -> dict[str, str]:
     """See `Measured.deciding_software`."""
     modules = result.get("store", {}).get("modules", [])
     found = {
-        f"Module {each['id']}": ", ".join(
-            filter(None, (each.get("version"), f"sha256 {each['sha256'][:12]}"))
-        )
+        f"Module {each['id']}": ", ".join(filter(None, (each.get("version"), _short_hash(each))))
         for each in modules
     }
     service = result.get("service")

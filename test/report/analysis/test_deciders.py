@@ -221,6 +221,10 @@ def test_the_environment_names_modules_and_services() -> None:
     run["store"]["modules"] = [{"id": "redis-cell", "version": "0.2.2", "sha256": "ab" * 32}]
     ((_, facts),) = version_facts(summaries_of(run))
     assert ("Module redis-cell", "0.2.2, sha256 abababababab") in facts
+    # A store that the user runs does not show its file.
+    run["store"]["modules"] = [{"id": "redis-cell", "version": "1"}]
+    ((_, facts),) = version_facts(summaries_of(run))
+    assert ("Module redis-cell", "1") in facts
     ((_, facts),) = version_facts(summaries_of(*runs_of("envoy-http@redis", 3000, 1)))
     assert ("Service envoy-ratelimit", "1.4.0") in facts
 
