@@ -196,8 +196,10 @@ export function moduleContract(id: Need & string, clients: readonly string[]): v
                 Array.isArray(reply) ? reply[0] === 0 : Number(reply) >= 0,
               );
               expect(admitted.length).toBeGreaterThan(5);
-              // redis-shield asks the node itself for the key, and a node refuses keys of others.
+              // Each node counts for itself with redis-cell. With redis-shield a node that does not own the key admits all:
+              // it is refused what it asks the node itself, and takes that for a fresh key.
               if (id === "redis-cell") expect(admitted).toHaveLength(3 * 5);
+              else expect(admitted.length).toBeGreaterThan(3 * 5);
             });
           },
         );
