@@ -77,7 +77,7 @@ const discoverySchema = z.strictObject({
 export type Discovery = z.infer<typeof discoverySchema>;
 
 /** What every server that speaks RESP may have or lack, and how much of it the store layer needs. */
-export const storeFeatures = ["EVAL", "HELLO", "CONFIG", "commandstats", "DBSIZE", "used_memory"] as const;
+const storeFeatures = ["EVAL", "HELLO", "CONFIG", "commandstats", "DBSIZE", "used_memory"] as const;
 export type StoreFeature = (typeof storeFeatures)[number];
 
 /** The probe's output: one JSON document with a member for each action, nodes in the given order. */

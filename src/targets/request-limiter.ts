@@ -10,7 +10,7 @@ import type {
 
 export const noDecisions = (): DecisionCounts => ({ allowed: 0, limited: 0, failed: 0 });
 
-const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
+export const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
 
 /** All descriptors must be admitted. A failure outweighs a denial, because then the overall decision is unknown. */
 function moreRestrictive(one: Decision, other: Decision): Decision {

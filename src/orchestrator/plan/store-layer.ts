@@ -30,7 +30,7 @@ const STANDALONE = "standalone";
 const NO_LIMITS: Limits = { points: 1, window_s: 60, block_s: 0 };
 
 /** @throws usageError for a store that is not known and whose program nobody named */
-export function requireKnownStores({ stores: named, programs }: Pick<Request, "stores" | "programs">): void {
+function requireKnownStores({ stores: named, programs }: Pick<Request, "stores" | "programs">): void {
   const known = stores.flatMap(({ id, program }) => (program ? [id] : []));
   const wrong = named.find((id) => !known.includes(id) && !programs.paths[id] && !programs.images[id]);
   if (wrong === undefined) return;
@@ -98,7 +98,7 @@ function missingStore(id: string, available: Availability, findings: StoreFindin
 const durationS = ({ duration }: Request, connections: number): number =>
   duration.mode === "fixed" ? duration.seconds : connections <= 100 ? 120 : 180;
 
-export interface StoreLayerContext {
+interface StoreLayerContext {
   available: Availability;
   caps?: Configuration["caps"];
   /** Absent before the stores were asked. */

@@ -1,5 +1,4 @@
 import type { Node } from "../../contract/env.js";
-import { requireKnown } from "../did-you-mean.js";
 
 /** A foreign benchmark program, the load generator of the store layer: one entry in this list. */
 export interface BenchmarkDescription {
@@ -16,18 +15,8 @@ export const benchmarks: readonly BenchmarkDescription[] = [
   { id: "redis-benchmark", program: "redis-benchmark", imageOf: "redis" },
 ];
 
-/** @throws usageError with the valid ids */
-export function findBenchmark(id: string): BenchmarkDescription {
-  requireKnown(
-    "benchmark program",
-    id,
-    benchmarks.map((benchmark) => benchmark.id),
-  );
-  return benchmarks.find((benchmark) => benchmark.id === id) as BenchmarkDescription;
-}
-
 /** What one start of a benchmark program does. */
-export interface BenchmarkWork {
+interface BenchmarkWork {
   test: { own: string } | { command: readonly string[] };
   connections: number;
   requests: number;

@@ -1,21 +1,17 @@
 import { ownLibraries } from "../libraries.js";
-import { readAnswer, THROTTLECRAB, type Throttle } from "../limiters/throttlecrab.js";
+import { readAnswer, type Throttle } from "../limiters/throttlecrab.js";
 import type { ClientDescription } from "../types.js";
 import { HTTP_PACKAGE, openHttpPool } from "./http-pool.js";
 import { singleShardKeys } from "./shard-keys.js";
+import { throttlecrabGrpc } from "./throttlecrab-grpc.js";
 
 const CONNECTIONS = 10;
 
 /** ThrottleCrab over HTTP and JSON. */
 export const throttlecrabHttp: ClientDescription = {
+  ...throttlecrabGrpc,
   id: "throttlecrab-http",
   package: HTTP_PACKAGE,
-  stores: [THROTTLECRAB],
-  topologies: ["standalone"],
-  control: false,
-  survivesStoreRestart: true,
-  survivesScriptFlush: true,
-  limiter: THROTTLECRAB,
   autoPipelining: () => "HTTP/1.1 answers one request after the other on a connection",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
     const port = node?.ports?.http;

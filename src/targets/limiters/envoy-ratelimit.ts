@@ -1,5 +1,6 @@
 import type { ServiceSpec } from "../../contract/run-spec.js";
 import { type Consumes, EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
+import { ALLOWED } from "../request-limiter.js";
 import { CONNECTIONS, envoyRatelimit, KEYS, noLimit } from "../services/envoy-ratelimit/index.js";
 import type { Decision, LimiterDescription, RequestLimiter, StorePlace } from "../types.js";
 
@@ -36,8 +37,6 @@ export function requireService({ service }: StorePlace): ServiceSpec {
   if (service) return service;
   throw new Error("the run spec names no service: a campaign starts one");
 }
-
-const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
 
 function milliseconds(duration: Status["durationUntilReset"]): number {
   if (!duration) return 0;

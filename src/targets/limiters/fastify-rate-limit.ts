@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import type { Limits } from "../../contract/configuration.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
-import { noDecisions } from "../request-limiter.js";
+import { ALLOWED, noDecisions } from "../request-limiter.js";
 import type { ClientDescription, Decision, Limiter, LimiterDescription } from "../types.js";
+import { preload } from "./library.js";
 
 const PACKAGE = "@fastify/rate-limit";
 
@@ -33,7 +34,6 @@ interface Handle {
 type Decide = (request: LimitedRequest) => Promise<Answer>;
 type Settings = Readonly<Record<string, unknown>>;
 
-const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
 const ROUTE: LimitedRequest["routeOptions"] = Object.freeze({});
 
 class FastifyLimiter implements Limiter {
@@ -101,22 +101,6 @@ async function scriptSha1(libraries: Libraries): Promise<string> {
   return createHash("sha1").update(text).digest("hex");
 }
 
-/** Loads the script on each primary by consuming one temporary key there, and deletes the key. */
-async function preload(
-  limiters: readonly Limiter[],
-  handle: Handle,
-  keyPrefix: string,
-  keys: readonly string[],
-): Promise<void> {
-  for (const key of keys) {
-    for (const limiter of limiters) {
-      const decision = await limiter.consume(key);
-      if (decision.outcome === "failed") throw decision.error;
-    }
-    await handle.del(keyPrefix + key);
-  }
-}
-
 const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
 
 /** Whether the library has a store for this client. */
@@ -169,12 +153,8 @@ export const fastifyRateLimit: LimiterDescription = {
     const pair = { standard: await make(limits.points), exhausted: await make(0) };
     const version = libraries.version(PACKAGE);
     if (inMemory(description)) return { version, ...pair };
-    await preload(
-      [pair.standard, pair.exhausted],
-      client.handle as Handle,
-      keyPrefix,
-      await client.shardKeys(),
-    );
+    const handle = client.handle as Handle;
+    await preload(Object.values(pair), await client.shardKeys(), (key) => handle.del(keyPrefix + key));
     const script = { kind: "evalsha", name_or_sha1: await scriptSha1(libraries) } as const;
     return { version, script, ...pair };
   },

@@ -1,31 +1,41 @@
 import { noDecisions } from "../request-limiter.js";
 import type { ClientDescription, Decision, Limiter } from "../types.js";
 
-export const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
-
-/** Decides by the answers of a library, and counts them. An answer that rejects is a failure, never a denial. */
+/** Decides by the answers of a library or a module, and counts them. One that rejects is a failure, never a denial. */
 export class LibraryLimiter<Answer> implements Limiter {
   readonly decisions = noDecisions();
   readonly #ask: (key: string, cost: number) => Promise<Answer>;
-  /** Both are created once, so that a consume creates no closure. */
-  readonly #decided: (answer: Answer) => Decision;
+  readonly #decide: (answer: Answer, cost: number) => Decision;
+  /** Both are created once, so that a consume of one point creates no closure. */
+  readonly #decidedOne = (answer: Answer) => this.#decided(answer, 1);
   readonly #failed = (error: unknown): Decision => {
     this.decisions.failed++;
     return { outcome: "failed", error: error instanceof Error ? error : new Error(String(error)) };
   };
 
-  /** @param decide on an answer of the library */
-  constructor(ask: (key: string, cost: number) => Promise<Answer>, decide: (answer: Answer) => Decision) {
+  /** @param decide on an answer; one that it refuses is a failure */
+  constructor(
+    ask: (key: string, cost: number) => Promise<Answer>,
+    decide: (answer: Answer, cost: number) => Decision,
+  ) {
     this.#ask = ask;
-    this.#decided = (answer) => {
-      const decision = decide(answer);
-      this.decisions[decision.outcome]++;
-      return decision;
-    };
+    this.#decide = decide;
   }
 
   consume(key: string, cost = 1): Promise<Decision> {
-    return this.#ask(key, cost).then(this.#decided, this.#failed);
+    const decided = cost === 1 ? this.#decidedOne : (answer: Answer) => this.#decided(answer, cost);
+    return this.#ask(key, cost).then(decided, this.#failed);
+  }
+
+  #decided(answer: Answer, cost: number): Decision {
+    let decision: Decision;
+    try {
+      decision = this.#decide(answer, cost);
+    } catch (error) {
+      return this.#failed(error);
+    }
+    this.decisions[decision.outcome]++;
+    return decision;
   }
 }
 
@@ -48,7 +58,7 @@ export async function preload(
   }
 }
 
-/** Its script runs on both stores; the client's default store stays the first. */
+/** For a limiter that runs on both stores; the client's default store stays the first. */
 export const bothStores = ([first]: ClientDescription["stores"]): ClientDescription["stores"] =>
   first === "redis" ? ["redis", "valkey"] : ["valkey", "redis"];
 

@@ -1,7 +1,8 @@
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { ownLibraries } from "../libraries.js";
+import { ALLOWED } from "../request-limiter.js";
 import type { LimiterDescription, OpenClient } from "../types.js";
-import { ALLOWED, LibraryLimiter, noBlock, onIoredis, preload } from "./library.js";
+import { LibraryLimiter, noBlock, onIoredis, preload } from "./library.js";
 
 const PACKAGE = "rate-limit-redis";
 

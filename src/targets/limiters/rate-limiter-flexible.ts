@@ -3,7 +3,7 @@ import type { Limits } from "../../contract/configuration.js";
 import type { LimiterScript } from "../../contract/server-api.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
-import { noDecisions } from "../request-limiter.js";
+import { ALLOWED, noDecisions } from "../request-limiter.js";
 import type {
   ClientDescription,
   Decision,
@@ -56,8 +56,6 @@ export type Make = (
   options: LibraryOptions,
   library: LibraryExports,
 ) => LibraryLimiter;
-
-const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
 
 class FlexibleLimiter implements Limiter {
   readonly decisions = noDecisions();

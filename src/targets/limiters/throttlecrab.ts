@@ -1,6 +1,7 @@
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
+import { ALLOWED } from "../request-limiter.js";
 import type { ClientDescription, LimiterDescription } from "../types.js";
-import { ALLOWED, LibraryLimiter, noBlock } from "./library.js";
+import { LibraryLimiter, noBlock } from "./library.js";
 
 export const THROTTLECRAB = "throttlecrab";
 

@@ -3,8 +3,9 @@ import type { Duration } from "@upstash/ratelimit";
 import type { Limits } from "../../contract/configuration.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
+import { ALLOWED } from "../request-limiter.js";
 import type { LimiterDescription, LimiterPair, OpenClient } from "../types.js";
-import { ALLOWED, LibraryLimiter, noBlock, onIoredis, preload } from "./library.js";
+import { LibraryLimiter, noBlock, onIoredis, preload } from "./library.js";
 
 const PACKAGE = "@upstash/ratelimit";
 

@@ -1,15 +1,9 @@
 import type { Limits } from "../../contract/configuration.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { Algorithm } from "../../contract/target.js";
-import { noDecisions } from "../request-limiter.js";
-import type {
-  ClientDescription,
-  Decision,
-  Limiter,
-  LimiterDescription,
-  ModuleDescription,
-  OpenClient,
-} from "../types.js";
+import { LibraryLimiter, noBlock, preload } from "../limiters/library.js";
+import { ALLOWED } from "../request-limiter.js";
+import type { ClientDescription, LimiterDescription, ModuleDescription } from "../types.js";
 
 /** A reply of a module's command, read. */
 export interface ModuleAnswer {
@@ -34,76 +28,6 @@ export interface ModuleLimiter {
 export interface Module {
   module: ModuleDescription;
   limiter: LimiterDescription;
-}
-
-const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
-
-/** Decides on a key with one command, which `decide` sends. */
-class CommandLimiter implements Limiter {
-  readonly decisions = noDecisions();
-  readonly #decide: (key: string, cost: number) => Promise<unknown>;
-  readonly #read: (reply: unknown, cost: number) => ModuleAnswer;
-  readonly #limit: number;
-  readonly #failed = (error: unknown): Decision => {
-    this.decisions.failed++;
-    return { outcome: "failed", error: asError(error) };
-  };
-  /** Created once, so that a consume of one point creates no closure. */
-  readonly #decidedOne: (reply: unknown) => Decision;
-
-  /** @param limit the quota reported to a denied caller */
-  constructor(
-    decide: (key: string, cost: number) => Promise<unknown>,
-    read: (reply: unknown, cost: number) => ModuleAnswer,
-    limit: number,
-  ) {
-    this.#decide = decide;
-    this.#read = read;
-    this.#limit = limit;
-    this.#decidedOne = (reply) => this.#decided(reply, 1);
-  }
-
-  consume(key: string, cost = 1): Promise<Decision> {
-    const decided = cost === 1 ? this.#decidedOne : (reply: unknown) => this.#decided(reply, cost);
-    return this.#decide(key, cost).then(decided, this.#failed);
-  }
-
-  #decided(reply: unknown, cost: number): Decision {
-    let answer: ModuleAnswer;
-    try {
-      answer = this.#read(reply, cost);
-    } catch (error) {
-      return this.#failed(error);
-    }
-    const { isAllowed, remaining, msBeforeNext } = answer;
-    if (isAllowed) {
-      this.decisions.allowed++;
-      return ALLOWED;
-    }
-    this.decisions.limited++;
-    return { outcome: "limited", limit: this.#limit, remaining, msBeforeNext };
-  }
-}
-
-/**
- * Opens the connections to each primary by deciding on one temporary key there, and deletes the key.
- * @throws the first Error of a consume
- */
-async function preload(
-  limiters: readonly Limiter[],
-  command: NonNullable<OpenClient["command"]>,
-  keyPrefix: string,
-  keys: readonly string[],
-): Promise<void> {
-  for (const key of keys) {
-    for (const limiter of limiters) {
-      const decision = await limiter.consume(key);
-      if (decision.outcome === "failed") throw decision.error;
-    }
-    await command(keyPrefix + key, "DEL", keyPrefix + key);
-  }
 }
 
 /** Its stores, the client's own default first. */
@@ -148,8 +72,7 @@ export function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): Li
           : {}),
       };
     },
-    unsupportedReason: ({ block_s }) =>
-      block_s > 0 ? `${id} has no block duration (${block_s} s was requested)` : undefined,
+    unsupportedReason: ({ block_s }) => noBlock(id, block_s),
     async create({ command, shardKeys }, { id: client }, limits, prefix = DEFAULT_KEY_PREFIX) {
       if (!command) throw new Error(`${client} cannot send ${name}`);
       // A count of 0 would crash the store.
@@ -159,14 +82,18 @@ export function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): Li
         const prefixed = keyPrefix + key;
         return command(prefixed, name, prefixed, ...own.parameters(limits, cost));
       };
-      const standard = new CommandLimiter(
-        send,
-        (reply, cost) => own.read(reply, limits, cost),
-        limits.points,
-      );
+      const limiting = (
+        ask: (key: string, cost: number) => Promise<unknown>,
+        read: (reply: unknown, cost: number) => ModuleAnswer,
+      ) =>
+        new LibraryLimiter(ask, (reply, cost) => {
+          const { isAllowed, remaining, msBeforeNext } = read(reply, cost);
+          return isAllowed ? ALLOWED : { outcome: "limited", limit: limits.points, remaining, msBeforeNext };
+        });
+      const standard = limiting(send, (reply, cost) => own.read(reply, limits, cost));
       // More than the whole quota at once: denied whatever the key has left, and like any denial nothing is written.
       const most = limits.points + 1;
-      const exhausted = new CommandLimiter(
+      const exhausted = limiting(
         (key) => send(key, most),
         // The module would say that the quota is whole, and that waiting does not help.
         (reply) => ({
@@ -174,9 +101,10 @@ export function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): Li
           remaining: 0,
           msBeforeNext: 1_000 * limits.window_s,
         }),
-        limits.points,
       );
-      await preload([standard, exhausted], command, keyPrefix, await shardKeys());
+      await preload([standard, exhausted], await shardKeys(), (key) =>
+        command(keyPrefix + key, "DEL", keyPrefix + key),
+      );
       return { standard, exhausted };
     },
   };

@@ -27,7 +27,7 @@ const isReplica = async (node: StoreNode): Promise<boolean> =>
   (await node.info("replication")).get("role") === "slave";
 
 /** A command that a compatible server need not have: undefined where it is unknown. */
-export async function ifKnown(call: Promise<unknown>): Promise<unknown> {
+async function ifKnown(call: Promise<unknown>): Promise<unknown> {
   try {
     return await call;
   } catch (error) {
