@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { Duration } from "@upstash/ratelimit";
 import type { Limits } from "../../contract/configuration.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
@@ -61,7 +60,7 @@ class ScriptAdapter {
 type Algorithm = (
   Ratelimit: Library["Ratelimit"],
   points: number,
-  window: Duration,
+  window_s: number,
 ) => ReturnType<Library["Ratelimit"]["fixedWindow" | "slidingWindow" | "tokenBucket"]>;
 
 async function create(
@@ -77,7 +76,7 @@ async function create(
   const limiting = (quota: number) => {
     const library = new Ratelimit({
       redis: adapter as unknown as ConstructorParameters<Library["Ratelimit"]>[0]["redis"],
-      limiter: algorithm(Ratelimit, quota, `${window_s} s`),
+      limiter: algorithm(Ratelimit, quota, window_s),
       prefix,
       // Otherwise denials do not reach the store.
       ephemeralCache: false,
@@ -103,6 +102,10 @@ async function create(
   };
 }
 
+/** The greatest one. */
+const commonDivisor = (one: number, other: number): number =>
+  other === 0 ? one : commonDivisor(other, one % other);
+
 /** What the three have in common. */
 function describe(
   id: string,
@@ -125,14 +128,14 @@ function describe(
 const fixed = describe(
   "upstash-fixed",
   { algorithm: "aligned window", summary: "the limiter is @upstash/ratelimit, its fixed windows" },
-  (Ratelimit, points, window) => Ratelimit.fixedWindow(points, window),
+  (Ratelimit, points, window_s) => Ratelimit.fixedWindow(points, `${window_s} s`),
 );
 
 const sliding: LimiterDescription = {
   ...describe(
     "upstash-sliding",
     { algorithm: "sliding window", summary: "the limiter is @upstash/ratelimit, its sliding window" },
-    (Ratelimit, points, window) => Ratelimit.slidingWindow(points, window),
+    (Ratelimit, points, window_s) => Ratelimit.slidingWindow(points, `${window_s} s`),
   ),
   applyTo(client, topology) {
     if (topology === "standalone") return onIoredis(client, "upstash-sliding");
@@ -146,9 +149,13 @@ const tokenBucket = describe(
   "upstash-token-bucket",
   {
     algorithm: "token bucket",
-    summary: "the limiter is @upstash/ratelimit, its token bucket, refilled once a window",
+    summary: "the limiter is @upstash/ratelimit, its token bucket, refilled as evenly as it can be",
   },
-  (Ratelimit, points, window) => Ratelimit.tokenBucket(points, window, points),
+  (Ratelimit, points, window_s) => {
+    // The library refills whole tokens after whole milliseconds. Once a window would be a fixed window.
+    const steps = commonDivisor(points, 1_000 * window_s);
+    return Ratelimit.tokenBucket(points / steps, `${(1_000 * window_s) / steps} ms`, points);
+  },
 );
 
 export const upstash: readonly LimiterDescription[] = [fixed, sliding, tokenBucket];
