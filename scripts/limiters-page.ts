@@ -87,7 +87,7 @@ export function limitersPage(known: readonly LimiterFacts[]): string {
     "- **survives flush**: it decides again after all keys, scripts and functions were deleted",
     "- **cluster**: keys on all shards get exactly their quota; –: it does not run in a cluster",
     "- **commands a decision**: what the store executed for an admission on a known key, by its own statistics; commands",
-    "  within a script count, too",
+    "  within a script or of a module count, too",
     "- **bytes a key**: growth of the store's own count of its memory over 5000 fresh keys, roughly; of more precision is",
     "  `ratelimit-bench memory`",
     "",

@@ -250,6 +250,14 @@ async function clusterFact(target: Target): Promise<boolean | null> {
   }
 }
 
+/** Of the store; empty where it does not tell. A client of a service asks only that, which does not know. */
+async function storeVersion(system: TargetSystem, { client }: Opened): Promise<string> {
+  const told = await client.storeVersion().catch(() => undefined);
+  if (told) return told;
+  const [first] = await system.session((session) => session.read(findStore(system.place.store)));
+  return first?.version ?? "";
+}
+
 /**
  * Runs a target's limiter on real systems and writes down what it does.
  * @throws Error where something is missing, see `missingFor`
@@ -265,7 +273,7 @@ export async function findFacts(target: Target): Promise<LimiterFacts> {
     [atomic, tried] = await withClients(target, system, QUOTA, usesStore(target) ? 2 : 1, async (opened) => {
       const decisions = await consumeAtOnce(opened, "fresh", AT_ONCE);
       if (usesStore(target)) bytes_per_key = await bytesPerKey(system, opened[0]);
-      const version = usesStore(target) ? await opened[0].client.storeVersion().catch(() => "") : "";
+      const version = usesStore(target) ? await storeVersion(system, opened[0]) : "";
       return [
         admitted(decisions) <= QUOTA,
         {
