@@ -228,7 +228,7 @@ const consumerEvidenceSchema = z.strictObject({
   target: z.string(),
   /** Empty at the limiter layer. */
   workloads: z.array(workloadSchema),
-  /** The limiter's script, which separates the client from its script; absent without a store. */
+  /** The limiter's script, which separates the client from its script; absent where no script decides. */
   limiter_script: limiterScriptSchema.optional(),
   client_settings: clientSettingsSchema,
   /** Plugins that it loaded; absent without any. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { usageError } from "./errors.js";
 
-/** An id of a client, store, topology, limiter, option, traffic or workload: safe in file names and in argv. */
+/** An id, e.g. of a client, store, service, limiter or traffic: safe in file names and in argv. */
 export const idSchema = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,39}$/);
 
 /** An id in a target's text, with the version of its library if the text names one: `id[~version]`. */

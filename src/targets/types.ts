@@ -58,7 +58,7 @@ export interface OpenClient {
   close(): Promise<void>;
 }
 
-/** A Node library that talks to the store: one file in `clients/` and one line in its list. */
+/** A Node library that talks to the store or to a service: one file in `clients/` and one line in its list. */
 export interface ClientDescription {
   id: string;
   /** npm package, of which other versions can be requested; absent for the controls. */
@@ -165,6 +165,7 @@ export interface LimiterDescription {
   package?: string;
   /** One line that says what decides, and how. */
   summary?: string;
+  /** By which the share of limited requests is predicted (M10); absent: a fixed window. */
   algorithm?: Algorithm;
   /** Whether concurrent requests can never be admitted beyond the quota. */
   atomic?: boolean;
@@ -219,7 +220,7 @@ export interface LimiterPair extends LimiterFacts {
 /** A store: one entry in `stores/index.ts`, or in a plugin. */
 export interface StoreDescription {
   id: string;
-  /** Id of the engine that starts, reads and empties it: `resp`, `memcached`; absent for a store in the server's process. */
+  /** Id of the engine that starts, reads and empties it, e.g. `resp`; absent for a store in the server's process. */
   engine?: string;
   /** Name of its program; absent for a store in the server's process. */
   program?: string;

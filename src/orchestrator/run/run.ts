@@ -32,7 +32,7 @@ export interface RawRun extends StoreSide {
   notes: string[];
 }
 
-/** Makes one run with a fresh store, servers and generator; all of them are stopped whatever happens. */
+/** Makes one run with a fresh store, service, servers and generator; all of them are stopped whatever happens. */
 export async function executeRun(
   request: Omit<RunSettings, "runNonce">,
   runtime: Runtime,

@@ -32,7 +32,7 @@ const FORM_TIMEOUT_S = 60;
 const READ_TIMEOUT_S = 10;
 const DISCOVER_TIMEOUT_S = 10;
 
-/** The store of one run. */
+/** The store of one run, and its service. */
 export interface RunStore {
   /** The nodes, and the service, that the run started; only their counters can be read. */
   readonly nodes: readonly RunningRole[];
