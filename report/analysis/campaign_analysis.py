@@ -23,6 +23,12 @@ class Analysis:
     """Of the store layer; None without it."""
 
     @property
+    def only_memory(self) -> bool:
+        """All rows were measured for their bytes per key: their throughput is none."""
+        found = {id_ for each in self.memory for id_ in each.summary_ids}
+        return bool(found) and all(summary.id in found for summary in self.summaries)
+
+    @property
     def cells(self) -> tuple[Cell, ...]:
         return tuple(cell for runtime in self.runtimes for cell in runtime.cells)
 

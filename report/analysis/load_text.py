@@ -132,8 +132,10 @@ def caps_text(caps: Mapping[str, Any]) -> str:
 
 
 def differing_caps(summaries: Iterable[Summary]) -> Callable[[Identity], dict[str, Any]]:
-    """Gives the caps of a row by kind of role, of the kinds that not all rows with such a role cap alike: what
-    decides without a service is not told apart by the cap of one."""
+    """Gives the caps of a row by kind of role, of the kinds that not all rows with such a role cap alike.
+
+    The cap of a service tells no row apart that has none.
+    """
     rows = [summary.identity for summary in summaries]
 
     def cap_of(identity: Identity, kind: str) -> str:

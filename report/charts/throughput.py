@@ -46,6 +46,7 @@ CHART = Chart(
     "Throughput at capacity",
     "Answered {requests} per second in a closed loop; more is better. Bars are median runs, circles all "
     "runs that served their load, lines their range, × invalid runs, + runs in which the target failed its "
-    "load. Compare rows within a heading only: load or store differ between headings.{no_controls}",
+    "load. Compare rows within a heading only: load, store or what decides differ between "
+    "headings.{no_controls}",
     build,
 )

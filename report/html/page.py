@@ -208,6 +208,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         resources=resource_rows(ordered),
         resource_columns=resource_columns(ordered),
         memory=memory_table(analysis.memory),
+        only_memory=analysis.only_memory,
         memory_columns=MEMORY_COLUMNS,
         memory_note=MEMORY_NOTE,
         memory_left_out=[

@@ -17,6 +17,7 @@ from report.base.format import joined, plural
 from report.results.model import Campaign
 from report.sections.caveats import Line, caveats_of
 from report.sections.first_screen import heading_of
+from report.sections.memory_per_key import memory_text
 from report.sections.verdict_text import (
     as_sentences,
     cpu_differences,
@@ -284,6 +285,8 @@ def recommend(analysis: Analysis) -> Recommendation:
     campaign, runtimes = analysis.campaign, analysis.runtimes
     findings = _findings(runtimes)
     caveats = caveats_of(analysis)
+    if analysis.only_memory:
+        return Recommendation(memory_text(analysis.memory), (), "", "", caveats)
     controls = unsteady_controls(analysis.summaries)
     if controls:
         return Recommendation(

@@ -3,8 +3,12 @@ import type { OwnProgram } from "./types.js";
 /** The programs of this project: each has an image of its own, and runs in Node.js everywhere. */
 export const ownPrograms: readonly OwnProgram[] = ["server", "loadtest"];
 
+/** What a program that prints none has as its version. */
+export const UNKNOWN_VERSION = "unknown";
+
 /** The version in what a program prints for `--version`, e.g. `v=9.1.2` or `memcached 1.6.38`. */
-export const versionIn = (printed: string): string => /\bv?=?(\d+(?:\.\d+)+)/.exec(printed)?.[1] ?? "unknown";
+export const versionIn = (printed: string): string =>
+  /\bv?=?(\d+(?:\.\d+)+)/.exec(printed)?.[1] ?? UNKNOWN_VERSION;
 
 /**
  * The version in the build information that every Go program holds, as a commit's first eight digits (e.g. `3fb70258`)

@@ -83,7 +83,7 @@ export function campaignReadme(manifest: Manifest): string {
     ...list("Concluded", manifest.adaptive?.ended?.concluded ?? []),
     ...list("Inconclusive", manifest.adaptive?.ended?.not_concluded ?? []),
     ...list(
-      "Stores",
+      "Stores and services",
       Object.entries(stores).map(
         ([id, { version, embedded }]) => `${id} ${version}${embedded ? " (embedded)" : ""}`,
       ),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { basename, isAbsolute, join, resolve } from "node:path";
 import type Docker from "dockerode";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";
@@ -181,8 +181,9 @@ export async function hasProgram(
   const path = (Config.Env ?? []).find((text) => text.startsWith("PATH="))?.slice("PATH=".length);
   const container = await docker.createContainer({ Image: id, Cmd: [command], Labels: { ...labels } });
   try {
-    for (const folder of (path ?? DEFAULT_PATH).split(":")) {
-      const found = await container.infoArchive({ path: `${folder}/${command}` }).catch((error) => {
+    const folders = (path ?? DEFAULT_PATH).split(":");
+    for (const place of isAbsolute(command) ? [command] : folders.map((folder) => `${folder}/${command}`)) {
+      const found = await container.infoArchive({ path: place }).catch((error) => {
         if (hasStatus(error, 404)) return undefined;
         throw error;
       });

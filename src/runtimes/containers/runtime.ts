@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
-import { imageVersion, ownPrograms, versionIn } from "../own-programs.js";
+import { imageVersion, ownPrograms, UNKNOWN_VERSION, versionIn } from "../own-programs.js";
 import type {
   Caps,
   EngineFacts,
@@ -68,7 +68,7 @@ export class ContainerRuntime implements Runtime {
   readonly images: Readonly<Record<string, ImageFacts>>;
   readonly #access: EngineAccess;
   /** The programs besides those of this project by id, or why there is no image. */
-  readonly #programs: ReadonlyMap<string, ProgramFacts | string>;
+  readonly #programs: Map<string, ProgramFacts | string>;
   /** Names of the executables in the images, by program. */
   readonly #commands: Map<string, string>;
   readonly #labels: Readonly<Record<string, string>>;
@@ -284,7 +284,8 @@ export class ContainerRuntime implements Runtime {
     if (image) this.#commands.set(id, await commandIn(this.#access.docker, image, command));
   }
 
-  async #readVersion({ id, command }: ProgramSource): Promise<void> {
+  async #readVersion(program: ProgramSource): Promise<void> {
+    const { id, command, withoutVersionFlag } = program;
     const facts = this.program(id);
     if (typeof facts === "string") return;
     if (withoutVersionFlag && facts.image) {
@@ -309,6 +310,10 @@ export class ContainerRuntime implements Runtime {
     facts.version = versionIn(await printed.output());
     this.#helpers.delete(id);
     await helper.stop();
+    if (facts.version !== UNKNOWN_VERSION || !facts.image) return;
+    const executable = { ...program, command: this.#commands.get(id) ?? command };
+    const found = await hasProgram(this.#access.docker, facts.image, executable, this.#labels);
+    if (found !== true) this.#programs.set(id, found);
   }
 
   async close(): Promise<void> {

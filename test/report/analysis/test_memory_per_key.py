@@ -16,6 +16,7 @@ from report.base.paths import MEMORY_SCHEMA
 from report.cli.memory import main
 from report.export.memory import memory_csv, memory_document
 from report.sections.memory_per_key import memory_lines
+from report.sections.recommendation import recommend
 
 
 def _usage(consumed: int, heap: int, failed: int = 0) -> Document:
@@ -236,3 +237,16 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     other = write_campaign(tmp_path / "d", None, [result(configuration())]) or tmp_path / "d"
     assert main([str(other)]) == 2
     assert "no target that ran with two numbers of fresh keys" in capsys.readouterr().err
+
+
+def test_the_answer_of_a_memory_campaign_is_what_a_key_takes_and_no_throughput() -> None:
+    runs = [
+        run_of(keys, each * keys, label=label)
+        for label, each in (("iovalkey", 130), ("memory", 45))
+        for keys in (100, 200)
+    ]
+    assert recommend(analysis_of_results(*runs)).lead == (
+        "A key takes 130.0 bytes with iovalkey and 45.0 bytes with memory."
+    )
+    other = result(configuration("ioredis"))
+    assert "A key takes" not in recommend(analysis_of_results(*runs, other)).lead

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from builder import Document, configuration, hash_of, result
+from builder import Document, configuration, hash_of, result, target
 from conftest import summaries_of
 from report.analysis.cells import Cell, cells
 
@@ -133,6 +133,20 @@ def test_other_topology_workload_traffic_load_or_limits_is_another_cell() -> Non
     ]
     assert len({hash_of(each) for each in [base, *others]}) == 9
     assert len(cells_of(*(result(each) for each in [base, *others]))) == 9
+
+
+def test_caps_of_a_service_tell_no_rows_apart_that_have_none() -> None:
+    store = {"store": {"cpus": 2}}
+    service = {**target("envoy-grpc@valkey"), "service": "envoy-ratelimit"}
+    capped = [
+        configuration("envoy-grpc@valkey", target=service, caps={**store, "service": {"cpus": cpus}})
+        for cpus in (1, 2)
+    ]
+    library = result(configuration("iovalkey", caps=store))
+    (cell,) = cells_of(library, result(capped[0]))
+    assert (cell.caps, len(cell.summaries)) == ("", 2)
+    apart = cells_of(result(capped[0]), result(capped[1]))
+    assert [each.caps for each in apart] == ["caps service 1 CPU", "caps service 2 CPUs"]
 
 
 def test_fewer_than_five_runs_are_few() -> None:
