@@ -19,6 +19,8 @@ class Analysis:
     """All rows, in the order of `summarize`."""
     runtimes: tuple[RuntimeResults, ...]
     thresholds: tuple[Judgement, ...]
+    memory: tuple[KeyMemory, ...]
+    """Bytes per key; empty unless some rows differ in the number of fresh keys alone."""
     store_operations: StoreOperations | None = None
     """Of the store layer; None without it."""
 
@@ -50,5 +52,6 @@ def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
         summaries=tuple(summaries),
         runtimes=runtimes_of(summaries),
         thresholds=judgements(campaign, summaries),
+        memory=memory_per_key(summaries),
         store_operations=store_operations(campaign),
     )

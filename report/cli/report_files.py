@@ -43,11 +43,12 @@ _OF_MEMORY = ("memory.csv", "memory.json")
 
 #: Files by format. The page links to the tables, so they come with it.
 FORMATS: Mapping[str, tuple[str, ...]] = {
-    "html": (PAGE, "summary.csv", "runs.csv", OPERATIONS_CSV),
-    "csv": ("summary.csv", "runs.csv", OPERATIONS_CSV),
+    "html": (PAGE, "summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV),
+    "csv": ("summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV),
     "md": ("summary.md",),
     "json": (
         "summary.json",
+        "memory.json",
         OPERATIONS_JSON,
         "benchmark-bigger-is-better.json",
         "benchmark-smaller-is-better.json",
@@ -62,5 +63,8 @@ def report_files(analysis: Analysis, chosen: str) -> dict[str, str]:
     Raises:
         ReportError: exit code 3 when the chart library is not installed.
     """
-    only_with_stores = () if analysis.store_operations else (OPERATIONS_CSV, OPERATIONS_JSON)
-    return {name: _MAKE[name](analysis) for name in FORMATS[chosen] if name not in only_with_stores}
+    left_out = (
+        *(() if analysis.memory else _OF_MEMORY),
+        *(() if analysis.store_operations else (OPERATIONS_CSV, OPERATIONS_JSON)),
+    )
+    return {name: _MAKE[name](analysis) for name in FORMATS[chosen] if name not in left_out}

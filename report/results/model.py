@@ -25,6 +25,12 @@ LAYER_WORDS: tuple[Mapping[str, str], ...] = tuple(
 )
 LAYERS = tuple(words["layer"] for words in LAYER_WORDS)
 
+#: What decides, in the order of the page: a library in the server, a module in the store, a service beside
+#: it, or the server's own memory.
+DECIDERS: tuple[str, ...] = tuple(json.loads((CONTRACT_GENERATED / "deciders.json").read_text("utf-8")))
+
+#: The order of the page.
+ALGORITHMS: tuple[str, ...] = tuple(json.loads((CONTRACT_GENERATED / "algorithms.json").read_text("utf-8")))
 #: The layer of foreign benchmark programs. It has rows of its own, and is in no ranking of the others.
 STORE_LAYER = "store"
 

@@ -8,11 +8,9 @@ from report.base.format import gibibytes, plural
 from report.results.model import MEASURED_KINDS
 
 _KINDS = {
-    "service": "Cap of a service",
     "store": "Cap of a store node",
     "service": "Cap of a service",
     "server": "Cap of a server",
-    "service": "Cap of a service",
     "generator": "Cap of the load generator",
 }
 

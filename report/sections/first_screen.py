@@ -188,7 +188,7 @@ def _ceiling(cell: Cell) -> str:
 
 
 def cell_title(cell: Cell, layer_named: bool = False) -> str:
-    """`Cluster · light · realistic · 50 connections · 30 s`, and limits and caps, where others have others.
+    """`Cluster · light · realistic · 50 connections · 30 s`, and limits and caps that not all cells have.
 
     Args:
         layer_named: the heading above names the layer, so that this text does not.

@@ -173,8 +173,10 @@ const LISTED_LIMITS = [
 ] as const;
 
 /**
- * `{target}_{workload}_{load}_{duration}s[_{n}servers…][_{traffic}]`, for people; programs read the identity from the JSON.
- * At the limiter layer the layer stands in the place of the workload, at the store layer `store-{operation}[-{bytes}b]`.
+ * `{target}_{workload}_{load}_{duration}s[_{n}servers…][_{n}points][_{n}s-window][_cost{n}][_{traffic}]`, for people; programs
+ * read the identity from the JSON. At the limiter layer the layer stands in the place of the workload, at the store layer
+ * `store-{operation}[-{bytes}b]`.
+ * @param listed limits of which the campaign has several values; others are not in the name
  */
 export function configurationFileName(
   configuration: Configuration,

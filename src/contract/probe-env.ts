@@ -23,6 +23,7 @@ export const probeActions = [
   "reset",
   "read",
   "settings",
+  "modules",
   "features",
   "prepare",
   "ready-service",

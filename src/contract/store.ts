@@ -88,6 +88,8 @@ export const probeReportSchema = z.strictObject({
   flushed: z.boolean().optional(),
   readings: z.array(storeReadingSchema).optional(),
   settings: z.record(z.string(), z.string()).optional(),
+  /** Versions of the limiter modules that every node has loaded, by id. */
+  modules: z.record(z.string(), z.string()).optional(),
   /** What the store lacks. */
   lacks: z.array(z.enum(storeFeatures)).optional(),
   /** Keys that were filled in, and the command that runs the operation's script; absent for other operations. */

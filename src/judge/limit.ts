@@ -126,20 +126,26 @@ function quota({ counts, prediction }: Evidence): Candidate[] {
 export function limitOf(evidence: Evidence): Limit {
   const roles = Object.entries(evidence.resources);
   const ofKind = (kind: RoleResources["kind"]) => roles.filter(([, resources]) => resources.kind === kind);
-  return limitFrom([
-    ...quota(evidence),
-    ...hostCpu(evidence),
-    ...generator(evidence),
-    ...network(evidence),
-    ...serverLoops(evidence),
-    ...ofKind("server").flatMap(([role, own]) => capped("server CPU", role, own)),
-    ...ofKind("service").flatMap(([role, own]) => serviceCpu(role, own, evidence)),
-    ...ofKind("store").flatMap(([role, own]) => storeNode(role, own, evidence)),
-  ]);
+  return limitFrom(
+    [
+      ...quota(evidence),
+      ...hostCpu(evidence),
+      ...generator(evidence),
+      ...network(evidence),
+      ...serverLoops(evidence),
+      ...ofKind("server").flatMap(([role, own]) => capped("server CPU", role, own)),
+      ...ofKind("service").flatMap(([role, own]) => serviceCpu(role, own, evidence)),
+      ...ofKind("store").flatMap(([role, own]) => storeNode(role, own, evidence)),
+    ],
+    evidence.configuration?.target.decided_by === "service" ? ["the service may be able to decide more"] : [],
+  );
 }
 
-/** The resource that was used up, or the most used one if there are several. */
-export function limitFrom(found: readonly Candidate[]): Limit {
+/**
+ * The resource that was used up, or the most used one if there are several.
+ * @param onService what a limit of the client says about a service behind it
+ */
+export function limitFrom(found: readonly Candidate[], onService: readonly string[] = []): Limit {
   const candidates = [...found].sort((a, b) => b.used - a.used);
   const [first] = candidates;
   if (!first || first.used < USED_UP) {
@@ -147,12 +153,9 @@ export function limitFrom(found: readonly Candidate[]): Limit {
     return { resource: "none", text };
   }
   const others = candidates.filter(({ resource, used }) => used >= USED_UP && resource !== first.resource);
-  const claims =
-    first.resource === "client" && evidence.configuration?.target.decided_by === "service"
-      ? ["the service may be able to decide more"]
-      : [];
+  const texts = [first, ...others].map(({ text }) => text);
   return {
     resource: first.resource,
-    text: [...[first, ...others].map(({ text }) => text), ...claims].join("; "),
+    text: [...texts, ...(first.resource === "client" ? onService : [])].join("; "),
   };
 }

@@ -39,6 +39,8 @@ async function perform(
       return { readings: await session.read(store, decisionCommands) };
     case "settings":
       return { settings: await session.settings() };
+    case "modules":
+      return { modules: { ...(await session.modules?.()) } };
     case "features":
       return { lacks: (await session.features?.()) ?? [] };
     case "prepare": {

@@ -1,7 +1,7 @@
 import { limiters } from "./limiters/index.js";
 import { stores } from "./stores/index.js";
 import { throttlecrabOptions } from "./stores/throttlecrab/options.js";
-import type { OptionDescription } from "./types.js";
+import type { ClientDescription, OptionDescription } from "./types.js";
 
 /** A limiter that a client can have instead of its own. That of a store comes with the store. */
 const limiterOptions: readonly OptionDescription[] = limiters.flatMap(({ id, summary = "", applyTo }) =>
@@ -82,4 +82,6 @@ export const options: readonly OptionDescription[] = [
   sameScript,
   autopipelining,
   ...throttlecrabOptions,
+  pipeline,
+  localCache,
 ];

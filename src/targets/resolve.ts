@@ -16,7 +16,13 @@ import { options } from "./options.js";
 import { findService } from "./services/index.js";
 import { stores } from "./stores/index.js";
 import { findTopology } from "./topologies.js";
-import type { ClientDescription, LimiterDescription, OptionDescription, StoreDescription } from "./types.js";
+import type {
+  ClientDescription,
+  LimiterDescription,
+  OptionDescription,
+  ServiceDescription,
+  StoreDescription,
+} from "./types.js";
 
 /** Whether a store, service or module is available here: true, or the reason why not (false: it was not found). */
 export type Availability = (id: string) => boolean | string;

@@ -349,7 +349,10 @@ export interface StoreSession {
   features?(): Promise<StoreFeature[]>;
   /** Gives the store the keys and the script that an operation of the store layer needs. */
   prepare?(workload: Workload): Promise<NonNullable<ProbeReport["prepared"]>>;
-  /** Versions of the loaded modules by name; absent for an engine without modules. */
+  /**
+   * The known modules that every node has loaded, by id, with their versions (empty where a module does not tell it);
+   * absent for an engine without modules.
+   */
   modules?(): Promise<Readonly<Record<string, string>>>;
   /** The type, version, topology and nodes of the store at the first node. */
   discover(): Promise<Discovery>;

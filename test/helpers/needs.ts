@@ -1,6 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { envoyProgram } from "./envoy.js";
 import { fakeredisPython } from "./fakeredis.js";
+import { moduleFile } from "./module-file.js";
 import { browserProgram, programOnPath, ROOT } from "./programs.js";
 import { storeProgram } from "./store.js";
 import { throttlecrabProgram } from "./throttlecrab.js";
@@ -15,6 +17,16 @@ const things = {
   valkey: { find: () => storeProgram("valkey"), fix: "run scripts/setup.sh --dev, or set VALKEY_SERVER" },
   redis: { find: () => storeProgram("redis"), fix: "install redis-server, or set REDIS_SERVER" },
   memcached: { find: () => storeProgram("memcached"), fix: "install memcached, or set MEMCACHED_SERVER" },
+  "redis-cell": { find: () => moduleFile("redis-cell"), fix: "set REDIS_CELL_MODULE (see docs/clients.md)" },
+  "redis-shield": {
+    find: () => moduleFile("redis-shield"),
+    fix: "set REDIS_SHIELD_MODULE (see docs/clients.md)",
+  },
+  throttlecrab: {
+    find: throttlecrabProgram,
+    fix: "set THROTTLECRAB_SERVER, or put throttlecrab-server on PATH",
+  },
+  "envoy-ratelimit": { find: envoyProgram, fix: "set ENVOY_RATELIMIT to Envoy's program ratelimit" },
   "redis-benchmark": {
     find: () => programOnPath("redis-benchmark"),
     fix: "install redis-benchmark (package redis-tools)",

@@ -33,7 +33,8 @@ const hasOwnSuite = (id: string): boolean =>
 /** The variants of a client: plain, and with each option that has no suite of its own. */
 export const allVariants = (): string[] => [
   "",
-  ...options.flatMap(({ id }) => (hasOwnSuite(id) ? [] : [`+${id}`])),
+  // A family of options has no id of its own.
+  ...options.flatMap(({ id, pattern }) => (pattern || hasOwnSuite(id) ? [] : [`+${id}`])),
 ];
 
 /** The targets of a client on a store, one for each variant that it supports there. */

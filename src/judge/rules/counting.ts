@@ -43,12 +43,13 @@ interface Range {
 
 /** Differences of the consumers' counts over their whole life; undefined where one of them counts none. */
 function consumesOf(consumers: Evidence["consumers"]) {
-  const total = { calls: 0, allowed: 0, limited: 0, failed: 0, inFlight: 0 };
+  const total = { calls: 0, allowed: 0, limited: 0, failed: 0, commands: 0, inFlight: 0 };
   for (const { at_start, at_end } of consumers) {
     const [before, after] = [at_start.consumes, at_end.consumes];
     if (!before || !after) return undefined;
     for (const name of ["calls", "allowed", "limited", "failed"] as const)
       total[name] += after[name] - before[name];
+    total.commands += (after.commands ?? 0) - (before.commands ?? 0);
     total.inFlight += at_end.in_flight;
   }
   return total;
@@ -58,26 +59,18 @@ function consumesOf(consumers: Evidence["consumers"]) {
  * Calls of the limiter that the store must have counted, over the whole life of the consumers: between `least` and
  * `most`, because a call that failed, or is still under way, may or may not have reached it. Undefined where one of the
  * consumers counts none.
- * @param decidesLocally some denials do not reach the store
  */
-function callsOf(
-  consumers: Evidence["consumers"],
-  decidesLocally: boolean,
-): { least: number; most: number } | undefined {
-  let [calls, decided, allowed, failed, inFlight, commands] = [0, 0, 0, 0, 0, 0];
-  for (const { at_start, at_end } of consumers) {
-    const [before, after] = [at_start.consumes, at_end.consumes];
-    if (!before || !after) return undefined;
-    calls += after.calls - before.calls;
-    decided += after.allowed + after.limited - before.allowed - before.limited;
-    allowed += after.allowed - before.allowed;
-    commands += (after.commands ?? 0) - (before.commands ?? 0);
-    failed += after.failed - before.failed;
-    inFlight += at_end.in_flight;
-  }
+function callsOf({ consumers, configuration }: Evidence): Range | undefined {
+  const counted = consumesOf(consumers);
+  if (!counted) return undefined;
+  const { calls, allowed, failed, inFlight, commands } = counted;
+  const decided = allowed + counted.limited;
+  // A service asks the store about each descriptor of a call.
+  if (configuration?.target.service) return decisionsOf(counted);
   // One decision may take two commands; of a failed one it is not known how many reached the store.
   if (commands > 0) return { least: commands - 2 * (failed + inFlight), most: commands };
-  if (decidesLocally) return { least: allowed, most: inFlight > 0 ? calls : decided + failed };
+  if (configuration?.target.decides_locally)
+    return { least: allowed, most: inFlight > 0 ? calls : decided + failed };
   // With more decisions than calls, one call decides on all descriptors of a request.
   return decided + failed > calls
     ? { least: calls - failed - inFlight, most: calls }
@@ -104,12 +97,14 @@ function storeReconciles(evidence: Evidence): Finding | undefined {
     text: `decisions of the store: ${why}`,
   });
   if (configuration && !usesStore(configuration.target)) return notApplicable("the target has no store");
-  const calls = callsOf(consumers, configuration?.target.decides_locally ?? false);
+  // A service with a cache of denials asks the store about some of them only, which may be none.
+  if (configuration?.target.service && configuration.target.decides_locally)
+    return notApplicable("some decisions do not reach it");
+  const calls = callsOf(evidence);
   const seen = store && storeDecisions(store);
   if (!store || !calls || seen === undefined) return notApplicable("the store does not count them");
-  const { least, most } = calls;
-  if (seen >= least && seen <= most) return undefined;
-  const range = most > least ? `${least} to ${most}` : least;
+  if (isWithin(seen, calls)) return undefined;
+  const range = calls.most > calls.least ? `${calls.least} to ${calls.most}` : calls.least;
   const text = `${namesOf(consumers)} decided ${range} consumes, the store counted ${seen}`;
   // Others may use an external store, so additional calls prove nothing.
   if (store.external && seen > calls.least)

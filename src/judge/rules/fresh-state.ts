@@ -60,15 +60,17 @@ export const nothingEvicted = {
 const tellsByUptime = ({ at_start, at_end }: Record<"at_start" | "at_end", StoreReading>): boolean =>
   at_start.run_id === undefined && at_start.uptime_s !== at_end.uptime_s;
 
-/** M14: neither the store nor the server restarted during the run. */
+/** M14: neither the store, nor the service, nor the server restarted during the run. */
 export const noRestart = {
   id: "M14",
-  check(evidence: Pick<Evidence, "store" | "configuration" | "consumers" | "duration">): Finding | undefined {
-    const { consumers, store, duration } = evidence;
+  check(
+    evidence: Pick<Evidence, "store" | "service" | "configuration" | "consumers" | "duration">,
+  ): Finding | undefined {
+    const { consumers, store, service, duration } = evidence;
     for (const { role, at_start, at_end } of store?.nodes ?? []) {
       // The window lies between these readings, in whole seconds: a younger process is another one.
       const restarted = tellsByUptime({ at_start, at_end })
-        ? at_end.uptime_s - at_start.uptime_s < 0.99 * duration - 1.1
+        ? (at_end.uptime_s ?? 0) - (at_start.uptime_s ?? 0) < 0.99 * duration - 1.1
         : at_start.run_id !== at_end.run_id;
       if (restarted) return { severity: "invalid", text: `${role} restarted during the run` };
     }

@@ -127,6 +127,7 @@ export class RunLoop {
       warmupS: plan.warmup_s,
       workers: request.workers,
       caps: request.caps,
+      modules: moduleFiles(request),
       ...(external ? { external } : {}),
     };
     const listener = this.#listener(planned);

@@ -29,6 +29,7 @@ import { groups } from "../../targets/groups.js";
 import {
   type Availability,
   cannotExhaust,
+  describeClient,
   parseLimiterText,
   resolveTarget,
   unsupportedLimits,
@@ -65,7 +66,7 @@ function extentsOf(mode: DurationMode, connections: number, target: Target): Ext
     case "requests":
       return mode.counts.map((requests) => ({ requests }));
     case "dynamic":
-      return [{ duration_s: (connections <= 100 ? 120 : 180) + (target.topology === "cluster" ? 30 : 0) }];
+      return [{ duration_s: (connections <= 100 ? 120 : 180) + (isCluster(target.topology) ? 30 : 0) }];
   }
 }
 
@@ -208,7 +209,42 @@ function unequalDenials(target: Target, traffic: string, limits: Limits): string
     : undefined;
 }
 
-/** Every target with every layer, dimension, workload, traffic and load. */
+/** The settings of the target's service that the user gave. */
+const serviceEnvOf = ({ serviceEnv }: Request, { service }: Target): Pick<Configuration, "service_env"> => {
+  const own = service === undefined ? undefined : serviceEnv[service];
+  return own ? { service_env: own } : {};
+};
+
+/** Why an option of the target and a setting of the user contradict each other. */
+function serviceConflict(request: Request, target: Target): string | undefined {
+  const { serviceEnvironment = {} } = describeClient(target);
+  const { service_env = {} } = serviceEnvOf(request, target);
+  const both = Object.keys(service_env).find((name) => name in serviceEnvironment);
+  return both && `an option of this target sets ${both}, and so does --service-env: give one of them`;
+}
+
+/** Each combination of the requested limits; what is not requested is as in the traffic profile. */
+function limitsOf({ limits: { points, windowsS, costs, blockS } }: Request, traffic: string): Limits[] {
+  const { cost: usualCost = 1, ...usual } = findProfile(traffic).limits;
+  const orElse = (given: readonly number[], fallback: number) => (given.length > 0 ? given : [fallback]);
+  return orElse(points, usual.points).flatMap((quota) =>
+    orElse(windowsS, usual.window_s).flatMap((window_s) =>
+      orElse(costs, usualCost).map((cost) => ({
+        points: quota,
+        window_s,
+        block_s: blockS ?? usual.block_s,
+        ...(cost > 1 ? { cost } : {}),
+      })),
+    ),
+  );
+}
+
+const listedLimits = ({ limits: { points, windowsS } }: Request): ListedLimit[] => [
+  ...(points.length > 1 ? ["points" as const] : []),
+  ...(windowsS.length > 1 ? ["window_s" as const] : []),
+];
+
+/** Every target with every layer, dimension, workload, traffic, limits and load. */
 function combine(
   request: Request,
   targets: readonly Target[],
@@ -227,6 +263,7 @@ function combine(
           const reason =
             unsupportedLimits(target, limits) ??
             unequalDenials(target, traffic, limits) ??
+            serviceConflict(request, target) ??
             separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
           if (reason) {
             unsupported.set(`${target.label}: ${reason}`, { asked: target.label, reason });
@@ -244,6 +281,7 @@ function combine(
               load,
               extent,
               limits,
+              ...serviceEnvOf(request, target),
               caps: capsOfKinds(caps, roleCounts(started)),
             };
             const hash = configurationHash(configuration);

@@ -19,7 +19,18 @@ import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
 import { namedPrograms } from "./programs.js";
 import { openLoopsOf } from "./rates.js";
-import { AUTO, durationMode, listOf, numberIn, type Request, warmupIn, workloadsOf } from "./request.js";
+import {
+  AUTO,
+  durationMode,
+  type LISTED_LIMITS,
+  listOf,
+  numberIn,
+  type Request,
+  type RequestedLimits,
+  warmupIn,
+  workloadsOf,
+} from "./request.js";
+import { serviceEnvOf } from "./service-env.js";
 import { environmentLayer, type Layer, Settings, type SettingValue } from "./setting-layers.js";
 import { DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES, defaultOf, SETTINGS } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
@@ -263,7 +274,7 @@ export function requestFromLayers(
     ),
     ...openLoops,
     complexity: number("complexity"),
-    limits: explicitLimits(settings),
+    limits: explicitLimits(settings, notices),
     serviceEnv: serviceEnv ? serviceEnvOf(serviceEnv) : {},
     ...runsOf(settings),
     warmupS: warmupIn(warmup.source, warmup.value),

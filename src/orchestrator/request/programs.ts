@@ -3,6 +3,7 @@ import { usageError } from "../../contract/errors.js";
 import { idSchema } from "../../contract/target.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
+import { modules } from "../../targets/modules/index.js";
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import type { NamedPrograms } from "./request.js";
@@ -75,17 +76,17 @@ export function namedPrograms(
 
 /**
  * Checks the names once the stores of plugins are known.
- * @throws usageError for a name that is no store or service with a program
+ * @throws usageError for a name that is no store or service with a program, and no module
  */
 export function requireKnownPrograms({ paths, images }: NamedPrograms): void {
-  const known = [...stores, ...benchmarks].flatMap(({ id, program }) => (program ? [id] : []));
-  for (const [flag, named] of [
-    ["--program", paths],
-    ["--image", images],
+  const started = [...stores, ...services, ...benchmarks].flatMap(({ id, program }) => (program ? [id] : []));
+  for (const [flag, what, named, known] of [
+    ["--program", "store, service, module or benchmark", paths, [...started, ...modules.map(({ id }) => id)]],
+    ["--image", "store, service or benchmark", images, started],
   ] as const) {
     const wrong = Object.keys(named).find((id) => !known.includes(id));
     if (wrong === undefined) continue;
     const near = didYouMean(wrong, known);
-    throw usageError(`${flag}: there is no store or service ${JSON.stringify(wrong.slice(0, 60))}${near}`);
+    throw usageError(`${flag}: there is no ${what} ${JSON.stringify(wrong.slice(0, 60))}${near}`);
   }
 }

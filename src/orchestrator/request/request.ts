@@ -16,7 +16,7 @@ export type DurationMode =
   | { mode: "fixed"; seconds: number }
   | { mode: "requests"; counts: number[] };
 
-/** Programs and images that the user names, by id of the store or service. */
+/** Programs, modules and images that the user names, by id of the store, service or module. */
 export interface NamedPrograms {
   /** Paths of programs and modules on this machine. */
   paths: Record<string, string>;
@@ -26,6 +26,20 @@ export interface NamedPrograms {
 
 /** Settings of services as environment variables, by the service's id. */
 export type ServiceEnv = Record<string, Record<string, string>>;
+/** Settings of limits that hold a list. */
+export const LISTED_LIMITS = ["points", "window", "cost"] as const;
+
+/**
+ * Limits that override those of the traffic profile; empty lists and absent members override nothing. Each combination
+ * of the lists is a configuration of its own.
+ */
+export interface RequestedLimits {
+  points: number[];
+  windowsS: number[];
+  /** Points that a request uses. */
+  costs: number[];
+  blockS?: number;
+}
 
 /** What a campaign does, wherever its settings come from: flags, environment, file, preset or menu. */
 export interface Request {
@@ -54,8 +68,7 @@ export interface Request {
   /** Objectives of a search for the highest rate; absent if the given rates are measured. */
   objectives?: Threshold[];
   complexity: number;
-  /** Override the traffic profile's limits. */
-  limits: Partial<Limits>;
+  limits: RequestedLimits;
   /** Settings of services that the user gives. */
   serviceEnv: ServiceEnv;
   /** Runs of each configuration; the maximum if they are adaptive. */

@@ -6,16 +6,14 @@ import { requireExecutable } from "../../runtimes/local/programs.js";
 import type { ProgramSource, Runtime, RuntimeDescription, RuntimeOptions } from "../../runtimes/types.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
-import { groups } from "../../targets/groups.js";
+import { modules } from "../../targets/modules/index.js";
 import {
   type Availability,
   candidatePrograms,
   findStore,
-  parseLimiterText,
   type StartedProgram,
-  withLimiters,
 } from "../../targets/resolve.js";
-import { findService } from "../../targets/services/index.js";
+import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { requireRemoved } from "../host/leftovers.js";
 import { cpuNumbers } from "../host/machine.js";
@@ -42,19 +40,14 @@ export interface OpenedRuntime {
 
 /** The programs of the stores and services that the requested targets can use; no store where the user runs it. */
 export function programSources(request: Request): ProgramSource[] {
-  const { clients, limiters, programs, storeAccess } = request;
-  const named = limiters.map(parseLimiterText);
-  const texts = clients
-    .flatMap((word) => groups[word] ?? [word])
-    .flatMap((text) => withLimiters(text, named));
+  const { programs, storeAccess } = request;
   const imageOf = ({ id, image }: StartedProgram) =>
     programs.images[id] || process.env[image?.variable ?? ""] || image?.name;
   const ofStoreLayer = request.stores.map(findStore);
-  const started = new Map(
-    [...candidatePrograms(texts), ...ofStoreLayer].map((program) => [program.id, program]),
-  );
+  const used: readonly StartedProgram[] = [...candidatePrograms(targetTexts(request)), ...ofStoreLayer];
+  const started = new Map(used.map((program) => [program.id, program]));
   const sources = [...started.values()].flatMap((program): ProgramSource[] => {
-    const { id, program: command } = program;
+    const { id, program: command, withoutVersionFlag } = program;
     if (command === undefined || (storeAccess.STORE_URL && isStore(id))) return [];
     const path = programs.paths[id];
     const image = imageOf(program);
@@ -65,6 +58,7 @@ export function programSources(request: Request): ProgramSource[] {
         command,
         ...(path ? { path } : {}),
         ...(image ? { image } : {}),
+        ...(withoutVersionFlag ? { withoutVersionFlag } : {}),
         ...(isNamed ? { mayHideVersion: true as const } : {}),
       },
     ];
@@ -130,8 +124,14 @@ export async function expectedRuntime(
 export async function requireUsablePlacement(request: Request): Promise<void> {
   registerNamedStores(request);
   requireKnownPrograms(request.programs);
-  for (const [id, path] of Object.entries(request.programs.paths))
-    await requireExecutable(path, isStore(id) ? (findStore(id).program ?? id) : id);
+  for (const [id, path] of namedPaths(request)) {
+    const named = [...stores, ...services].find((thing) => thing.id === id);
+    await requireExecutable(path, named?.program ?? id);
+  }
+  if (usedModules(request).length > 0) {
+    const { description } = await expectedRuntime(request);
+    await requireModules(request, await description.platform());
+  }
   if (Object.values(request.caps).every(({ cpuset }) => cpuset === undefined)) return;
   const { description } = await expectedRuntime(request);
   const count = await description.cpus();
@@ -146,9 +146,9 @@ function runtimeOf(request: Request): RuntimeDescription {
 }
 
 /** Why only the local runtime will do: containers may not reach the stores and programs that the user names. */
-function localOnlyReason({ storeAccess, programs }: Request): string | undefined {
-  if (storeAccess.STORE_URL) return "the store that STORE_URL names is reached from this machine";
-  if (Object.keys(programs.paths).length > 0) return "a program of this machine was named";
+function localOnlyReason(request: Request): string | undefined {
+  if (request.storeAccess.STORE_URL) return "the store that STORE_URL names is reached from this machine";
+  if (namedPaths(request).length > 0) return "a program of this machine was named";
   return undefined;
 }
 

@@ -15,6 +15,7 @@ import {
   type RoleResources,
 } from "../../contract/result.js";
 import { type MeasuredKind, roleId } from "../../contract/role.js";
+import type { ModuleFacts } from "../../contract/store.js";
 import { limitOf } from "../../judge/limit.js";
 import { outcomeOf } from "../../judge/outcome.js";
 import { judgePrinted, limitOfPrinted, type PrintedEvidence } from "../../judge/printed.js";
@@ -79,10 +80,16 @@ export function measuredDocument(
 ): MeasuredResult {
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
+  const startedVersion = (id: string): string => {
+    const facts = identity.runtime.program(id);
+    return typeof facts === "object" ? facts.version : "";
+  };
   const reported = [...new Set(store?.nodes.map(({ at_end }) => at_end.version))].join(", ");
   // A store that does not tell its version has that of the program that was started.
-  const program = identity.runtime.program(identity.planned.configuration.target.store);
-  const version = reported || (store && typeof program === "object" ? program.version : "");
+  const version = reported || (store ? startedVersion(identity.planned.configuration.target.store) : "");
+  const module = store?.modules?.map(moduleVersion).join(", ");
+  // The service is the limiter; a client cannot ask for its version.
+  const limiter = module || (service && (service.at_end.version ?? startedVersion(service.id)));
   const {
     verdict: _verdict,
     outcome: _outcome,
@@ -98,8 +105,8 @@ export function measuredDocument(
     notes: [...result.notes, ...warmupNotes(result), ...notes],
     versions: {
       ...result.versions,
-      ...(serviceVersion ? { limiter: serviceVersion } : {}),
       ...(version ? { store: version } : {}),
+      ...(limiter ? { limiter } : {}),
     },
     ...(store ? { store } : {}),
     ...(service ? { service } : {}),

@@ -38,6 +38,21 @@ export function entryText(configuration: Configuration): string {
   return `${workload.id}${complexity}${counts.length > 0 ? ` on ${counts.join(", ")}` : ""}`;
 }
 
+/** The limits that are not those of the traffic profile: `100 points`, `10 s window`, `cost 5`. */
+export function limitTexts({ traffic, limits }: Configuration): string[] {
+  const usual = profiles.find(({ id }) => id === traffic)?.limits;
+  const { points, window_s, block_s, cost = 1 } = limits;
+  return [
+    ...(points === usual?.points ? [] : [`${points} points`]),
+    ...(window_s === usual?.window_s ? [] : [`${window_s} s window`]),
+    ...(block_s === usual?.block_s ? [] : [`${block_s} s block`]),
+    ...(cost === (usual?.cost ?? 1) ? [] : [`cost ${cost}`]),
+  ];
+}
+
+/** `50 connections`, or `50 connections, 100 points, cost 5` under explicit limits. */
+export const loadAndLimitsText = (configuration: Configuration): string =>
+  [loadText(configuration), ...limitTexts(configuration)].join(", ");
 /** `set of 100 bytes`, `incr`. */
 const operationText = ({ id, payload_bytes: bytes }: Configuration["workload"]): string =>
   bytes === undefined ? id : `${id} of ${bytes} bytes`;

@@ -162,6 +162,13 @@ export async function programImages(
   return new Map(found);
 }
 
+/** The command of an image that starts this executable, with its path: an image may have it beside PATH. */
+export async function commandIn(docker: Docker, { id }: ImageFacts, executable: string): Promise<string> {
+  const { Config } = await docker.getImage(id).inspect();
+  const words = [Config.Entrypoint ?? [], Config.Cmd ?? []].flat();
+  return words.find((word) => basename(word) === executable) ?? executable;
+}
+
 /** Where an engine looks for programs if the image names no folders. */
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 

@@ -20,7 +20,7 @@ import type {
 import { deriveImages, pathsInImage } from "./derived-images.js";
 import { engineFacts } from "./engine.js";
 import { ExecPart } from "./exec-part.js";
-import { type Builder, hasProgram, ownImages, programImages } from "./images.js";
+import { type Builder, commandIn, hasProgram, ownImages, programImages } from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText, ROLE_LABEL } from "./labels.js";
 import { ContainerPart } from "./part.js";
 import { waitForAnswer } from "./readiness.js";

@@ -62,7 +62,12 @@ async function versionOfFile(path: string): Promise<string> {
  * @throws environmentError when the given path is not a program, or the program does not run
  */
 export async function findProgram(
-  { command, path: givenPath, mayHideVersion }: Pick<ProgramSource, "command" | "path" | "mayHideVersion">,
+  {
+    command,
+    path: givenPath,
+    withoutVersionFlag,
+    mayHideVersion,
+  }: Pick<ProgramSource, "command" | "path" | "withoutVersionFlag" | "mayHideVersion">,
   environment: () => Promise<string | undefined>,
 ): Promise<ProgramFacts | undefined> {
   if (givenPath) await requireExecutable(givenPath, command);
@@ -71,5 +76,6 @@ export async function findProgram(
   const folder = found ? undefined : await environment();
   const path = found ?? (folder && (await embedded(folder, command)));
   if (!path) return undefined;
-  return { path, version: await versionOf(path, mayHideVersion), embedded: found === undefined };
+  const version = await (withoutVersionFlag ? versionOfFile(path) : versionOf(path, mayHideVersion));
+  return { path, version, embedded: found === undefined };
 }

@@ -18,6 +18,8 @@ export const clients: readonly ClientDescription[] = [
   memcached,
   throttlecrabHttp,
   throttlecrabGrpc,
+  envoyGrpc,
+  envoyHttp,
   none,
   memory,
 ];

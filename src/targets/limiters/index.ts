@@ -1,5 +1,6 @@
 import { moduleLimiters } from "../modules/index.js";
 import type { LimiterDescription } from "../types.js";
+import { asyncRatelimiter } from "./async-ratelimiter.js";
 import { envoyLimiter } from "./envoy-ratelimit.js";
 import { fastifyRateLimit } from "./fastify-rate-limit.js";
 import { rateLimitRedis } from "./rate-limit-redis.js";
@@ -22,5 +23,6 @@ export const limiters: readonly LimiterDescription[] = [
   ...upstash,
   ...moduleLimiters,
   throttlecrabLimiter,
+  envoyLimiter,
   none,
 ];

@@ -1,11 +1,12 @@
 import type { Node } from "../../../contract/env.js";
 import type { StoreAccess } from "../../../contract/store-url.js";
-import { cluster } from "../../topologies.js";
+import { findTopology, isCluster } from "../../topologies.js";
 import type { StoreDescription, StoreSession } from "../../types.js";
 import { waitUntil } from "../wait-until.js";
 import { clusterProblem, formCluster } from "./cluster.js";
 import { discover } from "./discovery.js";
 import { missingFeatures, prepareOperation } from "./features.js";
+import { modulesOf } from "./modules.js";
 import { connectNode } from "./nodes.js";
 import { readNode, readSettings, resetStore } from "./readings.js";
 
@@ -25,6 +26,7 @@ export async function connect(
     reset: (deadlineMs) => resetStore(nodes, deadlineMs),
     read: (store, commands) => Promise.all(nodes.map((node) => readNode(node, store, commands))),
     settings: async () => (store?.isNamed ? readSettings(nodes).catch(() => ({})) : readSettings(nodes)),
+    modules: () => modulesOf(nodes),
     features: () => missingFeatures(nodes),
     prepare: (workload) => prepareOperation(nodes, workload),
     discover: () => discover(nodes),
