@@ -1,6 +1,6 @@
 import { limiters } from "./limiters/index.js";
+import { throttlecrabOptions } from "./limiters/throttlecrab.js";
 import { stores } from "./stores/index.js";
-import { throttlecrabOptions } from "./stores/throttlecrab/options.js";
 import type { ClientDescription, OptionDescription } from "./types.js";
 
 /** A limiter that a client can have instead of its own. That of a store comes with the store. */

@@ -2,7 +2,7 @@ import { requireKnown } from "../did-you-mean.js";
 import type { StoreEngine } from "../types.js";
 import { memcached } from "./memcached/engine.js";
 import { resp } from "./resp/engine.js";
-import { throttlecrab } from "./throttlecrab/engine.js";
+import { throttlecrab } from "./throttlecrab.js";
 
 export const engines: readonly StoreEngine[] = [resp, memcached, throttlecrab];
 

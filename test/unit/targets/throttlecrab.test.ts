@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { throttlecrabHttp } from "../../../src/targets/clients/throttlecrab-http.js";
 import { throttlecrabLimiter } from "../../../src/targets/limiters/throttlecrab.js";
-import { readingOf } from "../../../src/targets/stores/throttlecrab/session.js";
+import { readingOf } from "../../../src/targets/stores/throttlecrab.js";
 import type { Decision } from "../../../src/targets/types.js";
 import { expectFailure } from "../../helpers/errors.js";
 import { pairOf } from "../../helpers/limiter-pair.js";

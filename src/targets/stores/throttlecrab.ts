@@ -1,9 +1,9 @@
 import { connect as connectSocket } from "node:net";
-import type { Node } from "../../../contract/env.js";
-import { environmentError, messageOf, usageError } from "../../../contract/errors.js";
-import type { StoreReading } from "../../../contract/store.js";
-import type { StoreSession } from "../../types.js";
-import { waitUntil } from "../wait-until.js";
+import type { Node } from "../../contract/env.js";
+import { environmentError, messageOf, usageError } from "../../contract/errors.js";
+import type { StoreReading } from "../../contract/store.js";
+import type { StoreEngine, StoreSession } from "../types.js";
+import { waitUntil } from "./wait-until.js";
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -75,7 +75,7 @@ export function readingOf(name: string, metrics: string): StoreReading {
   };
 }
 
-export async function connect(places: readonly Node[]): Promise<StoreSession> {
+async function connect(places: readonly Node[]): Promise<StoreSession> {
   const nodes = places.map(nodeOf);
   return {
     ready: (_topology, deadlineMs) =>
@@ -99,3 +99,18 @@ export async function connect(places: readonly Node[]): Promise<StoreSession> {
     close() {},
   };
 }
+
+/** ThrottleCrab, which decides itself. It listens for RESP on its main port, and for HTTP and gRPC on two others. */
+export const throttlecrab: StoreEngine = {
+  id: "throttlecrab",
+  defaultPort: 6379,
+  evidence: ["decisions"],
+  nodeArguments: (store, _topology, { bind, port, ports }) => [
+    ...["--redis", "--redis-host", bind, "--redis-port", String(port)],
+    ...["--http", "--http-host", bind, "--http-port", String(ports.http)],
+    ...["--grpc", "--grpc-host", bind, "--grpc-port", String(ports.grpc)],
+    ...["--log-level", "warn"],
+    ...(store.arguments ?? []),
+  ],
+  connect,
+};
