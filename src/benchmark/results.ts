@@ -36,6 +36,8 @@ export interface RunMeasurements {
   finished_at: Date;
   /** When the window was opened. */
   opened_at: Date;
+  /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
+  opens_s: number;
   warmup: MeasuredResult["warmup"];
   /** Only of a generator that waits for readings. */
   readings?: NonNullable<MeasuredResult["readings"]>;
@@ -226,11 +228,13 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const answers = answered(counts);
   const ended = ends(counts);
   const latency = latencyBlock([part.histograms]);
+  const slices = mergeSlices(measurements.measured.map((worker) => worker.slices));
   const prediction =
     consumers &&
     predictionFor(spec.generator, measurements.warmup, consumers, counts, {
-      took_s: window_s,
       opened_at: measurements.opened_at,
+      opens_s: measurements.opens_s,
+      slices,
     });
   const consumed = consumers ? consumerEvidence(consumers) : [];
   const resources = resourcesOf(measurements, part, consumed);
@@ -258,7 +262,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     counts,
     generators: [part],
     samples: measurements.samples,
-    slices: mergeSlices(measurements.measured.map(({ slices }) => slices)),
+    slices,
     ...(prediction ? { prediction } : {}),
     consumers: consumed,
     ...callFigures(consumed, { counts, warmup: measurements.warmup }),

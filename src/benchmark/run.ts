@@ -40,7 +40,7 @@ const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
 async function warmUp(
   { warmup_s, workers, load }: GeneratorRunSpec["generator"],
   pool: WorkerPool,
-): Promise<{ warmup: Omit<Warmup, "lead_in">; shared_wakes: boolean }> {
+): Promise<{ warmup: Omit<Warmup, "lead_in">; began_ms?: number; shared_wakes: boolean }> {
   if (warmup_s === 0) return { warmup: { took_s: 0, requests: 0 }, shared_wakes: true };
   const idleBefore = idleCpuMs();
   const began_ms = monotonicMs();
@@ -57,6 +57,7 @@ async function warmUp(
   const idle_ms = idleBefore === undefined || idleAfter === undefined ? undefined : idleAfter - idleBefore;
   return {
     warmup: { ...took, ...(steady === undefined ? {} : { steady }) },
+    began_ms,
     shared_wakes: sharesWakes(idle_ms, monotonicMs() - began_ms),
   };
 }
@@ -102,7 +103,7 @@ export async function run(
       servers.length > 0 ? ourServers : await generatorAsConsumer(spec, plugins, () => pool.read());
     const at_start = (await consumers?.read()) ?? [];
     if (generator.warmup_s !== 0) report({ event: "phase", phase: "warmup" });
-    const { warmup, shared_wakes } = await warmUp(generator, pool);
+    const { warmup, began_ms, shared_wakes } = await warmUp(generator, pool);
     const drainMs = generator.timeout_s * 1000;
     const at_window_open = consumers ? await readDrained(consumers, drainMs) : [];
     const readAtWindowOpen = await drainedAt("drained");
@@ -134,6 +135,7 @@ export async function run(
       started_at,
       finished_at: new Date(),
       opened_at: new Date(Date.now() - (monotonicMs() - opened_ms)),
+      opens_s: began_ms === undefined ? 0 : (opened_ms - began_ms) / 1000,
       measured,
       warmup: withLeadIn(warmup, lead_in_ms / 1000, measured),
       ...(readAtStart && readAtWindowOpen && readAtEnd

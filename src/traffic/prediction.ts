@@ -1,18 +1,25 @@
 import type { Limits } from "../contract/configuration.js";
+import { sum } from "../contract/numbers.js";
 import { EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
 import type { Algorithm } from "../contract/target.js";
 import { admissions } from "./admission.js";
 import { openTraffic } from "./streams.js";
 import { FRESH_KEY, type TrafficProfile } from "./types.js";
 
-/** The measured window, in seconds since the first request of the warm-up. */
+/** Requests that are spread evenly over a time. */
+export interface LoadPhase {
+  /** Seconds since the first request. */
+  begins_s: number;
+  length_s: number;
+  requests: number;
+}
+
+/** The load of a run, over all keys. */
 export interface Observation {
-  /** Seconds from the first request to the opening of the window: the warm-up. */
+  /** Seconds from the first request to the opening of the window: the warm-up, and the pause after it. */
   opens_s: number;
-  /** Seconds from the first request to the closing of the window. */
-  closes_s: number;
-  /** Requests a second, over all keys. */
-  requests_per_second: number;
+  /** All requests until the window closed, in order. */
+  load: readonly LoadPhase[];
   /** Wall-clock time of the first request in seconds, for windows of the wall clock; absent: one of them begins then. */
   began_at_s?: number;
 }
@@ -54,7 +61,7 @@ const SEED = 1;
 
 /**
  * Predicts the share of limited requests, 0 to 1. If the quota cannot be used up, the profile gives the exact share. Under
- * explicit limits the load is simulated request by request, evenly spaced in time: a formula for the mean rate of each
+ * explicit limits the load is simulated request by request: a formula for the mean rate of each
  * key would be off by several percentage points for keys near their quota.
  * A request with several descriptors is limited when any of them is.
  * @param algorithm of the limiter
@@ -68,28 +75,37 @@ export function predictLimitedShare(
   // Not even a fresh key is admitted.
   if ((limits.cost ?? 1) > limits.points) return 1;
   const { keys, slots, shares } = requestKeysOf(profile);
-  // Rounded: the product of a rate and its time may be a hair below the whole number of requests.
-  const requests = Math.round(seen.closes_s * seen.requests_per_second);
+  const { load } = seen;
+  const requests = sum(load.map((phase) => phase.requests));
   if (canNotBeUsedUp(limits, requests)) {
     return keys.reduce((total, { exhausted }, index) => total + (exhausted ? (shares[index] ?? 0) : 0), 0);
   }
   const simulated = Math.min(requests, MAX_SIMULATED);
-  const opens = Math.min(
-    Math.floor(seen.opens_s * seen.requests_per_second),
-    simulated < requests ? Math.floor(simulated / 2) : requests - 1,
-  );
+  const before = sum(load.map((phase) => requestsBefore(phase, seen.opens_s)));
+  const opens = Math.min(before, simulated < requests ? Math.floor(simulated / 2) : requests - 1);
   const admits = admissions[algorithm](limits, slots);
   const began_s = (seen.began_at_s ?? 0) % limits.window_s;
   const [stream] = openTraffic(profile, SEED, { connections: 1, first: 0, count: 1 }).streams;
   let limited = 0;
-  for (let n = 0; n < simulated; n++) {
-    const request = keys[stream?.next() ?? 0];
-    let admitted = request?.exhausted !== true;
-    // Every descriptor consumes, whatever the outcome of the others.
-    for (const slot of request?.slots ?? []) {
-      if (!admits(slot, began_s + n / seen.requests_per_second)) admitted = false;
+  let n = 0;
+  for (const phase of load) {
+    const gap_s = phase.length_s / phase.requests;
+    for (let sent = 0; sent < phase.requests && n < simulated; sent++, n++) {
+      const request = keys[stream?.next() ?? 0];
+      let admitted = request?.exhausted !== true;
+      // Every descriptor consumes, whatever the outcome of the others.
+      for (const slot of request?.slots ?? []) {
+        if (!admits(slot, began_s + phase.begins_s + sent * gap_s)) admitted = false;
+      }
+      if (n >= opens && !admitted) limited++;
     }
-    if (n >= opens && !admitted) limited++;
   }
   return limited / (simulated - opens);
+}
+
+/** The requests of a phase that come before a time. */
+function requestsBefore({ begins_s, length_s, requests }: LoadPhase, time_s: number): number {
+  const share = length_s > 0 ? (time_s - begins_s) / length_s : Number(time_s > begins_s);
+  // The product may be a hair below a whole number.
+  return Math.floor(requests * Math.min(1, Math.max(0, share)) + 1e-6);
 }

@@ -1,23 +1,46 @@
 import { rounded, sum } from "../../contract/numbers.js";
-import type { Counts, MeasuredResult } from "../../contract/result.js";
+import type { Counts, MeasuredResult, Slices } from "../../contract/result.js";
 import type { GeneratorSpec } from "../../contract/run-spec.js";
 import { answered } from "../../judge/counts.js";
 import { findProfile } from "../../traffic/lookup.js";
-import { canNotBeUsedUp, predictLimitedShare } from "../../traffic/prediction.js";
+import { canNotBeUsedUp, type LoadPhase, predictLimitedShare } from "../../traffic/prediction.js";
 import type { ConsumerReadings } from "./consumers.js";
+
+type Warmup = Pick<MeasuredResult["warmup"], "took_s" | "requests" | "lead_in">;
 
 /** The share of limited answers may be off by this much (M10). */
 const TOLERANCE = 0.01;
 /** Sampling allows this many standard deviations more, where answers are few. */
 const DEVIATIONS = 4;
 
-/**
- * The share of limited answers to expect under the limits; undefined without a limiter.
- * @param window its length, and the wall-clock time at which it opened
- */
+/** The window that was measured. */
+interface MeasuredWindow {
+  /** Wall-clock time. */
+  opened_at: Date;
+  /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
+  opens_s: number;
+  slices: Slices;
+}
+
+/** The load as it was: the rate of a warm-up is not that of the window, and the counters were read between them. */
+function loadOf({ took_s, requests, lead_in }: Warmup, { opens_s, slices }: MeasuredWindow): LoadPhase[] {
+  const width_s = slices.width_ms / 1000;
+  const before = [
+    { begins_s: 0, length_s: took_s - lead_in.took_s, requests: requests - lead_in.requests },
+    { begins_s: opens_s - lead_in.took_s, length_s: lead_in.took_s, requests: lead_in.requests },
+  ];
+  const within = slices.allowed.map((allowed, index) => ({
+    begins_s: opens_s + index * width_s,
+    length_s: width_s,
+    requests: allowed + (slices.limited[index] ?? 0) + (slices.failed[index] ?? 0),
+  }));
+  return [...before, ...within].filter((phase) => phase.requests > 0);
+}
+
+/** The share of limited answers to expect under the limits; undefined without a limiter. */
 export function predictionFor(
   { traffic }: Pick<GeneratorSpec, "traffic">,
-  { took_s }: Pick<MeasuredResult["warmup"], "took_s">,
+  warmup: Warmup,
   {
     limits,
     algorithm,
@@ -25,16 +48,14 @@ export function predictionFor(
     at_end,
   }: Pick<ConsumerReadings, "limits" | "algorithm" | "at_start" | "at_end">,
   counts: Counts,
-  window: { took_s: number; opened_at: Date },
+  window: MeasuredWindow,
 ): MeasuredResult["prediction"] {
   const total = answered(counts);
   if (!limits || total === 0) return undefined;
   const seen = {
-    opens_s: took_s,
-    closes_s: took_s + window.took_s,
-    requests_per_second: total / window.took_s,
-    // As if nothing had come between warm-up and window.
-    began_at_s: window.opened_at.getTime() / 1000 - took_s,
+    opens_s: window.opens_s,
+    load: loadOf(warmup, window),
+    began_at_s: window.opened_at.getTime() / 1000 - window.opens_s,
   };
   const limited_share = predictLimitedShare(findProfile(traffic), limits, seen, algorithm);
   const deviation = Math.sqrt((limited_share * (1 - limited_share)) / total);

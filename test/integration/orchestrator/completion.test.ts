@@ -51,8 +51,8 @@ describe("bash", () => {
   });
 
   test("leaves out what readline has already split off", () => {
-    expect(completionsOf("ratelimit-bench run --clients ioredis@valkey:")).toEqual(["cluster"]);
-    expect(completionsOf("ratelimit-bench run --clients none,iovalkey:c")).toEqual(["cluster"]);
+    expect(completionsOf("ratelimit-bench run --clients ioredis@valkey:")).toEqual(["cluster", "cluster-3"]);
+    expect(completionsOf("ratelimit-bench run --clients none,iovalkey:c")).toEqual(["cluster", "cluster-3"]);
     expect(completionsOf("ratelimit-bench run --traffic=rea")).toEqual(["realistic"]);
     const blanks = "$' \\t\\n'";
     expect(completionsOf("ratelimit-bench run --traffic=rea", undefined, blanks)).toEqual([

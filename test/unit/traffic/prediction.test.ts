@@ -3,8 +3,9 @@ import type { Limits } from "../../../src/contract/configuration.js";
 import { type Algorithm, algorithms } from "../../../src/contract/target.js";
 import { admissions } from "../../../src/traffic/admission.js";
 import { findProfile } from "../../../src/traffic/lookup.js";
-import { type Observation, predictLimitedShare } from "../../../src/traffic/prediction.js";
+import { predictLimitedShare } from "../../../src/traffic/prediction.js";
 import type { TrafficProfile } from "../../../src/traffic/types.js";
+import { type EvenLoad, evenly } from "../../helpers/even-load.js";
 import { FixedWindow, playedLimitedShare } from "../../helpers/fixed-window.js";
 
 const allowed = findProfile("allowed");
@@ -16,11 +17,15 @@ describe("under limits that cannot be used up, the limited share is the traffic'
   const expected = { realistic: 0.1, fixed: 0, allowed: 0, denied: 1 };
   test.each([realistic, fixed, allowed, denied])("$id", (profile) => {
     for (const requests_per_second of [10, 100_000]) {
-      const share = predictLimitedShare(profile, profile.limits, {
-        opens_s: 10,
-        closes_s: 310,
-        requests_per_second,
-      });
+      const share = predictLimitedShare(
+        profile,
+        profile.limits,
+        evenly({
+          opens_s: 10,
+          closes_s: 310,
+          requests_per_second,
+        }),
+      );
       expect(share).toBeCloseTo(expected[profile.id as keyof typeof expected], 12);
     }
   });
@@ -75,39 +80,43 @@ describe("one key under explicit limits is predicted exactly", () => {
     ["a cost above the quota", { points: 4, window_s: 60, block_s: 0, cost: 5 }, seen(0, 10, 1), 1],
     ["never reached", { points: 100, window_s: 1, block_s: 9 }, seen(0, 10, 99), 0],
   ])("%s", (_what, limits, window, share) => {
-    expect(predictLimitedShare(fixed, limits, window)).toBeCloseTo(share, 2);
+    expect(predictLimitedShare(fixed, limits, evenly(window))).toBeCloseTo(share, 2);
   });
 
   test("every request of the window counts, whatever the rounding of its rate", () => {
     const limits = { points: 10, window_s: 60, block_s: 0 };
     const shares = Array.from({ length: 50 }, (_, index) => {
       const closes_s = (index + 1) / 1000;
-      return predictLimitedShare(fixed, limits, {
-        opens_s: 0,
-        closes_s,
-        requests_per_second: 500 / closes_s,
-      });
+      return predictLimitedShare(
+        fixed,
+        limits,
+        evenly({
+          opens_s: 0,
+          closes_s,
+          requests_per_second: 500 / closes_s,
+        }),
+      );
     });
     expect(new Set(shares)).toEqual(new Set([0.98]));
   });
 
   test("also in a run of a day", () => {
     const limits = { points: 500, window_s: 1, block_s: 0 };
-    expect(predictLimitedShare(fixed, limits, seen(3_600, 86_400, 20_000))).toBeCloseTo(0.975, 3);
+    expect(predictLimitedShare(fixed, limits, evenly(seen(3_600, 86_400, 20_000)))).toBeCloseTo(0.975, 3);
   });
 });
 
 test("a cost of all requests together within the quota leaves the traffic's share", () => {
   const seen = { opens_s: 0, closes_s: 10, requests_per_second: 100 };
   const limits = { points: 5000, window_s: 60, block_s: 0, cost: 5 };
-  expect(predictLimitedShare(fixed, limits, seen)).toBe(0);
-  expect(predictLimitedShare(fixed, { ...limits, cost: 6 }, seen)).toBeGreaterThan(0.1);
+  expect(predictLimitedShare(fixed, limits, evenly(seen))).toBe(0);
+  expect(predictLimitedShare(fixed, { ...limits, cost: 6 }, evenly(seen))).toBeGreaterThan(0.1);
 });
 
 test("a fresh key is denied at a cost above the quota", () => {
   const seen = { opens_s: 0, closes_s: 10, requests_per_second: 100 };
   const limits = { points: 4, window_s: 60, block_s: 0, cost: 5 };
-  expect(predictLimitedShare(findProfile("variable"), limits, seen)).toBe(1);
+  expect(predictLimitedShare(findProfile("variable"), limits, evenly(seen))).toBe(1);
 });
 
 test("a request with two descriptors is limited when either of them is", () => {
@@ -119,11 +128,12 @@ test("a request with two descriptors is limited when either of them is", () => {
     }),
   };
   const seen = { opens_s: 0, closes_s: 10, requests_per_second: 1000 };
-  expect(predictLimitedShare(profile, { points: 10_000, window_s: 60, block_s: 0 }, seen)).toBeCloseTo(
-    0.3,
-    12,
+  expect(
+    predictLimitedShare(profile, { points: 10_000, window_s: 60, block_s: 0 }, evenly(seen)),
+  ).toBeCloseTo(0.3, 12);
+  expect(predictLimitedShare(profile, { points: 1, window_s: 60, block_s: 0 }, evenly(seen))).toBeGreaterThan(
+    0.999,
   );
-  expect(predictLimitedShare(profile, { points: 1, window_s: 60, block_s: 0 }, seen)).toBeGreaterThan(0.999);
 });
 
 describe("one key of 500 requests a second under a quota of 100 in 10 s, by algorithm", () => {
@@ -131,7 +141,7 @@ describe("one key of 500 requests a second under a quota of 100 in 10 s, by algo
   const seen = { opens_s: 2, closes_s: 12, requests_per_second: 500 };
   /** 5 s before a window of the wall clock ends. */
   const began_at_s = 1_700_000_005;
-  test.each<[string, Algorithm, Partial<Observation>, number]>([
+  test.each<[string, Algorithm, Partial<EvenLoad>, number]>([
     ["a window that opens 10 s after the first request", "fixed window", {}, 100],
     ["a window of the clock that begins 5 s after the first request", "aligned window", { began_at_s }, 100],
     ["two windows of the clock", "aligned window", { began_at_s, closes_s: 17 }, 200],
@@ -150,13 +160,13 @@ describe("one key of 500 requests a second under a quota of 100 in 10 s, by algo
   ])("%s (%s)", (_what, algorithm, changes, admitted) => {
     const window = { ...seen, ...changes };
     const requests = (window.closes_s - window.opens_s) * window.requests_per_second;
-    const share = predictLimitedShare(fixed, limits, window, algorithm);
+    const share = predictLimitedShare(fixed, limits, evenly(window), algorithm);
     expect(Math.abs((1 - share) * requests - admitted)).toBeLessThan(1.5);
   });
 
   test("a refilled point that is not enough for the cost is kept", () => {
     const window = { ...seen, opens_s: 0, closes_s: 10 };
-    const share = predictLimitedShare(fixed, { ...limits, cost: 30 }, window, "GCRA");
+    const share = predictLimitedShare(fixed, { ...limits, cost: 30 }, evenly(window), "GCRA");
     // 3 at once, and one whenever 30 points are there again: 200 points in all.
     expect((1 - share) * 5000).toBeCloseTo(6, 6);
   });
@@ -214,7 +224,7 @@ describe("under explicit limits the prediction is within one percentage point of
   test.each(named)("$name", ({ profile, limits, seen }) => {
     const played = [1, 2, 3].map((seed) => playedLimitedShare(profile, limits, seen, seed));
     const mean = played.reduce((sum, share) => sum + share, 0) / played.length;
-    const predicted = predictLimitedShare(profile, limits, seen);
+    const predicted = predictLimitedShare(profile, limits, evenly(seen));
     expect(Math.abs(predicted - mean), `predicted ${predicted}, played ${mean}`).toBeLessThanOrEqual(0.01);
   });
 });

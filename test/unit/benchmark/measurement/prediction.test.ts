@@ -1,13 +1,25 @@
 import { expect, test } from "vitest";
 import { predictionFor } from "../../../../src/benchmark/measurement/prediction.js";
 import type { Limits } from "../../../../src/contract/configuration.js";
+import type { Slices } from "../../../../src/contract/result.js";
 import type { Algorithm } from "../../../../src/contract/target.js";
 import { serverOf, validEvidence } from "../../../helpers/evidence.js";
 
 const work = { traffic: "realistic" };
-const warmup = { took_s: 1 };
-const window = { took_s: 5, opened_at: new Date("2026-01-01T00:00:01Z") };
 const { counts, ...run } = validEvidence();
+const answered = counts.allowed + counts.limited;
+const lead_in = { took_s: 0, requests: 0 };
+const warmup = { took_s: 1, requests: answered / 5, lead_in };
+/** 5 s of 100 ms, with as many requests in each. */
+const evenSlices = (requests: number): Slices => {
+  const of = (count: number) => Array.from({ length: 50 }, () => count);
+  return { width_ms: 100, allowed: of(requests / 50), limited: of(0), failed: of(0), latency_sum_us: of(0) };
+};
+const window = {
+  opened_at: new Date("2026-01-01T00:00:01Z"),
+  opens_s: 1,
+  slices: evenSlices(answered),
+};
 const server = serverOf({ ...run, counts });
 const readings = (limits: Limits | undefined) => ({
   at_start: [server.at_start],
@@ -73,4 +85,19 @@ test("the limiter's algorithm decides, and for windows of the wall clock the tim
   expect(share("aligned window", new Date("2026-01-01T00:00:57Z"))).toBeLessThan(
     share("aligned window") ?? 0,
   );
+});
+
+test("the load counts as it was: the warm-up at its own rate, and the pause before the window", () => {
+  const limits = { points: 1000, window_s: 10, block_s: 0 };
+  const share = (requests: number, opens_s: number) =>
+    predictionFor({ traffic: "fixed" }, { took_s: 2, requests, lead_in }, readings(limits), counts, {
+      ...window,
+      opens_s,
+      slices: evenSlices(5000),
+    })?.limited_share;
+  // The window has what the warm-up left of the quota,
+  expect(share(100, 2)).toBeCloseTo(1 - 900 / 5000, 3);
+  expect(share(800, 2)).toBeCloseTo(1 - 200 / 5000, 3);
+  // and a new quota for its last 2 s once the first one has ended.
+  expect(share(800, 7)).toBeCloseTo(1 - (200 + 1000) / 5000, 3);
 });
