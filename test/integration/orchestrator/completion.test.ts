@@ -60,6 +60,7 @@ describe("bash", () => {
     ]);
     expect(completionsOf("ratelimit-bench run --clients iovalkey:c", undefined, blanks)).toEqual([
       "iovalkey:cluster",
+      "iovalkey:cluster-3",
     ]);
   });
 
