@@ -88,6 +88,7 @@ const limiterSchema = z.strictObject({
   summary: lineSchema.optional(),
   algorithm: z.enum(algorithms).optional(),
   atomic: z.boolean().optional(),
+  notAtomicOn: ids.optional(),
   decisionCommands: z.array(z.string().min(1)).optional(),
   cannotExhaust: lineSchema.optional(),
   applyTo: functionSchema.optional(),
