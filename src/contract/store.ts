@@ -41,7 +41,7 @@ const storeReadingSchema = z.strictObject({
 export type StoreReading = z.infer<typeof storeReadingSchema>;
 
 /** A module that the store loaded. */
-export const moduleFactsSchema = z.strictObject({
+const moduleFactsSchema = z.strictObject({
   id: z.string(),
   /** As the store reports it; absent before it is loaded. */
   version: z.string().optional(),

@@ -11,7 +11,13 @@ beforeAll(() => {
   docker("version");
 });
 
-const hasImage = (): boolean => tryDocker("image", "inspect", "--format", "{{.Id}}", IMAGE).code === 0;
+/** Where the service is required, a missing image is a failure. */
+function hasImage(): boolean {
+  if (tryDocker("image", "inspect", "--format", "{{.Id}}", IMAGE).code === 0) return true;
+  if (process.env.REQUIRE?.split(",").includes("envoy-ratelimit"))
+    throw new Error(`there is no image ${IMAGE} (REQUIRE names envoy-ratelimit)`);
+  return false;
+}
 
 test("Envoy's rate limit service in containers: caps, counters, its files read-only, and nothing is left", async (context) => {
   if (!hasImage()) context.skip(`there is no image ${IMAGE}`);

@@ -104,7 +104,7 @@ async function scriptSha1(libraries: Libraries): Promise<string> {
 const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
 
 /** Whether the library has a store for this client. */
-export const servesFastifyRateLimit = (client: ClientDescription): boolean =>
+const servesFastifyRateLimit = (client: ClientDescription): boolean =>
   client.handleApi === "ioredis" || inMemory(client);
 
 /** Its script runs on both stores; the client's default store stays the first. */

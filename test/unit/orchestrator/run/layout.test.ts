@@ -43,7 +43,7 @@ const allocation: PartAllocation = {
   port: 3001,
   secondPort: 13_001,
   ports: {},
-  files: "/work/files",
+  files: "/in/files",
   folder: "/own",
   plugins: ["/in/mine.js"],
   versions: "/in/versions",
