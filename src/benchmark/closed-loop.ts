@@ -14,9 +14,10 @@ export interface ClosedConnections {
   /** @param quota number of requests, after which no more are sent */
   openGate(recorder: ResponseRecorder, quota: number): void;
   /**
-   * Changes the recorder while the gate is open. Requests in flight are not recorded.
+   * Changes the recorder while the gate is open. Requests in flight now belong to the new recorder and to its quota,
+   * because a window counts the answers that come in it (M2); where they are more than the quota, they are not recorded.
    * @param opened_ms a reading of the clock that is later than every send so far
-   * @returns how many requests were sent before
+   * @returns how many requests were sent that do not belong to the new recorder
    */
   changeRecorder(recorder: ResponseRecorder, quota: number, opened_ms: number): number;
   /** In one synchronous step: closes the recorder, and nothing is sent any more. @returns how many were sent */

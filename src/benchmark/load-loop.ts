@@ -8,7 +8,7 @@ export interface Window {
   opened_ms: number;
   closed_ms: number;
   counts: Counts;
-  /** Requests that were sent in the lead-in. */
+  /** Requests that were sent in the lead-in and are not counted in the window. */
   lead_in_requests: number;
   histograms: LatencyHistograms;
   slices: Slices;

@@ -365,7 +365,7 @@ const requestSchema = z.strictObject({
 /** The warm-up as it took place. */
 const warmupFactsSchema = z.strictObject({
   took_s: z.number().min(0),
-  /** Sent in it. */
+  /** Sent in it; of a closed loop without those in flight when the window opened, which count there. */
   requests: count,
   /** Its last part, after the reading of the counters, which runs into the window without a pause. */
   lead_in: z.strictObject({ took_s: z.number().min(0), requests: count }),

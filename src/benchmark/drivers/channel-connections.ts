@@ -57,12 +57,13 @@ export class ChannelConnections implements ClosedConnections {
   }
 
   changeRecorder(recorder: ResponseRecorder, quota: number, opened_ms: number): number {
-    const sent = this.#sent;
+    const taken = this.#pool.inFlight <= quota ? this.#pool.inFlight : 0;
+    const before = this.#sent - taken;
     this.#recorder = recorder;
     this.#quota = quota;
-    this.#sent = 0;
-    this.#recordsFrom_ms = opened_ms;
-    return sent;
+    this.#sent = taken;
+    if (taken === 0) this.#recordsFrom_ms = opened_ms;
+    return before;
   }
 
   shutGate(): number {

@@ -34,7 +34,7 @@ export class AutocannonConnections implements ClosedConnections {
   #open = false;
   #quota = Number.POSITIVE_INFINITY;
   #sent = 0;
-  /** Clients whose request in flight is not recorded, because it was sent before the recorder changed. */
+  /** Clients whose request in flight is not recorded: more were in flight than the new recorder's quota. */
   readonly #unrecorded = new Set<autocannon.Client>();
   #recorder: ResponseRecorder | undefined;
   #whenIdle: (() => void) | undefined;
@@ -97,14 +97,14 @@ export class AutocannonConnections implements ClosedConnections {
   }
 
   changeRecorder(recorder: ResponseRecorder, quota: number): number {
-    const sent = this.#sent;
-    for (const client of this.#clients) {
-      if (client.pipelinedRequests.size() > 0) this.#unrecorded.add(client);
-    }
+    const inFlight = this.#clients.filter((client) => client.pipelinedRequests.size() > 0);
+    const taken = inFlight.length <= quota ? inFlight.length : 0;
+    if (taken === 0) for (const client of inFlight) this.#unrecorded.add(client);
+    const before = this.#sent - taken;
     this.#recorder = recorder;
     this.#quota = quota;
-    this.#sent = 0;
-    return sent;
+    this.#sent = taken;
+    return before;
   }
 
   shutGate(): number {
