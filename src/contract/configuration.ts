@@ -86,7 +86,7 @@ export type Warmup = z.infer<typeof warmupSchema>;
  * The last part of a warm-up comes after the reading of the counters and runs into the window without a pause: programs
  * that were idle for a moment are slow at first.
  */
-export const LEAD_IN_S = 0.5;
+export const LEAD_IN_S = 1;
 export const AUTO_WARMUP = { min_s: 3, max_s: 10, min_requests: 1000, slices: 10 } as const;
 
 /** `10 s of warm-up`, `3 to 10 s of warm-up (until steady)`. */
