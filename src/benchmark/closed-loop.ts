@@ -15,11 +15,11 @@ export interface ClosedConnections {
   openGate(recorder: ResponseRecorder, quota: number): void;
   /**
    * Changes the recorder while the gate is open. Requests in flight now belong to the new recorder and to its quota,
-   * because a window counts the answers that come in it (M2); where they are more than the quota, they are not recorded.
-   * @param opened_ms a reading of the clock that is later than every send so far
+   * because a window counts the answers that come in it (M2).
+   * @param quota at least the number of connections
    * @returns how many requests were sent that do not belong to the new recorder
    */
-  changeRecorder(recorder: ResponseRecorder, quota: number, opened_ms: number): number;
+  changeRecorder(recorder: ResponseRecorder, quota: number): number;
   /** In one synchronous step: closes the recorder, and nothing is sent any more. @returns how many were sent */
   shutGate(): number;
   /**
@@ -75,7 +75,7 @@ export class ClosedLoop implements LoadLoop {
     recorder.open(opened_ms);
     listener.opened();
     let lead_in_requests = 0;
-    if (lead_in_ms > 0) lead_in_requests = this.#connections.changeRecorder(recorder, quota, opened_ms);
+    if (lead_in_ms > 0) lead_in_requests = this.#connections.changeRecorder(recorder, quota);
     else this.#connections.openGate(recorder, quota);
     const closes_ms =
       "duration_s" in extent ? opened_ms + extent.duration_s * 1000 : Number.POSITIVE_INFINITY;

@@ -19,8 +19,6 @@ export class ChannelConnections implements ClosedConnections {
   #isOpen = false;
   #quota = 0;
   #sent = 0;
-  /** Requests that were sent before are not recorded. */
-  #recordsFrom_ms = 0;
   #recorder: ResponseRecorder | undefined;
   #whenIdle: (() => void) | undefined;
 
@@ -28,15 +26,15 @@ export class ChannelConnections implements ClosedConnections {
     this.#options = options;
     this.#pool = new ConnectionPool(options.connections, options.openChannel, options.timeoutS, {
       answered: (outcome, code, _due_ms, sent_ms, now_ms) => {
-        this.#recorderOf(sent_ms)?.answer(outcome, code, now_ms - sent_ms, now_ms);
+        this.#recorder?.answer(outcome, code, now_ms - sent_ms, now_ms);
         this.#finished();
       },
       lost: (_due_ms, sent_ms, now_ms) => {
-        this.#recorderOf(sent_ms)?.lost(now_ms - sent_ms, now_ms);
+        this.#recorder?.lost(now_ms - sent_ms, now_ms);
         this.#finished();
       },
       timedOut: (_due_ms, sent_ms, now_ms) => {
-        this.#recorderOf(sent_ms)?.timedOut(now_ms - sent_ms, now_ms);
+        this.#recorder?.timedOut(now_ms - sent_ms, now_ms);
         this.#finished();
       },
       freed: () => this.#send(),
@@ -51,18 +49,16 @@ export class ChannelConnections implements ClosedConnections {
     this.#recorder = recorder;
     this.#quota = quota;
     this.#sent = 0;
-    this.#recordsFrom_ms = 0;
     this.#isOpen = true;
     while (this.#send());
   }
 
-  changeRecorder(recorder: ResponseRecorder, quota: number, opened_ms: number): number {
-    const taken = this.#pool.inFlight <= quota ? this.#pool.inFlight : 0;
-    const before = this.#sent - taken;
+  changeRecorder(recorder: ResponseRecorder, quota: number): number {
+    const { inFlight } = this.#pool;
+    const before = this.#sent - inFlight;
     this.#recorder = recorder;
     this.#quota = quota;
-    this.#sent = taken;
-    if (taken === 0) this.#recordsFrom_ms = opened_ms;
+    this.#sent = inFlight;
     return before;
   }
 
@@ -84,10 +80,6 @@ export class ChannelConnections implements ClosedConnections {
 
   async stop(): Promise<void> {
     this.#pool.close();
-  }
-
-  #recorderOf(sent_ms: number): ResponseRecorder | undefined {
-    return sent_ms < this.#recordsFrom_ms ? undefined : this.#recorder;
   }
 
   get #mustSend(): boolean {

@@ -34,8 +34,6 @@ export class AutocannonConnections implements ClosedConnections {
   #open = false;
   #quota = Number.POSITIVE_INFINITY;
   #sent = 0;
-  /** Clients whose request in flight is not recorded: more were in flight than the new recorder's quota. */
-  readonly #unrecorded = new Set<autocannon.Client>();
   #recorder: ResponseRecorder | undefined;
   #whenIdle: (() => void) | undefined;
   #stopped = false;
@@ -66,7 +64,7 @@ export class AutocannonConnections implements ClosedConnections {
       },
     });
     instance.on("response", (client: autocannon.Client, status: number, _bytes: number, ms: number) => {
-      this.#recorderOf(client)?.answer(outcomeOf(status), status, ms, cheapMonotonicMs());
+      this.#recorder?.answer(outcomeOf(status), status, ms, cheapMonotonicMs());
     });
     return instance;
   }
@@ -97,13 +95,11 @@ export class AutocannonConnections implements ClosedConnections {
   }
 
   changeRecorder(recorder: ResponseRecorder, quota: number): number {
-    const inFlight = this.#clients.filter((client) => client.pipelinedRequests.size() > 0);
-    const taken = inFlight.length <= quota ? inFlight.length : 0;
-    if (taken === 0) for (const client of inFlight) this.#unrecorded.add(client);
-    const before = this.#sent - taken;
+    const inFlight = this.#clients.filter((client) => client.pipelinedRequests.size() > 0).length;
+    const before = this.#sent - inFlight;
     this.#recorder = recorder;
     this.#quota = quota;
-    this.#sent = taken;
+    this.#sent = inFlight;
     return before;
   }
 
@@ -122,7 +118,6 @@ export class AutocannonConnections implements ClosedConnections {
       client._connect();
     }
     this.#recorder = undefined;
-    this.#unrecorded.clear();
   }
 
   quotaDone(): Promise<void> {
@@ -133,11 +128,6 @@ export class AutocannonConnections implements ClosedConnections {
     this.#stopped = true;
     for (const instance of this.#instances) instance.stop();
     for (const client of this.#clients) client.destroy();
-  }
-
-  /** The recorder of the request that ends now; a client has one at most. */
-  #recorderOf(client: autocannon.Client): ResponseRecorder | undefined {
-    return this.#unrecorded.size > 0 && this.#unrecorded.delete(client) ? undefined : this.#recorder;
   }
 
   /** Resolves when every client waits at the gate, at the latest after `limitMs`. */
@@ -190,7 +180,7 @@ export class AutocannonConnections implements ClosedConnections {
     const connect = client._connect.bind(client);
     client._connect = () => {
       const now_ms = cheapMonotonicMs();
-      for (const sent_ms of sentMs(client)) this.#recorderOf(client)?.lost(now_ms - sent_ms, now_ms);
+      for (const sent_ms of sentMs(client)) this.#recorder?.lost(now_ms - sent_ms, now_ms);
       client.pipelinedRequests.clear();
       isClosing = false;
       // A half-read answer must not be joined with the first answer of the next connection.
@@ -207,7 +197,7 @@ export class AutocannonConnections implements ClosedConnections {
       // As long as the client is not destroyed, this is only called to give up a request.
       if (!client.destroyed) {
         const now_ms = cheapMonotonicMs();
-        for (const sent_ms of sentMs(client)) this.#recorderOf(client)?.timedOut(now_ms - sent_ms, now_ms);
+        for (const sent_ms of sentMs(client)) this.#recorder?.timedOut(now_ms - sent_ms, now_ms);
       }
       destroyConnection();
     };

@@ -113,16 +113,6 @@ describe("requests in flight when the window of a closed loop closes", () => {
     expect(histograms.censored.count).toBe(2);
   });
 
-  test("of a lead-in are not recorded where they are more than the window's number of requests", async () => {
-    const { loop, sent } = await loopOver(4, (_channel, request) =>
-      request > 0 ? soon : { end: "failed", after_ms: 60 },
-    );
-    const opens_ms = cheapMonotonicMs() + 40;
-    const window = await loop.measure({ ...plan({ requests: 3 }, 30), opens_ms }, listener);
-    expect(window).toMatchObject({ lead_in_requests: 4, counts: { sent: 3, allowed: 3, failed_answers: 0 } });
-    expect(total(sent)).toBe(7);
-  });
-
   test("are none in a run by number of requests: it waits for all of them", async () => {
     const replies: Reply[] = [soon, soon, soon, undefined, soon, undefined, { end: "lost", after_ms: 1 }];
     const { loop, sent } = await loopOver(3, () => (replies.length > 0 ? replies.shift() : soon));
