@@ -5,7 +5,8 @@ import type { GeneratorRunSpec } from "../contract/generator-env.js";
 import { rounded, sum } from "../contract/numbers.js";
 import type { PluginFacts } from "../contract/plugins.js";
 import type { Progress, ReadingPhase } from "../contract/progress.js";
-import type { MeasuredResult, NetworkLink, Sample } from "../contract/result.js";
+import type { RequestCounts } from "../contract/admissions.js";
+import type { GeneratorOutput, MeasuredResult, NetworkLink, Sample } from "../contract/result.js";
 import { findProfile, findWorkload } from "../traffic/lookup.js";
 import { loadDriver } from "./drivers/index.js";
 import type { Window } from "./load-loop.js";
@@ -21,6 +22,7 @@ import { sharesWakes } from "./open-loop/shared-wakes.js";
 import { type Reading, ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
 import { type WarmupFacts, WarmupWatch } from "./warmup.js";
+import type { Measured } from "./workers/protocol.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
 /** Time for the command to reach all workers, so that they open their windows together. */
@@ -74,7 +76,7 @@ export async function run(
   report: (progress: Progress) => void,
   input: Readable,
   readingTimeoutS?: number,
-): Promise<MeasuredResult> {
+): Promise<GeneratorOutput> {
   const started_at = new Date();
   const { generator } = spec;
   const { layer, servers } = generator;
@@ -130,7 +132,7 @@ export async function run(
     const at_end = consumers ? await readDrained(consumers, drainMs) : [];
     const readAtEnd = await drainedAt("finished");
 
-    return buildResult({
+    const result = buildResult({
       spec,
       started_at,
       finished_at: new Date(),
@@ -150,10 +152,23 @@ export async function run(
       notes: (monitor?.failures ?? []).map((failure) => `a reading of the servers failed: ${failure}`),
       ...(consumers ? { consumers: { ...consumers, at_start, at_window_open, at_end } } : {}),
     });
+    return waits ? { ...result, request_counts: requestCounts(measured) } : result;
   } finally {
     waits?.close();
     await pool.close();
   }
+}
+
+/** Of all workers together. */
+function requestCounts(
+  measured: readonly Pick<Measured, "sent_by_request" | "undecided_by_request">[],
+): RequestCounts {
+  const added = (counts: readonly Uint32Array[]): number[] =>
+    Array.from(counts[0] ?? [], (_, which) => sum(counts.map((each) => each[which] ?? 0)));
+  return {
+    sent: added(measured.map((worker) => worker.sent_by_request)),
+    undecided: added(measured.map((worker) => worker.undecided_by_request)),
+  };
 }
 
 /** The whole warm-up. */

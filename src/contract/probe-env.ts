@@ -26,6 +26,7 @@ export const probeActions = [
   "modules",
   "features",
   "prepare",
+  "numbers",
   "ready-service",
   "read-service",
 ] as const;
@@ -51,6 +52,8 @@ const probeRequestSchema = z.strictObject({
   service: serviceSpecSchema.optional(),
   /** For `prepare`: the operation of the store layer. */
   operation: workloadSchema.optional(),
+  /** For `numbers`. */
+  keys: z.array(z.string()).optional(),
   /** Commands that carry the limiter's decisions, as the store names them; absent: those of scripts. */
   decision_commands: z.array(z.string().min(1).max(100)).optional(),
 });

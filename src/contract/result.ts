@@ -1,3 +1,4 @@
+import { admissionsSchema, requestCountsSchema } from "./admissions.js";
 import { z } from "zod";
 import {
   capsSchema,
@@ -426,6 +427,8 @@ export const measuredResultSchema = z.strictObject({
   store: storeEvidenceSchema.optional(),
   /** Absent for a target without a service. */
   service: serviceEvidenceSchema.optional(),
+  /** Absent for a generator that was started by hand. */
+  admissions: admissionsSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   /** Absent if the system does not report it. */
   host_load: hostLoadSchema.optional(),
@@ -439,6 +442,12 @@ export const measuredResultSchema = z.strictObject({
   outcome_text: z.string().optional(),
 });
 export type MeasuredResult = z.infer<typeof measuredResultSchema>;
+
+/** What the load generator gives to the orchestrator. */
+export const generatorOutputSchema = measuredResultSchema.extend({
+  request_counts: requestCountsSchema.optional(),
+});
+export type GeneratorOutput = z.infer<typeof generatorOutputSchema>;
 
 /** Operations of the store that are counted, before and after the load. */
 const operationCallsSchema = z.strictObject({ before: count, after: count });

@@ -94,6 +94,8 @@ export const probeReportSchema = z.strictObject({
   lacks: z.array(z.enum(storeFeatures)).optional(),
   /** Keys that were filled in, and the command that runs the operation's script; absent for other operations. */
   prepared: z.strictObject({ filled: count, script: z.array(z.string()).optional() }).optional(),
+  /** Under the keys, in their order; null for a key that there is not. */
+  numbers: z.array(z.int().nullable()).optional(),
   service_ready_in_s: z.number().min(0).optional(),
   service_reading: serviceReadingSchema.optional(),
 });

@@ -1,5 +1,6 @@
 import type { Verdict } from "../contract/result.js";
 import type { Evidence, Finding, Rule } from "./evidence.js";
+import { admissionsConserved } from "./rules/admissions.js";
 import { countsReconcile, somethingSent, throughputFollows } from "./rules/counting.js";
 import { cleanStart, noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { generatorFree, littlesLaw } from "./rules/generator.js";
@@ -32,6 +33,7 @@ export const rules: readonly Rule[] = [
   versionsSeen,
   hostUndisturbed,
   windowIsSteady,
+  admissionsConserved,
 ];
 
 /**

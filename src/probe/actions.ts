@@ -10,7 +10,7 @@ import { findService } from "../targets/services/index.js";
 import { findEngine } from "../targets/stores/engines.js";
 import type { StoreDescription, StoreSession } from "../targets/types.js";
 
-interface Circumstances extends Pick<Task, "service" | "decisionCommands" | "operation"> {
+interface Circumstances extends Pick<Task, "service" | "decisionCommands" | "operation" | "keys"> {
   topology: string;
   deadlineMs: number;
 }
@@ -19,7 +19,7 @@ async function perform(
   action: ProbeAction,
   session: StoreSession,
   store: StoreDescription,
-  { topology, deadlineMs, service, decisionCommands, operation }: Circumstances,
+  { topology, deadlineMs, service, decisionCommands, operation, keys }: Circumstances,
 ): Promise<ProbeReport> {
   const began = Date.now();
   const elapsed = () => (Date.now() - began) / 1000;
@@ -47,6 +47,10 @@ async function perform(
       if (!operation || !session.prepare) throw usageError("the request names no operation");
       return { prepared: await session.prepare(operation) };
     }
+    case "numbers": {
+      const numbers = await session.numbers?.(keys ?? []);
+      return numbers ? { numbers: numbers.map((number) => number ?? null) } : {};
+    }
     case "ready-service":
       await findService(named(service).id).ready(named(service), deadlineMs);
       return { service_ready_in_s: elapsed() };
@@ -69,6 +73,7 @@ export interface Task {
   service?: ServiceSpec | undefined;
   decisionCommands?: readonly string[] | undefined;
   operation?: Workload | undefined;
+  keys?: readonly string[] | undefined;
 }
 
 /**

@@ -42,7 +42,8 @@ async function perform({ spec: { store }, access }: ProbeEnv, task: Task): Promi
 /** Answers requests in order. Ends with the first failed request, and at once when its input ends. */
 async function serve(env: ProbeEnv): Promise<ExitCode> {
   const answered = (line: string): Promise<void> => {
-    const { actions, nodes, timeout_s, service, decision_commands, operation } = parseProbeRequest(line);
+    const { actions, nodes, timeout_s, service, decision_commands, operation, keys } =
+      parseProbeRequest(line);
     return perform(env, {
       actions,
       nodes,
@@ -50,6 +51,7 @@ async function serve(env: ProbeEnv): Promise<ExitCode> {
       service,
       decisionCommands: decision_commands,
       operation,
+      keys,
     });
   };
   return new Promise((resolve, reject) => {

@@ -176,6 +176,11 @@ export interface LimiterDescription {
    * absent: those that run a script.
    */
   decisionCommands?: readonly string[];
+  /**
+   * The store's key that holds, as a whole number, the points that a key has consumed in its window, denied ones
+   * included; absent for a limiter that keeps no such number.
+   */
+  countKey?(key: string, keyPrefix: string): string;
   /** Why no key can be exhausted at the cost of a usual decision; then it only takes traffic that is all admitted. */
   cannotExhaust?: string;
   /**
@@ -343,6 +348,8 @@ export interface StoreSession {
    * @throws environmentError when a node is another store
    */
   read(store: StoreDescription, decisionCommands?: readonly string[]): Promise<StoreReading[]>;
+  /** The whole numbers under these keys; undefined for a key that there is not. Absent for an engine without keys. */
+  numbers?(keys: readonly string[]): Promise<(number | undefined)[]>;
   /** Settings of the running store that can affect a figure. */
   settings(): Promise<Record<string, string>>;
   /** What the server lacks; absent for an engine whose servers are all alike. */

@@ -5,6 +5,7 @@ import type { Algorithm } from "../../contract/target.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import type { Descriptors, RequestStream } from "../../traffic/types.js";
 import type { ClosedConnections } from "../closed-loop.js";
+import type { RequestCounts } from "../measurement/request-counts.js";
 import type { OpenChannel } from "./channel.js";
 
 /** The requests of one worker's connections. */
@@ -15,6 +16,8 @@ export interface ChannelRequests {
   streams: readonly RequestStream[];
   /** Number of the first channel, counted over all workers. */
   first: number;
+  /** Absent where nothing is counted by request. */
+  counts?: RequestCounts;
 }
 
 /** What the driver calls, in the place of the target, while the load loop is warmed up. */

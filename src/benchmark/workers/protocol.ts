@@ -36,6 +36,9 @@ export interface WorkerWindow extends WindowPlan {
 export interface Measured extends Window {
   event_loop_utilisation: number;
   cpu_wait_share?: number;
+  /** Since the start, by index of the traffic's distinct requests; see `RequestCounts`. */
+  sent_by_request: Uint32Array<ArrayBuffer>;
+  undecided_by_request: Uint32Array<ArrayBuffer>;
 }
 
 /** The counters of a worker that calls the limiter itself, since its start. */

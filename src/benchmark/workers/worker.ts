@@ -14,6 +14,7 @@ import type { LoadLoop } from "../load-loop.js";
 import { cpuWaitMs } from "../measurement/clock.js";
 import { garbageCollectorFor } from "../measurement/garbage.js";
 import type { WorkerSample } from "../measurement/recorder.js";
+import { RequestCounts } from "../measurement/request-counts.js";
 import { OpenLoop } from "../open-loop/open-loop.js";
 import { type OpenLoad, streamOfShare } from "../open-loop/schedule.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
@@ -40,13 +41,15 @@ const plugins = await loadPlugins(spec.plugins);
 registerTraffic(plugins);
 const driver = await loadDriver(generator.layer);
 
+const counts = new RequestCounts(findProfile(generator.traffic).population().requests.length);
+
 /** Connections to the loopback, to which an open loop sends before the warm-up. */
 const LOOPBACK_CONNECTIONS = 8;
 
 function closedLoop(opened: OpenDriver): LoadLoop {
   const { firstConnection: first, connections } = assignment;
   const share = { connections: generator.load.connections, first, count: connections };
-  const requests = { ...openTraffic(findProfile(generator.traffic), generator.seed, share), first };
+  const requests = { ...openTraffic(findProfile(generator.traffic), generator.seed, share), first, counts };
   const timeoutS = generator.timeout_s;
   const own = opened.closedConnections?.(requests);
   const closed =
@@ -77,7 +80,7 @@ function openLoop(opened: OpenDriver, load: OpenLoad): LoadLoop {
   return new OpenLoop({
     share,
     connections,
-    openChannel: opened.openChannels(requestsOf(connections)),
+    openChannel: opened.openChannels({ ...requestsOf(connections), counts }),
     async startLoopback() {
       const loopback = await opened.startLoopback();
       const openChannel = loopback.openChannels(requestsOf(LOOPBACK_CONNECTIONS));
@@ -168,6 +171,8 @@ async function measure({ shared_wakes, ...plan }: WorkerWindow): Promise<Measure
   return {
     ...window,
     event_loop_utilisation: clampShare(inWindow.utilization),
+    sent_by_request: counts.sent,
+    undecided_by_request: counts.undecided,
     ...(waited === undefined || waitedBefore === undefined
       ? {}
       : { cpu_wait_share: clampShare((waited - waitedBefore) / (window.closed_ms - window.opened_ms)) }),

@@ -1,11 +1,13 @@
 import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import {
+  AUTO_WARMUP,
   type Configuration,
   configurationFileName,
   configurationHash,
   type Extent,
   type KindCaps,
+  LEAD_IN_S,
   type Limits,
   type ListedLimit,
   type Load,
@@ -239,6 +241,24 @@ function limitsOf({ limits: { points, windowsS, costs, blockS } }: Request, traf
   );
 }
 
+/** Windows that every system has, in seconds. */
+const WINDOWS_S = [60, 3600, 86_400];
+
+/** Requests a second that a run by number of requests reaches at least, to know how long it lasts at most. */
+const SLOWEST_RATE = 1000;
+
+/**
+ * The limits of a run of this length. Where the user asked for no quota and no window, the window is longer than twice
+ * the run, so that no key's count ends in it (M27).
+ */
+function limitsForRun(limits: Limits, extent: Extent, { limits: asked, warmupS }: Request): Limits {
+  if (asked.points.length > 0 || asked.windowsS.length > 0) return limits;
+  const load_s = "requests" in extent ? extent.requests / SLOWEST_RATE : extent.duration_s;
+  const run_s = load_s + (warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS) + LEAD_IN_S;
+  const window_s = WINDOWS_S.find((each) => each >= limits.window_s && each > 2 * run_s) ?? limits.window_s;
+  return { ...limits, window_s };
+}
+
 const listedLimits = ({ limits: { points, windowsS } }: Request): ListedLimit[] => [
   ...(points.length > 1 ? ["points" as const] : []),
   ...(windowsS.length > 1 ? ["window_s" as const] : []),
@@ -280,7 +300,7 @@ function combine(
               traffic,
               load,
               extent,
-              limits,
+              limits: limitsForRun(limits, extent, request),
               ...serviceEnvOf(request, target),
               caps: capsOfKinds(caps, roleCounts(started)),
             };

@@ -313,7 +313,7 @@ class RunSpecs {
   }
 
   #spec(id: string, places: Places | undefined, { plugins = [], versions }: PartAllocation): RunSpec {
-    const { configuration, runNonce, external } = this.#settings;
+    const { configuration } = this.#settings;
     const { target, limits } = configuration;
     return runSpec({
       run_nonce: this.nonceOf(id),
@@ -326,13 +326,16 @@ class RunSpecs {
         nodes: places ? [...this.nodes(places)] : [],
       },
       ...this.#service(places),
-      // On an external store the keys of each run have their own prefix, and expire with their window.
-      key_prefix: external ? `ratelimit-bench:${runNonce}` : DEFAULT_KEY_PREFIX,
+      key_prefix: keyPrefixOf(this.#settings),
       plugins: [...plugins],
       ...(versions ? { versions_folder: versions } : {}),
     });
   }
 }
+
+/** On an external store the keys of each run have their own prefix, and expire with their window. */
+export const keyPrefixOf = ({ external, runNonce }: Pick<RunSettings, "external" | "runNonce">): string =>
+  external ? `ratelimit-bench:${runNonce}` : DEFAULT_KEY_PREFIX;
 
 /** What the probe must know of a store that is in no list of its own, or says nothing about its version. */
 function namedEngine(id: string): Pick<RunSpec["store"], "engine"> {

@@ -76,7 +76,7 @@ const moduleVersion = ({ version, sha256 }: ModuleFacts): string =>
 /** The result document of a measured run, with its verdict and outcome. */
 export function measuredDocument(
   identity: RunIdentity,
-  { result, store, service, resources, host_load, notes }: RawRun,
+  { result, store, service, admissions, resources, host_load, notes }: RawRun,
 ): MeasuredResult {
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
@@ -110,6 +110,7 @@ export function measuredDocument(
     },
     ...(store ? { store } : {}),
     ...(service ? { service } : {}),
+    ...(admissions ? { admissions } : {}),
   };
   const verdict = judge(evidence);
   return measuredResultSchema.parse({

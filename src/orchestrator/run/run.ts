@@ -1,18 +1,25 @@
 import { randomBytes } from "node:crypto";
+import type { Admissions, RequestCounts } from "../../contract/admissions.js";
 import { EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import type { Phase } from "../../contract/events.js";
 import { sum } from "../../contract/numbers.js";
 import { type Progress, progressSchema } from "../../contract/progress.js";
-import { type HostLoad, type MeasuredResult, measuredResultSchema } from "../../contract/result.js";
+import {
+  type GeneratorOutput,
+  generatorOutputSchema,
+  type HostLoad,
+  type MeasuredResult,
+} from "../../contract/result.js";
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
 import { loadedS, served } from "../../judge/counts.js";
 import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
 import { parseJson } from "../files/json.js";
 import type { Lease } from "../ownership/lease.js";
+import { readAdmissions } from "./admissions.js";
 import { CounterWatch } from "./counters.js";
 import { DrainedReadings } from "./drained-readings.js";
-import { layoutOf, type RunSettings } from "./layout.js";
+import { keyPrefixOf, layoutOf, type RunSettings } from "./layout.js";
 import { PartFailed, PartSupervisor, type RunningRole } from "./part-supervisor.js";
 import { type RunStore, type StoreSide, storeOf } from "./store.js";
 
@@ -26,6 +33,7 @@ export interface RunListener {
 
 export interface RawRun extends StoreSide {
   result: MeasuredResult;
+  admissions?: Admissions;
   /** The resources that the runtime measured, by role. */
   resources: MeasuredResult["resources"];
   host_load?: HostLoad;
@@ -85,9 +93,17 @@ class RunExecution {
     const watch = new CounterWatch([...store.nodes, ...servers, generator]);
     const readings = new DrainedReadings(generator.part, store, watch);
     this.#follow(generator.part, readings, watch);
-    const result = await Promise.race([this.#waitForResult(generator), readings.failed]);
+    const { request_counts, ...result } = await Promise.race([
+      this.#waitForResult(generator),
+      readings.failed,
+    ]);
     await readings.done();
     const behind = await this.#readAfter(store);
+    // A store that is gone has no counts.
+    const admissions =
+      behind.store && result.readings?.at_start !== "late"
+        ? await this.#readAdmissions(store, request_counts)
+        : undefined;
     this.#listener.phase("read");
     const requests = served(result.consumers, result);
     const loaded_s = loadedS(result);
@@ -98,6 +114,7 @@ class RunExecution {
       resources,
       notes: [...watch.failures, ...this.#notes],
       ...(host_load ? { host_load } : {}),
+      ...(admissions ? { admissions } : {}),
       ...behind,
     };
   }
@@ -117,6 +134,16 @@ class RunExecution {
     }
   }
 
+  #readAdmissions(store: RunStore, requestCounts: RequestCounts | undefined): Promise<Admissions> {
+    return readAdmissions({
+      configuration: this.#settings.configuration,
+      keyPrefix: keyPrefixOf(this.#settings),
+      requestCounts,
+      elapsedS: (performance.now() - store.readBefore_ms) / 1000,
+      readNumbers: (keys) => store.readNumbers(keys),
+    });
+  }
+
   /** Reads counters at the drained moments that the generator announces. */
   #follow(generator: RunningPart, readings: DrainedReadings, watch: CounterWatch): void {
     generator.onLine((line) => {
@@ -132,7 +159,7 @@ class RunExecution {
     generator.exited.then(() => watch.stop());
   }
 
-  async #waitForResult({ id, part }: RunningRole): Promise<MeasuredResult> {
+  async #waitForResult({ id, part }: RunningRole): Promise<GeneratorOutput> {
     const exit = await this.#supervisor.waitFor(
       part.exited,
       (role) => this.#storeDecides && role.kind === "store",
@@ -142,7 +169,7 @@ class RunExecution {
     if (exit.code !== 0)
       throw new PartFailed(id, `ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`);
     try {
-      return measuredResultSchema.parse(JSON.parse(await part.output()));
+      return generatorOutputSchema.parse(JSON.parse(await part.output()));
     } catch (error) {
       throw new PartFailed(id, `printed no valid result: ${messageOf(error).slice(0, 300)}`);
     }

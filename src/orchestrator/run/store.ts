@@ -42,6 +42,10 @@ export interface RunStore {
   readBefore(): Promise<void>;
   /** Takes the reading after the last answer. */
   readAfter(): Promise<StoreSide>;
+  /** The whole numbers under these keys; undefined where they cannot be read. */
+  readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined>;
+  /** When the store was emptied, or read first, monotonic milliseconds. */
+  readonly readBefore_ms: number;
 }
 
 /** What is behind the servers: the evidence of the store and of the service; absent where there is none. */
@@ -112,6 +116,10 @@ const noStore: RunStore = {
   async readAfter() {
     return {};
   },
+  async readNumbers() {
+    return undefined;
+  },
+  readBefore_ms: 0,
 };
 
 type StoreSettings = Pick<RunSettings, "configuration" | "runNonce" | "modules">;
@@ -176,7 +184,10 @@ abstract class ProbedStore implements RunStore {
     this.#module = { id, ...(version ? { version } : {}), ...(sha256 ? { sha256 } : {}) };
   }
 
+  readBefore_ms = 0;
+
   async readBefore(): Promise<void> {
+    this.readBefore_ms = performance.now();
     this.#before = await this.ask([...this.firstActions(), ...this.#serviceActions()]);
     this.#isMeasuring = true;
   }
@@ -184,6 +195,10 @@ abstract class ProbedStore implements RunStore {
   async readAfter(): Promise<StoreSide> {
     const after = await this.ask(["read", ...this.#serviceActions()]);
     return { store: this.#storeEvidence(after), ...this.#serviceEvidence(after) };
+  }
+
+  async readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined> {
+    return (await this.ask(["numbers"], { keys: [...keys] })).numbers;
   }
 
   #serviceActions(): ProbeAction[] {
@@ -215,7 +230,10 @@ abstract class ProbedStore implements RunStore {
   }
 
   /** Sends actions to the run's probe; one process serves all of them. */
-  protected async ask(actions: ProbeAction[]): Promise<ProbeReport> {
+  protected async ask(
+    actions: ProbeAction[],
+    members: Pick<ProbeRequest, "keys"> = {},
+  ): Promise<ProbeReport> {
     const timeout_s = this.#isMeasuring ? READ_TIMEOUT_S : FORM_TIMEOUT_S;
     if (!this.probe) throw new Error("the store was not opened");
     const { decisionCommands } = findLimiter(this.target.limiter);
@@ -225,6 +243,7 @@ abstract class ProbedStore implements RunStore {
           actions,
           nodes: [...this.places],
           timeout_s,
+          ...members,
           ...(this.#service ? { service: this.#service } : {}),
           ...(decisionCommands ? { decision_commands: [...decisionCommands] } : {}),
         }),

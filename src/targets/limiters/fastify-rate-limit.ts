@@ -137,6 +137,7 @@ export const fastifyRateLimit: LimiterDescription = {
     block_s > 0
       ? `${PACKAGE} does not support a block duration of its own (${block_s} s was requested)`
       : undefined,
+  countKey: (key, keyPrefix) => `${keyPrefix}:${key}`,
   async create(client, description, limits, prefix = DEFAULT_KEY_PREFIX, libraries = ownLibraries) {
     if (!servesFastifyRateLimit(description))
       throw new Error(`${PACKAGE} has no store for ${description.id}`);

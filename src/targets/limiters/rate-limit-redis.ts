@@ -36,6 +36,7 @@ export const rateLimitRedis: LimiterDescription = {
   applyTo: (client) => onIoredis(client, "rate-limit-redis"),
   takesCost: false,
   unsupportedReason: ({ block_s }) => noBlock(PACKAGE, block_s),
+  countKey: (key, keyPrefix) => `${keyPrefix}:${key}`,
   async create(
     client: OpenClient,
     _description,

@@ -1,6 +1,7 @@
 import type { ClientDescription, LimiterDescription } from "../types.js";
 import { noBlock } from "./library.js";
 import {
+  countKey,
   createFlexible,
   type LibraryClass,
   type LibraryExports,
@@ -119,6 +120,7 @@ const nonAtomic: LimiterDescription = {
   summary:
     "a warning: without a script, so that concurrent requests are admitted beyond the quota (RateLimiterRedisNonAtomic)",
   atomic: false,
+  countKey,
   // A decision reads the counter once, and then writes it.
   decisionCommands: ["get"],
   applyTo(client) {

@@ -196,6 +196,9 @@ export const createFlexible =
     };
   };
 
+/** Where its classes keep a key's count. */
+export const countKey = (key: string, keyPrefix: string): string => `${keyPrefix}:${key}`;
+
 export const rateLimiterFlexible: LimiterDescription = {
   id: "rate-limiter-flexible",
   package: PACKAGE,
@@ -203,5 +206,6 @@ export const rateLimiterFlexible: LimiterDescription = {
   algorithm: "fixed window",
   atomic: true,
   takesCost: true,
+  countKey,
   create: createFlexible((LimiterClass, options) => new LimiterClass(options)),
 };

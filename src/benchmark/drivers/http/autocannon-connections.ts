@@ -28,6 +28,7 @@ const sentMs = (client: autocannon.Client): number[] =>
  */
 export class AutocannonConnections implements ClosedConnections {
   readonly #clients: autocannon.Client[] = [];
+  readonly #sources = new Map<autocannon.Client, RequestSource>();
   readonly #instances: autocannon.Instance[];
   /** Clients that the gate holds back. */
   readonly #waiting = new Set<autocannon.Client>();
@@ -64,7 +65,9 @@ export class AutocannonConnections implements ClosedConnections {
       },
     });
     instance.on("response", (client: autocannon.Client, status: number, _bytes: number, ms: number) => {
-      this.#recorder?.answer(outcomeOf(status), status, ms, cheapMonotonicMs());
+      const outcome = outcomeOf(status);
+      if (outcome === "failed") this.#sources.get(client)?.undecided();
+      this.#recorder?.answer(outcome, status, ms, cheapMonotonicMs());
     });
     return instance;
   }
@@ -145,6 +148,7 @@ export class AutocannonConnections implements ClosedConnections {
 
   #setUp(client: autocannon.Client, source: RequestSource): void {
     this.#clients.push(client);
+    this.#sources.set(client, source);
     const { requestIterator } = client;
     requestIterator.currentRequest = source.next();
     requestIterator.nextRequest = () => {
@@ -166,6 +170,7 @@ export class AutocannonConnections implements ClosedConnections {
       }
       if (this.#open && this.#sent < this.#quota) {
         this.#sent++;
+        source.sent();
         send();
         return;
       }
@@ -180,7 +185,10 @@ export class AutocannonConnections implements ClosedConnections {
     const connect = client._connect.bind(client);
     client._connect = () => {
       const now_ms = cheapMonotonicMs();
-      for (const sent_ms of sentMs(client)) this.#recorder?.lost(now_ms - sent_ms, now_ms);
+      for (const sent_ms of sentMs(client)) {
+        source.undecided();
+        this.#recorder?.lost(now_ms - sent_ms, now_ms);
+      }
       client.pipelinedRequests.clear();
       isClosing = false;
       // A half-read answer must not be joined with the first answer of the next connection.
@@ -197,7 +205,10 @@ export class AutocannonConnections implements ClosedConnections {
       // As long as the client is not destroyed, this is only called to give up a request.
       if (!client.destroyed) {
         const now_ms = cheapMonotonicMs();
-        for (const sent_ms of sentMs(client)) this.#recorder?.timedOut(now_ms - sent_ms, now_ms);
+        for (const sent_ms of sentMs(client)) {
+          source.undecided();
+          this.#recorder?.timedOut(now_ms - sent_ms, now_ms);
+        }
       }
       destroyConnection();
     };

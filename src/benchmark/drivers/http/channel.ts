@@ -42,11 +42,12 @@ class HttpChannel implements Channel {
 
   send(): void {
     this.#isInFlight = true;
-    this.#socket?.write(this.#source.next().requestBuffer);
+    const { requestBuffer } = this.#source.next();
+    this.#source.sent();
+    this.#socket?.write(requestBuffer);
   }
 
   abandon(): void {
-    this.#isInFlight = false;
     this.#drop();
   }
 
@@ -114,7 +115,9 @@ class HttpChannel implements Channel {
     this.#isInFlight = false;
     this.#isParsing = false;
     this.#hasAnswered = true;
-    this.#listener.answered(outcomeOf(this.#status), this.#status);
+    const outcome = outcomeOf(this.#status);
+    if (outcome === "failed") this.#source.undecided();
+    this.#listener.answered(outcome, this.#status);
     if (this.#keepsAlive && this.#socket && !this.#socket.destroyed) this.#listener.ready();
     else this.#drop();
   }
@@ -122,6 +125,7 @@ class HttpChannel implements Channel {
   /** Destroys the connection and opens another one. */
   #drop(): void {
     const pauseMs = this.#hasAnswered ? 0 : RECONNECT_MS;
+    if (this.#isInFlight) this.#source.undecided();
     this.#isInFlight = false;
     this.#socket?.destroy();
     this.#socket = undefined;

@@ -6,6 +6,7 @@ import {
   FRESH_KEY_PREFIX,
   type RequestStream,
 } from "../../../traffic/types.js";
+import { RequestCounts } from "../../measurement/request-counts.js";
 import type { ChannelRequests } from "../driver.js";
 
 /** The outcome that an HTTP status means. */
@@ -19,9 +20,14 @@ interface PreparedRequest {
   requestBuffer: Buffer;
 }
 
-/** Gives the next request of one connection; valid until the next call. */
+/** The requests of one connection, and what became of them. */
 export interface RequestSource {
+  /** Takes the next request; valid until the next call. */
   next(): PreparedRequest;
+  /** The request that was taken last is sent now. */
+  sent(): void;
+  /** Nobody knows whether the request that was sent last was decided on. */
+  undecided(): void;
 }
 
 /**
@@ -75,7 +81,7 @@ class FreshNumber {
  * and their digits are written in place: a connection has one request in flight, so its buffer is free again when the
  * next request is taken.
  */
-function sourcesFor(url: URL, requests: readonly Descriptors[]) {
+function sourcesFor(url: URL, { requests, counts = new RequestCounts(requests.length) }: ChannelRequests) {
   const shared = requests.map((descriptors) => ({ requestBuffer: requestBuffer(url, descriptors) }));
   const offsets = shared.map((request) => freshKeyOffsets(request.requestBuffer));
   return (stream: RequestStream, connection: number): RequestSource => {
@@ -83,14 +89,18 @@ function sourcesFor(url: URL, requests: readonly Descriptors[]) {
       offsets[which]?.length ? { requestBuffer: Buffer.from(request.requestBuffer) } : request,
     );
     const number = new FreshNumber(connection * NUMBERS_PER_CONNECTION);
+    const counted = counts.connection();
+    let which = 0;
     return {
       next() {
-        const which = stream.next();
+        which = stream.next();
         const request = own[which];
         if (!request) throw new Error(`the traffic has no request ${which}`);
         for (const offset of offsets[which] ?? []) number.write(request.requestBuffer, offset);
         return request;
       },
+      sent: () => counted.sent(which),
+      undecided: () => counted.undecided(),
     };
   };
 }
@@ -105,10 +115,8 @@ export interface Connection {
  * The connections of a worker. Connection number i, counted over all workers, goes to endpoint i modulo their number, so
  * that they are spread evenly however many workers there are.
  */
-export function connectionsTo(
-  endpoints: readonly URL[],
-  { requests, streams, first }: ChannelRequests,
-): Connection[] {
+export function connectionsTo(endpoints: readonly URL[], requests: ChannelRequests): Connection[] {
+  const { streams, first } = requests;
   const sources = new Map<URL, ReturnType<typeof sourcesFor>>();
   return streams.flatMap((stream, index) => {
     const connection = first + index;

@@ -7,6 +7,7 @@ import {
   FRESH_KEY_PREFIX,
   type RequestStream,
 } from "../../../traffic/types.js";
+import { type ConnectionCounts, RequestCounts } from "../../measurement/request-counts.js";
 import type { Channel, ChannelListener, OpenChannel } from "../channel.js";
 import type { ChannelRequests } from "../driver.js";
 
@@ -16,17 +17,24 @@ export type Keys = string | readonly string[];
 /** Digits that number the requests of one connection; those before them number the connection, as over HTTP. */
 const COUNTED_DIGITS = 11;
 
-/** The next keys of one channel. */
+/** The next keys of one channel, which sends them at once. */
 export class KeySource {
   readonly #requests: readonly Descriptors[];
   readonly #stream: RequestStream;
   readonly #freshPrefix: string;
+  readonly #counts: ConnectionCounts;
   #fresh = 0;
 
   /** @param connection number of the channel, counted over all workers */
-  constructor(requests: readonly Descriptors[], stream: RequestStream, connection: number) {
+  constructor(
+    requests: readonly Descriptors[],
+    stream: RequestStream,
+    connection: number,
+    counts: ConnectionCounts,
+  ) {
     this.#requests = requests;
     this.#stream = stream;
+    this.#counts = counts;
     this.#freshPrefix =
       FRESH_KEY_PREFIX + String(connection).padStart(FRESH_KEY_DIGITS - COUNTED_DIGITS, "0");
   }
@@ -35,8 +43,14 @@ export class KeySource {
     const which = this.#stream.next();
     const descriptors = this.#requests[which];
     if (!descriptors) throw new Error(`the traffic has no request ${which}`);
+    this.#counts.sent(which);
     if (descriptors.length === 1) return this.#keyOf(descriptors[0]);
     return descriptors.map((key) => this.#keyOf(key));
+  }
+
+  /** Nobody knows whether the request that was taken last was decided on. */
+  undecided(): void {
+    this.#counts.undecided();
   }
 
   #keyOf(key: string): string {
@@ -129,6 +143,7 @@ class LimiterChannel implements Channel {
   }
 
   abandon(): void {
+    this.#keys.undecided();
     this.#settle = this.#newSettle();
     this.#fail = this.#newFail();
     this.#turns.later(this);
@@ -142,6 +157,7 @@ class LimiterChannel implements Channel {
     const settle = ({ outcome }: Pick<Decision, "outcome">): void => {
       this.#counts.finished++;
       if (settle !== this.#settle || this.#isClosed) return;
+      if (outcome === "failed") this.#keys.undecided();
       this.#listener.answered(outcome, codes[outcome]);
       this.#turns.next(this);
     };
@@ -158,14 +174,14 @@ class LimiterChannel implements Channel {
 /** Channels that call the limiter; channel number n sends the requests of `streams[n]`. */
 export function limiterChannels(
   decider: Decider,
-  { requests, streams, first }: ChannelRequests,
-  counts: CallCounts,
+  { requests, streams, first, counts = new RequestCounts(requests.length) }: ChannelRequests,
+  calls: CallCounts,
 ): OpenChannel {
   const turns = new TurnQueue();
   return (index, listener) => {
     const stream = streams[index];
     if (!stream) throw new Error("more channels than request streams");
-    const keys = new KeySource(requests, stream, first + index);
-    return new LimiterChannel(decider, keys, counts, turns, listener);
+    const keys = new KeySource(requests, stream, first + index, counts.connection());
+    return new LimiterChannel(decider, keys, calls, turns, listener);
   };
 }

@@ -76,6 +76,26 @@ async function readNode(
   );
 }
 
+/** Keys of one command. */
+const KEYS_AT_ONCE = 50;
+
+async function readNumbers(
+  nodes: readonly MemcachedNode[],
+  keys: readonly string[],
+): Promise<(number | undefined)[]> {
+  const found = new Map<string, number>();
+  for (const node of nodes) {
+    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
+      const lines = await node.call(`get ${keys.slice(at, at + KEYS_AT_ONCE).join(" ")}`);
+      lines.forEach((line, index) => {
+        const [, key] = /^VALUE (\S+) /.exec(line) ?? [];
+        if (key !== undefined) found.set(key, Number(lines[index + 1]?.trim()));
+      });
+    }
+  }
+  return keys.map((key) => found.get(key));
+}
+
 /**
  * `flush_all` only marks items as gone: the crawler has to remove them before they are no longer counted. Both are
  * repeated, because a service may still write what it has answered already.
@@ -112,6 +132,7 @@ export async function connect(places: readonly Node[], access: StoreAccess): Pro
     },
     reset: (deadlineMs) => reset(nodes, deadlineMs),
     read: (store, commands) => Promise.all(nodes.map((node) => readNode(node, store, commands))),
+    numbers: (keys) => readNumbers(nodes, keys),
     async settings() {
       const all = (await nodes[0]?.stats("settings")) ?? new Map<string, string>();
       return Object.fromEntries(

@@ -152,6 +152,37 @@ export async function resetStore(nodes: readonly StoreNode[], deadlineMs: number
   for (const node of nodes) await ifKnown(node.call("CONFIG", "RESETSTAT"));
 }
 
+/** Calls of one node that are under way together. */
+const KEYS_AT_ONCE = 1000;
+
+/** The whole numbers under these keys; undefined for a key that no primary has. */
+export async function readNumbers(
+  nodes: readonly StoreNode[],
+  keys: readonly string[],
+): Promise<(number | undefined)[]> {
+  const found = new Map<string, number>();
+  let missing = keys;
+  for (const node of nodes) {
+    if (missing.length === 0 || (await isReplica(node))) continue;
+    const elsewhere: string[] = [];
+    for (let at = 0; at < missing.length; at += KEYS_AT_ONCE) {
+      const some = missing.slice(at, at + KEYS_AT_ONCE);
+      await Promise.all(
+        some.map(async (key) => {
+          const value = await node.call("GET", key).catch((error: unknown) => {
+            if (!messageOf(error).includes("MOVED")) throw error;
+            elsewhere.push(key);
+            return null;
+          });
+          if (value !== null) found.set(key, Number(value));
+        }),
+      );
+    }
+    missing = elsewhere;
+  }
+  return keys.map((key) => found.get(key));
+}
+
 /** The settings of the first running node, without those that it does not know. */
 export async function readSettings([first]: readonly StoreNode[]): Promise<Record<string, string>> {
   const pairs: [string, string][] = [];

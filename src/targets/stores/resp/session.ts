@@ -8,7 +8,7 @@ import { discover } from "./discovery.js";
 import { missingFeatures, prepareOperation } from "./features.js";
 import { modulesOf } from "./modules.js";
 import { connectNode } from "./nodes.js";
-import { readNode, readSettings, resetStore } from "./readings.js";
+import { readNode, readNumbers, readSettings, resetStore } from "./readings.js";
 
 export async function connect(
   places: readonly Node[],
@@ -26,6 +26,7 @@ export async function connect(
     reset: (deadlineMs) => resetStore(nodes, deadlineMs),
     read: (store, commands) => Promise.all(nodes.map((node) => readNode(node, store, commands))),
     settings: async () => (store?.isNamed ? readSettings(nodes).catch(() => ({})) : readSettings(nodes)),
+    numbers: (keys) => readNumbers(nodes, keys),
     modules: () => modulesOf(nodes),
     features: () => missingFeatures(nodes),
     prepare: (workload) => prepareOperation(nodes, workload),

@@ -1,0 +1,17 @@
+import type { Evidence, Finding, Rule } from "../evidence.js";
+
+/** The store counted each key as often as the load consumed it (M27). */
+export const admissionsConserved: Rule = {
+  id: "M27",
+  check({ admissions, store }: Evidence): Finding | undefined {
+    if (!admissions) return { severity: "not applicable", text: "the counts of the keys were not read" };
+    if (admissions.status === "not known") return { severity: "not applicable", text: admissions.reason };
+    const { keys, below, above, worst } = admissions;
+    if (!worst) return undefined;
+    const { least, most, counted } = worst;
+    const sent = most > least ? `${least} to ${most}` : most;
+    const text = `the store miscounted ${below + above} of ${keys} keys, most of all ${worst.key}: ${sent} points were consumed, ${counted} are counted`;
+    // Others may use an external store, so a surplus proves nothing.
+    return { severity: store?.external && below === 0 ? "suspect" : "invalid", text };
+  },
+};
