@@ -39,6 +39,7 @@ import {
 } from "../../targets/resolve.js";
 import { isCluster } from "../../targets/topologies.js";
 import { findProfile, findWorkload } from "../../traffic/lookup.js";
+import { GENEROUS } from "../../traffic/population.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
@@ -248,11 +249,11 @@ const WINDOWS_S = [60, 3600, 86_400];
 const SLOWEST_RATE = 1000;
 
 /**
- * The limits of a run of this length. Where the user asked for no quota and no window, the window is longer than twice
- * the run, so that no key's count ends in it (M27).
+ * The limits of a run of this length. A quota that cannot be used up has a window longer than twice the run, so that no
+ * key's count ends in it (M27), unless the user asked for a window.
  */
 function limitsForRun(limits: Limits, extent: Extent, { limits: asked, warmupS }: Request): Limits {
-  if (asked.points.length > 0 || asked.windowsS.length > 0) return limits;
+  if (limits.points < GENEROUS.points || asked.windowsS.length > 0) return limits;
   const load_s = "requests" in extent ? extent.requests / SLOWEST_RATE : extent.duration_s;
   const run_s = load_s + (warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS) + LEAD_IN_S;
   const window_s = WINDOWS_S.find((each) => each >= limits.window_s && each > 2 * run_s) ?? limits.window_s;

@@ -1,6 +1,5 @@
 import type { Admissions, RequestCounts } from "../../contract/admissions.js";
 import type { Configuration } from "../../contract/configuration.js";
-import { usesStore } from "../../contract/target.js";
 import { admissionsOf } from "../../judge/admissions.js";
 import { findLimiter } from "../../targets/resolve.js";
 import { findProfile } from "../../traffic/lookup.js";
@@ -23,7 +22,6 @@ export interface AdmissionsContext {
 /** Why the counts of the keys say nothing; undefined where they do. */
 function unknownReason({ configuration, elapsedS }: AdmissionsContext): string | undefined {
   const { target, limits } = configuration;
-  if (!usesStore(target)) return "the target has no store";
   const { countKey, algorithm = "fixed window" } = findLimiter(target.limiter);
   if (!countKey) return `no counts of ${target.limiter} (${algorithm}) are read by key`;
   if (target.decides_locally) return "some decisions do not reach the store";

@@ -33,7 +33,7 @@ export interface RunListener {
 
 export interface RawRun extends StoreSide {
   result: MeasuredResult;
-  admissions?: Admissions;
+  admissions: Admissions;
   /** The resources that the runtime measured, by role. */
   resources: MeasuredResult["resources"];
   host_load?: HostLoad;
@@ -99,11 +99,10 @@ class RunExecution {
     ]);
     await readings.done();
     const behind = await this.#readAfter(store);
-    // A store that is gone has no counts.
-    const admissions =
-      behind.store && result.readings?.at_start !== "late"
-        ? await this.#readAdmissions(store, request_counts)
-        : undefined;
+    const admissions = await this.#readAdmissions(store, request_counts, {
+      isLate: result.readings?.at_start === "late",
+      isGone: behind.store === undefined,
+    });
     this.#listener.phase("read");
     const requests = served(result.consumers, result);
     const loaded_s = loadedS(result);
@@ -114,7 +113,7 @@ class RunExecution {
       resources,
       notes: [...watch.failures, ...this.#notes],
       ...(host_load ? { host_load } : {}),
-      ...(admissions ? { admissions } : {}),
+      admissions,
       ...behind,
     };
   }
@@ -134,7 +133,13 @@ class RunExecution {
     }
   }
 
-  #readAdmissions(store: RunStore, requestCounts: RequestCounts | undefined): Promise<Admissions> {
+  async #readAdmissions(
+    store: RunStore,
+    requestCounts: RequestCounts | undefined,
+    { isLate, isGone }: { isLate: boolean; isGone: boolean },
+  ): Promise<Admissions> {
+    if (isLate) return { status: "not known", reason: "the load began before the store was emptied" };
+    if (isGone) return { status: "not known", reason: "there is no reading of a store" };
     return readAdmissions({
       configuration: this.#settings.configuration,
       keyPrefix: keyPrefixOf(this.#settings),

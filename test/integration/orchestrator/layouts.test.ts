@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { EXIT } from "../../../src/contract/errors.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectConsistent, expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
@@ -27,6 +28,13 @@ async function measured(clients: string, flags: readonly string[]): Promise<Camp
 test("one and three servers on one store: each has its share of the requests, its nonce and its resources", async () => {
   const { measured: results } = await measured("iovalkey", ["--servers", "1,3", "--concurrency", "9"]);
   expect(results.map(({ configuration }) => configuration?.servers).sort()).toEqual([1, 3]);
+  for (const { admissions } of results) {
+    if (admissions?.status !== "counted") throw new Error(admissions?.reason);
+    const { keys, points, ...off } = admissions;
+    expect(off).toEqual({ status: "counted", below: 0, above: 0 });
+    expect(keys).toBeGreaterThan(1000);
+    expect([points.least, points.most]).toEqual([points.counted, points.counted]);
+  }
   const three = results.find(({ configuration }) => configuration?.servers === 3);
   if (!three) throw new Error("a result of three servers");
   const servers = ["server-1", "server-2", "server-3"];
@@ -37,6 +45,19 @@ test("one and three servers on one store: each has its share of the requests, it
   for (const { at_window_open, at_end } of three.consumers)
     expect(at_end.requests - at_window_open.requests).toBeGreaterThan(three.counts.sent / 9);
   expect(three.request.urls).toHaveLength(3);
+});
+
+test("a limiter that loses updates makes its run invalid, and the key that lost most is named", async () => {
+  const flags = ["--servers", "2", "--concurrency", "20", "--traffic", "fixed"];
+  const campaign = Campaign.run(newFolder(), "ioredis@valkey+non-atomic", flags);
+  expect((await campaign.ended).code).toBe(EXIT.runsInvalid);
+  const [{ verdict, admissions } = { verdict: undefined, admissions: undefined }] = campaign.measured;
+  expect(admissions).toMatchObject({ status: "counted", keys: 1, below: 1, worst: { key: "user-0" } });
+  expect(verdict?.reasons).toContainEqual({
+    rule: "M27",
+    severity: "invalid",
+    text: expect.stringContaining("user-0"),
+  });
 });
 
 describe("the limiter layer", () => {

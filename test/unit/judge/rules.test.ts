@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ConsumerEvidence, RoleResources } from "../../../src/contract/result.js";
+import { admissionsOf } from "../../../src/judge/admissions.js";
 import { encodeHistogram, mergeHistograms } from "../../../src/judge/histogram.js";
 import { latencyBlock } from "../../../src/judge/latency.js";
 import { outcomeOf } from "../../../src/judge/outcome.js";
@@ -23,6 +24,13 @@ type Spoil = (run: ValidRun) => void;
 function asking(run: ValidRun, versions: { client_version?: string; limiter_version?: string }): void {
   run.configuration = { ...configuration, target: { ...configuration.target, ...versions } };
 }
+
+/** One of two keys, of which 40 points were consumed, has this count. */
+const miscounted = (counted: number): ValidRun["admissions"] =>
+  admissionsOf([
+    { key: "user-1", least: 2, most: 3, counted: 2 },
+    { key: "user-2", least: 40, most: 40, counted },
+  ]);
 
 /** Each spoils a valid run; the rules that must object stand in the group's name. */
 const faults: Record<string, Record<string, Spoil>> = {
@@ -232,6 +240,20 @@ const faults: Record<string, Record<string, Spoil>> = {
   "M15 suspect": {
     "a role whose counters could not be read": (run) => {
       delete run.resources["store-1"];
+    },
+  },
+  "M27 invalid": {
+    "a key whose count lost consumes": (run) => {
+      run.admissions = miscounted(37);
+    },
+    "a surplus on a store of the run's own": (run) => {
+      run.admissions = miscounted(43);
+    },
+  },
+  "M27 suspect": {
+    "a surplus on a store that others may use": (run) => {
+      run.admissions = miscounted(43);
+      run.store.external = true;
     },
   },
   "M26 suspect": {

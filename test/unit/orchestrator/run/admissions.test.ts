@@ -55,8 +55,6 @@ describe("the counts of a run's keys", () => {
   });
 
   test.each([
-    ["none", {}, "no store"],
-    ["memory", {}, "no store"],
     ["ioredis@redis+redis-cell", {}, "GCRA"],
     ["ioredis@redis+in-memory-block", {}, "do not reach the store"],
     ["ioredis@redis", { elapsedS: 60 }, "after a window of 60 s"],
