@@ -170,8 +170,9 @@ export class AutocannonConnections implements ClosedConnections {
       }
       if (this.#open && this.#sent < this.#quota) {
         this.#sent++;
-        source.sent();
+        // It takes the next request itself.
         send();
+        source.sent();
         return;
       }
       this.#waiting.add(client);
