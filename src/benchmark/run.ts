@@ -1,11 +1,11 @@
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RequestCounts } from "../contract/admissions.js";
 import { AUTO_WARMUP, LEAD_IN_S } from "../contract/configuration.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
 import { rounded, sum } from "../contract/numbers.js";
 import type { PluginFacts } from "../contract/plugins.js";
 import type { Progress, ReadingPhase } from "../contract/progress.js";
-import type { RequestCounts } from "../contract/admissions.js";
 import type { GeneratorOutput, MeasuredResult, NetworkLink, Sample } from "../contract/result.js";
 import { findProfile, findWorkload } from "../traffic/lookup.js";
 import { loadDriver } from "./drivers/index.js";

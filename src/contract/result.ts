@@ -1,5 +1,5 @@
-import { admissionsSchema, requestCountsSchema } from "./admissions.js";
 import { z } from "zod";
+import { admissionsSchema, requestCountsSchema } from "./admissions.js";
 import {
   capsSchema,
   configurationSchema,

@@ -1,13 +1,11 @@
 import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import {
-  AUTO_WARMUP,
   type Configuration,
   configurationFileName,
   configurationHash,
   type Extent,
   type KindCaps,
-  LEAD_IN_S,
   type Limits,
   type ListedLimit,
   type Load,
@@ -38,8 +36,8 @@ import {
   withLimiters,
 } from "../../targets/resolve.js";
 import { isCluster } from "../../targets/topologies.js";
+import { withLongWindow } from "../../traffic/long-window.js";
 import { findProfile, findWorkload } from "../../traffic/lookup.js";
-import { GENEROUS } from "../../traffic/population.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
@@ -242,24 +240,6 @@ function limitsOf({ limits: { points, windowsS, costs, blockS } }: Request, traf
   );
 }
 
-/** Windows that every system has, in seconds. */
-const WINDOWS_S = [60, 3600, 86_400];
-
-/** Requests a second that a run by number of requests reaches at least, to know how long it lasts at most. */
-const SLOWEST_RATE = 1000;
-
-/**
- * The limits of a run of this length. A quota that cannot be used up has a window longer than twice the run, so that no
- * key's count ends in it (M27), unless the user asked for a window.
- */
-function limitsForRun(limits: Limits, extent: Extent, { limits: asked, warmupS }: Request): Limits {
-  if (limits.points < GENEROUS.points || asked.windowsS.length > 0) return limits;
-  const load_s = "requests" in extent ? extent.requests / SLOWEST_RATE : extent.duration_s;
-  const run_s = load_s + (warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS) + LEAD_IN_S;
-  const window_s = WINDOWS_S.find((each) => each >= limits.window_s && each > 2 * run_s) ?? limits.window_s;
-  return { ...limits, window_s };
-}
-
 const listedLimits = ({ limits: { points, windowsS } }: Request): ListedLimit[] => [
   ...(points.length > 1 ? ["points" as const] : []),
   ...(windowsS.length > 1 ? ["window_s" as const] : []),
@@ -301,7 +281,7 @@ function combine(
               traffic,
               load,
               extent,
-              limits: limitsForRun(limits, extent, request),
+              limits: request.limits.windowsS.length > 0 ? limits : withLongWindow(limits, extent),
               ...serviceEnvOf(request, target),
               caps: capsOfKinds(caps, roleCounts(started)),
             };

@@ -22,9 +22,9 @@ export interface AdmissionsContext {
 /** Why the counts of the keys say nothing; undefined where they do. */
 function unknownReason({ configuration, elapsedS }: AdmissionsContext): string | undefined {
   const { target, limits } = configuration;
+  if (target.decides_locally) return "some decisions do not reach the store";
   const { countKey, algorithm = "fixed window" } = findLimiter(target.limiter);
   if (!countKey) return `no counts of ${target.limiter} (${algorithm}) are read by key`;
-  if (target.decides_locally) return "some decisions do not reach the store";
   if (limits.block_s > 0) return "a block replaces the count of a key";
   if (elapsedS >= limits.window_s)
     return `the run took ${Math.ceil(elapsedS)} s, and counts end after a window of ${limits.window_s} s`;
@@ -65,7 +65,5 @@ export async function readAdmissions(context: AdmissionsContext): Promise<Admiss
   if (bounds.length === 0) return { status: "not known", reason: "each request is on a key of its own" };
   const numbers = await readNumbers(bounds.map(([key]) => countKey?.(key, keyPrefix) ?? key));
   if (!numbers) return { status: "not known", reason: "the store's keys cannot be read" };
-  return admissionsOf(
-    bounds.map(([key, range], index) => ({ key, ...range, counted: numbers[index] ?? 0 })),
-  );
+  return admissionsOf(bounds.map(([key, range], index) => ({ key, ...range, counted: numbers[index] ?? 0 })));
 }

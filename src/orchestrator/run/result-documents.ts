@@ -110,7 +110,7 @@ export function measuredDocument(
     },
     ...(store ? { store } : {}),
     ...(service ? { service } : {}),
-    admissions,
+    ...(admissions ? { admissions } : {}),
   };
   const verdict = judge(evidence);
   return measuredResultSchema.parse({

@@ -33,7 +33,7 @@ export interface RunListener {
 
 export interface RawRun extends StoreSide {
   result: MeasuredResult;
-  admissions: Admissions;
+  admissions?: Admissions;
   /** The resources that the runtime measured, by role. */
   resources: MeasuredResult["resources"];
   host_load?: HostLoad;

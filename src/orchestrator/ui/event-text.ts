@@ -4,6 +4,7 @@ import type { EventOf, Phase } from "../../contract/events.js";
 import { isClientLayer, isProgramLayer, type Layer, layerOf } from "../../contract/layers.js";
 import type { AdaptiveSummary } from "../../contract/summary.js";
 import { isSpoiled } from "../../judge/outcome.js";
+import { withLongWindow } from "../../traffic/long-window.js";
 import { profiles } from "../../traffic/profiles.js";
 import { counted, durationText } from "./text.js";
 
@@ -39,8 +40,9 @@ export function entryText(configuration: Configuration): string {
 }
 
 /** The limits that are not those of the traffic profile: `100 points`, `10 s window`, `cost 5`. */
-export function limitTexts({ traffic, limits }: Configuration): string[] {
-  const usual = profiles.find(({ id }) => id === traffic)?.limits;
+export function limitTexts({ traffic, limits, extent }: Configuration): string[] {
+  const profile = profiles.find(({ id }) => id === traffic);
+  const usual = profile && withLongWindow(profile.limits, extent);
   const { points, window_s, block_s, cost = 1 } = limits;
   return [
     ...(points === usual?.points ? [] : [`${points} points`]),

@@ -32,7 +32,7 @@ test("one and three servers on one store: each has its share of the requests, it
     if (admissions?.status !== "counted") throw new Error(admissions?.reason);
     const { keys, points, ...off } = admissions;
     expect(off).toEqual({ status: "counted", below: 0, above: 0 });
-    expect(keys).toBeGreaterThan(1000);
+    expect(keys).toBeGreaterThan(100);
     expect([points.least, points.most]).toEqual([points.counted, points.counted]);
   }
   const three = results.find(({ configuration }) => configuration?.servers === 3);

@@ -8,7 +8,13 @@ describe("the counts of keys", () => {
         { key: "all answered", least: 40, most: 40, counted: 40 },
         { key: "two without an answer", least: 8, most: 10, counted: 9 },
       ]),
-    ).toEqual({ status: "counted", keys: 2, points: { least: 48, most: 50, counted: 49 }, below: 0, above: 0 });
+    ).toEqual({
+      status: "counted",
+      keys: 2,
+      points: { least: 48, most: 50, counted: 49 },
+      below: 0,
+      above: 0,
+    });
   });
 
   test("that lie outside are counted by direction, and the key that is furthest off is named", () => {

@@ -215,7 +215,8 @@ describe("versions side by side", () => {
   });
 
   test("no two versions share a file or a hash, and targets without one keep theirs", () => {
-    const flags = ["--clients", "ioredis,iovalkey:cluster,memory,ioredis+fastify-rate-limit"];
+    const clients = "ioredis,iovalkey:cluster,memory,ioredis+fastify-rate-limit";
+    const flags = ["--clients", clients, "--window", "60"];
     const hashes = (...more: string[]) =>
       makePlan(requestOf(...flags, "--concurrency", "10", ...more), everything).configurations.map(
         ({ hash }) => hash,
@@ -290,13 +291,29 @@ describe("each configuration", () => {
   test("explicit limits win over the traffic's, one by one", () => {
     const limits = (...flags: string[]) =>
       makePlan(requestOf(...flags), everything).configurations[0]?.configuration.limits;
-    expect(limits()).toEqual({ points: 1_000_000_000, window_s: 60, block_s: 0 });
+    expect(limits("--duration-mode", "custom:10")).toEqual({
+      points: 1_000_000_000,
+      window_s: 60,
+      block_s: 0,
+    });
     expect(limits("--points", "5")).toEqual({ points: 5, window_s: 60, block_s: 0 });
     expect(limits("--window", "2", "--block", "3")).toEqual({
       points: 1_000_000_000,
       window_s: 2,
       block_s: 3,
     });
+  });
+
+  test("a quota that cannot be used up has a window longer than twice the run, by those that every system has", () => {
+    const window = (...flags: string[]) =>
+      makePlan(requestOf(...flags), everything).configurations[0]?.configuration.limits.window_s;
+    // With 10 s of warm-up, and the lead-in of 2 s.
+    expect(window("--duration-mode", "custom:17")).toBe(60);
+    expect(window("--duration-mode", "custom:18")).toBe(3600);
+    expect(window("--duration-mode", "custom:2000")).toBe(86_400);
+    expect(window("--duration-mode", "custom:25", "--window", "10")).toBe(10);
+    expect(window("--duration-mode", "custom:25", "--points", "5")).toBe(60);
+    expect(window("--duration-mode", "requests:100000")).toBe(3600);
   });
 
   test("traffic other than the default is part of the file names, which are all different", () => {

@@ -132,7 +132,7 @@ describe("the document of a run", () => {
     const server = specOf(roles, "server-1");
     expect(server).toMatchObject({
       target: { text: "iovalkey@valkey:standalone", label: "iovalkey" },
-      limits: { points: 1_000_000_000, window_s: 60, block_s: 0 },
+      limits: { points: 1_000_000_000, window_s: 3600, block_s: 0 },
       plugins: ["/in/mine.js"],
       versions_folder: "/in/versions",
       server: { host: "0.0.0.0", port: 3001, complexity: 3, log_level: "silent" },

@@ -7,6 +7,7 @@ import {
   type Keys,
   limiterChannels,
 } from "../../../../../src/benchmark/drivers/limiter/channel.js";
+import { RequestCounts } from "../../../../../src/benchmark/measurement/request-counts.js";
 import type { Decision } from "../../../../../src/targets/types.js";
 import { FRESH_KEY } from "../../../../../src/traffic/types.js";
 
@@ -90,7 +91,12 @@ describe("a channel to a limiter", () => {
 
 describe("the keys of a channel", () => {
   const keysOf = (requests: readonly (readonly [string, ...string[]])[], connection: number): Keys[] => {
-    const source = new KeySource(requests, stream, connection);
+    const source = new KeySource(
+      requests,
+      stream,
+      connection,
+      new RequestCounts(requests.length).connection(),
+    );
     return [source.next(), source.next()];
   };
 

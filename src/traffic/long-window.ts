@@ -1,0 +1,16 @@
+import { AUTO_WARMUP, type Extent, LEAD_IN_S, type Limits } from "../contract/configuration.js";
+import { GENEROUS } from "./population.js";
+
+/** Windows that every system has, in seconds. */
+const WINDOWS_S = [60, 3600, 86_400];
+
+/** Requests a second that a run by number of requests reaches at least. */
+const SLOWEST_RATE = 1000;
+
+/** A quota that no run can use up gets a window longer than twice the run, so that no key's count ends in it (M27). */
+export function withLongWindow(limits: Limits, extent: Extent): Limits {
+  if (limits.points < GENEROUS.points) return limits;
+  const window_s = "requests" in extent ? extent.requests / SLOWEST_RATE : extent.duration_s;
+  const twice_s = 2 * (AUTO_WARMUP.max_s + LEAD_IN_S + window_s);
+  return { ...limits, window_s: WINDOWS_S.find((each) => each > twice_s) ?? limits.window_s };
+}
