@@ -15,6 +15,8 @@ const seconds = z.number().min(0);
 const at = z.iso.datetime();
 /** Position of a run in the plan, from 1, and how many there are. */
 const place = { number: z.int().min(1), of: z.int().min(1) };
+/** Round of an interleaved campaign; 0 for the burn-in round, whose runs never count. */
+const round = count.optional();
 /** Time until the end of the campaign: the plan's estimate, corrected by the duration of finished runs. */
 const time_left_s = seconds;
 
@@ -92,8 +94,9 @@ export const eventSchema = z.discriminatedUnion("event", [
     ...place,
     /** Result file, relative to the campaign's folder. */
     file: z.string(),
-    /** Which repetition of the configuration, of how many. */
-    run: z.int().min(1),
+    /** Which repetition of the configuration, of how many; 0 in the burn-in round. */
+    run: z.int().min(0),
+    round,
     runs_per_configuration: z.int().min(1),
     /** The number of runs is a maximum: an adaptive campaign may need fewer. */
     at_most: z.literal(true).optional(),
@@ -123,7 +126,8 @@ export const eventSchema = z.discriminatedUnion("event", [
     at,
     ...place,
     file: z.string(),
-    run: z.int().min(1),
+    run: z.int().min(0),
+    round,
     configuration_hash: z.string(),
     status: z.enum(runStatuses),
     /** What the target did with the load; absent where that is not known. */

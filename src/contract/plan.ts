@@ -14,7 +14,10 @@ export const planSchema = z.strictObject({
   schema_version: z.literal(PLAN_SCHEMA_VERSION),
   seed: z.int().min(0),
   order: z.enum(["interleaved", "consecutive"]),
-  /** The maximum if runs are adaptive. */
+  /**
+   * In interleaved order the number of rounds that count: a reference has a run in each of its blocks. The maximum if
+   * runs are adaptive.
+   */
   runs_per_configuration: z.int().min(1),
   /** The campaign decides how many runs each configuration needs; absent for a fixed number. */
   adaptive: z
@@ -35,7 +38,15 @@ export const planSchema = z.strictObject({
   runs: z.array(
     z.strictObject({
       configuration_hash: configurationHashSchema,
-      run: z.int().min(1),
+      /** Counts the runs of its configuration from 1; 0 in the burn-in round. */
+      run: z.int().min(0),
+      /**
+       * The round of an interleaved campaign, from 1; 0 for the burn-in round, which is kept and never counted. Absent
+       * in consecutive order, and in plans without blocks: there it is the run, see `roundOf`.
+       */
+      round: z.int().min(0).optional(),
+      /** Block of the round, from 1: what is compared with one reference, next to each other. */
+      block: z.int().min(1).optional(),
       /** Result file, relative to the campaign's folder. */
       file: z.string(),
     }),
@@ -43,7 +54,17 @@ export const planSchema = z.strictObject({
   skips: z.array(z.strictObject({ asked: z.string(), reason: z.string() })),
   /** Notes for the reader of the figures, e.g. that ioredis runs on Valkey. */
   notes: z.array(z.string()),
+  /** With which the others are compared: hashes, one for each group that is ranked together. */
+  references: z.array(configurationHashSchema).optional(),
   /** Store with which the others of the store layer are compared; absent without that layer. */
   reference: idSchema.optional(),
 });
 export type Plan = z.infer<typeof planSchema>;
+
+export type PlannedRun = Plan["runs"][number];
+
+/** The round of a run; 0 for the burn-in. */
+export const roundOf = ({ round, run }: Pick<PlannedRun, "round" | "run">): number => round ?? run;
+
+/** Whether a run belongs to the burn-in round: it is measured and kept, and never counts. */
+export const isBurnIn = (planned: Pick<PlannedRun, "round" | "run">): boolean => roundOf(planned) === 0;
