@@ -84,6 +84,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     at,
     ...place,
     file: z.string(),
+    round,
     status: z.enum(runStatuses),
     /** What the target did with the load; absent where that is not known. */
     outcome: z.enum(outcomeStatuses).optional(),

@@ -45,7 +45,10 @@ export const planSchema = z.strictObject({
        * in consecutive order, and in plans without blocks: there it is the run, see `roundOf`.
        */
       round: z.int().min(0).optional(),
-      /** Block of the round, from 1: what is compared with one reference, next to each other. */
+      /**
+       * Block of the round, from 1: what is compared with one reference, next to each other. In an adaptive campaign
+       * the reference's run is requested only where another run of its block is.
+       */
       block: z.int().min(1).optional(),
       /** Result file, relative to the campaign's folder. */
       file: z.string(),
@@ -65,6 +68,10 @@ export type PlannedRun = Plan["runs"][number];
 
 /** The round of a run; 0 for the burn-in. */
 export const roundOf = ({ round, run }: Pick<PlannedRun, "round" | "run">): number => round ?? run;
+
+/** How many runs of a configuration count. */
+export const countedRuns = ({ runs }: Pick<Plan, "runs">, hash: string): number =>
+  runs.filter((run) => run.configuration_hash === hash && !isBurnIn(run)).length;
 
 /** Whether a run belongs to the burn-in round: it is measured and kept, and never counts. */
 export const isBurnIn = (planned: Pick<PlannedRun, "round" | "run">): boolean => roundOf(planned) === 0;

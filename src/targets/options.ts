@@ -3,6 +3,13 @@ import { throttlecrabOptions } from "./limiters/throttlecrab.js";
 import { stores } from "./stores/index.js";
 import type { ClientDescription, OptionDescription } from "./types.js";
 
+/** Id of the option that measures a target once more; see `copy`. */
+export const COPY = "copy";
+
+/** Whether a target is a copy of the one without that option. */
+export const isCopy = ({ options: ids }: Readonly<{ options: readonly string[] }>): boolean =>
+  ids.includes(COPY);
+
 /** A limiter that a client can have instead of its own. That of a store comes with the store. */
 const limiterOptions: readonly OptionDescription[] = limiters.flatMap(({ id, summary = "", applyTo }) =>
   applyTo && !stores.some(({ limiter }) => limiter === id) ? [{ id, summary, apply: applyTo }] : [],
@@ -73,6 +80,14 @@ const localCache: OptionDescription = {
   },
 };
 
+/** Changes nothing: how far a target seems to be from its copy is what a campaign cannot tell apart (M31). */
+const copy: OptionDescription = {
+  id: COPY,
+  summary: "the same target once more: how far two equal rows lie apart",
+  apply: (client) =>
+    client.control ? { skip: `${client.id} does not support +${COPY}: it is a control itself` } : client,
+};
+
 /**
  * In the order in which they are applied: an option that replaces the limiter comes first, because others depend on the
  * limiter; then one that replaces `open`, before those that extend it.
@@ -84,4 +99,5 @@ export const options: readonly OptionDescription[] = [
   ...throttlecrabOptions,
   pipeline,
   localCache,
+  copy,
 ];

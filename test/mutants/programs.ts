@@ -114,7 +114,7 @@ export const programs: readonly Mutant[] = [
   },
   {
     what: "the order of runs does not follow the seed",
-    file: "src/orchestrator/plan/plan.ts",
+    file: "src/orchestrator/plan/order.ts",
     find: "xoroshiro128plus(spreadSeed(seed))",
     replace: "xoroshiro128plus(spreadSeed(1))",
     test: "test/unit/orchestrator/plan/order.test.ts",

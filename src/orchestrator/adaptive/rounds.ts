@@ -1,10 +1,12 @@
 import { BenchError, EXIT } from "../../contract/errors.js";
 import type { AdaptiveState, Manifest } from "../../contract/manifest.js";
-import { rounded } from "../../contract/numbers.js";
-import type { Plan } from "../../contract/plan.js";
+import { rounded, sum } from "../../contract/numbers.js";
+import { type Plan, roundOf } from "../../contract/plan.js";
 import { type AdaptiveSummary, adaptiveSummarySchema } from "../../contract/summary.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
+import { runsUntil } from "../plan/decision-rounds.js";
 import { type Overheads, REPORT_S, runS } from "../plan/estimate.js";
+import { originals, plannedRankings } from "../plan/rankings.js";
 import type { Progress } from "../run/campaign-progress.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
@@ -64,8 +66,30 @@ export interface AdaptiveRoundsOptions {
   save(): Promise<void>;
 }
 
+const filesOf = (runs: readonly PlannedRun[]): ReadonlySet<string> => new Set(runs.map(({ file }) => file));
+
 /**
- * Continues, round by round, with the configurations whose ranking is still open. The decision depends only on the
+ * The configurations that continue, with those that they are compared with: a reference and its copies take part as
+ * long as any other member of their ranking does, and no longer.
+ */
+function withCompanions(plan: Plan, continuing: ReadonlySet<string>): ReadonlySet<string> {
+  const found = new Set(continuing);
+  for (const { members, reference } of plannedRankings(plan)) {
+    if (!reference) continue;
+    const own = originals(members);
+    const others = own.length > 1 ? own : members;
+    const isOpen = others.some((each) => each !== reference && continuing.has(each.hash));
+    for (const each of members) {
+      if (each !== reference && others.includes(each)) continue;
+      if (isOpen) found.add(each.hash);
+      else found.delete(each.hash);
+    }
+  }
+  return found;
+}
+
+/**
+ * Continues, round by round, with the configurations whose ranking is still open, and their references. The decision depends only on the
  * results and is made after the same rounds whether or not the campaign was interrupted, so that a resumed campaign
  * ends the same way.
  */
@@ -76,7 +100,9 @@ export class AdaptiveRounds implements RunSelection {
   readonly #decisionRounds: readonly number[];
   readonly #state: AdaptiveState;
   #running: ReadonlySet<string>;
-  /** The current round; 0 before the first. */
+  /** Files of the runs of the plan that have been requested or may still be. */
+  #possible: ReadonlySet<string>;
+  /** The current round; 0 before the first, and in the burn-in round. */
   #round = 0;
   #decision: AdaptiveSummary | undefined;
   /** The plan's estimate for the runs so far. */
@@ -94,15 +120,21 @@ export class AdaptiveRounds implements RunSelection {
     this.#decisionRounds = looks;
     this.#state = state;
     this.#running = new Set(hashes);
+    this.#possible = filesOf(this.#possibleRuns());
     manifest.adaptive = this.#state;
     if (budget_s !== undefined) progress.limitTime(budget_s - state.spent_s);
   }
 
-  async isNeeded({ configuration_hash, run }: PlannedRun): Promise<boolean> {
-    if (run !== this.#round && !this.#state.ended) await this.#startRound(run);
-    if (this.#state.ended || !this.#running.has(configuration_hash)) return false;
-    this.#estimated_s += this.#estimateS([configuration_hash]);
+  async isNeeded(planned: PlannedRun): Promise<boolean> {
+    const round = roundOf(planned);
+    if (round !== this.#round && !this.#state.ended) await this.#startRound(round);
+    if (this.#state.ended || !this.#isOpen(planned)) return false;
+    this.#estimated_s += this.#estimateS([planned]);
     return true;
+  }
+
+  #isOpen(planned: PlannedRun): boolean {
+    return this.#running.has(planned.configuration_hash) && this.#possible.has(planned.file);
   }
 
   async finished({ seconds }: RunOutcome, pauseS: number): Promise<void> {
@@ -120,7 +152,7 @@ export class AdaptiveRounds implements RunSelection {
     const previous = this.#round;
     if (this.#decisionRounds.includes(previous)) await this.#decide(previous);
     if (this.#running.size === 0) return this.#finish("decided");
-    if (previous > 0 && !this.#hasRuns(round) && this.#wouldExceedBudget()) {
+    if (previous > 0 && !this.#hasRuns(round) && this.#wouldExceedBudget(round)) {
       for (const hash of this.#running) this.#state.rounds[hash] = previous;
       await this.#decide(previous, true);
       return this.#finish("budget");
@@ -131,33 +163,37 @@ export class AdaptiveRounds implements RunSelection {
 
   /** Whether an earlier session has started this round. Then it is completed, since half a round would favour some. */
   #hasRuns(round: number): boolean {
-    return this.#plan.runs.some(({ run, file }) => run === round && this.#options.completed.has(file));
+    return this.#plan.runs.some((run) => roundOf(run) === round && this.#options.completed.has(run.file));
   }
 
-  #wouldExceedBudget(): boolean {
+  #wouldExceedBudget(round: number): boolean {
     const { budget_s } = this.#plan.adaptive ?? {};
     if (budget_s === undefined) return false;
     const { spent_s } = this.#state;
     // Scale the estimate by how far the earlier rounds were off.
-    const round_s = this.#estimateS([...this.#running]) * (spent_s / this.#estimated_s);
+    const runs = this.#plan.runs.filter((run) => roundOf(run) === round && this.#isOpen(run));
+    const round_s = this.#estimateS(runs) * (spent_s / this.#estimated_s);
     return spent_s + round_s + REPORT_S > budget_s;
   }
 
-  #estimateS(hashes: readonly string[]): number {
+  #estimateS(runs: readonly PlannedRun[]): number {
     const { configurations, cooldown_s } = this.#plan;
-    return configurations
-      .filter(({ hash }) => hashes.includes(hash))
-      .map(({ configuration }) => cooldown_s + runS(this.#plan, configuration, this.#options.overheads))
-      .reduce((sum, seconds) => sum + seconds, 0);
+    return sum(
+      runs.map(({ configuration_hash }) => {
+        const found = configurations.find(({ hash }) => hash === configuration_hash);
+        return found ? cooldown_s + runS(this.#plan, found.configuration, this.#options.overheads) : 0;
+      }),
+    );
   }
 
   /** Decides which configurations continue. @param isLast whether no round follows */
   async #decide(round: number, isLast = false): Promise<void> {
     const { eventLog, progress, decideRound } = this.#options;
-    const possibleBefore = this.#possibleRuns().length;
+    const possibleBefore = this.#possible.size;
     this.#decision = await decideRound(round, isLast);
     const rows = this.#decision.configurations;
-    const continuing = new Set(rows.flatMap((row) => (row.goes_on ? [row.configuration_hash] : [])));
+    const open = rows.flatMap(({ configuration_hash: hash, goes_on }) => (goes_on && hash ? [hash] : []));
+    const continuing = withCompanions(this.#plan, new Set(open));
     const done = rows.filter(
       ({ configuration_hash: hash }) => hash !== null && this.#running.has(hash) && !continuing.has(hash),
     );
@@ -167,6 +203,7 @@ export class AdaptiveRounds implements RunSelection {
       this.#state.rounds[hash] = Math.max(next, this.#state.rounds[hash] ?? 0);
     this.#state.looked = round;
     const possible = this.#possibleRuns();
+    this.#possible = filesOf(possible);
     progress.limitTo(possible);
     eventLog.emit({
       event: "look",
@@ -178,11 +215,9 @@ export class AdaptiveRounds implements RunSelection {
     });
   }
 
-  /** The runs of the plan that have been requested or may still be. */
   #possibleRuns(): PlannedRun[] {
-    return this.#plan.runs.filter(
-      ({ configuration_hash: hash, run }) =>
-        this.#running.has(hash) || run <= (this.#state.rounds[hash] ?? 0),
+    return runsUntil(this.#plan, (hash) =>
+      this.#running.has(hash) ? Number.POSITIVE_INFINITY : (this.#state.rounds[hash] ?? 0),
     );
   }
 

@@ -21,8 +21,10 @@ import { ensureVersions, requestedVersions } from "../host/versions.js";
 import { Aborted, abortable } from "../ownership/abort.js";
 import { Lease } from "../ownership/lease.js";
 import { acquireLock } from "../ownership/state-folder.js";
+import { decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { estimateRange, learnOverheads, type Overheads, overheadsOf } from "../plan/estimate.js";
+import { burnInLines } from "../plan/order.js";
 import {
   makePlan,
   type PlanContext,
@@ -237,7 +239,7 @@ async function findingsAt(
 /** Ends a campaign whose runs are all completed; it may have been killed before it could save that. */
 async function finishCompleteCampaign(
   { folder, manifest }: ExistingCampaign,
-  { completed }: CompletedRuns,
+  { completed, outcomes }: CompletedRuns,
   eventLog: EventLog,
 ): Promise<CampaignOutcome> {
   const { runtime, campaign } = manifest;
@@ -252,7 +254,7 @@ async function finishCompleteCampaign(
   }
   if (manifest.status !== "finished") await saveManifest({ ...manifest, status: "finished" }, folder);
   await updateLatestLink(folder).catch((error) => eventLog.warn(messageOf(error)));
-  return { folder, outcomes: [...completed.values()] };
+  return { folder, outcomes };
 }
 
 /** Reports what will be measured, where, and how long it takes. @param choice which runtime was chosen, and why */
@@ -266,6 +268,12 @@ function announceCampaign(
   eventLog.info(choice);
   for (const { asked, reason } of plan.skips) eventLog.info(`skipped ${asked}: ${reason}`);
   for (const note of plan.notes) eventLog.info(`note: ${note}`);
+  for (const line of burnInLines(plan)) eventLog.info(line);
+  const { lines, warnings } = decidable(plan);
+  for (const line of lines) {
+    if (warnings.includes(line)) eventLog.warn(line);
+    else eventLog.info(line);
+  }
   const { seconds, at_least } = estimateRange(plan, overheads);
   eventLog.emit({
     event: "campaign",

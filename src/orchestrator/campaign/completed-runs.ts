@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
 import type { Manifest } from "../../contract/manifest.js";
-import type { Plan } from "../../contract/plan.js";
+import { isBurnIn, type Plan } from "../../contract/plan.js";
 import { hasFigures, resultSchema } from "../../contract/result.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { Checksums } from "../files/checksums.js";
@@ -20,7 +20,9 @@ import { are, counted } from "../ui/text.js";
 export interface CompletedRuns {
   /** Runs with a valid result file, by file name. */
   completed: ReadonlyMap<string, RunOutcome>;
-  /** How many requested runs are not completed. */
+  /** The completed runs that count. */
+  outcomes: readonly RunOutcome[];
+  /** How many requested runs that count are not completed. Of the burn-in round nothing is missing: it only precedes. */
   missing: number;
   /** One line for each result file that does not count, with the reason. */
   rejected: readonly string[];
@@ -29,6 +31,7 @@ export interface CompletedRuns {
 /** A new campaign has completed nothing. */
 export const NO_COMPLETED_RUNS: CompletedRuns = {
   completed: new Map(),
+  outcomes: [],
   missing: Number.POSITIVE_INFINITY,
   rejected: [],
 };
@@ -58,14 +61,14 @@ export async function openExistingCampaign(
   for (const name of await removeTemporaries(folder))
     eventLog.warn(`${name} is ignored and removed: an interrupted write left it behind`);
   const completedRuns = await readCompletedRuns(folder, manifest, await Checksums.read(folder));
-  const { completed, missing, rejected } = completedRuns;
+  const { outcomes, missing, rejected } = completedRuns;
   for (const line of rejected) eventLog.warn(line);
-  const counts = `${counted(completed.size, "run")} completed, ${missing} missing`;
+  const counts = `${counted(outcomes.length, "run")} completed, ${missing} missing`;
   eventLog.info(`campaign ${manifest.campaign} is resumed: ${counts}`);
-  const invalid = [...completed.values()].filter(({ status }) => status === "invalid").length;
+  const invalid = outcomes.filter(({ status }) => status === "invalid").length;
   if (invalid > 0)
     eventLog.warn(`${invalid} of the completed runs ${are(invalid)} invalid: the report says why`);
-  const spoiled = [...completed.values()].filter(isSpoiled).length;
+  const spoiled = outcomes.filter(isSpoiled).length;
   if (spoiled > 0) eventLog.warn(`the target failed its load in ${spoiled} of the completed runs`);
   return completedRuns;
 }
@@ -92,7 +95,9 @@ export async function readCompletedRuns(
     if (typeof run === "object") completed.set(planned.file, run);
     else if (run !== undefined) rejected.push(`${planned.file} ${run}: it is measured again`);
   }
-  return { completed, missing: requested.length - completed.size, rejected };
+  const counted = requested.filter((planned) => !isBurnIn(planned));
+  const outcomes = counted.flatMap(({ file }) => completed.get(file) ?? []);
+  return { completed, outcomes, missing: counted.length - outcomes.length, rejected };
 }
 
 /** @returns the completed run; or why its result does not count; or undefined where it has none */

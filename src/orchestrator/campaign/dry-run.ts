@@ -1,9 +1,10 @@
 import { type Configuration, warmupText } from "../../contract/configuration.js";
 import { EXIT, type ExitCode, environmentError } from "../../contract/errors.js";
-import type { Plan } from "../../contract/plan.js";
+import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
 import { requireResultsRoot } from "../files/results-folder.js";
 import { unfitReason } from "../host/doctor.js";
 import { installationNotes, requestedVersions } from "../host/versions.js";
+import { decidable } from "../plan/decidable.js";
 import {
   diskBytes,
   type EstimateRange,
@@ -68,8 +69,16 @@ export const extentText = ({ extent }: Configuration): string =>
   "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
 
 /** `3`, or `5–20` for an adaptive campaign. */
-export const runsText = ({ adaptive, runs_per_configuration: most }: Plan): string =>
+export const roundsText = ({ adaptive, runs_per_configuration: most }: Plan): string =>
   adaptive && (adaptive.looks[0] ?? most) < most ? `${adaptive.looks[0]}–${most}` : String(most);
+
+/** The runs of a configuration that count: a reference has one in each of its blocks. */
+function runsText(plan: Plan, hash: string): string {
+  const most = countedRuns(plan, hash);
+  const perRound = most / plan.runs_per_configuration;
+  const { looks: [first] = [] } = plan.adaptive ?? {};
+  return first !== undefined && first * perRound < most ? `${first * perRound}–${most}` : String(most);
+}
 
 /** The cells of a configuration except its load. */
 export function subjectCells(configuration: Configuration): string[] {
@@ -83,27 +92,29 @@ export const SUBJECT_COLUMNS = ["target", "store", "workload", "traffic"];
 /** One line for each configuration. */
 function matrixLines(plan: Plan): string[] {
   const { configurations } = plan;
-  const runs = runsText(plan);
   const rows = configurations.map(({ hash, configuration }) => [
     ...subjectCells(configuration),
     loadAndLimitsText(configuration),
     extentText(configuration),
-    runs,
+    runsText(plan, hash),
     hash,
   ]);
   return textTable([[...SUBJECT_COLUMNS, "load", "measured", "runs", "hash"], ...rows]);
 }
 
-/** The order of the configurations by number; one line for each interleaved round. */
+/** The order of the configurations by number; one line for each interleaved round, with a bar between its blocks. */
 function orderLines({ order, configurations, runs }: Plan): string[] {
   if (order === "consecutive") return ["  each configuration with all its runs, from the first to the last"];
   const number = new Map(configurations.map(({ hash }, index) => [hash, index + 1]));
-  const rounds = [...new Set(runs.map(({ run }) => run))];
+  const rounds = [...new Set(runs.map(roundOf))];
   return rounds.map((round) => {
-    const numbers = runs
-      .filter(({ run }) => run === round)
-      .map(({ configuration_hash }) => number.get(configuration_hash));
-    return `  round ${round}: ${numbers.join(" ")}`;
+    const blocks = new Map<number, string[]>();
+    for (const run of runs.filter((each) => roundOf(each) === round)) {
+      const { block = 1, configuration_hash: hash } = run;
+      blocks.set(block, [...(blocks.get(block) ?? []), String(number.get(hash))]);
+    }
+    const texts = [...blocks.values()].map((numbers) => numbers.join(" "));
+    return `  ${round === 0 ? "burn-in, not counted" : `round ${round}`}: ${texts.join(" | ")}`;
   });
 }
 
@@ -150,6 +161,7 @@ export function previewLines(found: Preview, now = new Date()): string[] {
     `order: ${plan.order}, seed ${plan.seed}`,
     ...orderLines(plan),
     ...adaptiveText(plan),
+    ...decidable(plan).lines,
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
     ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
     totalsText(found, now),

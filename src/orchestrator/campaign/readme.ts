@@ -1,5 +1,7 @@
 import { warmupText } from "../../contract/configuration.js";
 import type { Manifest } from "../../contract/manifest.js";
+import { countedRuns, isBurnIn } from "../../contract/plan.js";
+import { decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { entryText, loadAndLimitsText } from "../ui/event-text.js";
 import { counted } from "../ui/text.js";
@@ -13,18 +15,25 @@ const ENDED = {
   budget: "its time was used up",
 } as const;
 
-/** `15 runs, 3 of each of 5 configurations`; or how many an adaptive campaign has requested so far, and why no more. */
+/** `15 runs, 3 of each of 5 configurations`, `55 runs in 5 rounds of 9 configurations`; or how many an adaptive campaign has requested so far, and why no more. */
 function runsText({ plan, adaptive }: Manifest): string {
   const maxRuns = plan.runs_per_configuration;
   const count = plan.configurations.length;
   const configurations = `${count > 1 ? "each of " : ""}${counted(count, "configuration")}`;
-  const all = counted(plan.runs.length, "run");
+  const runs = plan.runs.filter((run) => !isBurnIn(run)).length;
+  const all = counted(runs, "run");
+  if (!plan.adaptive && runs > maxRuns * count)
+    return `${all} in ${maxRuns} rounds of ${counted(count, "configuration")}`;
   if (!plan.adaptive) return `${all}${count > 1 ? `, ${maxRuns}` : ""} of ${configurations}`;
-  const requested = requestedRuns({ plan, adaptive }).length;
+  const requested = requestedRuns({ plan, adaptive }).filter((run) => !isBurnIn(run)).length;
   const ended = adaptive?.ended && ENDED[adaptive.ended.why];
   const why = ended ? `, ended because ${ended}: as many as it took` : ": as many as it takes";
   return `${requested} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${maxRuns}, of ${configurations}`;
 }
+
+/** `, after a burn-in round that is kept and never counts`; empty without one. */
+const burnInText = ({ plan }: Manifest): string =>
+  plan.runs.some(isBurnIn) ? ", after a burn-in round that is kept and never counts" : "";
 
 /** `2026-01-02 03:04:05 UTC`. */
 const timeText = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
@@ -62,14 +71,14 @@ export function campaignReadme(manifest: Manifest): string {
   const configurations = plan.configurations.map(({ hash, configuration }) => {
     const { target, traffic, extent } = configuration;
     const length = "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
-    const rounds = manifest.adaptive?.rounds[hash];
-    const runs = rounds === undefined ? "" : `, ${counted(rounds, "run")}`;
+    const requested = countedRuns({ runs: requestedRuns(manifest) }, hash);
+    const runs = manifest.adaptive ? `, ${counted(requested, "run")}` : "";
     return `${target.label}: ${entryText(configuration)}, ${traffic} traffic, ${loadAndLimitsText(configuration)}, ${length}${runs}`;
   });
   return [
     `# Campaign ${campaign}`,
     "",
-    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${warmupText(plan.warmup_s)} before each, discarded.`,
+    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}${burnInText(manifest)}, ${warmupText(plan.warmup_s)} before each, discarded.`,
     "",
     "Repeat it with",
     "",
@@ -80,6 +89,7 @@ export function campaignReadme(manifest: Manifest): string {
     `Machine: ${machine.cpu_model}, ${machine.cpus} CPUs, ${machine.kernel}. Runtime: ${manifest.runtime.id}.`,
     "",
     ...list("Configurations", configurations),
+    ...list("Comparisons", decidable(plan).lines),
     ...list("Concluded", manifest.adaptive?.ended?.concluded ?? []),
     ...list("Inconclusive", manifest.adaptive?.ended?.not_concluded ?? []),
     ...list(

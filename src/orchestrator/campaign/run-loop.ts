@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { BenchError, EXIT, messageOf } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
-import type { Plan } from "../../contract/plan.js";
+import { isBurnIn, type Plan, roundOf } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import { hasFigures, type Result } from "../../contract/result.js";
 import type { Runtime } from "../../runtimes/types.js";
@@ -59,7 +59,10 @@ export class RunLoop {
     this.#options = options;
   }
 
-  /** @throws Aborted, after the run under way was recorded as aborted; BenchError when the first run cannot start */
+  /**
+   * @returns the outcomes of the runs that count: none of the burn-in round
+   * @throws Aborted, after the run under way was recorded as aborted; BenchError when the first run cannot start
+   */
   async runAll(): Promise<RunOutcome[]> {
     const { plan, signal, completed, progress, selection = ALL_RUNS } = this.#options;
     const outcomes: RunOutcome[] = [];
@@ -69,7 +72,7 @@ export class RunLoop {
       const measured = completed.get(planned.file);
       if (measured) {
         progress.kept(planned, measured);
-        outcomes.push(measured);
+        if (!isBurnIn(planned)) outcomes.push(measured);
         continue;
       }
       const pauseS = before ? this.#cooldownS(before, planned) : 0;
@@ -79,7 +82,7 @@ export class RunLoop {
       }
       const outcome = await this.#makeRun(planned, before === undefined);
       await selection.finished(outcome, pauseS);
-      outcomes.push(outcome);
+      if (!isBurnIn(planned)) outcomes.push(outcome);
       before = planned;
     }
     await selection.end();
@@ -123,7 +126,8 @@ export class RunLoop {
     const { plan, runtime, lease, signal, request, external } = this.#options;
     const settings = {
       configuration: identity.planned.configuration,
-      seed: (plan.seed + planned.run) % 4_294_967_296,
+      // All configurations of a round meet the same requests.
+      seed: (plan.seed + roundOf(planned)) % 4_294_967_296,
       warmupS: plan.warmup_s,
       workers: request.workers,
       caps: request.caps,

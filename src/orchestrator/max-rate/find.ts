@@ -67,8 +67,10 @@ function trialRequest(
   trial: Pick<Trial, "rate_per_second" | "kind">,
 ): Request {
   const { layer, target, workload, traffic, load, limits } = configuration;
+  // Its one target is compared with nothing.
+  const { reference: _, ...settings } = request;
   return {
-    ...request,
+    ...settings,
     clients: [target.text],
     layers: [layer],
     counts: byDimension(({ key }) => [configuration[key]]),

@@ -81,7 +81,7 @@ export async function previewSearch(
   objectives: readonly Threshold[],
   packageFolder: string,
 ): Promise<SearchPreview> {
-  const { estimate: _, plan, ...found } = await previewCampaign(request, packageFolder);
+  const { estimate: _, plan, ...found } = await previewCampaign({ ...request, runs: 1 }, packageFolder);
   const { runtime, notices } = found;
   const { configurations, skips, notes, warmup_s } = plan;
   const overheads = await overheadsOf(runtime.id);

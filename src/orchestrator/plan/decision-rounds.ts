@@ -1,5 +1,5 @@
 import type { Manifest } from "../../contract/manifest.js";
-import type { Plan } from "../../contract/plan.js";
+import { type Plan, roundOf } from "../../contract/plan.js";
 
 /** Fewer runs of a configuration show nothing. */
 const MIN_RUNS = 5;
@@ -21,10 +21,27 @@ export function decisionRounds(maxRuns: number): number[] {
   return [...rounds, maxRuns];
 }
 
+/**
+ * The runs of a plan that are left where its configurations take part in so many rounds. A reference is measured in a
+ * block only where another configuration of that block is: it would be compared with nothing.
+ * @param lastRound of a configuration, by its hash
+ */
+export function runsUntil(plan: Plan, lastRound: (hash: string) => number): Plan["runs"] {
+  const references = new Set(plan.references);
+  const runs = plan.runs.filter((run) => roundOf(run) <= lastRound(run.configuration_hash));
+  const blockOf = ({ round, block }: Plan["runs"][number]) => `${round} ${block}`;
+  const compared = new Set(
+    runs.flatMap((run) => (references.has(run.configuration_hash) ? [] : [blockOf(run)])),
+  );
+  return runs.filter(
+    (run) =>
+      run.block === undefined || !references.has(run.configuration_hash) || compared.has(blockOf(run)),
+  );
+}
+
 /** The runs that an adaptive campaign has requested so far; else all runs of the plan. */
 export function requestedRuns({ plan, adaptive }: Pick<Manifest, "plan" | "adaptive">): Plan["runs"] {
-  if (!adaptive) return plan.runs;
-  return plan.runs.filter(({ configuration_hash: hash, run }) => run <= (adaptive.rounds[hash] ?? 0));
+  return adaptive ? runsUntil(plan, (hash) => adaptive.rounds[hash] ?? 0) : plan.runs;
 }
 
 /** Whether no decision is open: a campaign may have been killed just before it would have requested more runs. */

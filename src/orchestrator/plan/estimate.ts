@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Configuration, Warmup } from "../../contract/configuration.js";
 import { rounded, sum } from "../../contract/numbers.js";
-import type { Plan } from "../../contract/plan.js";
+import { type Plan, roundOf } from "../../contract/plan.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
 import { writeAtomically } from "../files/results-folder.js";
@@ -122,7 +122,7 @@ export function estimateRange(plan: Plan, overheads: Overheads): EstimateRange {
   const maxS = estimateCampaignS(plan, overheads);
   if (!plan.adaptive) return { seconds: Math.round(maxS) };
   const { looks, budget_s = Number.POSITIVE_INFINITY } = plan.adaptive;
-  const upTo = (round: number): Plan => ({ ...plan, runs: plan.runs.filter(({ run }) => run <= round) });
+  const upTo = (round: number): Plan => ({ ...plan, runs: plan.runs.filter((run) => roundOf(run) <= round) });
   let round = looks[0] ?? 1;
   while (round > 1 && estimateCampaignS(upTo(round), overheads) > budget_s) round--;
   const least = upTo(round);

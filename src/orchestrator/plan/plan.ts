@@ -1,5 +1,3 @@
-import { uniformInt } from "pure-rand/distribution/uniformInt";
-import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import {
   type Configuration,
   configurationFileName,
@@ -42,10 +40,17 @@ import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
 import { decisionRounds } from "./decision-rounds.js";
+import { orderedRuns } from "./order.js";
+import {
+  MIN_ROUNDS_FOR_A_CLAIM,
+  type Planned,
+  type Ranking,
+  rankingsOf,
+  referenceChooser,
+  withCopies,
+} from "./rankings.js";
 import { capsOfKinds, roleCounts } from "./role-counts.js";
 import { type StoreFindings, storeLayerConfigurations } from "./store-layer.js";
-
-type Planned = Plan["configurations"][number];
 
 /** What a plan depends on besides the request: where it is measured. */
 export interface PlanContext {
@@ -298,41 +303,19 @@ function combine(
   };
 }
 
-/**
- * Spreads a seed over all its bits (the finalizer of MurmurHash3, A. Appleby). Without it, consecutive seeds would
- * give similar orders, since the generator's first numbers depend linearly on its seed.
- */
-function spreadSeed(seed: number): number {
-  let bits = seed | 0;
-  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
-  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
-  return bits ^ (bits >>> 16);
-}
-
-/**
- * A random order that the seed decides: Fisher–Yates (Durstenfeld, CACM 7(7), 1964).
- * @param seed a whole number; the same one gives the same order
- */
-export function shuffled<Item>(items: readonly Item[], seed: number): Item[] {
-  const generator = xoroshiro128plus(spreadSeed(seed));
-  const pool = [...items];
-  const order: Item[] = [];
-  while (pool.length > 0) order.push(...pool.splice(uniformInt(generator, 0, pool.length - 1), 1));
-  return order;
-}
-
-/** Interleaved: every round has each configuration once, in a seeded random order, so that drift affects all equally. */
-function runsInOrder(request: Request, planned: readonly Planned[]): Plan["runs"] {
+/** The runs in their order, each with its file. */
+function runsOf(request: Request, configurations: readonly Planned[], rankings: readonly Ranking[]): Plan["runs"] {
   const listed = listedLimits(request);
-  const asRun = ({ hash, configuration }: Planned, run: number) => ({
-    configuration_hash: hash,
-    run,
-    file: `${configurationFileName(configuration, DEFAULT_TRAFFIC, listed)}_run${run}.json`,
-  });
-  const rounds = Array.from({ length: request.runs }, (_, index) => index + 1);
-  if (request.order === "consecutive")
-    return planned.flatMap((each) => rounds.map((run) => asRun(each, run)));
-  return rounds.flatMap((run) => shuffled(planned, request.seed + run).map((each) => asRun(each, run)));
+  const names = new Map(
+    configurations.map(({ hash, configuration }) => [
+      hash,
+      configurationFileName(configuration, DEFAULT_TRAFFIC, listed),
+    ]),
+  );
+  return orderedRuns(request, configurations, rankings).map((run) => ({
+    ...run,
+    file: `${names.get(run.configuration_hash)}_run${run.run}.json`,
+  }));
 }
 
 const adaptivePlan = (maxRuns: number, { budgetS }: NonNullable<Request["adaptive"]>): Plan["adaptive"] => ({
@@ -374,6 +357,8 @@ export function selectConfigurations(
     const reasons = allSkips.map(({ asked, reason }) => `${asked}: ${reason}`).join("; ");
     throw usageError(`nothing is left to measure (${reasons})`);
   }
+  // Refuses a reference that is not measured.
+  referenceChooser(request.reference, configurations);
   return { configurations, skips: allSkips, notes: [...notes, ...ofStores.notes] };
 }
 
@@ -383,7 +368,16 @@ export function selectConfigurations(
  */
 export function makePlan(request: Request, context: PlanContext): Plan {
   const { external } = context;
-  const { configurations, skips, notes } = selectConfigurations(request, context);
+  const { configurations: selected, skips, notes } = selectConfigurations(request, context);
+  const referenceOf = referenceChooser(request.reference, selected);
+  const hasCopies = request.copies && request.runs >= MIN_ROUNDS_FOR_A_CLAIM;
+  const configurations = hasCopies ? withCopies(selected, rankingsOf(selected, referenceOf)) : selected;
+  const rankings = rankingsOf(configurations, referenceOf);
+  const references = rankings.flatMap(({ reference }) => reference?.hash ?? []);
+  const stores = configurations.flatMap(({ configuration: { layer, target } }) =>
+    isProgramLayer(layer) ? [target.store] : [],
+  );
+  const storeReference = stores.find((id) => id === request.reference) ?? stores[0];
   return {
     schema: PLAN_SCHEMA,
     schema_version: PLAN_SCHEMA_VERSION,
@@ -395,9 +389,10 @@ export function makePlan(request: Request, context: PlanContext): Plan {
     cooldown_s: request.cooldownS,
     client_cooldown_s: request.clientCooldownS,
     configurations,
-    runs: runsInOrder(request, configurations),
+    runs: runsOf(request, configurations, rankings),
     skips,
-    ...(request.reference === undefined ? {} : { reference: request.reference }),
+    ...(references.length > 0 ? { references } : {}),
+    ...(storeReference === undefined ? {} : { reference: storeReference }),
     notes: [
       ...notes,
       ...(external ? [`the store is one that already ran: ${external.store} ${external.version}`] : []),

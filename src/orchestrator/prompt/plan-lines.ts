@@ -1,12 +1,14 @@
-import type { Plan } from "../../contract/plan.js";
+import { countedRuns, type Plan } from "../../contract/plan.js";
 import {
   adaptiveText,
   extentText,
   type Preview,
-  runsText,
+  roundsText,
   subjectCells,
   totalsText,
 } from "../campaign/dry-run.js";
+import { decidable } from "../plan/decidable.js";
+import { burnInLines } from "../plan/order.js";
 import { loadAndLimitsText } from "../ui/event-text.js";
 import { counted, flow, textTable, widthOf } from "../ui/text.js";
 
@@ -23,9 +25,12 @@ function configurationLines(plan: Plan, columns: number): string[] {
   const table = textTable(different).map((line) => `  ${line}`);
   const isWide = table.some((line) => widthOf(line) > columns);
   const count = counted(rows.length, "configuration");
-  const runs = `${runsText(plan)} run${plan.runs_per_configuration === 1 ? "" : "s"}`;
+  const most = plan.runs_per_configuration;
+  const isEqual = plan.configurations.every(({ hash }) => countedRuns(plan, hash) === most);
+  const runs = `${roundsText(plan)} ${isEqual ? "run" : "round"}${most === 1 ? "" : "s"}`;
+  const each = isEqual ? " each" : "";
   return [
-    rows.length === 1 ? `${count}, ${runs}` : `${count}, ${runs} each, ${plan.order}`,
+    rows.length === 1 ? `${count}, ${runs}` : `${count}, ${runs}${each}, ${plan.order}`,
     ...(common.length > 0 ? [`${rows.length === 1 ? "" : "all: "}${common.join(", ")}`] : []),
     ...(isWide
       ? different.flatMap(([label = "", ...rest]) => [`  ${label}`, ...flow(rest, columns, "    ")])
@@ -40,6 +45,8 @@ export function planLines(found: Preview, columns: number): string[] {
     `runtime: ${runtime.id} (${runtime.choice})`,
     ...configurationLines(plan, columns),
     ...adaptiveText(plan),
+    ...burnInLines(plan),
+    ...decidable(plan).lines,
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
     ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
     totalsText(found),

@@ -68,7 +68,9 @@ export function flagLayer(argv: readonly string[]): Layer | undefined {
   if (!command) return undefined;
   const layer = new Map<string, SettingValue>();
   for (const option of command.options) {
-    const value: unknown = command.getOptionValue(option.attributeName());
+    const found: unknown = command.getOptionValue(option.attributeName());
+    // Commander keeps a flag that begins with --no- as the opposite of what it switches off.
+    const value = option.negate ? found === false || undefined : found;
     if (value !== undefined) layer.set(option.name(), { source: `--${option.name()}`, value: String(value) });
   }
   return layer;

@@ -119,7 +119,7 @@ function entriesOf(settings: Settings, notices: string[]): Pick<Request, "layers
   return { layers, counts };
 }
 
-const STORE_LAYER_KEYS = ["stores", "operations", "payload-bytes", "reference"] as const;
+const STORE_LAYER_KEYS = ["stores", "operations", "payload-bytes"] as const;
 
 /**
  * What the store layer measures.
@@ -129,7 +129,7 @@ function storeLayerOf(
   settings: Settings,
   layers: Request["layers"],
   notices: string[],
-): Pick<Request, "stores" | "operations" | "payloadBytes" | "reference"> {
+): Pick<Request, "stores" | "operations" | "payloadBytes"> {
   if (!layers.some(isProgramLayer)) {
     const useless = STORE_LAYER_KEYS.flatMap((key) => settings.find(key) ?? [])[0];
     if (useless) throw usageError(`${useless.source} is for the store layer: add --layer store`);
@@ -149,11 +149,6 @@ function storeLayerOf(
   const stores = list("stores", DEFAULT_STORES);
   const operations = list("operations", operationIds);
   for (const id of operations) findOperation(id);
-  const reference = settings.find("reference");
-  if (reference && !stores.includes(reference.value))
-    throw usageError(
-      `${reference.source} ${JSON.stringify(reference.value.slice(0, 60))}: give one of the stores: ${stores.join(", ")}`,
-    );
   const payload = settings.find("payload-bytes")?.source ?? "--payload-bytes";
   return {
     stores,
@@ -161,7 +156,6 @@ function storeLayerOf(
     payloadBytes: list("payload-bytes", [String(DEFAULT_PAYLOAD_BYTES)]).map((text) =>
       numberIn("payload-bytes", payload, text),
     ),
-    reference: reference?.value ?? stores[0] ?? "",
   };
 }
 
@@ -255,6 +249,7 @@ export function requestFromLayers(
   const seed = settings.find("seed");
   const seedNumber = seed ? numberIn("seed", seed.source, seed.value) : randomSeed();
   const threshold = settings.find("threshold");
+  const reference = settings.find("reference");
   const serviceEnv = settings.find("service-env");
   const duration = settings.get("duration-mode");
   const mode = durationMode(duration.value, duration.source);
@@ -277,6 +272,8 @@ export function requestFromLayers(
     limits: explicitLimits(settings, notices),
     serviceEnv: serviceEnv ? serviceEnvOf(serviceEnv) : {},
     ...runsOf(settings),
+    ...(reference ? { reference: reference.value } : {}),
+    copies: !settings.isOn("no-copy"),
     warmupS: warmupIn(warmup.source, warmup.value),
     cooldownS: numberIn("cooldown", cooldown.source, betweenRuns, false),
     clientCooldownS: numberIn("cooldown", cooldown.source, betweenClients, false),

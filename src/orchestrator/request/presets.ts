@@ -10,6 +10,15 @@ export interface Preset {
 /** Each client on its default store, and `ioredis` on both stores, which shows the effect of the store. */
 const CLIENTS_AND_STORES = "standalone,ioredis@valkey,controls";
 
+/** Four clients on one store, each with its own script and with the same one: two rankings. */
+const CLIENTS_AND_SCRIPTS = [
+  ...["iovalkey", "ioredis", "node-redis", "valkey-glide"].flatMap((client) => [
+    `${client}@valkey`,
+    `${client}@valkey+same-script`,
+  ]),
+  "controls",
+].join(",");
+
 export const PRESETS: readonly Preset[] = [
   {
     id: "smoke",
@@ -37,12 +46,12 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     id: "standard",
-    summary: "enough to name a winner: the clients of quick, 5 runs of 30 s",
+    summary: "enough to name a winner: the clients of quick, 10 rounds of 10 s",
     settings: {
       clients: CLIENTS_AND_STORES,
       concurrency: "50 100",
-      "duration-mode": "fixed30",
-      runs: "5",
+      "duration-mode": "custom:10",
+      runs: "10",
       warmup: "auto",
       cooldown: "2",
     },
@@ -50,9 +59,9 @@ export const PRESETS: readonly Preset[] = [
   {
     id: "publication",
     summary:
-      "figures to publish: all clients and topologies, 10 interleaved runs of 30 s, pinned cores, a fit machine",
+      "figures to publish: four clients on Valkey, each with its own script and the same one, 10 rounds of 30 s, pinned cores, a fit machine",
     settings: {
-      clients: "all,controls",
+      clients: CLIENTS_AND_SCRIPTS,
       concurrency: "50 100",
       "duration-mode": "fixed30",
       runs: "10",

@@ -53,8 +53,10 @@ export interface Request {
   stores: string[];
   operations: string[];
   payloadBytes: number[];
-  /** Store of the store layer with which the others are compared; absent without that layer. */
+  /** Target, or store of the store layer, with which the others are compared; absent: the first that is named. */
   reference?: string;
+  /** From 5 rounds on each ranking has a copy of its reference. */
+  copies: boolean;
   /** The numbers of each dimension, e.g. of servers. */
   counts: Record<DimensionKey, number[]>;
   workloads: string[];

@@ -172,12 +172,6 @@ const target: SettingGroup = {
       repeatable: true,
     },
     {
-      key: "reference",
-      value: "<store>",
-      help: "store layer: the store with which the others are compared",
-      defaultText: "the first of --stores",
-    },
-    {
       key: "workload",
       value: "<list>",
       help: `${workloadIds.join("|")}|both`,
@@ -371,6 +365,17 @@ const method: SettingGroup = {
       help: "interleaved|consecutive",
       defaultValue: "interleaved",
       choices: () => valuesOnly(["interleaved", "consecutive"]),
+    },
+    {
+      key: "reference",
+      value: "<target>",
+      help: "the target, or at the store layer the store, with which the others of its ranking are compared",
+      defaultText: "the first named",
+      choices: () => valuesOnly(targetTexts),
+    },
+    {
+      key: "no-copy",
+      help: "leave out the copy of each ranking's reference, which shows what the campaign cannot tell apart; it is measured from 5 rounds on",
     },
     {
       key: "seed",

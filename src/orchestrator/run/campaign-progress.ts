@@ -1,7 +1,7 @@
 import type { Configuration } from "../../contract/configuration.js";
 import type { EventOf, Phase, RunStatus } from "../../contract/events.js";
 import { rounded } from "../../contract/numbers.js";
-import type { Plan } from "../../contract/plan.js";
+import { countedRuns, type Plan } from "../../contract/plan.js";
 import { hasFigures, type MeasuredResult, type Result } from "../../contract/result.js";
 import { atLeast } from "../../judge/latency.js";
 import type { Overheads } from "../plan/estimate.js";
@@ -48,6 +48,8 @@ const outcomeTexts = ({ outcome, outcome_text }: Pick<MeasuredResult, "outcome" 
   ...(outcome_text === undefined ? {} : { outcome_text }),
 });
 
+const roundOfEvent = ({ round }: PlannedRun) => (round === undefined ? {} : { round });
+
 /** Reports the progress of the plan's runs, with the time left. */
 export class Progress {
   readonly #eventLog: EventLog;
@@ -84,6 +86,7 @@ export class Progress {
       event: "run_kept",
       ...this.#place(planned),
       file: planned.file,
+      ...roundOfEvent(planned),
       status,
       ...(outcome === undefined ? {} : { outcome }),
     });
@@ -102,7 +105,8 @@ export class Progress {
       ...this.#place(planned),
       file: planned.file,
       run: planned.run,
-      runs_per_configuration: this.#plan.runs_per_configuration,
+      ...roundOfEvent(planned),
+      runs_per_configuration: countedRuns(this.#plan, planned.configuration_hash),
       ...(this.#plan.adaptive ? { at_most: true } : {}),
       configuration_hash: planned.configuration_hash,
       configuration: this.#configuration(planned),
@@ -126,6 +130,7 @@ export class Progress {
       ...this.#place(planned),
       file: planned.file,
       run: planned.run,
+      ...roundOfEvent(planned),
       configuration_hash: planned.configuration_hash,
       status: saved ? status : "failed",
       ...(saved && hasFigures(result) ? outcomeTexts(result) : {}),

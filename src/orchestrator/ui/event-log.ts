@@ -8,7 +8,7 @@ import {
   type EventOf,
   type RunStatus,
 } from "../../contract/events.js";
-import { adaptiveLines, campaignText, finishedText, lookText, runText } from "./event-text.js";
+import { adaptiveLines, campaignText, finishedText, isBurnIn, lookText, runText } from "./event-text.js";
 import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
 import type { Screen } from "./types.js";
 
@@ -46,6 +46,7 @@ export class EventLog {
     kept: 0,
     not_begun: 0,
   };
+  #measured = 0;
   #append: ((line: string) => void) | undefined;
   #held: string[] = [];
   #folder: string | undefined;
@@ -117,10 +118,9 @@ export class EventLog {
     return this.#folder;
   }
 
-  /** Number of measured runs, invalid ones included. */
+  /** Number of measured runs that count, invalid ones included. */
   get measured(): number {
-    const { valid, suspect, invalid, kept } = this.#runs;
-    return valid + suspect + invalid + kept;
+    return this.#measured;
   }
 
   /** Releases the terminal. */
@@ -138,9 +138,12 @@ export class EventLog {
     } else if (event.event === "run_kept") {
       runs.kept++;
       runs.not_begun--;
+      if (!isBurnIn(event)) this.#measured++;
     } else if (event.event === "run_finished") {
       runs[event.status]++;
       runs.not_begun--;
+      const isMeasured = event.status !== "failed" && event.status !== "aborted";
+      if (isMeasured && !isBurnIn(event)) this.#measured++;
     }
   }
 

@@ -70,13 +70,17 @@ export function configurationText(configuration: Configuration): string {
   return [...parts, ...("requests" in extent ? [`${extent.requests} requests`] : [])].join(", ");
 }
 
+/** Whether an event is about a run of the burn-in round, which never counts. */
+export const isBurnIn = ({ round }: { round?: number | undefined }): boolean => round === 0;
+
+/** `run 2`, or `burn-in`. */
+export const runNumberText = (event: Pick<EventOf<"run_finished">, "run" | "round">): string =>
+  isBurnIn(event) ? "burn-in" : `run ${event.run}`;
+
 /** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
-export function runText({
-  configuration,
-  run,
-  runs_per_configuration,
-  at_most,
-}: EventOf<"run_started">): string {
+export function runText(event: EventOf<"run_started">): string {
+  const { configuration, run, runs_per_configuration, at_most } = event;
+  if (isBurnIn(event)) return `${configurationText(configuration)}, burn-in`;
   const total = `${at_most ? "at most " : ""}${runs_per_configuration}`;
   return `${configurationText(configuration)}, run ${run} of ${total}`;
 }
@@ -141,8 +145,8 @@ export function finishedText(finished: EventOf<"run_finished">, measured: Measur
 
 /** `[3/12] iovalkey, light, realistic, 50 connections, run 1: 5000 requests/s, p99 12.25 ms, suspect (M8); 2 min left`. */
 export function runLine(finished: EventOf<"run_finished">, configuration: Configuration | undefined): string {
-  const { number, of, run, file, figures, status, reasons, time_left_s } = finished;
-  const what = configuration ? `${configurationText(configuration)}, run ${run}` : file;
+  const { number, of, file, figures, status, reasons, time_left_s } = finished;
+  const what = configuration ? `${configurationText(configuration)}, ${runNumberText(finished)}` : file;
   const rules = [...new Set(reasons.map(({ rule }) => rule))].join(", ");
   const verdict = rules ? `${status} (${rules})` : status;
   const result = figures

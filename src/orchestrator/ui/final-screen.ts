@@ -11,10 +11,12 @@ import {
   adaptiveLines,
   configurationText,
   entryText,
+  isBurnIn,
   loadAndLimitsText,
   percentileText,
   rateText,
   rateUnit,
+  runNumberText,
 } from "./event-text.js";
 import { are, counted, escapeControls, flow, textTable, widthOf, wrap } from "./text.js";
 
@@ -138,17 +140,26 @@ function problemText(finished: EventOf<"run_finished">): string {
 
 /** One line for all runs of a configuration with the same problem. */
 function failureLines(state: CampaignState, runs: readonly EventOf<"run_finished">[]): string[] {
-  const runsByFailure = new Map<string, number[]>();
+  const runsByFailure = new Map<string, EventOf<"run_finished">[]>();
   for (const finished of runs) {
     const started = state.started.get(finished.file);
     const what = started ? configurationText(started.configuration) : finished.file;
     const key = JSON.stringify([what, problemText(finished)]);
-    runsByFailure.set(key, [...(runsByFailure.get(key) ?? []), finished.run]);
+    runsByFailure.set(key, [...(runsByFailure.get(key) ?? []), finished]);
   }
-  return [...runsByFailure].map(([key, numbers]) => {
+  return [...runsByFailure].map(([key, alike]) => {
     const [what, why] = JSON.parse(key) as [string, string];
-    return escapeControls(`${what}, ${numbers.length > 1 ? "runs" : "run"} ${numbers.join(", ")}: ${why}`);
+    const [first, ...others] = alike.map(runNumberText);
+    const numbers = others.length > 0 ? `runs ${alike.map(({ run }) => run).join(", ")}` : first;
+    return escapeControls(`${what}, ${numbers}: ${why}`);
   });
+}
+
+/** Runs of the burn-in round that failed, were invalid or spoiled: they never count, but a reader should know. */
+function burnInLine(runs: readonly EventOf<"run_finished">[]): string[] {
+  const bad = runs.filter((run) => run.status === "failed" || run.status === "invalid" || isSpoiled(run));
+  if (bad.length === 0) return [];
+  return [`${bad.length} of ${counted(runs.length, "run")} of the burn-in failed: that round does not count`];
 }
 
 /** Whether the campaign was interrupted after its folder was created. */
@@ -174,8 +185,10 @@ function reportCommand({ report, ended }: CampaignState, measured: number): stri
 
 /** What went wrong and why, what is kept, and what to do next. For standard error. */
 export function problemLines(state: CampaignState, columns = Number.POSITIVE_INFINITY): string[] {
-  const { ended, finished, kept } = state;
+  const { ended } = state;
   if (!ended) return [];
+  const finished = state.finished.filter((run) => !isBurnIn(run));
+  const kept = state.kept.filter((run) => !isBurnIn(run));
   const runsWith = (...statuses: string[]) => finished.filter(({ status }) => statuses.includes(status));
   const done = kept.length + finished.length;
   const count = (status: "failed" | "invalid") =>
@@ -189,7 +202,7 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
   const more = failures.length - MAX_FAILURES;
   const suspects = runsWith("suspect");
   const rules = [...new Set(suspects.flatMap(({ reasons }) => reasons.map(({ rule }) => rule)))].sort();
-  const measured = done - ended.runs.failed - ended.runs.aborted;
+  const measured = done - runsWith("failed", "aborted").length;
   const lines = [
     ...(failed > 0 ? [`${failed} of ${counted(done, "run")} failed`] : []),
     ...(invalid > 0 ? [`${invalid} of ${counted(done, "run")} ${are(invalid)} invalid`] : []),
@@ -203,6 +216,7 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
           `${suspects.length} of ${counted(finished.length, "run")} ${are(suspects.length)} suspect (${rules.join(", ")}): the report says why`,
         ]
       : []),
+    ...burnInLine(state.finished.filter(isBurnIn)),
     ...(failed > 0 && ended.folder ? ["measure the failed runs again with --resume"] : []),
     ...(isInterrupted(state) ? keptLine(state, measured, done) : []),
   ];

@@ -2,7 +2,14 @@ import { styleText } from "node:util";
 import type { CampaignEvent, RunStatus } from "../../contract/events.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { CampaignState } from "./campaign-state.js";
-import { campaignText, configurationText, finishedText, lookText, phaseText } from "./event-text.js";
+import {
+  campaignText,
+  configurationText,
+  finishedText,
+  lookText,
+  phaseText,
+  runNumberText,
+} from "./event-text.js";
 import { finalLines, problemLines } from "./final-screen.js";
 import { Frame } from "./frame.js";
 import { liveLines, type Tone } from "./live-lines.js";
@@ -119,7 +126,7 @@ export class LiveScreen implements Screen {
         return [this.#styled("dim", escapeControls(`[${event.number}/${event.of}] ${event.file} is kept`))];
       case "run_finished": {
         const started = this.#state.started.get(event.file);
-        const what = started ? `${configurationText(started.configuration)}, run ${event.run}` : event.file;
+        const what = started ? `${configurationText(started.configuration)}, ${runNumberText(event)}` : event.file;
         const styles: Partial<Record<RunStatus, Style>> = { valid: "green", suspect: "yellow" };
         const style = isSpoiled(event) ? "red" : (styles[event.status] ?? "red");
         const head = wrap(escapeControls(`[${event.number}/${event.of}] ${what}`), this.#columns);

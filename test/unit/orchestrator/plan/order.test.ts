@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../../src/contract/plan.js";
-import { makePlan, shuffled } from "../../../../src/orchestrator/plan/plan.js";
+import { shuffler } from "../../../../src/orchestrator/plan/order.js";
+import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
 const CLIENTS = ["--clients", "all controls", "--concurrency", "50", "--runs", "20"];
@@ -45,7 +46,7 @@ test("consecutive: all runs of a configuration, then the next", () => {
 describe("a shuffle", () => {
   const things = ["a", "b", "c", "d"];
   const SEEDS = 24_000;
-  const orders = Array.from({ length: SEEDS }, (_, seed) => shuffled(things, seed).join(""));
+  const orders = Array.from({ length: SEEDS }, (_, seed) => shuffler(seed)(things).join(""));
   /** Pearson's statistic of counts that should be equal. */
   const chiSquare = (counts: readonly number[], total: number) => {
     const expected = total / counts.length;
@@ -59,7 +60,7 @@ describe("a shuffle", () => {
 
   test("does not change its input and keeps every item", () => {
     const given = Object.freeze([...things]);
-    expect(shuffled(given, 9).sort()).toEqual(things);
+    expect(shuffler(9)(given).sort()).toEqual(things);
   });
 
   test("gives each order equally often", () => {

@@ -48,14 +48,15 @@ test("a dry run shows the fewest and the most runs, and the rounds after which i
   const flags = ["--runs", "auto", "--max-runs", "10", "--duration-mode", "custom:30", "--runtime", "local"];
   const found = await previewCampaign(requestOf(...none, ...flags, "--budget", "20m"), ROOT);
   const { seconds, at_least } = found.estimate;
-  expect(at_least?.runs).toBe(10);
+  // The burn-in, and five rounds.
+  expect(at_least?.runs).toBe(12);
   expect(at_least?.seconds).toBeLessThan(seconds);
   const text = previewLines(found).join("\n");
   expect(text).toContain("decided after rounds 5, 7\n");
   expect(text).toContain("no round starts that would end after 20 min");
-  expect(text).toMatch(/10 to 20 runs of 2 configurations, about \d+ min to \d+ min/);
-  const short = await previewCampaign(requestOf(...none, ...flags, "--budget", "2m"), ROOT);
-  expect(short.estimate.seconds).toBe(120);
-  // Of its runs of 40 s and more two fit.
-  expect(short.estimate.at_least?.runs).toBe(2);
+  expect(text).toMatch(/12 to 22 runs of 2 configurations, about \d+ min to \d+ min/);
+  const short = await previewCampaign(requestOf(...none, ...flags, "--budget", "4m"), ROOT);
+  expect(short.estimate.seconds).toBe(240);
+  // Of its runs of 40 s and more four fit, two of them of the burn-in.
+  expect(short.estimate.at_least?.runs).toBe(4);
 });

@@ -1,0 +1,141 @@
+import { canonicalJson, configurationHash } from "../../contract/configuration.js";
+import { usageError } from "../../contract/errors.js";
+import { isProgramLayer } from "../../contract/layers.js";
+import type { Plan } from "../../contract/plan.js";
+import { formatTargetText, parseTargetText, type Target, type TargetText } from "../../contract/target.js";
+import { clients } from "../../targets/clients/index.js";
+import { COPY, isCopy } from "../../targets/options.js";
+import { findClient, resolveTarget } from "../../targets/resolve.js";
+
+export type Planned = Plan["configurations"][number];
+
+/** Configurations that the report ranks together, in the plan's order. */
+export interface Ranking {
+  members: readonly Planned[];
+  /** The member with which the others are compared; absent where one is alone. */
+  reference?: Planned;
+}
+
+/** With fewer rounds nothing can be shown, so neither a copy nor a burn-in round would be worth its time (M17, M31). */
+export const MIN_ROUNDS_FOR_A_CLAIM = 5;
+
+/** A control measures the harness: it is never ranked. */
+const isControl = ({ configuration: { target } }: Planned): boolean =>
+  clients.some(({ id, control }) => id === target.client && control);
+
+const isCopied = ({ configuration }: Planned): boolean => isCopy(configuration.target);
+
+/** What the members of a ranking share: the same as in `report/analysis/cells.py` and `groups.py`. */
+function rankingKey(planned: Planned): string {
+  const { target, caps: _caps, service_env: _settings, ...load } = planned.configuration;
+  const { store, topology, decided_by, limiter, algorithm = limiter, options } = target;
+  if (isControl(planned)) return planned.hash;
+  // There the stores themselves are compared.
+  if (isProgramLayer(load.layer)) return canonicalJson({ ...load, topology });
+  const sameScript = options.includes("same-script");
+  return canonicalJson({ ...load, store, topology, decided_by, algorithm, sameScript });
+}
+
+/** @param referenceOf chooses among the two or more members of a ranking */
+export function rankingsOf(
+  configurations: readonly Planned[],
+  referenceOf: (members: readonly Planned[]) => Planned | undefined,
+): Ranking[] {
+  const rankings = new Map<string, Planned[]>();
+  for (const planned of configurations) {
+    const key = rankingKey(planned);
+    rankings.set(key, [...(rankings.get(key) ?? []), planned]);
+  }
+  return [...rankings.values()].map((members) => {
+    const reference = members.length > 1 ? referenceOf(members) : undefined;
+    return { members, ...(reference ? { reference } : {}) };
+  });
+}
+
+/** The rankings of a plan; without references where it is older than them. */
+export function plannedRankings({ configurations, references = [] }: Plan): Ranking[] {
+  return rankingsOf(configurations, (members) => members.find(({ hash }) => references.includes(hash)));
+}
+
+/** The members that are compared, without copies; all where a user measures copies alone. */
+export function originals(members: readonly Planned[]): readonly Planned[] {
+  const found = members.filter((each) => !isCopied(each));
+  return found.length > 0 ? found : members;
+}
+
+/** What a text names, without its client's own limiter, which is in no target's text. */
+function parseReference(text: string): TargetText {
+  const named = parseTargetText(text);
+  const { limiter } = findClient(named.client);
+  return { ...named, options: named.options.filter(({ id, version }) => id !== limiter || version) };
+}
+
+/** Whether a target is of that client and version, and has the store, topology and options that are named. */
+function hasAllOf(target: Target, wanted: TargetText): boolean {
+  const own = parseTargetText(target.text);
+  return (
+    own.client === wanted.client &&
+    own.version === wanted.version &&
+    (wanted.store ?? target.store) === target.store &&
+    (wanted.topology ?? target.topology) === target.topology &&
+    wanted.options.every(({ id, version }) =>
+      own.options.some((option) => option.id === id && option.version === version),
+    )
+  );
+}
+
+/** Whether `--reference` names a configuration: by its store at the store layer, else by its target. */
+function isNamed({ configuration: { layer, target } }: Planned, text: string): boolean {
+  if (isProgramLayer(layer)) return target.store === text;
+  return clients.some(({ id }) => id === parseTargetText(text).client) && hasAllOf(target, parseReference(text));
+}
+
+/**
+ * Chooses the reference of each ranking: the named target (of several the one with the fewest options, since
+ * `iovalkey` is the reference among the targets with `+same-script`, too), else the first that was requested.
+ * @throws usageError where the text names nothing that is ranked
+ */
+export function referenceChooser(
+  text: string | undefined,
+  configurations: readonly Planned[],
+): (members: readonly Planned[]) => Planned | undefined {
+  const ranked = originals(configurations.filter((each) => !isControl(each)));
+  if (text !== undefined && !ranked.some((each) => isNamed(each, text))) {
+    const labels = [...new Set(ranked.map(({ configuration }) => configuration.target.label))];
+    const known = labels.length > 0 ? `give one of ${labels.join(", ")}` : "controls alone are not compared";
+    throw usageError(`--reference ${JSON.stringify(text.slice(0, 60))} names nothing that is compared: ${known}`);
+  }
+  const optionCount = ({ configuration }: Planned) => configuration.target.options.length;
+  return (members) => {
+    const candidates = originals(members);
+    const named = candidates.filter((each) => text !== undefined && isNamed(each, text));
+    return [...named].sort((a, b) => optionCount(a) - optionCount(b))[0] ?? candidates[0];
+  };
+}
+
+/** The same configuration once more, as a row of its own. */
+function copyOf({ configuration }: Planned): Planned {
+  const { options, ...named } = parseTargetText(configuration.target.text);
+  const resolution = resolveTarget(formatTargetText({ ...named, options: [...options, { id: COPY }] }));
+  if ("skip" in resolution) throw new Error(resolution.skip);
+  const copy = { ...configuration, target: resolution.target };
+  return { hash: configurationHash(copy), configuration: copy };
+}
+
+/**
+ * The configurations with a copy of the reference of each ranking behind it (M31), except where a target is measured
+ * alone, or only its copies are. At the store layer there are none: its rows are stores.
+ */
+export function withCopies(configurations: readonly Planned[], rankings: readonly Ranking[]): Planned[] {
+  const hashes = new Set(configurations.map(({ hash }) => hash));
+  const copied = rankings.flatMap(({ members, reference }) =>
+    reference && !isProgramLayer(reference.configuration.layer) && originals(members).length > 1
+      ? [reference]
+      : [],
+  );
+  return configurations.flatMap((planned) => {
+    if (!copied.includes(planned)) return [planned];
+    const copy = copyOf(planned);
+    return hashes.has(copy.hash) ? [planned] : [planned, copy];
+  });
+}
