@@ -53,7 +53,9 @@ export class EventFixture {
   #place(number: number) {
     const run = this.plan.runs[number - 1];
     if (!run) throw new Error("no such run");
-    return { number, of: this.plan.runs.length, file: run.file, run: run.run, hash: run.configuration_hash };
+    const { file, run: repetition, round, configuration_hash: hash } = run;
+    const of = this.plan.runs.length;
+    return { number, of, file, run: repetition, ...(round === undefined ? {} : { round }), hash };
   }
 
   kept(number: number, status: EventOf<"run_kept">["status"] = "valid", change: Change<"run_kept"> = {}) {

@@ -59,6 +59,14 @@ describe("the README of a campaign", () => {
     expect(single).toContain(" 1 run of 1 configuration, interleaved,");
     const many = campaignReadme(await existing("--clients", "none", "--runs", "3"));
     expect(many).toContain(" 6 runs, 3 of each of 2 configurations, interleaved,");
+    expect(many).not.toContain("burn-in");
+    const compared = await existing("--clients", "iovalkey,valkey-glide", "--concurrency", "50", "--runs", "10");
+    expect(campaignReadme(compared)).toContain(
+      " 30 runs, 10 of each of 3 configurations, interleaved, after a burn-in round that is kept and never counts,",
+    );
+    expect(campaignReadme(compared)).toContain(
+      "## Comparisons\n\n- reference iovalkey + copy: 1 comparison, paired by round\n",
+    );
     const adaptive = await existing("--clients", "none", "--concurrency", "50", "--runs", "auto");
     const [hash = ""] = adaptive.plan.configurations.map((each) => each.hash);
     adaptive.adaptive = { rounds: { [hash]: 1 }, looked: 0, spent_s: 0 };
@@ -67,5 +75,6 @@ describe("the README of a campaign", () => {
       " 1 of at most 20 runs: as many as it takes, 5 to 20, of 1 configuration, interleaved,",
     );
     expect(text).toContain("120 s, 1 run\n");
+    expect(text).toContain(", after a burn-in round that is kept and never counts,");
   });
 });

@@ -1,42 +1,117 @@
 import { describe, expect, test } from "vitest";
-import type { Plan } from "../../../../src/contract/plan.js";
+import { isBurnIn, type Plan, roundOf } from "../../../../src/contract/plan.js";
 import { shuffler } from "../../../../src/orchestrator/plan/order.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
-const CLIENTS = ["--clients", "all controls", "--concurrency", "50", "--runs", "20"];
-const rounds = (plan: Plan) =>
-  Array.from({ length: plan.runs_per_configuration }, (_, index) =>
-    plan.runs.filter(({ run }) => run === index + 1).map(({ configuration_hash }) => configuration_hash),
+/** Two rankings, of seven targets and of one, and a control. */
+const TARGETS = [
+  ...["iovalkey", "ioredis@valkey", "valkey-glide", "node-redis@valkey", "iovalkey+autopipelining"],
+  ...["ioredis@valkey+autopipelining", "ioredis@valkey+fastify-rate-limit", "none"],
+].join(",");
+const planOf = (...flags: string[]) =>
+  makePlan(requestOf("--clients", TARGETS, "--concurrency", "50", ...flags), everything);
+const CLIENTS = ["--runs", "20"];
+
+const labelsOf = (plan: Plan) => {
+  const labels = new Map(
+    plan.configurations.map(({ hash, configuration }) => [hash, configuration.target.label]),
   );
-const hashes = (plan: Plan) => plan.configurations.map(({ hash }) => hash);
+  return (run: Plan["runs"][number]) => labels.get(run.configuration_hash) ?? "";
+};
+/** The labels of each block of each round that counts, in their order. */
+function blocksOf(plan: Plan): string[][][] {
+  const labelOf = labelsOf(plan);
+  return Array.from({ length: plan.runs_per_configuration }, (_, index) => {
+    const runs = plan.runs.filter((run) => roundOf(run) === index + 1);
+    const numbers = [...new Set(runs.map(({ block }) => block))];
+    return numbers.map((number) => runs.filter(({ block }) => block === number).map(labelOf));
+  });
+}
+const rounds = (plan: Plan) => blocksOf(plan).map((blocks) => blocks.flat());
+const sorted = (labels: readonly string[]) => [...labels].sort();
 
 describe("interleaved", () => {
-  const plan = makePlan(requestOf(...CLIENTS), everything);
+  const plan = planOf(...CLIENTS);
 
-  test("every round ends before the next starts, and has each configuration once", () => {
-    expect(plan.runs.map(({ run }) => run)).toEqual(plan.runs.map(({ run }) => run).sort((a, b) => a - b));
-    for (const round of rounds(plan)) expect([...round].sort()).toEqual(hashes(plan).sort());
+  test("every round ends before the next starts, and a block before the next block", () => {
+    const places = plan.runs.map((run) => 100 * roundOf(run) + (run.block ?? 0));
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+  });
+
+  test("a block has at most five targets of one ranking, and its reference once", () => {
+    const compared = plan.configurations
+      .map(({ configuration: { target } }) => target.label)
+      .filter((label) => label !== "none" && !label.includes("fastify"));
+    expect(compared).toContain("iovalkey+copy");
+    for (const blocks of blocksOf(plan)) {
+      const alone = blocks.filter((block) => block.length === 1).flat();
+      expect(sorted(alone)).toEqual(["ioredis@valkey+fastify-rate-limit", "none"]);
+      const shared = blocks.filter((block) => block.length > 1);
+      expect(shared.map(({ length }) => length)).toEqual([4, 4]);
+      for (const block of shared) expect(block.filter((label) => label === "iovalkey")).toHaveLength(1);
+      // Every other target has one run in a round.
+      expect(sorted(shared.flat().filter((label) => label !== "iovalkey"))).toEqual(
+        sorted(compared.filter((label) => label !== "iovalkey")),
+      );
+    }
+  });
+
+  test("order of blocks, mates, and place in the block change from round to round", () => {
+    const all = blocksOf(plan);
+    const places = all.flatMap((blocks) =>
+      blocks.filter(({ length }) => length > 1).map((block) => block.indexOf("iovalkey")),
+    );
+    expect(new Set(places)).toEqual(new Set([0, 1, 2, 3]));
+    const firsts = all.map(([first = []]) => (first.length > 1 ? "ranking" : first[0]));
+    expect(new Set(firsts).size).toBe(3);
+    const matesOfGlide = all.map((blocks) =>
+      sorted(blocks.find((block) => block.includes("valkey-glide")) ?? []).join(),
+    );
+    expect(new Set(matesOfGlide).size).toBeGreaterThan(3);
+  });
+
+  test("runs of a configuration are numbered in their order, each with a file of its own", () => {
+    for (const { hash } of plan.configurations) {
+      const numbers = plan.runs.filter((run) => run.configuration_hash === hash).map(({ run }) => run);
+      expect(numbers).toEqual(numbers.map((_, index) => index));
+    }
+    expect(new Set(plan.runs.map(({ file }) => file)).size).toBe(plan.runs.length);
   });
 
   test("the order depends only on the seed", () => {
-    const again = makePlan(requestOf(...CLIENTS, "--warmup", "1", "--output", "elsewhere"), everything);
-    expect(again.runs).toEqual(plan.runs);
-    const other = makePlan(requestOf(...CLIENTS, "--seed", "2"), everything);
-    expect(rounds(other)).not.toEqual(rounds(plan));
+    expect(planOf(...CLIENTS, "--warmup", "1", "--output", "elsewhere").runs).toEqual(plan.runs);
+    expect(rounds(planOf(...CLIENTS, "--seed", "2"))).not.toEqual(rounds(plan));
   });
 
   test("the orders of rounds follow no pattern", () => {
-    const firsts = rounds(plan).map(([first]) => hashes(plan).indexOf(first ?? ""));
-    const steps = firsts.slice(1).map((first, index) => (first - (firsts[index] ?? 0) + 8) % 8);
+    const labels = plan.configurations.map(({ configuration: { target } }) => target.label);
+    const firsts = rounds(plan).map(([first]) => labels.indexOf(first ?? ""));
+    const steps = firsts.slice(1).map((first, index) => (first - (firsts[index] ?? 0) + 9) % 9);
     expect(new Set(steps).size).toBeGreaterThan(3);
   });
 });
 
+describe("the burn-in round", () => {
+  test("comes first, has each configuration once, and does not shift the numbers of the others", () => {
+    const plan = planOf("--runs", "5");
+    const burnIn = plan.runs.slice(0, plan.configurations.length);
+    expect(burnIn.every(isBurnIn)).toBe(true);
+    expect(plan.runs.filter(isBurnIn)).toHaveLength(burnIn.length);
+    expect(new Set(burnIn.map(({ configuration_hash }) => configuration_hash)).size).toBe(burnIn.length);
+    for (const { run, file } of burnIn) expect({ run, file }).toEqual({ run: 0, file: expect.stringMatching(/_run0\.json$/) });
+  });
+
+  test("is left out where nothing can be shown, and in consecutive order", () => {
+    expect(planOf("--runs", "4").runs.filter(isBurnIn)).toEqual([]);
+    expect(planOf("--runs", "5", "--order", "consecutive").runs.filter(isBurnIn)).toEqual([]);
+  });
+});
+
 test("consecutive: all runs of a configuration, then the next", () => {
-  const plan = makePlan(requestOf(...CLIENTS, "--order", "consecutive", "--runs", "2"), everything);
+  const plan = planOf("--order", "consecutive", "--runs", "2");
   expect(plan.runs.map(({ configuration_hash, run }) => [configuration_hash, run])).toEqual(
-    hashes(plan).flatMap((hash) => [
+    plan.configurations.flatMap(({ hash }) => [
       [hash, 1],
       [hash, 2],
     ]),

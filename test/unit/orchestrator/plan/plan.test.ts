@@ -88,24 +88,30 @@ describe("which targets are planned", () => {
     expect(plan.runs[0]?.file).toMatch(/^ioredis-valkey_light_/);
   });
 
-  test.each(["quick", "standard"])(
-    "preset %s has ioredis on both stores, and the other clients",
-    (preset) => {
-      const plan = makePlan(requestOf("--preset", preset), everything);
-      expect(labels(plan)).toEqual([
-        "valkey-glide",
-        "iovalkey",
-        "ioredis",
-        "ioredis@valkey",
-        "none",
-        "memory",
-      ]);
-      expect(plan.notes).toEqual([]);
-    },
-  );
+  test.each([
+    ["quick", ["valkey-glide"]],
+    ["standard", ["valkey-glide", "valkey-glide+copy"]],
+  ])("preset %s has ioredis on both stores, and the other clients", (preset, first) => {
+    const plan = makePlan(requestOf("--preset", preset), everything);
+    expect(labels(plan)).toEqual([...first, "iovalkey", "ioredis", "ioredis@valkey", "none", "memory"]);
+    expect(plan.notes).toEqual([]);
+  });
+
+  test("preset publication: four clients on one store, in two rankings with a copy each", () => {
+    const found = labels(makePlan(requestOf("--preset", "publication"), onlyValkey));
+    const clients = ["ioredis@valkey", "node-redis@valkey", "valkey-glide"];
+    const ranking = (script: string) => clients.map((client) => `${client}${script}`);
+    expect([...found].sort()).toEqual(
+      [
+        ...["iovalkey", "iovalkey+copy", ...ranking("")],
+        ...["iovalkey+same-script", "iovalkey+copy+same-script", ...ranking("+same-script")],
+        ...["none", "memory"],
+      ].sort(),
+    );
+  });
 
   test.each(["quick", "standard"])("preset %s without a Redis: ioredis once, one notice", (preset) => {
-    const plan = makePlan(requestOf("--preset", preset), onlyValkey);
+    const plan = makePlan(requestOf("--preset", preset, "--no-copy"), onlyValkey);
     expect(labels(plan)).toEqual(["valkey-glide", "iovalkey", "ioredis@valkey", "none", "memory"]);
     expect(plan.notes).toEqual([
       "ioredis runs on valkey here: no redis-server was found on this machine; that is ioredis@valkey, which is measured once",

@@ -34,6 +34,26 @@ test("a run that the target spoiled is reported with its outcome, and an unknown
   expect(event.figures).not.toHaveProperty("p99_ms");
 });
 
+test("a run tells its round, and of how many that count it is one: a reference has several in a round", () => {
+  const clients = [
+    ...["iovalkey", "ioredis@valkey", "valkey-glide", "node-redis@valkey", "iovalkey+autopipelining"],
+    ...["ioredis@valkey+autopipelining"],
+  ];
+  const plan = planOf("--clients", clients.join(","), "--runs", "5");
+  const events: NewEvent[] = [];
+  const progress = new Progress(new EventLog({ show: (event) => events.push(event), close: () => {} }), plan, {});
+  for (const run of plan.runs) progress.started(run);
+  const [reference = ""] = plan.references ?? [];
+  const started = events.filter((event) => event.event === "run_started");
+  const ofReference = started.filter((event) => event.configuration_hash === reference);
+  expect(ofReference.map(({ run, round }) => [run, round])).toEqual([
+    [0, 0],
+    ...Array.from({ length: 10 }, (_, index) => [index + 1, Math.floor(index / 2) + 1]),
+  ]);
+  expect(ofReference.every((event) => event.runs_per_configuration === 10)).toBe(true);
+  expect(started.find((event) => event.configuration_hash !== reference)?.runs_per_configuration).toBe(5);
+});
+
 test("a run that was served has its percentiles, and one that could not be saved no outcome", () => {
   const event = finished({ outcome: "served" });
   expect(event).toMatchObject({ outcome: "served", figures: { p99_ms: validEvidence().latency?.p99 } });

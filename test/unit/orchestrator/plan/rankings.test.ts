@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { type Plan, planSchema } from "../../../../src/contract/plan.js";
+import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
+
+const planOf = (clients: string, ...flags: string[]) =>
+  makePlan(requestOf("--clients", clients, "--concurrency", "50", "--runs", "5", ...flags), everything);
+const labels = ({ configurations }: Plan) => configurations.map(({ configuration: { target } }) => target.label);
+const references = ({ configurations, references = [] }: Plan) =>
+  references.map((hash) => configurations.find((each) => each.hash === hash)?.configuration.target.label);
+
+describe("references", () => {
+  test("are the first that was named of each store, script mode, topology and limiter", () => {
+    const plan = planOf(
+      "node-redis@valkey,iovalkey,ioredis,node-redis,iovalkey+same-script,ioredis@valkey+same-script,iovalkey:cluster,valkey-glide:cluster",
+    );
+    expect(references(plan)).toEqual(["node-redis@valkey", "ioredis", "iovalkey+same-script", "iovalkey:cluster"]);
+    expect(planSchema.parse(plan)).toEqual(plan);
+  });
+
+  test("there are none of targets that are alone, and of controls", () => {
+    expect(planOf("iovalkey,ioredis,memory,none")).not.toHaveProperty("references");
+  });
+
+  test("each load has its own", () => {
+    expect(references(planOf("iovalkey,valkey-glide", "--points", "5,10"))).toEqual(["iovalkey", "iovalkey"]);
+  });
+
+  test("--reference names them by what it says: with the fewest options of those that have it all", () => {
+    const clients = "valkey-glide,iovalkey+autopipelining,iovalkey,valkey-glide+same-script,iovalkey+same-script";
+    expect(references(planOf(clients, "--reference", "iovalkey"))).toEqual(["iovalkey", "iovalkey+same-script"]);
+    expect(references(planOf(clients, "--reference", "iovalkey+autopipelining"))).toEqual([
+      "iovalkey+autopipelining",
+      "valkey-glide+same-script",
+    ]);
+  });
+
+  test("--reference names a store at the store layer", () => {
+    const flags = ["--layer", "store", "--stores", "valkey,redis", "--operations", "incr", "--runs", "2"];
+    const stores = (...more: string[]) =>
+      makePlan(requestOf("--concurrency", "5", ...flags, ...more), everything);
+    const request = stores("--reference", "redis");
+    expect(request.reference).toBe("redis");
+    expect(references(request)).toEqual(["redis"]);
+    expect(stores().reference).toBe("valkey");
+  });
+
+  test.each([
+    ["ioredis", "iovalkey, valkey-glide"],
+    ["iovalkey:cluster", "iovalkey, valkey-glide"],
+    ["none", "iovalkey, valkey-glide"],
+    ["iovalkey~1.0.0", "iovalkey, valkey-glide"],
+    ["$(touch x)", "not of the form"],
+  ])("%s is refused where it is not measured", async (text, message) => {
+    await expectFailure(() => planOf("iovalkey,valkey-glide,none", "--reference", text), EXIT.usage, message);
+  });
+
+  test("one that cannot be measured here is refused with what is left", async () => {
+    const request = requestOf("--clients", "iovalkey,ioredis@redis", "--reference", "ioredis@redis");
+    await expectFailure(() => makePlan(request, onlyValkey), EXIT.usage, "give one of iovalkey");
+  });
+});
+
+describe("copies", () => {
+  const clients = "iovalkey,valkey-glide,ioredis,none";
+
+  test("of each reference from five runs on, that differ in name and hash alone", () => {
+    const plan = planOf(clients);
+    expect(labels(plan)).toEqual(["iovalkey", "iovalkey+copy", "valkey-glide", "ioredis", "none"]);
+    const [original, copy] = plan.configurations;
+    expect(copy?.hash).not.toBe(original?.hash);
+    const { text, label, options, ...same } = copy?.configuration.target ?? { text: "", label: "", options: [] };
+    expect({ text, label, options }).toEqual({
+      text: "iovalkey@valkey:standalone+copy",
+      label: "iovalkey+copy",
+      options: ["copy"],
+    });
+    expect(original?.configuration).toMatchObject({ ...copy?.configuration, target: same });
+    expect(references(plan)).toEqual(["iovalkey"]);
+  });
+
+  test("keep version and options", () => {
+    const text = "ioredis~5.6.1+same-script";
+    expect(labels(planOf(`${text},ioredis~6.0.0+same-script`))).toContain("ioredis~5.6.1+copy+same-script");
+  });
+
+  test("none below five runs, with --no-copy, and at the store layer", () => {
+    const copies = (plan: Plan) => labels(plan).filter((label) => label.includes("copy"));
+    expect(copies(makePlan(requestOf("--clients", clients, "--runs", "4"), everything))).toEqual([]);
+    expect(copies(planOf(clients, "--no-copy"))).toEqual([]);
+    const stores = requestOf("--layer", "store", "--stores", "valkey,redis", "--concurrency", "5", "--runs", "5");
+    expect(copies(makePlan(stores, everything))).toEqual([]);
+  });
+
+  test("one that is named is not planned twice, and is no reference", () => {
+    const plan = planOf("iovalkey+copy,iovalkey,valkey-glide");
+    expect(labels(plan)).toEqual(["iovalkey+copy", "iovalkey", "valkey-glide"]);
+    expect(references(plan)).toEqual(["iovalkey"]);
+  });
+
+  test("a control has none", () => {
+    expect(planOf("none+copy,iovalkey").skips).toEqual([
+      { asked: "none+copy", reason: "none does not support +copy: it is a control itself" },
+    ]);
+  });
+});
