@@ -104,7 +104,7 @@ describe("the final lines", () => {
 });
 
 describe("the problem lines", () => {
-  const tell = new EventFixture(planOf("--runs", "9"));
+  const tell = new EventFixture(planOf("--runs", "9", "--order", "consecutive"));
   const invalid = (number: number, text: string) =>
     tell.finished(number, { status: "invalid", reasons: [{ rule: "M9", severity: "invalid", text }] });
 
@@ -154,6 +154,27 @@ describe("the problem lines", () => {
       `${what}, runs 2, 3: failed: 2.00 % of 500 requests failed`,
       `${what}, run 4: invalid: M5 schedule not kept: saturated: slow`,
     ]);
+  });
+
+  test("count no run of the burn-in round, but say that some failed", () => {
+    const burnt = new EventFixture(planOf("--runs", "5"));
+    const events = [
+      burnt.campaign(),
+      ...[1, 2, 3].map((number) => burnt.started(number)),
+      burnt.failed(1, "server: gone"),
+      burnt.failed(2, "server: gone"),
+      burnt.finished(3),
+      burnt.report(),
+      burnt.ended({ exit_code: 4, runs: { valid: 1, failed: 2 } }),
+    ];
+    expect(problemLines(storyOf(events))).toEqual([
+      "1 of 2 runs failed",
+      "  iovalkey, light, realistic, 8 connections, run 1: failed: server: gone",
+      "1 of 1 run of the burn-in failed: that round does not count",
+      "measure the failed runs again with --resume",
+    ]);
+    const early = [burnt.campaign(), burnt.finished(1), burnt.ended({ exit_code: 130, runs: { not_begun: 5 } })];
+    expect(problemLines(storyOf(early))).toEqual(["no run was measured: there is no report"]);
   });
 
   test("count suspect runs and name the rules", () => {
