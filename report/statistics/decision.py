@@ -5,9 +5,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, detectable_difference, log_deviation, runs_needed
-from report.statistics.rank_test import holm, mann_whitney_p, smallest_p
-from report.statistics.ratio import ALPHA, RatioInterval, ratio_of
+from report.statistics.power import (
+    MIN_RUNS_FOR_A_CLAIM,
+    PAIRED,
+    UNPAIRED,
+    Method,
+    detectable_difference,
+    log_deviation,
+    log_deviation_of_pairs,
+    runs_needed,
+)
+from report.statistics.rank_test import holm, mann_whitney_p, mann_whitney_tails
+from report.statistics.ratio import (
+    ALPHA,
+    Ratio,
+    RatioInterval,
+    log_ratios_of_pairs,
+    ratio_of,
+    ratio_of_pairs,
+)
+from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
+from report.statistics.signed_rank import signed_rank_p, signed_rank_tails
 
 Status = Literal["better", "worse", "no difference", "inconclusive", "indicative", "not comparable"]
 
@@ -17,6 +35,9 @@ DEFAULT_FLOOR = 0.02
 
 #: With one run per side the estimate would be a quotient of two figures that are printed anyway (rule M28).
 MIN_RUNS_FOR_A_RATIO = 2
+
+#: Stand for the worst ranks where figures are multiplied: below, and above, all figures.
+_LEAST, _MOST = 1e-300, 1e300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +50,10 @@ class Level:
     """Of the whole family, by Holm's correction."""
     family: int = 0
     """Comparisons to correct for, where more belong to the family than are tested now."""
+    equal_family: int = 0
+    """The same for claims of no difference."""
+    planned: int = 0
+    """Comparisons that were planned, where some have no runs at all: they decide about pairing alone."""
 
 
 ONE_LOOK = Level()
@@ -46,13 +71,22 @@ class Comparison:
     """As a share: a difference lies beyond ± it."""
     new_runs: int
     base_runs: int
+    pairs: int | None = None
+    """By how many pairs of runs they are compared; None: they are not paired."""
+    dropped: int = 0
+    """Runs that a missing partner excluded."""
     ratio: float | None = None
-    """The median of all ratios of a run to a run; None below two runs per side: a quotient is no estimate.
-    None also where the typical run of a side has the worst rank."""
+    """The Hodges-Lehmann estimate: of pairs, or the median of all ratios of a run to a run; None below two
+    per side: a quotient is no estimate. None also where the typical run of a side has the worst rank."""
+    stopped_at: float | None = None
+    """The estimate as it was when the runs were stopped by what they showed, where `ratio` corrects it."""
     interval: RatioInterval | None = None
     p: float | None = None
-    """Exact Mann-Whitney, two-sided; None below five runs per side."""
+    """Two-sided, of the exact signed-rank or Mann-Whitney test; None below five runs per side, six pairs."""
     p_holm: float | None = None
+    p_equal: float | None = None
+    """That the ratio lies beyond ± `floor`: the larger of two one-sided tests."""
+    p_equal_holm: float | None = None
     comparisons: int = 1
     """How many the correction is for."""
     runs_needed: int | None = None
@@ -64,6 +98,11 @@ class Comparison:
     known."""
     detectable: float | None = None
     """The smallest true difference, as a share, that these runs find in 80 % of cases."""
+
+    @property
+    def per_side(self) -> int:
+        """Runs that decide, of the side that has fewer."""
+        return min(self.new_runs, self.base_runs) if self.pairs is None else self.pairs
 
     @property
     def decided(self) -> bool:
@@ -81,37 +120,58 @@ class Comparison:
         return replace(self, status="inconclusive", reason=reason, blocked=True, runs_needed=None)
 
 
+def compare_samples(
+    samples: Sequence[Sample],
+    floor: float = DEFAULT_FLOOR,
+    higher_is_better: bool = True,
+    level: Level = ONE_LOOK,
+) -> tuple[Comparison, ...]:
+    """Compares samples that make up one family, e.g. the rows of a ranking with their reference.
+
+    A difference is one only if the 95 % interval of the ratio lies beyond ± `floor`, and the exact test, by
+    Holm's correction for all comparisons of the family, rejects at 5 %. No difference: the interval lies
+    within ± `floor`, and the two one-sided tests of that (D. J. Schuirmann, 1987, J. Pharmacokinet. Biopharm.
+    15:657-680), corrected in the same way, reject at 5 %. Anything else is inconclusive. With fewer than five
+    runs per side nothing is tested.
+
+    Samples of ten and more planned rounds are compared by pairs, if so many pairs can decide so many
+    comparisons; else as two independent sides.
+
+    Args:
+        samples: figures of runs; those that do not count are left out by the caller. A run with the worst
+            rank has the figure 0, or infinity where lower is better.
+        level: for runs that are looked at more than once, see `sequential.py`; else 5 %.
+    Returns:
+        As many comparisons, in their order.
+    """
+    planned = max(len(samples), level.planned)
+    methods = [PAIRED if each.is_paired(planned, level.test) else UNPAIRED for each in samples]
+    measured = [
+        _measured(sample, method, floor, level) for sample, method in zip(samples, methods, strict=True)
+    ]
+    tested = [index for index, each in enumerate(measured) if each.p is not None]
+    family = max(len(tested), level.family)
+    corrected = _holm([each.p for each in measured], family)
+    equal = _holm([each.p_equal for each in measured], max(len(tested), level.equal_family))
+    for index in tested:
+        p_holm, p_equal_holm = corrected[index], equal[index]
+        measured[index] = replace(measured[index], p_holm=p_holm, comparisons=family)
+        measured[index] = replace(measured[index], p_equal_holm=p_equal_holm)
+    return tuple(
+        _with_outlook(_decided(each, method, higher_is_better, level), sample, method)
+        for each, sample, method in zip(measured, samples, methods, strict=True)
+    )
+
+
 def compare_family(
     pairs: Sequence[tuple[Sequence[float], Sequence[float]]],
     floor: float = DEFAULT_FLOOR,
     higher_is_better: bool = True,
     level: Level = ONE_LOOK,
 ) -> tuple[Comparison, ...]:
-    """Compares pairs (new, base) of sides that make up one family, e.g. all of one table cell.
-
-    A difference is one only if the 95 % interval of the ratio lies beyond ± `floor`, and the exact
-    Mann-Whitney test, by Holm's correction for all comparisons of the family, rejects at 5 %. No difference:
-    the interval lies within ± `floor`. Anything else is inconclusive. With fewer than five runs per side
-    nothing is tested.
-
-    Args:
-        pairs: figures of independent runs; those that do not count are left out by the caller. A run with
-            the worst rank has the figure 0, or infinity where lower is better.
-        level: for runs that are looked at more than once, see `sequential.py`; else 5 %.
-    Returns:
-        As many comparisons, in their order.
-    """
-    measured = [_measured(new, base, floor, level) for new, base in pairs]
-    tested = [index for index, each in enumerate(measured) if each.p is not None]
-    family = max(len(tested), level.family)
-    # Comparisons that are not tested now count with p = 1.
-    p_values = [p for each in measured if (p := each.p) is not None] + [1.0] * (family - len(tested))
-    for index, p_holm in zip(tested, holm(p_values)[: len(tested)], strict=True):
-        measured[index] = replace(measured[index], p_holm=p_holm, comparisons=family)
-    return tuple(
-        _with_outlook(_decided(each, higher_is_better, level), new, base)
-        for each, (new, base) in zip(measured, pairs, strict=True)
-    )
+    """The same for pairs (new, base) of sides that were not measured next to each other."""
+    samples = [Sample(new=tuple(new), base=tuple(base)) for new, base in pairs]
+    return compare_samples(samples, floor, higher_is_better, level)
 
 
 def compare_runs(
@@ -120,57 +180,120 @@ def compare_runs(
     floor: float = DEFAULT_FLOOR,
     higher_is_better: bool = True,
 ) -> Comparison:
-    """Compares two sides that nothing else is compared with: a family of one. See `compare_family`."""
+    """Compares two such sides that nothing else is compared with: a family of one."""
     return compare_family([(new, base)], floor, higher_is_better)[0]
 
 
-def _measured(new: Sequence[float], base: Sequence[float], floor: float, level: Level) -> Comparison:
+def _holm(p_values: Sequence[float | None], family: int) -> list[float | None]:
+    """Corrected, in their order; comparisons of the family that are not tested now count with p = 1."""
+    tested = [p for p in p_values if p is not None]
+    corrected = iter(holm([*tested, *[1.0] * (family - len(tested))]))
+    return [None if p is None else next(corrected) for p in p_values]
+
+
+def _used(sample: Sample, method: Method) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The figures of both sides that decide."""
+    if not method.paired:
+        return sample.new, sample.base
+    return tuple(new for new, _ in sample.pairs), tuple(base for _, base in sample.pairs)
+
+
+def _measured(sample: Sample, method: Method, floor: float, level: Level) -> Comparison:
+    new, base = _used(sample, method)
     found = Comparison(
-        status="not comparable", reason="", floor=floor, new_runs=len(new), base_runs=len(base)
+        status="not comparable",
+        reason="",
+        floor=floor,
+        new_runs=len(sample.new),
+        base_runs=len(sample.base),
+        pairs=len(sample.pairs) if method.paired else None,
+        dropped=sample.dropped if method.paired else 0,
+        worst_ranks=sum(not 0 < value < math.inf for value in (*new, *base)),
     )
-    if not new or not base:
+    if not sample.new or not sample.base:
         return replace(found, reason="a side has no run that counts")
-    found = replace(found, worst_ranks=sum(not 0 < value < math.inf for value in (*new, *base)))
-    if min(len(new), len(base)) < MIN_RUNS_FOR_A_RATIO:
+    if not new:
+        return replace(found, reason="no run has a partner that counts in its block")
+    if found.per_side < MIN_RUNS_FOR_A_RATIO:
         return replace(found, status="indicative")
-    ratio = ratio_of(new, base, level.interval)
-    enough = min(len(new), len(base)) >= MIN_RUNS_FOR_A_CLAIM
+    ratio = _ratio(sample, method, level.interval)
+    enough = found.per_side >= method.fewest
     return replace(
         found,
         status="inconclusive" if enough else "indicative",
         ratio=ratio.estimate if 0 < ratio.estimate < math.inf else None,
         interval=ratio.interval,
-        p=mann_whitney_p(new, base) if enough else None,
+        p=_p(sample, method) if enough else None,
+        p_equal=_p_equal(sample, method, floor) if enough else None,
     )
 
 
-def _decided(found: Comparison, higher_is_better: bool, level: Level) -> Comparison:
+def _ratio(sample: Sample, method: Method, alpha: float) -> Ratio:
+    if method.paired:
+        return ratio_of_pairs(sample.pairs, alpha)
+    return ratio_of(sample.new, sample.base, alpha)
+
+
+def _p(sample: Sample, method: Method) -> float:
+    if method.paired:
+        return signed_rank_p(log_ratios_of_pairs(sample.pairs).tolist())
+    return mann_whitney_p(sample.new, sample.base)
+
+
+def _p_equal(sample: Sample, method: Method, floor: float) -> float:
+    """The larger p of two one-sided tests: that the ratio is 1 + floor or more, and 1 - floor or less."""
+    if method.paired:
+        logs = log_ratios_of_pairs(sample.pairs)
+        below = signed_rank_tails((logs - math.log1p(floor)).tolist())[0]
+        above = signed_rank_tails((logs - math.log1p(-floor)).tolist())[1] if floor < 1 else 0.0
+        return max(below, above)
+    new, base = ([min(max(value, _LEAST), _MOST) for value in side] for side in (sample.new, sample.base))
+    below = mann_whitney_tails(new, [(1 + floor) * value for value in base])[0]
+    above = mann_whitney_tails(new, [(1 - floor) * value for value in base])[1] if floor < 1 else 0.0
+    return max(below, above)
+
+
+def _decided(found: Comparison, method: Method, higher_is_better: bool, level: Level) -> Comparison:
+    fewest = found.per_side
+    what = ("pair" if fewest == 1 else "pairs") if method.paired else ("run" if fewest == 1 else "runs")
+    per_side = what if method.paired else f"{what} per side"
     if found.status == "indicative":
-        fewest = min(found.new_runs, found.base_runs)
         return replace(
             found,
-            reason=f"{fewest} run{'' if fewest == 1 else 's'} per side cannot show a difference, "
-            f"it takes at least {MIN_RUNS_FOR_A_CLAIM}",
+            reason=f"{fewest} {per_side} cannot show a difference, it takes at least {method.fewest}",
         )
     interval = found.interval
-    if found.p_holm is None or interval is None:
+    if found.p_holm is None or found.p_equal_holm is None:
         return found
+    if interval is None:
+        return replace(found, reason=f"{fewest} {per_side} are too few for an interval at this look")
     floor = found.floor
     above, below = interval.low > 1 + floor, interval.high < 1 - floor
     if (above or below) and found.p_holm <= level.test:
         return replace(found, status="better" if above == higher_is_better else "worse")
-    if interval.low >= 1 - floor and interval.high <= 1 + floor:
+    within = interval.low >= 1 - floor and interval.high <= 1 + floor
+    if within and found.p_equal_holm <= level.test:
         return replace(found, status="no difference")
-    if not (above or below):
+    smallest = method.smallest_p(*_sizes(found)) * found.comparisons
+    if not (above or below or within):
         reason = f"the interval reaches into and beyond ±{100 * floor:.3g} %"
-    elif smallest_p(found.new_runs, found.base_runs) * found.comparisons > level.test:
+    elif smallest > (2 * level.test if within else level.test):
         reason = (
-            f"{min(found.new_runs, found.base_runs)} runs per side are too few for {found.comparisons} "
+            f"{fewest} {per_side} are too few for {found.comparisons} "
             "comparisons in one family: not even the clearest order of runs would pass Holm’s correction"
+        )
+    elif within:
+        reason = (
+            f"that they do not differ is not certain after Holm’s correction for {found.comparisons} "
+            "comparisons"
         )
     else:
         reason = f"not significant after Holm’s correction for {found.comparisons} comparisons"
     return replace(found, reason=reason)
+
+
+def _sizes(found: Comparison) -> tuple[int, int]:
+    return (found.new_runs, found.base_runs) if found.pairs is None else (found.pairs, found.pairs)
 
 
 def _typical_run_failed(side: Sequence[float]) -> bool:
@@ -178,20 +301,37 @@ def _typical_run_failed(side: Sequence[float]) -> bool:
     return 2 * sum(not 0 < value < math.inf for value in side) >= len(side) > 0
 
 
-def _with_outlook(found: Comparison, new: Sequence[float], base: Sequence[float]) -> Comparison:
-    failed = [_typical_run_failed(side) for side in (new, base)]
+def _with_outlook(found: Comparison, sample: Sample, method: Method) -> Comparison:
+    failed = [_typical_run_failed(side) for side in _used(sample, method)]
     if any(failed):
         # Two worst ranks are equal, which orders them. It is no ratio of figures: there are none.
         return replace(found, ratio=None, interval=None if all(failed) else found.interval)
-    deviation = log_deviation(new, base)
+    deviation = (
+        log_deviation_of_pairs(sample.pairs) if method.paired else log_deviation(sample.new, sample.base)
+    )
     if found.ratio is None or deviation is None:
         return found
-    needed = runs_needed(found.ratio, deviation, found.floor, found.comparisons)
+    needed = _runs_needed(found, found.ratio, deviation, sample, method)
     if needed is not None and not found.decided:
         # These runs did not decide it, however likely that was.
-        needed = max(needed, min(found.new_runs, found.base_runs) + 1)
+        needed = max(needed, found.per_side + 1)
+    sizes = _sizes(found)
     return replace(
         found,
         runs_needed=needed,
-        detectable=detectable_difference(len(new), len(base), deviation, found.floor, found.comparisons),
+        detectable=detectable_difference(*sizes, deviation, found.floor, found.comparisons, method),
     )
+
+
+def _runs_needed(
+    found: Comparison, ratio: float, deviation: float, sample: Sample, method: Method
+) -> int | None:
+    """See `Comparison.runs_needed`: from ten rounds on by pairs, where some are there to judge by."""
+    needed = runs_needed(ratio, deviation, found.floor, found.comparisons, method)
+    few = needed is not None and needed < MIN_ROUNDS_TO_PAIR
+    if method.paired or few or len(sample.pairs) < MIN_RUNS_FOR_A_CLAIM:
+        return needed
+    within = log_deviation_of_pairs(sample.pairs)
+    if within is None:
+        return needed
+    return runs_needed(ratio, within, found.floor, found.comparisons, PAIRED)

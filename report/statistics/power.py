@@ -3,13 +3,19 @@
 import math
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p
-from report.statistics.ratio import ALPHA
+from report.statistics.ratio import ALPHA, log_ratios_of_pairs
+from report.statistics.samples import MIN_ROUNDS_TO_PAIR
+from report.statistics.signed_rank import exact_paired_coverage, exact_paired_rank, smallest_paired_p
 
 #: Fewer runs per side than this, and an order of medians is indicative (rule M17): two groups of 4 cannot
 #: give an exact Mann-Whitney p below 2/70, too much at 5 % once it is corrected for three comparisons.
 MIN_RUNS_FOR_A_CLAIM = 5
+
+#: Fewer pairs than this have no interval of 95 %, see `signed_rank.py`.
+MIN_PAIRS_FOR_A_CLAIM = 6
 
 #: How often a true difference has to be found.
 POWER = 0.8
@@ -37,25 +43,56 @@ def log_deviation(*sides: Sequence[float]) -> float | None:
     return math.sqrt(sum((len(side) - 1) * statistics.variance(side) for side in logs) / freedom)
 
 
-def _standard_error(deviation: float, n: int, m: int) -> float:
-    return deviation * math.sqrt(_VARIANCE_FACTOR * (1 / n + 1 / m))
+def log_deviation_of_pairs(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Standard deviation of the logarithms of the ratios within pairs. None below two pairs, and where a
+    figure is 0 or infinite."""
+    if len(pairs) < 2 or not all(0 < value < math.inf for pair in pairs for value in pair):
+        return None
+    return statistics.stdev(log_ratios_of_pairs(pairs).tolist())
 
 
-def _reach(n: int, m: int, alpha: float, power: float) -> float:
-    """Standard errors between a true difference and a bound, so that it is found beyond it so often."""
-    # Loading SciPy takes half a second, and most reports do not need it.
-    from scipy.special import stdtrit
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How sides are compared: what standard error, interval and smallest p so many runs of them have."""
 
-    return float(stdtrit(n + m - 2, 1 - alpha / 2)) + statistics.NormalDist().inv_cdf(power)
+    paired: bool
+    fewest: int
+    """Runs per side that it takes for a claim."""
+
+    def standard_error(self, deviation: float, n: int, m: int) -> float:
+        """Of the Hodges-Lehmann estimate.
+
+        Args:
+            deviation: of the runs' logarithms; paired, of the log ratios within pairs.
+        """
+        return deviation * math.sqrt(_VARIANCE_FACTOR * (1 / n if self.paired else 1 / n + 1 / m))
+
+    def reach(self, n: int, m: int, alpha: float, power: float) -> float:
+        """Standard errors between a true difference and a bound, so that it is found beyond it so often."""
+        # Loading SciPy takes half a second, and most reports do not need it.
+        from scipy.special import stdtrit
+
+        freedom = n - 1 if self.paired else n + m - 2
+        return float(stdtrit(freedom, 1 - alpha / 2)) + statistics.NormalDist().inv_cdf(power)
+
+    def interval_alpha(self, n: int, m: int) -> float:
+        """What the interval really leaves out: few runs have few levels to choose from."""
+        if (n if self.paired else n + m) > _FEW:
+            return ALPHA
+        if self.paired:
+            return 1 - exact_paired_coverage(n, exact_paired_rank(n, ALPHA))
+        return 1 - exact_coverage(n, m, exact_rank(n, m, ALPHA))
+
+    def smallest_p(self, n: int, m: int) -> float:
+        return smallest_paired_p(n) if self.paired else smallest_p(n, m)
 
 
-def _interval_alpha(n: int, m: int) -> float:
-    """What the interval really leaves out: few runs have few levels to choose from."""
-    return 1 - exact_coverage(n, m, exact_rank(n, m, ALPHA)) if n + m <= _FEW else ALPHA
+UNPAIRED = Method(paired=False, fewest=MIN_RUNS_FOR_A_CLAIM)
+PAIRED = Method(paired=True, fewest=MIN_PAIRS_FOR_A_CLAIM)
 
 
 def detectable_difference(
-    n: int, m: int, deviation: float, floor: float, comparisons: int = 1
+    n: int, m: int, deviation: float, floor: float, comparisons: int = 1, method: Method = UNPAIRED
 ) -> float | None:
     """The smallest true difference, as a share of the base, that is found in 80 % of such comparisons.
 
@@ -63,29 +100,32 @@ def detectable_difference(
     2; variance by Hodges and Lehmann, 1963).
 
     Args:
-        n, m: runs per side.
-        deviation: of the logarithms, see `log_deviation`.
+        n, m: runs per side; paired, the number of pairs twice.
+        deviation: of the logarithms, see `log_deviation` and `log_deviation_of_pairs`.
         floor: a difference has to lie beyond it, as a share.
         comparisons: how many Holm's correction is for.
     Returns:
         None where so few runs cannot show any difference.
     """
-    if min(n, m) < MIN_RUNS_FOR_A_CLAIM or smallest_p(n, m) * comparisons > ALPHA:
+    if min(n, m) < method.fewest or method.smallest_p(n, m) * comparisons > ALPHA:
         return None
-    error = _standard_error(deviation, n, m)
-    beyond_floor = math.log1p(floor) + _reach(n, m, _interval_alpha(n, m), POWER) * error
-    tested = _reach(n, m, ALPHA / comparisons, POWER) * error
+    error = method.standard_error(deviation, n, m)
+    beyond_floor = math.log1p(floor) + method.reach(n, m, method.interval_alpha(n, m), POWER) * error
+    tested = method.reach(n, m, ALPHA / comparisons, POWER) * error
     return math.expm1(max(beyond_floor, tested))
 
 
-def runs_needed(ratio: float, deviation: float, floor: float, comparisons: int = 1) -> int | None:
+def runs_needed(
+    ratio: float, deviation: float, floor: float, comparisons: int = 1, method: Method = UNPAIRED
+) -> int | None:
     """Runs per side with which a comparison would be decided in 80 % of cases, if `ratio` is the true one.
 
     Beyond the floor: that the interval lies beyond it and the corrected test agrees. Within it: that the
-    interval lies within. Of observed figures it is a guide and no promise: they are uncertain themselves.
+    interval lies within, and that its corrected test agrees. Of observed figures it is a guide and no
+    promise: they are uncertain themselves.
 
     Returns:
-        At least 5; None for more than 1000, as for a ratio that is the floor itself.
+        At least 5, at least 10 for pairs; None for more than 1000, as for a ratio that is the floor itself.
     """
     shift, bound = abs(math.log(ratio)), math.log1p(floor)
     gap = abs(shift - bound)
@@ -93,17 +133,19 @@ def runs_needed(ratio: float, deviation: float, floor: float, comparisons: int =
     power = (1 + POWER) / 2 if inside else POWER
 
     def decided(n: int) -> bool:
-        error = _standard_error(deviation, n, n)
-        if _reach(n, n, _interval_alpha(n, n), power) * error > gap:
+        error = method.standard_error(deviation, n, n)
+        if method.reach(n, n, method.interval_alpha(n, n), power) * error > gap:
             return False
-        return inside or (
-            smallest_p(n, n) * comparisons <= ALPHA
-            and _reach(n, n, ALPHA / comparisons, power) * error <= shift
+        # Of a bound alone, one-sided.
+        alpha, distance = (2 * ALPHA, gap) if inside else (ALPHA, shift)
+        return (
+            method.smallest_p(n, n) * comparisons <= alpha
+            and method.reach(n, n, alpha / comparisons, power) * error <= distance
         )
 
     if not decided(MAX_RUNS):
         return None
-    low, high = MIN_RUNS_FOR_A_CLAIM, MAX_RUNS
+    low, high = MIN_ROUNDS_TO_PAIR if method.paired else MIN_RUNS_FOR_A_CLAIM, MAX_RUNS
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if decided(middle) else (middle + 1, high)

@@ -39,13 +39,13 @@ def midranks_doubled(values: Floats) -> NDArray[np.int64]:
     return doubled
 
 
-def mann_whitney_p(a: Sequence[float], b: Sequence[float]) -> float:
-    """Two-sided p of the hypothesis that both sides are draws of one population.
+def mann_whitney_tails(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
+    """The one-sided p values that `a` lies below `b`, and above it, if both were draws of one population.
 
     Exact for up to 120 values together, with ties too: all assignments of the midranks that occurred are
-    counted, and twice the smaller tail is taken (H. B. Mann and D. R. Whitney, 1947; M. Hollander, D. A.
-    Wolfe and E. Chicken, Nonparametric Statistical Methods, 3rd ed., 2014, section 4.1). Beyond, the normal
-    approximation with tie and continuity correction.
+    counted (H. B. Mann and D. R. Whitney, 1947; M. Hollander, D. A. Wolfe and E. Chicken, Nonparametric
+    Statistical Methods, 3rd ed., 2014, section 4.1). Beyond, the normal approximation with tie and continuity
+    correction.
 
     Raises ValueError when a side is empty.
     """
@@ -55,13 +55,25 @@ def mann_whitney_p(a: Sequence[float], b: Sequence[float]) -> float:
     if n + m > MAX_EXACT:
         from scipy.stats import mannwhitneyu
 
-        return float(mannwhitneyu(a, b, alternative="two-sided", method="asymptotic").pvalue)
+        less, greater = (
+            float(mannwhitneyu(a, b, alternative=side, method="asymptotic").pvalue)
+            for side in ("less", "greater")
+        )
+        return less, greater
     doubled = midranks_doubled(np.array([*a, *b], dtype=float))
     seen = int(doubled[:n].sum())
     tails = _tails(tuple(sorted(doubled.tolist())), n)
     lower = tails[min(seen, len(tails) - 1)]
     upper = 1 - (tails[seen - 1] if seen > 0 else 0.0)
-    return float(min(1.0, 2 * min(lower, upper)))
+    return float(lower), float(upper)
+
+
+def mann_whitney_p(a: Sequence[float], b: Sequence[float]) -> float:
+    """Two-sided p of the hypothesis that both sides are draws of one population: twice the smaller tail.
+
+    Raises ValueError when a side is empty.
+    """
+    return min(1.0, 2 * min(mann_whitney_tails(a, b)))
 
 
 def smallest_p(n: int, m: int) -> float:

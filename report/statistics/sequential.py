@@ -12,10 +12,12 @@ from itertools import combinations
 from statistics import NormalDist
 from typing import Literal
 
-from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_family
+from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
 from report.statistics.median import MIN_FIGURES, median_interval
-from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, log_deviation
-from report.statistics.ratio import ALPHA, ratio_of
+from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, log_deviation, log_deviation_of_pairs
+from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
+from report.statistics.samples import Sample, Side, sample_of, upto
+from report.statistics.stopped_estimate import PastLook, boundary_of, median_unbiased
 
 #: The share that the first look spends: just enough for five runs per side that do not overlap (2/252).
 _FIRST = 0.008
@@ -26,9 +28,6 @@ _LAST = 0.022
 HOPELESS = 0.1
 #: With fewer runs per side no pair is given up.
 _RUNS_TO_GIVE_UP = 7
-
-#: Runs by their round; those that do not count are absent.
-Side = Mapping[int, float]
 
 Stop = Literal["decided", "tight", "hopeless", "none counts", "last"]
 
@@ -49,6 +48,10 @@ class LookSchedule:
             return tuple(spent)
         return (*((look, share) for look, share in spent if look < self.ended), (self.ended, spent[-1][1]))
 
+    def share_at(self, rounds: int) -> float:
+        """What the look may spend at which a side got no more runs; between two looks that of the later."""
+        return next((share for look, share in self.levels if look >= rounds), self.levels[-1][1])
+
 
 def _shares(count: int) -> list[float]:
     if count == 1:
@@ -57,13 +60,25 @@ def _shares(count: int) -> list[float]:
         return [_FIRST, ALPHA - _FIRST]
     return [_FIRST, *[(ALPHA - _FIRST - _LAST) / (count - 2)] * (count - 2), _LAST]
 
+def level_at(share: float, family: int = 0, equal_family: int = 0, planned: int = 0) -> Level:
+    """The level of a look that may spend `share`: the interval leaves it out on each side, 5 % at most."""
+    return Level(
+        interval=min(2 * share, ALPHA),
+        test=share,
+        family=family,
+        equal_family=equal_family,
+        planned=planned,
+    )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """Sides of one ranking after the looks that there were."""
 
+    pairs: tuple[tuple[int, int], ...]
+    """What is compared: the indices of base and new."""
     comparisons: tuple[Comparison, ...]
-    """Of each side (as new) with each one before it, in the order of `itertools.combinations`."""
+    """In the order of `pairs`."""
     settled: tuple[int | None, ...]
     """The look at which each of them was decided; None: it is open."""
     stops: tuple[tuple[int, Stop] | None, ...]
@@ -76,64 +91,124 @@ def compare_in_looks(
     rounds: int,
     floor: float = DEFAULT_FLOOR,
     higher_is_better: bool = True,
+    *,
+    reference: int | None = None,
+    in_blocks: bool = False,
 ) -> Family:
     """What so many rounds show of the sides of one ranking; equal arguments give equal results.
 
-    At each look every open pair is compared by the rule of `compare_family`, at the look's share α of 5 %:
+    At each look every open pair is compared by the rule of `compare_samples`, at the look's share α of 5 %:
     the test of the family by Holm's correction at α, the interval leaving out α on each side, and never more
     than 5 %. What is decided stays decided. A side is done when each of its pairs is decided, or cannot be
     expected to be.
 
     Error: at each look, Holm's correction for the comparisons that no look has told apart calls two equal
     sides different with a probability of at most α, so all looks together in at most 5 %, whatever was
-    stopped in between. In the same way, sides that differ by the floor get `no difference` in at most 5 %.
+    stopped in between. In the same way, of all sides that differ by the floor one gets `no difference` in at
+    most 5 %. Whether a look goes by pairs follows from its round alone.
 
     Args:
         sides: two or more.
         rounds: only looks up to it have taken place, and only their runs are used.
+        reference: the index of the side that the others are compared with; None: each with each.
+        in_blocks: they were measured next to each other, so that they may be paired.
     """
-    pairs = list(combinations(range(len(sides)), 2))
+    pairs = (
+        list(combinations(range(len(sides)), 2))
+        if reference is None
+        else [(reference, index) for index in range(len(sides)) if index != reference]
+    )
     found: dict[tuple[int, int], Comparison] = {}
     settled: dict[tuple[int, int], int] = {}
     stops: dict[int, tuple[int, Stop]] = {}
     levels = schedule.levels
-    last, (_, first) = levels[-1][0], levels[0]
+    last, (first_look, first) = levels[-1][0], levels[0]
+
+    def sample(pair: tuple[int, int], look: int) -> Sample:
+        base, new = (upto(sides[index], look) for index in pair)
+        return sample_of(new, base, look if in_blocks else 0, by_block=reference is not None)
+
     for look, share in levels:
         running = [pair for pair in pairs if pair not in settled and not stops.keys() & set(pair)]
         if look > rounds or not running:
             break
-        apart = sum(each.status in ("better", "worse") for each in found.values())
-        level = Level(interval=min(2 * share, ALPHA), test=share, family=len(pairs) - apart)
-        seen = [[side[run] for run in sorted(side) if run <= look] for side in sides]
-        samples = [(seen[new], seen[base]) for base, new in running]
-        compared = compare_family(samples, floor, higher_is_better, level)
+        apart, equal = (
+            sum(each.shown is shown for each in found.values() if each.decided) for shown in (True, False)
+        )
+        level = level_at(share, len(pairs) - apart, len(pairs) - equal, len(pairs))
+        samples = [sample(pair, look) for pair in running]
+        compared = compare_samples(samples, floor, higher_is_better, level)
         found |= dict(zip(running, compared, strict=True))
         settled |= {pair: look for pair in running if found[pair].decided}
         hopeless = {
             pair
-            for pair, sample in zip(running, samples, strict=True)
-            if pair not in settled and look < last and _is_hopeless(*sample, floor, schedule)
+            for pair, each in zip(running, samples, strict=True)
+            if pair not in settled
+            and look < last
+            and _is_hopeless(each, floor, schedule, in_blocks, len(pairs))
         }
         for index in set(range(len(sides))) - stops.keys():
             own = [pair for pair in running if index in pair and pair not in settled]
             if look == last or hopeless.issuperset(own):
                 stops[index] = (look, "decided" if not own else "last" if look == last else "hopeless")
     return Family(
+        pairs=tuple(pairs),
         comparisons=tuple(
-            _with_reason(found[pair], pair, stops)
-            if pair in found
-            # Interrupted before the first look: compared as if at the first one.
-            else compare_family(
-                [(list(sides[pair[1]].values()), list(sides[pair[0]].values()))],
+            _corrected(
+                _with_reason(found[pair], pair, stops),
+                sample(pair, looked),
+                [level for level in levels if level[0] <= looked],
                 floor,
-                higher_is_better,
-                Level(interval=min(2 * first, ALPHA), test=first, family=len(pairs)),
+            )
+            if pair in found and (looked := _last_look(pair, settled, stops, levels, rounds))
+            # Interrupted before the first look: compared as if at the first one.
+            else compare_samples(
+                [sample(pair, first_look)], floor, higher_is_better, level_at(first, len(pairs), len(pairs))
             )[0]
             for pair in pairs
         ),
         settled=tuple(settled.get(pair) for pair in pairs),
         stops=tuple(stops.get(index) for index in range(len(sides))),
     )
+
+
+def _last_look(
+    pair: tuple[int, int],
+    settled: Mapping[tuple[int, int], int],
+    stops: Mapping[int, tuple[int, Stop]],
+    levels: Sequence[tuple[int, float]],
+    rounds: int,
+) -> int:
+    """The look that a pair was compared at last; 0: none."""
+    ends = [stop[0] for index in pair if (stop := stops.get(index))]
+    last = settled.get(pair) or min(ends, default=rounds)
+    return max((look for look, _ in levels if look <= min(last, rounds)), default=0)
+
+
+def _corrected(
+    found: Comparison, sample: Sample, looks: Sequence[tuple[int, float]], floor: float
+) -> Comparison:
+    """With an estimate that knows of the earlier looks (rule M29), within the interval; the plain one stays
+    beside it."""
+    paired = found.pairs is not None
+    deviation = (
+        log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
+    )
+    if found.ratio is None or found.interval is None or not deviation or len(looks) < 2:
+        return found
+    spread = _spread_per_round(deviation, paired)
+    past = [
+        PastLook(look, boundary_of(spread / math.sqrt(look), floor, share, found.comparisons))
+        for look, share in looks
+    ]
+    estimate = math.exp(median_unbiased(math.log(found.ratio), spread, past))
+    within = min(max(estimate, found.interval.low), found.interval.high)
+    return replace(found, ratio=within, stopped_at=found.ratio)
+
+
+def _spread_per_round(deviation: float, paired: bool) -> float:
+    """Standard error of the Hodges-Lehmann estimate of so many rounds, times their root; see `power.py`."""
+    return deviation * math.sqrt(math.pi / 3 * (1 if paired else 2))
 
 
 def _with_reason(
@@ -146,27 +221,37 @@ def _with_reason(
     return replace(found, reason=text)
 
 
-def _is_hopeless(new: Sequence[float], base: Sequence[float], floor: float, schedule: LookSchedule) -> bool:
+def _is_hopeless(
+    sample: Sample, floor: float, schedule: LookSchedule, in_blocks: bool, comparisons: int
+) -> bool:
     """Whether the last look would decide with a probability below `HOPELESS`, judged by the runs so far.
 
     The predictive probability with a flat prior (D. J. Spiegelhalter, L. S. Freedman and P. R. Blackburn,
-    1986), by the t approximation of the rank interval. It only ever stops without a claim, so it cannot raise
-    the share of wrong ones.
+    1986), by the t approximation of the interval that the last look will have. It only ever stops without a
+    claim, so it cannot raise the share of wrong ones.
     """
-    runs = min(len(new), len(base))
-    deviation = log_deviation(new, base)
-    most = schedule.looks[-1]
+    runs = min(len(sample.new), len(sample.base))
+    most, share = schedule.looks[-1], schedule.levels[-1][1]
+    paired = in_blocks and replace(sample, rounds=most).is_paired(comparisons, share)
+    deviation = (
+        log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
+    )
+    if paired:
+        runs = len(sample.pairs)
     if runs < _RUNS_TO_GIVE_UP or not deviation:
         return False
     # Loading SciPy takes half a second, and most reports do not need it.
     from scipy.special import stdtrit
 
-    variance = math.pi / 3 * 2 * deviation**2
-    share = schedule.levels[-1][1]
-    reach = float(stdtrit(2 * most - 2, 1 - share)) * math.sqrt(variance / most)
-    spread = math.sqrt(variance * (1 / runs - 1 / most))
+    spread_per_round = _spread_per_round(deviation, paired)
+    freedom = most - 1 if paired else 2 * most - 2
+    reach = float(stdtrit(freedom, 1 - share)) * spread_per_round / math.sqrt(most)
+    spread = spread_per_round * math.sqrt(max(0.0, 1 / runs - 1 / most))
+    if spread == 0:
+        return False
     bound, below = math.log1p(floor), NormalDist().cdf
-    now = math.log(ratio_of(new, base).estimate)
+    ratio = ratio_of_pairs(sample.pairs) if paired else ratio_of(sample.new, sample.base)
+    now = math.log(ratio.estimate)
     within = max(0.0, bound - reach)
     same = below((within - now) / spread) - below((-within - now) / spread) if within else 0.0
     apart = below((-bound - reach - now) / spread) + below((now - bound - reach) / spread)
@@ -177,22 +262,27 @@ def stop_of_side(
     side: Side, schedule: LookSchedule, rounds: int, floor: float = DEFAULT_FLOOR
 ) -> tuple[int, Stop] | None:
     """When a side that nothing is compared with got no more runs: once the interval of its median was tight,
-    i.e. within ± `floor` of it; or if none of its runs counts by then. None: it continues.
+    i.e. within ± `floor` of it, at two looks in a row; or if none of its runs counts by then. None: it
+    continues.
 
-    Nothing is claimed but the interval, and how narrow it is hardly depends on where it lies (Y. S. Chow and
-    H. Robbins, 1965, on intervals of fixed width): the looks share nothing here.
+    How narrow an interval is hardly depends on where it lies (Y. S. Chow and H. Robbins, 1965, on intervals
+    of fixed width), but who looks often finds one that is narrow by chance: so a second look confirms it, and
+    its interval is the one that is claimed.
     """
     levels = schedule.levels
+    tight_before = False
     for look, _ in levels:
         if look > rounds:
             return None
-        seen = [side[run] for run in sorted(side) if run <= look]
+        seen = list(upto(side, look).values())
         if not seen:
             return look, "none counts"
-        if is_tight(seen, floor):
+        tight = is_tight(seen, floor)
+        if tight and tight_before:
             return look, "tight"
         if look == levels[-1][0]:
             return look, "last"
+        tight_before = tight
     return None
 
 

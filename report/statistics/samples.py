@@ -1,0 +1,79 @@
+"""The runs of two sides, and which of them were measured next to each other."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from report.statistics.ratio import ALPHA
+from report.statistics.signed_rank import smallest_paired_p
+
+#: Fewer planned rounds than this are not paired: nine pairs are fewer facts than two sides of nine runs, and
+#: no order of few pairs survives a correction.
+MIN_ROUNDS_TO_PAIR = 10
+
+#: The round of a run, from 1, and its block in the round, from 1.
+Place = tuple[int, int]
+
+#: The figures of one configuration by place; those that do not count are absent.
+Side = Mapping[Place, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Two sides of runs that are compared."""
+
+    new: tuple[float, ...]
+    base: tuple[float, ...]
+    pairs: tuple[tuple[float, float], ...] = ()
+    """New and base of each pair that was measured next to each other and counts on both sides."""
+    dropped: int = 0
+    """Runs of `new` without such a partner."""
+    rounds: int = 0
+    """How many pairs were planned; 0: they were not measured next to each other."""
+
+    def is_paired(self, comparisons: int, alpha: float = ALPHA) -> bool:
+        """Whether a family of so many comparisons is compared by pairs.
+
+        Decided by the plan alone: a choice by the runs would be one more look at them.
+        """
+        enough = self.rounds >= MIN_ROUNDS_TO_PAIR
+        return enough and smallest_paired_p(self.rounds) * comparisons <= alpha
+
+
+def sample_of(new: Side, base: Side, rounds: int = 0, by_block: bool = True) -> Sample:
+    """The sample of two sides.
+
+    Args:
+        rounds: how many were planned of both; 0 for runs that are not paired.
+        by_block: partners ran in one block. Else they ran in one round, and several runs of one round stand
+            for one: by the mean of their logarithms, so that no round counts twice.
+    """
+    one, other = (new, base) if by_block else (_by_round(new), _by_round(base))
+    common = sorted(one.keys() & other.keys())
+    return Sample(
+        new=tuple(new[place] for place in sorted(new)),
+        base=tuple(base[place] for place in sorted(base)),
+        pairs=tuple((one[place], other[place]) for place in common) if rounds else (),
+        dropped=len(one) - len(common) if rounds else 0,
+        rounds=rounds,
+    )
+
+
+def upto(side: Side, rounds: int) -> Side:
+    """The runs of the first so many rounds."""
+    return {place: value for place, value in side.items() if place[0] <= rounds}
+
+
+def _by_round(side: Side) -> Side:
+    rounds: dict[Place, list[float]] = {}
+    for (number, _), value in side.items():
+        rounds.setdefault((number, 1), []).append(value)
+    return {place: _geometric_mean(values) for place, values in rounds.items()}
+
+
+def _geometric_mean(values: list[float]) -> float:
+    """0 or infinite where one of them is: a round that failed once failed."""
+    worst = next((value for value in values if not 0 < value < math.inf), None)
+    if worst is not None or len(values) == 1:
+        return values[0] if worst is None else worst
+    return math.exp(math.fsum(map(math.log, values)) / len(values))
