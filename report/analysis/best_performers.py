@@ -1,7 +1,7 @@
 """The best of each kind of decider under one work, on one store: never one over several."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from report.analysis.cells import Cell
 from report.analysis.groups import Group
@@ -30,7 +30,10 @@ class BestPerformer:
     @property
     def to_next(self) -> Pair | None:
         """It with the row that stands second; None where it is alone."""
-        return next((pair for pair in self.ranking.ranked_by if pair.base is self.best), None)
+        if len(self.rows) < 2:
+            return None
+        both = (pair for pair in self.ranking.order if pair.has(self.best) and pair.has(self.rows[1]))
+        return next((pair.seen_from(self.best) for pair in both), None)
 
 
 def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
@@ -54,9 +57,13 @@ def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
 
 
 def _over_all(rankings: Sequence[Ranking], unsteady: str) -> Ranking:
-    """One ranking of the rows of several."""
+    """One ranking of the rows of several, which have no reference in common: each with every other. Where a
+    copy was told apart in one of them, it has no winner either."""
     group = rankings[0].group
-    rows = [row for ranking in rankings for row in ranking.summaries]
-    return rank(
+    rows = [replace(row, reference=False) for ranking in rankings for row in ranking.summaries]
+    together = rank(
         rows, Group(group.store, group.external, same_script=False, decided_by=group.decided_by), unsteady
     )
+    resolutions = (ranking.resolution for ranking in rankings)
+    apart = next((each for each in resolutions if each and each.told_apart), None)
+    return replace(together, resolution=apart)

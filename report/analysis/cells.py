@@ -18,7 +18,8 @@ from report.results.model import Identity
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What can be compared at all: one ranking per group; the controls under the same load are a ceiling."""
+    """What can be compared at all: one ranking per group; beside them controls under the same load: those
+    without a store, which are a ceiling, then copies of references."""
 
     id: str
     identity: Identity
@@ -101,19 +102,24 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
     unsteady = unsteady_text(unsteady_controls(campaign or summaries))
     caps_of = differing_caps(row for row in summaries if not row.identity.control)
     clients: dict[tuple[object, ...], list[Summary]] = {}
+    copies: dict[tuple[object, ...], list[Summary]] = {}
     controls: dict[tuple[object, ...], list[Summary]] = {}
     for summary in summaries:
         identity = summary.identity
-        if identity.control:
+        if identity.ceiling:
             controls.setdefault(load_key(identity), []).append(summary)
         else:
             caps = json.dumps(caps_of(identity), sort_keys=True)
-            clients.setdefault((identity.topology, caps, *load_key(identity)), []).append(summary)
+            kind = copies if identity.copy else clients
+            kind.setdefault((identity.topology, caps, *load_key(identity)), []).append(summary)
     all_caps = [caps_of(rows[0].identity) for rows in clients.values()]
     varying = varying_limits([row for rows in clients.values() for row in rows])
     found = []
-    for number, rows in enumerate(clients.values(), start=1):
-        rankings = tuple(rank(members, group, unsteady, named) for group, members in group_rows(rows))
+    for number, (key, rows) in enumerate(clients.items(), start=1):
+        own_copies = by_throughput(copies.get(key, []))
+        rankings = tuple(
+            rank(members, group, unsteady, named, own_copies) for group, members in group_rows(rows)
+        )
         beside = tuple(by_throughput(controls.get(load_key(rows[0].identity), [])))
         ranked = [summary for ranking in rankings for summary in ranking.summaries]
         found.append(
@@ -125,7 +131,7 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
                 limits=load_text(rows[0].identity, varying),
                 named=named,
                 rankings=rankings,
-                controls=beside,
+                controls=(*beside, *own_copies),
                 unsteady=unsteady,
                 ceilings=_ceilings(ranked, beside),
                 client_vs_script=client_vs_script(ranked, unsteady),

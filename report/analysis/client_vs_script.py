@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
 from report.analysis.rankings import by_throughput
 from report.analysis.steadiness import attributable
-from report.analysis.summary import Summary
-from report.statistics.decision import Comparison, compare_family
+from report.analysis.summary import Summary, sample_between
+from report.statistics.decision import Comparison, compare_samples
 
 #: What is compared. The first figure is better when higher, the others when lower.
 COMPARED: tuple[Figure, ...] = (throughput, consumer_cpu, store_cpu)
@@ -68,8 +68,8 @@ def _comparisons(pairs: Mapping[str, _Rows], unsteady: str) -> dict[str, list[Co
     both = {name: (own, same) for name, (own, same) in pairs.items() if own and same}
     found: dict[str, list[Comparison]] = {name: [] for name in both}
     for figure in COMPARED:
-        family = compare_family(
-            [(same.sample(figure), own.sample(figure)) for own, same in both.values()],
+        family = compare_samples(
+            [sample_between(same, own, figure) for own, same in both.values()],
             higher_is_better=figure.higher_is_better,
         )
         for (name, (own, same)), comparison in zip(both.items(), family, strict=True):

@@ -1,8 +1,10 @@
 """Rankings: only rows of one layer, topology, workload, traffic, number of servers, load, limits, store,
 decider, algorithm and script mode are ranked.
 
-Each row of a ranking is compared with every other, by the rule of `report.statistics.decision`. The
-comparisons by one figure are a family (rule M17). Ranks follow from differences that were shown, never from
+Each row of a ranking is compared with its reference, which the plan names, by the rule of
+`report.statistics.decision`. The comparisons by one figure are a family (rule M17). In campaigns without
+references each row is compared with every other. Ranks and winners claim something of every two rows, so that
+they need comparisons of all, a second family. They follow from differences that were shown, never from
 medians alone.
 """
 
@@ -14,9 +16,10 @@ from itertools import combinations
 from report.analysis.deciders import NamedFacts
 from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, percentile, throughput
 from report.analysis.groups import Group
+from report.analysis.resolution import Resolution, resolution_of
 from report.analysis.steadiness import attributable
-from report.analysis.summary import Summary
-from report.statistics.decision import Comparison, Level, compare_family
+from report.analysis.summary import Summary, sample_between
+from report.statistics.decision import Comparison, Level, compare_samples
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 from report.statistics.ratio import ALPHA
 from report.statistics.sequential import Family, compare_in_looks
@@ -30,16 +33,15 @@ class Standing:
     rank: int | None
     """One more than the number of rows that were shown to be better; None unless every comparison with
     another row is decided, and some of the ranking's shows a difference."""
-    versus_first: Comparison | None = None
-    """What the ranking is by, with its first row as the base; None for that row, and where nothing is
-    compared."""
-    cpu_versus_first: Comparison | None = None
+    versus_base: Comparison | None = None
+    """What the ranking is by, against `Ranking.base`; None for that row, and where nothing is compared."""
+    cpu_versus_base: Comparison | None = None
     """The same for the CPU per request of what calls the limiter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two rows of a ranking, the one that stands higher as the base."""
+    """Two rows of a ranking: the reference is the base, else the one that stands higher."""
 
     base: Summary
     new: Summary
@@ -61,6 +63,14 @@ class Pair:
         better = self.better
         return None if better is None else self.base if better is self.new else self.new
 
+    def has(self, row: Summary) -> bool:
+        """The row is one of the two."""
+        return row in (self.base, self.new)
+
+    def seen_from(self, base: Summary) -> "Pair":
+        """The same with this one of the two as the base."""
+        return self if base is self.base else Pair(self.new, self.base, self.comparison.inverted())
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -70,12 +80,15 @@ class Ranking:
     group: Group
     standings: tuple[Standing, ...]
     pairs: tuple[Pair, ...] = ()
-    """Every compared row with every other by throughput: the family of Holm's correction. Empty in an open
-    loop, where throughput is what was offered (rule M4)."""
+    """Every compared row with the reference by throughput, without one every row with every other: the family
+    of Holm's correction. Empty in an open loop, where throughput is what was offered (rule M4)."""
     latency_pairs: tuple[Pair, ...] = ()
     """The same by p99, in an open loop alone: at capacity it follows from the throughput."""
     cpu_pairs: tuple[Pair, ...] = ()
     """The same by the CPU per request of what calls the limiter."""
+    order: tuple[Pair, ...] = ()
+    """By what the ranking is by, every row with every other: `pairs`, and what they do not have, corrected for
+    all of these."""
     best: Mapping[str, str] = field(default_factory=dict)
     """The id of the row that was shown to be better than all others, by `throughput` and by the names of
     `COSTS`. Each figure is a family of comparisons. Empty below five runs of each."""
@@ -85,6 +98,15 @@ class Ranking:
     decider_text: str = ""
     """What decides its rows, and by which algorithm: `decided by a module (GCRA)`; empty where all clients of
     the campaign share it."""
+    reference: Summary | None = None
+    """The row that the others were measured beside; None where the plan names none, or no run of it counts."""
+    resolution: Resolution | None = None
+    """What its copy shows by what the ranking is by; None without a copy."""
+
+    @property
+    def base(self) -> Summary:
+        """The row that ratios are to: the reference, else the first of the compared rows."""
+        return self.reference or self.standings[0].summary
 
     @property
     def limiters(self) -> tuple[str, ...]:
@@ -113,7 +135,7 @@ class Ranking:
 
     @property
     def ranked_by(self) -> tuple[Pair, ...]:
-        """The pairs that its order is judged by."""
+        """The family that it concludes from."""
         return self.latency_pairs if self.open_loop else self.pairs
 
     @property
@@ -128,8 +150,11 @@ class Ranking:
 
     @property
     def winner(self) -> Summary | None:
-        """The row that was shown to be better than every other one."""
-        return best_of(self.ranked_by)
+        """The row that was shown to be better than every other one; none where its copy was told apart from
+        the reference (rule M31)."""
+        if self.resolution and self.resolution.told_apart:
+            return None
+        return best_of(self.order)
 
     @property
     def fewest_runs(self) -> int:
@@ -199,7 +224,7 @@ def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[S
 
 def _beats_all(row: Summary, pairs: Sequence[Pair]) -> bool:
     """It was shown to be better than every other row of its pairs."""
-    own = [pair for pair in pairs if row in (pair.base, pair.new)]
+    own = [pair for pair in pairs if pair.has(row)]
     return bool(own) and all(pair.better is row for pair in own)
 
 
@@ -216,14 +241,18 @@ def _ranks(pairs: Sequence[Pair]) -> dict[str, int]:
     rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
     found = {}
     for row in rows.values():
-        own = [pair for pair in pairs if row in (pair.base, pair.new)]
+        own = [pair for pair in pairs if pair.has(row)]
         if all(pair.comparison.decided for pair in own):
             found[row.id] = 1 + sum(pair.better not in (None, row) for pair in own)
     return found
 
 
 def rank(
-    summaries: Sequence[Summary], group: Group, unsteady: str = "", named: NamedFacts | None = None
+    summaries: Sequence[Summary],
+    group: Group,
+    unsteady: str = "",
+    named: NamedFacts | None = None,
+    copies: Sequence[Summary] = (),
 ) -> Ranking:
     """Compares the rows of a group, and ranks those whose place was shown.
 
@@ -233,84 +262,170 @@ def rank(
     Args:
         unsteady: `unsteady_text` of the campaign; if there is one, nothing is concluded.
         named: the facts that a text about the ranking names; by default none.
+        copies: rows that are a copy of another one; that of the reference is this ranking's.
     """
     decider_text = named.text(summaries[0].identity) if named else ""
     open_loop = summaries[0].identity.open_loop
     ordered = by_p99(summaries) if open_loop else by_throughput(summaries)
     rows = [summary for summary in ordered if summary.median]
+    reference = next((row for row in rows if row.reference), None)
+    compared = _Compared(unsteady, reference, _copy_of(reference, copies), len(summaries))
+    resolution = compared.resolution(p99 if open_loop else throughput)
     if len(rows) < 2 or not group.rankable:
         return Ranking(
-            group, tuple(Standing(summary, None) for summary in ordered), decider_text=decider_text
+            group,
+            tuple(Standing(summary, None) for summary in ordered),
+            decider_text=decider_text,
+            reference=reference,
+            resolution=resolution,
         )
-    pairs, latency_pairs, family = _ranked_by(rows, unsteady)
-    reordered = _failed_loads_last(rows, latency_pairs or pairs)
+    pairs, order, family = compared.ranked_by(rows)
+    reordered = _failed_loads_last(rows, order)
     if reordered != rows:
         rows, ordered = reordered, [*reordered, *(row for row in ordered if not row.median)]
-        pairs, latency_pairs, family = _ranked_by(rows, unsteady)
-    cpu_pairs = compare_rows(rows, consumer_cpu, unsteady)
-    ranked_by = latency_pairs if open_loop else pairs
-    ranks, first = _ranks(ranked_by), rows[0]
-    versus = {pair.new.id: pair.comparison for pair in ranked_by if pair.base is first}
-    cpu_versus = {pair.new.id: pair.comparison for pair in cpu_pairs if pair.base is first}
+        pairs, order, family = compared.ranked_by(rows)
+    cpu_pairs = compared.with_base(rows, consumer_cpu)
+    told_apart = resolution is not None and resolution.told_apart
+    ranks, base = {} if told_apart else _ranks(order), reference or rows[0]
+    versus = {pair.new.id: pair.comparison for pair in pairs if pair.base is base}
+    cpu_versus = {pair.new.id: pair.comparison for pair in cpu_pairs if pair.base is base}
     standings = tuple(
         Standing(row, ranks.get(row.id), versus.get(row.id), cpu_versus.get(row.id)) for row in ordered
     )
-    best = _best_rows(rows, pairs, unsteady)
-    return Ranking(group, standings, pairs, latency_pairs, cpu_pairs, best, family, decider_text)
+    return Ranking(
+        group,
+        standings,
+        () if open_loop else pairs,
+        pairs if open_loop else (),
+        cpu_pairs,
+        order,
+        {} if told_apart else compared.best_rows(rows, order),
+        family,
+        decider_text,
+        reference,
+        resolution,
+    )
 
 
-def _ranked_by(
-    rows: Sequence[Summary], unsteady: str
-) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Family | None]:
-    """Pairs by throughput, or in an open loop by p99, and when the rows were done."""
-    if rows[0].identity.open_loop:
-        return (), compare_rows(rows, p99, unsteady), None
-    pairs, family = _by_throughput(rows, unsteady)
-    return pairs, (), family
+def _copy_of(reference: Summary | None, copies: Sequence[Summary]) -> Summary | None:
+    if reference is None:
+        return None
+    return next((row for row in copies if row.identity.copied_label == reference.identity.label), None)
 
 
-def _best_rows(rows: Sequence[Summary], pairs: Sequence[Pair], unsteady: str) -> dict[str, str]:
-    """See `Ranking.best`. A figure that some row lacks is left out, and in a closed loop CPU per request: at
-    saturation it says the same as the throughput."""
-    if min(row.counted_runs for row in rows) < MIN_RUNS_FOR_A_CLAIM:
-        return {}
-    found = {"throughput": best_of(pairs)}
-    for name, figure in COSTS.items():
-        follows = name == "cpu" and not rows[0].identity.open_loop
-        if not follows and all(row.sample(figure) for row in rows):
-            found[name] = best_of(compare_rows(rows, figure, unsteady))
-    return {name: best.id for name, best in found.items() if best}
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The comparisons of one ranking."""
+
+    unsteady: str
+    reference: Summary | None
+    copy: Summary | None
+    planned_rows: int
+    """All rows of the group, those without a run that counts too."""
+
+    def resolution(self, figure: Figure) -> Resolution | None:
+        return resolution_of(self.copy, self.reference, figure)
+
+    def with_base(self, rows: Sequence[Summary], figure: Figure) -> tuple[Pair, ...]:
+        """Every row with the reference, without one every row with every other: one family; rows without the
+        figure are left out."""
+        if self.reference is None:
+            return self._with_each(rows, figure)
+        base = self.reference
+        if not base.sample(figure):
+            return ()
+        row_pairs = [(base, row) for row in rows if row is not base and row.sample(figure)]
+        found = _compare(row_pairs, figure, self.planned_rows - 1)
+        return self._attributable(row_pairs, found, figure)
+
+    def _with_each(self, rows: Sequence[Summary], figure: Figure) -> tuple[Pair, ...]:
+        """Every row with every other: one family."""
+        known = [row for row in rows if row.sample(figure)]
+        row_pairs = list(combinations(known, 2))
+        found = _compare(row_pairs, figure, math.comb(self.planned_rows, 2))
+        return self._attributable(row_pairs, found, figure)
+
+    def ranked_by(
+        self, rows: Sequence[Summary]
+    ) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Family | None]:
+        """The family by what the ranking is by, with what an order of all needs besides, and when the rows
+        were done."""
+        figure, family = p99 if rows[0].identity.open_loop else throughput, None
+        if figure is throughput and rows[0].look_schedule:
+            family = self._in_looks(rows)
+            row_pairs = [(rows[base], rows[new]) for base, new in family.pairs]
+            pairs = self._attributable(row_pairs, family.comparisons, figure)
+        else:
+            pairs = self.with_base(rows, figure)
+        return pairs, self._order(rows, pairs, figure), family
+
+    def _order(self, rows: Sequence[Summary], pairs: Sequence[Pair], figure: Figure) -> tuple[Pair, ...]:
+        """See `Ranking.order`."""
+        if self.reference is None or len(rows) == 2:
+            return tuple(pairs)
+        others = self._with_each(rows, figure)
+        return (*pairs, *(pair for pair in others if not pair.has(self.reference)))
+
+    def _in_looks(self, rows: Sequence[Summary]) -> Family:
+        schedule = rows[0].look_schedule
+        assert schedule is not None
+        return compare_in_looks(
+            [row.side(throughput) for row in rows],
+            schedule,
+            rows[0].last_look,
+            reference=None if self.reference is None else rows.index(self.reference),
+            in_blocks=all(row.planned_rounds for row in rows),
+        )
+
+    def best_rows(self, rows: Sequence[Summary], order: Sequence[Pair]) -> dict[str, str]:
+        """See `Ranking.best`. A figure that some row lacks is left out, and in a closed loop CPU per request:
+        at saturation it says the same as the throughput. In an open loop throughput is what was offered."""
+        if min(row.counted_runs for row in rows) < MIN_RUNS_FOR_A_CLAIM:
+            return {}
+        open_loop = rows[0].identity.open_loop
+        found = {} if open_loop else {"throughput": best_of(order)}
+        for name, figure in COSTS.items():
+            follows = name == "cpu" and not open_loop
+            if not follows and all(row.sample(figure) for row in rows):
+                found[name] = best_of(self._with_each(rows, figure))
+        return {name: best.id for name, best in found.items() if best}
+
+    def _attributable(
+        self,
+        row_pairs: Sequence[tuple[Summary, Summary]],
+        found: Sequence[Comparison],
+        figure: Figure,
+    ) -> tuple[Pair, ...]:
+        """Without conclusions that the host may explain: what it did to the copy, too."""
+        resolution = self.resolution(figure)
+        return tuple(
+            Pair(
+                base,
+                new,
+                attributable(resolution.beyond(each) if resolution else each, base, new, self.unsteady),
+            )
+            for (base, new), each in zip(row_pairs, found, strict=True)
+        )
 
 
-def compare_rows(rows: Sequence[Summary], figure: Figure, unsteady: str = "") -> tuple[Pair, ...]:
-    """Every row with every other by one figure of their runs: one family; rows without it are left out.
+def _compare(
+    row_pairs: Sequence[tuple[Summary, Summary]], figure: Figure, planned: int
+) -> tuple[Comparison, ...]:
+    """One family, base first in each pair.
 
     Where a campaign looked at its runs several times and ended by what it saw, the looks share the 5 %.
     """
-    known = [row for row in rows if row.sample(figure)]
-    row_pairs = list(combinations(known, 2))
-    looks = len(rows[0].look_schedule.looks) if rows and rows[0].look_schedule else 1
-    level = Level(interval=ALPHA / looks, test=ALPHA / looks)
-    found = compare_family(
-        [(new.sample(figure), base.sample(figure)) for base, new in row_pairs],
+    if not row_pairs:
+        return ()
+    schedule = row_pairs[0][0].look_schedule
+    share = ALPHA / len(schedule.looks) if schedule else ALPHA
+    return compare_samples(
+        [sample_between(new, base, figure) for base, new in row_pairs],
         higher_is_better=figure.higher_is_better,
-        level=level,
+        level=Level(interval=share, test=share, planned=planned),
     )
-    return _pairs(row_pairs, found, unsteady)
 
 
-def _by_throughput(rows: Sequence[Summary], unsteady: str) -> tuple[tuple[Pair, ...], Family | None]:
-    schedule, looked = rows[0].look_schedule, rows[0].last_look
-    if schedule is None:
-        return compare_rows(rows, throughput, unsteady), None
-    family = compare_in_looks([row.by_round for row in rows], schedule, looked)
-    return _pairs(list(combinations(rows, 2)), family.comparisons, unsteady), family
-
-
-def _pairs(
-    row_pairs: Sequence[tuple[Summary, Summary]], found: Sequence[Comparison], unsteady: str
-) -> tuple[Pair, ...]:
-    return tuple(
-        Pair(base, new, attributable(each, base, new, unsteady))
-        for (base, new), each in zip(row_pairs, found, strict=True)
-    )
+def compare_rows(rows: Sequence[Summary], figure: Figure, unsteady: str = "") -> tuple[Pair, ...]:
+    """Every row with every other by one figure of their runs: one family; rows without it are left out."""
+    return _Compared(unsteady, None, None, len(rows)).with_base(rows, figure)

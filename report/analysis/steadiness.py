@@ -45,7 +45,7 @@ def unsteady_controls(summaries: Iterable[Summary]) -> tuple[UnsteadyControl, ..
     found = [
         UnsteadyControl(summary, spread)
         for summary in summaries
-        if summary.identity.control
+        if summary.identity.ceiling
         and not summary.identity.open_loop
         and (spread := control_spread_percent(summary)) is not None
         and spread > MAX_CONTROL_SPREAD_PERCENT

@@ -1,6 +1,6 @@
 """One configuration over its runs: the median run, the spread, and what became of every run."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
 
@@ -15,9 +15,11 @@ from report.results.model import (
     Identity,
     LimiterScript,
     Measured,
+    Planned,
     Run,
 )
 from report.statistics.runs import Spread, select_median_run, spread
+from report.statistics.samples import Place, Sample, sample_of
 from report.statistics.sequential import LookSchedule
 
 #: Quartiles of fewer runs mean nothing.
@@ -33,7 +35,8 @@ _WORKLOADS = ("light", "heavy")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """One row. `runs` are ordered by number; `missing` are planned run numbers without a file."""
+    """One row. `runs` are ordered by number, without the burn-in; `missing` are planned run numbers without a
+    file."""
 
     id: str
     """Short and safe: what HTML and scripts call this row."""
@@ -50,6 +53,12 @@ class Summary:
     """When runs were looked at, in a campaign that found out how many it needs (`--runs auto`)."""
     last_look: int = 0
     """The last round that was looked at, in such a campaign."""
+    burn_in: tuple[Run, ...] = ()
+    """Runs of the burn-in round: they are listed, and in no figure."""
+    places: frozenset[Place] = frozenset()
+    """Round and block of each planned run; empty in plans without blocks."""
+    reference: bool = False
+    """The others of its ranking are compared with it, and measured beside it."""
 
     @property
     def figures(self) -> Measured | None:
@@ -77,15 +86,16 @@ class Summary:
             Nothing where the target served its load in some run, and none of these has the figure.
         """
         runs = sorted(self.runs, key=lambda run: (run.started_at, run.run)) if in_time else self.runs
-        found = [
-            (run.spoiled, figure.worst if run.spoiled else figure.compared(run.measured))
-            for run in runs
-            if run.measured and (run.eligible or run.spoiled)
-        ]
-        served = [value for spoiled, value in found if not spoiled]
-        if served and all(value is None for value in served):
-            return ()
-        return tuple(value for _, value in found if value is not None)
+        return tuple(value for _, value in _compared(runs, figure))
+
+    def side(self, figure: Figure) -> dict[Place, float]:
+        """The same by round and block; in plans without blocks a run is a round."""
+        return {run.place or (run.run, 1): value for run, value in _compared(self.runs, figure)}
+
+    @property
+    def planned_rounds(self) -> int:
+        """0 in plans without blocks."""
+        return len({number for number, _ in self.places})
 
     def values(self, read: Callable[[Measured], float | None]) -> tuple[float, ...]:
         """A figure of each run that served its load and has it, by run number."""
@@ -114,15 +124,6 @@ class Summary:
         """Median over the runs that count of what other programs used, in % of one CPU; None: not known."""
         values = self.values(lambda figures: figures.foreign_cpu_percent)
         return median(values) if values else None
-
-    @property
-    def by_round(self) -> dict[int, float]:
-        """`throughputs` by the round that each run belongs to."""
-        return {
-            run.run: throughput.worst if run.spoiled else run.measured.requests_per_second
-            for run in self.runs
-            if run.measured and (run.eligible or run.spoiled)
-        }
 
     @property
     def scripts(self) -> tuple[LimiterScript, ...]:
@@ -197,6 +198,27 @@ class Summary:
         return f"no valid run: {'; '.join(dict.fromkeys(filter(None, causes))) or 'no reason was recorded'}"
 
 
+def _compared(runs: Sequence[Run], figure: Figure) -> list[tuple[Run, float]]:
+    """See `Summary.sample`."""
+    found = [
+        (run, figure.worst if run.spoiled else figure.compared(run.measured))
+        for run in runs
+        if run.measured and (run.eligible or run.spoiled)
+    ]
+    served = [value for run, value in found if not run.spoiled]
+    if served and all(value is None for value in served):
+        return []
+    return [(run, value) for run, value in found if value is not None]
+
+
+def sample_between(new: Summary, base: Summary, figure: Figure) -> Sample:
+    """The sample of two rows of one campaign, with what pairs them: the block, where every run of the one has
+    a run of the other planned in its own, as with a reference; else the round."""
+    by_block = new.places <= base.places or base.places <= new.places
+    rounds = min(new.planned_rounds, base.planned_rounds)
+    return sample_of(new.side(figure), base.side(figure), rounds, by_block)
+
+
 def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:
     return (known.index(text) if text in known else len(known), text)
 
@@ -253,10 +275,11 @@ def _summary(
     number: int,
     identity: Identity,
     runs: Iterable[Run],
-    planned: tuple[int, ...],
+    planned: Planned | None,
     looks: tuple[LookSchedule | None, int],
 ) -> Summary:
-    ordered = tuple(sorted(runs, key=lambda run: run.run))
+    every = sorted(runs, key=lambda run: run.run)
+    ordered = tuple(run for run in every if not run.burn_in)
     throughputs = [
         run.requests_per_second for run in ordered if run.eligible and run.requests_per_second is not None
     ]
@@ -264,12 +287,15 @@ def _summary(
         id=f"row{number}",
         identity=identity,
         runs=ordered,
-        missing=tuple(sorted(set(planned) - {run.run for run in ordered})),
+        missing=tuple(sorted(set(planned.runs) - {run.run for run in ordered})) if planned else (),
         median=select_median_run(ordered),
         spread=spread(throughputs),
         warnings=warnings_of(ordered),
         look_schedule=looks[0],
         last_look=looks[1],
+        burn_in=tuple(run for run in every if run.burn_in),
+        places=frozenset(planned.places.values()) if planned else frozenset(),
+        reference=planned is not None and planned.reference,
     )
 
 
@@ -280,14 +306,15 @@ def summarize(campaign: Campaign) -> tuple[Summary, ...]:
         One summary per configuration; those without a valid run are there too, without figures.
     """
     identities = {entry.identity.key: entry.identity for entry in campaign.planned}
-    planned = {entry.identity.key: entry.runs for entry in campaign.planned}
+    planned = {entry.identity.key: entry for entry in campaign.planned}
     runs: dict[str, list[Run]] = {key: [] for key in identities}
-    for run in campaign.runs:
+    burn_in = [run for run in campaign.burn_in if run.identity.key in identities]
+    for run in (*campaign.runs, *burn_in):
         identities.setdefault(run.identity.key, run.identity)
         runs.setdefault(run.identity.key, []).append(run)
     ordered = sorted(identities.values(), key=row_order)
     looks = _schedule(campaign)
     return tuple(
-        _summary(number, identity, runs[identity.key], planned.get(identity.key, ()), looks)
+        _summary(number, identity, runs[identity.key], planned.get(identity.key), looks)
         for number, identity in enumerate(ordered, start=1)
     )

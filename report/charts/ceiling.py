@@ -5,10 +5,12 @@ from typing import Any
 import plotly.graph_objects as go
 
 from report.analysis.comparison_text import interval_of
+from report.analysis.figures import throughput
+from report.analysis.summary import sample_between
 from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import INK, Chart, by_row, figure, value_axis
 from report.charts.marks import bars
-from report.statistics.decision import Comparison, compare_runs
+from report.statistics.decision import Comparison, compare_samples
 
 
 def _shares(data: ChartData, control: str) -> dict[str, tuple[ChartRow, float, Comparison]]:
@@ -19,11 +21,11 @@ def _shares(data: ChartData, control: str) -> dict[str, tuple[ChartRow, float, C
         ceilings = [row for row in view.controls if row.summary.identity.client == control]
         if not ceilings:
             continue
-        ceiling = ceilings[0].summary.throughputs
+        ceiling = ceilings[0].summary
         for row in view.own:
             if row.summary.identity.open_loop:
                 continue
-            comparison = compare_runs(row.summary.throughputs, ceiling)
+            (comparison,) = compare_samples([sample_between(row.summary, ceiling, throughput)])
             if comparison.ratio is not None:
                 found[row.id] = (row, 100 * comparison.ratio, comparison)
     return found

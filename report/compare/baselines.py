@@ -56,7 +56,7 @@ def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Pa
         raise ReportError(f"{one_line(parent)} cannot be written: {error.strerror}", ENVIRONMENT) from error
     old = fresh.with_name(f"{fresh.name}.old")
     try:
-        for file in [MANIFEST, CHECKSUMS, *(run.file for run in campaign.runs)]:
+        for file in [MANIFEST, CHECKSUMS, *(run.file for run in (*campaign.runs, *campaign.burn_in))]:
             if (folder / file).exists():
                 shutil.copyfile(folder / file, fresh / file)
         fresh.chmod(0o755)

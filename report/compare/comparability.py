@@ -153,7 +153,7 @@ def _runtime_text(summary: Summary, with_caps: bool) -> str:
 
 
 def _has_script(summary: Summary) -> bool:
-    return not summary.identity.control
+    return not summary.identity.ceiling
 
 
 def _scripts(summary: Summary) -> set[str]:
@@ -180,14 +180,14 @@ def _named(kind: str, base: Summary, new: Summary) -> str:
 
 def _control_text(base: Summary, new: Summary) -> str:
     """Why a client is not compared with a control; empty for two clients, or two controls."""
-    controls = [row.identity.label for row in (base, new) if row.identity.control]
+    controls = [row.identity.label for row in (base, new) if row.identity.ceiling]
     return f"{controls[0]} is a control without a store" if len(controls) == 1 else ""
 
 
 def _place_text(rows: Sequence[Summary], kinds: Sequence[str], with_caps: bool) -> str:
     """Where rows of one side ran: `redis 7.0.15 and valkey 9.1.2 (embedded), runtime local`."""
     shown = {
-        "store": (store_text(row) for row in rows if not row.identity.control),
+        "store": (store_text(row) for row in rows if not row.identity.ceiling),
         "topology": (f"topology {row.identity.topology or 'not known'}" for row in rows),
         "runtime": (f"runtime {_runtime_text(row, with_caps)}" for row in rows),
     }

@@ -6,6 +6,7 @@ from typing import Any
 
 from report.analysis.cells import Cell
 from report.analysis.rankings import Pair
+from report.analysis.resolution import Resolution
 from report.sections.first_screen import decision_cells
 from report.statistics.decision import Comparison
 
@@ -27,6 +28,9 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         }
         if interval and isfinite(interval.low) and interval.high > 0
         else None,
+        "pairs": comparison.pairs,
+        "runs_without_partner": comparison.dropped,
+        "ratio_when_stopped": comparison.stopped_at,
         "p": comparison.p,
         "p_holm": comparison.p_holm,
         "comparisons_in_family": comparison.comparisons,
@@ -45,9 +49,24 @@ def _pair(pair: Pair) -> dict[str, Any]:
     }
 
 
+def _resolution(found: Resolution | None) -> dict[str, Any] | None:
+    """The copy of the reference against it: no smaller difference is called shown."""
+    if found is None:
+        return None
+    document = comparison_document(found.comparison)
+    percent = None if found.share is None or not isfinite(found.share) else 100 * found.share
+    return {
+        "copy": found.copy.identity.label,
+        "percent": percent,
+        "told_apart": found.told_apart,
+        **{name: document[name] for name in ("ratio", "interval", "status")},
+    }
+
+
 def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """One per ranking: its load, its sentence, and each row compared with each: by throughput, p99 (open loop
-    only) and the CPU per request of what calls the limiter, the servers or the client."""
+    """One per ranking: its load, its sentence, and its rows compared with the reference, without one each with
+    each: by throughput, p99 (open loop only) and the CPU per request of what calls the limiter, the servers or
+    the client."""
     found = []
     for cell, shown in zip(cells, decision_cells(cells), strict=True):
         for ranking, group in zip(cell.rankings, shown.groups, strict=True):
@@ -59,9 +78,14 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
                     "sentence": group.sentence,
                     "indicative": group.indicative,
                     "winner": ranking.winner.identity.label if ranking.winner else None,
+                    "reference": ranking.reference.identity.label if ranking.reference else None,
+                    "resolution": _resolution(ranking.resolution),
                     "comparisons": [_pair(pair) for pair in ranking.pairs],
                     "latency_p99_comparisons": [_pair(pair) for pair in ranking.latency_pairs],
                     "server_cpu_comparisons": [_pair(pair) for pair in ranking.cpu_pairs],
+                    "order_comparisons": [
+                        _pair(pair) for pair in ranking.order[len(ranking.ranked_by) :]
+                    ],
                 }
             )
     return found

@@ -123,6 +123,9 @@ _LAST_FIGURES: tuple[Column, ...] = (
     *_by_kind(LATER_KINDS),
     ("decisions", _figure(lambda measured: measured.decisions)),
     *((f"cpu_us_per_decision_{kind}", _figure(read, 3)) for kind, read in PARTS.items()),
+    ("round", lambda run: 0 if run.burn_in else run.place[0] if run.place else None),
+    ("block", lambda run: run.place[1] if run.place else None),
+    ("burn_in", lambda run: str(run.burn_in).lower()),
 )
 
 HEADER = (
@@ -167,7 +170,7 @@ def _first(summary: Summary, number: int, median: bool) -> list[Cell]:
 def _rows(summaries: Iterable[Summary]) -> Iterable[list[Cell]]:
     absent: list[Cell] = [None] * (len(_COLUMNS) - 1)
     for summary in summaries:
-        recorded = {run.run: run for run in summary.runs}
+        recorded = {run.run: run for run in (*summary.burn_in, *summary.runs)}
         for number in sorted({*recorded, *summary.missing}):
             run = recorded.get(number)
             first = _first(summary, number, run is not None and run is summary.median)

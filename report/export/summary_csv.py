@@ -144,7 +144,7 @@ def _share(seen: bool) -> Callable[[Summary], Cell]:
 def _store_external(summary: Summary) -> Cell:
     """Whether the store is one that the user already ran; empty where there is none, or none is known."""
     identity = summary.identity
-    return None if identity.store is None or identity.control else str(identity.external_store).lower()
+    return None if identity.store is None or identity.ceiling else str(identity.external_store).lower()
 
 
 def _decides_locally(summary: Summary) -> Cell:
@@ -291,6 +291,9 @@ COLUMNS: tuple[Column, ...] = (
     ("decides_locally", _decides_locally),
     ("decisions", _figure(lambda figures: figures.decisions)),
     *((f"cpu_us_per_decision_{kind}", _figure(read, 3)) for kind, read in PARTS.items()),
+    ("reference", lambda summary: str(summary.reference).lower()),
+    ("copy_of", lambda summary: summary.identity.copied_label if summary.identity.copy else None),
+    ("burn_in_runs", lambda summary: len(summary.burn_in)),
 )
 
 

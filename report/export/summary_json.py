@@ -100,6 +100,9 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "cpu_us_per_decision": {kind: _rounded(value) for kind, value in decision_cpu_us(figures).items()}
         if figures
         else {},
+        "reference": summary.reference,
+        "copy_of": identity.copied_label if identity.copy else None,
+        "burn_in_runs": len(summary.burn_in),
         "hole": summary.no_figures_reason or None,
         "warnings": list(summary.warnings),
     }

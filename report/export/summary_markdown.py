@@ -12,7 +12,14 @@ from report.analysis.thresholds import HELD, Judgement
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within
-from report.sections.first_screen import DecisionGroup, DecisionRow, control_row, decision_cells
+from report.sections.first_screen import (
+    FIRST_ROW,
+    DecisionGroup,
+    DecisionRow,
+    base_text,
+    control_row,
+    decision_cells,
+)
 from report.sections.notices import campaign_notices
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.script_text import mode_text
@@ -23,14 +30,14 @@ from report.sections.store_operations import store_sentences
 MAX_BYTES = 60_000
 
 
-def _headers(text: LayerText, at_a_rate: bool) -> tuple[str, ...]:
+def _headers(text: LayerText, at_a_rate: bool, base: str) -> tuple[str, ...]:
     return (
         "Client",
         f"Throughput, {text.rate_unit}",
         f"p99, {text.latency_unit}",
         f"{text.cpu_title}, {text.cpu_unit}",
-        f"{'p99' if at_a_rate else 'Throughput'} to the first",
-        "CPU to the first",
+        f"{'p99' if at_a_rate else 'Throughput'} to {base}",
+        f"CPU to {base}",
         "Valid runs",
         "Verdict",
     )
@@ -63,10 +70,12 @@ def _verdict(row: DecisionRow, summary: Summary) -> str:
     return ", ".join(filter(None, (row.status, row.outcome, verdict))) or "–"
 
 
-def _table(rows: Sequence[DecisionRow], summaries: Sequence[Summary], text: LayerText) -> list[str]:
+def _table(
+    rows: Sequence[DecisionRow], summaries: Sequence[Summary], text: LayerText, base: str = FIRST_ROW
+) -> list[str]:
     by_id = {summary.id: summary for summary in summaries}
     at_a_rate = any(summary.identity.open_loop for summary in summaries)
-    return table(_headers(text, at_a_rate), [_cells(row, by_id[row.summary_id]) for row in rows], 1)
+    return table(_headers(text, at_a_rate, base), [_cells(row, by_id[row.summary_id]) for row in rows], 1)
 
 
 def _ranking(ranking: Ranking, group: DecisionGroup, text: LayerText) -> list[str]:
@@ -79,7 +88,7 @@ def _ranking(ranking: Ranking, group: DecisionGroup, text: LayerText) -> list[st
         filter(None, (f"{store}{already}", prose(ranking.decider_text), prose(mode_text(ranking))))
     )
     heading = f"{place}. {prose(group.sentence)}{order}"
-    return [heading, "", *_table(group.rows, ranking.summaries, text)]
+    return [heading, "", *_table(group.rows, ranking.summaries, text, base_text([ranking]))]
 
 
 def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
@@ -94,7 +103,8 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
         *(_ranking(*both, cell.text) for both in zip(cell.rankings, shown.groups, strict=True)),
     ]
     if cell.controls:
-        blocks.append(["Controls, not ranked:", "", *_table(shown.controls, cell.controls, cell.text)])
+        rows = (*shown.controls, *shown.copies)
+        blocks.append(["Controls, not ranked:", "", *_table(rows, cell.controls, cell.text, shown.base_text)])
     marks = marks_note([figure for row in shown.rows for figure in (row.throughput, row.p99, row.cpu)])
     servers = f"{cell.text.cpu_title} is that of all servers together." if cell.identity.servers > 1 else ""
     notes = ["Figures of the median run, in brackets the range of its runs.", servers, marks]

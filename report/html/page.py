@@ -21,7 +21,7 @@ from report.sections.decision_cpu import decision_cpu_table
 from report.sections.environment import campaign_facts, external_notices, machine_facts, version_facts
 from report.sections.failures import failures
 from report.sections.filters import CHIPS, filter_values, row_values, rows_named
-from report.sections.first_screen import DecisionCell, DecisionRow, control_row, decision_cells
+from report.sections.first_screen import FIRST_ROW, DecisionCell, DecisionRow, control_row, decision_cells
 from report.sections.latency_at_rate import RateTable, rate_tables
 from report.sections.memory_per_key import COLUMNS as MEMORY_COLUMNS
 from report.sections.memory_per_key import NOTE as MEMORY_NOTE
@@ -50,6 +50,11 @@ class DecisionTable:
     @property
     def rows(self) -> list[DecisionRow]:
         return [*(row for cell in self.cells for row in cell.rows), *self.controls]
+
+    @property
+    def base_text(self) -> str:
+        """What its ratios are to."""
+        return ", or ".join(dict.fromkeys(cell.base_text for cell in self.cells)) or FIRST_ROW
 
     @property
     def marks(self) -> str:

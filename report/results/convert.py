@@ -35,6 +35,7 @@ from report.statistics.histograms import (
     percentile_bounds,
     unsupported_percentiles,
 )
+from report.statistics.samples import Place
 
 #: How far a stated percentile may lie from the one of the run's histograms: HDR's own error, and rounding.
 _AGREEMENT_MS = 0.05
@@ -544,14 +545,21 @@ def planned_of(manifest: Document) -> tuple[Planned, ...]:
     plan = manifest["plan"]
     asked: dict[str, int] = manifest.get("adaptive", {}).get("rounds", {})
     runs: dict[str, list[int]] = {}
+    places: dict[str, dict[int, Place]] = {}
     for entry in plan["runs"]:
-        if entry["run"] > asked.get(entry["configuration_hash"], entry["run"]):
+        key, run, number = entry["configuration_hash"], entry["run"], entry.get("round", entry["run"])
+        if run == 0 or number > asked.get(key, number):
             continue
-        runs.setdefault(entry["configuration_hash"], []).append(entry["run"])
+        runs.setdefault(key, []).append(run)
+        if "block" in entry:
+            places.setdefault(key, {})[run] = (number, entry["block"])
+    references = frozenset(plan.get("references", ()))
     return tuple(
         Planned(
             identity=identity_of(entry["configuration"], entry["hash"]),
             runs=tuple(sorted(runs.get(entry["hash"], []))),
+            places=places.get(entry["hash"], {}),
+            reference=entry["hash"] in references,
         )
         for entry in plan["configurations"]
     )

@@ -157,12 +157,17 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     planned: tuple[Planned, ...] = planned_of(manifest) if manifest else ()
     consistency = Consistency(manifest, planned)
 
+    places = {(entry.identity.key, run): place for entry in planned for run, place in entry.places.items()}
+
     def checked(path: Path) -> Run:
         data = _bytes(path)
         check_sum(sums, path.name, data)
-        return consistency.check(run_of(validate_result(parse_json(data)), path.name, series=False))
+        run = consistency.check(run_of(validate_result(parse_json(data)), path.name, series=False))
+        return replace(run, place=places.get((run.identity.key, run.run)))
 
     runs = [run for path in files if (run := reader.read(path, checked)) is not None]
+    burn_in = tuple(run for run in runs if run.burn_in)
+    runs = [run for run in runs if not run.burn_in]
     left_out = 0
     if series and (keep_going or not reader.excluded):
         runs, left_out = _with_series(folder, runs, reader)
@@ -180,6 +185,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         runs=tuple(runs),
         planned_operations=tuple(entry for entry in planned if entry.identity.layer == STORE_LAYER),
         operations=operations,
+        burn_in=burn_in,
         ignored=tuple(ignored),
         excluded=excluded,
         series_left_out=left_out,

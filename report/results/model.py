@@ -7,6 +7,7 @@ from typing import Any
 
 from report.base.paths import CONTRACT_GENERATED
 from report.statistics.bounds import Bounds
+from report.statistics.samples import Place
 
 #: The file of a campaign that holds its plan, machine and versions.
 MANIFEST = "manifest.json"
@@ -36,6 +37,9 @@ STORE_LAYER = "store"
 
 #: The option under which every client runs one script, so that client and script can be separated.
 SAME_SCRIPT = "same-script"
+
+#: The option of a second configuration of the same thing: it changes the label and nothing else (rule M31).
+COPY = "copy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +120,24 @@ class Identity:
         return self.rate_per_second is not None
 
     @property
-    def control(self) -> bool:
+    def ceiling(self) -> bool:
+        """It has no store: it measures what the harness itself can do."""
         return self.configuration_hash is not None and self.client in CONTROL_CLIENTS
+
+    @property
+    def copy(self) -> bool:
+        """It is another one's copy: what differs between the two is the host."""
+        return COPY in self.options
+
+    @property
+    def copied_label(self) -> str:
+        """The label of what it is a copy of."""
+        return "+".join(part for part in self.label.split("+") if part != COPY)
+
+    @property
+    def control(self) -> bool:
+        """It is shown beside the clients, and never ranked with them."""
+        return self.ceiling or self.copy
 
     @property
     def short_label(self) -> str:
@@ -405,6 +425,7 @@ class Run:
     identity: Identity
     file: str
     run: int
+    """Number of the configuration's run, from 1; 0 in the burn-in round."""
     campaign: str | None
     started_at: str
     status: str
@@ -422,6 +443,13 @@ class Run:
     measured: Measured | None
     printed: Printed | None = None
     """Of a run of the store layer, in place of `measured`."""
+    place: Place | None = None
+    """Its round and block; None in plans without blocks."""
+
+    @property
+    def burn_in(self) -> bool:
+        """Of the burn-in round: it is listed, and in no figure."""
+        return self.run == 0
 
     @property
     def spoiled(self) -> bool:
@@ -443,10 +471,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A configuration that the plan holds, with the run numbers it should have."""
+    """A configuration that the plan holds, with the run numbers it should have, without the burn-in."""
 
     identity: Identity
     runs: tuple[int, ...]
+    places: Mapping[int, Place] = field(default_factory=dict)
+    """By run; empty in plans without blocks."""
+    reference: bool = False
+    """The others of its ranking are compared with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,5 +508,7 @@ class Campaign:
     planned_operations: tuple[Planned, ...] = ()
     """Of the store layer, which is in neither `planned` nor `runs`."""
     operations: tuple[Run, ...] = ()
+    burn_in: tuple[Run, ...] = ()
+    """Of the burn-in round, which is in neither `runs` nor `operations`."""
     series_left_out: int = 0
     """Median runs whose per-second series were too many to keep."""

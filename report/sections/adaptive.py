@@ -1,11 +1,13 @@
 """A campaign that chooses its number of runs: what it concluded, what is open, and which rows need runs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of, outlook_text
+from report.analysis.figures import throughput
 from report.analysis.layer_text import layer_text
 from report.analysis.load_text import load_text
 from report.analysis.rankings import Pair, Ranking
@@ -14,12 +16,12 @@ from report.base.format import plural, rate
 from report.sections.first_screen import cell_title
 from report.statistics.decision import DEFAULT_FLOOR
 from report.statistics.median import median_interval
-from report.statistics.sequential import LookSchedule, Stop, stop_of_side
+from report.statistics.sequential import LookSchedule, Stop, is_tight, stop_of_side
 
 #: Why a configuration got no more runs.
 _STOPPED: dict[Stop, str] = {
     "decided": "its order is decided",
-    "tight": "its interval is tight",
+    "tight": "its interval is tight, at two looks in a row",
     "none counts": "none of its runs counts",
     "hopeless": "more runs, up to the most allowed, would hardly decide it",
     "last": "it had the most runs allowed",
@@ -92,8 +94,10 @@ def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
     """Whether it is concluded, and the sentence."""
     found = pair.comparison
     base, new = pair.base.identity.short_label, pair.new.identity.short_label
-    runs = plural(min(found.new_runs, found.base_runs), "run")
-    between = ", ".join(filter(None, (interval_of(found), f"{runs} per side")))
+    runs = (
+        f"{plural(found.per_side, 'run')} per side" if found.pairs is None else plural(found.pairs, "pair")
+    )
+    between = ", ".join(filter(None, (interval_of(found), runs)))
     if found.decided and at is not None:
         if found.status == "no difference":
             if found.ratio is None:
@@ -120,7 +124,17 @@ def _ranking_rows(
 
 
 def _alone(row: Summary, schedule: LookSchedule, looked: int) -> tuple[int, Stop] | None:
-    return stop_of_side(row.by_round, schedule, looked)
+    return stop_of_side(row.side(throughput), schedule, looked)
+
+
+def _with_reference(copy: Summary, cells: Sequence[Cell]) -> Summary | None:
+    """The reference that a copy is measured as long as."""
+    for cell in cells:
+        if copy in cell.controls:
+            for ranking in cell.rankings:
+                if ranking.reference and ranking.reference.identity.label == copy.identity.copied_label:
+                    return ranking.reference
+    return None
 
 
 def _lone_text(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, str]:
@@ -141,7 +155,10 @@ def _lone_text(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, str]:
     median = f"{rate(found.median)} {layer_text(row.identity.layer).rate_unit}"
     runs = ", ".join(filter(None, (plural(len(values), "run"), row.spoiled_text)))
     text = f"{name}: {median} ± {_percent(off)}, {runs}"
-    return done, text if done else f"{text}: wider than ± {_percent(DEFAULT_FLOOR)}"
+    if done:
+        return done, text
+    why = "wider than" if not is_tight(values) else "no second look confirmed that it is within"
+    return done, f"{text}: {why} ± {_percent(DEFAULT_FLOOR)}"
 
 
 def _lone(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, Conclusion]:
@@ -174,6 +191,10 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
                 conclusions += [_lone(row, stops[row.id]) for row in ranking.summaries]
     for runtime in analysis.runtimes:
         for row in runtime.controls:
+            reference = _with_reference(row, runtime.cells) if row.identity.copy else None
+            if reference:
+                stops[row.id] = stops[reference.id]
+                continue
             stops[row.id] = _alone(row, schedule, looked)
             conclusions.append(_lone(row, stops[row.id]))
     return Adaptive(

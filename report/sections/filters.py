@@ -21,7 +21,7 @@ def _beside(read: Callable[[Identity], str | None]) -> Read:
 
     def value(summary: Summary) -> str:
         identity = summary.identity
-        return "" if identity.control else read(identity) or "not known"
+        return "" if identity.ceiling else read(identity) or "not known"
 
     return value
 

@@ -1,8 +1,8 @@
 """The rows of the first screen: for each cell and ranking the figures that decide, and what they show."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of, name
@@ -10,6 +10,7 @@ from report.analysis.figures import consumer_cpu, percentile, throughput
 from report.analysis.layer_text import LayerText
 from report.analysis.load_text import load_text
 from report.analysis.rankings import Ranking, Standing, by_p99
+from report.analysis.resolution import Resolution
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, microseconds, plural, rate
 from report.sections.client_vs_script import (
@@ -38,7 +39,7 @@ class DecisionRow:
     cpu: SpreadFigure
     """Of what calls the limiter, in µs per request."""
     ratio: str
-    """To the first row of its ranking, with the interval: `0.91×, 0.89–0.93×`."""
+    """To the reference of its ranking, without one to its first row, with the interval: `0.91×, 0.89–0.93×`."""
     cpu_ratio: str
     status: str
     """What was shown of it, in a word or two; empty where nothing is compared."""
@@ -86,6 +87,10 @@ class DecisionCell:
     open_loop: bool
     groups: tuple[DecisionGroup, ...]
     controls: tuple[DecisionRow, ...]
+    copies: tuple[DecisionRow, ...]
+    """Of the rankings' references, with the ratio to them."""
+    base_text: str
+    """What ratios are to: `the reference`, `the first row`."""
     warnings: tuple[RowWarning, ...]
     ceiling: str
     difference: str
@@ -95,10 +100,19 @@ class DecisionCell:
 
     @property
     def rows(self) -> tuple[DecisionRow, ...]:
-        return (*(row for group in self.groups for row in group.rows), *self.controls)
+        return (*(row for group in self.groups for row in group.rows), *self.controls, *self.copies)
 
 
-#: Statuses of a row as seen from the first one of its ranking, in a closed loop and in an open one.
+REFERENCE, FIRST_ROW = "the reference", "the first row"
+
+
+def base_text(rankings: Iterable[Ranking]) -> str:
+    """What the ratios of these rankings are to."""
+    found = dict.fromkeys(REFERENCE if ranking.reference else FIRST_ROW for ranking in rankings)
+    return ", or ".join(found) or FIRST_ROW
+
+
+#: Statuses of a row as seen from the base of its ranking, in a closed loop and in an open one.
 _STATUS = {
     "better": ("faster", "lower p99"),
     "worse": ("slower", "higher p99"),
@@ -110,10 +124,13 @@ _STATUS = {
 
 
 def row_status(standing: Standing, ranking: Ranking) -> str:
-    """`fastest`, `slower`, `not decided`, …; empty for the first row, unless it was shown to be the best."""
+    """`fastest`, `slower`, `not decided`, `reference`, …; empty for a first row that is no reference, unless it
+    was shown to be the best."""
     if ranking.winner is standing.summary:
         return "lowest p99" if ranking.open_loop else "fastest"
-    found = standing.versus_first
+    if ranking.reference is standing.summary and ranking.compared:
+        return "reference"
+    found = standing.versus_base
     return _STATUS[found.status][ranking.open_loop] if found else ""
 
 
@@ -129,8 +146,8 @@ def _row(
         throughput=spread_figure(summary, throughput, rate),
         p99=spread_figure(summary, percentile("p99"), text.latency),
         cpu=spread_figure(summary, consumer_cpu, microseconds),
-        ratio=against_first(standing.versus_first if standing else None),
-        cpu_ratio=against_first(standing.cpu_versus_first if standing else None),
+        ratio=against_base(standing.versus_base if standing else None),
+        cpu_ratio=against_base(standing.cpu_versus_base if standing else None),
         status=row_status(standing, ranking) if compared and standing and ranking else "",
         verdict=verdict_summary(summary),
         outcome=summary.spoiled_text,
@@ -144,8 +161,19 @@ def control_row(control: Summary, text: LayerText) -> DecisionRow:
     return _row(control, text)
 
 
-def against_first(comparison: Comparison | None) -> str:
-    """`0.91×, 0.89–0.93×`; a dash for the first row, and where there is no estimate."""
+def copy_row(resolution: Resolution, text: LayerText) -> DecisionRow:
+    """The copy of a reference, with what it shows of the host."""
+    found = resolution.comparison
+    status = "told apart" if found.shown else _STATUS[found.status][0]
+    return replace(
+        _row(resolution.copy, text),
+        ratio=against_base(found),
+        status="not told apart" if found.status == "inconclusive" else status,
+    )
+
+
+def against_base(comparison: Comparison | None) -> str:
+    """`0.91×, 0.89–0.93×`; a dash for the base itself, and where there is no estimate."""
     return (interval_of(comparison) if comparison else "") or ABSENT
 
 
@@ -220,7 +248,9 @@ def decision_cells(cells: Sequence[Cell], layer_named: bool = False) -> tuple[De
             for ranking in cell.rankings
         )
         tables = client_vs_script_tables(cell)
-        controls = by_p99(cell.controls) if cell.identity.open_loop else cell.controls
+        ceilings = [control for control in cell.controls if control.identity.ceiling]
+        controls = by_p99(ceilings) if cell.identity.open_loop else ceilings
+        resolutions = [ranking.resolution for ranking in cell.rankings if ranking.resolution]
         found.append(
             DecisionCell(
                 id=cell.id,
@@ -229,6 +259,8 @@ def decision_cells(cells: Sequence[Cell], layer_named: bool = False) -> tuple[De
                 open_loop=cell.identity.open_loop,
                 groups=groups,
                 controls=tuple(control_row(control, cell.text) for control in controls),
+                copies=tuple(copy_row(each, cell.text) for each in resolutions),
+                base_text=base_text(cell.rankings),
                 warnings=tuple(
                     RowWarning(row.id, row.identity.short_label, text)
                     for row in (*cell.summaries, *cell.controls)

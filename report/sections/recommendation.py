@@ -27,6 +27,7 @@ from report.sections.verdict_text import (
     few_runs_text,
     few_samples_text,
     layer_of,
+    resolution_text,
     undecided,
     winner_text,
 )
@@ -117,6 +118,7 @@ def _text(ranking: Ranking) -> str:
         few_samples_text(ranking),
         *cpu_differences(ranking),
         *failed_loads(ranking),
+        resolution_text(ranking),
     ]
     return as_sentences(clauses) or "No difference is shown."
 

@@ -11,7 +11,7 @@ from report.analysis.load_text import LoadField, shared_load_text, varying_field
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, mebibytes, microseconds, percent, rate, share
 from report.results.model import Identity
-from report.sections.first_screen import against_first
+from report.sections.first_screen import against_base, base_text
 from report.sections.script_text import script_names
 from report.sections.spread_text import spread_figure
 from report.statistics.decision import Comparison
@@ -150,9 +150,9 @@ def _limit_cell(summary: Summary) -> TableCell:
 
 
 def _ratio_cell(comparison: Comparison | None) -> TableCell:
-    """To the first row of the ranking, with its interval."""
+    """To the base of the ranking, with its interval."""
     return TableCell(
-        against_first(comparison),
+        against_base(comparison),
         kind="number ratio",
         sort=sort_key(comparison.ratio if comparison else None),
     )
@@ -163,7 +163,7 @@ def _row(
     header: Sequence[str],
     best: Mapping[str, str],
     columns: Sequence[_Column],
-    versus_first: Comparison | None = None,
+    versus_base: Comparison | None = None,
 ) -> TableRow:
     spread = summary.spread
     throughput, *others = (column.cell(summary, best.get(column.figure) == summary.id) for column in columns)
@@ -177,7 +177,7 @@ def _row(
             _verdict_cell(summary.verdict),
             _outcome_cell(summary),
             throughput,
-            _ratio_cell(versus_first),
+            _ratio_cell(versus_base),
             TableCell(
                 range_text, kind="number", sort=sort_key(several.max - several.min if several else None)
             ),
@@ -193,15 +193,15 @@ def _row(
     )
 
 
-def _headings(columns: Sequence[_Column]) -> tuple[tuple[str, str], ...]:
-    """Name and unit of what `_row` gives."""
+def _headings(columns: Sequence[_Column], base: str) -> tuple[tuple[str, str], ...]:
+    """Name and unit of what `_row` gives, ratios to `base`."""
     first, *others = columns
     return (
         ("Valid runs", ""),
         ("Verdict", "worst"),
         ("Outcome", "of the load"),
         (first.name, first.unit),
-        ("To the first", "ratio, 95 % interval"),
+        (f"To {base}", "ratio, 95 % interval"),
         ("Range", first.unit),
         ("CV", "of runs"),
         *((column.name, column.unit) for column in others),
@@ -244,8 +244,8 @@ def _client_rows(
     for ranking in cell.rankings:
         for standing in ranking.standings:
             header = _header(standing.summary, fields, named)
-            versus_first = None if ranking.open_loop else standing.versus_first
-            rows.append(_row(standing.summary, header, ranking.best, columns, versus_first))
+            versus_base = None if ranking.open_loop else standing.versus_base
+            rows.append(_row(standing.summary, header, ranking.best, columns, versus_base))
     return rows
 
 
@@ -285,11 +285,14 @@ def result_tables(
     if any(summary.identity.decides_locally for summary in summaries):
         common += f" {LOCAL_NOTE}"
     facts = _facts(named, "Decided by", "Algorithm")
+    base = base_text(ranking for cell in cells for ranking in cell.rankings)
     headers = ("Client", *facts, "Store", "Script", *(_load_name(field.name, summaries) for field in fields))
 
     def table(table_id: str, title: str, caption: str, rows: Sequence[TableRow]) -> Table:
         named = f"{part}: {title}" if part else title
-        return Table(part_id + table_id, named, caption + common, headers, _headings(columns), tuple(rows))
+        return Table(
+            part_id + table_id, named, caption + common, headers, _headings(columns, base), tuple(rows)
+        )
 
     by_topology: dict[tuple[str | None, bool], list[TableRow]] = {}
     for cell in cells:
@@ -299,18 +302,26 @@ def result_tables(
         "Figures of the median runs, each with its range over the runs that served their load. Rows are in "
         "the order of their medians, below them those that failed their load more often, which ranks "
         "nothing. A figure is bold where it was shown to be better than that of every other row with the "
-        "same load, store, kind of decider, algorithm and kind of script. Ratios are to the first of these "
-        "rows."
+        "same load, store, kind of decider, algorithm and kind of script. Ratios are to "
+        f"{base} among these rows."
     )
     tables = [
         table(f"table{number}", _title(topology, is_open), caption, rows)
         for number, ((topology, is_open), rows) in enumerate(by_topology.items(), start=1)
     ]
     if controls:
-        rows = [_row(row, _header(row, fields, named), {}, columns) for row in controls]
+        copied = {
+            ranking.resolution.copy.id: ranking.resolution.comparison
+            for cell in cells
+            for ranking in cell.rankings
+            if ranking.resolution and not ranking.open_loop
+        }
+        rows = [_row(row, _header(row, fields, named), {}, columns, copied.get(row.id)) for row in controls]
         controls_caption = (
             f"none: the {text.consumer} without a limiter. memory: counters in the {text.consumer}'s own "
             "process. They show what the harness itself can do, and are not ranked with the clients."
         )
+        if copied:
+            controls_caption += " +copy: the reference once more; its ratio to it is the host's alone."
         tables.append(table("table-controls", "Controls", controls_caption, rows))
     return tuple(tables)

@@ -1,5 +1,6 @@
 """What the comparisons of a ranking show, in words."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -61,7 +62,7 @@ def _grouped(pairs: Iterable[Pair]) -> list[tuple[Summary, list[Pair]]]:
 
 
 def _pairs_to_name(pairs: Sequence[Pair], first: Summary) -> list[Pair]:
-    """Pairs that show a difference: all with the first row, and others whose worse row was not named yet."""
+    """Pairs that show a difference: all with this row, and others whose worse row was not named yet."""
     named = [pair for pair in pairs if pair.better and pair.base is first]
     worse = {pair.worse.id for pair in named if pair.worse}
     for pair in pairs:
@@ -90,16 +91,17 @@ def winner_text(ranking: Ranking) -> str:
 
 
 def differences(ranking: Ranking) -> list[str]:
-    """Clauses on what was shown to differ, the first row as the base where it is one of the two."""
+    """Clauses on what was shown to differ, the reference or first row as the base where it is one of the
+    two."""
     if not ranking.compared:
         return []
-    return _differences(ranking.ranked_by, _phrases(ranking), ranking.compared[0])
+    return _differences(ranking.ranked_by, _phrases(ranking), ranking.base)
 
 
 def equal_text(ranking: Ranking) -> str:
-    """Rows that were shown to differ from the first by no more than the floor, or failed their load as it
+    """Rows that were shown to differ from the base by no more than the floor, or failed their load as it
     did."""
-    pairs = [pair for pair in _with_first(ranking) if pair.comparison.status == "no difference"]
+    pairs = [pair for pair in _with_base(ranking) if pair.comparison.status == "no difference"]
     if not pairs:
         return ""
     figure = _phrases(ranking).figure
@@ -111,8 +113,8 @@ def equal_text(ranking: Ranking) -> str:
     return f"the {figure} of {joined(texts)} is within ±{floor} of that of {name(pairs[0].base)}"
 
 
-def _with_first(ranking: Ranking) -> list[Pair]:
-    return [pair for pair in ranking.ranked_by if pair.base is ranking.compared[0]]
+def _with_base(ranking: Ranking) -> list[Pair]:
+    return [pair for pair in ranking.ranked_by if pair.base is ranking.base]
 
 
 def undecided(ranking: Ranking) -> list[Pair]:
@@ -121,9 +123,9 @@ def undecided(ranking: Ranking) -> list[Pair]:
 
 
 def _undecided_texts(ranking: Ranking) -> list[str]:
-    """Why pairs with the first row are open, those with one reason together."""
+    """Why pairs with the base are open, those with one reason together."""
     reasons: dict[str, list[Pair]] = {}
-    for pair in _with_first(ranking):
+    for pair in _with_base(ranking):
         if pair.comparison.status == "inconclusive":
             outlook = outlook_text(pair.comparison)
             reason = pair.comparison.reason
@@ -166,7 +168,7 @@ def cpu_differences(ranking: Ranking) -> list[str]:
     """
     if not ranking.compared or not ranking.open_loop:
         return []
-    first = ranking.compared[0]
+    first = ranking.base
     texts = []
     for pair in ranking.cpu_pairs:
         found = pair.comparison
@@ -190,6 +192,40 @@ def failed_loads(ranking: Ranking) -> list[str]:
     return [f"{joined([first, *rest])}: these rank lowest"]
 
 
+def pairing_texts(ranking: Ranking) -> list[str]:
+    """That runs were compared by pairs, and which of them have no partner; empty where they were not."""
+    paired = [pair for pair in ranking.ranked_by if pair.comparison.pairs is not None]
+    if not paired:
+        return []
+    most = max(pair.comparison.pairs or 0 for pair in paired)
+    alone = [
+        f"{plural(pair.comparison.dropped, 'run')} of {name(pair.new)}"
+        for pair in paired
+        if pair.comparison.dropped
+    ]
+    what = "block" if ranking.reference else "round"
+    return [
+        f"runs of one {what} are compared with each other, in up to {plural(most, 'pair')}",
+        *([f"{joined(alone)} had no partner there that counts, and are not compared"] if alone else []),
+    ]
+
+
+def resolution_text(ranking: Ranking) -> str:
+    """What the copy of the reference shows: the smallest difference that could be; empty without a copy."""
+    found = ranking.resolution
+    if found is None or not ranking.compared:
+        return ""
+    share = found.share
+    between = interval_of(found.comparison)
+    copy = f"{name(found.copy)} is {name(found.reference)} once more"
+    if share is None or not math.isfinite(share):
+        return f"{copy}, and its runs are too few, or failed their load too often, to tell the resolution"
+    measured = f"{copy} and had {between} of its {_phrases(ranking).figure}"
+    if found.told_apart:
+        return f"{measured}: the host told equal things apart, so no winner is named"
+    return f"{measured}: no difference below {100 * share:.1f} % is called shown"
+
+
 def scripts_differ(ranking: Ranking) -> bool:
     """Its rows ran several scripts, so that no difference is one of the client alone (rule M12)."""
     ran = {script.name for script in (each for row in ranking.summaries for each in row.scripts)}
@@ -202,7 +238,7 @@ def as_sentences(clauses: Iterable[str]) -> str:
 
 
 def _capitalised(text: str) -> str:
-    ours = text.startswith(("the ", "no ", "they ", "on "))
+    ours = text.startswith(("the ", "no ", "they ", "on ", "runs of one "))
     return f"{text[0].upper()}{text[1:]}" if ours else text
 
 
@@ -231,6 +267,8 @@ def sentence(ranking: Ranking) -> str:
             few_samples_text(ranking),
             *cpu_differences(ranking),
             *failed_loads(ranking),
+            *pairing_texts(ranking),
+            resolution_text(ranking),
             f"they ran different scripts: a difference is one of {what_varies(ranking)} and script together"
             if scripts_differ(ranking)
             else "",

@@ -113,11 +113,30 @@ class Comparison:
         """A difference was shown, one way or the other."""
         return self.status in ("better", "worse")
 
+    def inverted(self) -> "Comparison":
+        """The same with the sides exchanged."""
+        swapped: dict[Status, Status] = {"better": "worse", "worse": "better"}
+        interval = self.interval
+        return replace(
+            self,
+            status=swapped.get(self.status, self.status),
+            new_runs=self.base_runs,
+            base_runs=self.new_runs,
+            ratio=None if self.ratio is None else 1 / self.ratio,
+            stopped_at=None if self.stopped_at is None else 1 / self.stopped_at,
+            interval=interval
+            and RatioInterval(_inverse(interval.high), _inverse(interval.low), interval.coverage),
+        )
+
     def undecided_by(self, reason: str) -> "Comparison":
         """The same figures without a conclusion, because of something that more runs would not change."""
         if self.status in ("indicative", "not comparable"):
             return self
         return replace(self, status="inconclusive", reason=reason, blocked=True, runs_needed=None)
+
+
+def _inverse(ratio: float) -> float:
+    return math.inf if ratio == 0 else 1 / ratio
 
 
 def compare_samples(

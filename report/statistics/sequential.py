@@ -60,6 +60,7 @@ def _shares(count: int) -> list[float]:
         return [_FIRST, ALPHA - _FIRST]
     return [_FIRST, *[(ALPHA - _FIRST - _LAST) / (count - 2)] * (count - 2), _LAST]
 
+
 def level_at(share: float, family: int = 0, equal_family: int = 0, planned: int = 0) -> Level:
     """The level of a look that may spend `share`: the interval leaves it out on each side, 5 % at most."""
     return Level(
