@@ -19,7 +19,7 @@ from report.results.model import (
     Run,
 )
 from report.statistics.runs import Spread, select_median_run, spread
-from report.statistics.samples import Place, Sample, sample_of
+from report.statistics.samples import Place, Sample, sample_of, upto
 from report.statistics.sequential import LookSchedule
 
 #: Quartiles of fewer runs mean nothing.
@@ -91,6 +91,12 @@ class Summary:
     def side(self, figure: Figure) -> dict[Place, float]:
         """The same by round and block; in plans without blocks a run is a round."""
         return {run.place or (run.run, 1): value for run, value in _compared(self.runs, figure)}
+
+    @property
+    def last_round(self) -> int:
+        """The last one that was planned, or asked for in an adaptive campaign."""
+        made = max((run.run for run in self.runs), default=0)
+        return max((number for number, _ in self.places), default=made)
 
     @property
     def planned_rounds(self) -> int:
@@ -211,12 +217,24 @@ def _compared(runs: Sequence[Run], figure: Figure) -> list[tuple[Run, float]]:
     return [(run, value) for run, value in found if value is not None]
 
 
-def sample_between(new: Summary, base: Summary, figure: Figure) -> Sample:
+def sample_between(
+    new: Summary, base: Summary, figure: Figure, rounds: int | None = None, share: float = 1.0
+) -> Sample:
     """The sample of two rows of one campaign, with what pairs them: the block, where every run of the one has
-    a run of the other planned in its own, as with a reference; else the round."""
-    by_block = new.places <= base.places or base.places <= new.places
-    rounds = min(new.planned_rounds, base.planned_rounds)
-    return sample_of(new.side(figure), base.side(figure), rounds, by_block)
+    a run of the other planned in its own, as with a reference; else the round.
+
+    Args:
+        rounds: only the first so many.
+        share: see `Sample`.
+    """
+    planned = min(new.planned_rounds, base.planned_rounds)
+    sides, places = [new.side(figure), base.side(figure)], [new.places, base.places]
+    if rounds is not None:
+        sides = [dict(upto(side, rounds)) for side in sides]
+        places = [frozenset(place for place in each if place[0] <= rounds) for each in places]
+        planned = min(planned, rounds)
+    by_block = places[0] <= places[1] or places[1] <= places[0]
+    return sample_of(*sides, planned, by_block, share)
 
 
 def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:

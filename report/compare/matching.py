@@ -1,13 +1,17 @@
 """Matches the configurations of two sides, checks that they are comparable, and compares them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from report.analysis.cells import load_key
+from report.analysis.figures import throughput
 from report.analysis.load_text import load_text
-from report.analysis.summary import Summary
+from report.analysis.rankings import Ranking
+from report.analysis.resolution import resolution_of
+from report.analysis.summary import Summary, sample_between
 from report.base.errors import USAGE, ReportError, one_line
+from report.base.format import plural
 from report.compare.comparability import (
     Difference,
     campaign_differences,
@@ -24,7 +28,10 @@ from report.compare.comparability import (
 from report.compare.metrics import Metric, meaning_of, not_concluded, notes_on, values_of
 from report.compare.noise_floor import Floor, floor_of, measured_noise
 from report.compare.selection import Selection
-from report.statistics.decision import Comparison, compare_family
+from report.compare.stopping import Stopped, level_shift, rankings_of, shifted, stopped
+from report.statistics.decision import Comparison, compare_samples
+from report.statistics.samples import Sample, sample_of, upto
+from report.statistics.sequential import corrected_for_looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +90,11 @@ def match(base: Selection, new: Selection) -> tuple[list[tuple[Summary, Summary]
     Raises ReportError when nothing matches, or both sides are the same rows.
     """
     by_label = base.label is None and new.label is None
-    bases = {_cell(row, by_label): row for row in base.summaries}
-    news = {_cell(row, by_label): row for row in new.summaries}
+    # A copy is a control within its campaign: another campaign has its own, and the reference once more.
+    bases, news = (
+        {_cell(row, by_label): row for row in side.summaries if not (by_label and row.identity.copy)}
+        for side in (base, new)
+    )
     pairs = [(row, news[key]) for key, row in bases.items() if key in news]
     if not pairs:
         raise ReportError(
@@ -153,8 +163,9 @@ def compare_sides(
 ) -> Outcome:
     """Compares what two sides have in common.
 
-    A family of Holm's correction is what shares a load and a topology. Across campaigns drift of the machine
-    is not excluded, so that the floor is at least the host's noise.
+    All that concludes something is one family of Holm's correction: there is one exit code. Within one
+    interleaved campaign rows are paired as in its report. Across campaigns drift of the machine is not
+    excluded, so that the floor is at least the host's noise.
 
     Args:
         floor: as a share.
@@ -175,25 +186,28 @@ def compare_sides(
     values = [(values_of(other, metric), values_of(one, metric)) for one, other in pairs]
     noise = measured_noise(root, machine_of(new.campaign), runtime_of(pairs[0][1]), metric.id)
     decided_floor = floor_of(floor, drift_excluded, noise, values)
-    families: dict[tuple[object, ...], list[int]] = {}
-    for index, (one, _) in enumerate(pairs):
-        families.setdefault((one.identity.topology, *load_key(one.identity)), []).append(index)
+    stops = [stopped(one, other) for one, other in pairs]
+    samples = [
+        _sample(pair, metric, stop, drift_excluded) for pair, stop in zip(pairs, stops, strict=True)
+    ]
+    concluding = [index for index, (one, _) in enumerate(pairs) if not not_concluded(one, metric)]
     found: dict[int, Comparison] = {}
-    for members in families.values():
-        compared = compare_family(
-            [values[index] for index in members], decided_floor.share, metric.higher_is_better
+    for members in (concluding, [index for index in range(len(pairs)) if index not in concluding]):
+        compared = compare_samples(
+            [samples[index] for index in members], decided_floor.share, metric.higher_is_better
         )
-        if decided_floor.unsteady:
-            compared = tuple(_without_verdict(each) for each in compared)
-        if reason := not_concluded(pairs[members[0]][0], metric):
-            compared = tuple(_followed_from(each, reason) for each in compared)
         found.update(zip(members, compared, strict=True))
+    rankings = {side.folder: rankings_of(side.every) for side in (base, new) if _is_ranked(side)}
+    judge = _Judge(base, new, metric, decided_floor, rankings)
+    found = {
+        index: judge.judged(pairs[index], samples[index], stops[index], each) for index, each in found.items()
+    }
     rows = tuple(
         Compared(
             one,
             other,
-            values[index][1],
-            values[index][0],
+            samples[index].base,
+            samples[index].new,
             found[index],
             _differences((one, other), of_rows[id(one)], names[id(one)]),
             compared_parts(one, other),
@@ -205,7 +219,8 @@ def compare_sides(
         *(each.text for each in of_sides),
         *filter(None, [other_machine_note(base, new)]),
         *_drift_notes(base, new, drift_excluded),
-        *_look_notes(base, new, drift_excluded),
+        *(stop.note for stop in stops if stop),
+        *_pair_notes(found.values()),
         *(note for one, other in pairs for note in version_notes(one, other, names[id(one)])),
         *(note for one, _ in pairs for note in meaning_of(one, metric)),
         *(
@@ -227,6 +242,77 @@ def compare_sides(
     )
 
 
+def _is_ranked(side: Selection) -> bool:
+    """Its rankings tell something of single rows: where they were stopped, or what a copy shows."""
+    return any(row.identity.copy or row.look_schedule for row in side.every)
+
+
+def _sample(
+    pair: tuple[Summary, Summary], metric: Metric, stop: Stopped | None, drift_excluded: bool
+) -> Sample:
+    """New and base; paired only if nothing but their targets lies between them."""
+    one, other = pair
+    rounds, share = (stop.rounds, stop.share) if stop else (None, 1.0)
+    if drift_excluded:
+        return sample_between(other, one, metric.read, rounds, share)
+    if rounds is None:
+        return Sample(new=values_of(other, metric), base=values_of(one, metric), share=share)
+    return sample_of(*(upto(row.side(metric.read), rounds) for row in (other, one)), share=share)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """What else is known of the sides that a comparison must not contradict."""
+
+    base: Selection
+    new: Selection
+    metric: Metric
+    floor: Floor
+    rankings: Mapping[Path, Sequence[Ranking]]
+    """Of the campaigns whose rankings tell something of single rows."""
+
+    def judged(
+        self, pair: tuple[Summary, Summary], sample: Sample, stop: Stopped | None, found: Comparison
+    ) -> Comparison:
+        """The comparison, corrected for its looks, and without a conclusion that these runs do not allow."""
+        reason = not_concluded(pair[0], self.metric)
+        if self.floor.unsteady:
+            found = _without_verdict(found)
+        if reason:
+            found = _followed_from(found, reason)
+        if reason or self.floor.unsteady:
+            return found
+        if stop and self.metric.read is throughput:
+            found = self._corrected(pair, sample, stop, found)
+        if self.base.folder != self.new.folder:
+            return found
+        for ranking in self.rankings.get(self.base.folder, ()):
+            own = {row.id for row in ranking.summaries}
+            if ranking.resolution and own.issuperset(row.id for row in pair):
+                resolution = resolution_of(
+                    ranking.resolution.copy, ranking.resolution.reference, self.metric.read
+                )
+                return resolution.beyond(found) if resolution else found
+        return found
+
+    def _corrected(
+        self, pair: tuple[Summary, Summary], sample: Sample, stop: Stopped, found: Comparison
+    ) -> Comparison:
+        one, other = pair
+        if self.base.folder == self.new.folder:
+            schedule = one.look_schedule
+            past = schedule.levels if schedule else ()
+            looks = [look for look in past if stop.rounds is None or look[0] <= stop.rounds]
+            return corrected_for_looks(found, sample, looks, self.floor.share)
+        shifts = [
+            level_shift(row, self.rankings.get(side.folder, ()))
+            if row.look_schedule and stop.rounds in (None, row.last_round)
+            else 0.0
+            for side, row in ((self.new, other), (self.base, one))
+        ]
+        return shifted(found, shifts[0] - shifts[1])
+
+
 def _name(side: Selection, row: Summary, with_campaign: bool) -> str:
     return f"{side.campaign.name}#{row.identity.label}" if with_campaign else row.identity.label
 
@@ -236,12 +322,13 @@ def _interleaved(side: Selection) -> bool:
     return manifest is not None and manifest["plan"]["order"] == "interleaved"
 
 
-def _look_notes(base: Selection, new: Selection, drift_excluded: bool) -> list[str]:
-    adaptive = any(row.look_schedule for side in (base, new) for row in side.summaries)
-    if not adaptive:
+def _pair_notes(found: Iterable[Comparison]) -> list[str]:
+    paired = [each for each in found if each.pairs is not None]
+    if not paired:
         return []
-    where = ": the verdict of the campaign’s report counts" if drift_excluded else ""
-    return [f"--runs auto chose the number of runs by their figures, and this tests them once more{where}"]
+    dropped = sum(each.dropped for each in paired)
+    alone = f"; {plural(dropped, 'run')} without a partner that counts" if dropped else ""
+    return [f"runs of one round are compared with each other{alone}"]
 
 
 def _drift_notes(base: Selection, new: Selection, drift_excluded: bool) -> list[str]:

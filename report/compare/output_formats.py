@@ -93,7 +93,8 @@ def _undecided(row: Compared, unsteady: bool) -> str:
             f"{comparison.status}: these runs are too unsteady to compare, even a figure twice as high could "
             "be missed; stop other work on this machine and measure again"
         )
-    takes = "" if unsteady or comparison.status == "not comparable" else f"; {runs_text(comparison)}"
+    more = not (unsteady or comparison.blocked or comparison.status == "not comparable")
+    takes = f"; {runs_text(comparison)}" if more else ""
     return f"{comparison.status}: {comparison.reason}{takes}"
 
 

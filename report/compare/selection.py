@@ -20,6 +20,8 @@ class Selection:
     label: str | None
     summaries: tuple[Summary, ...]
     """Of the target that is meant, or all."""
+    every: tuple[Summary, ...]
+    """Of the campaign."""
 
     @property
     def text(self) -> str:
@@ -68,7 +70,7 @@ class CampaignReader:
                 f"(it has {', '.join(map(one_line, labels))}){_where_else(folder, label)}",
                 USAGE,
             )
-        return Selection(campaign, folder.resolve(), label, chosen)
+        return Selection(campaign, folder.resolve(), label, chosen, summaries)
 
 
 def _where_else(folder: Path, label: str | None) -> str:

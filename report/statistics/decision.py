@@ -164,14 +164,17 @@ def compare_samples(
         As many comparisons, in their order.
     """
     planned = max(len(samples), level.planned)
-    methods = [PAIRED if each.is_paired(planned, level.test) else UNPAIRED for each in samples]
+    methods = [
+        PAIRED if each.is_paired(planned, each.share * level.test) else UNPAIRED for each in samples
+    ]
     measured = [
         _measured(sample, method, floor, level) for sample, method in zip(samples, methods, strict=True)
     ]
     tested = [index for index, each in enumerate(measured) if each.p is not None]
     family = max(len(tested), level.family)
-    corrected = _holm([each.p for each in measured], family)
-    equal = _holm([each.p_equal for each in measured], max(len(tested), level.equal_family))
+    shares = [sample.share for sample in samples]
+    corrected = _holm([each.p for each in measured], shares, family)
+    equal = _holm([each.p_equal for each in measured], shares, max(len(tested), level.equal_family))
     for index in tested:
         p_holm, p_equal_holm = corrected[index], equal[index]
         measured[index] = replace(measured[index], p_holm=p_holm, comparisons=family)
@@ -203,9 +206,15 @@ def compare_runs(
     return compare_family([(new, base)], floor, higher_is_better)[0]
 
 
-def _holm(p_values: Sequence[float | None], family: int) -> list[float | None]:
-    """Corrected, in their order; comparisons of the family that are not tested now count with p = 1."""
-    tested = [p for p in p_values if p is not None]
+def _holm(
+    p_values: Sequence[float | None], shares: Sequence[float], family: int
+) -> list[float | None]:
+    """Corrected, in their order; comparisons of the family that are not tested now count with p = 1.
+
+    Divided by the share of its look, the p of runs that were stopped at one of several is a p value again: it
+    is below x with a probability of at most the sum of x times all shares, which is x.
+    """
+    tested = [min(1.0, p / share) for p, share in zip(p_values, shares, strict=True) if p is not None]
     corrected = iter(holm([*tested, *[1.0] * (family - len(tested))]))
     return [None if p is None else next(corrected) for p in p_values]
 
@@ -235,7 +244,8 @@ def _measured(sample: Sample, method: Method, floor: float, level: Level) -> Com
         return replace(found, reason="no run has a partner that counts in its block")
     if found.per_side < MIN_RUNS_FOR_A_RATIO:
         return replace(found, status="indicative")
-    ratio = _ratio(sample, method, level.interval)
+    alpha = level.interval if sample.share == 1 else min(2 * sample.share * level.test, level.interval)
+    ratio = _ratio(sample, method, alpha)
     enough = found.per_side >= method.fewest
     return replace(
         found,

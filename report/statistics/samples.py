@@ -30,6 +30,8 @@ class Sample:
     """Runs of `new` without such a partner."""
     rounds: int = 0
     """How many pairs were planned; 0: they were not measured next to each other."""
+    share: float = 1.0
+    """Of the level of one look, what the one may spend at which these runs were stopped."""
 
     def is_paired(self, comparisons: int, alpha: float = ALPHA) -> bool:
         """Whether a family of so many comparisons is compared by pairs.
@@ -40,7 +42,9 @@ class Sample:
         return enough and smallest_paired_p(self.rounds) * comparisons <= alpha
 
 
-def sample_of(new: Side, base: Side, rounds: int = 0, by_block: bool = True) -> Sample:
+def sample_of(
+    new: Side, base: Side, rounds: int = 0, by_block: bool = True, share: float = 1.0
+) -> Sample:
     """The sample of two sides.
 
     Args:
@@ -56,6 +60,7 @@ def sample_of(new: Side, base: Side, rounds: int = 0, by_block: bool = True) -> 
         pairs=tuple((one[place], other[place]) for place in common) if rounds else (),
         dropped=len(one) - len(common) if rounds else 0,
         rounds=rounds,
+        share=share,
     )
 
 

@@ -155,7 +155,7 @@ def compare_in_looks(
     return Family(
         pairs=tuple(pairs),
         comparisons=tuple(
-            _corrected(
+            corrected_for_looks(
                 _with_reason(found[pair], pair, stops),
                 sample(pair, looked),
                 [level for level in levels if level[0] <= looked],
@@ -186,11 +186,14 @@ def _last_look(
     return max((look for look, _ in levels if look <= min(last, rounds)), default=0)
 
 
-def _corrected(
+def corrected_for_looks(
     found: Comparison, sample: Sample, looks: Sequence[tuple[int, float]], floor: float
 ) -> Comparison:
-    """With an estimate that knows of the earlier looks (rule M29), within the interval; the plain one stays
-    beside it."""
+    """With an estimate that knows of the looks before the last of these (rule M29), within the interval; the
+    plain one stays beside it.
+
+    Boundaries are those of one comparison: what else is in its family does not change a ratio.
+    """
     paired = found.pairs is not None
     deviation = (
         log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
@@ -199,7 +202,7 @@ def _corrected(
         return found
     spread = _spread_per_round(deviation, paired)
     past = [
-        PastLook(look, boundary_of(spread / math.sqrt(look), floor, share, found.comparisons))
+        PastLook(look, boundary_of(spread / math.sqrt(look), floor, share))
         for look, share in looks
     ]
     estimate = math.exp(median_unbiased(math.log(found.ratio), spread, past))

@@ -28,19 +28,18 @@ class PastLook:
     boundary: float
 
 
-def boundary_of(error: float, floor: float, share: float, comparisons: int) -> float:
+def boundary_of(error: float, floor: float, share: float) -> float:
     """The smallest log ratio that a look calls a difference: its interval lies beyond the floor, and the test
-    passes Holm's correction.
+    rejects.
 
     Args:
         error: standard error of the estimate at that look.
         floor: as a share.
         share: of 5 %, what the look may spend.
-        comparisons: of the family.
     """
     quantile = NormalDist().inv_cdf
     beyond_floor = math.log1p(floor) + quantile(1 - min(share, 0.025)) * error
-    return max(beyond_floor, quantile(1 - share / 2 / comparisons) * error)
+    return max(beyond_floor, quantile(1 - share / 2) * error)
 
 
 def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook]) -> float:

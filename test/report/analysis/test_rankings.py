@@ -35,10 +35,10 @@ def test_rows_stand_by_the_median_run_and_are_ranked_by_what_was_shown() -> None
     (ranking,) = cell.rankings
     first, second = ranking.standings
     assert ranking.winner is first.summary
-    assert first.versus_first is None
+    assert first.versus_base is None
     # The median of all ratios of a run to a run, and no quotient of medians.
-    assert second.versus_first is not None
-    assert second.versus_first.ratio == pytest.approx(0.7507, abs=0.0001)
+    assert second.versus_base is not None
+    assert second.versus_base.ratio == pytest.approx(0.7507, abs=0.0001)
 
 
 def test_fewer_than_five_runs_rank_nothing() -> None:
@@ -49,7 +49,7 @@ def test_fewer_than_five_runs_rank_nothing() -> None:
 
 def test_one_run_of_a_row_has_no_ratio() -> None:
     (cell,) = cells_of(*runs_of("valkey-glide", 750, 1), *runs_of("iovalkey", 1000, 1))
-    comparison = cell.rankings[0].standings[1].versus_first
+    comparison = cell.rankings[0].standings[1].versus_base
     assert comparison is not None
     assert (comparison.ratio, comparison.interval) == (None, None)
 

@@ -700,3 +700,75 @@ def test_markdown_is_a_table_whose_text_is_escaped(call: Call, put: Put) -> None
     assert len(table) == 3
     assert {line.count("|") for line in table} == {10}
     assert "worse" in table[2]
+
+
+def test_everything_behind_one_exit_code_is_one_family(call: Call, put: Put) -> None:
+    """Each load alone could be decided by six runs; as one of thirty it cannot."""
+    loads = [{"model": "closed", "connections": 10 * number} for number in range(1, 31)]
+    put("one", {IOVALKEY: 6000, GLIDE: 5000}, loads=loads)
+    said = call(IOVALKEY, GLIDE, "--format", "json")
+    assert {row["comparisons_in_family"] for row in said.document["comparisons"]} == {30}
+    assert said.code == 7
+    few = put("two", {IOVALKEY: 6000, GLIDE: 5000}, loads=loads[:3])
+    assert call(IOVALKEY, GLIDE, "--campaign", str(few)).code == 6
+
+
+#: Runs of ten rounds on a host that slows down by a third.
+SLOWING = tuple(1 - 0.03 * number for number in range(10))
+
+
+def put_in_blocks(put: Put, throughputs: dict[str, float], references: Sequence[str] = (IOVALKEY,)) -> None:
+    configured = [configuration(label, load=CLOSED) for label in throughputs]
+    plan = manifest(configured, len(SLOWING))["plan"]
+    for run in plan["runs"]:
+        run |= {"round": run["run"], "block": 1}
+    hashes = {each["configuration"]["target"]["label"]: each["hash"] for each in plan["configurations"]}
+    plan["references"] = [hashes[label] for label in references]
+    put("one", throughputs, SLOWING, plan=plan)
+
+
+def test_runs_of_one_block_are_compared_by_pairs(call: Call, put: Put) -> None:
+    put_in_blocks(put, {IOVALKEY: 6000, GLIDE: 5700})
+    said = call(IOVALKEY, GLIDE)
+    assert said.code == 6
+    assert "runs of one round are compared with each other" in said.out
+    (row,) = call(IOVALKEY, GLIDE, "--format", "json").document["comparisons"]
+    assert (row["pairs"], row["ratio"]) == (10, pytest.approx(0.95, rel=1e-3))
+    # The same runs without their blocks: the host's drift hides it.
+    put("two", {IOVALKEY: 6000, GLIDE: 5700}, SLOWING)
+    assert call(IOVALKEY, GLIDE).code == 7
+
+
+def test_a_copy_is_compared_with_nothing_of_another_campaign_and_bounds_what_is_shown(
+    call: Call, put: Put
+) -> None:
+    copy = "iovalkey+same-script+copy"
+    put_in_blocks(put, {IOVALKEY: 6000, GLIDE: 5700, copy: 6360})
+    said = call(IOVALKEY, GLIDE)
+    assert said.code == 7
+    assert "the difference is smaller than the resolution of this campaign" in said.out
+    assert call("--save-baseline", "main").code == 0
+    rows = call("--baseline", "main", "--format", "json").document["comparisons"]
+    assert [row["new"]["label"] for row in rows] == [IOVALKEY, GLIDE]
+
+
+def put_adaptive(put: Put, name: str, throughputs: dict[str, float], rounds: int) -> None:
+    configured = [configuration(label, load=CLOSED) for label in throughputs]
+    plan = manifest(configured, 20)["plan"] | {"adaptive": {"looks": [5, 7, 10, 14, 20]}}
+    asked = {each["hash"]: rounds for each in plan["configurations"]}
+    factors = tuple(0.99 + 0.002 * ((7 * n) % 10) for n in range(rounds))
+    adaptive = {"rounds": asked, "looked": rounds, "spent_s": 1}
+    put(name, throughputs, factors, plan=plan, adaptive=adaptive)
+
+
+def test_campaigns_that_stopped_early_are_compared_at_the_earlier_look(call: Call, put: Put) -> None:
+    put_adaptive(put, "one", {IOVALKEY: 6000, GLIDE: 5000}, 5)
+    put_adaptive(put, "two", {IOVALKEY: 5000, GLIDE: 5000}, 10)
+    said = call("results/one", "results/two", "--format", "json")
+    assert said.code == 7, "two comparisons of five runs at 0.8 %: 2/252 for each is too much"
+    row, _ = said.document["comparisons"]
+    assert (row["base"]["runs"], row["new"]["runs"]) == (5, 5)
+    assert any("the first 5 rounds" in note and "0.8 %" in note for note in said.document["notes"])
+    assert row["interval"]["coverage"] > 0.98
+    put_adaptive(put, "three", {IOVALKEY: 6000, GLIDE: 5000}, 10)
+    assert call("results/three", "results/two").code == 6

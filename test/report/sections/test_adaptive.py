@@ -67,18 +67,18 @@ def test_after_a_round_it_says_who_goes_on_and_why_the_others_do_not(tmp_path: P
 
 
 def test_runs_that_were_not_needed_are_not_missing_and_the_page_says_what_came_of_it(tmp_path: Path) -> None:
-    folder = campaign(tmp_path / "c", {"valkey-glide": 5, "iovalkey": 5, "none": 7}, end(7))
+    folder = campaign(tmp_path / "c", {"valkey-glide": 5, "iovalkey": 5, "none": 10}, end(10))
     subprocess.run([sys.executable, str(PACKAGE), "generate", str(folder)], check=True)
     summary = json.loads((folder / "report" / "summary.json").read_text(encoding="utf-8"))
     assert [row["missing_runs"] for row in summary["configurations"]] == [0, 0, 0]
     adaptive = summary["adaptive"]
     assert adaptive["sentence"] == (
-        "It ended because all that could be decided was decided: 17 runs, of at most 60."
+        "It ended because all that could be decided was decided: 20 runs, of at most 60."
     )
     assert {row["label"]: (row["runs"], row["reason"]) for row in adaptive["configurations"]} == {
         "valkey-glide": (5, "its order is decided"),
         "iovalkey": (5, "its order is decided"),
-        "none": (7, "its interval is tight"),
+        "none": (10, "its interval is tight, at two looks in a row"),
     }
     page = (folder / "report" / "index.html").read_text(encoding="utf-8")
     assert "How many runs it took" in page

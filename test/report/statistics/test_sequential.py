@@ -12,8 +12,8 @@ from simulation import sides
 LOOKS = LookSchedule(looks=(5, 7, 10, 14, 20))
 
 
-def rounds(values: list[float]) -> dict[int, float]:
-    return dict(enumerate(values, start=1))
+def rounds(values: list[float]) -> dict[tuple[int, int], float]:
+    return {(number, 1): value for number, value in enumerate(values, start=1)}
 
 
 def study(count: int, cv: float, ratio: float, schedule: LookSchedule = LOOKS) -> tuple[Counter[str], float]:
@@ -141,9 +141,51 @@ def test_one_look_is_the_rule_of_fixed_runs() -> None:
     assert family.comparisons == compare_family([(fast[:5], STEADY[:5])])
 
 
-def test_a_side_alone_stops_when_its_interval_is_tight() -> None:
+def test_a_side_alone_stops_when_its_interval_is_tight_at_two_looks_in_a_row() -> None:
     assert stop_of_side(rounds(STEADY), LOOKS, 5) is None
-    assert stop_of_side(rounds(STEADY), LOOKS, 7) == (7, "tight")
+    assert stop_of_side(rounds(STEADY), LOOKS, 7) is None
+    assert stop_of_side(rounds(STEADY), LOOKS, 10) == (10, "tight")
+    by_chance = STEADY[:7] + RAGGED[7:14]
+    assert stop_of_side(rounds(by_chance), LOOKS, 14) is None
     assert stop_of_side(rounds(RAGGED), LOOKS, 14) is None
     assert stop_of_side(rounds(RAGGED), LOOKS, 20) == (20, "last")
     assert stop_of_side({}, LOOKS, 5) == (5, "none counts")
+
+
+def test_with_a_reference_each_side_is_compared_with_it_alone() -> None:
+    sides = [rounds([factor * value for value in STEADY]) for factor in (1.2, 1, 1.2001)]
+    family = compare_in_looks(sides, LOOKS, 7, reference=1)
+    assert family.pairs == ((1, 0), (1, 2))
+    assert [each.status for each in family.comparisons] == ["better", "better"]
+    # The two others are as fast as each other, and nothing waits for that.
+    assert [stop and stop[1] for stop in family.stops] == ["decided", "decided", "decided"]
+
+
+def test_looks_go_by_pairs_from_ten_rounds_on() -> None:
+    """The host slows down by half: only pairs see that the one side is always 3 % faster."""
+    host = np.linspace(1000, 500, 20)
+    base, new = host.tolist(), (1.03 * host * np.tile([1, 1.002], 10)).tolist()
+    unpaired = compare_in_looks([rounds(base), rounds(new)], LOOKS, 20, reference=0)
+    assert unpaired.comparisons[0].status == "inconclusive"
+    paired = compare_in_looks([rounds(base), rounds(new)], LOOKS, 20, reference=0, in_blocks=True)
+    assert (paired.comparisons[0].status, paired.settled[0]) == ("better", 10)
+    early = compare_in_looks([rounds(base), rounds(new)], LOOKS, 7, reference=0, in_blocks=True)
+    assert early.comparisons[0].pairs is None
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("ratio", "cv"), [(1.05, 0.03), (1.1, 0.08)])
+def test_estimates_of_campaigns_that_stop_early_are_as_often_too_large_as_too_small(
+    ratio: float, cv: float
+) -> None:
+    """The plain ones of those that stopped at a later look than the first are too far from 1."""
+    count = 400
+    new, base = sides(np.random.default_rng(5), count, 20, cv, ratio=ratio)
+    found = [
+        compare_in_looks([rounds(b), rounds(a)], LOOKS, 20).comparisons[0]
+        for a, b in zip(new.tolist(), base.tolist(), strict=True)
+    ]
+    above = sum(each.ratio is not None and each.ratio > ratio for each in found)
+    assert abs(above / count - 0.5) <= 3 * np.sqrt(0.25 / count)
+    plain = sum((each.stopped_at or each.ratio or 0) > ratio for each in found)
+    assert plain > above

@@ -1,0 +1,168 @@
+"""Campaigns in blocks: the reference, its copy, the burn-in round."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from builder import Document, configuration, hash_of, result
+from campaign_writer import manifest
+from conftest import Build
+from report.analysis.cells import Cell, cells
+from simulated_campaigns import rows
+
+REFERENCE, FAST, SLOW, COPY = "iovalkey", "ioredis@valkey", "valkey-glide", "iovalkey+copy"
+ROUNDS = 10
+
+
+def cell_of(
+    truth: dict[str, float], others: tuple[str, ...] = (FAST, SLOW, COPY), cv: float = 0.005, seed: int = 1
+) -> Cell:
+    (cell,) = cells(rows(np.random.default_rng(seed), "level shifts", others, ROUNDS, cv, truth))
+    return cell
+
+
+def test_each_row_is_compared_with_the_reference_by_pairs() -> None:
+    (ranking,) = cell_of({FAST: 1.1, SLOW: 0.9}).rankings
+    assert ranking.reference and ranking.reference.identity.label == REFERENCE
+    assert {(pair.base.identity.label, pair.new.identity.label) for pair in ranking.pairs} == {
+        (REFERENCE, FAST),
+        (REFERENCE, SLOW),
+    }
+    assert {(pair.comparison.pairs, pair.comparison.comparisons) for pair in ranking.pairs} == {(10, 2)}
+    assert [(s.summary.identity.label, s.rank) for s in ranking.standings] == [
+        (FAST, 1),
+        (REFERENCE, 2),
+        (SLOW, 3),
+    ]
+    assert ranking.winner and ranking.winner.identity.label == FAST
+
+
+def test_faster_than_the_reference_is_not_the_fastest() -> None:
+    """Two rows are equally fast, and faster than the reference: both are said to be, and none has won."""
+    (ranking,) = cell_of({FAST: 1.1, SLOW: 1.1}).rankings
+    assert {pair.comparison.status for pair in ranking.pairs} == {"better"}
+    assert ranking.winner is None
+
+
+def test_a_reference_of_several_blocks_is_paired_within_each() -> None:
+    many = (FAST, SLOW, "node-redis@valkey", "iovalkey+autopipelining", "ioredis@valkey+autopipelining", COPY)
+    (ranking,) = cell_of({FAST: 1.1}, many).rankings
+    assert ranking.reference and len(ranking.reference.runs) == 2 * ROUNDS
+    assert {pair.comparison.pairs for pair in ranking.pairs} == {ROUNDS}
+    assert {pair.new.identity.label for pair in ranking.pairs if pair.comparison.shown} == {FAST}
+
+
+def test_the_copy_is_a_control_and_no_smaller_difference_is_called_shown() -> None:
+    cell = cell_of({FAST: 1.025, COPY: 1.012}, cv=0.001)
+    (ranking,) = cell.rankings
+    assert [control.identity.label for control in cell.controls] == [COPY]
+    assert COPY not in {row.identity.label for row in ranking.summaries}
+    assert ranking.resolution and not ranking.resolution.told_apart
+    assert ranking.resolution.share == pytest.approx(0.012, abs=0.003)
+    (shown,) = [pair for pair in ranking.pairs if pair.comparison.shown]
+    assert shown.new.identity.label == FAST
+    worse = cell_of({FAST: 1.025, COPY: 1.018}, cv=0.01, seed=3)
+    (ranking,) = worse.rankings
+    assert ranking.resolution and ranking.resolution.share and ranking.resolution.share > 0.02
+    assert not any(pair.comparison.shown for pair in ranking.pairs)
+
+
+def test_where_the_copy_is_told_apart_no_winner_is_named() -> None:
+    (ranking,) = cell_of({FAST: 1.2, COPY: 1.05}).rankings
+    assert ranking.resolution and ranking.resolution.told_apart
+    assert any(pair.comparison.shown for pair in ranking.pairs)
+    assert (ranking.winner, dict(ranking.best)) == (None, {})
+    assert {standing.rank for standing in ranking.standings} == {None}
+
+
+def test_a_missing_run_of_the_reference_drops_its_partners() -> None:
+    summaries = rows(np.random.default_rng(1), "ramp", (FAST, SLOW), ROUNDS, 0.005, {FAST: 1.1})
+    from dataclasses import replace
+
+    cut = [replace(row, runs=row.runs[1:]) if row.reference else row for row in summaries]
+    (ranking,) = cells(cut)[0].rankings
+    assert {(pair.comparison.pairs, pair.comparison.dropped) for pair in ranking.pairs} == {(9, 1)}
+    from report.sections.verdict_text import sentence
+
+    assert "had no partner there that counts" in sentence(ranking)
+
+
+def in_blocks() -> tuple[Document, list[Document]]:
+    """Ten rounds of one block, a burn-in round before it; the fast one is a tenth faster."""
+    configurations = [configuration(label) for label in (REFERENCE, FAST, COPY)]
+    rates = dict(zip((hash_of(each) for each in configurations), (2000, 2200, 2002), strict=True))
+    document = manifest(configurations, ROUNDS)
+    document["plan"]["references"] = [hash_of(configurations[0])]
+    runs, results = [], []
+    for number in range(ROUNDS + 1):
+        for each in configurations:
+            key = hash_of(each)
+            file = f"{key}_run{number}.json"
+            runs.append(
+                {"configuration_hash": key, "run": number, "round": number, "block": 1, "file": file}
+            )
+            rate = rates[key] // (3 if number == 0 else 1) + 4 * (number % 3)
+            results.append(result(each, number, rate))
+    document["plan"]["runs"] = runs
+    return document, results
+
+
+def table_rows(text: str, label: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("|") and f"`{label}`" in line]
+
+
+def test_the_report_of_such_a_campaign(build: Build) -> None:
+    outcome = build(*in_blocks())
+    assert outcome.code == 0, outcome.err
+    folder = outcome.folder / "report"
+    told = json.loads((folder / "summary.json").read_text())
+    (conclusion,) = told["conclusions"]
+    assert (conclusion["reference"], conclusion["winner"]) == (REFERENCE, FAST)
+    assert conclusion["resolution"]["copy"] == COPY
+    assert "iovalkey+copy is iovalkey once more and had 1.00×" in conclusion["sentence"]
+    assert "is called shown" in conclusion["sentence"]
+    by_label: dict[str, Any] = {row["label"]: row for row in told["configurations"]}
+    assert by_label[COPY]["control"] is True
+    assert {(row["runs"], row["burn_in_runs"], row["missing_runs"]) for row in by_label.values()} == {
+        (10, 1, 0)
+    }
+    # The burn-in runs were three times slower, and are in no figure.
+    assert by_label[REFERENCE]["requests_per_second"]["min"] >= 2000
+
+    runs = list(csv.DictReader(io.StringIO((folder / "runs.csv").read_text())))
+    assert [row["run"] for row in runs if row["burn_in"] == "true"] == ["0"] * 3
+    assert outcome.page.count("burn-in, not counted") == 3
+    rows_of = {row["Client"]: row for row in csv.DictReader(io.StringIO(outcome.csv))}
+    assert (rows_of[COPY]["control"], rows_of[COPY]["copy_of"]) == ("true", REFERENCE)
+    text = (folder / "summary.md").read_text()
+    assert "Controls, not ranked:" in text
+    (copy,) = table_rows(text, COPY)
+    assert "not told apart" in copy or "no difference" in copy
+    assert "to the reference" in text
+
+
+def test_a_plan_without_blocks_is_compared_as_before(build: Build) -> None:
+    document, results = in_blocks()
+    for run in document["plan"]["runs"]:
+        del run["round"], run["block"]
+    del document["plan"]["references"]
+    outcome = build(document, results)
+    (conclusion,) = json.loads((outcome.folder / "report" / "summary.json").read_text())["conclusions"]
+    assert conclusion["reference"] is None
+    assert [each["pairs"] for each in conclusion["comparisons"]] == [None]
+
+
+def test_the_burn_in_is_kept_in_a_baseline(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from report.cli.compare import main
+
+    folder = build(*in_blocks()).folder
+    (tmp_path / "results").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["--save-baseline", "main", str(folder)]) == 0
+    saved = tmp_path / "results" / "baselines" / "main"
+    assert len(list(saved.glob("*_run0.json"))) == 3

@@ -1,0 +1,181 @@
+"""What the whole procedure concludes of campaigns whose truth is known, on hosts whose speed changes.
+
+`npm run bench:conclusions` counts with many campaigns, the tests with few: the same studies.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from campaign_writer import manifest
+from report.analysis.cells import cells
+from report.analysis.summary import Summary, summarize
+from report.compare.comparability import KINDS
+from report.compare.matching import compare_sides
+from report.compare.metrics import METRICS
+from report.compare.selection import Selection
+from report.results.model import Campaign
+from report.statistics.sequential import LookSchedule
+from simulated_campaigns import campaign, plan, rows, throughputs
+
+REFERENCE, COPY = "iovalkey", "iovalkey+copy"
+OTHERS = ("valkey-glide", "ioredis@valkey", "node-redis@valkey")
+MORE = (*OTHERS, "iovalkey+autopipelining", "ioredis@valkey+autopipelining")
+LOOKS = LookSchedule(looks=(5, 7, 10, 14, 20))
+
+
+@dataclass
+class Counted:
+    """How often, of how many campaigns or comparisons."""
+
+    times: Counter[str] = field(default_factory=Counter)
+    of: Counter[str] = field(default_factory=Counter)
+
+    def add(self, what: str, happened: bool) -> None:
+        self.times[what] += happened
+        self.of[what] += 1
+
+    def share(self, what: str) -> float:
+        return self.times[what] / self.of[what]
+
+    def at_most(self, what: str, share: float) -> bool:
+        """Within three standard errors."""
+        return self.share(what) <= share + 3 * math.sqrt(share * (1 - share) / self.of[what])
+
+    def at_least(self, what: str, share: float) -> bool:
+        """Within three standard errors."""
+        return self.share(what) >= share - 3 * math.sqrt(share * (1 - share) / self.of[what])
+
+
+def _judge(summaries: Sequence[Summary], truth: Mapping[str, float], counted: Counted) -> None:
+    """One campaign: what its ranking claims, against the truth."""
+    (cell,) = cells(summaries)
+    (ranking,) = cell.rankings
+    wrong_difference = wrong_equality = False
+    for pair in ranking.pairs:
+        true = truth.get(pair.new.identity.label, 1.0) / truth.get(pair.base.identity.label, 1.0)
+        found = pair.comparison
+        if found.interval:
+            counted.add("covered", found.interval.low <= true <= found.interval.high)
+        if true == 1:
+            wrong_difference |= found.shown
+        elif abs(true - 1) >= 0.05:
+            counted.add("5 % found", found.shown and (found.status == "better") == (true > 1))
+        if abs(true - 1) > 0.02:
+            wrong_equality |= found.status == "no difference"
+        if found.ratio:
+            counted.add("above the truth", found.ratio > true)
+    counted.add("false flag", wrong_difference)
+    counted.add("wrong equality", wrong_equality)
+    labels = [row.identity.label for row in ranking.summaries]
+    best = max(truth.get(label, 1.0) for label in labels)
+    fastest = [label for label in labels if truth.get(label, 1.0) == best]
+    winner = ranking.winner
+    counted.add("wrong winner", winner is not None and [winner.identity.label] != fastest)
+    if ranking.resolution:
+        counted.add("copy told apart", ranking.resolution.told_apart)
+
+
+def rankings(
+    host: str,
+    campaigns: int,
+    rounds: int = 10,
+    cv: float = 0.02,
+    truth: Mapping[str, float] | None = None,
+    others: Sequence[str] = OTHERS,
+    seed: int = 1,
+) -> Counted:
+    """Campaigns of a fixed number of rounds, with a copy of the reference."""
+    rng, counted = np.random.default_rng(seed), Counted()
+    for _ in range(campaigns):
+        _judge(rows(rng, host, [*others, COPY], rounds, cv, truth or {}), truth or {}, counted)
+    return counted
+
+
+def auto(
+    host: str,
+    campaigns: int,
+    cv: float = 0.02,
+    truth: Mapping[str, float] | None = None,
+    others: Sequence[str] = OTHERS,
+    seed: int = 1,
+) -> Counted:
+    """Campaigns of `--runs auto`."""
+    rng, counted = np.random.default_rng(seed), Counted()
+    for _ in range(campaigns):
+        summaries = stopped_rows(rows(rng, host, [*others, COPY], LOOKS.looks[-1], cv, truth or {}))
+        _judge(summaries, truth or {}, counted)
+        counted.times["runs"] += sum(len(row.runs) for row in summaries)
+        counted.of["runs"] += LOOKS.looks[-1] * len(summaries)
+    return counted
+
+
+def stopped_rows(summaries: Sequence[Summary]) -> tuple[Summary, ...]:
+    """Rows as they are once the campaign has stopped each: with the runs that it asked for."""
+    looked = [replace(row, look_schedule=LOOKS, last_look=LOOKS.looks[-1]) for row in summaries]
+    (cell,) = cells(looked)
+    (ranking,) = cell.rankings
+    assert ranking.family is not None
+    ends = {
+        row.id: stop[0] for row, stop in zip(ranking.compared, ranking.family.stops, strict=True) if stop
+    }
+    reference = next(row for row in looked if row.reference)
+    return tuple(_upto(row, ends.get(row.id, ends[reference.id])) for row in looked)
+
+
+def _upto(row: Summary, rounds: int) -> Summary:
+    return replace(
+        row,
+        runs=tuple(run for run in row.runs if run.place and run.place[0] <= rounds),
+        places=frozenset(place for place in row.places if place[0] <= rounds),
+    )
+
+
+def gate(
+    host: str,
+    campaigns: int,
+    rounds: int = 10,
+    loads: int = 20,
+    cv: float = 0.02,
+    truth: Mapping[str, float] | None = None,
+    seed: int = 1,
+) -> Counted:
+    """`compare TARGET TARGET` in one campaign of so many loads: its exit code."""
+    rng, counted = np.random.default_rng(seed), Counted()
+    names = [f"load{number}" for number in range(loads)]
+    for _ in range(campaigns):
+        found = [_load(rng, host, traffic, rounds, cv, truth or {}) for traffic in names]
+        together = Campaign(
+            name="simulated",
+            manifest=manifest([]),
+            planned=tuple(entry for each in found for entry in each.planned),
+            runs=tuple(run for each in found for run in each.runs),
+            ignored=(),
+        )
+        every = summarize(together)
+        base, new = (
+            Selection(
+                together,
+                Path("simulated"),
+                label,
+                tuple(row for row in every if row.identity.label == label),
+                every,
+            )
+            for label in (REFERENCE, OTHERS[0])
+        )
+        outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS), Path("none"))
+        counted.add("exit 6", outcome.verdict == "regression")
+        for row in outcome.rows:
+            counted.add("no difference", row.comparison.status == "no difference")
+    return counted
+
+
+def _load(
+    rng: np.random.Generator, host: str, traffic: str, rounds: int, cv: float, truth: Mapping[str, float]
+) -> Campaign:
+    slots = plan(rng, REFERENCE, OTHERS[:1], rounds)
+    return campaign(slots, throughputs(rng, slots, host, cv, truth), REFERENCE, traffic)

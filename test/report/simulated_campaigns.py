@@ -1,0 +1,145 @@
+"""Campaigns on hosts whose speed changes, as the orchestrator plans them, with a truth that is known."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builder import configuration, result
+from report.analysis.summary import Summary, summarize
+from report.results.convert import run_of
+from report.results.model import Campaign, Planned, Run
+from report.results.validate import validate_result
+from report.statistics.samples import Place
+
+Floats = NDArray[np.float64]
+Host = Callable[[np.random.Generator, int], Floats]
+
+#: Rows of a block, the reference among them.
+BLOCK = 5
+
+
+def _ar1(rng: np.random.Generator, runs: int) -> Floats:
+    """Speeds that remember the run before: 0.9 of it, with a deviation of 5 %."""
+    speeds = np.empty(runs)
+    speeds[0] = 0.05 * rng.standard_normal()
+    for index in range(1, runs):
+        speeds[index] = 0.9 * speeds[index - 1] + 0.05 * math.sqrt(1 - 0.81) * rng.standard_normal()
+    return speeds
+
+
+def _level_shifts(rng: np.random.Generator, runs: int) -> Floats:
+    """Another level every 15 runs or so: a neighbour comes or goes."""
+    changes = rng.random(runs) < 1 / 15
+    levels = 0.1 * rng.standard_normal(int(changes.sum()) + 1)
+    found: Floats = levels[np.cumsum(changes)]
+    return found
+
+
+def _bursts(rng: np.random.Generator, runs: int) -> Floats:
+    """Every tenth run begins a burst of one to five runs that are a fifth slower or so."""
+    speeds = np.zeros(runs)
+    for start in np.flatnonzero(rng.random(runs) < 0.1):
+        speeds[start : start + rng.integers(1, 6)] -= 0.2 * rng.random() + 0.1
+    return speeds
+
+
+def _ramp(rng: np.random.Generator, runs: int) -> Floats:
+    """A fifth slower, or faster, from the first run to the last."""
+    return 0.2 * rng.choice([-1, 1]) * np.arange(runs) / runs
+
+
+#: Logarithms of the host's speed in one run after the other.
+HOSTS: Mapping[str, Host] = {
+    "calm": lambda _, runs: np.zeros(runs),
+    "AR(1)": _ar1,
+    "level shifts": _level_shifts,
+    "bursts": _bursts,
+    "ramp": _ramp,
+}
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One run of a plan."""
+
+    label: str
+    place: Place
+
+
+def plan(rng: np.random.Generator, reference: str, others: Sequence[str], rounds: int) -> list[Slot]:
+    """Rounds of blocks in random order: the reference and up to four others in each."""
+    slots = []
+    for number in range(1, rounds + 1):
+        shuffled = rng.permutation(np.array(others, dtype=object)).tolist()
+        parts = [shuffled[start : start + BLOCK - 1] for start in range(0, len(shuffled), BLOCK - 1)]
+        for block, members in enumerate(parts, start=1):
+            ordered = rng.permutation(np.array([reference, *members], dtype=object)).tolist()
+            slots += [Slot(label, (number, block)) for label in ordered]
+    return slots
+
+
+def throughputs(
+    rng: np.random.Generator, slots: Sequence[Slot], host: str, cv: float, truth: Mapping[str, float]
+) -> list[float]:
+    """Of each run: its target's true ratio to 1000, times the host's speed, and a deviation of its own."""
+    speeds = HOSTS[host](rng, len(slots)) + cv * rng.standard_normal(len(slots))
+    return [
+        1000 * truth.get(slot.label, 1.0) * math.exp(float(speed))
+        for slot, speed in zip(slots, speeds, strict=True)
+    ]
+
+
+@cache
+def _template(label: str, traffic: str) -> Run:
+    return run_of(validate_result(result(configuration(label, traffic=traffic))), "run.json", series=False)
+
+
+def campaign(
+    slots: Sequence[Slot], values: Sequence[float], reference: str, traffic: str = "realistic"
+) -> Campaign:
+    """The campaign as the report would have read it."""
+    runs: list[Run] = []
+    places: dict[str, dict[int, Place]] = {}
+    for time, (slot, value) in enumerate(zip(slots, values, strict=True)):
+        own = places.setdefault(slot.label, {})
+        own[len(own) + 1] = slot.place
+        found = _template(slot.label, traffic)
+        assert found.measured is not None
+        runs.append(
+            replace(
+                found,
+                run=len(own),
+                place=slot.place,
+                file=f"{traffic}-{time}.json",
+                started_at=f"{time:06d}",
+                measured=replace(found.measured, requests_per_second=value),
+            )
+        )
+    planned = tuple(
+        Planned(
+            identity=_template(label, traffic).identity,
+            runs=tuple(own),
+            places=own,
+            reference=label == reference,
+        )
+        for label, own in places.items()
+    )
+    return Campaign(name="simulated", manifest=None, planned=planned, runs=tuple(runs), ignored=())
+
+
+def rows(
+    rng: np.random.Generator,
+    host: str,
+    others: Sequence[str],
+    rounds: int,
+    cv: float,
+    truth: Mapping[str, float],
+    reference: str = "iovalkey",
+) -> tuple[Summary, ...]:
+    """The rows of such a campaign."""
+    slots = plan(rng, reference, others, rounds)
+    return summarize(campaign(slots, throughputs(rng, slots, host, cv, truth), reference))
