@@ -536,6 +536,33 @@ def _printed(result: Document) -> Printed:
     )
 
 
+def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[str, Any]]:
+    """The planned runs without the burn-in, of an adaptive campaign those that it asked for: a reference is
+    left out of blocks in which nothing was left to be compared with it."""
+    rounds: dict[str, int] = manifest.get("adaptive", {}).get("rounds", {})
+
+    def number(entry: Mapping[str, Any]) -> int:
+        return int(entry.get("round", entry["run"]))
+
+    asked = [
+        entry
+        for entry in manifest["plan"]["runs"]
+        if entry["run"] > 0 and number(entry) <= rounds.get(entry["configuration_hash"], number(entry))
+    ]
+    compared = {
+        (number(entry), entry.get("block"))
+        for entry in asked
+        if entry["configuration_hash"] not in references
+    }
+    return [
+        entry
+        for entry in asked
+        if entry["configuration_hash"] not in references
+        or "block" not in entry
+        or (number(entry), entry["block"]) in compared
+    ]
+
+
 def planned_of(manifest: Document) -> tuple[Planned, ...]:
     """The configurations of a validated manifest's plan, in its order.
 
@@ -543,17 +570,14 @@ def planned_of(manifest: Document) -> tuple[Planned, ...]:
     not planned.
     """
     plan = manifest["plan"]
-    asked: dict[str, int] = manifest.get("adaptive", {}).get("rounds", {})
+    references = frozenset(plan.get("references", ()))
     runs: dict[str, list[int]] = {}
     places: dict[str, dict[int, Place]] = {}
-    for entry in plan["runs"]:
-        key, run, number = entry["configuration_hash"], entry["run"], entry.get("round", entry["run"])
-        if run == 0 or number > asked.get(key, number):
-            continue
+    for entry in _asked_for(manifest, references):
+        key, run = entry["configuration_hash"], entry["run"]
         runs.setdefault(key, []).append(run)
         if "block" in entry:
-            places.setdefault(key, {})[run] = (number, entry["block"])
-    references = frozenset(plan.get("references", ()))
+            places.setdefault(key, {})[run] = (int(entry.get("round", run)), entry["block"])
     return tuple(
         Planned(
             identity=identity_of(entry["configuration"], entry["hash"]),
