@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest
 from conftest import Build
 from report.analysis.cells import Cell, cells
+from report.cli.compare import main
+from report.sections.verdict_text import sentence
 from simulated_campaigns import rows
 
 REFERENCE, FAST, SLOW, COPY = "iovalkey", "ioredis@valkey", "valkey-glide", "iovalkey+copy"
@@ -20,9 +23,10 @@ ROUNDS = 10
 
 
 def cell_of(
-    truth: dict[str, float], others: tuple[str, ...] = (FAST, SLOW, COPY), cv: float = 0.005, seed: int = 1
+    truth: dict[str, float], others: tuple[str, ...] = (FAST, SLOW, COPY), cv: float = 0.005
 ) -> Cell:
-    (cell,) = cells(rows(np.random.default_rng(seed), "level shifts", others, ROUNDS, cv, truth))
+    """On a host that loses, or gains, a fifth of its speed."""
+    (cell,) = cells(rows(np.random.default_rng(1), "ramp", others, ROUNDS, cv, truth))
     return cell
 
 
@@ -58,18 +62,18 @@ def test_a_reference_of_several_blocks_is_paired_within_each() -> None:
 
 
 def test_the_copy_is_a_control_and_no_smaller_difference_is_called_shown() -> None:
-    cell = cell_of({FAST: 1.025, COPY: 1.012}, cv=0.001)
+    cell = cell_of({FAST: 1.04, COPY: 1.01}, cv=0.001)
     (ranking,) = cell.rankings
     assert [control.identity.label for control in cell.controls] == [COPY]
     assert COPY not in {row.identity.label for row in ranking.summaries}
     assert ranking.resolution and not ranking.resolution.told_apart
-    assert ranking.resolution.share == pytest.approx(0.012, abs=0.003)
+    assert ranking.resolution.share == pytest.approx(0.015, abs=0.005)
     (shown,) = [pair for pair in ranking.pairs if pair.comparison.shown]
     assert shown.new.identity.label == FAST
-    worse = cell_of({FAST: 1.025, COPY: 1.018}, cv=0.01, seed=3)
-    (ranking,) = worse.rankings
-    assert ranking.resolution and ranking.resolution.share and ranking.resolution.share > 0.02
-    assert not any(pair.comparison.shown for pair in ranking.pairs)
+    (ranking,) = cell_of({FAST: 1.04, COPY: 1.05}, cv=0.001).rankings
+    (hidden,) = [pair for pair in ranking.pairs if pair.new.identity.label == FAST]
+    assert hidden.comparison.status == "inconclusive"
+    assert hidden.comparison.reason == "the difference is smaller than the resolution of this campaign"
 
 
 def test_where_the_copy_is_told_apart_no_winner_is_named() -> None:
@@ -82,13 +86,9 @@ def test_where_the_copy_is_told_apart_no_winner_is_named() -> None:
 
 def test_a_missing_run_of_the_reference_drops_its_partners() -> None:
     summaries = rows(np.random.default_rng(1), "ramp", (FAST, SLOW), ROUNDS, 0.005, {FAST: 1.1})
-    from dataclasses import replace
-
     cut = [replace(row, runs=row.runs[1:]) if row.reference else row for row in summaries]
     (ranking,) = cells(cut)[0].rankings
     assert {(pair.comparison.pairs, pair.comparison.dropped) for pair in ranking.pairs} == {(9, 1)}
-    from report.sections.verdict_text import sentence
-
     assert "had no partner there that counts" in sentence(ranking)
 
 
@@ -157,9 +157,9 @@ def test_a_plan_without_blocks_is_compared_as_before(build: Build) -> None:
     assert [each["pairs"] for each in conclusion["comparisons"]] == [None]
 
 
-def test_the_burn_in_is_kept_in_a_baseline(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from report.cli.compare import main
-
+def test_the_burn_in_is_kept_in_a_baseline(
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = build(*in_blocks()).folder
     (tmp_path / "results").mkdir()
     monkeypatch.chdir(tmp_path)

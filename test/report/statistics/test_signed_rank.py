@@ -128,8 +128,7 @@ def test_pairs_begin_at_ten_planned_rounds_whatever_the_runs() -> None:
 
 
 def test_claims_of_no_difference_are_corrected_over_the_family_too() -> None:
-    """At 1.2 % and a deviation of 1 % an interval of ten pairs lies within 2 % in every second case or so:
-    alone it is claimed, in a family of twenty it is not."""
+    """Of twenty sides that differ by a little more than 2 %, one or another is called equal by chance."""
     rng = np.random.default_rng(8)
     alone = together = 0
     for _ in range(100):
