@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from report.analysis.steadiness import MAX_FOREIGN_CPU_POINTS
-from report.results.model import Campaign, Identity, Printed, Run
-from report.statistics.decision import Comparison, compare_family
+from report.results.model import Campaign, Identity, Planned, Printed, Run
+from report.statistics.decision import Comparison, compare_samples
 from report.statistics.runs import select_median_run
+from report.statistics.samples import Place, Sample, sample_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class StoreRow:
     """Planned run numbers without a file."""
     median: Run | None
     """The run that stands for all, see `select_median_run`."""
+    places: frozenset[Place] = frozenset()
+    """Round and block of each planned run; empty in plans without blocks."""
 
     @property
     def store(self) -> str:
@@ -53,6 +56,14 @@ class StoreRow:
 
     def values(self, read: Callable[[Printed], float | None]) -> tuple[float, ...]:
         return tuple(value for each in self.counted if (value := read(each)) is not None)
+
+    def side(self, read: Callable[[Printed], float | None]) -> dict[Place, float]:
+        """The same by round and block; in plans without blocks a run is a round."""
+        return {
+            run.place or (run.run, 1): value
+            for run in self.runs
+            if run.eligible and run.printed and (value := read(run.printed)) is not None
+        }
 
     def range_of(self, read: Callable[[Printed], float | None]) -> tuple[float, float] | None:
         """Lowest and highest over the runs that count; None below two."""
@@ -110,14 +121,15 @@ class StoreOperations:
         return tuple(run for row in self.rows for run in row.runs if run.verdict != "valid")
 
 
-def _row(identity: Identity, runs: Sequence[Run], planned: Sequence[int]) -> StoreRow:
+def _row(identity: Identity, runs: Sequence[Run], planned: Planned | None) -> StoreRow:
     ordered = tuple(sorted(runs, key=lambda run: run.run))
     there = {run.run for run in ordered}
     return StoreRow(
         identity=identity,
         runs=ordered,
-        missing=tuple(number for number in planned if number not in there),
+        missing=tuple(number for number in planned.runs if number not in there) if planned else (),
         median=select_median_run(ordered),
+        places=frozenset(planned.places.values()) if planned else frozenset(),
     )
 
 
@@ -145,6 +157,11 @@ def _foreign_text(base: StoreRow, new: StoreRow) -> str:
     )
 
 
+def _sample(row: StoreRow, base: StoreRow, read: Callable[[Printed], float | None]) -> Sample:
+    rounds = min(len({number for number, _ in each.places}) for each in (row, base))
+    return sample_of(row.side(read), base.side(read), rounds, by_block=row.places <= base.places)
+
+
 def _ratios(rows: Sequence[StoreRow], reference: str) -> tuple[StoreRatio, ...]:
     """Each store with the reference: one family a figure (rule M17)."""
     base = next((row for row in rows if row.store == reference and row.counted), None)
@@ -153,8 +170,9 @@ def _ratios(rows: Sequence[StoreRow], reference: str) -> tuple[StoreRatio, ...]:
     others = [row for row in rows if row is not base and row.counted]
     found = []
     for figure in COMPARED:
-        pairs = [(row.values(figure.read), base.values(figure.read)) for row in others]
-        compared = compare_family(pairs, higher_is_better=figure.higher_is_better)
+        compared = compare_samples(
+            [_sample(row, base, figure.read) for row in others], higher_is_better=figure.higher_is_better
+        )
         found.append(
             [
                 each.undecided_by(reason) if (reason := _foreign_text(base, row)) else each
@@ -179,7 +197,7 @@ def store_operations(campaign: Campaign) -> StoreOperations | None:
         identities.setdefault(run.identity.key, run.identity)
         by_key.setdefault(run.identity.key, []).append(run)
     rows = [
-        _row(identities[key], runs, planned[key].runs if key in planned else ())
+        _row(identities[key], runs, planned.get(key))
         for key, runs in by_key.items()
     ]
     if not rows:

@@ -118,7 +118,7 @@ def _text(ranking: Ranking) -> str:
         few_samples_text(ranking),
         *cpu_differences(ranking),
         *failed_loads(ranking),
-        resolution_text(ranking),
+        resolution_text(ranking) if ranking.resolution and ranking.resolution.told_apart else "",
     ]
     return as_sentences(clauses) or "No difference is shown."
 
