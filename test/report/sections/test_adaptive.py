@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest, write_campaign
 from report.analysis.campaign_analysis import analyse
@@ -112,3 +114,44 @@ def test_a_comparison_within_it_says_that_it_looks_once_more(tmp_path: Path) -> 
 def test_a_fixed_number_of_runs_has_nothing_of_it(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path / "c", manifest([SLOW], runs=1), [result(SLOW)])
     assert adaptive_of(analyse(load_campaign(folder))) is None
+
+
+def in_blocks(folder: Path, fast: int, rounds: int = 5) -> Path:
+    """A reference, its copy and another one, next to each other."""
+    sides = [(SLOW, 2000), (configuration("iovalkey+copy"), 2000), (FAST, fast)]
+    manifested = manifest([each for each, _ in sides], runs=20)
+    plan = manifested["plan"]
+    plan |= {"adaptive": {"looks": LOOKS}, "references": [hash_of(SLOW)]}
+    for run in plan["runs"]:
+        run |= {"round": run["run"], "block": 1}
+    asked = {hash_of(each): rounds for each, _ in sides}
+    manifested["adaptive"] = {"rounds": asked, "looked": 0, "spent_s": 1}
+    results = [
+        result(each, run, rate + 40 * (run % 5) + number)
+        for number, (each, rate) in enumerate(sides)
+        for run in range(1, rounds + 1)
+    ]
+    return write_campaign(folder, manifested, results)
+
+
+@pytest.mark.parametrize(("fast", "goes_on"), [(3000, False), (2050, True)])
+def test_a_copy_and_its_reference_are_measured_as_long_as_any_other(
+    tmp_path: Path, fast: int, goes_on: bool
+) -> None:
+    found = ask(in_blocks(tmp_path / "c", fast), "--round", "5")
+    assert {row["label"]: row["goes_on"] for row in found["configurations"]} == {
+        "iovalkey": goes_on,
+        "valkey-glide": goes_on,
+        "iovalkey+copy": goes_on,
+    }
+    assert len(found["concluded"]) + len(found["not_concluded"]) == 1
+
+
+def test_blocks_in_which_nothing_was_compared_any_more_are_not_missing(tmp_path: Path) -> None:
+    """The other one stopped after five rounds: the reference was asked for ten, and had nothing to do."""
+    folder = in_blocks(tmp_path / "c", 3000)
+    manifested = json.loads((folder / "manifest.json").read_text())
+    copy = hash_of(configuration("iovalkey+copy"))
+    manifested["adaptive"]["rounds"] |= {hash_of(SLOW): 10, copy: 5}
+    (folder / "manifest.json").write_text(json.dumps(manifested))
+    assert {row.missing for row in analyse(load_campaign(folder)).summaries} == {()}
