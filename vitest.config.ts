@@ -4,7 +4,7 @@ import { decodePlugins } from "./src/contract/plugins.js";
 
 /** Unit tests that replace a module or register a plugin: what they do must not reach the others of a shared process. */
 const ISOLATED = [
-  "test/unit/targets/{clients,node-redis}.test.ts",
+  "test/unit/targets/{clients,node-redis,own-settings}.test.ts",
   "test/unit/{plugins/load,orchestrator/run/plugins}.test.ts",
 ];
 /** Tests that judge what was measured: whatever else runs would be in their figures. */

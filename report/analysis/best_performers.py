@@ -11,8 +11,8 @@ from report.analysis.summary import Summary
 
 @dataclass(frozen=True, slots=True)
 class BestPerformer:
-    """The first row of all that one kind of decider has on one store in one cell, whatever its algorithm and
-    script."""
+    """The first row of all that one kind of decider has on one store in one cell with one kind of settings,
+    whatever its algorithm and script."""
 
     cell: Cell
     ranking: Ranking
@@ -43,11 +43,11 @@ def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
         return ()
     found = []
     for cell in cells:
-        together: dict[tuple[str, bool, str | None], list[Ranking]] = {}
+        together: dict[tuple[str, bool, str | None, str], list[Ranking]] = {}
         for ranking in cell.rankings:
             group = ranking.group
             if group.store is not None:
-                key = (group.store, group.external, group.decided_by)
+                key = (group.store, group.external, group.decided_by, group.settings)
                 together.setdefault(key, []).append(ranking)
         for members in together.values():
             ranking = members[0] if len(members) == 1 else _over_all(members, cell.unsteady)
@@ -60,10 +60,12 @@ def _over_all(rankings: Sequence[Ranking], unsteady: str) -> Ranking:
     """One ranking of the rows of several, which have no reference in common: each with every other. Where a
     copy was told apart in one of them, it has no winner either."""
     group = rankings[0].group
-    rows = [replace(row, reference=False) for ranking in rankings for row in ranking.summaries]
-    together = rank(
-        rows, Group(group.store, group.external, same_script=False, decided_by=group.decided_by), unsteady
+    rows = [row for ranking in rankings for row in ranking.summaries]
+    together = Group(
+        group.store,
+        group.external,
+        same_script=False,
+        decided_by=group.decided_by,
+        settings=group.settings,
     )
-    resolutions = (ranking.resolution for ranking in rankings)
-    apart = next((each for each in resolutions if each and each.told_apart), None)
-    return replace(together, resolution=apart)
+    return rank(rows, together, unsteady)

@@ -1,10 +1,11 @@
-"""What rows must share to be ranked: the store and who started it, what decides, its algorithm, and the
-script mode (M12)."""
+"""What rows must share to be ranked: the store and who started it, what decides, its algorithm, the script
+mode, and where the clients' settings come from (M12)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.analysis.summary import Summary, algorithm_order, decider_order
+from report.results.model import OWN_SETTINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Group:
     """With `same_script`: sha1s, or names of functions, of what its rows really ran; empty if unknown."""
     decided_by: str | None = None
     algorithm: str | None = None
+    settings: str = ""
+    """`Identity.settings` of its rows."""
 
     @property
     def rankable(self) -> bool:
@@ -41,6 +44,7 @@ def _group_of(summary: Summary) -> Group:
         scripts=tuple(sorted(ran)),
         decided_by=identity.decided_by,
         algorithm=identity.algorithm,
+        settings=identity.settings,
     )
 
 
@@ -51,7 +55,7 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
 
     Returns:
         Groups with their rows, by what decides and by algorithm; then those on the store with most rows
-        first, then the largest, then `same_script`.
+        first, then those with the settings that all clients share, then the largest, then `same_script`.
     """
     groups: dict[Group, list[Summary]] = {}
     on_store: dict[tuple[str | None, bool], int] = {}
@@ -69,7 +73,8 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
         fitting = [
             group
             for group in groups
-            if (group.store, group.external, group.same_script) == (meant.store, meant.external, True)
+            if (group.store, group.external, group.same_script, group.settings)
+            == (meant.store, meant.external, True, meant.settings)
         ]
         groups.setdefault(max(fitting, key=lambda group: len(groups[group]), default=meant), []).append(row)
 
@@ -82,6 +87,7 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
             -on_store[store_key],
             group.store or "~",
             group.external,
+            OWN_SETTINGS.index(group.settings) if group.settings else -1,
             -len(members),
             not group.same_script,
             group.limiter or "~",

@@ -38,8 +38,8 @@ STORE_LAYER = "store"
 #: The option under which every client runs one script, so that client and script can be separated.
 SAME_SCRIPT = "same-script"
 
-#: The option of a second configuration of the same thing: it changes the label and nothing else (rule M31).
-COPY = "copy"
+#: Options under which a client has other settings than those that all clients share.
+OWN_SETTINGS = ("defaults", "tuned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,11 @@ class Identity:
     def same_script(self) -> bool:
         """It runs the one script for all, and not the client's own."""
         return SAME_SCRIPT in self.options
+
+    @property
+    def settings(self) -> str:
+        """The one of `OWN_SETTINGS` that it has; empty: the settings that all clients share."""
+        return next((option for option in self.options if option in OWN_SETTINGS), "")
 
     @property
     def variant(self) -> str:

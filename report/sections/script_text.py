@@ -54,9 +54,23 @@ def _commands(ranking: Ranking) -> str:
     return f"{commands}. {_EVAL_IS_LONGER if 'EVAL' in found else ''}".strip()
 
 
+#: Where the settings of clients come from, by `Group.settings`.
+_SETTINGS = {
+    "": "",
+    "defaults": "each library's default settings",
+    "tuned": "the settings that each library's maintainers recommend",
+}
+
+
 def mode_text(ranking: Ranking) -> str:
-    """Which script the rows of a ranking should run; empty for an address whose store is not known, and where
-    rows ran without a script on record: the store may have none, as memcached."""
+    """Which script the rows of a ranking should run, and which settings they have unless they are those that
+    all clients share; empty where there is nothing to say."""
+    return ", ".join(filter(None, (_script_mode(ranking), _SETTINGS[ranking.group.settings])))
+
+
+def _script_mode(ranking: Ranking) -> str:
+    """Empty for an address whose store is not known, and where rows ran without a script on record: the store
+    may have none, as memcached."""
     if ranking.store is None:
         return ""
     if any(limiter != USUAL_LIMITER for limiter in ranking.limiters):
@@ -68,8 +82,27 @@ def mode_text(ranking: Ranking) -> str:
     return "" if ran and not ranking.scripts else "each client's own script"
 
 
+def _protocols(ranking: Ranking) -> str:
+    """Which client spoke which protocol, where they differ and are on record."""
+    found: dict[str, list[str]] = {}
+    for row in ranking.summaries:
+        spoken = row.figures.client_settings.get("protocol") if row.figures else None
+        if isinstance(spoken, str):
+            found.setdefault(spoken, []).append(row.identity.libraries)
+    if len(found) < 2:
+        return ""
+    texts = [f"{protocol} ({', '.join(dict.fromkeys(found[protocol]))})" for protocol in sorted(found)]
+    return f"The protocols differ: {joined(texts)}."
+
+
 def disclosure(ranking: Ranking) -> str:
-    """Which command each client used, and whether the scripts are the same; empty where none is on record."""
+    """Which command each client used, whether the scripts are the same, and which protocols were spoken where
+    they differ; empty where there is nothing to say."""
+    return " ".join(filter(None, (_scripts_disclosure(ranking), _protocols(ranking))))
+
+
+def _scripts_disclosure(ranking: Ranking) -> str:
+    """Empty where no script is on record."""
     if not ranking.scripts:
         return "The script was not recorded." if ranking.group.same_script else ""
     clients = {row.identity.libraries for row in ranking.summaries if row.scripts}
@@ -121,8 +154,12 @@ def difference(cell: Cell) -> str:
             limiter for ranking in cell.rankings for limiter in ranking.limiters or ("an unknown one",)
         )
         texts.append(f"The limiters differ: {joined(list(limiters))}.")
+    settings = dict.fromkeys(ranking.group.settings for ranking in cell.rankings)
+    if len(settings) > 1:
+        named = [_SETTINGS[each] or "those that all clients share" for each in settings]
+        texts.append(f"The clients' settings differ: {joined(named)}.")
     if cell.scripts_differ:
-        modes = list(dict.fromkeys(mode_text(ranking) for ranking in cell.rankings))
+        modes = list(dict.fromkeys(_script_mode(ranking) for ranking in cell.rankings))
         named = [mode for mode in modes if mode]
         texts.append(
             f"The scripts differ: {joined(named)}."

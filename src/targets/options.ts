@@ -1,7 +1,7 @@
 import { limiters } from "./limiters/index.js";
 import { throttlecrabOptions } from "./limiters/throttlecrab.js";
 import { stores } from "./stores/index.js";
-import type { ClientDescription, OptionDescription } from "./types.js";
+import type { ClientDescription, OptionDescription, OwnSettings } from "./types.js";
 
 /** Id of the option that measures a target once more; see `copy`. */
 export const COPY = "copy";
@@ -30,6 +30,25 @@ const sameScript: OptionDescription = {
     };
   },
 };
+
+/** Settings that not all clients share. They decide about pipelining, too. */
+const ownSettings = (id: OwnSettings, summary: string): OptionDescription => ({
+  id,
+  summary,
+  apply(client) {
+    if (client.settings)
+      return { skip: `${client.id}: +${client.settings} and +${id} exclude each other` };
+    if (!client.ownSettings)
+      return { skip: `${client.id} does not support +${id}: it only has the settings that all clients share` };
+    return {
+      ...client,
+      ...client.ownSettings[id],
+      settings: id,
+      autoPipelining: () => `+${id} decides about it`,
+      open: (place, tuning) => client.open(place, { ...tuning, settings: id }),
+    };
+  },
+});
 
 /** Sends the commands of one turn of the event loop as one pipeline, where the library has a switch for it. */
 const autopipelining: OptionDescription = {
@@ -95,6 +114,8 @@ const copy: OptionDescription = {
 export const options: readonly OptionDescription[] = [
   ...limiterOptions,
   sameScript,
+  ownSettings("defaults", "the client library as it comes: nothing is set but what is needed to connect"),
+  ownSettings("tuned", "the client as its maintainers recommend it, see docs/clients.md"),
   autopipelining,
   ...throttlecrabOptions,
   pipeline,

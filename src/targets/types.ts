@@ -21,12 +21,20 @@ export interface StorePlace {
   service?: ServiceSpec;
 }
 
+/**
+ * Where the settings of a connection come from if not from those that all clients share: `defaults` are the library's
+ * own, `tuned` are what its maintainers recommend.
+ */
+export type OwnSettings = "defaults" | "tuned";
+
 /** Settings of the connection that a target asks for; a client reads those that it supports. */
 export interface Tuning {
   /** Where the library is loaded from; absent for the project's own version. */
   libraries?: Libraries;
   /** Commands of one turn of the event loop are sent as one pipeline. */
   autoPipelining?: boolean;
+  /** Absent: the settings that all clients share. */
+  settings?: OwnSettings;
   /**
    * The server knows no command but the limiter's, and counts all of them: none may be sent to open, check, keep or
    * identify the connection.
@@ -92,6 +100,14 @@ export interface ClientDescription {
   handleApi?: "ioredis";
   /** The members that `+same-script` replaces; absent for a client that runs no script. */
   sameScript?: Partial<ClientDescription>;
+  /** It can connect with `Tuning.settings`: the members that each of them replaces. */
+  ownSettings?: Readonly<Record<OwnSettings, Partial<ClientDescription>>>;
+  /** Those that an option has chosen; absent: the settings that all clients share. */
+  settings?: OwnSettings;
+  /** It sends a command again whose reply was lost, so a consume may count twice. */
+  sendsAgain?: true;
+  /** A consume waits for a store that does not answer, without a bound or for longer than any request. */
+  waitsForStore?: true;
   /** Why its class of rate-limiter-flexible cannot keep these limits; absent where it can keep any. */
   unsupportedReason?(limits: Limits): string | undefined;
   /** Whether `+autopipelining` can be switched on in a topology: true, or the reason why not. */

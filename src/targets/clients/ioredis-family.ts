@@ -3,8 +3,8 @@ import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
 import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster } from "../topologies.js";
-import type { OpenClient, StorePlace, Tuning } from "../types.js";
-import { common, OPEN_DEADLINE_MS } from "./settings.js";
+import type { OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
+import { common, OPEN_DEADLINE_MS, onlyPassed, spokenProtocol } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 /** The methods that we use of ioredis and its fork iovalkey. */
@@ -68,9 +68,14 @@ const standaloneOptions = {
 /** The libraries then ask for no INFO, and do not send CLIENT SETINFO. */
 const withoutHandshake = { enableReadyCheck: false, disableClientInfo: true } as const;
 
-type StandaloneOptions = Omit<typeof standaloneOptions, "enableReadyCheck"> &
+interface CommonOptions {
+  enableAutoPipelining?: boolean;
+  disableClientInfo?: boolean;
+}
+type StandaloneOptions = Partial<Omit<typeof standaloneOptions, "enableReadyCheck">> &
   StoreAccess &
-  Node & { enableReadyCheck: boolean; disableClientInfo?: boolean; enableAutoPipelining: boolean };
+  Node &
+  CommonOptions & { enableReadyCheck?: boolean };
 
 const clusterOptions = {
   redisOptions: connectionOptions,
@@ -82,10 +87,41 @@ const clusterOptions = {
   retryDelayOnFailover: 0,
   retryDelayOnClusterDown: 0,
 } as const;
-type ClusterOptions = typeof clusterOptions & { enableAutoPipelining: boolean };
+type ClusterOptions = Partial<Omit<typeof clusterOptions, "redisOptions">> &
+  CommonOptions & { redisOptions: Partial<typeof connectionOptions> & StoreAccess };
 
-/** The settings as the result reports them; the same for both topologies. */
-const settings = (autoPipelining: boolean): ClientSettings => ({
+/**
+ * What `+tuned` passes: commands of one turn are one write, a reply has one bound, and an unreachable store is a failure
+ * at once. The bound is the command's: the other one, of the socket, only repeats the command on a new connection.
+ */
+const tunedOptions = { enableAutoPipelining: true, enableOfflineQueue: false } as const;
+const tunedConnection = { commandTimeout: common.requestTimeoutMs } as const;
+
+/** The options of a standalone client beside its address and access. */
+function standaloneOptionsOf({
+  settings,
+  autoPipelining = false,
+  skipsHandshake = false,
+}: Tuning): Omit<StandaloneOptions, keyof Node> {
+  if (settings) return settings === "tuned" ? { ...tunedOptions, ...tunedConnection } : {};
+  return {
+    ...standaloneOptions,
+    ...(skipsHandshake ? withoutHandshake : {}),
+    enableAutoPipelining: autoPipelining,
+  };
+}
+
+/** The options of a cluster client beside its nodes and access. */
+function clusterOptionsOf({ settings, autoPipelining = false }: Tuning): ClusterOptions {
+  if (settings)
+    return settings === "tuned"
+      ? { ...tunedOptions, redisOptions: tunedConnection }
+      : { redisOptions: {} };
+  return { ...clusterOptions, enableAutoPipelining: autoPipelining };
+}
+
+/** The settings that all clients share as the result reports them; the same for both topologies. */
+const sharedSettings = (autoPipelining: boolean): ClientSettings => ({
   protocol: "RESP2",
   auto_pipelining: autoPipelining,
   offline_queue: false,
@@ -100,6 +136,26 @@ const settings = (autoPipelining: boolean): ClientSettings => ({
   ip_family: connectionOptions.family,
   read_from: "primary",
 });
+
+const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
+  defaults: {},
+  tuned: {
+    auto_pipelining: tunedOptions.enableAutoPipelining,
+    offline_queue: tunedOptions.enableOfflineQueue,
+    request_timeout_ms: tunedConnection.commandTimeout,
+  },
+};
+
+/** The settings as the result reports them. @param command sends one on the open connection */
+async function settingsOf(
+  { settings, autoPipelining = false }: Tuning,
+  command: NonNullable<OpenClient["command"]>,
+): Promise<ClientSettings> {
+  const shared = sharedSettings(autoPipelining);
+  if (!settings) return shared;
+  const protocol = await spokenProtocol(() => command("", "HELLO"));
+  return onlyPassed(shared, { ...passedSettings[settings], protocol });
+}
 
 /** The message of an error, or of the node's error behind an error of the cluster client. */
 function reason(error: Error): string {
@@ -168,24 +224,19 @@ async function openStandalone(
   library: IoredisLibrary,
   place: StorePlace,
   { host, port }: Node,
-  { autoPipelining: enableAutoPipelining = false, skipsHandshake = false }: Tuning,
+  tuning: Tuning,
 ): Promise<OpenClient> {
-  const client = library.standalone({
-    ...standaloneOptions,
-    ...(skipsHandshake ? withoutHandshake : {}),
-    ...place.access,
-    host,
-    port,
-    enableAutoPipelining,
-  });
+  const { skipsHandshake = false } = tuning;
+  const client = library.standalone({ ...standaloneOptionsOf(tuning), ...place.access, host, port });
   await ready(client);
+  const command = commandOf(client, library);
   return {
     handle: client,
     version: library.version,
-    settings: settings(enableAutoPipelining),
+    settings: await settingsOf(tuning, command),
     storeVersion: async () =>
       skipsHandshake ? undefined : versionFromInfo(place.store, [await client.info("server")]),
-    command: commandOf(client, library),
+    command,
     shardKeys: singleShardKeys,
     // QUIT is a command, too.
     close: async () => (skipsHandshake ? client.disconnect() : close(client)),
@@ -195,23 +246,24 @@ async function openStandalone(
 async function openCluster(
   library: IoredisLibrary,
   place: StorePlace,
-  enableAutoPipelining: boolean,
+  tuning: Tuning,
 ): Promise<OpenClient> {
+  const { redisOptions, ...options } = clusterOptionsOf(tuning);
   const client = library.cluster([...place.nodes], {
-    ...clusterOptions,
-    redisOptions: { ...clusterOptions.redisOptions, ...place.access },
-    enableAutoPipelining,
+    ...options,
+    redisOptions: { ...redisOptions, ...place.access },
   });
   await ready(client);
+  const command = commandOf(client, library);
   return {
     handle: client,
     version: library.version,
-    settings: settings(enableAutoPipelining),
+    settings: await settingsOf(tuning, command),
     storeVersion: async () => {
       const primaries = client.nodes("master");
       return versionFromInfo(place.store, await Promise.all(primaries.map((node) => node.info("server"))));
     },
-    command: commandOf(client, library),
+    command,
     shardKeys: () =>
       shardKeys({ slots: () => client.cluster("SLOTS"), keySlot: (key) => client.cluster("KEYSLOT", key) }),
     close: () => close(client),
@@ -230,6 +282,6 @@ export async function openIoredis(
   const [first] = place.nodes;
   if (!first) throw new Error("no node was given");
   return isCluster(place.topology)
-    ? openCluster(library, place, tuning.autoPipelining ?? false)
+    ? openCluster(library, place, tuning)
     : openStandalone(library, place, first, tuning);
 }

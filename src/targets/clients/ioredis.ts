@@ -18,18 +18,23 @@ export const ioredis: ClientDescription = {
   flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
   // Its class runs this script anyway.
   sameScript: {},
+  ownSettings: {
+    defaults: { sendsAgain: true, waitsForStore: true },
+    tuned: { sendsAgain: true },
+  },
   autoPipelining: () => true,
   async open(place, tuning = {}) {
-    const { libraries = ownLibraries } = tuning;
+    const { libraries = ownLibraries, settings } = tuning;
+    // The default is RESP3, but iovalkey has only RESP2, and a comparison needs one protocol.
+    const shared = settings ? {} : ({ protocol: 2 } as const);
     const { Cluster, Command, Redis } = await libraries.load(PACKAGE, () => import("ioredis"));
     return openIoredis(
       {
         version: libraries.version(PACKAGE),
         Command,
-        // The default is RESP3, but iovalkey has only RESP2, and a comparison needs one protocol.
-        standalone: (options) => new Redis({ ...options, protocol: 2 }),
+        standalone: (options) => new Redis({ ...options, ...shared }),
         cluster: (nodes, options) =>
-          new Cluster(nodes, { ...options, redisOptions: { ...options.redisOptions, protocol: 2 } }),
+          new Cluster(nodes, { ...options, redisOptions: { ...options.redisOptions, ...shared } }),
       },
       place,
       tuning,

@@ -20,19 +20,23 @@ export const iovalkey: ClientDescription = {
     stores: ["valkey", "redis"],
     flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
   },
+  ownSettings: {
+    defaults: { sendsAgain: true, waitsForStore: true },
+    tuned: { sendsAgain: true },
+  },
   autoPipelining: () => true,
   async open(place, tuning = {}) {
-    const { libraries = ownLibraries } = tuning;
+    const { libraries = ownLibraries, settings } = tuning;
     const { Cluster, Command, Redis } = await libraries.load(PACKAGE, () => import("iovalkey"));
     // The fallback may look up the other address family on each reconnection, which only causes a delay.
-    const familyFallback = { enabled: false };
+    const shared = settings ? {} : { familyFallback: { enabled: false } };
     return openIoredis(
       {
         version: libraries.version(PACKAGE),
         Command,
-        standalone: (options) => new Redis({ ...options, familyFallback }),
+        standalone: (options) => new Redis({ ...options, ...shared }),
         cluster: (nodes, options) =>
-          new Cluster(nodes, { ...options, redisOptions: { ...options.redisOptions, familyFallback } }),
+          new Cluster(nodes, { ...options, redisOptions: { ...options.redisOptions, ...shared } }),
       },
       place,
       tuning,

@@ -4,8 +4,8 @@ import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster } from "../topologies.js";
-import type { ClientDescription, OpenClient, StorePlace } from "../types.js";
-import { common, OPEN_DEADLINE_MS } from "./settings.js";
+import type { ClientDescription, OpenClient, OwnSettings, StorePlace } from "../types.js";
+import { common, OPEN_DEADLINE_MS, onlyPassed, spokenProtocol } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "redis";
@@ -43,7 +43,23 @@ const connection = {
 const { pingInterval: _pingInterval, ...withoutPing } = connection;
 const withoutHandshake = { ...withoutPing, disableClientInfo: true } as const;
 
-const settings: ClientSettings = {
+/**
+ * What `+tuned` passes. The socket's time-out is the one bound of a reply: the command's ends when a command is written, and
+ * costs more than the rest of the client. PING keeps an idle connection from being cut by it.
+ */
+const tunedConnection = {
+  disableOfflineQueue: true,
+  // 0: none.
+  commandOptions: { timeout: 0 },
+  pingInterval: PING_INTERVAL_MS,
+} as const;
+const tunedSocket = {
+  socketTimeout: common.requestTimeoutMs,
+  /** The library's own, which gives up after a socket time-out, without that exception. */
+  reconnectStrategy: (retries: number) => Math.min(2 ** retries * 50, 2_000) + Math.floor(Math.random() * 200),
+} as const;
+
+const sharedSettings: ClientSettings = {
   protocol: "RESP2",
   auto_pipelining: true,
   offline_queue: false,
@@ -60,6 +76,37 @@ const settings: ClientSettings = {
   socket_timeout_ms: socket.socketTimeout,
   ping_interval_ms: connection.pingInterval,
 };
+
+/** What no option of the library changes. */
+const fixedSettings: ClientSettings = { auto_pipelining: true, auto_resend_unfulfilled_commands: false };
+const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
+  defaults: fixedSettings,
+  tuned: {
+    ...fixedSettings,
+    offline_queue: false,
+    request_timeout_ms: tunedConnection.commandOptions.timeout,
+    socket_timeout_ms: tunedSocket.socketTimeout,
+    ping_interval_ms: tunedConnection.pingInterval,
+  },
+};
+
+/** The options of a connection in either topology. @param settings absent: those that all clients share */
+function optionsOf(settings: OwnSettings | undefined) {
+  if (settings === "defaults") return { connection: {}, socket: {} };
+  return settings === "tuned"
+    ? { connection: tunedConnection, socket: tunedSocket }
+    : { connection, socket };
+}
+
+/** The settings as the result reports them. @param hello sends HELLO on the open connection */
+async function settingsOf(
+  settings: OwnSettings | undefined,
+  hello: () => Promise<unknown>,
+): Promise<ClientSettings> {
+  if (!settings) return sharedSettings;
+  const protocol = await spokenProtocol(hello);
+  return onlyPassed(sharedSettings, { ...passedSettings[settings], protocol });
+}
 
 /** The methods of a standalone or cluster client that open and close it. */
 interface Client {
@@ -158,7 +205,7 @@ async function openWithoutHandshake(
   const client = create({ ...withoutHandshake, socket: { ...bare, host: node.host, port: node.port } });
   requireMethods(client);
   await connect(client);
-  const { socket_timeout_ms: _timeout, ping_interval_ms: _ping, ...others } = settings;
+  const { socket_timeout_ms: _timeout, ping_interval_ms: _ping, ...others } = sharedSettings;
   return {
     handle: client,
     version,
@@ -174,18 +221,20 @@ async function openStandalone(
   create: typeof createClient,
   place: StorePlace,
   version: string,
+  settings: OwnSettings | undefined,
 ): Promise<OpenClient> {
+  const options = optionsOf(settings);
   const client = create({
-    ...connection,
+    ...options.connection,
     ...credentials(place),
-    socket: { ...socket, ...encryption(place), ...place.nodes[0] },
+    socket: { ...options.socket, ...encryption(place), ...place.nodes[0] },
   });
   requireMethods(client);
   await connect(client);
   return {
     handle: client,
     version,
-    settings,
+    settings: await settingsOf(settings, () => client.sendCommand(["HELLO"])),
     storeVersion: async () => versionFromInfo(place.store, [await client.info("server")]),
     command: (_key, name, ...parameters) => client.sendCommand([name, ...parameters.map(String)]),
     shardKeys: singleShardKeys,
@@ -197,27 +246,36 @@ async function openCluster(
   create: typeof createCluster,
   place: StorePlace,
   version: string,
+  settings: OwnSettings | undefined,
 ): Promise<OpenClient> {
+  const options = optionsOf(settings);
   const client = create({
-    RESP: connection.RESP,
+    ...(settings ? {} : { RESP: connection.RESP, useReplicas: false }),
     rootNodes: place.nodes.map((node) => ({ socket: node })),
-    defaults: { ...connection, ...credentials(place), socket: { ...socket, ...encryption(place) } },
-    useReplicas: false,
+    defaults: {
+      ...options.connection,
+      ...credentials(place),
+      socket: { ...options.socket, ...encryption(place) },
+    },
   });
   requireMethods(client);
   await connect(client);
   const primaries = () => Promise.all(client.masters.map((node) => client.nodeClient(node)));
-  const ask = async (...words: string[]) => (await primaries())[0]?.sendCommand(["CLUSTER", ...words]);
+  const ask = async (...words: string[]) => (await primaries())[0]?.sendCommand(words);
   return {
     handle: client,
     version,
-    settings,
+    settings: await settingsOf(settings, () => ask("HELLO")),
     storeVersion: async () => {
       const nodes = await primaries();
       return versionFromInfo(place.store, await Promise.all(nodes.map((node) => node.info("server"))));
     },
     command: (key, name, ...parameters) => client.sendCommand(key, false, [name, ...parameters.map(String)]),
-    shardKeys: () => shardKeys({ slots: () => ask("SLOTS"), keySlot: (key) => ask("KEYSLOT", key) }),
+    shardKeys: () =>
+      shardKeys({
+        slots: () => ask("CLUSTER", "SLOTS"),
+        keySlot: (key) => ask("CLUSTER", "KEYSLOT", key),
+      }),
     close: () => {
       const connections = client.masters.flatMap((node) => node.client ?? []);
       return close(client, connections);
@@ -239,13 +297,14 @@ export const nodeRedis: ClientDescription = {
   flexible: { className: "RateLimiterRedis", options: { useRedisPackage: true }, script: { kind: "eval" } },
   // Its class runs this script anyway.
   sameScript: {},
+  ownSettings: { defaults: { waitsForStore: true }, tuned: {} },
   autoPipelining: () => "it has no such setting, it always sends the commands of one turn together",
-  async open(place, { libraries = ownLibraries, skipsHandshake = false } = {}) {
+  async open(place, { libraries = ownLibraries, skipsHandshake = false, settings } = {}) {
     const { createClient, createCluster } = await libraries.load(PACKAGE, () => import("redis"));
     const version = libraries.version(PACKAGE);
     if (skipsHandshake) return openWithoutHandshake(createClient, place, version);
     return isCluster(place.topology)
-      ? openCluster(createCluster, place, version)
-      : openStandalone(createClient, place, version);
+      ? openCluster(createCluster, place, version, settings)
+      : openStandalone(createClient, place, version, settings);
   },
 };

@@ -1,3 +1,5 @@
+import type { ClientSettings } from "../../contract/server-api.js";
+
 /**
  * Settings that all clients share, so that a difference between two clients is not a difference of settings.
  * docs/clients.md has the reason for each value, and the defaults of the libraries.
@@ -12,3 +14,35 @@ export const common = {
 
 /** How long `open` tries before it gives up. */
 export const OPEN_DEADLINE_MS = 5_000;
+
+/** In a result, in place of a setting that was not passed: the library's own value, whatever its version has. */
+const LIBRARY_DEFAULT = "default";
+
+/**
+ * The settings as a result reports them where only some were passed.
+ * @param shared those that all clients share; null: the library has no such setting
+ */
+export const onlyPassed = (shared: ClientSettings, passed: ClientSettings): ClientSettings => ({
+  ...Object.fromEntries(
+    Object.entries(shared).map(([name, value]) => [name, value === null ? null : LIBRARY_DEFAULT]),
+  ),
+  ...passed,
+});
+
+/** The value of `proto` in the answer to HELLO: libraries give pairs as a map, an object, or a list of one of two forms. */
+function protocolIn(answer: unknown): unknown {
+  if (answer instanceof Map) return answer.get("proto");
+  if (!Array.isArray(answer)) return (answer as { proto?: unknown } | undefined)?.proto;
+  const pair = answer.find((each) => (each as { key?: unknown } | null)?.key === "proto");
+  return pair ? (pair as { value?: unknown }).value : answer[answer.indexOf("proto") + 1];
+}
+
+/**
+ * The protocol that a connection speaks, as the store names it. Other versions of a library have another default.
+ * @param hello sends HELLO without a version, which changes nothing
+ */
+export async function spokenProtocol(hello: () => Promise<unknown>): Promise<string> {
+  // A store that does not know it speaks what the library chose.
+  const version = Number(protocolIn(await hello().catch(() => undefined)));
+  return version === 2 || version === 3 ? `RESP${version}` : LIBRARY_DEFAULT;
+}

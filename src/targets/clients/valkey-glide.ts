@@ -6,9 +6,9 @@ import type { StoreAccess } from "../../contract/store-url.js";
 import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster } from "../topologies.js";
-import type { ClientDescription, OpenClient, StorePlace, Tuning } from "../types.js";
+import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
 import { type GlideAsIoredis, glideAsIoredis } from "./glide-as-ioredis.js";
-import { common, OPEN_DEADLINE_MS } from "./settings.js";
+import { common, OPEN_DEADLINE_MS, onlyPassed, spokenProtocol } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "@valkey/valkey-glide";
@@ -19,7 +19,7 @@ const INFLIGHT_REQUESTS_LIMIT = 100_000;
 /** A fixed delay between attempts: `factor × base ^ n`, without jitter. */
 const backoff = { numberOfRetries: 1, factor: common.reconnectDelayMs, exponentBase: 1, jitterPercent: 0 };
 
-const settings: ClientSettings = {
+const sharedSettings: ClientSettings = {
   protocol: "RESP2",
   auto_pipelining: false,
   offline_queue: null,
@@ -34,6 +34,31 @@ const settings: ClientSettings = {
   ip_family: null,
   read_from: "primary",
 };
+
+/** What `+tuned` passes. */
+const tunedOptions = {
+  requestTimeout: common.requestTimeoutMs,
+  inflightRequestsLimit: INFLIGHT_REQUESTS_LIMIT,
+} as const;
+
+const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
+  defaults: { auto_pipelining: false },
+  tuned: {
+    auto_pipelining: false,
+    request_timeout_ms: tunedOptions.requestTimeout,
+    inflight_requests_limit: tunedOptions.inflightRequestsLimit,
+  },
+};
+
+/** The settings as the result reports them. @param hello sends HELLO on the open connection */
+async function settingsOf(
+  settings: OwnSettings | undefined,
+  hello: () => Promise<unknown>,
+): Promise<ClientSettings> {
+  if (!settings) return sharedSettings;
+  const protocol = await spokenProtocol(hello);
+  return onlyPassed(sharedSettings, { ...passedSettings[settings], protocol });
+}
 
 /** Standalone or cluster client. */
 type Closable = { close(): void };
@@ -103,24 +128,26 @@ function accessOptions({ username, password, tls }: StoreAccess = {}) {
 /** @param asIoredis whether the handle is for RateLimiterRedis instead of glide's own class */
 async function open(
   place: StorePlace,
-  { libraries = ownLibraries }: Tuning = {},
+  { libraries = ownLibraries, settings }: Tuning = {},
   asIoredis = false,
 ): Promise<OpenClient> {
   const glide = await libraries.load(PACKAGE, () => import("@valkey/valkey-glide"));
   if (asIoredis && !glide.Batch) throw new Error("this version has no Batch, which RateLimiterRedis needs");
   glide.Logger.init("off");
   removeSocketAtExit();
-  const options = {
-    addresses: place.nodes.map(({ host, port }) => ({ host, port })),
+  const shared = {
     protocol: glide.ProtocolVersion.RESP2,
     requestTimeout: common.requestTimeoutMs,
     inflightRequestsLimit: INFLIGHT_REQUESTS_LIMIT,
     connectionBackoff: backoff,
     readFrom: "primary",
+  } as const;
+  const options = {
+    addresses: place.nodes.map(({ host, port }) => ({ host, port })),
+    ...(settings ? (settings === "tuned" ? tunedOptions : {}) : shared),
     ...accessOptions(place.access),
     advancedConfiguration: {
-      connectionTimeout: common.connectTimeoutMs,
-      tcpNoDelay: true,
+      ...(settings ? {} : { connectionTimeout: common.connectTimeoutMs, tcpNoDelay: true }),
       ...(place.access?.tls?.ca
         ? { tlsAdvancedConfiguration: { rootCertificates: place.access.tls.ca } }
         : {}),
@@ -135,7 +162,7 @@ async function open(
     return {
       handle: shim || client,
       version,
-      settings,
+      settings: await settingsOf(settings, () => client.customCommand(["HELLO"])),
       storeVersion: async () => versionFromInfo(place.store, [await client.info(sections)]),
       command: (_key, name, ...parameters) => client.customCommand([name, ...parameters.map(String)]),
       shardKeys: singleShardKeys,
@@ -144,18 +171,22 @@ async function open(
   }
   const client = await attempt(() => glide.GlideClusterClient.createClient(options));
   const shim = asIoredis && glideAsIoredis(client, { Script, batch: () => new glide.ClusterBatch(true) });
-  const ask = (...words: string[]) => client.customCommand(["CLUSTER", ...words], { route: "randomNode" });
+  const ask = (...words: string[]) => client.customCommand(words, { route: "randomNode" });
   return {
     handle: shim || client,
     version,
-    settings,
+    settings: await settingsOf(settings, () => ask("HELLO")),
     storeVersion: async () => {
       const answers = await client.info({ sections, route: "allPrimaries" });
       return versionFromInfo(place.store, typeof answers === "string" ? [answers] : Object.values(answers));
     },
     command: (key, name, ...parameters) =>
       client.customCommand([name, ...parameters.map(String)], { route: { type: "primarySlotKey", key } }),
-    shardKeys: () => shardKeys({ slots: () => ask("SLOTS"), keySlot: (key) => ask("KEYSLOT", key) }),
+    shardKeys: () =>
+      shardKeys({
+        slots: () => ask("CLUSTER", "SLOTS"),
+        keySlot: (key) => ask("CLUSTER", "KEYSLOT", key),
+      }),
     close: async () => close(client, shim),
   };
 }
@@ -182,6 +213,7 @@ export const valkeyGlide: ClientDescription = {
     flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
     open: (place, tuning) => open(place, tuning, true),
   },
+  ownSettings: { defaults: {}, tuned: {} },
   autoPipelining: () => "it has no such setting, its core collects the commands that wait for the socket",
   open: (place, tuning) => open(place, tuning),
 };

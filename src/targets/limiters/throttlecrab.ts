@@ -48,7 +48,13 @@ function overResp(client: ClientDescription): ClientDescription | { skip: string
       skip: `${client.id} cannot use throttlecrab: it asks a server who it is when it connects, and ThrottleCrab only knows THROTTLE, PING and QUIT`,
     };
   }
-  const { flexible: _flexible, sameScript: _sameScript, unsupportedReason: _reason, ...rest } = client;
+  const {
+    flexible: _flexible,
+    sameScript: _sameScript,
+    ownSettings: _ownSettings,
+    unsupportedReason: _reason,
+    ...rest
+  } = client;
   return {
     ...rest,
     stores: [THROTTLECRAB],

@@ -208,3 +208,34 @@ def test_limiters_are_ranked_apart_and_the_difference_is_said() -> None:
     assert difference(cell).startswith("The limiters differ: fastify-rate-limit and rate-limiter-flexible.")
     assert mode_text(cell.rankings[0]) == "the limiter fastify-rate-limit"
     assert "limiters differ" not in difference(factorial())
+
+
+def test_clients_are_never_ranked_across_the_origin_of_their_settings() -> None:
+    labels = ["iovalkey", "ioredis@valkey", "iovalkey+tuned", "ioredis@valkey+tuned", "iovalkey+defaults"]
+    cell = cell_of(*(measured(label, 1000 + 100 * place) for place, label in enumerate(labels)))
+    assert [names for _, _, names in groups(cell)] == [
+        ["ioredis@valkey", "iovalkey"],
+        ["iovalkey+defaults"],
+        ["ioredis@valkey+tuned", "iovalkey+tuned"],
+    ]
+    assert [mode_text(ranking) for ranking in cell.rankings] == [
+        "each client's own script",
+        "each client's own script, each library's default settings",
+        "each client's own script, the settings that each library's maintainers recommend",
+    ]
+    assert (
+        "The clients' settings differ: those that all clients share, each library's default settings and the "
+        "settings that each library's maintainers recommend."
+    ) in difference(cell)
+
+
+def test_protocols_are_disclosed_where_they_differ() -> None:
+    def spoke(label: str, protocol: str) -> Document:
+        document = measured(label)
+        document["consumers"][0]["client_settings"] = {"protocol": protocol}
+        return document
+
+    mixed = cell_of(spoke("iovalkey+tuned", "RESP2"), spoke("ioredis@valkey+tuned", "RESP3"))
+    assert "The protocols differ: RESP2 (iovalkey) and RESP3 (ioredis)." in disclosure(mixed.rankings[0])
+    same = cell_of(spoke("iovalkey", "RESP2"), spoke("ioredis@valkey", "RESP2"))
+    assert "protocol" not in disclosure(same.rankings[0])
