@@ -1,3 +1,4 @@
+import type { Diagnosis } from "../contract/diagnosis.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
 import { mean, rounded, sum } from "../contract/numbers.js";
 import {
@@ -53,6 +54,8 @@ export interface RunMeasurements {
   driverVersions: { autocannon?: string };
   /** Absent for foreign servers. */
   consumers?: ConsumerReadings;
+  /** Only of a diagnosing run. */
+  diagnosis?: Diagnosis;
   notes: string[];
 }
 
@@ -268,6 +271,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     ...callFigures(consumed, { counts, warmup: measurements.warmup }),
     resources,
     versions: { ...generatorVersions(), ...driverVersions, ...consumers?.versions },
+    ...(measurements.diagnosis ? { diagnosis: measurements.diagnosis } : {}),
   };
   const verdict = judge(evidence);
   return { ...evidence, limited_by: limitOf(evidence), verdict, ...outcomeOf(evidence, verdict) };

@@ -17,7 +17,7 @@ import { idleCpuMs } from "./measurement/idle-cpu.js";
 import { ServerMonitor, type ServerSample } from "./measurement/monitor.js";
 import { bytesBetween, readNetworkLinks } from "./measurement/network-links.js";
 import { SampleMerger } from "./measurement/samples.js";
-import { identifyServers } from "./measurement/server-readings.js";
+import { identifyServers, readDiagnoses } from "./measurement/server-readings.js";
 import { sharesWakes } from "./open-loop/shared-wakes.js";
 import { type Reading, ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
@@ -109,6 +109,8 @@ export async function run(
     const drainMs = generator.timeout_s * 1000;
     const at_window_open = consumers ? await readDrained(consumers, drainMs) : [];
     const readAtWindowOpen = await drainedAt("drained");
+    // What the instruments saw so far is the warm-up's.
+    if (generator.diagnose) await readDiagnoses(servers);
 
     report({ event: "phase", phase: "measure" });
     monitor = ourServers && new ServerMonitor(servers.map(({ url }) => url));
@@ -130,6 +132,7 @@ export async function run(
       },
     );
     const at_end = consumers ? await readDrained(consumers, drainMs) : [];
+    const diagnosed = generator.diagnose && { servers: await readDiagnoses(servers), nodes: [] };
     const readAtEnd = await drainedAt("finished");
 
     const result = buildResult({
@@ -151,6 +154,7 @@ export async function run(
       driverVersions: driver.versions(),
       notes: (monitor?.failures ?? []).map((failure) => `a reading of the servers failed: ${failure}`),
       ...(consumers ? { consumers: { ...consumers, at_start, at_window_open, at_end } } : {}),
+      ...(diagnosed ? { diagnosis: diagnosed } : {}),
     });
     return waits ? { ...result, request_counts: requestCounts(measured) } : result;
   } finally {

@@ -101,6 +101,8 @@ export const eventSchema = z.discriminatedUnion("event", [
     runs_per_configuration: z.int().min(1),
     /** The number of runs is a maximum: an adaptive campaign may need fewer. */
     at_most: z.literal(true).optional(),
+    /** It has instruments, and never counts. */
+    diagnose: z.literal(true).optional(),
     configuration_hash: z.string(),
     configuration: configurationSchema,
     time_left_s,

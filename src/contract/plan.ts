@@ -50,6 +50,8 @@ export const planSchema = z.strictObject({
        * the reference's run is requested only where another run of its block is.
        */
       block: z.int().min(1).optional(),
+      /** It has instruments that cost CPU time: it is measured, kept and listed, and never counts. */
+      diagnose: z.literal(true).optional(),
       /** Result file, relative to the campaign's folder. */
       file: z.string(),
     }),

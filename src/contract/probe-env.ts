@@ -22,6 +22,7 @@ export const probeActions = [
   "ready",
   "reset",
   "read",
+  "diagnose",
   "settings",
   "modules",
   "features",

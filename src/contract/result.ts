@@ -9,6 +9,7 @@ import {
   warmupSchema,
   workloadSchema,
 } from "./configuration.js";
+import { diagnosisSchema } from "./diagnosis.js";
 import { driverLayerSchema } from "./layers.js";
 import { pluginFactsSchema } from "./plugins.js";
 import { measuredKindSchema } from "./role.js";
@@ -346,6 +347,8 @@ const identity = {
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime(),
   notes: z.array(z.string()),
+  /** Only of a run with instruments (`--diagnose`), which never counts: the instruments are in its figures. */
+  diagnosis: diagnosisSchema.optional(),
 };
 
 /** The generator's settings, in every measured result, also for a foreign URL. */

@@ -48,6 +48,8 @@ const serverSpecSchema = z.strictObject({
   complexity: z.int().min(1),
   /** `silent` means no logger at all. */
   log_level: z.string().max(10),
+  /** It has instruments that cost CPU time, and answers to `/diagnosis`. */
+  diagnose: z.literal(true).optional(),
 });
 
 export type ServerSpec = z.infer<typeof serverSpecSchema>;
@@ -79,6 +81,8 @@ const generatorSpecSchema = z.strictObject({
   progress: z.enum(["text", "json"]),
   /** At each drained moment it waits until its standard input says that the counters are read. */
   waits_for_readings: z.boolean(),
+  /** It reads the servers' instruments. */
+  diagnose: z.literal(true).optional(),
   /** File to which the result is written instead of standard output. */
   output_file: z.string().max(4096).optional(),
 });

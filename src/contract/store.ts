@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { nodeCountersSchema } from "./diagnosis.js";
 import { serviceReadingSchema } from "./service.js";
 
 const count = z.int().min(0);
@@ -87,6 +88,8 @@ export const probeReportSchema = z.strictObject({
   ready_in_s: z.number().min(0).optional(),
   flushed: z.boolean().optional(),
   readings: z.array(storeReadingSchema).optional(),
+  /** Of a store that can tell more about its commands and its network; else empty. */
+  diagnosed: z.array(nodeCountersSchema).optional(),
   settings: z.record(z.string(), z.string()).optional(),
   /** Versions of the limiter modules that every node has loaded, by id. */
   modules: z.record(z.string(), z.string()).optional(),

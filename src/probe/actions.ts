@@ -37,6 +37,8 @@ async function perform(
       return { flushed: true };
     case "read":
       return { readings: await session.read(store, decisionCommands) };
+    case "diagnose":
+      return { diagnosed: (await session.diagnose?.(decisionCommands)) ?? [] };
     case "settings":
       return { settings: await session.settings() };
     case "modules":

@@ -1,7 +1,9 @@
 import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import type { AppDependencies } from "./lib/app-dependencies.js";
 import { Counters } from "./lib/counters.js";
+import { Instruments } from "./lib/instruments.js";
 import { rateLimited } from "./middleware/rateLimit.js";
+import { diagnosis } from "./routes/diagnosis.js";
 import { healthz } from "./routes/healthz.js";
 import { metrics } from "./routes/metrics.js";
 import { usage } from "./routes/usage.js";
@@ -13,7 +15,7 @@ const KEEP_ALIVE_MS = 120_000;
 /** Builds the server; it does not listen. */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { spec, limiter } = dependencies;
-  const { complexity, log_level } = spec.server;
+  const { complexity, log_level, diagnose } = spec.server;
   const app = Fastify({
     // To standard error: standard output contains one line, the address.
     logger: log_level === "silent" ? false : { level: log_level, stream: process.stderr },
@@ -29,6 +31,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   healthz(app, dependencies);
   usage(app, dependencies, counters);
   metrics(app, counters, limiter);
+  if (diagnose) diagnosis(app, counters, new Instruments());
   app.setNotFoundHandler((_request, reply) => {
     reply
       .code(404)

@@ -1,4 +1,5 @@
 import type { Limits, Workload } from "../contract/configuration.js";
+import type { NodeCounters } from "../contract/diagnosis.js";
 import type { Node } from "../contract/env.js";
 import type { ServiceSpec } from "../contract/run-spec.js";
 import type { ClientSettings, Consumes, LimiterScript } from "../contract/server-api.js";
@@ -364,8 +365,12 @@ export interface StoreSession {
    * @throws environmentError when a node is another store
    */
   read(store: StoreDescription, decisionCommands?: readonly string[]): Promise<StoreReading[]>;
-  /** The whole numbers under these keys; undefined for a key that there is not. Absent for an engine without keys. */
-  numbers?(keys: readonly string[]): Promise<(number | undefined)[]>;
+  /**
+   * More about the commands that carry the limiter's decisions, and the network, of each node; absent for an engine that
+   * does not tell it.
+   * @param decisionCommands as for `read`
+   */
+  diagnose?(decisionCommands?: readonly string[]): Promise<NodeCounters[]>;
   /** Settings of the running store that can affect a figure. */
   settings(): Promise<Record<string, string>>;
   /** What the server lacks; absent for an engine whose servers are all alike. */

@@ -1,4 +1,5 @@
 import { canonicalJson } from "../../contract/configuration.js";
+import { type Diagnosis, processDiagnosisSchema } from "../../contract/diagnosis.js";
 import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import type { AddressedServer } from "../../contract/run-spec.js";
 import { type Health, healthSchema, type Usage, usageSchema } from "../../contract/server-api.js";
@@ -101,6 +102,24 @@ export async function readUsage(base: string): Promise<Usage> {
     const text = `the server at ${base} gives no counters any more: ${reasonOf(error)}`;
     throw new BenchError(text, EXIT.configurationFailed, { cause: error });
   }
+}
+
+/**
+ * What the instruments of each server saw since the last call.
+ * @throws BenchError when a server has none
+ */
+export async function readDiagnoses(
+  servers: readonly Pick<AddressedServer, "id" | "url">[],
+): Promise<Diagnosis["servers"]> {
+  const found = servers.map(async ({ id, url }) => {
+    try {
+      return [id, processDiagnosisSchema.parse(await getJson(`${url}/diagnosis`))] as const;
+    } catch (error) {
+      const text = `the server at ${url} gives no diagnosis: ${reasonOf(error)}`;
+      throw new BenchError(text, EXIT.configurationFailed, { cause: error });
+    }
+  });
+  return Object.fromEntries(await Promise.all(found));
 }
 
 export const cpuUs = (usage: Usage): number => usage.cpu_user_us + usage.cpu_system_us;

@@ -106,16 +106,22 @@ function matrixLines(plan: Plan): string[] {
 function orderLines({ order, configurations, runs }: Plan): string[] {
   if (order === "consecutive") return ["  each configuration with all its runs, from the first to the last"];
   const number = new Map(configurations.map(({ hash }, index) => [hash, index + 1]));
-  const rounds = [...new Set(runs.map(roundOf))];
+  const ranked = runs.filter(({ diagnose }) => !diagnose);
+  const rounds = [...new Set(ranked.map(({ run }) => run))];
   return rounds.map((round) => {
-    const blocks = new Map<number, string[]>();
-    for (const run of runs.filter((each) => roundOf(each) === round)) {
-      const { block = 1, configuration_hash: hash } = run;
-      blocks.set(block, [...(blocks.get(block) ?? []), String(number.get(hash))]);
-    }
-    const texts = [...blocks.values()].map((numbers) => numbers.join(" "));
-    return `  ${round === 0 ? "burn-in, not counted" : `round ${round}`}: ${texts.join(" | ")}`;
+    const numbers = ranked
+      .filter(({ run }) => run === round)
+      .map(({ configuration_hash }) => number.get(configuration_hash));
+    return `  round ${round}: ${numbers.join(" ")}`;
   });
+}
+
+/** That runs with instruments come last, or alone. */
+function diagnosingLines({ runs }: Plan): string[] {
+  const diagnosing = runs.filter(({ diagnose }) => diagnose).length;
+  if (diagnosing === 0) return [];
+  const when = diagnosing < runs.length ? "then " : "";
+  return [`${when}${counted(diagnosing, "diagnosing run")} with instruments, which never count`];
 }
 
 /** How many rounds there will be. */
@@ -160,6 +166,7 @@ export function previewLines(found: Preview, now = new Date()): string[] {
     `${warmupText(plan.warmup_s)} before each run`,
     `order: ${plan.order}, seed ${plan.seed}`,
     ...orderLines(plan),
+    ...diagnosingLines(plan),
     ...adaptiveText(plan),
     ...decidable(plan).lines,
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),

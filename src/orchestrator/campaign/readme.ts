@@ -20,15 +20,15 @@ function runsText({ plan, adaptive }: Manifest): string {
   const maxRuns = plan.runs_per_configuration;
   const count = plan.configurations.length;
   const configurations = `${count > 1 ? "each of " : ""}${counted(count, "configuration")}`;
-  const runs = plan.runs.filter((run) => !isBurnIn(run)).length;
-  const all = counted(runs, "run");
-  if (!plan.adaptive && runs > maxRuns * count)
-    return `${all} in ${maxRuns} rounds of ${counted(count, "configuration")}`;
-  if (!plan.adaptive) return `${all}${count > 1 ? `, ${maxRuns}` : ""} of ${configurations}`;
-  const requested = requestedRuns({ plan, adaptive }).filter((run) => !isBurnIn(run)).length;
+  const diagnosing = plan.runs.filter(({ diagnose }) => diagnose).length;
+  if (diagnosing === plan.runs.length) return `${counted(diagnosing, "run")} with instruments of ${configurations}`;
+  const all = counted(plan.runs.length - diagnosing, "run");
+  const more = diagnosing > 0 ? `, and ${diagnosing} with instruments` : "";
+  if (!plan.adaptive) return `${all}${count > 1 ? `, ${maxRuns}` : ""} of ${configurations}${more}`;
+  const requested = requestedRuns({ plan, adaptive }).length - diagnosing;
   const ended = adaptive?.ended && ENDED[adaptive.ended.why];
   const why = ended ? `, ended because ${ended}: as many as it took` : ": as many as it takes";
-  return `${requested} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${maxRuns}, of ${configurations}`;
+  return `${requested} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${maxRuns}, of ${configurations}${more}`;
 }
 
 /** `, after a burn-in round that is kept and never counts`; empty without one. */

@@ -68,11 +68,13 @@ export class RunLoop {
     const outcomes: RunOutcome[] = [];
     let before: PlannedRun | undefined;
     for (const planned of plan.runs) {
-      if (!(await selection.isNeeded(planned))) continue;
+      // The diagnosing runs come last: what is decided about the others does not wait for them.
+      if (planned.diagnose) await selection.end();
+      else if (!(await selection.isNeeded(planned))) continue;
       const measured = completed.get(planned.file);
       if (measured) {
         progress.kept(planned, measured);
-        if (!isBurnIn(planned)) outcomes.push(measured);
+        if (counts(planned, measured)) outcomes.push(measured);
         continue;
       }
       const pauseS = before ? this.#cooldownS(before, planned) : 0;
@@ -81,8 +83,8 @@ export class RunLoop {
         await pause(signal, pauseS);
       }
       const outcome = await this.#makeRun(planned, before === undefined);
-      await selection.finished(outcome, pauseS);
-      if (!isBurnIn(planned)) outcomes.push(outcome);
+      if (!planned.diagnose) await selection.finished(outcome, pauseS);
+      if (counts(planned, outcome)) outcomes.push(outcome);
       before = planned;
     }
     await selection.end();
@@ -133,6 +135,7 @@ export class RunLoop {
       caps: request.caps,
       modules: moduleFiles(request),
       ...(external ? { external } : {}),
+      ...(planned.diagnose ? { diagnose: planned.diagnose } : {}),
     };
     const listener = this.#listener(planned);
     if (isProgramLayer(settings.configuration.layer)) {
@@ -171,11 +174,11 @@ export class RunLoop {
     }
   }
 
-  #identity({ configuration_hash, run }: PlannedRun): RunIdentity {
+  #identity({ configuration_hash, run, diagnose }: PlannedRun): RunIdentity {
     const { plan, campaign, runtime, request, plugins = [] } = this.#options;
     const planned = plan.configurations.find(({ hash }) => hash === configuration_hash);
     if (!planned) throw new Error(`the plan has a run of an unknown configuration ${configuration_hash}`);
-    return { campaign, planned, run, runtime, caps: request.caps, plugins };
+    return { campaign, planned, run, runtime, caps: request.caps, plugins, diagnose };
   }
 
   #listener(planned: PlannedRun): RunListener {
@@ -189,5 +192,9 @@ export class RunLoop {
     return cooldownS(this.#options.plan, configurationOf(before), configurationOf(next));
   }
 }
+
+/** Whether a run says how the campaign ended: a diagnosing run does only if it failed. */
+const counts = ({ diagnose }: PlannedRun, { status }: RunOutcome): boolean =>
+  !diagnose || status === "failed";
 
 const textOf = (result: Result): string => `${JSON.stringify(result)}\n`;

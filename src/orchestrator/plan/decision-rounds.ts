@@ -41,7 +41,10 @@ export function runsUntil(plan: Plan, lastRound: (hash: string) => number): Plan
 
 /** The runs that an adaptive campaign has requested so far; else all runs of the plan. */
 export function requestedRuns({ plan, adaptive }: Pick<Manifest, "plan" | "adaptive">): Plan["runs"] {
-  return adaptive ? runsUntil(plan, (hash) => adaptive.rounds[hash] ?? 0) : plan.runs;
+  if (!adaptive) return plan.runs;
+  return plan.runs.filter(
+    ({ configuration_hash: hash, run, diagnose }) => diagnose || run <= (adaptive.rounds[hash] ?? 0),
+  );
 }
 
 /** Whether no decision is open: a campaign may have been killed just before it would have requested more runs. */

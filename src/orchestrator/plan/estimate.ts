@@ -122,7 +122,10 @@ export function estimateRange(plan: Plan, overheads: Overheads): EstimateRange {
   const maxS = estimateCampaignS(plan, overheads);
   if (!plan.adaptive) return { seconds: Math.round(maxS) };
   const { looks, budget_s = Number.POSITIVE_INFINITY } = plan.adaptive;
-  const upTo = (round: number): Plan => ({ ...plan, runs: plan.runs.filter((run) => roundOf(run) <= round) });
+  const upTo = (round: number): Plan => ({
+    ...plan,
+    runs: plan.runs.filter(({ run, diagnose }) => diagnose || run <= round),
+  });
   let round = looks[0] ?? 1;
   while (round > 1 && estimateCampaignS(upTo(round), overheads) > budget_s) round--;
   const least = upTo(round);

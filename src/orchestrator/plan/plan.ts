@@ -40,15 +40,7 @@ import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
 import { decisionRounds } from "./decision-rounds.js";
-import { orderedRuns } from "./order.js";
-import {
-  MIN_ROUNDS_FOR_A_CLAIM,
-  type Planned,
-  type Ranking,
-  rankingsOf,
-  referenceChooser,
-  withCopies,
-} from "./rankings.js";
+import { withDiagnosingRuns } from "./diagnosing-runs.js";
 import { capsOfKinds, roleCounts } from "./role-counts.js";
 import { type StoreFindings, storeLayerConfigurations } from "./store-layer.js";
 
@@ -383,13 +375,15 @@ export function makePlan(request: Request, context: PlanContext): Plan {
     schema_version: PLAN_SCHEMA_VERSION,
     seed: request.seed,
     order: request.order,
-    runs_per_configuration: request.runs,
-    ...(request.adaptive ? { adaptive: adaptivePlan(request.runs, request.adaptive) } : {}),
+    runs_per_configuration: request.diagnose === "alone" ? 1 : request.runs,
+    ...(request.adaptive && request.diagnose !== "alone"
+      ? { adaptive: adaptivePlan(request.runs, request.adaptive) }
+      : {}),
     warmup_s: request.warmupS,
     cooldown_s: request.cooldownS,
     client_cooldown_s: request.clientCooldownS,
     configurations,
-    runs: runsOf(request, configurations, rankings),
+    runs: withDiagnosingRuns(request.diagnose, configurations, runsInOrder(request, configurations)),
     skips,
     ...(references.length > 0 ? { references } : {}),
     ...(storeReference === undefined ? {} : { reference: storeReference }),

@@ -32,7 +32,7 @@ import {
 } from "./request.js";
 import { serviceEnvOf } from "./service-env.js";
 import { environmentLayer, type Layer, Settings, type SettingValue } from "./setting-layers.js";
-import { DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES, defaultOf, SETTINGS } from "./settings.js";
+import { ALONE, DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES, defaultOf, SETTINGS } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
 
 function explicitLimits(settings: Settings, notices: string[]): RequestedLimits {
@@ -172,6 +172,18 @@ function clientsOf(settings: Settings, layers: Request["layers"]): SettingValue 
   throw usageError(`--clients is missing: give targets or groups, e.g. --clients all, or use --quick${menu}`);
 }
 
+/** @throws usageError where nothing has instruments, or where every trial would get one run more */
+function diagnoseOf(settings: Settings, { layers }: Pick<Request, "layers">): Pick<Request, "diagnose"> {
+  const given = settings.find("diagnose");
+  if (!given || given.value === "false") return {};
+  const value = oneOf(given, ["true", ALONE]);
+  if (layers.every(isProgramLayer))
+    throw usageError(`${given.source}: the store layer has no instruments: leave it out`);
+  if (settings.isOn("find-max-rate"))
+    throw usageError(`${given.source} and --find-max-rate: give one of them`);
+  return { diagnose: value === ALONE ? "alone" : "after" };
+}
+
 const randomSeed = (): number => Math.floor(Math.random() * 4_294_967_295);
 
 /** The preset of the last layer that names one. @throws usageError if it does not exist */
@@ -272,8 +284,7 @@ export function requestFromLayers(
     limits: explicitLimits(settings, notices),
     serviceEnv: serviceEnv ? serviceEnvOf(serviceEnv) : {},
     ...runsOf(settings),
-    ...(reference ? { reference: reference.value } : {}),
-    copies: !settings.isOn("no-copy"),
+    ...diagnoseOf(settings, entries),
     warmupS: warmupIn(warmup.source, warmup.value),
     cooldownS: numberIn("cooldown", cooldown.source, betweenRuns, false),
     clientCooldownS: numberIn("cooldown", cooldown.source, betweenClients, false),

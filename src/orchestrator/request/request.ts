@@ -77,6 +77,8 @@ export interface Request {
   runs: number;
   /** The campaign decides how many runs it needs; absent for a fixed number. */
   adaptive?: { budgetS?: number };
+  /** One more run of each configuration, with instruments, after the others or without them; absent: none. */
+  diagnose?: "after" | "alone";
   warmupS: Warmup;
   cooldownS: number;
   clientCooldownS: number;

@@ -103,6 +103,9 @@ const targetTexts = clients.flatMap(({ id, stores, topologies }) =>
 export const DEFAULT_STORES: readonly string[] = ["valkey", "redis"];
 export const DEFAULT_PAYLOAD_BYTES = 100;
 
+/** Value of `diagnose`: these runs and no others. */
+export const ALONE = "alone";
+
 /** Prefix of a duration in seconds, as in `custom:45`. */
 export const CUSTOM_DURATION = "custom:";
 
@@ -337,6 +340,12 @@ const method: SettingGroup = {
       key: "budget",
       value: "<time>",
       help: "with --runs auto: time for the whole campaign, e.g. 90s, 20m, 1.5h",
+    },
+    {
+      key: "diagnose",
+      value: "[alone]",
+      help: "one more run of each configuration, with instruments: it never counts, and the report says where a request's time goes; alone: no other runs",
+      choices: () => valuesOnly([ALONE]),
     },
     {
       key: "warmup",

@@ -108,6 +108,7 @@ export class Progress {
       ...roundOfEvent(planned),
       runs_per_configuration: countedRuns(this.#plan, planned.configuration_hash),
       ...(this.#plan.adaptive ? { at_most: true } : {}),
+      ...(planned.diagnose ? { diagnose: true } : {}),
       configuration_hash: planned.configuration_hash,
       configuration: this.#configuration(planned),
       time_left_s: this.timeLeftS(),

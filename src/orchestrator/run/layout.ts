@@ -34,6 +34,8 @@ export interface RunSettings {
   caps: KindCaps;
   /** The store that the user already runs. */
   external?: ExternalStore;
+  /** Servers and store are read with instruments that cost CPU time. */
+  diagnose?: true;
   /** Files of modules by id; absent where no target needs one. */
   modules?: Readonly<Record<string, string>>;
 }
@@ -270,7 +272,13 @@ class RunSpecs {
     const { complexity = DEFAULT_COMPLEXITY } = this.#settings.configuration.workload;
     return {
       ...this.#spec(id, places, allocation),
-      server: { host: allocation.bind, port: allocation.port, complexity, log_level: "silent" },
+      server: {
+        host: allocation.bind,
+        port: allocation.port,
+        complexity,
+        log_level: "silent",
+        ...this.#diagnose,
+      },
     };
   }
 
@@ -296,8 +304,13 @@ class RunSpecs {
         }),
         progress: "json",
         waits_for_readings: true,
+        ...this.#diagnose,
       },
     };
+  }
+
+  get #diagnose(): Pick<RunSettings, "diagnose"> {
+    return this.#settings.diagnose ? { diagnose: true } : {};
   }
 
   nodes(places: Places): readonly Node[] {

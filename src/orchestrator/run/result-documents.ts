@@ -1,4 +1,5 @@
 import type { Configuration, KindCaps } from "../../contract/configuration.js";
+import { NO_DIAGNOSIS } from "../../contract/diagnosis.js";
 import type { Manifest } from "../../contract/manifest.js";
 import { sum } from "../../contract/numbers.js";
 import type { Plan } from "../../contract/plan.js";
@@ -37,6 +38,8 @@ export interface RunIdentity {
   caps: KindCaps;
   /** Those that the campaign started with. */
   plugins?: readonly PluginFacts[];
+  /** It has instruments, and never counts. */
+  diagnose?: true | undefined;
 }
 
 /** The runtime as results and manifests describe it. */
@@ -49,7 +52,7 @@ export function runtimeFacts(runtime: Runtime, caps: KindCaps, embeddedStore: bo
   };
 }
 
-function identityOf({ campaign, planned, run, runtime, caps, plugins = [] }: RunIdentity) {
+function identityOf({ campaign, planned, run, runtime, caps, plugins = [], diagnose }: RunIdentity) {
   const { id, engine } = findStore(planned.configuration.target.store);
   const facts = engine === undefined ? undefined : runtime.program(id);
   const embedded = !planned.configuration.external_store && typeof facts === "object" && facts.embedded;
@@ -60,6 +63,7 @@ function identityOf({ campaign, planned, run, runtime, caps, plugins = [] }: Run
     configuration_hash: planned.hash,
     runtime: runtimeFacts(runtime, caps, embedded),
     ...(plugins.length > 0 ? { plugins: [...plugins] } : {}),
+    ...(diagnose ? { diagnosis: NO_DIAGNOSIS } : {}),
   };
 }
 
@@ -76,7 +80,7 @@ const moduleVersion = ({ version, sha256 }: ModuleFacts): string =>
 /** The result document of a measured run, with its verdict and outcome. */
 export function measuredDocument(
   identity: RunIdentity,
-  { result, store, service, admissions, resources, host_load, notes }: RawRun,
+  { result, store, service, resources, host_load, notes, diagnosed }: RawRun,
 ): MeasuredResult {
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
@@ -110,7 +114,7 @@ export function measuredDocument(
     },
     ...(store ? { store } : {}),
     ...(service ? { service } : {}),
-    ...(admissions ? { admissions } : {}),
+    ...(result.diagnosis ? { diagnosis: { ...result.diagnosis, nodes: diagnosed ?? [] } } : {}),
   };
   const verdict = judge(evidence);
   return measuredResultSchema.parse({

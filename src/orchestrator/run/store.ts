@@ -1,3 +1,4 @@
+import type { NodeCounters, NodeDiagnosis } from "../../contract/diagnosis.js";
 import type { Node } from "../../contract/env.js";
 import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import type { ProbeAction, ProbeRequest } from "../../contract/probe-env.js";
@@ -52,6 +53,33 @@ export interface RunStore {
 export interface StoreSide {
   store?: StoreEvidence;
   service?: ServiceEvidence;
+  /** Only of a diagnosing run. */
+  diagnosed?: NodeDiagnosis[];
+}
+
+/** What a node did between two readings; its own percentiles only since its statistics were reset. */
+function diagnosisOf(role: string, from: NodeCounters, to: NodeCounters, wasReset: boolean): NodeDiagnosis {
+  const grown = (name: "received_bytes" | "sent_bytes") => {
+    const [before, after] = [from[name], to[name]];
+    return before === undefined || after === undefined ? {} : { [name]: Math.max(0, after - before) };
+  };
+  const commands = Object.entries(to.commands).map(([command, { calls, us, ...percentiles }]) => {
+    const before = from.commands[command] ?? { calls: 0, us: 0 };
+    return [
+      command,
+      {
+        calls: Math.max(0, calls - before.calls),
+        us: Math.max(0, us - before.us),
+        ...(wasReset ? percentiles : {}),
+      },
+    ] as const;
+  });
+  return {
+    role,
+    commands: Object.fromEntries(commands),
+    ...grown("received_bytes"),
+    ...grown("sent_bytes"),
+  };
 }
 
 /** The probe ended instead of answering: the store is not in the expected state, or the probe itself died. */
@@ -99,7 +127,7 @@ export async function discoverStore(
 
 /** The store that this configuration needs. */
 export function storeOf(
-  settings: Pick<RunSettings, "configuration" | "external" | "runNonce" | "modules">,
+  settings: Pick<RunSettings, "configuration" | "external" | "runNonce" | "modules" | "diagnose">,
   supervisor: PartSupervisor,
 ): RunStore {
   const { configuration, external } = settings;
@@ -122,7 +150,7 @@ const noStore: RunStore = {
   readBefore_ms: 0,
 };
 
-type StoreSettings = Pick<RunSettings, "configuration" | "runNonce" | "modules">;
+type StoreSettings = Pick<RunSettings, "configuration" | "runNonce" | "modules" | "diagnose">;
 
 abstract class ProbedStore implements RunStore {
   nodes: readonly RunningRole[] = [];
@@ -187,22 +215,33 @@ abstract class ProbedStore implements RunStore {
   readBefore_ms = 0;
 
   async readBefore(): Promise<void> {
-    this.readBefore_ms = performance.now();
-    this.#before = await this.ask([...this.firstActions(), ...this.#serviceActions()]);
+    this.#before = await this.ask([...this.firstActions(), ...this.#moreActions()]);
     this.#isMeasuring = true;
   }
 
   async readAfter(): Promise<StoreSide> {
-    const after = await this.ask(["read", ...this.#serviceActions()]);
-    return { store: this.#storeEvidence(after), ...this.#serviceEvidence(after) };
+    const after = await this.ask(["read", ...this.#moreActions()]);
+    return {
+      store: this.#storeEvidence(after),
+      ...this.#serviceEvidence(after),
+      ...(this.#settings.diagnose ? { diagnosed: this.#diagnosed(after) } : {}),
+    };
   }
 
-  async readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined> {
-    return (await this.ask(["numbers"], { keys: [...keys] })).numbers;
+  /** What is read beside the store's counters. */
+  #moreActions(): ProbeAction[] {
+    return [
+      ...(this.#settings.diagnose ? ["diagnose" as const] : []),
+      ...(this.#service ? ["read-service" as const] : []),
+    ];
   }
 
-  #serviceActions(): ProbeAction[] {
-    return this.#service ? ["read-service"] : [];
+  #diagnosed(after: ProbeReport): NodeDiagnosis[] {
+    return this.places.flatMap((_, index) => {
+      const from = this.#before.diagnosed?.[index];
+      const to = after.diagnosed?.[index];
+      return from && to ? [diagnosisOf(roleId("store", index + 1), from, to, !this.external)] : [];
+    });
   }
 
   #serviceEvidence({ service_reading: at_end }: ProbeReport): Pick<StoreSide, "service"> {

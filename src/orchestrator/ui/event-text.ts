@@ -70,17 +70,15 @@ export function configurationText(configuration: Configuration): string {
   return [...parts, ...("requests" in extent ? [`${extent.requests} requests`] : [])].join(", ");
 }
 
-/** Whether an event is about a run of the burn-in round, which never counts. */
-export const isBurnIn = ({ round }: { round?: number | undefined }): boolean => round === 0;
-
-/** `run 2`, or `burn-in`. */
-export const runNumberText = (event: Pick<EventOf<"run_finished">, "run" | "round">): string =>
-  isBurnIn(event) ? "burn-in" : `run ${event.run}`;
-
-/** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
-export function runText(event: EventOf<"run_started">): string {
-  const { configuration, run, runs_per_configuration, at_most } = event;
-  if (isBurnIn(event)) return `${configurationText(configuration)}, burn-in`;
+/** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`, or at its end `diagnosing run`. */
+export function runText({
+  configuration,
+  run,
+  runs_per_configuration,
+  at_most,
+  diagnose,
+}: EventOf<"run_started">): string {
+  if (diagnose) return `${configurationText(configuration)}, diagnosing run`;
   const total = `${at_most ? "at most " : ""}${runs_per_configuration}`;
   return `${configurationText(configuration)}, run ${run} of ${total}`;
 }

@@ -1,3 +1,4 @@
+import type { NodeCounters } from "../../../contract/diagnosis.js";
 import { environmentError, messageOf } from "../../../contract/errors.js";
 import type { StoreReading } from "../../../contract/store.js";
 import type { StoreDescription } from "../../types.js";
@@ -132,6 +133,48 @@ async function readNamedNode(node: StoreNode, decisionCommands: readonly string[
   };
   const given = Object.entries(members).filter(([, value]) => value !== undefined);
   return { version: versionField(fields) ?? "", ...Object.fromEntries(given) };
+}
+
+/** `p50=12.031,p99=25.087,p99.9=40.191`; nothing for a store without them. */
+function percentilesOf(text = ""): Pick<NodeCounters["commands"][string], "p50_us" | "p99_us"> {
+  const read = (name: string) => new RegExp(`(?:^|,)${name}=([\\d.]+)`).exec(text)?.[1];
+  const [p50, p99] = [read("p50"), read("p99")];
+  return {
+    ...(p50 === undefined ? {} : { p50_us: Number(p50) }),
+    ...(p99 === undefined ? {} : { p99_us: Number(p99) }),
+  };
+}
+
+/** Time per command, and bytes from and to clients, of one node since its statistics were reset. */
+export async function diagnoseNode(
+  node: StoreNode,
+  decisionCommands: readonly string[] = SCRIPT_COMMANDS,
+): Promise<NodeCounters> {
+  const fields = new Map<string, string>();
+  for (const section of ["stats", "commandstats", "latencystats"]) {
+    const found = await node.info(section).catch(() => new Map<string, string>());
+    for (const [name, value] of found) fields.set(name, value);
+  }
+  // A replica repeats the commands of its primary, and decides nothing.
+  const commands = (await isReplica(node)) ? [] : decisionCommands;
+  /** The totals include replication. */
+  const bytes = (direction: string): number | undefined => {
+    const total = Number(fields.get(`total_net_${direction}_bytes`) ?? Number.NaN);
+    return Number.isFinite(total) ? total - Number(fields.get(`total_net_repl_${direction}_bytes`) ?? 0) : undefined;
+  };
+  const [received, sent] = [bytes("input"), bytes("output")];
+  return {
+    commands: Object.fromEntries(
+      commands.flatMap((command) => {
+        const text = fields.get(`cmdstat_${command}`);
+        if (!text) return [];
+        const percentiles = percentilesOf(fields.get(`latency_percentiles_usec_${command}`));
+        return [[command, { calls: statistic(text, "calls"), us: statistic(text, "usec"), ...percentiles }]];
+      }),
+    ),
+    ...(received === undefined ? {} : { received_bytes: received }),
+    ...(sent === undefined ? {} : { sent_bytes: sent }),
+  };
 }
 
 const keysOf = async (node: StoreNode): Promise<number> => Number((await ifKnown(node.call("DBSIZE"))) ?? 0);

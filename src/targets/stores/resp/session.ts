@@ -8,7 +8,7 @@ import { discover } from "./discovery.js";
 import { missingFeatures, prepareOperation } from "./features.js";
 import { modulesOf } from "./modules.js";
 import { connectNode } from "./nodes.js";
-import { readNode, readNumbers, readSettings, resetStore } from "./readings.js";
+import { diagnoseNode, readNode, readSettings, resetStore } from "./readings.js";
 
 export async function connect(
   places: readonly Node[],
@@ -25,6 +25,7 @@ export async function connect(
     form: (topology, deadlineMs) => formCluster(nodes, findTopology(topology), deadlineMs),
     reset: (deadlineMs) => resetStore(nodes, deadlineMs),
     read: (store, commands) => Promise.all(nodes.map((node) => readNode(node, store, commands))),
+    diagnose: (commands) => Promise.all(nodes.map((node) => diagnoseNode(node, commands))),
     settings: async () => (store?.isNamed ? readSettings(nodes).catch(() => ({})) : readSettings(nodes)),
     numbers: (keys) => readNumbers(nodes, keys),
     modules: () => modulesOf(nodes),

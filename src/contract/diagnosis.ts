@@ -1,0 +1,56 @@
+import { z } from "zod";
+
+const count = z.int().min(0);
+const us = z.number().min(0);
+
+/**
+ * A server under instruments (`--diagnose`) between two readings; `GET /diagnosis` answers with it since the last call.
+ * What the system or the runtime does not tell is absent.
+ */
+export const processDiagnosisSchema = z.strictObject({
+  /** Requests to limited routes that were finished meanwhile: the divisor of the figures that are totals. */
+  requests: count,
+  seconds: z.number().min(0),
+  /** Pauses of the garbage collection by kind, e.g. `minor`, `major`. */
+  gc: z.record(z.string(), z.strictObject({ pauses: count, total_us: us, longest_us: us })),
+  /** How late the event loop came to a timer; absent where it never did. */
+  loop_delay_us: z.strictObject({ mean: us, p50: us, p90: us, p99: us, max: us }).optional(),
+  /** On the heap of its main thread. */
+  allocated_bytes: count.optional(),
+  /** Of all its threads: it waited (`voluntary`), or lost its CPU (`involuntary`). */
+  context_switches: z.strictObject({ voluntary: count, involuntary: count }).optional(),
+  /** System calls that read or write, of all its threads; calls that are named `recv` and `send` are not counted. */
+  system_calls: z.strictObject({ reads: count, writes: count }).optional(),
+});
+export type ProcessDiagnosis = z.infer<typeof processDiagnosisSchema>;
+
+/** Calls of one command, and the time that the store needed for them. */
+const commandShape = { calls: count, us: count };
+/** The store's own percentiles, which it cannot give for a part of its life. */
+const percentilesShape = { p50_us: us.optional(), p99_us: us.optional() };
+
+/** Counters of a store node since its statistics were reset: more of them than a usual reading has. */
+export const nodeCountersSchema = z.strictObject({
+  /** Commands that carry the limiter's decisions, by name. */
+  commands: z.record(z.string(), z.strictObject({ ...commandShape, ...percentilesShape })),
+  /** From and to clients; without replication. */
+  received_bytes: count.optional(),
+  sent_bytes: count.optional(),
+});
+export type NodeCounters = z.infer<typeof nodeCountersSchema>;
+
+/** The same from before any load to after the last answer. */
+const nodeDiagnosisSchema = z.strictObject({ role: z.string(), ...nodeCountersSchema.shape });
+export type NodeDiagnosis = z.infer<typeof nodeDiagnosisSchema>;
+
+/** What the instruments of a diagnosing run showed. */
+export const diagnosisSchema = z.strictObject({
+  /** The servers in lead-in and window, by role; at the limiter layer there are none. */
+  servers: z.record(z.string(), processDiagnosisSchema),
+  /** Nodes of a store that tells it. */
+  nodes: z.array(nodeDiagnosisSchema),
+});
+export type Diagnosis = z.infer<typeof diagnosisSchema>;
+
+/** Of a run that ended before its instruments were read. */
+export const NO_DIAGNOSIS: Diagnosis = { servers: {}, nodes: [] };
