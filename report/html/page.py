@@ -18,6 +18,7 @@ from report.html.template import CHART_SCRIPTS, render_template
 from report.sections.adaptive import adaptive_of
 from report.sections.best_performers import best_works
 from report.sections.decision_cpu import decision_cpu_table
+from report.sections.diagnosis import diagnosis_table
 from report.sections.environment import campaign_facts, external_notices, machine_facts, version_facts
 from report.sections.failures import failures
 from report.sections.filters import CHIPS, filter_values, row_values, rows_named
@@ -210,6 +211,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         thresholds=_in_page_order(analysis),
         best_works=best_works(analysis),
         decision_cpu=decision_cpu_table(analysis),
+        diagnosis=diagnosis_table(analysis),
         resources=resource_rows(ordered),
         resource_columns=resource_columns(ordered),
         memory=memory_table(analysis.memory),
@@ -222,7 +224,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         failures=failures(ordered),
         problems=problems(ordered),
         runs=run_rows(ordered),
-        run_count=len(campaign.runs) + len(campaign.operations),
+        run_count=len(campaign.runs) + len(campaign.operations) + len(campaign.diagnoses),
         row_count=len(ordered) + (len(analysis.store_operations.rows) if analysis.store_operations else 0),
         has_rows=bool(ordered),
         machine=machine_facts(campaign, ordered),

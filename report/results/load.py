@@ -165,18 +165,19 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         run = consistency.check(run_of(validate_result(parse_json(data)), path.name, series=False))
         return replace(run, place=places.get((run.identity.key, run.run)))
 
-    runs = [run for path in files if (run := reader.read(path, checked)) is not None]
-    burn_in = tuple(run for run in runs if run.burn_in)
-    runs = [run for run in runs if not run.burn_in]
+    found = [run for path in files if (run := reader.read(path, checked)) is not None]
+    # Their figures include the instruments.
+    diagnoses = tuple(run for run in found if run.diagnosis)
+    runs = [run for run in found if not run.diagnosis]
     left_out = 0
     if series and (keep_going or not reader.excluded):
         runs, left_out = _with_series(folder, runs, reader)
     excluded = tuple(reader.excluded)
-    if excluded and not (keep_going and runs):
+    if excluded and not (keep_going and found):
         raise ReportError(_refusals(excluded), USAGE)
     operations = tuple(run for run in runs if run.identity.layer == STORE_LAYER)
     runs = [run for run in runs if run.identity.layer != STORE_LAYER]
-    if not (runs or operations):
+    if not found:
         raise ReportError(f"{one_line(folder)} holds no result: nothing to report", USAGE)
     return Campaign(
         name=manifest["campaign"] if manifest else folder.resolve().name,
@@ -185,7 +186,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         runs=tuple(runs),
         planned_operations=tuple(entry for entry in planned if entry.identity.layer == STORE_LAYER),
         operations=operations,
-        burn_in=burn_in,
+        diagnoses=diagnoses,
         ignored=tuple(ignored),
         excluded=excluded,
         series_left_out=left_out,

@@ -423,6 +423,44 @@ class Printed:
     limited_by: Limit | None
 
 
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """Of the garbage collection, of one kind."""
+
+    count: int
+    total_us: float
+    longest_us: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What the instruments of a run showed, of all servers together and of all store nodes together. None, or
+    nothing in a mapping: not known."""
+
+    requests: int
+    """That the servers finished under the instruments: the divisor of what is theirs; 0 without a server."""
+    pauses: Mapping[str, Pauses]
+    """By kind, e.g. `minor`, `major`."""
+    loop_delay_us: Mapping[str, float]
+    """How late the event loop came to a timer, of the server where it was the latest: `mean`, `p50`, `p90`,
+    `p99`, `max`."""
+    allocated_bytes: int | None
+    context_switches: Mapping[str, int]
+    """`voluntary`, `involuntary`."""
+    system_calls: Mapping[str, int]
+    """`reads`, `writes`."""
+    decisions: int
+    """Commands with a decision that the store ran, from before any load to after the last answer: the divisor
+    of what is the store's; 0 where it does not tell."""
+    script_us: float | None
+    """The time that these commands took."""
+    script_p99_us: float | None
+    """Of the node where it was the longest."""
+    store_received_bytes: int | None
+    """From clients, in the same time."""
+    store_sent_bytes: int | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One repetition; `measured` is None when it failed or was aborted."""
@@ -448,13 +486,8 @@ class Run:
     measured: Measured | None
     printed: Printed | None = None
     """Of a run of the store layer, in place of `measured`."""
-    place: Place | None = None
-    """Its round and block; None in plans without blocks."""
-
-    @property
-    def burn_in(self) -> bool:
-        """Of the burn-in round: it is listed, and in no figure."""
-        return self.run == 0
+    diagnosis: Diagnosis | None = None
+    """Of a run with instruments alone, which never counts."""
 
     @property
     def spoiled(self) -> bool:
@@ -513,7 +546,7 @@ class Campaign:
     planned_operations: tuple[Planned, ...] = ()
     """Of the store layer, which is in neither `planned` nor `runs`."""
     operations: tuple[Run, ...] = ()
-    burn_in: tuple[Run, ...] = ()
-    """Of the burn-in round, which is in neither `runs` nor `operations`."""
+    diagnoses: tuple[Run, ...] = ()
+    """Runs with instruments, which are in neither `planned` nor `runs`."""
     series_left_out: int = 0
     """Median runs whose per-second series were too many to keep."""

@@ -28,14 +28,18 @@ class FakeLimiter implements Limiter {
 }
 
 /** The app over two fake limiters, or over none for the mode `none`; requests are injected. */
-export function fakeApp(mode = "memory", client: Partial<AppDependencies["client"]> = {}) {
+export function fakeApp(
+  mode = "memory",
+  client: Partial<AppDependencies["client"]> = {},
+  server: Partial<AppDependencies["spec"]["server"]> = {},
+) {
   const standard = new FakeLimiter();
   const exhausted = new FakeLimiter();
   const { spec } = readConfig({ MODE: mode, RUN_NONCE: "nonce-1", COMPUTATION_COMPLEXITY: "2" });
   const resolution = resolveTarget(spec.target.text);
   if ("skip" in resolution) throw new Error(resolution.skip);
   const app = buildApp({
-    spec,
+    spec: { ...spec, server: { ...spec.server, ...server } },
     target: resolution.target,
     client: { settings: { protocol: "RESP2" }, storeVersion: async () => undefined, ...client },
     limiter: mode === "none" ? undefined : asRequestLimiter({ standard, exhausted, version: "11.4.0" }),

@@ -40,7 +40,11 @@ Build = Callable[..., Outcome]
 def analysis_of_results(*results: Document) -> Analysis:
     """What the report makes of results, without a plan."""
     runs = tuple(run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results))
-    return analyse(Campaign(name="test", manifest=None, planned=(), runs=runs, ignored=()))
+    counted = tuple(run for run in runs if not run.diagnosis)
+    diagnoses = tuple(run for run in runs if run.diagnosis)
+    return analyse(
+        Campaign(name="test", manifest=None, planned=(), runs=counted, ignored=(), diagnoses=diagnoses)
+    )
 
 
 def summaries_of(*results: Document) -> tuple[Summary, ...]:

@@ -73,6 +73,41 @@ describe("a campaign of clients and controls leaves reconciled results, a report
   }
 });
 
+describe("a campaign with diagnosing runs", () => {
+  test("has instruments in these alone, which the report lists and does not count", async () => {
+    const campaign = Campaign.run(newFolder(), "ioredis@valkey,none", ["--diagnose", "--runs", "1"]);
+    const { code, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
+    expect(noneInvalid(campaign)).toEqual([]);
+    const diagnosing = campaign.measured.filter(({ diagnosis }) => diagnosis);
+    expect(campaign.measured).toHaveLength(4);
+    expect(diagnosing.map(({ run }) => run)).toEqual([2, 2]);
+
+    const client = diagnosing.find(({ configuration }) => configuration?.target.client === "ioredis");
+    const { servers, nodes } = client?.diagnosis ?? { servers: {}, nodes: [] };
+    const server = servers["server-1"];
+    const { at_window_open, at_end } = client?.consumers[0] ?? {};
+    expect(server?.requests).toBe((at_end?.requests ?? 0) - (at_window_open?.requests ?? 0));
+    expect(server?.allocated_bytes).toBeGreaterThan(1_000 * (server?.requests ?? 0));
+    expect(Object.keys(server?.gc ?? {})).toContain("minor");
+    // Each request is read from its connection and its decision from the store's, and both are answered.
+    expect(server?.system_calls?.writes).toBeGreaterThan(server?.requests ?? 0);
+    const evidence = client?.store?.nodes[0]?.at_end.decisions ?? 0;
+    expect(nodes[0]?.commands.evalsha?.calls).toBe(evidence);
+    expect(nodes[0]?.commands.evalsha?.p99_us).toBeGreaterThan(0);
+    expect(nodes[0]?.received_bytes).toBeGreaterThan(100 * evidence);
+
+    const control = diagnosing.find(({ configuration }) => configuration?.target.client === "none");
+    expect(control?.diagnosis?.nodes).toEqual([]);
+    expect(control?.diagnosis?.servers["server-1"]?.requests).toBeGreaterThan(0);
+    const page = readFileSync(join(campaign.folder, "report", "index.html"), "utf8");
+    expect(page).toContain("Where a request’s microseconds go");
+    expect(page).toContain("ioredis-valkey_light_8c_1s_diagnose.json");
+    const rows = readFileSync(join(campaign.folder, "report", "runs.csv"), "utf8").trim().split("\n");
+    expect(rows).toHaveLength(1 + 2);
+  });
+});
+
 describe("a campaign on a real cluster", () => {
   test("measures six nodes and leaves no process, socket or temporary folder", LONG, async () => {
     const campaign = Campaign.run(newFolder(), "valkey-glide:cluster");

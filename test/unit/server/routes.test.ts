@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { processDiagnosisSchema } from "../../../src/contract/diagnosis.js";
 import { healthSchema } from "../../../src/contract/server-api.js";
 import type { Decision } from "../../../src/targets/types.js";
 import { ALLOWED, FAILED, fakeApp, limited } from "../../helpers/app.js";
@@ -38,6 +39,19 @@ describe("/usage", () => {
     const reading = await usage();
     expect(reading).toMatchObject({ requests: 1, in_flight: 0 });
     expect(reading).not.toHaveProperty("consumes");
+  });
+});
+
+describe("/diagnosis", () => {
+  test("is there in a diagnosing run alone, and counts the requests since the last call", async () => {
+    expect((await fakeApp().get("/diagnosis")).statusCode).toBe(404);
+    const { get } = fakeApp("memory", {}, { diagnose: true });
+    const read = async () => processDiagnosisSchema.parse((await get("/diagnosis")).json());
+    await get("/light");
+    await get("/light");
+    expect((await read()).requests).toBe(2);
+    await get("/light");
+    expect((await read()).requests).toBe(1);
   });
 });
 

@@ -25,7 +25,8 @@ export async function connect(
     form: (topology, deadlineMs) => formCluster(nodes, findTopology(topology), deadlineMs),
     reset: (deadlineMs) => resetStore(nodes, deadlineMs),
     read: (store, commands) => Promise.all(nodes.map((node) => readNode(node, store, commands))),
-    diagnose: (commands) => Promise.all(nodes.map((node) => diagnoseNode(node, commands))),
+    diagnose: (commands = store?.decisionCommands) =>
+      Promise.all(nodes.map((node) => diagnoseNode(node, commands))),
     settings: async () => (store?.isNamed ? readSettings(nodes).catch(() => ({})) : readSettings(nodes)),
     numbers: (keys) => readNumbers(nodes, keys),
     modules: () => modulesOf(nodes),

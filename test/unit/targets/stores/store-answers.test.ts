@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { shardKeys } from "../../../../src/targets/clients/shard-keys.js";
 import { stores } from "../../../../src/targets/stores/index.js";
 import { parseFields, type StoreNode } from "../../../../src/targets/stores/resp/nodes.js";
-import { readNode, readSettings, resetStore } from "../../../../src/targets/stores/resp/readings.js";
+import { diagnoseNode, readNode, readSettings, resetStore } from "../../../../src/targets/stores/resp/readings.js";
 import { versionFromInfo } from "../../../../src/targets/stores/resp/version.js";
 import type { StoreDescription } from "../../../../src/targets/types.js";
 
@@ -101,4 +101,27 @@ test("a store without some evidence is read without it; settings and statistics 
   await expect(readNode(node, { ...store, withoutEvidence: [] })).rejects.toThrow("no number evicted_keys");
   await resetStore([node], Date.now() + 1_000);
   expect(await readSettings([node])).toEqual({});
+});
+
+test("a diagnosis has the time of the deciding commands, and the bytes of clients without those of replication", async () => {
+  const info = [
+    "role:master",
+    "cmdstat_evalsha:calls=10,usec=82,usec_per_call=8.20,rejected_calls=0,failed_calls=1",
+    "cmdstat_get:calls=99,usec=99,usec_per_call=1.00,rejected_calls=0,failed_calls=0",
+    "latency_percentiles_usec_evalsha:p50=7.007,p99=19.071,p99.9=40.191",
+    "total_net_input_bytes:1200",
+    "total_net_output_bytes:900",
+    "total_net_repl_input_bytes:200",
+    "total_net_repl_output_bytes:100",
+  ].join("\r\n");
+  expect(await diagnoseNode(nodeWith(`${info}\r\n`))).toEqual({
+    commands: { evalsha: { calls: 10, us: 82, p50_us: 7.007, p99_us: 19.071 } },
+    received_bytes: 1_000,
+    sent_bytes: 800,
+  });
+  // An old store tells neither percentiles nor bytes.
+  expect(await diagnoseNode(nodeWith("cmdstat_evalsha:calls=10,usec=82\r\n"))).toEqual({
+    commands: { evalsha: { calls: 10, us: 82 } },
+  });
+  expect(await diagnoseNode(nodeWith(`role:slave\r\n${info.slice(13)}\r\n`))).toMatchObject({ commands: {} });
 });

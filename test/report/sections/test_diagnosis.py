@@ -1,0 +1,126 @@
+"""Diagnosing runs: kept and listed, and in no other figure."""
+
+from typing import Any
+
+from builder import Document, configuration, failed_result, hash_of, result
+from campaign_writer import manifest
+from conftest import Build, analysis_of_results
+from report.analysis.diagnosis import request_costs
+from report.results.load import load_campaign
+from report.sections.diagnosis import NOT_KNOWN, diagnosis_table
+
+SERVER: Document = {
+    "requests": 10_000,
+    "seconds": 5.2,
+    "gc": {
+        "minor": {"pauses": 20, "total_us": 9_000, "longest_us": 900},
+        "major": {"pauses": 1, "total_us": 1_000, "longest_us": 1_000},
+    },
+    "loop_delay_us": {"mean": 200, "p50": 100, "p90": 900, "p99": 2_500, "max": 7_000},
+    "allocated_bytes": 50_000_000,
+    "context_switches": {"voluntary": 5_000, "involuntary": 1_000},
+    "system_calls": {"reads": 15_000, "writes": 20_000},
+}
+NODE: Document = {
+    "role": "store-1",
+    "commands": {"evalsha": {"calls": 12_000, "us": 96_000, "p50_us": 7, "p99_us": 19.5}},
+    "received_bytes": 1_392_000,
+    "sent_bytes": 240_000,
+}
+
+
+def diagnosed(label: str = "iovalkey", run: int = 2, **changes: Any) -> Document:
+    found = {"servers": {"server-1": SERVER}, "nodes": [NODE], **changes}
+    return result(configuration(label), run, 1, diagnosis=found)
+
+
+def cells(*documents: Document) -> list[dict[str, str]]:
+    table = diagnosis_table(analysis_of_results(*documents))
+    assert table
+    names = [*(name for name, _ in table.columns), "Verdict"]
+    return [
+        {name: cell.text for name, cell in zip(names, row.cells, strict=True)} for row in table.rows
+    ]
+
+
+def test_totals_are_divided_by_what_was_served_and_the_stores_by_its_decisions() -> None:
+    (row,) = cells(result(configuration()), diagnosed())
+    assert row["Garbage collection"] == "1.00"
+    assert row["Its pauses"] == "minor 20, longest 0.900 ms; major 1, longest 1.00 ms"
+    assert row["Event loop late"] == "0.100 / 2.50 / 7.00"
+    assert row["Allocated"] == "5,000"
+    assert row["Context switches"] == "0.50 + 0.10"
+    assert row["Reads + writes"] == "1.50 + 2.00"
+    assert row["Script"] == "8.00"
+    assert row["Script, p99"] == "19.5"
+    assert row["Network"] == "116 + 20"
+
+
+def test_several_servers_and_nodes_are_added_up_and_tails_are_the_worst() -> None:
+    late = {**SERVER["loop_delay_us"], "p99": 9_000}
+    two = {"server-1": SERVER, "server-2": {**SERVER, "loop_delay_us": late}}
+    slow = {**NODE, "commands": {"evalsha": {**NODE["commands"]["evalsha"], "p99_us": 40}}}
+    (row,) = cells(diagnosed(servers=two, nodes=[NODE, slow]))
+    assert row["Allocated"] == "5,000"
+    assert row["Its pauses"].startswith("minor 40")
+    assert row["Event loop late"] == "0.100 / 9.00 / 7.00"
+    assert row["Script, p99"] == "40.0"
+    assert row["Network"] == "116 + 20"
+
+
+def test_what_nothing_told_is_not_known() -> None:
+    bare = {name: SERVER[name] for name in ("requests", "seconds")} | {"gc": {}}
+    (row,) = cells(diagnosed(servers={"server-1": bare}, nodes=[]))
+    assert row["Its pauses"] == "none"
+    unknown = {name for name, text in row.items() if text == NOT_KNOWN}
+    assert unknown == {
+        "Event loop late",
+        "Allocated",
+        "Context switches",
+        "Reads + writes",
+        "Script",
+        "Script, p99",
+        "Network",
+    }
+
+
+def planned(runs: int) -> Document:
+    """A plan whose last run of each configuration has instruments."""
+    found = manifest([configuration()], runs=max(1, runs))
+    del found["plan"]["runs"][runs:]
+    last = {"configuration_hash": hash_of(configuration()), "run": runs + 1, "diagnose": True}
+    found["plan"]["runs"].append({**last, "file": "0_diagnose.json"})
+    return found
+
+
+def test_a_diagnosing_run_is_in_no_figure_and_is_not_missing(build: Build) -> None:
+    runs = [result(configuration(), 1, 2000), result(configuration(), 2, 2002)]
+    outcome = build(planned(2), [*runs, diagnosed(run=3)])
+    assert outcome.code == 0
+    campaign = load_campaign(outcome.folder)
+    assert [run.run for run in campaign.runs] == [1, 2]
+    assert [run.run for run in campaign.diagnoses] == [3]
+    assert campaign.planned[0].runs == (1, 2)
+    page = outcome.page
+    assert "Where a request’s microseconds go" in page
+    assert "planned, but no result file was found" not in page
+    csv = (outcome.folder / "report" / "runs.csv").read_text()
+    assert len(csv.strip().splitlines()) == 1 + len(runs)
+
+
+def test_a_campaign_of_diagnosing_runs_alone_has_a_page_without_rows(build: Build) -> None:
+    outcome = build(planned(0), [diagnosed(run=1)])
+    assert outcome.code == 0
+    assert "Where a request’s microseconds go" in outcome.page
+    assert 'id="runs"' not in outcome.page
+
+
+def test_a_failed_one_is_listed_with_its_reason() -> None:
+    failed = failed_result(configuration(), 2, diagnosis={"servers": {}, "nodes": []})
+    analysis = analysis_of_results(result(configuration()), failed)
+    (cost,) = request_costs(analysis.campaign)
+    assert cost.measured is None
+    table = diagnosis_table(analysis)
+    assert table
+    assert table.rows[0].notes == ("server-1: exited with code 137",)
+    assert analysis.summaries[0].failed_runs == 0
