@@ -35,3 +35,36 @@ test("runs of the burn-in round are kept and told, and count for nothing", async
   expect(events.filter(({ event }) => event === "run_kept")).toHaveLength(6);
   expect(eventLog.measured).toBe(5);
 });
+
+test("a diagnosing run says how the campaign ended only if it failed, and comes after the last decision", async () => {
+  const request = requestOf("--clients", "none", "--concurrency", "8", "--runs", "1", "--diagnose");
+  const plan = makePlan(request, everything);
+  const seen: string[] = [];
+  const endOf = async (status: RunOutcome["status"]) => {
+    const eventLog = new EventLog({ show: () => {}, close: () => {} });
+    const outcomeOf = ({ file, diagnose }: (typeof plan.runs)[number]): RunOutcome => ({
+      file,
+      status: diagnose ? status : "valid",
+      configuration,
+      seconds: 1,
+    });
+    const loop = new RunLoop({
+      plan,
+      request,
+      eventLog,
+      progress: new Progress(eventLog, plan, {}),
+      completed: new Map(plan.runs.map((planned) => [planned.file, outcomeOf(planned)])),
+      selection: {
+        isNeeded: async ({ file }) => seen.push(file) > 0,
+        finished: async () => {},
+        end: async () => void seen.push("decided"),
+      },
+    } as unknown as ConstructorParameters<typeof RunLoop>[0]);
+    return exitCodeOf(await loop.runAll(), 0);
+  };
+  expect(plan.runs).toHaveLength(2);
+  expect(await endOf("invalid")).toBe(EXIT.done);
+  // It is not asked about: what was decided does not concern it.
+  expect(seen.slice(0, 2)).toEqual([plan.runs[0]?.file, "decided"]);
+  expect(await endOf("failed")).toBe(EXIT.configurationFailed);
+});

@@ -24,6 +24,11 @@ describe("references", () => {
     expect(planOf("iovalkey,ioredis,memory,none")).not.toHaveProperty("references");
   });
 
+  test("settings that not all clients share have their own", () => {
+    const plan = planOf("iovalkey,valkey-glide,iovalkey+tuned,valkey-glide+tuned,valkey-glide+defaults");
+    expect(references(plan)).toEqual(["iovalkey", "iovalkey+tuned"]);
+  });
+
   test("each load has its own", () => {
     expect(references(planOf("iovalkey,valkey-glide", "--points", "5,10"))).toEqual(["iovalkey", "iovalkey"]);
   });
