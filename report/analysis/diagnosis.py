@@ -4,16 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from report.analysis.summary import row_order
-from report.results.model import Campaign, Measured, Run
+from report.results.model import Campaign, Diagnosis, Measured, Run
 from report.results.roles import cpu_us_per_request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestCost:
-    """One diagnosing run. Times are in µs per request, the store's per decision; None, or nothing in a mapping:
-    not known."""
+    """One diagnosing run. Times are in µs per request, the store's per decision; None, or nothing in a
+    mapping: not known."""
 
     run: Run
+    diagnosis: Diagnosis
     cpu_us: Mapping[str, float]
     """By kind of role."""
     collection_us: float | None
@@ -40,12 +41,11 @@ def _each_per(totals: Mapping[str, float], divisor: int) -> dict[str, float]:
     return {name: total / divisor for name, total in totals.items()} if divisor else {}
 
 
-def _cost(run: Run) -> RequestCost:
-    found = run.diagnosis
-    assert found is not None
+def _cost(run: Run, found: Diagnosis) -> RequestCost:
     pauses_us = sum(each.total_us for each in found.pauses.values())
     return RequestCost(
         run=run,
+        diagnosis=found,
         cpu_us=cpu_us_per_request(run.measured.roles) if run.measured else {},
         collection_us=_per(pauses_us, found.requests),
         allocated_bytes=_per(found.allocated_bytes, found.requests),
@@ -60,4 +60,4 @@ def _cost(run: Run) -> RequestCost:
 def request_costs(campaign: Campaign) -> tuple[RequestCost, ...]:
     """One for each diagnosing run, in `row_order`."""
     ordered = sorted(campaign.diagnoses, key=lambda run: (row_order(run.identity), run.run))
-    return tuple(map(_cost, ordered))
+    return tuple(_cost(run, run.diagnosis) for run in ordered if run.diagnosis)

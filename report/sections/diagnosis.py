@@ -106,8 +106,7 @@ def _network(cost: RequestCost) -> TableCell:
 
 
 def _cells(cost: RequestCost, kinds: tuple[str, ...]) -> tuple[TableCell, ...]:
-    found = cost.run.diagnosis
-    assert found is not None
+    found = cost.diagnosis
     return (
         *(_us(cost.cpu_us.get(kind)) for kind in kinds),
         _small(cost.collection_us, "µs"),
@@ -156,9 +155,7 @@ def diagnosis_table(analysis: Analysis) -> DiagnosisTable | None:
         return None
     ids = {summary.identity.key: summary.id for summary in analysis.summaries}
     kinds = tuple(kind for kind in MEASURED_KINDS if any(kind in cost.cpu_us for cost in costs))
-    varying = [
-        part for part in LOAD_FIELDS if len({part.read(cost.run.identity) for cost in costs}) > 1
-    ]
+    varying = [part for part in LOAD_FIELDS if len({part.read(cost.run.identity) for cost in costs}) > 1]
     return DiagnosisTable(
         columns=(*((f"{kind.capitalize()} CPU", "µs per request") for kind in kinds), *_COLUMNS),
         rows=tuple(

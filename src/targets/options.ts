@@ -36,10 +36,11 @@ const ownSettings = (id: OwnSettings, summary: string): OptionDescription => ({
   id,
   summary,
   apply(client) {
-    if (client.settings)
-      return { skip: `${client.id}: +${client.settings} and +${id} exclude each other` };
+    if (client.settings) return { skip: `${client.id}: +${client.settings} and +${id} exclude each other` };
     if (!client.ownSettings)
-      return { skip: `${client.id} does not support +${id}: it only has the settings that all clients share` };
+      return {
+        skip: `${client.id} does not support +${id}: it only has the settings that all clients share`,
+      };
     return {
       ...client,
       ...client.ownSettings[id],

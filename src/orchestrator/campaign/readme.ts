@@ -21,8 +21,8 @@ function runsText({ plan, adaptive }: Manifest): string {
   const count = plan.configurations.length;
   const configurations = `${count > 1 ? "each of " : ""}${counted(count, "configuration")}`;
   const diagnosing = plan.runs.filter(({ diagnose }) => diagnose).length;
-  if (diagnosing === plan.runs.length) return `${counted(diagnosing, "run")} with instruments of ${configurations}`;
-  const all = counted(plan.runs.length - diagnosing, "run");
+  if (diagnosing === plan.runs.length)
+    return `${counted(diagnosing, "run")} with instruments of ${configurations}`;
   const more = diagnosing > 0 ? `, and ${diagnosing} with instruments` : "";
   if (!plan.adaptive) return `${all}${count > 1 ? `, ${maxRuns}` : ""} of ${configurations}${more}`;
   const requested = requestedRuns({ plan, adaptive }).length - diagnosing;

@@ -34,8 +34,7 @@ export function runsUntil(plan: Plan, lastRound: (hash: string) => number): Plan
     runs.flatMap((run) => (references.has(run.configuration_hash) ? [] : [blockOf(run)])),
   );
   return runs.filter(
-    (run) =>
-      run.block === undefined || !references.has(run.configuration_hash) || compared.has(blockOf(run)),
+    (run) => run.block === undefined || !references.has(run.configuration_hash) || compared.has(blockOf(run)),
   );
 }
 

@@ -296,7 +296,11 @@ function combine(
 }
 
 /** The runs in their order, each with its file. */
-function runsOf(request: Request, configurations: readonly Planned[], rankings: readonly Ranking[]): Plan["runs"] {
+function runsOf(
+  request: Request,
+  configurations: readonly Planned[],
+  rankings: readonly Ranking[],
+): Plan["runs"] {
   const listed = listedLimits(request);
   const names = new Map(
     configurations.map(({ hash, configuration }) => [
@@ -375,10 +379,8 @@ export function makePlan(request: Request, context: PlanContext): Plan {
     schema_version: PLAN_SCHEMA_VERSION,
     seed: request.seed,
     order: request.order,
-    runs_per_configuration: request.diagnose === "alone" ? 1 : request.runs,
-    ...(request.adaptive && request.diagnose !== "alone"
-      ? { adaptive: adaptivePlan(request.runs, request.adaptive) }
-      : {}),
+    runs_per_configuration: isRanked ? request.runs : 1,
+    ...(request.adaptive && isRanked ? { adaptive: adaptivePlan(request.runs, request.adaptive) } : {}),
     warmup_s: request.warmupS,
     cooldown_s: request.cooldownS,
     client_cooldown_s: request.clientCooldownS,

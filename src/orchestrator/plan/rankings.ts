@@ -87,7 +87,9 @@ function hasAllOf(target: Target, wanted: TargetText): boolean {
 /** Whether `--reference` names a configuration: by its store at the store layer, else by its target. */
 function isNamed({ configuration: { layer, target } }: Planned, text: string): boolean {
   if (isProgramLayer(layer)) return target.store === text;
-  return clients.some(({ id }) => id === parseTargetText(text).client) && hasAllOf(target, parseReference(text));
+  return (
+    clients.some(({ id }) => id === parseTargetText(text).client) && hasAllOf(target, parseReference(text))
+  );
 }
 
 /**
@@ -103,7 +105,9 @@ export function referenceChooser(
   if (text !== undefined && !ranked.some((each) => isNamed(each, text))) {
     const labels = [...new Set(ranked.map(({ configuration }) => configuration.target.label))];
     const known = labels.length > 0 ? `give one of ${labels.join(", ")}` : "controls alone are not compared";
-    throw usageError(`--reference ${JSON.stringify(text.slice(0, 60))} names nothing that is compared: ${known}`);
+    throw usageError(
+      `--reference ${JSON.stringify(text.slice(0, 60))} names nothing that is compared: ${known}`,
+    );
   }
   const optionCount = ({ configuration }: Planned) => configuration.target.options.length;
   return (members) => {

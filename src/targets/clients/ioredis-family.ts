@@ -114,9 +114,7 @@ function standaloneOptionsOf({
 /** The options of a cluster client beside its nodes and access. */
 function clusterOptionsOf({ settings, autoPipelining = false }: Tuning): ClusterOptions {
   if (settings)
-    return settings === "tuned"
-      ? { ...tunedOptions, redisOptions: tunedConnection }
-      : { redisOptions: {} };
+    return settings === "tuned" ? { ...tunedOptions, redisOptions: tunedConnection } : { redisOptions: {} };
   return { ...clusterOptions, enableAutoPipelining: autoPipelining };
 }
 
@@ -243,11 +241,7 @@ async function openStandalone(
   };
 }
 
-async function openCluster(
-  library: IoredisLibrary,
-  place: StorePlace,
-  tuning: Tuning,
-): Promise<OpenClient> {
+async function openCluster(library: IoredisLibrary, place: StorePlace, tuning: Tuning): Promise<OpenClient> {
   const { redisOptions, ...options } = clusterOptionsOf(tuning);
   const client = library.cluster([...place.nodes], {
     ...options,

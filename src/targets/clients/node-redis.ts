@@ -56,7 +56,8 @@ const tunedConnection = {
 const tunedSocket = {
   socketTimeout: common.requestTimeoutMs,
   /** The library's own, which gives up after a socket time-out, without that exception. */
-  reconnectStrategy: (retries: number) => Math.min(2 ** retries * 50, 2_000) + Math.floor(Math.random() * 200),
+  reconnectStrategy: (retries: number) =>
+    Math.min(2 ** retries * 50, 2_000) + Math.floor(Math.random() * 200),
 } as const;
 
 const sharedSettings: ClientSettings = {
@@ -93,9 +94,7 @@ const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
 /** The options of a connection in either topology. @param settings absent: those that all clients share */
 function optionsOf(settings: OwnSettings | undefined) {
   if (settings === "defaults") return { connection: {}, socket: {} };
-  return settings === "tuned"
-    ? { connection: tunedConnection, socket: tunedSocket }
-    : { connection, socket };
+  return settings === "tuned" ? { connection: tunedConnection, socket: tunedSocket } : { connection, socket };
 }
 
 /** The settings as the result reports them. @param hello sends HELLO on the open connection */

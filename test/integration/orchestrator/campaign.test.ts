@@ -103,7 +103,9 @@ describe("a campaign with diagnosing runs", () => {
     const page = readFileSync(join(campaign.folder, "report", "index.html"), "utf8");
     expect(page).toContain("Where a request’s microseconds go");
     expect(page).toContain("ioredis-valkey_light_8c_1s_diagnose.json");
-    const rows = readFileSync(join(campaign.folder, "report", "runs.csv"), "utf8").trim().split("\n");
+    const rows = readFileSync(join(campaign.folder, "report", "runs.csv"), "utf8")
+      .trim()
+      .split("\n");
     expect(rows).toHaveLength(1 + 2);
   });
 });

@@ -31,16 +31,14 @@ NODE: Document = {
 
 def diagnosed(label: str = "iovalkey", run: int = 2, **changes: Any) -> Document:
     found = {"servers": {"server-1": SERVER}, "nodes": [NODE], **changes}
-    return result(configuration(label), run, 1, diagnosis=found)
+    return result(configuration(label), run, 500, diagnosis=found)
 
 
 def cells(*documents: Document) -> list[dict[str, str]]:
     table = diagnosis_table(analysis_of_results(*documents))
     assert table
     names = [*(name for name, _ in table.columns), "Verdict"]
-    return [
-        {name: cell.text for name, cell in zip(names, row.cells, strict=True)} for row in table.rows
-    ]
+    return [{name: cell.text for name, cell in zip(names, row.cells, strict=True)} for row in table.rows]
 
 
 def test_totals_are_divided_by_what_was_served_and_the_stores_by_its_decisions() -> None:

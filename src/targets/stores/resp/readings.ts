@@ -160,7 +160,9 @@ export async function diagnoseNode(
   /** The totals include replication. */
   const bytes = (direction: string): number | undefined => {
     const total = Number(fields.get(`total_net_${direction}_bytes`) ?? Number.NaN);
-    return Number.isFinite(total) ? total - Number(fields.get(`total_net_repl_${direction}_bytes`) ?? 0) : undefined;
+    return Number.isFinite(total)
+      ? total - Number(fields.get(`total_net_repl_${direction}_bytes`) ?? 0)
+      : undefined;
   };
   const [received, sent] = [bytes("input"), bytes("output")];
   return {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { isBurnIn } from "../../../../src/contract/plan.js";
 import { EXIT } from "../../../../src/contract/errors.js";
+import { isBurnIn } from "../../../../src/contract/plan.js";
 import { exitCodeOf } from "../../../../src/orchestrator/campaign/final-report.js";
 import { RunLoop } from "../../../../src/orchestrator/campaign/run-loop.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
@@ -55,7 +55,7 @@ test("a diagnosing run says how the campaign ended only if it failed, and comes 
       progress: new Progress(eventLog, plan, {}),
       completed: new Map(plan.runs.map((planned) => [planned.file, outcomeOf(planned)])),
       selection: {
-        isNeeded: async ({ file }) => seen.push(file) > 0,
+        isNeeded: async ({ file }: { file: string }) => seen.push(file) > 0,
         finished: async () => {},
         end: async () => void seen.push("decided"),
       },

@@ -5,6 +5,7 @@ import { previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
 import { requestedRuns } from "../../../../src/orchestrator/plan/decision-rounds.js";
 import { estimateRange } from "../../../../src/orchestrator/plan/estimate.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
@@ -88,5 +89,9 @@ test.each<[string[], ...string[]]>([
 });
 
 test("the store layer alone has no instruments", async () => {
-  await expectFailure(() => requestOf("--layer", "store", "--diagnose"), EXIT.usage, "no instruments");
+  await expectFailure(
+    () => parseCampaign(["--layer", "store", "--diagnose"], {}),
+    EXIT.usage,
+    "no instruments",
+  );
 });

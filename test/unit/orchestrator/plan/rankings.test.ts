@@ -7,7 +7,8 @@ import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
 
 const planOf = (clients: string, ...flags: string[]) =>
   makePlan(requestOf("--clients", clients, "--concurrency", "50", "--runs", "5", ...flags), everything);
-const labels = ({ configurations }: Plan) => configurations.map(({ configuration: { target } }) => target.label);
+const labels = ({ configurations }: Plan) =>
+  configurations.map(({ configuration: { target } }) => target.label);
 const references = ({ configurations, references = [] }: Plan) =>
   references.map((hash) => configurations.find((each) => each.hash === hash)?.configuration.target.label);
 
@@ -16,7 +17,12 @@ describe("references", () => {
     const plan = planOf(
       "node-redis@valkey,iovalkey,ioredis,node-redis,iovalkey+same-script,ioredis@valkey+same-script,iovalkey:cluster,valkey-glide:cluster",
     );
-    expect(references(plan)).toEqual(["node-redis@valkey", "ioredis", "iovalkey+same-script", "iovalkey:cluster"]);
+    expect(references(plan)).toEqual([
+      "node-redis@valkey",
+      "ioredis",
+      "iovalkey+same-script",
+      "iovalkey:cluster",
+    ]);
     expect(planSchema.parse(plan)).toEqual(plan);
   });
 
@@ -34,8 +40,12 @@ describe("references", () => {
   });
 
   test("--reference names them by what it says: with the fewest options of those that have it all", () => {
-    const clients = "valkey-glide,iovalkey+autopipelining,iovalkey,valkey-glide+same-script,iovalkey+same-script";
-    expect(references(planOf(clients, "--reference", "iovalkey"))).toEqual(["iovalkey", "iovalkey+same-script"]);
+    const clients =
+      "valkey-glide,iovalkey+autopipelining,iovalkey,valkey-glide+same-script,iovalkey+same-script";
+    expect(references(planOf(clients, "--reference", "iovalkey"))).toEqual([
+      "iovalkey",
+      "iovalkey+same-script",
+    ]);
     expect(references(planOf(clients, "--reference", "iovalkey+autopipelining"))).toEqual([
       "iovalkey+autopipelining",
       "valkey-glide+same-script",
@@ -76,7 +86,11 @@ describe("copies", () => {
     expect(labels(plan)).toEqual(["iovalkey", "iovalkey+copy", "valkey-glide", "ioredis", "none"]);
     const [original, copy] = plan.configurations;
     expect(copy?.hash).not.toBe(original?.hash);
-    const { text, label, options, ...same } = copy?.configuration.target ?? { text: "", label: "", options: [] };
+    const { text, label, options, ...same } = copy?.configuration.target ?? {
+      text: "",
+      label: "",
+      options: [],
+    };
     expect({ text, label, options }).toEqual({
       text: "iovalkey@valkey:standalone+copy",
       label: "iovalkey+copy",
@@ -95,7 +109,16 @@ describe("copies", () => {
     const copies = (plan: Plan) => labels(plan).filter((label) => label.includes("copy"));
     expect(copies(makePlan(requestOf("--clients", clients, "--runs", "4"), everything))).toEqual([]);
     expect(copies(planOf(clients, "--no-copy"))).toEqual([]);
-    const stores = requestOf("--layer", "store", "--stores", "valkey,redis", "--concurrency", "5", "--runs", "5");
+    const stores = requestOf(
+      "--layer",
+      "store",
+      "--stores",
+      "valkey,redis",
+      "--concurrency",
+      "5",
+      "--runs",
+      "5",
+    );
     expect(copies(makePlan(stores, everything))).toEqual([]);
   });
 

@@ -2,7 +2,12 @@ import { expect, onTestFinished, test } from "vitest";
 import { shardKeys } from "../../../../src/targets/clients/shard-keys.js";
 import { stores } from "../../../../src/targets/stores/index.js";
 import { parseFields, type StoreNode } from "../../../../src/targets/stores/resp/nodes.js";
-import { diagnoseNode, readNode, readSettings, resetStore } from "../../../../src/targets/stores/resp/readings.js";
+import {
+  diagnoseNode,
+  readNode,
+  readSettings,
+  resetStore,
+} from "../../../../src/targets/stores/resp/readings.js";
 import { versionFromInfo } from "../../../../src/targets/stores/resp/version.js";
 import type { StoreDescription } from "../../../../src/targets/types.js";
 
