@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.analysis.cells import Cell
+from report.analysis.load_programs import LoadProgramControl, load_program_controls
 from report.analysis.memory_per_key import KeyMemory, memory_per_key
 from report.analysis.runtimes import RuntimeResults, runtimes_of
 from report.analysis.store_operations import StoreOperations, store_operations
@@ -23,6 +24,14 @@ class Analysis:
     """Bytes per key; empty unless some rows differ in the number of fresh keys alone."""
     store_operations: StoreOperations | None = None
     """Of the store layer; None without it."""
+    load_programs: tuple[LoadProgramControl, ...] = ()
+    """Controls whose calls a load program makes."""
+
+    @property
+    def row_count(self) -> int:
+        """Of all tables."""
+        operations = len(self.store_operations.rows) if self.store_operations else 0
+        return len(self.summaries) + operations + len(self.load_programs)
 
     @property
     def only_memory(self) -> bool:
@@ -54,4 +63,5 @@ def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
         thresholds=judgements(campaign, summaries),
         memory=memory_per_key(summaries),
         store_operations=store_operations(campaign),
+        load_programs=load_program_controls(campaign, summaries),
     )

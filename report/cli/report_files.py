@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from report.analysis.campaign_analysis import Analysis
 from report.export.action_benchmark import as_json, bigger_is_better, smaller_is_better
+from report.export.load_programs import load_programs_csv
 from report.export.memory import memory_csv, memory_json
 from report.export.runs_csv import runs_csv
 from report.export.store_operations import operations_csv, operations_json
@@ -16,6 +17,7 @@ from report.html.page import render_page
 PAGE = "index.html"
 OPERATIONS_CSV = "store-operations.csv"
 OPERATIONS_JSON = "store-operations.json"
+LOAD_PROGRAMS_CSV = "load-programs.csv"
 
 Make = Callable[[Analysis], str]
 
@@ -30,6 +32,7 @@ _MAKE: Mapping[str, Make] = {
     "runs.csv": lambda analysis: runs_csv(analysis.summaries),
     OPERATIONS_CSV: lambda analysis: operations_csv(analysis.store_operations),
     OPERATIONS_JSON: lambda analysis: operations_json(analysis.store_operations),
+    LOAD_PROGRAMS_CSV: lambda analysis: load_programs_csv(analysis.load_programs),
     "summary.md": summary_markdown,
     "summary.json": _summary_json,
     "memory.csv": lambda analysis: memory_csv(analysis.memory),
@@ -43,8 +46,8 @@ _OF_MEMORY = ("memory.csv", "memory.json")
 
 #: Files by format. The page links to the tables, so they come with it.
 FORMATS: Mapping[str, tuple[str, ...]] = {
-    "html": (PAGE, "summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV),
-    "csv": ("summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV),
+    "html": (PAGE, "summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV, LOAD_PROGRAMS_CSV),
+    "csv": ("summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV, LOAD_PROGRAMS_CSV),
     "md": ("summary.md",),
     "json": (
         "summary.json",
@@ -66,5 +69,6 @@ def report_files(analysis: Analysis, chosen: str) -> dict[str, str]:
     left_out = (
         *(() if analysis.memory else _OF_MEMORY),
         *(() if analysis.store_operations else (OPERATIONS_CSV, OPERATIONS_JSON)),
+        *(() if analysis.load_programs else (LOAD_PROGRAMS_CSV,)),
     )
     return {name: _MAKE[name](analysis) for name in FORMATS[chosen] if name not in left_out}

@@ -3,14 +3,15 @@
 import json
 from typing import Any
 
-from report.analysis.store_operations import COMPARED, StoreCell, StoreOperations, StoreRow
+from report.analysis.printed_rows import PrintedRow
+from report.analysis.store_operations import COMPARED, StoreCell, StoreOperations
 from report.base.csv_text import csv_number, csv_text
 from report.statistics.decision import Comparison
 
 _LATENCIES = ("average", "min", "p50", "p95", "p99", "max")
 
 
-def _figures(row: StoreRow) -> dict[str, Any]:
+def _figures(row: PrintedRow) -> dict[str, Any]:
     figures = row.figures
     throughput = row.range_of(lambda printed: printed.operations_per_second)
     return {
@@ -33,7 +34,7 @@ def _comparison(name: str, found: Comparison | None) -> dict[str, Any]:
     }
 
 
-def _entry(cell: StoreCell, row: StoreRow, reference: str) -> dict[str, Any]:
+def _entry(cell: StoreCell, row: PrintedRow, reference: str) -> dict[str, Any]:
     own = next((each for each in cell.ratios if each.row is row), None)
     identity = row.identity
     figures = row.figures

@@ -13,6 +13,7 @@ from report.results.roles import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents, best_works
 from report.sections.recommendation import recommend
+from report.sections.load_programs import load_program_sentences
 from report.sections.store_operations import store_sentences
 from report.statistics.histograms import PERCENTILES
 
@@ -130,6 +131,7 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
             "sentences": [
                 *(recommended.sentences if recommended else ()),
                 *store_sentences(analysis.store_operations),
+                *load_program_sentences(analysis.load_programs),
             ],
             "limits": [line.text for line in recommended.caveats] if recommended else [],
         },

@@ -24,6 +24,7 @@ from report.sections.notices import campaign_notices
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.script_text import mode_text
 from report.sections.spread_text import marks_note
+from report.sections.load_programs import load_program_sentences
 from report.sections.store_operations import store_sentences
 
 #: GitHub refuses a comment of 65,536 characters and more.
@@ -191,18 +192,18 @@ def summary_markdown(analysis: Analysis) -> str:
             f", {prose(manifest['started_at'][:10])}, {prose(machine['cpu_model'])}, "
             f"{plural(machine['cpus'], 'core')}, runtime {prose(manifest['runtime']['id'])}"
         )
-    rows = len(summaries) + (len(analysis.store_operations.rows) if analysis.store_operations else 0)
     head = (
-        f"Campaign {code(campaign.name)}{where}. {plural(rows, 'configuration')}, "
+        f"Campaign {code(campaign.name)}{where}. {plural(analysis.row_count, 'configuration')}, "
         f"{plural(len(campaign.runs) + len(campaign.operations), 'run')}. Figures of the median runs."
     )
     notices = campaign_notices(campaign)
-    stores = store_sentences(analysis.store_operations)
+    programs = load_program_sentences(analysis.load_programs)
+    printed = [*store_sentences(analysis.store_operations), *programs]
     blocks = [
         ["## Rate limiters: what they cost"],
         *(recommendation_blocks(recommend(analysis)) if summaries else []),
         [head],
-        *([[f"- {prose(text)}" for text in stores]] if stores else []),
+        *([[f"- {prose(text)}" for text in printed]] if printed else []),
         *([[f"- {prose(text)}" for text in notices]] if notices else []),
         *([thresholds] if (thresholds := _thresholds(analysis.thresholds)) else []),
         *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),

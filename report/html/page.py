@@ -11,7 +11,7 @@ from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.analysis.thresholds import Judgement
 from report.base.paths import STATIC
-from report.charts import arranged
+from report.charts import arranged, memory_per_key
 from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colours
 from report.charts.layout import DARK, Chart
 from report.html.template import CHART_SCRIPTS, render_template
@@ -24,6 +24,7 @@ from report.sections.failures import failures
 from report.sections.filters import CHIPS, filter_values, row_values, rows_named
 from report.sections.first_screen import FIRST_ROW, DecisionCell, DecisionRow, control_row, decision_cells
 from report.sections.latency_at_rate import RateTable, rate_tables
+from report.sections.load_programs import PROGRAM_COLUMNS, load_program_section
 from report.sections.memory_per_key import COLUMNS as MEMORY_COLUMNS
 from report.sections.memory_per_key import NOTE as MEMORY_NOTE
 from report.sections.memory_per_key import memory_table
@@ -119,14 +120,17 @@ class LayerCharts:
     figures: dict[str, dict[str, Any]]
 
 
-def _layer_charts(runtimes: Sequence[RuntimeResults]) -> tuple[LayerCharts, ...]:
+def _layer_charts(
+    runtimes: Sequence[RuntimeResults], only: tuple[Chart, ...] | None
+) -> tuple[LayerCharts, ...]:
+    """By layer; `only` are the charts of a page that shows no others."""
     by_layer: dict[str, list[RuntimeResults]] = {}
     for runtime in runtimes:
         by_layer.setdefault(runtime.text.layer, []).append(runtime)
-    return tuple(_charts_of(members) for members in by_layer.values())
+    return tuple(_charts_of(members, only) for members in by_layer.values())
 
 
-def _charts_of(runtimes: Sequence[RuntimeResults]) -> LayerCharts:
+def _charts_of(runtimes: Sequence[RuntimeResults], only: tuple[Chart, ...] | None) -> LayerCharts:
     """Of runtimes with the same layer. With several layers on the page, titles name theirs."""
     layer = runtimes[0].layer
     data = chart_data_of([(runtime.runtime, runtime.cells, runtime.controls) for runtime in runtimes])
@@ -146,7 +150,8 @@ def _charts_of(runtimes: Sequence[RuntimeResults]) -> LayerCharts:
         each.identity for runtime in runtimes for each in runtime.ordered if not each.identity.control
     ]
     deciders = {identity.decided_by for identity in measured}
-    opened, folded = (drawn(charts) for charts in arranged(len(deciders) > 1))
+    chosen = (only, ()) if only is not None else arranged(len(deciders) > 1)
+    opened, folded = (drawn(charts) for charts in chosen)
     return LayerCharts(opened, folded, figures)
 
 
@@ -169,6 +174,17 @@ def _in_page_order(analysis: Analysis) -> list[Judgement]:
     return sorted(analysis.thresholds, key=lambda judgement: place[judgement.summary.id])
 
 
+def page_heading(analysis: Analysis) -> str:
+    """What the page is about, by what its rows differ in."""
+    if analysis.only_memory:
+        return "What a key takes in memory, by limiter"
+    measured = [each.identity for each in analysis.summaries if not each.identity.control]
+    if not measured and analysis.store_operations:
+        return "What operations cost, by store"
+    limiters = {(each.decided_by, each.algorithm, each.limiter) for each in measured}
+    return f"What rate limiting costs, by {'limiter' if len(limiters) > 1 else 'client'}"
+
+
 def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "runs.csv")) -> str:
     """The whole page.
 
@@ -178,7 +194,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         ReportError: exit code 3 when the chart library is not installed.
     """
     campaign, ordered = analysis.campaign, analysis.ordered
-    charts = _layer_charts(analysis.runtimes)
+    charts = _layer_charts(analysis.runtimes, (memory_per_key.CHART,) if analysis.only_memory else None)
     manifest = campaign.manifest
     plan = manifest["plan"] if manifest else {}
     colours = _colours(ordered)
@@ -192,11 +208,14 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
             "rows": {summary.id: row_values(summary) for summary in ordered},
         },
         campaign=campaign,
+        heading=page_heading(analysis),
         manifest=manifest,
         downloads=downloads,
         recommendation=recommend(analysis) if ordered else None,
         store_operations=store_section(analysis.store_operations),
         operation_columns=FIGURE_COLUMNS,
+        load_programs=load_program_section(analysis.load_programs),
+        program_columns=PROGRAM_COLUMNS,
         sections=[_section(runtime) for runtime in analysis.runtimes],
         open_charts=[chart for layer in charts for chart in layer.open],
         folded_charts=[chart for layer in charts for chart in layer.folded],
@@ -224,8 +243,8 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         failures=failures(ordered),
         problems=problems(ordered),
         runs=run_rows(ordered),
-        run_count=len(campaign.runs) + len(campaign.operations) + len(campaign.diagnoses),
-        row_count=len(ordered) + (len(analysis.store_operations.rows) if analysis.store_operations else 0),
+        run_count=len(campaign.runs) + len(campaign.operations),
+        row_count=analysis.row_count,
         has_rows=bool(ordered),
         machine=machine_facts(campaign, ordered),
         facts=campaign_facts(campaign),

@@ -85,6 +85,7 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         module=target.get("module"),
         service=target.get("service"),
         decides_locally=target.get("decides_locally", False),
+        program=target.get("program"),
     )
 
 
@@ -578,6 +579,14 @@ def _printed(result: Document) -> Printed:
         duration_s=duration_s,
         latency_ms=result["latency"],
         store_cpu_us_per_operation=result.get("store_cpu_us_per_operation"),
+        service_cpu_us_per_operation=next(
+            (
+                role.get("cpu_us_per_request")
+                for role in result["resources"].values()
+                if role["kind"] == "service"
+            ),
+            None,
+        ),
         bytes_per_key=result.get("memory", {}).get("bytes_per_key"),
         program=result["program"]["id"],
         program_version=result["program"]["version"],

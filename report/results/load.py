@@ -10,7 +10,7 @@ from report.base.errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_
 from report.results.checksums import check_sum, read_checksums
 from report.results.consistency import Consistency
 from report.results.convert import planned_of, run_of, seconds_of
-from report.results.model import MANIFEST, STORE_LAYER, Campaign, Excluded, Planned, Run, Second
+from report.results.model import MANIFEST, Campaign, Excluded, Planned, Run, Second
 from report.results.validate import (
     MAX_DOCUMENT_BYTES,
     Document,
@@ -175,16 +175,16 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     excluded = tuple(reader.excluded)
     if excluded and not (keep_going and found):
         raise ReportError(_refusals(excluded), USAGE)
-    operations = tuple(run for run in runs if run.identity.layer == STORE_LAYER)
-    runs = [run for run in runs if run.identity.layer != STORE_LAYER]
-    if not found:
+    operations = tuple(run for run in runs if run.identity.printed)
+    runs = [run for run in runs if not run.identity.printed]
+    if not (runs or operations):
         raise ReportError(f"{one_line(folder)} holds no result: nothing to report", USAGE)
     return Campaign(
         name=manifest["campaign"] if manifest else folder.resolve().name,
         manifest=manifest,
-        planned=tuple(entry for entry in planned if entry.identity.layer != STORE_LAYER),
+        planned=tuple(entry for entry in planned if not entry.identity.printed),
         runs=tuple(runs),
-        planned_operations=tuple(entry for entry in planned if entry.identity.layer == STORE_LAYER),
+        planned_operations=tuple(entry for entry in planned if entry.identity.printed),
         operations=operations,
         diagnoses=diagnoses,
         ignored=tuple(ignored),

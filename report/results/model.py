@@ -108,6 +108,8 @@ class Identity:
     """Id of the service between server and store."""
     decides_locally: bool = field(default=False, compare=False)
     """Some decisions reach neither store nor service."""
+    program: str | None = field(default=None, compare=False)
+    """Id of the load program that makes the calls in the client's place; None for a client."""
 
     @property
     def servers(self) -> int:
@@ -120,8 +122,12 @@ class Identity:
         return self.rate_per_second is not None
 
     @property
-    def ceiling(self) -> bool:
-        """It has no store: it measures what the harness itself can do."""
+    def printed(self) -> bool:
+        """A foreign program loads and prints the figures: such rows are never ranked with others."""
+        return self.layer == STORE_LAYER or self.program is not None
+
+    @property
+    def control(self) -> bool:
         return self.configuration_hash is not None and self.client in CONTROL_CLIENTS
 
     @property
@@ -407,7 +413,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
-    """The figures of a run of the store layer: printed by a foreign program, or measured beside it."""
+    """The figures of a run that a foreign program loaded: printed by it, or measured beside it."""
 
     operations_per_second: float
     operations: int
@@ -415,6 +421,8 @@ class Printed:
     latency_ms: Mapping[str, float]
     """average, min, p50, p95, p99, max."""
     store_cpu_us_per_operation: float | None
+    service_cpu_us_per_operation: float | None
+    """None without a service."""
     bytes_per_key: float | None
     program: str
     program_version: str
@@ -485,9 +493,7 @@ class Run:
     """It with the figures, unless it served the load."""
     measured: Measured | None
     printed: Printed | None = None
-    """Of a run of the store layer, in place of `measured`."""
-    diagnosis: Diagnosis | None = None
-    """Of a run with instruments alone, which never counts."""
+    """Of a run that a foreign program loaded, in place of `measured`."""
 
     @property
     def spoiled(self) -> bool:
@@ -544,7 +550,7 @@ class Campaign:
     excluded: tuple[Excluded, ...] = ()
     """Files that are left out, by name; only where the caller wants the rest all the same."""
     planned_operations: tuple[Planned, ...] = ()
-    """Of the store layer, which is in neither `planned` nor `runs`."""
+    """Rows that a foreign program loads, which are in neither `planned` nor `runs`."""
     operations: tuple[Run, ...] = ()
     diagnoses: tuple[Run, ...] = ()
     """Runs with instruments, which are in neither `planned` nor `runs`."""

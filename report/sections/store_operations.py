@@ -1,11 +1,21 @@
 """The section about the store layer: figures, and ratios to the reference."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from report.analysis.store_operations import StoreCell, StoreOperations, StoreRow
+from report.analysis.printed_rows import PrintedRow
+from report.analysis.store_operations import StoreCell, StoreOperations
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, rate, ratio
-from report.results.model import Identity, Printed
+from report.results.model import Identity
+from report.sections.printed_cells import (
+    FigureCell,
+    Read,
+    Show,
+    figure_cells,
+    limited_by_text,
+    printed_latency,
+    problem_texts,
+    runs_text,
+)
 from report.statistics.decision import Comparison
 
 #: Name and unit of each figure's column.
@@ -20,27 +30,12 @@ FIGURE_COLUMNS = (
     ("Memory", "bytes/key"),
 )
 
-Read = Callable[[Printed], float | None]
-Show = Callable[[float | None], str]
-
-
-def _latency(name: str) -> Read:
-    return lambda printed: printed.latency_ms[name]
-
-
 _FIGURES: tuple[tuple[Read, Show], ...] = (
     (lambda printed: printed.operations_per_second, rate),
-    *((_latency(name), milliseconds) for name in ("average", "p50", "p95", "p99", "max")),
+    *((printed_latency(name), milliseconds) for name in ("average", "p50", "p95", "p99", "max")),
     (lambda printed: printed.store_cpu_us_per_operation, microseconds),
     (lambda printed: printed.bytes_per_key, lambda value: decimals(value, 0)),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class FigureCell:
-    text: str
-    range: str
-    """Lowest and highest over the runs; empty below two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,28 +85,14 @@ def work_text(identity: Identity) -> str:
     return f"{identity.workload}{payload}, {connections}"
 
 
-def _cells(row: StoreRow) -> tuple[FigureCell, ...]:
-    figures = row.figures
-    if figures is None:
-        return ()
-    found = []
-    for read, show in _FIGURES:
-        span = row.range_of(read)
-        found.append(FigureCell(show(read(figures)), f"{show(span[0])}–{show(span[1])}" if span else ""))
-    return tuple(found)
-
-
-def _operation_row(row: StoreRow, reference: str) -> OperationRow:
-    planned = len(row.runs) + len(row.missing)
-    counted = len(row.counted)
-    figures = row.figures
+def _operation_row(row: PrintedRow, reference: str) -> OperationRow:
     return OperationRow(
         store=row.store,
         reference=row.store == reference,
-        cells=_cells(row),
-        limited_by=figures.limited_by.resource if figures and figures.limited_by else ABSENT,
+        cells=figure_cells(row, _FIGURES),
+        limited_by=limited_by_text(row),
         status="" if row.verdict == "valid" else row.verdict,
-        runs=str(counted) if counted == planned else f"{counted} of {planned}",
+        runs=runs_text(row),
     )
 
 
@@ -187,12 +168,5 @@ def store_section(found: StoreOperations | None) -> StoreSection | None:
             for number, cell in enumerate(found.cells, start=1)
         ),
         ratios=tuple(row for cell in found.cells for row in _ratio_rows(cell)),
-        problems=tuple(
-            (
-                run.file,
-                f"{run.verdict if run.printed else run.status}: "
-                + "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons),
-            )
-            for run in found.problems
-        ),
+        problems=problem_texts(found.problems),
     )

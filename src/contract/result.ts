@@ -447,13 +447,7 @@ export const measuredResultSchema = z.strictObject({
 });
 export type MeasuredResult = z.infer<typeof measuredResultSchema>;
 
-/** What the load generator gives to the orchestrator. */
-export const generatorOutputSchema = measuredResultSchema.extend({
-  request_counts: requestCountsSchema.optional(),
-});
-export type GeneratorOutput = z.infer<typeof generatorOutputSchema>;
-
-/** Operations of the store that are counted, before and after the load. */
+/** Operations of the store, or decisions, that are counted, before and after the load. */
 const operationCallsSchema = z.strictObject({ before: count, after: count });
 
 /** What the keys of a run cost the store. */
@@ -465,7 +459,8 @@ const storeMemorySchema = z.strictObject({
 });
 
 /**
- * A run of the store layer: the figures that a foreign benchmark program printed, and what the harness measured around it.
+ * A run of the store layer, or of a target whose client a load program replaces: the figures that a foreign program printed,
+ * and what the harness measured around it.
  */
 export const printedResultSchema = z.strictObject({
   ...identity,
@@ -477,7 +472,15 @@ export const printedResultSchema = z.strictObject({
   duration: z.number().positive(),
   /** Seconds from the program's start to its end, by the clock of the harness. */
   program_s: z.number().positive(),
-  operations: z.strictObject({ total: z.int().min(1), per_second: z.number().positive() }),
+  operations: z.strictObject({
+    total: z.int().min(1),
+    per_second: z.number().positive(),
+    /**
+     * How many more calls may have been counted: those under way when the program ended, and those with which it begins.
+     * Absent: none.
+     */
+    more_at_most: count.optional(),
+  }),
   /** Milliseconds, as the program prints them. */
   latency: z.strictObject({ average: ms, min: ms, p50: ms, p95: ms, p99: ms, max: ms }),
   program: z.strictObject({
@@ -487,16 +490,26 @@ export const printedResultSchema = z.strictObject({
     arguments: z.array(z.string()),
     output: z.string(),
   }),
-  /** Calls of the operation's command, as the store counted them; absent for a store that does not. */
+  /**
+   * Calls of the operation's command, as the store counted them, or decisions, as the service or store did; absent where
+   * nobody counts.
+   */
   calls: operationCallsSchema.optional(),
   /** Absent for a store that reports no memory, or no number of keys. */
   memory: storeMemorySchema.optional(),
   store: storeEvidenceSchema,
+  /** Absent without a service. */
+  service: serviceEvidenceSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   /** Of the store's role; absent where its counters could not be read. */
   store_cpu_us_per_operation: z.number().min(0).optional(),
   host_load: hostLoadSchema.optional(),
-  versions: z.strictObject({ store: z.string().optional(), program: z.string() }),
+  versions: z.strictObject({
+    store: z.string().optional(),
+    /** Of the service. */
+    limiter: z.string().optional(),
+    program: z.string(),
+  }),
   limited_by: limitedBySchema.optional(),
   verdict: verdictSchema,
   outcome: z.enum(outcomeStatuses).optional(),

@@ -57,6 +57,8 @@ export const targetSchema = z.strictObject({
   module: idSchema.optional(),
   /** The service between server and store. */
   service: idSchema.optional(),
+  /** The load program that makes the calls in the client's place: then it is a control. */
+  program: idSchema.optional(),
   /** Some decisions are made without the store or the service, e.g. from a local cache of denials. */
   decides_locally: z.literal(true).optional(),
 });

@@ -90,7 +90,11 @@ export function storeNode(role: string, own: RoleResources, evidence: Pick<Evide
 }
 
 /** A service runs on as many cores as it may: those of its cap, else all of the machine. */
-function serviceCpu(role: string, own: RoleResources, { host_load }: Evidence): Candidate[] {
+export function serviceCpu(
+  role: string,
+  own: RoleResources,
+  { host_load }: Pick<Evidence, "host_load">,
+): Candidate[] {
   if (own.caps?.cpus !== undefined) return capped("service CPU", role, own);
   if (!host_load) return [];
   const { cpus } = host_load;

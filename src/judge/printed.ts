@@ -1,6 +1,6 @@
 import type { PrintedResult, RoleResources, Verdict } from "../contract/result.js";
 import type { Finding } from "./evidence.js";
-import { hostCpu, type Limit, limitFrom, storeNode } from "./limit.js";
+import { hostCpu, type Limit, limitFrom, serviceCpu, storeNode } from "./limit.js";
 import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { hostUndisturbed } from "./rules/host.js";
 import { nothingThrottled } from "./rules/resources.js";
@@ -20,16 +20,17 @@ const ROUNDING = 0.01;
 /** M1: throughput × seconds are the operations that were sent, and those that the store counted. */
 const operationsFollow: PrintedRule = {
   id: "M1",
-  check({ operations, duration, program_s, calls }) {
+  check({ operations, duration, program_s, calls, service }) {
     if (duration > program_s * (1 + ROUNDING))
       return {
         severity: "invalid",
         text: `${operations.total} operations at the printed ${operations.per_second}/s take ${duration.toFixed(2)} s, but the program ended after ${program_s.toFixed(2)} s`,
       };
-    if (calls && calls.after - calls.before !== operations.total)
+    const more = calls ? calls.after - calls.before - operations.total : 0;
+    if (calls && (more < 0 || more > (operations.more_at_most ?? 0)))
       return {
         severity: "invalid",
-        text: `${operations.total} operations were sent, the store counted ${calls.after - calls.before}`,
+        text: `${operations.total} operations were sent, the ${service ? "service" : "store"} counted ${calls.after - calls.before}`,
       };
     if (program_s > duration * (1 + START_SHARE) + START_S)
       return {
@@ -47,10 +48,10 @@ const noErrors: PrintedRule = { id: "M9", check: () => undefined };
 /** M15: the CPU time of every role is known. */
 const everyRoleRead: PrintedRule = {
   id: "M15",
-  check({ store, resources }) {
-    const missing = [...store.nodes.map(({ role }) => role), "generator-1"].filter(
-      (role) => !resources[role],
-    );
+  check({ store, service, resources }) {
+    const nodes = store.external ? [] : store.nodes;
+    const roles = [...nodes, ...(service ? [service] : [])].map(({ role }) => role);
+    const missing = [...roles, "generator-1"].filter((role) => !resources[role]);
     if (missing.length === 0) return undefined;
     return { severity: "suspect", text: `no CPU counters of ${missing.join(", ")}` };
   },
@@ -96,10 +97,10 @@ const NOT_APPLICABLE = [
 ].map((rule) => ({
   rule,
   severity: "not applicable" as const,
-  text: "store layer: a foreign program loads",
+  text: "a foreign program loads",
 }));
 
-/** Judges a run of the store layer by the rules that apply to it. Pure. */
+/** Judges a run whose figures a foreign program printed by the rules that apply to it. Pure. */
 export function judgePrinted(evidence: PrintedEvidence): Verdict {
   const findings = rules.flatMap(({ id, check }) => {
     const finding = check(evidence);
@@ -119,6 +120,7 @@ export function limitOfPrinted(evidence: PrintedEvidence): Limit {
       used: own.cpu_percent / 100,
       text: `${evidence.program.id} used ${Math.round(own.cpu_percent)} % of one core`,
     })),
+    ...ofKind("service").flatMap(([role, own]) => serviceCpu(role, own, evidence)),
     ...ofKind("store").flatMap(([role, own]) => storeNode(role, own, evidence)),
   ]);
 }

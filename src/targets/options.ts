@@ -1,3 +1,4 @@
+import { loadPrograms } from "./benchmarks/load-programs.js";
 import { limiters } from "./limiters/index.js";
 import { throttlecrabOptions } from "./limiters/throttlecrab.js";
 import { stores } from "./stores/index.js";
@@ -100,13 +101,20 @@ const localCache: OptionDescription = {
   },
 };
 
-/** Changes nothing: how far a target seems to be from its copy is what a campaign cannot tell apart (M31). */
-const copy: OptionDescription = {
-  id: COPY,
-  summary: "the same target once more: how far two equal rows lie apart",
-  apply: (client) =>
-    client.control ? { skip: `${client.id} does not support +${COPY}: it is a control itself` } : client,
-};
+const PROTOCOLS = { http: "HTTP", grpc: "gRPC", resp: "RESP" } as const;
+
+/** A program without Node makes the calls, so that a limit of Node is told apart from one of the service. */
+const loadProgramOptions: readonly OptionDescription[] = loadPrograms.map(({ id, summary, protocol }) => ({
+  id,
+  summary,
+  apply(client) {
+    if (client.program) return { skip: `${client.id}: +${client.program} and +${id} exclude each other` };
+    if (client.native?.kind === protocol) return { ...client, program: id };
+    return {
+      skip: `${client.id} does not support +${id}: it calls services over ${PROTOCOLS[protocol]} alone, in the place of a client that does`,
+    };
+  },
+}));
 
 /**
  * In the order in which they are applied: an option that replaces the limiter comes first, because others depend on the
@@ -121,5 +129,5 @@ export const options: readonly OptionDescription[] = [
   ...throttlecrabOptions,
   pipeline,
   localCache,
-  copy,
+  ...loadProgramOptions,
 ];

@@ -9,6 +9,7 @@ import {
   type Target,
   type VersionedId,
 } from "../contract/target.js";
+import { findLoadProgram } from "./benchmarks/load-programs.js";
 import { clients } from "./clients/index.js";
 import { requireKnown } from "./did-you-mean.js";
 import { limiters } from "./limiters/index.js";
@@ -160,13 +161,19 @@ function limiterOf(
   return { skip: `${client.id} does not support the limiter ${named.id}: its own is ${client.limiter}` };
 }
 
-/** Why the service or the module that a client needs is not available. */
-function missingPart({ service, module }: ClientDescription, available: Availability): string | undefined {
+/** Why the service, the module or the load program that a client needs is not available. */
+function missingPart(
+  { service, module, program }: ClientDescription,
+  available: Availability,
+): string | undefined {
   for (const id of [service, module]) {
     const here = id === undefined || available(id);
     if (here !== true) return here || `no ${id} was found on this machine`;
   }
-  return undefined;
+  const here = program === undefined || available(program);
+  if (here === true) return undefined;
+  const why = here || `no ${program} was found on this machine`;
+  return `${why}: install it, or name it with --program ${program}=PATH`;
 }
 
 /** What follows from a client with all of its options, on that store. */
@@ -177,6 +184,7 @@ function factsOf(client: ClientDescription, storeId: string): Partial<Target> {
     ...(algorithm ? { algorithm } : {}),
     ...(client.module ? { module: client.module } : {}),
     ...(client.service ? { service: client.service } : {}),
+    ...(client.program ? { program: client.program } : {}),
     ...(client.decidesLocally ? { decides_locally: true } : {}),
   };
 }
@@ -268,28 +276,42 @@ export function resolveTarget(text: string, available: Availability = () => true
     : { target };
 }
 
-/** A store or service that a runtime starts. */
+/** A store, service or load program that a runtime starts. */
 export type StartedProgram = Pick<StoreDescription, "id" | "program" | "image"> &
-  Pick<Partial<ServiceDescription>, "withoutVersionFlag">;
+  Pick<Partial<ServiceDescription>, "withoutVersionFlag"> & { mayHideVersion?: true };
 
 /**
  * What these targets can use and a runtime must start: stores with a program (the one that a target names, else all of
- * its client), and services.
+ * its client), services and load programs.
  * @throws usageError for a text that is not a target, or that has an unknown name
  */
 export function candidatePrograms(texts: readonly string[]): StartedProgram[] {
   const services = texts.flatMap((text) => findClient(parseTargetText(text).client).service ?? []);
-  return [...candidateStores(texts), ...[...new Set(services)].map(findService)];
+  const programs = texts.flatMap((text) => candidateClient(text)?.program ?? []);
+  return [
+    ...candidateStores(texts),
+    ...[...new Set(services)].map(findService),
+    ...[...new Set(programs)].map(startedLoadProgram),
+  ];
+}
+
+function startedLoadProgram(id: string): StartedProgram {
+  const { program, imageOf } = findLoadProgram(id);
+  const image = imageOf === undefined ? undefined : findStore(imageOf).image;
+  return { id, program, mayHideVersion: true, ...(image ? { image } : {}) };
 }
 
 /** The client that a text names, with the options that exist; undefined where it does not support one of them. */
 function candidateClient(text: string): ClientDescription | undefined {
-  const { client, topology, options: requested } = parseTargetText(text);
+  const { client, store, topology: named, options: requested } = parseTargetText(text);
   const plain = findClient(client);
+  const topology = named ?? plain.topologies[0];
+  const base = onStore(plain, store, topology);
+  if ("skip" in base) return undefined;
   const others = requested.filter(({ id }) => options.some((option) => option.id === id));
   const varied = withOptions(
-    plain,
-    topology ?? plain.topologies[0],
+    base,
+    topology,
     others.map(({ id }) => id),
   );
   return "skip" in varied ? undefined : varied;

@@ -7,6 +7,7 @@ import type { ServiceReading } from "../contract/service.js";
 import type { Discovery, EvidenceName, ProbeReport, StoreFeature, StoreReading } from "../contract/store.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import type { Algorithm } from "../contract/target.js";
+import type { GrpcMethod } from "./clients/grpc.js";
 import type { Libraries } from "./libraries.js";
 
 export type { Libraries } from "./libraries.js";
@@ -113,9 +114,21 @@ export interface ClientDescription {
   unsupportedReason?(limits: Limits): string | undefined;
   /** Whether `+autopipelining` can be switched on in a topology: true, or the reason why not. */
   autoPipelining(topology: string): true | string;
+  /** How a load program without Node makes its calls; absent where none can. */
+  native?: NativeProtocol;
+  /** Id of the load program that an option puts in its place. */
+  program?: string;
   /** Loads the library and connects. @throws Error when the store cannot be reached */
   open(place: StorePlace, tuning?: Tuning): Promise<OpenClient>;
 }
+
+/** How any program reaches what decides, with the calls that `LimiterDescription.callOf` makes. */
+export type NativeProtocol =
+  /** Posts them as JSON. `port`: its name among the ports; absent: the main one. */
+  | { kind: "http"; path: string; port?: string }
+  | { kind: "grpc"; method: GrpcMethod; port: string }
+  /** Sends each as the words of a command. */
+  | { kind: "resp"; command(call: object): string[] };
 
 /** A class of rate-limiter-flexible, and its options beside the client, the key prefix and the limits. */
 export interface FlexibleUse {
@@ -207,6 +220,11 @@ export interface LimiterDescription {
   applyTo?(client: ClientDescription, topology: string): ClientDescription | { skip: string };
   /** Whether a request may cost more than one point. */
   takesCost?: boolean;
+  /**
+   * The call that decides on one key, whatever the protocol; absent where a library makes it. A key that begins with
+   * `EXHAUSTED_KEY_PREFIX` has a used-up quota.
+   */
+  callOf?(key: string, limits: Limits, run: { nonce: string; keyPrefix: string }): object;
   /** Why it cannot keep these limits, as the reason of a skip; absent for a limiter that can keep any. */
   unsupportedReason?(limits: Limits): string | undefined;
   /** @deprecated The former name of `unsupportedReason`. */

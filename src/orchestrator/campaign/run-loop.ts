@@ -14,6 +14,7 @@ import { cooldownS } from "../plan/estimate.js";
 import type { Request } from "../request/request.js";
 import type { Progress } from "../run/campaign-progress.js";
 import type { ExternalStore } from "../run/layout.js";
+import { executeLoadProgramRun } from "../run/load-program-run.js";
 import { moduleFiles } from "../run/module-files.js";
 import { PartFailed } from "../run/part-supervisor.js";
 import { checkPlugins } from "../run/plugins.js";
@@ -140,6 +141,10 @@ export class RunLoop {
     const listener = this.#listener(planned);
     if (isProgramLayer(settings.configuration.layer)) {
       const printed = executeProgramRun(settings, runtime, lease, listener);
+      return printedDocument(identity, await abortable(signal, printed));
+    }
+    if (settings.configuration.target.program !== undefined) {
+      const printed = executeLoadProgramRun(settings, runtime, lease, listener);
       return printedDocument(identity, await abortable(signal, printed));
     }
     const raw = await abortable(signal, executeRun(settings, runtime, lease, listener));

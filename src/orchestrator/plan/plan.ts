@@ -40,7 +40,7 @@ import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
 import { decisionRounds } from "./decision-rounds.js";
-import { withDiagnosingRuns } from "./diagnosing-runs.js";
+import { loadProgramReason } from "./load-programs.js";
 import { capsOfKinds, roleCounts } from "./role-counts.js";
 import { type StoreFindings, storeLayerConfigurations } from "./store-layer.js";
 
@@ -262,6 +262,7 @@ function combine(
             unsupportedLimits(target, limits) ??
             unequalDenials(target, traffic, limits) ??
             serviceConflict(request, target) ??
+            loadProgramReason({ ...entry, target, traffic, load }, request) ??
             separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
           if (reason) {
             unsupported.set(`${target.label}: ${reason}`, { asked: target.label, reason });

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { usageError } from "../../contract/errors.js";
 import { idSchema } from "../../contract/target.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
+import { loadPrograms } from "../../targets/benchmarks/load-programs.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { modules } from "../../targets/modules/index.js";
 import { services } from "../../targets/services/index.js";
@@ -79,7 +80,8 @@ export function namedPrograms(
  * @throws usageError for a name that is no store or service with a program, and no module
  */
 export function requireKnownPrograms({ paths, images }: NamedPrograms): void {
-  const started = [...stores, ...services, ...benchmarks].flatMap(({ id, program }) => (program ? [id] : []));
+  const all = [...stores, ...services, ...benchmarks, ...loadPrograms];
+  const started = [...new Set(all.flatMap(({ id, program }) => (program ? [id] : [])))];
   for (const [flag, what, named, known] of [
     ["--program", "store, service, module or benchmark", paths, [...started, ...modules.map(({ id }) => id)]],
     ["--image", "store, service or benchmark", images, started],

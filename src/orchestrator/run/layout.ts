@@ -85,7 +85,10 @@ export function layoutOf({ external, ...others }: RunSettings): Role[] {
     ...(usesStore ? [probeRole(settings, specs)] : []),
     ...serviceIds.map((id) => serviceRole(id, settings, storeIds, specs)),
     ...serverIds.map((id) => serverRole(id, settings, [...storeIds, ...serviceIds], specs)),
-    generatorRole(settings, [...storeIds, ...serviceIds, ...serverIds], specs),
+    // The run starts a load program itself.
+    ...(configuration.target.program === undefined
+      ? [generatorRole(settings, [...storeIds, ...serviceIds, ...serverIds], specs)]
+      : []),
   ];
 }
 

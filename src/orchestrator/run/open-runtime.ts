@@ -47,11 +47,11 @@ export function programSources(request: Request): ProgramSource[] {
   const used: readonly StartedProgram[] = [...candidatePrograms(targetTexts(request)), ...ofStoreLayer];
   const started = new Map(used.map((program) => [program.id, program]));
   const sources = [...started.values()].flatMap((program): ProgramSource[] => {
-    const { id, program: command, withoutVersionFlag } = program;
+    const { id, program: command, withoutVersionFlag, mayHideVersion } = program;
     if (command === undefined || (storeAccess.STORE_URL && isStore(id))) return [];
     const path = programs.paths[id];
     const image = imageOf(program);
-    const isNamed = isStore(id) && findStore(id).isNamed;
+    const hidesVersion = mayHideVersion || (isStore(id) && findStore(id).isNamed);
     return [
       {
         id,
@@ -59,13 +59,13 @@ export function programSources(request: Request): ProgramSource[] {
         ...(path ? { path } : {}),
         ...(image ? { image } : {}),
         ...(withoutVersionFlag ? { withoutVersionFlag } : {}),
-        ...(isNamed ? { mayHideVersion: true as const } : {}),
+        ...(hidesVersion ? { mayHideVersion: true as const } : {}),
       },
     ];
   });
   if (!request.layers.some(isProgramLayer)) return sources;
   return [
-    ...sources,
+    ...sources.filter(({ id }) => !benchmarks.some((benchmark) => benchmark.id === id)),
     ...benchmarks.map(({ id, program: command, imageOf: store }) => {
       const path = programs.paths[id];
       const image = programs.images[id] || imageOf(findStore(store));

@@ -1,12 +1,11 @@
-import { randomBytes } from "node:crypto";
 import type { Node } from "../../contract/env.js";
 import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
-import { rounded, sum } from "../../contract/numbers.js";
+import { rounded } from "../../contract/numbers.js";
 import type { ProbeAction, ProbeRequest } from "../../contract/probe-env.js";
-import type { HostLoad, PrintedResult, RoleResources } from "../../contract/result.js";
+import type { PrintedResult } from "../../contract/result.js";
 import { type RoleKind, roleId } from "../../contract/role.js";
 import type { ProbeReport, StoreEvidence, StoreFeature } from "../../contract/store.js";
-import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
+import type { RunningPart, Runtime } from "../../runtimes/types.js";
 import {
   benchmarkArguments,
   type PrintedFigures,
@@ -15,25 +14,22 @@ import {
 import { findOperation, KEYSPACE } from "../../targets/benchmarks/operations.js";
 import { findStore } from "../../targets/resolve.js";
 import type { Lease } from "../ownership/lease.js";
-import { CounterWatch } from "./counters.js";
-import { GENERATOR, layoutOf, PROBE, type RunSettings } from "./layout.js";
-import { PartFailed, PartSupervisor, type RunningRole } from "./part-supervisor.js";
+import { GENERATOR, PROBE } from "./layout.js";
+import { PartFailed, type RunningRole } from "./part-supervisor.js";
+import {
+  calibrate,
+  type ProgramEnd,
+  type ProgramParts,
+  type ProgramRunSettings,
+  runWatched,
+  withParts,
+} from "./program-parts.js";
 import type { RunListener } from "./run.js";
 import { askProbe } from "./store.js";
 
-/** The first part of a calibration: enough operations to time, few enough for a slow server. */
-const FIRST_REQUESTS = 1_000;
-/** The shortest second part: a rate that is measured in less is too inexact for the number of operations. */
-const LEAST_CALIBRATION_S = 0.3;
-/** `auto` looks for a trend in our own generator's slices, which no other program has. */
-const AUTO_WARMUP_S = 3;
-/** A benchmark program that takes longer than expected by this factor, and this time, hangs. */
-const LATEST = { factor: 5, more_s: 60 } as const;
 const PROBE_TIMEOUT_S = 60;
-/** A program ends within a second or two: its counters are read often enough to know its rate. */
-const GENERATOR_PERIOD_MS = 200;
 
-/** What a run of a benchmark program gave, before it is judged. */
+/** What a run of a foreign program gave, before it is judged. */
 export type RawPrintedRun = Pick<
   PrintedResult,
   | "warmup_s"
@@ -44,6 +40,7 @@ export type RawPrintedRun = Pick<
   | "calls"
   | "memory"
   | "store"
+  | "service"
   | "resources"
   | "host_load"
   | "notes"
@@ -51,47 +48,14 @@ export type RawPrintedRun = Pick<
   | "finished_at"
 > & { program: Pick<PrintedResult["program"], "id" | "arguments" | "output"> };
 
-type Settings = Omit<RunSettings, "runNonce">;
-
-/** Starts the parts of one run, and stops all of them whatever happens. */
-async function withParts<Value>(
-  request: Settings,
-  runtime: Runtime,
-  lease: Lease,
-  log: (role: string, line: string) => void,
-  use: (parts: StoreParts) => Promise<Value>,
-): Promise<Value> {
-  const settings = { ...request, runNonce: randomBytes(12).toString("hex") };
-  const started: RunningPart[] = [];
-  const start = async (part: Part): Promise<RunningPart> => {
-    const running = await lease.start(runtime, part);
-    started.push(running);
-    running.onLine((line) => log(part.role, line));
-    return running;
-  };
-  try {
-    return await use(new StoreParts(settings, new PartSupervisor(layoutOf(settings), start), start));
-  } finally {
-    await lease.release(started);
-  }
-}
-
-/** The store, the probe and the benchmark program of one run. */
+/** The store and the probe of one run. */
 class StoreParts {
-  readonly settings: RunSettings;
-  readonly #supervisor: PartSupervisor;
-  readonly #start: (part: Part) => Promise<RunningPart>;
+  readonly #parts: ProgramParts;
   store: readonly RunningRole[] = [];
   #probe: RunningPart | undefined;
 
-  constructor(
-    settings: RunSettings,
-    supervisor: PartSupervisor,
-    start: (part: Part) => Promise<RunningPart>,
-  ) {
-    this.settings = settings;
-    this.#supervisor = supervisor;
-    this.#start = start;
+  constructor(parts: ProgramParts) {
+    this.#parts = parts;
   }
 
   get place(): Node {
@@ -102,7 +66,7 @@ class StoreParts {
 
   /** @throws environmentError when the store does not become ready */
   async open(): Promise<void> {
-    const started = await this.#supervisor.start("store", "helper");
+    const started = await this.#parts.supervisor.start("store", "helper");
     const ofKind = (wanted: RoleKind) => started.filter(({ kind }) => kind === wanted);
     this.store = ofKind("store");
     this.#probe = started.find(({ id }) => id === PROBE)?.part;
@@ -118,7 +82,7 @@ class StoreParts {
   async ask(actions: ProbeAction[], more: Partial<ProbeRequest> = {}): Promise<ProbeReport> {
     if (!this.#probe) throw new Error("the layout has no probe");
     try {
-      return await this.#supervisor.waitFor(
+      return await this.#parts.supervisor.waitFor(
         askProbe(this.#probe, {
           actions,
           nodes: this.store.map(({ part: { address } }) => ({ host: address.host, port: address.port })),
@@ -131,55 +95,6 @@ class StoreParts {
       throw error;
     }
   }
-
-  /** Starts the benchmark program and waits until it has ended. */
-  async runProgram(
-    words: readonly string[],
-    expected_s: number,
-    onStarted: (part: RunningPart) => void = () => {},
-  ): Promise<{ output: string; program_s: number }> {
-    const { target } = this.settings.configuration;
-    const caps = this.settings.caps.generator;
-    const began = performance.now();
-    const part = await this.#start({
-      role: GENERATOR,
-      program: target.client,
-      ...(caps ? { caps } : {}),
-      workingFolder: "own",
-      endsByItself: true,
-      arguments: () => words,
-      environment: () => ({}),
-    });
-    onStarted(part);
-    const exit = await this.#supervisor.waitFor(endInTime(part, expected_s));
-    const program_s = (performance.now() - began) / 1000;
-    const last = part.lastLines().at(-1);
-    if (exit.code !== 0)
-      throw new PartFailed(
-        GENERATOR,
-        `${target.client} ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`,
-      );
-    return { output: await part.output(), program_s };
-  }
-}
-
-/** @throws PartFailed when the program hangs, as it does when the server refuses its connections */
-async function endInTime(part: RunningPart, expected_s: number): Promise<Awaited<RunningPart["exited"]>> {
-  const most_s = LATEST.factor * expected_s + LATEST.more_s;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const last = part.lastLines().at(-1);
-      reject(
-        new PartFailed(GENERATOR, `it did not end within ${Math.round(most_s)} s${last ? `: ${last}` : ""}`),
-      );
-    }, most_s * 1000);
-  });
-  try {
-    return await Promise.race([part.exited, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function figuresIn(output: string): PrintedFigures {
@@ -191,51 +106,11 @@ function figuresIn(output: string): PrintedFigures {
 }
 
 /**
- * The CPU of a program that ends by itself: its counters can only be read while it runs, so that its rate between the
- * first and the last reading stands for the whole.
- */
-class EndingPart {
-  readonly #readings: { at_ms: number; cpu_us: number; resident_bytes: number }[] = [];
-  #timer: NodeJS.Timeout | undefined;
-
-  watch(part: RunningPart): void {
-    const read = async () => {
-      const found = await part.counters().catch(() => undefined);
-      if (found) this.#readings.push({ at_ms: performance.now(), ...found });
-    };
-    void read();
-    this.#timer = setInterval(read, GENERATOR_PERIOD_MS);
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  resources(source: string, loaded_s: number, operations: number): RoleResources | undefined {
-    const [first, last] = [this.#readings[0], this.#readings.at(-1)];
-    if (!first || !last || last.at_ms <= first.at_ms) return undefined;
-    const share = Math.max(0, last.cpu_us - first.cpu_us) / 1000 / (last.at_ms - first.at_ms);
-    const resident = this.#readings.map(({ resident_bytes }) => resident_bytes);
-    const cpu_us = Math.round(share * loaded_s * 1e6);
-    return {
-      kind: "generator",
-      source: `${source}, while it ran`,
-      cpu_us,
-      cpu_percent: rounded(100 * share, 2),
-      cpu_us_per_request: rounded(cpu_us / operations, 2),
-      resident_bytes_mean: Math.round(sum(resident) / resident.length),
-      resident_bytes_max: Math.max(...resident),
-      samples: [],
-    };
-  }
-}
-
-/**
  * Asks each store once what it lacks, before anything is planned.
  * @returns why it cannot be measured where it does not start or does not answer
  */
 export async function findingsOf(
-  settings: readonly Settings[],
+  settings: readonly ProgramRunSettings[],
   runtime: Runtime,
   lease: Lease,
   log: (role: string, line: string) => void,
@@ -245,8 +120,9 @@ export async function findingsOf(
     const { store } = each.configuration.target;
     try {
       const { lacks = [] } = await withParts(each, runtime, lease, log, async (parts) => {
-        await parts.open();
-        return parts.ask(["features"]);
+        const store = new StoreParts(parts);
+        await store.open();
+        return store.ask(["features"]);
       });
       found.set(store, lacks);
     } catch (error) {
@@ -262,7 +138,7 @@ export async function findingsOf(
  * warm-up: neither program can run for a time.
  */
 export function executeProgramRun(
-  request: Settings,
+  request: ProgramRunSettings,
   runtime: Runtime,
   lease: Lease,
   listener: RunListener,
@@ -273,62 +149,56 @@ export function executeProgramRun(
   ).finally(() => listener.phase("stopped"));
 }
 
-async function measure(parts: StoreParts, runtime: Runtime, listener: RunListener): Promise<RawPrintedRun> {
-  const { configuration, warmupS } = parts.settings;
+async function measure(
+  parts: ProgramParts,
+  runtime: Runtime,
+  listener: RunListener,
+): Promise<RawPrintedRun> {
+  const { configuration } = parts.settings;
   const { workload, load, extent, target } = configuration;
   if (!("duration_s" in extent)) throw new Error("a run of the store layer has a duration");
   const operation = findOperation(workload.id);
   const started_at = new Date().toISOString();
-  await parts.open();
+  const opened = new StoreParts(parts);
+  await opened.open();
   listener.phase("store ready");
   const decision_commands = [...operation.commands];
-  const empty = await parts.ask(["read", "settings"], { decision_commands });
-  const { prepared } = await parts.ask(["prepare"], { operation: workload });
+  const empty = await opened.ask(["read", "settings"], { decision_commands });
+  const { prepared } = await opened.ask(["prepare"], { operation: workload });
   const keys = workload.keys ?? KEYSPACE;
-  const words = (requests: number) =>
-    benchmarkArguments(parts.place, {
-      test: operation.test(prepared?.script ?? []),
-      connections: load.connections,
-      requests: Math.max(requests, load.connections),
-      keys,
-      payloadBytes: workload.payload_bytes,
-    });
+  const run = (requests: number, expected_s: number, onStarted?: (part: RunningPart) => void) =>
+    parts.runProgram(
+      {
+        program: target.client,
+        expected_s,
+        arguments: () =>
+          benchmarkArguments(opened.place, {
+            test: operation.test(prepared?.script ?? []),
+            connections: load.connections,
+            requests: Math.max(requests, load.connections),
+            keys,
+            payloadBytes: workload.payload_bytes,
+          }),
+      },
+      onStarted,
+    );
 
   listener.phase("warmup");
-  const first = await parts.runProgram(words(FIRST_REQUESTS), 1);
-  const warmup_s = Math.max(LEAST_CALIBRATION_S, warmupS === "auto" ? AUTO_WARMUP_S : warmupS);
-  const roughly = figuresIn(first.output).per_second;
-  const second = await parts.runProgram(words(Math.ceil(roughly * warmup_s)), warmup_s);
-  const rate = figuresIn(second.output).per_second;
+  const perSecondIn = (output: string) => figuresIn(output).per_second;
+  const { rate, warmup_s } = await calibrate(parts.settings, run, perSecondIn);
 
   const requests = Math.max(load.connections, Math.ceil(rate * extent.duration_s));
-  const before = await parts.ask(["read"], { decision_commands });
-  const watch = new CounterWatch(parts.store);
-  const generator = new EndingPart();
-  await watch.start();
+  const before = await opened.ask(["read"], { decision_commands });
   listener.phase("measure");
-  const chosen = words(requests);
-  let run: Awaited<ReturnType<StoreParts["runProgram"]>>;
-  try {
-    run = await parts.runProgram(chosen, extent.duration_s, (part) => generator.watch(part));
-  } finally {
-    generator.stop();
-    await watch.stop();
-  }
+  const { ended, useOf } = await runWatched(opened.store, runtime.counterSource, (onStarted) =>
+    run(requests, extent.duration_s, onStarted),
+  );
   listener.phase("finished");
-  const figures = figuresIn(run.output);
-  const after = await parts.ask(["read"], { decision_commands });
+  const figures = figuresIn(ended.output);
+  const after = await opened.ask(["read"], { decision_commands });
   listener.phase("read");
 
   const duration = rounded(requests / figures.per_second, 6);
-  const own = generator.resources(runtime.counterSource, duration, requests);
-  const resources = {
-    ...(await watch.resources(runtime.counterSource, duration, requests)),
-    ...(own ? { [GENERATOR]: own } : {}),
-  };
-  const host_load: HostLoad | undefined = own
-    ? await watch.hostLoad(run.program_s, {}, own.cpu_us)
-    : undefined;
   const [at_start, at_end] = [before.readings?.[0], after.readings?.[0]];
   if (!at_start || !at_end) throw new BenchError("the probe gave no reading of the store", EXIT.defect);
   const store: StoreEvidence = {
@@ -341,22 +211,27 @@ async function measure(parts: StoreParts, runtime: Runtime, listener: RunListene
   return {
     started_at,
     finished_at: new Date().toISOString(),
-    warmup_s: rounded(first.program_s + second.program_s, 3),
+    warmup_s,
     duration,
-    program_s: rounded(run.program_s, 6),
+    program_s: rounded(ended.program_s, 6),
     operations: { total: requests, per_second: figures.per_second },
     latency: figures.latency,
-    program: { id: target.client, arguments: chosen, output: run.output.slice(0, 10_000) },
+    program: programFacts(target.client, ended),
     ...(at_start.decisions !== undefined && at_end.decisions !== undefined
       ? { calls: { before: at_start.decisions, after: at_end.decisions } }
       : {}),
     ...(memory ? { memory } : {}),
     store,
-    resources,
-    ...(host_load ? { host_load } : {}),
-    notes: [...watch.failures],
+    ...(await useOf(duration, requests)),
   };
 }
+
+/** What a result keeps of a program's run. */
+export const programFacts = (id: string, { arguments: words, output }: ProgramEnd): RawPrintedRun["program"] => ({
+  id,
+  arguments: [...words],
+  output: output.slice(0, 10_000),
+});
 
 function commandThreadsOf(id: string): Pick<StoreEvidence, "command_threads"> {
   const { commandThreads = 1 } = findStore(id);

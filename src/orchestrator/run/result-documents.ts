@@ -15,7 +15,7 @@ import {
   RESULT_SCHEMA_VERSION,
   type RoleResources,
 } from "../../contract/result.js";
-import { type MeasuredKind, roleId } from "../../contract/role.js";
+import type { MeasuredKind } from "../../contract/role.js";
 import type { ModuleFacts } from "../../contract/store.js";
 import { limitOf } from "../../judge/limit.js";
 import { outcomeOf } from "../../judge/outcome.js";
@@ -77,6 +77,12 @@ function mergeRole(reported: RoleResources | undefined, observed: RoleResources)
 const moduleVersion = ({ version, sha256 }: ModuleFacts): string =>
   [version || "unknown", ...(sha256 ? [`(sha256 ${sha256.slice(0, 12)}…)`] : [])].join(" ");
 
+/** The version of a program as the runtime found it; empty where it is not known. */
+function startedVersionOf(runtime: Runtime, id: string): string {
+  const facts = runtime.program(id);
+  return typeof facts === "object" ? facts.version : "";
+}
+
 /** The result document of a measured run, with its verdict and outcome. */
 export function measuredDocument(
   identity: RunIdentity,
@@ -84,10 +90,7 @@ export function measuredDocument(
 ): MeasuredResult {
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
-  const startedVersion = (id: string): string => {
-    const facts = identity.runtime.program(id);
-    return typeof facts === "object" ? facts.version : "";
-  };
+  const startedVersion = (id: string) => startedVersionOf(identity.runtime, id);
   const reported = [...new Set(store?.nodes.map(({ at_end }) => at_end.version))].join(", ");
   // A store that does not tell its version has that of the program that was started.
   const version = reported || (store ? startedVersion(identity.planned.configuration.target.store) : "");
@@ -125,13 +128,15 @@ export function measuredDocument(
   });
 }
 
-/** The result document of a run of the store layer, with its verdict. */
+/** The result document of a run whose figures a foreign program printed, with its verdict. */
 export function printedDocument(identity: RunIdentity, { program, ...raw }: RawPrintedRun): PrintedResult {
   const { configuration } = identity.planned;
   const facts = identity.runtime.program(program.id);
   const version = typeof facts === "string" ? "unknown" : facts.version;
   const seen = raw.store.nodes[0]?.at_end.version || storeVersion(identity);
-  const cpu = raw.resources[roleId("store", 1)]?.cpu_us_per_request;
+  const { service } = raw;
+  const limiter = service && (service.at_end.version ?? startedVersionOf(identity.runtime, service.id));
+  const cpu = cpuUsPerRequest(raw, "store");
   const evidence: PrintedEvidence = {
     schema: RESULT_SCHEMA,
     schema_version: RESULT_SCHEMA_VERSION,
@@ -142,7 +147,7 @@ export function printedDocument(identity: RunIdentity, { program, ...raw }: RawP
     ...raw,
     program: { ...program, version },
     ...(cpu === undefined ? {} : { store_cpu_us_per_operation: cpu }),
-    versions: { ...(seen ? { store: seen } : {}), program: version },
+    versions: { ...(seen ? { store: seen } : {}), ...(limiter ? { limiter } : {}), program: version },
   };
   const verdict = judgePrinted(evidence);
   return printedResultSchema.parse({

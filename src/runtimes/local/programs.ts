@@ -45,7 +45,8 @@ async function versionOf(path: string, mayHide = false): Promise<string> {
     const { stdout } = await execa(path, ["--version"], { timeout: mayHide ? 3_000 : 10_000 });
     return versionIn(stdout);
   } catch (error) {
-    if (mayHide) return "unknown";
+    // Some print it and end with an error all the same.
+    if (mayHide) return versionIn(String((error as { stdout?: unknown }).stdout ?? ""));
     throw environmentError(`${path} cannot be run: ${messageOf(error).split("\n")[0]}`);
   }
 }

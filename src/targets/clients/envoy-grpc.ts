@@ -51,6 +51,7 @@ export const envoyGrpc: ClientDescription = {
   survivesScriptFlush: true,
   limiter: "envoy-ratelimit",
   service: "envoy-ratelimit",
+  native: { kind: "grpc", method: shouldRateLimit, port: "grpc" },
   autoPipelining: () => "the service talks to the store; +pipeline-<n>us sets its pipeline",
   async open(place, { libraries = ownLibraries } = {}) {
     const service = requireService(place);

@@ -13,6 +13,7 @@ export const envoyHttp: ClientDescription = {
   ...envoyGrpc,
   id: "envoy-http",
   package: HTTP_PACKAGE,
+  native: { kind: "http", path: JSON_PATH },
   async open(place, { libraries = ownLibraries } = {}) {
     const service = requireService(place);
     const { version, settings, post, close } = await openHttpPool(

@@ -46,6 +46,7 @@ export const throttlecrabGrpc: ClientDescription = {
   survivesStoreRestart: true,
   survivesScriptFlush: true,
   limiter: THROTTLECRAB,
+  native: { kind: "grpc", method, port: "grpc" },
   autoPipelining: () => "gRPC sends all calls of a connection at once anyway",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
     const port = node?.ports?.grpc;

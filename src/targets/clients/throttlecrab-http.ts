@@ -6,19 +6,21 @@ import { singleShardKeys } from "./shard-keys.js";
 import { throttlecrabGrpc } from "./throttlecrab-grpc.js";
 
 const CONNECTIONS = 10;
+const PATH = "/throttle";
 
 /** ThrottleCrab over HTTP and JSON. */
 export const throttlecrabHttp: ClientDescription = {
   ...throttlecrabGrpc,
   id: "throttlecrab-http",
   package: HTTP_PACKAGE,
+  native: { kind: "http", path: PATH, port: "http" },
   autoPipelining: () => "HTTP/1.1 answers one request after the other on a connection",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
     const port = node?.ports?.http;
     if (!node || port === undefined) throw new Error("no port for HTTP was given");
     const pool = await openHttpPool(libraries, { host: node.host, port }, "/health", CONNECTIONS);
     const throttle: Throttle = async (request) => {
-      const { status, text } = await pool.post("/throttle", JSON.stringify(request));
+      const { status, text } = await pool.post(PATH, JSON.stringify(request));
       if (status !== 200) throw new Error(`ThrottleCrab answered ${status}: ${text.slice(0, 100)}`);
       return readAnswer(JSON.parse(text));
     };

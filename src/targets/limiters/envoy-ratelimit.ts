@@ -1,7 +1,7 @@
 import type { ServiceSpec } from "../../contract/run-spec.js";
 import { type Consumes, EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import { ALLOWED } from "../request-limiter.js";
-import { CONNECTIONS, envoyRatelimit, KEYS, noLimit } from "../services/envoy-ratelimit/index.js";
+import { CONNECTIONS, domainOf, envoyRatelimit, KEYS, noLimit } from "../services/envoy-ratelimit/index.js";
 import type { Decision, LimiterDescription, RequestLimiter, StorePlace } from "../types.js";
 
 export interface RateLimitRequest {
@@ -49,6 +49,12 @@ const entryOf = (key: string) => ({
   entries: [{ key: key.startsWith(EXHAUSTED_KEY_PREFIX) ? KEYS.exhausted : KEYS.standard, value: key }],
 });
 
+const requestFor = (domain: string, keys: readonly string[], cost: number): RateLimitRequest => ({
+  domain,
+  descriptors: keys.map(entryOf),
+  ...(cost === 1 ? {} : { hitsAddend: cost }),
+});
+
 /** All descriptors of a request in one call. */
 class EnvoyLimiter implements RequestLimiter {
   readonly consumes: Consumes = { calls: 0, allowed: 0, limited: 0, failed: 0 };
@@ -63,16 +69,14 @@ class EnvoyLimiter implements RequestLimiter {
 
   async consume(keys: string | readonly string[], cost = 1): Promise<Decision> {
     const { consumes } = this;
-    const descriptors = typeof keys === "string" ? [entryOf(keys)] : keys.map(entryOf);
+    const request = requestFor(this.#handle.domain, typeof keys === "string" ? [keys] : keys, cost);
+    const { length } = request.descriptors;
     consumes.calls++;
     try {
-      const request = { domain: this.#handle.domain, descriptors };
-      const { statuses = [] } = await this.#handle.decide(
-        cost === 1 ? request : { ...request, hitsAddend: cost },
-      );
-      return this.#decisionOf(statuses, descriptors.length);
+      const { statuses = [] } = await this.#handle.decide(request);
+      return this.#decisionOf(statuses, length);
     } catch (error) {
-      consumes.failed += descriptors.length;
+      consumes.failed += length;
       return { outcome: "failed", error: error instanceof Error ? error : new Error(String(error)) };
     }
   }
@@ -117,6 +121,7 @@ export const envoyLimiter: LimiterDescription = {
   // On memcached it reads each key before it decides, and increments after it has answered.
   decisionCommands: ["incrby", "get"],
   takesCost: true,
+  callOf: (key, { cost = 1 }, { nonce }) => requestFor(domainOf(nonce), [key], cost),
   ...(envoyRatelimit.unsupportedReason ? { unsupportedReason: envoyRatelimit.unsupportedReason } : {}),
   async create({ handle }, _description, { points }) {
     const envoy = handle as EnvoyHandle;

@@ -1,3 +1,5 @@
+import type { Limits } from "../../contract/configuration.js";
+import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { ALLOWED } from "../request-limiter.js";
 import type { ClientDescription, LimiterDescription, OptionDescription } from "../types.js";
@@ -41,6 +43,20 @@ export function readAnswer(answer: unknown): ThrottleAnswer {
   return { allowed, remaining: Number(remaining ?? 0), retry_after: Number(retry_after ?? 0) };
 }
 
+const requestFor = (keyPrefix: string, key: string, { points, window_s }: Limits, quantity: number) => ({
+  key: `${keyPrefix}:${key}`,
+  max_burst: points,
+  count_per_period: points,
+  period: window_s,
+  quantity,
+});
+
+/** More than the burst at once is denied like any other request, and nothing is written. */
+const exhaustedQuantity = ({ points }: Limits): number => points + 1;
+
+const wordsOf = ({ key, max_burst, count_per_period, period, quantity }: ThrottleRequest) =>
+  [key, max_burst, count_per_period, period, quantity] as const;
+
 /** A client of RESP with ThrottleCrab's own limiter, or the reason why it cannot use ThrottleCrab. */
 function overResp(client: ClientDescription): ClientDescription | { skip: string } {
   if (!client.canSkipHandshake) {
@@ -62,6 +78,10 @@ function overResp(client: ClientDescription): ClientDescription | { skip: string
     limiter: THROTTLECRAB,
     survivesStoreRestart: true,
     survivesScriptFlush: true,
+    native: {
+      kind: "resp",
+      command: (call) => ["THROTTLE", ...wordsOf(call as ThrottleRequest).map(String)],
+    },
     open: (place, tuning) => client.open(place, { ...tuning, skipsHandshake: true }),
   };
 }
@@ -73,35 +93,30 @@ export const throttlecrabLimiter: LimiterDescription = {
   atomic: true,
   applyTo: overResp,
   takesCost: true,
+  callOf(key, limits, { keyPrefix }) {
+    const isExhausted = key.startsWith(EXHAUSTED_KEY_PREFIX);
+    return requestFor(keyPrefix, key, limits, isExhausted ? exhaustedQuantity(limits) : (limits.cost ?? 1));
+  },
   unsupportedReason: ({ points, block_s }) =>
     points === 1
       ? "ThrottleCrab never denies at a quota of 1 point: give at least 2"
       : noBlock("ThrottleCrab", block_s),
-  async create({ command, handle }, { id }, { points, window_s }, keyPrefix = DEFAULT_KEY_PREFIX) {
+  async create({ command, handle }, { id }, limits, keyPrefix = DEFAULT_KEY_PREFIX) {
     const overCommand: Throttle | undefined =
       command &&
-      (async ({ key, max_burst, count_per_period, period, quantity }) =>
-        readReply(await command(key, "THROTTLE", key, max_burst, count_per_period, period, quantity)));
+      (async (request) => readReply(await command(request.key, "THROTTLE", ...wordsOf(request))));
     const throttle = overCommand ?? (handle as Throttle);
     if (typeof throttle !== "function") throw new Error(`${id} cannot send THROTTLE`);
     // Nothing is sent here: it has no script to load, and its counters cannot be reset.
     const limiting = (quantityOf: (cost: number) => number) =>
       new LibraryLimiter(
-        (key, cost) =>
-          throttle({
-            key: `${keyPrefix}:${key}`,
-            max_burst: points,
-            count_per_period: points,
-            period: window_s,
-            quantity: quantityOf(cost),
-          }),
+        (key, cost) => throttle(requestFor(keyPrefix, key, limits, quantityOf(cost))),
         ({ allowed, remaining, retry_after }) =>
           allowed
             ? ALLOWED
-            : { outcome: "limited", limit: points, remaining, msBeforeNext: 1_000 * retry_after },
+            : { outcome: "limited", limit: limits.points, remaining, msBeforeNext: 1_000 * retry_after },
       );
-    // More than the burst at once is denied like any other request, and nothing is written.
-    return { standard: limiting((cost) => cost), exhausted: limiting(() => points + 1) };
+    return { standard: limiting((cost) => cost), exhausted: limiting(() => exhaustedQuantity(limits)) };
   },
 };
 

@@ -1,0 +1,57 @@
+"""Cells of rows whose figures a foreign program printed."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from report.analysis.printed_rows import PrintedRow
+from report.base.format import ABSENT
+from report.results.model import Printed, Run
+
+Read = Callable[[Printed], float | None]
+Show = Callable[[float | None], str]
+
+
+@dataclass(frozen=True, slots=True)
+class FigureCell:
+    text: str
+    range: str
+    """Lowest and highest over the runs; empty below two."""
+
+
+def printed_latency(name: str) -> Read:
+    return lambda printed: printed.latency_ms[name]
+
+
+def figure_cells(row: PrintedRow, columns: Sequence[tuple[Read, Show]]) -> tuple[FigureCell, ...]:
+    """Figures of the median run; none where no run counts."""
+    figures = row.figures
+    if figures is None:
+        return ()
+    found = []
+    for read, show in columns:
+        span = row.range_of(read)
+        found.append(FigureCell(show(read(figures)), f"{show(span[0])}–{show(span[1])}" if span else ""))
+    return tuple(found)
+
+
+def limited_by_text(row: PrintedRow) -> str:
+    figures = row.figures
+    return figures.limited_by.resource if figures and figures.limited_by else ABSENT
+
+
+def runs_text(row: PrintedRow) -> str:
+    """`3`; `2 of 3` where some do not count."""
+    planned, counted = len(row.runs) + len(row.missing), len(row.counted)
+    return str(counted) if counted == planned else f"{counted} of {planned}"
+
+
+def problem_texts(runs: Iterable[Run]) -> tuple[tuple[str, str], ...]:
+    """File and reasons of each run."""
+    return tuple(
+        (
+            run.file,
+            f"{run.verdict if run.printed else run.status}: "
+            + "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons),
+        )
+        for run in runs
+    )

@@ -1,0 +1,234 @@
+import { randomBytes } from "node:crypto";
+import { rounded, sum } from "../../contract/numbers.js";
+import type { HostLoad, RoleResources } from "../../contract/result.js";
+import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
+import type { Lease } from "../ownership/lease.js";
+import { CounterWatch } from "./counters.js";
+import { GENERATOR, layoutOf, type RunSettings } from "./layout.js";
+import { PartFailed, PartSupervisor, type RunningRole } from "./part-supervisor.js";
+
+/** The first part of a calibration: enough operations to time, few enough for a slow server. */
+const FIRST_REQUESTS = 1_000;
+/** The shortest second part: a rate that is measured in less is too inexact for the number of operations. */
+const LEAST_CALIBRATION_S = 0.3;
+/** `auto` looks for a trend in our own generator's slices, which no other program has. */
+const AUTO_WARMUP_S = 3;
+/** A foreign program that takes longer than expected by this factor, and this time, hangs. */
+const LATEST = { factor: 5, more_s: 60 } as const;
+/** A program ends within a second or two: its counters are read often enough to know its rate. */
+const GENERATOR_PERIOD_MS = 200;
+
+/** The settings of a run whose load comes from a foreign program. */
+export type ProgramRunSettings = Omit<RunSettings, "runNonce">;
+
+/** What a foreign program is started with. */
+export interface ProgramStart {
+  /** Id of its program. */
+  program: string;
+  /** @param folder that holds `files` */
+  arguments(folder: string): readonly string[];
+  /** Texts of the files that it reads, by name. */
+  files?: Readonly<Record<string, string>>;
+  expected_s: number;
+}
+
+/** How a foreign program ended. */
+export interface ProgramEnd {
+  arguments: readonly string[];
+  output: string;
+  /** From its start to its end. */
+  program_s: number;
+}
+
+/** The parts of one run whose load comes from a foreign program. */
+export class ProgramParts {
+  readonly settings: RunSettings;
+  readonly supervisor: PartSupervisor;
+  readonly #start: (part: Part) => Promise<RunningPart>;
+
+  constructor(settings: RunSettings, start: (part: Part) => Promise<RunningPart>) {
+    this.settings = settings;
+    this.supervisor = new PartSupervisor(layoutOf(settings), start);
+    this.#start = start;
+  }
+
+  /** Starts a foreign program and waits until it has ended. @throws PartFailed when it fails or hangs */
+  async runProgram(
+    { program, arguments: argumentsIn, files = {}, expected_s }: ProgramStart,
+    onStarted: (part: RunningPart) => void = () => {},
+  ): Promise<ProgramEnd> {
+    const caps = this.settings.caps.generator;
+    const began = performance.now();
+    let words: readonly string[] = [];
+    const part = await this.#start({
+      role: GENERATOR,
+      program,
+      ...(caps ? { caps } : {}),
+      workingFolder: "own",
+      endsByItself: true,
+      files: Object.fromEntries(Object.entries(files).map(([name, text]) => [name, { text }])),
+      arguments: (allocation) => {
+        words = argumentsIn(allocation.files);
+        return words;
+      },
+      environment: () => ({}),
+    });
+    onStarted(part);
+    const exit = await this.supervisor.waitFor(endInTime(part, expected_s));
+    const program_s = (performance.now() - began) / 1000;
+    const last = part.lastLines().at(-1);
+    if (exit.code !== 0)
+      throw new PartFailed(
+        GENERATOR,
+        `${program} ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`,
+      );
+    return { arguments: words, output: await part.output(), program_s };
+  }
+}
+
+/** Starts the parts of one run, and stops all of them whatever happens. */
+export async function withParts<Value>(
+  request: ProgramRunSettings,
+  runtime: Runtime,
+  lease: Lease,
+  log: (role: string, line: string) => void,
+  use: (parts: ProgramParts) => Promise<Value>,
+): Promise<Value> {
+  const settings = { ...request, runNonce: randomBytes(12).toString("hex") };
+  const started: RunningPart[] = [];
+  const start = async (part: Part): Promise<RunningPart> => {
+    const running = await lease.start(runtime, part);
+    started.push(running);
+    running.onLine((line) => log(part.role, line));
+    return running;
+  };
+  try {
+    return await use(new ProgramParts(settings, start));
+  } finally {
+    await lease.release(started);
+  }
+}
+
+/** @throws PartFailed when the program hangs, as it does when the server refuses its connections */
+async function endInTime(part: RunningPart, expected_s: number): Promise<Awaited<RunningPart["exited"]>> {
+  const most_s = LATEST.factor * expected_s + LATEST.more_s;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const last = part.lastLines().at(-1);
+      reject(
+        new PartFailed(GENERATOR, `it did not end within ${Math.round(most_s)} s${last ? `: ${last}` : ""}`),
+      );
+    }, most_s * 1000);
+  });
+  try {
+    return await Promise.race([part.exited, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Seconds of warm-up. A foreign program has no slices in which `auto` could look for a trend. */
+export const warmupSeconds = ({ warmupS }: Pick<RunSettings, "warmupS">): number =>
+  Math.max(LEAST_CALIBRATION_S, warmupS === "auto" ? AUTO_WARMUP_S : warmupS);
+
+/**
+ * The rate of a program that cannot run for a time, from two runs that are also the warm-up.
+ * @param run makes that many requests, which should take so long
+ * @returns requests a second, and how long both took
+ */
+export async function calibrate(
+  settings: Pick<RunSettings, "warmupS">,
+  run: (requests: number, expected_s: number) => Promise<ProgramEnd>,
+  perSecondIn: (output: string) => number,
+): Promise<{ rate: number; warmup_s: number }> {
+  const seconds = warmupSeconds(settings);
+  const first = await run(FIRST_REQUESTS, 1);
+  const second = await run(Math.ceil(perSecondIn(first.output) * seconds), seconds);
+  return {
+    rate: perSecondIn(second.output),
+    warmup_s: rounded(first.program_s + second.program_s, 3),
+  };
+}
+
+/**
+ * The CPU of a program that ends by itself: its counters can only be read while it runs, so that its rate between the
+ * first and the last reading stands for the whole.
+ */
+class EndingPart {
+  readonly #readings: { at_ms: number; cpu_us: number; resident_bytes: number }[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  watch(part: RunningPart): void {
+    const read = async () => {
+      const found = await part.counters().catch(() => undefined);
+      if (found) this.#readings.push({ at_ms: performance.now(), ...found });
+    };
+    void read();
+    this.#timer = setInterval(read, GENERATOR_PERIOD_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  resources(source: string, loaded_s: number, operations: number): RoleResources | undefined {
+    const [first, last] = [this.#readings[0], this.#readings.at(-1)];
+    if (!first || !last || last.at_ms <= first.at_ms) return undefined;
+    const share = Math.max(0, last.cpu_us - first.cpu_us) / 1000 / (last.at_ms - first.at_ms);
+    const resident = this.#readings.map(({ resident_bytes }) => resident_bytes);
+    const cpu_us = Math.round(share * loaded_s * 1e6);
+    return {
+      kind: "generator",
+      source: `${source}, while it ran`,
+      cpu_us,
+      cpu_percent: rounded(100 * share, 2),
+      cpu_us_per_request: rounded(cpu_us / operations, 2),
+      resident_bytes_mean: Math.round(sum(resident) / resident.length),
+      resident_bytes_max: Math.max(...resident),
+      samples: [],
+    };
+  }
+}
+
+/** What the roles used while a foreign program ran. */
+export interface ProgramUse {
+  resources: Record<string, RoleResources>;
+  host_load?: HostLoad;
+  /** What could not be read. */
+  notes: string[];
+}
+
+/**
+ * Runs a foreign program while the counters of the roles, and its own, are read.
+ * @returns how it ended, and what was used, given the loaded seconds and the number of requests
+ */
+export async function runWatched(
+  roles: readonly RunningRole[],
+  source: string,
+  run: (onStarted: (part: RunningPart) => void) => Promise<ProgramEnd>,
+): Promise<{ ended: ProgramEnd; useOf(loaded_s: number, requests: number): Promise<ProgramUse> }> {
+  const watch = new CounterWatch(roles);
+  const generator = new EndingPart();
+  await watch.start();
+  let ended: ProgramEnd;
+  try {
+    ended = await run((part) => generator.watch(part));
+  } finally {
+    generator.stop();
+    await watch.stop();
+  }
+  const { program_s } = ended;
+  return {
+    ended,
+    async useOf(loaded_s, requests) {
+      const own = generator.resources(source, loaded_s, requests);
+      const resources = {
+        ...(await watch.resources(source, loaded_s, requests)),
+        ...(own ? { [GENERATOR]: own } : {}),
+      };
+      const host_load = own ? await watch.hostLoad(program_s, {}, own.cpu_us) : undefined;
+      return { resources, ...(host_load ? { host_load } : {}), notes: [...watch.failures] };
+    },
+  };
+}

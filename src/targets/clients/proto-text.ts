@@ -1,0 +1,41 @@
+import type { GrpcMethod } from "./grpc.js";
+
+const block = (kind: string, name: string, lines: readonly string[]): string[] => [
+  `${kind} ${name} {`,
+  ...lines.map((line) => `  ${line}`),
+  "}",
+];
+
+/** A method of a service with its messages, as a proto file has them. */
+export function protoText({
+  package: path,
+  service,
+  method,
+  request,
+  response,
+  messages,
+  enums = {},
+}: GrpcMethod): string {
+  const lines = [
+    'syntax = "proto3";',
+    `package ${path};`,
+    ...Object.entries(enums).flatMap(([name, values]) =>
+      block(
+        "enum",
+        name,
+        Object.entries(values).map(([value, number]) => `${value} = ${number};`),
+      ),
+    ),
+    ...Object.entries(messages).flatMap(([name, fields]) =>
+      block(
+        "message",
+        name,
+        Object.entries(fields).map(
+          ([field, { type, id, rule }]) => `${rule ? `${rule} ` : ""}${type} ${field} = ${id};`,
+        ),
+      ),
+    ),
+    ...block("service", service, [`rpc ${method}(${request}) returns (${response});`]),
+  ];
+  return `${lines.join("\n")}\n`;
+}
