@@ -332,11 +332,17 @@ export interface ServiceDescription {
   reserved: RegExp;
   /** Why it cannot keep these limits; absent for a service that can keep any. */
   unsupportedReason?(limits: Limits): string | undefined;
-  /** Configuration files, by path below the folder `files` of its allocation. @param nonce identifies the run */
-  files(limits: Limits, nonce: string): Readonly<Record<string, string>>;
+  /**
+   * Files that it reads, by path below the folder `files` of its allocation.
+   * @param nonce identifies the run
+   * @param access to an external store
+   */
+  files(limits: Limits, nonce: string, access?: StoreAccess): Readonly<Record<string, string>>;
   arguments?(allocation: ServiceAllocation, place: StorePlace): readonly string[];
   /** All settings; those without an address are part of the result. */
   environment(allocation: ServiceAllocation, place: StorePlace): Readonly<Record<string, string>>;
+  /** The setting that it refused, from the lines that it printed before it ended; undefined where they name none. */
+  refusedSetting?(lines: readonly string[]): { name: string; takes: string } | undefined;
   /** Waits until it answers. @throws environmentError with the last problem */
   ready(place: ServiceSpec, deadlineMs: number): Promise<void>;
   read(place: ServiceSpec): Promise<ServiceReading>;

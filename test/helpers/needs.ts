@@ -31,6 +31,7 @@ const things = {
     find: () => programOnPath("redis-benchmark"),
     fix: "install redis-benchmark (package redis-tools)",
   },
+  wrk: { find: () => programOnPath("wrk"), fix: "install wrk" },
   fakeredis: { find: fakeredisPython, fix: "run scripts/setup.sh --dev, or set FAKEREDIS_PYTHON" },
   chromium: { find: browserProgram, fix: "install chromium, or set CHROMIUM" },
   zsh: { find: () => programOnPath("zsh"), fix: "install zsh" },

@@ -1,40 +1,36 @@
 import { createHash } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { RateLimiterRedis } from "rate-limiter-flexible";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sum } from "../../src/contract/numbers.js";
 import type { Target } from "../../src/contract/target.js";
 import { common } from "../../src/targets/clients/settings.js";
-import { describeClient, unsupportedLimits } from "../../src/targets/resolve.js";
-import { LONG, needs } from "../helpers/needs.js";
+import { unsupportedLimits } from "../../src/targets/resolve.js";
 import { type StoreKind, storeProgram, until } from "../helpers/store.js";
 import {
   allVariants,
   countOutcomes,
-  glideSockets,
   LIMITS,
   type OpenTarget,
   openTarget,
   removeGlideSockets,
   targetsOf,
-  useInChildProcess,
   withOpenTargets,
 } from "./open-target.js";
-import { LossyProxy } from "./proxy.js";
-import { StoreSetup } from "./store-setup.js";
+import {
+  consumeOnDeadStore,
+  KEYS,
+  leavesNothingOpen,
+  onKind,
+  sendsNothingAgain,
+  storeForSuite,
+  survivesManyAtOnce,
+  turns,
+} from "./shared.js";
+import type { StoreSetup } from "./store-setup.js";
 import { unavailableStoreContract } from "./unavailable-store.js";
 
 const KINDS: readonly StoreKind[] = ["valkey", "redis", "memcached"];
 const TOPOLOGIES = ["standalone", "cluster"];
-
-/** Their slots are on all three primaries of a cluster. */
-const KEYS = ["ada", "bob", "cyd", "dan", "eve", "fay", "gus"];
-
-/** `times` of each key, in turns. */
-const turns = (times: number): string[] => Array.from({ length: times }, () => KEYS).flat();
-
-/** glide with its own settings rejects what is beyond this many commands in flight. */
-const GLIDE_IN_FLIGHT = 1_000;
 
 /** What the store calls RateLimiterRedis's script, from the library itself. */
 const sameScript = (): string => {
@@ -71,16 +67,12 @@ export function clientContract(id: string, variants = allVariants()): void {
 }
 
 function onStore(kind: StoreKind, topology: string, targets: readonly Target[]): void {
-  const { tags, skip } = needs([kind]);
-  // Clients meet the same protocol on both: `npm test` tries them on Valkey.
-  const options = { tags: [...tags, ...(kind === "redis" ? LONG.tags : [])], skip };
-  describe(`on ${kind} ${topology}`, options, () => {
+  describe(`on ${kind} ${topology}`, onKind(kind), () => {
+    const setupOf = storeForSuite(kind, topology);
     let setup: StoreSetup;
-    beforeAll(async () => {
-      setup = await StoreSetup.start(kind, topology);
+    beforeEach(() => {
+      setup = setupOf();
     });
-    beforeEach(() => setup.reset());
-    afterAll(() => setup?.stop());
 
     describe.each(targets.map((target) => ({ name: target.text, target })))("$name", ({ target }) => {
       let opened: OpenTarget;
@@ -170,17 +162,7 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
         }
       });
 
-      test("handles 2000 concurrent consumes while the store pauses for a moment", async () => {
-        setup.pause();
-        const consumes = Array.from({ length: 2_000 }, (_, n) => opened.standard.consume(`many-${n}`));
-        // They are to pile up on the connections, not in this turn of the event loop.
-        await delay(50);
-        setup.resume();
-        const counts = countOutcomes(await Promise.all(consumes));
-        const rejects = target.client === "valkey-glide" && opened.description.settings === "defaults";
-        const failed = rejects ? expect.toSatisfy((n) => n >= consumes.length - GLIDE_IN_FLIGHT) : 0;
-        expect(counts).toEqual({ allowed: consumes.length - counts.failed, limited: 0, failed });
-      });
+      survivesManyAtOnce(setupOf, () => opened);
 
       // memcached has no scripts.
       if (kind !== "memcached")
@@ -219,43 +201,14 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
       }
     });
 
-    // The nodes of a cluster are named by itself: nothing can stand between.
-    if (topology === "standalone") {
-      test("a consume whose reply is lost fails and is not sent again, unless declared", async () => {
-        const proxy = await LossyProxy.start(setup.nodes[0]?.port ?? 0);
-        const place = { ...setup.place, nodes: [{ host: "127.0.0.1", port: proxy.port }] };
-        try {
-          for (const target of targets) {
-            await setup.reset();
-            await withOpenTargets([target], place, async ([opened]) => {
-              proxy.loseNextReply();
-              const expected = opened?.description.sendsAgain ? "allowed" : "failed";
-              expect((await opened?.standard.consume("ada"))?.outcome, target.text).toBe(expected);
-              // On the new connection: what is sent again would have come first.
-              await until(async () => (await opened?.standard.consume("bob"))?.outcome === "allowed");
-            });
-            const times = describeClient(target).sendsAgain ? 2 : 1;
-            expect((await setup.keys()).get("rl:ada")?.value, target.text).toBe(times);
-          }
-        } finally {
-          proxy.stop();
-        }
+    if (topology === "standalone")
+      sendsNothingAgain(setupOf, targets, async (target) => {
+        expect((await setup.keys()).get("rl:ada")?.value, target.text).toBe(1);
       });
-    }
 
     test("a dead store is a failure, not a denial; after a restart the client behaves as declared", async () => {
       await withOpenTargets(targets, setup.place, async (opened) => {
-        await setup.kill();
-        const consumesOf = (waits: boolean) =>
-          opened
-            .filter(({ description }) => waits === Boolean(description.waitsForStore))
-            .flatMap(({ standard }) => KEYS.map((key) => standard.consume(key)));
-        const [waiting, lost] = [consumesOf(true), consumesOf(false)];
-        expect(countOutcomes(await Promise.all(lost))).toEqual({
-          allowed: 0,
-          limited: 0,
-          failed: lost.length,
-        });
+        await consumeOnDeadStore(setup, opened);
         await setup.run();
         expect(countOutcomes(await Promise.all(waiting)).limited).toBe(0);
         for (const { client, standard, description, target } of opened) {
@@ -267,12 +220,6 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
       });
     });
 
-    test("leaves nothing open when it closes: no handle, no connection and no socket", async () => {
-      const { code, output, pid } = await useInChildProcess(targets, setup.place);
-      expect(output).toBe(targets.map(({ text }) => `${text} allowed\n`).join(""));
-      expect(code).toBe(0);
-      expect(glideSockets(pid)).toEqual([]);
-      await until(async () => sum(await setup.connections()) === 0);
-    });
+    leavesNothingOpen(setupOf, targets);
   });
 }

@@ -1,10 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sum } from "../../src/contract/numbers.js";
 import type { Target } from "../../src/contract/target.js";
 import { asRequestLimiter } from "../../src/targets/request-limiter.js";
-import { findLimiter, findStore } from "../../src/targets/resolve.js";
-import { findEngine } from "../../src/targets/stores/engines.js";
-import { LONG, needs } from "../helpers/needs.js";
+import { findLimiter } from "../../src/targets/resolve.js";
 import { type StoreKind, until } from "../helpers/store.js";
 import {
   countOutcomes,
@@ -12,13 +10,18 @@ import {
   type OpenTarget,
   openTarget,
   targetsOf,
-  useInChildProcess,
   withOpenTargets,
 } from "./open-target.js";
-import { StoreSetup } from "./store-setup.js";
-
-/** Their slots are on all three primaries of a cluster. */
-const KEYS = ["ada", "bob", "cyd", "dan", "eve", "fay", "gus"];
+import {
+  consumeOnDeadStore,
+  KEYS,
+  LIMITER_STORES,
+  leavesNothingOpen,
+  onKind,
+  readingsOf,
+  storeForSuite,
+} from "./shared.js";
+import type { StoreSetup } from "./store-setup.js";
 
 /** At once on a key of its own. */
 const AT_ONCE = 200;
@@ -46,38 +49,24 @@ export function limiterContract(
   const targetsOn = (kind: StoreKind, topology: string): Target[] =>
     clients.flatMap((client) => targetsOf(client, kind, topology, [`+${id}`]));
 
-  for (const [kind, topology] of [
-    ["valkey", "standalone"],
-    ["redis", "standalone"],
-    ["valkey", "cluster"],
-  ] as const) {
+  for (const [kind, topology] of LIMITER_STORES) {
     if (notIn.includes(topology)) {
       test(`is skipped in a ${topology}`, () => expect(targetsOn(kind, topology)).toEqual([]));
       continue;
     }
-    const { tags, skip } = needs([kind]);
-    // The scripts are the same on both stores: `npm test` tries them on Valkey.
-    const options = { tags: [...tags, ...(kind === "redis" ? LONG.tags : [])], skip };
-    describe(`${id} on ${kind} ${topology}`, options, () => {
+    describe(`${id} on ${kind} ${topology}`, onKind(kind), () => {
       // RateLimiterValkey calls `server.*`, which Redis does not have.
       const all = targetsOn(kind, topology);
+      const setupOf = storeForSuite(kind, topology);
       let setup: StoreSetup;
-      beforeAll(async () => {
-        setup = await StoreSetup.start(kind, topology);
+      beforeEach(() => {
+        setup = setupOf();
       });
-      beforeEach(() => setup.reset());
-      afterAll(() => setup?.stop());
 
-      /** Decisions as the harness reads them, over all nodes. */
+      /** Over all nodes. */
       const decisions = async (): Promise<number> => {
-        const session = await findEngine("resp").connect(setup.place.nodes, {});
-        try {
-          await session.ready("standalone", Date.now() + 10_000);
-          const readings = await session.read(findStore(kind), decisionCommands);
-          return sum(readings.map((reading) => reading.decisions ?? Number.NaN));
-        } finally {
-          session.close();
-        }
+        const readings = await readingsOf(setup, decisionCommands);
+        return sum(readings.map((reading) => reading.decisions ?? Number.NaN));
       };
 
       test("is measured on its clients", () => {
@@ -177,10 +166,7 @@ export function limiterContract(
 
       test("a dead store is a failure in time, not a denial; after a restart it decides again", async () => {
         await withOpenTargets(all, setup.place, async (opened) => {
-          await setup.kill();
-          const lost = opened.flatMap(({ standard }) => KEYS.map((key) => standard.consume(key)));
-          const expected = decidesAlone ? "allowed" : "failed";
-          expect(countOutcomes(await Promise.all(lost))).toMatchObject({ [expected]: lost.length });
+          await consumeOnDeadStore(setup, opened, decidesAlone ? "allowed" : "failed");
           if (decidesAlone)
             for (const { exhausted } of opened)
               expect((await exhausted.consume("ada")).outcome).toBe("limited");
@@ -192,11 +178,7 @@ export function limiterContract(
         });
       });
 
-      test("leaves nothing open when it closes", async () => {
-        const { code, output } = await useInChildProcess(all, setup.place);
-        expect(output).toBe(all.map(({ text }) => `${text} allowed\n`).join(""));
-        expect(code).toBe(0);
-      });
+      leavesNothingOpen(setupOf, all);
     });
   }
 }

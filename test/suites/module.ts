@@ -1,16 +1,12 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sum } from "../../src/contract/numbers.js";
 import type { Target } from "../../src/contract/target.js";
 import { findModule } from "../../src/targets/modules/index.js";
-import { findStore } from "../../src/targets/resolve.js";
-import { findEngine } from "../../src/targets/stores/engines.js";
 import { moduleArguments } from "../helpers/module-file.js";
-import { LONG, type Need, needs } from "../helpers/needs.js";
+import { type Need, needs } from "../helpers/needs.js";
 import { type StoreKind, storeProgram, until } from "../helpers/store.js";
 import {
   countOutcomes,
-  glideSockets,
   LIMITS,
   type OpenTarget,
   openTarget,
@@ -19,15 +15,20 @@ import {
   useInChildProcess,
   withOpenTargets,
 } from "./open-target.js";
-import { LossyProxy } from "./proxy.js";
+import {
+  consumeOnDeadStore,
+  KEYS,
+  LIMITER_STORES,
+  leavesNothingOpen,
+  onKind,
+  readingsOf,
+  sendsNothingAgain,
+  storeForSuite,
+  survivesManyAtOnce,
+  turns,
+} from "./shared.js";
 import { StoreSetup } from "./store-setup.js";
 import { unavailableStoreContract } from "./unavailable-store.js";
-
-/** Their slots are on all three primaries of a cluster. */
-const KEYS = ["ada", "bob", "cyd", "dan", "eve", "fay", "gus"];
-
-/** `times` of each key, in turns. */
-const turns = (times: number): string[] => Array.from({ length: times }, () => KEYS).flat();
 
 /**
  * What every client must do with a module's limiter, against real stores that have loaded it.
@@ -38,36 +39,21 @@ export function moduleContract(id: Need & string, clients: readonly string[]): v
   const targetsOn = (kind: StoreKind, topology: string): Target[] =>
     clients.flatMap((client) => targetsOf(client, kind, topology, [`+${id}`]));
 
-  for (const [kind, topology] of [
-    ["valkey", "standalone"],
-    ["redis", "standalone"],
-    ["valkey", "cluster"],
-  ] as const) {
-    const { tags, skip } = needs([id, kind]);
-    // Clients meet the same command on both stores: `npm test` tries it on Valkey.
-    const options = { tags: [...tags, ...(kind === "redis" ? LONG.tags : [])], skip };
-    describe(`${id} on ${kind} ${topology}`, options, () => {
+  for (const [kind, topology] of LIMITER_STORES) {
+    describe(`${id} on ${kind} ${topology}`, onKind(kind, id), () => {
       const targets = targetsOn(kind, topology);
+      const setupOf = storeForSuite(kind, topology, moduleArguments(id));
       let setup: StoreSetup;
-      beforeAll(async () => {
-        setup = await StoreSetup.start(kind, topology, moduleArguments(id));
+      beforeEach(() => {
+        setup = setupOf();
       });
-      beforeEach(() => setup.reset());
-      afterAll(() => setup?.stop());
 
-      /** Decisions as the harness reads them, on each primary. */
+      /** Decisions on each primary. */
       const decisions = async (): Promise<number[]> => {
-        const session = await findEngine("resp").connect(setup.place.nodes, {});
-        try {
-          await session.ready("standalone", Date.now() + 10_000);
-          const readings = await session.read(findStore(kind), [command]);
-          // A decision of a primary must not count again on its replica.
-          const [primaries, replicas] = [3, 6].map((end) => readings.slice(end - 3, end));
-          expect(sum((replicas ?? []).map((reading) => reading.decisions ?? Number.NaN))).toBe(0);
-          return (primaries ?? []).map((reading) => reading.decisions ?? Number.NaN);
-        } finally {
-          session.close();
-        }
+        const counted = (await readingsOf(setup, [command])).map((reading) => reading.decisions ?? Number.NaN);
+        // A decision of a primary must not count again on its replica.
+        expect(sum(counted.slice(3))).toBe(0);
+        return counted.slice(0, 3);
       };
 
       test("is measured on all clients", () => {
@@ -157,18 +143,7 @@ export function moduleContract(id: Need & string, clients: readonly string[]): v
           }
         });
 
-        test("handles 2000 concurrent consumes while the store pauses for a moment", async () => {
-          setup.pause();
-          const consumes = Array.from({ length: 2_000 }, (_, n) => opened.standard.consume(`many-${n}`));
-          // They are to pile up on the connections, not in this turn of the event loop.
-          await delay(50);
-          setup.resume();
-          expect(countOutcomes(await Promise.all(consumes))).toEqual({
-            allowed: 2_000,
-            limited: 0,
-            failed: 0,
-          });
-        });
+        survivesManyAtOnce(setupOf, () => opened);
 
         test("does not notice that scripts are flushed", async () => {
           expect(opened.description).toMatchObject({ survivesScriptFlush: true, survivesStoreRestart: true });
@@ -204,49 +179,21 @@ export function moduleContract(id: Need & string, clients: readonly string[]): v
           },
         );
 
-      // The nodes of a cluster are named by itself: nothing can stand between.
       if (topology === "standalone")
-        test("a consume whose reply is lost fails and is not sent again", async () => {
-          const proxy = await LossyProxy.start(setup.nodes[0]?.port ?? 0);
-          const place = { ...setup.place, nodes: [{ host: "127.0.0.1", port: proxy.port }] };
-          try {
-            for (const target of targets) {
-              await withOpenTargets([target], place, async ([opened]) => {
-                await setup.reset();
-                proxy.loseNextReply();
-                expect((await opened?.standard.consume("ada"))?.outcome, target.text).toBe("failed");
-                // On the new connection: what is sent again would have come first.
-                await until(async () => (await opened?.standard.consume("bob"))?.outcome === "allowed");
-              });
-              expect(sum(await decisions()), target.text).toBe(2);
-            }
-          } finally {
-            proxy.stop();
-          }
+        sendsNothingAgain(setupOf, targets, async (target) => {
+          expect(sum(await decisions()), target.text).toBe(2);
         });
 
       test("a dead store is a failure, not a denial; after a restart it decides again", async () => {
         await withOpenTargets(targets, setup.place, async (opened) => {
-          await setup.kill();
-          const lost = opened.flatMap(({ standard }) => KEYS.map((key) => standard.consume(key)));
-          expect(countOutcomes(await Promise.all(lost))).toEqual({
-            allowed: 0,
-            limited: 0,
-            failed: lost.length,
-          });
+          await consumeOnDeadStore(setup, opened);
           await setup.run();
           for (const { standard } of opened)
             await until(async () => (await standard.consume("back")).outcome !== "failed");
         });
       });
 
-      test("leaves nothing open when it closes: no handle, no connection and no socket", async () => {
-        const { code, output, pid } = await useInChildProcess(targets, setup.place);
-        expect(output).toBe(targets.map(({ text }) => `${text} allowed\n`).join(""));
-        expect(code).toBe(0);
-        expect(glideSockets(pid)).toEqual([]);
-        await until(async () => sum(await setup.connections()) === 0);
-      });
+      leavesNothingOpen(setupOf, targets);
     });
   }
 

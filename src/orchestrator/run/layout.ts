@@ -152,7 +152,8 @@ const probeRole = (settings: RunSettings, specs: RunSpecs): Role => ({
 function serviceRole(id: string, settings: RunSettings, dependsOn: readonly string[], specs: RunSpecs): Role {
   const { target, limits } = settings.configuration;
   const service = findService(target.service ?? "");
-  const texts = service.files(limits, settings.runNonce);
+  const access = settings.external && (storeAddressFrom(settings.external.access)?.access ?? {});
+  const texts = service.files(limits, settings.runNonce, access);
   return {
     id,
     kind: "service",
@@ -163,7 +164,7 @@ function serviceRole(id: string, settings: RunSettings, dependsOn: readonly stri
         store: target.store,
         topology: target.topology,
         nodes: specs.nodes(places),
-        ...(settings.external ? { access: storeAddressFrom(settings.external.access)?.access ?? {} } : {}),
+        ...(access ? { access } : {}),
       };
       return {
         role: id,

@@ -15,6 +15,7 @@ import type { Target } from "../../contract/target.js";
 import type { RunningPart, Runtime } from "../../runtimes/types.js";
 import { findModule } from "../../targets/modules/index.js";
 import { findLimiter, findStore, findTopology } from "../../targets/resolve.js";
+import { findService } from "../../targets/services/index.js";
 import {
   discoveryPart,
   type ExternalStore,
@@ -181,11 +182,36 @@ abstract class ProbedStore implements RunStore {
   async open(): Promise<void> {
     await this.openStore();
     await this.#requireModule();
+    const { service: id } = this.target;
+    if (!id) return;
+    try {
+      await this.#openService(id);
+    } catch (error) {
+      throw this.#settingRefused(id, error) ?? error;
+    }
+  }
+
+  async #openService(id: string): Promise<void> {
     const [service] = await this.supervisor.start("service");
-    if (!service || !this.target.service) return;
+    if (!service) return;
     this.nodes = [...this.nodes, service];
-    this.#service = serviceSpec(this.target.service, this.#settings.runNonce, service.part.address);
+    this.#service = serviceSpec(id, this.#settings.runNonce, service.part.address);
     await this.ask(["ready-service"]);
+  }
+
+  /** A service that cannot read a setting of the user ends, and its last lines name it. */
+  #settingRefused(id: string, error: unknown): Error | undefined {
+    const { cause } = error as Error;
+    const beforeReady = cause instanceof Error ? cause.message.split("\n") : [];
+    const lines = this.nodes.flatMap(({ kind, part }) => (kind === "service" ? part.lastLines() : []));
+    const refused = findService(id).refusedSetting?.([...beforeReady, ...lines]);
+    const value = refused && this.#settings.configuration.service_env?.[refused.name];
+    if (!refused || value === undefined) return undefined;
+    const { name, takes } = refused;
+    return environmentError(
+      `--service-env ${id}:${name}=${value}: the service cannot read this value: give ${takes}`,
+      { cause: error },
+    );
   }
 
   /** The file of the target's module; absent for a store of the user. */

@@ -23,16 +23,31 @@ import { are, counted, escapeControls, flow, textTable, widthOf, wrap } from "./
 /** Maximum number of failure lines. */
 const MAX_FAILURES = 5;
 
-/** Names everything that rows of one ranking have in common (M12). */
-function groupTitle(row: SummaryRow, configuration: Configuration | undefined): string {
+/** `module (GCRA)`; empty for a control, and for a target of a result that does not say. */
+function deciderText(configuration: Configuration | undefined): string {
+  const { decided_by: decider = "nothing", algorithm } = configuration?.target ?? {};
+  return decider === "nothing" ? "" : `${decider}${algorithm ? ` (${algorithm})` : ""}`;
+}
+
+/**
+ * Names everything that rows of one ranking have in common (M12).
+ * @param namesDeciders what decides, or its algorithm, is not the same in all rows of the campaign
+ */
+function groupTitle(
+  row: SummaryRow,
+  configuration: Configuration | undefined,
+  namesDeciders: boolean,
+): string {
   const { workload, traffic } = row;
   const storeTexts = row.control
     ? ["controls"]
     : [row.topology ?? "any topology", row.store ?? "unknown store"];
   if (!configuration) return [...storeTexts, workload, traffic].join(" · ");
   const { extent, target } = configuration;
+  const decider = namesDeciders && !row.control ? deciderText(configuration) : "";
   return [
     ...storeTexts,
+    ...(decider ? [decider] : []),
     ...(target.options.includes("same-script") ? ["one script for all"] : []),
     entryText(configuration),
     traffic,
@@ -70,8 +85,12 @@ function cellsOf(row: SummaryRow): string[] {
 function rankings({ campaign, report }: CampaignState): Map<string, SummaryRow[]> {
   const byHash = new Map(campaign?.configurations.map(({ hash, configuration }) => [hash, configuration]));
   const found = new Map<string, SummaryRow[]>();
-  for (const row of report?.configurations ?? []) {
-    const title = groupTitle(row, byHash.get(row.configuration_hash ?? ""));
+  const rows = report?.configurations ?? [];
+  const ofRow = (row: SummaryRow) => byHash.get(row.configuration_hash ?? "");
+  const deciders = rows.flatMap((row) => (row.control ? [] : [deciderText(ofRow(row))]));
+  const namesDeciders = new Set(deciders).size > 1;
+  for (const row of rows) {
+    const title = groupTitle(row, ofRow(row), namesDeciders);
     found.set(title, [...(found.get(title) ?? []), row]);
   }
   return found;

@@ -124,9 +124,9 @@ describe("Envoy's rate limit service in campaigns", { tags, skip }, () => {
     ["a program that is none", ["--program", "envoy-ratelimit=/bin/true"], "service-1 ended with 0"],
     ["no program", ["--program", "envoy-ratelimit=/no/such"], "/no/such is not an executable ratelimit"],
     [
-      "a service that fails at its start",
+      "a setting that the service cannot read",
       [...PROGRAM, "--service-env", "envoy-ratelimit:REDIS_POOL_SIZE=none"],
-      "failed: service-1: ended during the run with 2: panic: envconfig.Process: assigning REDIS_POOL_SIZE",
+      "--service-env envoy-ratelimit:REDIS_POOL_SIZE=none: the service cannot read this value: give a whole number",
     ],
   ])("%s is one clear line", async (_name, flags, line) => {
     const campaign = Campaign.run(newFolder(), "envoy-http@redis", flags);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../../../src/runtimes/local/ports.js";
 import { Campaign } from "../../helpers/campaign.js";
+import { envoyProgram } from "../../helpers/envoy.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { LONG, needs } from "../../helpers/needs.js";
 import { build, ROOT } from "../../helpers/programs.js";
@@ -82,6 +83,27 @@ describe("a store that the user already runs", needs(["redis"]), () => {
         }
         expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
         expect(holding(home, PASSWORD)).toEqual([]);
+      } finally {
+        await store.stop();
+      }
+    },
+  );
+
+  test(
+    "Envoy's service reaches an encrypted one with the certificate of its authority",
+    needs(["redis", "envoy-ratelimit"]),
+    async () => {
+      const port = await freePort();
+      const store = await encryptedStore(port);
+      try {
+        const url = `rediss://bench:${PASSWORD}@localhost:${port}`;
+        const flags = ["--store-url", url, "--program", `envoy-ratelimit=${envoyProgram()}`];
+        const env = { STORE_CA: tls("ca.pem") };
+        const campaign = Campaign.run(newFolder(), "envoy-http@redis", flags, env);
+        const { code, stdout, stderr } = await campaign.ended;
+        expect(code, stderr).toBe(0);
+        expect(campaign.measured.map(({ verdict }) => verdict.status)).not.toContain("invalid");
+        expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
       } finally {
         await store.stop();
       }

@@ -250,3 +250,15 @@ def test_the_answer_of_a_memory_campaign_is_what_a_key_takes_and_no_throughput()
     )
     other = result(configuration("ioredis"))
     assert "A key takes" not in recommend(analysis_of_results(*runs, other)).lead
+
+
+def test_the_page_of_a_memory_campaign_has_no_throughput(build: Build) -> None:
+    page = build(None, [run_of(100, 13_000), run_of(200, 26_000)]).page
+    assert "What a key takes in memory" in page
+    assert "A key takes 130.0 bytes with iovalkey." in page
+    assert "Throughput" not in page
+    for section in ("answer", "comparisons", "tables"):
+        assert f'id="{section}"' not in page
+    mixed = build(None, [run_of(100, 13_000), run_of(200, 26_000), result(configuration())]).page
+    assert "Throughput" in mixed
+    assert 'id="memory-per-key"' in mixed

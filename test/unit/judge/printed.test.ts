@@ -77,6 +77,23 @@ test.each<[string, Partial<PrintedEvidence>, string]>([
   expect(rulesOf(changes)).toEqual([expected]);
 });
 
+test.each([
+  [20_009, []],
+  [20_011, ["M1 invalid"]],
+  [19_999, ["M1 invalid"]],
+])("of a program that ends after a time the calls under way may have been counted: %i", (after, expected) => {
+  const operations = { total: 20_000, per_second: 10_000, more_at_most: 10 };
+  expect(rulesOf({ operations, calls: { before: 0, after } })).toEqual(expected);
+});
+
+test("the CPU counters of a service are asked for, too", () => {
+  const at = { decisions: 0 };
+  const service = { id: "envoy-ratelimit", role: "service-1", at_start: at, at_end: at, settings: {} };
+  expect(judgePrinted(evidence({ service })).reasons.map(({ text }) => text)).toEqual([
+    "no CPU counters of service-1",
+  ]);
+});
+
 test("what a store does not report is not applicable, and no reason", () => {
   const bare = { version: "" };
   const { calls: _, ...rest } = evidence({

@@ -68,6 +68,24 @@ test("a password of an external store reaches it", () => {
   expect(envoyRatelimit.environment(allocation, place).REDIS_AUTH).toBe("default:a:b");
 });
 
+test("the certificate of an external store's authority reaches it as a file", () => {
+  const access = { tls: { ca: "-----BEGIN CERTIFICATE-----" } };
+  const place = { store: "redis", topology: "standalone", nodes: NODES, access };
+  const path = envoyRatelimit.environment(allocation, place).REDIS_TLS_CACERT;
+  expect(path).toBe("/files/store-ca.pem");
+  expect(envoyRatelimit.files(LIMITS, "0123456789abcdef", access)["store-ca.pem"]).toBe(access.tls.ca);
+});
+
+test("a setting that it refuses is named from what it prints, with what it takes", () => {
+  const panic =
+    "panic: envconfig.Process: assigning REDIS_POOL_SIZE to RedisPoolSize: converting 'a b' to type int. details: strconv.ParseInt";
+  expect(envoyRatelimit.refusedSetting?.(["goroutine 1", panic, "main.go:10"])).toEqual({
+    name: "REDIS_POOL_SIZE",
+    takes: "a whole number",
+  });
+  expect(envoyRatelimit.refusedSetting?.(["panic: dial tcp: connection refused"])).toBeUndefined();
+});
+
 describe("a target of it", () => {
   test("says what decides, and with a local cache that some decisions are made without the store", () => {
     expect(resolved("envoy-grpc")).toMatchObject({

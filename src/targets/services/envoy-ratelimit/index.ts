@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "../../../contract/configuration.js";
 import { formatNodes } from "../../../contract/env.js";
@@ -30,12 +31,32 @@ const UNITS: Readonly<Record<number, string>> = { 1: "second", 60: "minute", 360
 
 const FOLDER = "ratelimit";
 
+/** What the service's library prints of a variable that it cannot read (github.com/kelseyhightower/envconfig). */
+const REFUSED = /envconfig\.Process: assigning (?<name>[A-Z0-9_]+) to \w+: converting .* to type (?<type>[\w.]+)/;
+const TYPES: Readonly<Record<string, string>> = {
+  bool: "true or false",
+  int: "a whole number",
+  int32: "a whole number",
+  int64: "a whole number",
+  uint32: "a whole number from 0",
+  uint64: "a whole number from 0",
+  float32: "a number",
+  float64: "a number",
+  "time.Duration": "a time, e.g. 75us or 2s",
+};
+
 /** Settings that the harness needs as they are, and the store's address. The others are the user's. */
 const RESERVED =
   /^((GRPC_|DEBUG_|PROMETHEUS_|)(HOST|PORT|ADDR)|(GRPC_)?UNIX_SOCKET|RUNTIME_\w+|CONFIG_TYPE|BACKEND_TYPE|USE_(STATSD|PROMETHEUS)|DISABLE_STATS|STATS_FLUSH_INTERVAL|LOCAL_CACHE_SIZE_IN_BYTES|(REDIS_(PERSECOND_)?(URL|TYPE|SOCKET_TYPE|AUTH|TLS\w*))|REDIS_PERSECOND|MEMCACHE_(HOST_PORT|SRV\w*)|EXPIRATION_JITTER_MAX_SECONDS|(GLOBAL_)?SHADOW_MODE)$/;
 
-/** Addresses and credentials of the store. */
-function storeSettings({ store, topology, nodes, access = {} }: StorePlace): Record<string, string> {
+/** The file with the certificate of the store's authority. */
+const STORE_CA = "store-ca.pem";
+
+/** Addresses and credentials of the store. @param files folder of the service's files */
+function storeSettings(
+  { store, topology, nodes, access = {} }: StorePlace,
+  files: string,
+): Record<string, string> {
   const addresses = formatNodes(nodes);
   if (store === "memcached") return { BACKEND_TYPE: "memcache", MEMCACHE_HOST_PORT: addresses };
   const { username = "default", password, tls } = access;
@@ -46,6 +67,7 @@ function storeSettings({ store, topology, nodes, access = {} }: StorePlace): Rec
     REDIS_URL: addresses,
     ...(password ? { REDIS_AUTH: `${username}:${password}` } : {}),
     ...(tls ? { REDIS_TLS: "true" } : {}),
+    ...(tls?.ca ? { REDIS_TLS_CACERT: join(files, STORE_CA) } : {}),
   };
 }
 
@@ -158,7 +180,7 @@ export const envoyRatelimit: ServiceDescription = {
     if (window_s in UNITS) return undefined;
     return `${ID} has windows of 1, 60, 3600 and 86400 s alone (${window_s} s was requested)`;
   },
-  files({ points, window_s }: Limits, nonce) {
+  files({ points, window_s }: Limits, nonce, access) {
     const limit = (quota: number) => `{unit: ${UNITS[window_s]}, requests_per_unit: ${quota}}`;
     const descriptor = (key: string, quota: number) => [`  - key: ${key}`, `    rate_limit: ${limit(quota)}`];
     return {
@@ -169,6 +191,7 @@ export const envoyRatelimit: ServiceDescription = {
         ...descriptor(KEYS.exhausted, 0),
         "",
       ].join("\n"),
+      ...(access?.tls?.ca ? { [STORE_CA]: access.tls.ca } : {}),
     };
   },
   environment: ({ bind, port, ports, files }, place) => ({
@@ -190,8 +213,12 @@ export const envoyRatelimit: ServiceDescription = {
     GRPC_PORT: String(ports.grpc),
     DEBUG_HOST: bind,
     DEBUG_PORT: String(ports.debug),
-    ...storeSettings(place),
+    ...storeSettings(place, files),
   }),
+  refusedSetting(lines) {
+    const { name, type } = lines.map((line) => REFUSED.exec(line)?.groups).find(Boolean) ?? {};
+    return name && type ? { name, takes: TYPES[type] ?? `a Go ${type}` } : undefined;
+  },
   async ready(place, deadlineMs) {
     await waitUntil(`service ${ID}`, deadlineMs, async () => {
       const { status, text } = await ask(place, HEALTH_PATH);

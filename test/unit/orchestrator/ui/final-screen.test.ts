@@ -55,6 +55,24 @@ describe("the final lines", () => {
     expect(group.slice(1, 3).join()).toMatch(/ioredis@valkey/);
   });
 
+  test("keep what decides and its algorithm apart, as the report does", () => {
+    const tell = new EventFixture(planOf("--clients", "ioredis,ioredis+redis-gcra,ioredis+redis-cell,none"));
+    const controls = tell.plan.configurations.map(({ configuration: { target } }) => ({
+      control: target.label === "none",
+      store: target.store,
+      topology: target.topology,
+      label: target.label,
+    }));
+    const lines = finalLines(storyOf([tell.campaign(), tell.report(controls), tell.ended()]), WIDE);
+    const rest = "light · realistic · 8 connections · 10 s";
+    expect(lines.filter((line) => line.includes(" · ")).sort()).toEqual([
+      `controls · ${rest}`,
+      `standalone · redis · library (GCRA) · ${rest}`,
+      `standalone · redis · library (fixed window) · ${rest}`,
+      `standalone · redis · module (GCRA) · ${rest}`,
+    ]);
+  });
+
   test("name missing figures instead of printing a zero", () => {
     const tell = new EventFixture();
     const none = {

@@ -1,0 +1,72 @@
+"""Load programs in the place of a client: beside it, and in no ranking."""
+
+import csv
+import json
+from typing import Any
+
+from builder import Document, configuration, result, target
+from conftest import Build
+from test_store_operations import printed_result
+
+
+def configured(label: str, **changes: Any) -> Document:
+    return configuration(
+        layer="limiter",
+        servers=0,
+        workload={"id": "none"},
+        target={
+            **target("ioredis"),
+            "text": f"{label}@throttlecrab:standalone",
+            "label": label,
+            "client": "throttlecrab-http",
+            "store": "throttlecrab",
+            "limiter": "throttlecrab",
+            "options": [],
+            "decided_by": "service",
+            "algorithm": "GCRA",
+            **changes,
+        },
+    )
+
+
+CLIENT = configured("throttlecrab-http")
+CONTROL = configured("throttlecrab-http+wrk", options=["wrk"], program="wrk")
+
+
+def control_run(run: int, per_second: float, **changes: Any) -> Document:
+    program = {"id": "wrk", "version": "4.1.0", "arguments": [], "output": ""}
+    versions = {"program": "4.1.0"}
+    return printed_result(CONTROL, run, per_second, program=program, versions=versions, **changes)
+
+
+def test_a_control_stands_beside_the_client_that_it_replaces(build: Build) -> None:
+    results = [result(CLIENT, run) for run in (1, 2)]
+    results += [control_run(run, 50_000 + run) for run in (1, 2)]
+    outcome = build(None, results, "--output-format", "all")
+    assert outcome.code == 0, outcome.err
+    report = outcome.folder / "report"
+    (row,) = csv.DictReader((report / "load-programs.csv").read_text().splitlines())
+    assert (row["target"], row["program"], row["counted_runs"]) == ("throttlecrab-http+wrk", "wrk", "2")
+    assert float(row["decisions_per_second"]) in (50_001, 50_002)
+    (client,) = csv.DictReader((report / "summary.csv").read_text().splitlines())
+    assert client["label"] == "throttlecrab-http"
+    assert float(row["client_decisions_per_second"]) == float(client["requests_per_second"])
+    document = json.loads((report / "summary.json").read_text())
+    assert [each["label"] for each in document["configurations"]] == ["throttlecrab-http"]
+    assert any("wrk in the place of throttlecrab-http" in each for each in document["recommendation"]["sentences"])
+    assert "Load programs in the place of Node" in outcome.page
+    assert "2 configurations, 4 runs" in outcome.page
+
+
+def test_a_control_without_its_client_is_shown_alone(build: Build) -> None:
+    outcome = build(None, [control_run(1, 50_000)], "--output-format", "all")
+    assert outcome.code == 0, outcome.err
+    (row,) = csv.DictReader((outcome.folder / "report" / "load-programs.csv").read_text().splitlines())
+    assert row["client"] == "throttlecrab-http"
+    assert row["client_decisions_per_second"] == ""
+
+
+def test_a_campaign_without_load_programs_has_no_such_file(build: Build) -> None:
+    outcome = build(None, [result(CLIENT)], "--output-format", "all")
+    assert not (outcome.folder / "report" / "load-programs.csv").exists()
+    assert "Load programs" not in outcome.page

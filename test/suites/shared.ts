@@ -1,0 +1,125 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { sum } from "../../src/contract/numbers.js";
+import type { Target } from "../../src/contract/target.js";
+import { findStore } from "../../src/targets/resolve.js";
+import { findEngine } from "../../src/targets/stores/engines.js";
+import type { StoreReading } from "../../src/contract/store.js";
+import { LONG, type Need, needs } from "../helpers/needs.js";
+import { type StoreKind, until } from "../helpers/store.js";
+import { countOutcomes, glideSockets, type OpenTarget, useInChildProcess, withOpenTargets } from "./open-target.js";
+import { LossyProxy } from "./proxy.js";
+import { StoreSetup } from "./store-setup.js";
+
+/** Their slots are on all three primaries of a cluster. */
+export const KEYS = ["ada", "bob", "cyd", "dan", "eve", "fay", "gus"];
+
+/** `times` of each key, in turns. */
+export const turns = (times: number): string[] => Array.from({ length: times }, () => KEYS).flat();
+
+/** Where limiters that clients have by an option are tried. */
+export const LIMITER_STORES = [
+  ["valkey", "standalone"],
+  ["redis", "standalone"],
+  ["valkey", "cluster"],
+] as const;
+
+/** Of a suite on a kind of store. Clients meet the same protocol on Redis: `npm test` tries them on Valkey. */
+export function onKind(kind: StoreKind, ...more: readonly Need[]): { tags: string[]; skip: boolean } {
+  const { tags, skip } = needs([...more, kind]);
+  return { tags: [...tags, ...(kind === "redis" ? LONG.tags : [])], skip };
+}
+
+/** A store for all tests of a suite, empty before each. @param more arguments of its program */
+export function storeForSuite(kind: StoreKind, topology: string, more: readonly string[] = []): () => StoreSetup {
+  let setup: StoreSetup;
+  beforeAll(async () => {
+    setup = await StoreSetup.start(kind, topology, more);
+  });
+  beforeEach(() => setup.reset());
+  afterAll(() => setup?.stop());
+  return () => setup;
+}
+
+/** The counters of each node as the harness reads them. */
+export async function readingsOf(
+  { place }: StoreSetup,
+  decisionCommands: readonly string[] | undefined,
+): Promise<StoreReading[]> {
+  const session = await findEngine("resp").connect(place.nodes, {});
+  try {
+    await session.ready("standalone", Date.now() + 10_000);
+    return await session.read(findStore(place.store), decisionCommands);
+  } finally {
+    session.close();
+  }
+}
+
+export function survivesManyAtOnce(setupOf: () => StoreSetup, openedOf: () => OpenTarget): void {
+  test("handles 2000 concurrent consumes while the store pauses for a moment", async () => {
+    const setup = setupOf();
+    setup.pause();
+    const consumes = Array.from({ length: 2_000 }, (_, n) => openedOf().standard.consume(`many-${n}`));
+    // They are to pile up on the connections, not in this turn of the event loop.
+    await delay(50);
+    setup.resume();
+    expect(countOutcomes(await Promise.all(consumes))).toEqual({ allowed: 2_000, limited: 0, failed: 0 });
+  });
+}
+
+/**
+ * For a standalone store: the nodes of a cluster are named by itself, so nothing can stand between.
+ * @param expectCounted with how often the consume whose reply was lost, and the one after it, were counted
+ */
+export function sendsNothingAgain(
+  setupOf: () => StoreSetup,
+  targets: readonly Target[],
+  expectCounted: (target: Target) => Promise<void>,
+): void {
+  test("a consume whose reply is lost fails and is not sent again", async () => {
+    const setup = setupOf();
+    const proxy = await LossyProxy.start(setup.nodes[0]?.port ?? 0);
+    const place = { ...setup.place, nodes: [{ host: "127.0.0.1", port: proxy.port }] };
+    try {
+      for (const target of targets) {
+        await withOpenTargets([target], place, async ([opened]) => {
+          await setup.reset();
+          proxy.loseNextReply();
+          expect((await opened?.standard.consume("ada"))?.outcome, target.text).toBe("failed");
+          // On the new connection: what is sent again would have come first.
+          await until(async () => (await opened?.standard.consume("bob"))?.outcome === "allowed");
+        });
+        await expectCounted(target);
+      }
+    } finally {
+      proxy.stop();
+    }
+  });
+}
+
+/** @param lost outcome of every consume on a dead store */
+export async function consumeOnDeadStore(
+  setup: StoreSetup,
+  opened: readonly OpenTarget[],
+  lost: "failed" | "allowed" = "failed",
+): Promise<void> {
+  await setup.kill();
+  const asked = opened.flatMap(({ standard }) => KEYS.map((key) => standard.consume(key)));
+  expect(countOutcomes(await Promise.all(asked))).toEqual({
+    allowed: 0,
+    limited: 0,
+    failed: 0,
+    [lost]: asked.length,
+  });
+}
+
+export function leavesNothingOpen(setupOf: () => StoreSetup, targets: readonly Target[]): void {
+  test("leaves nothing open when it closes: no handle, no connection and no socket", async () => {
+    const setup = setupOf();
+    const { code, output, pid } = await useInChildProcess(targets, setup.place);
+    expect(output).toBe(targets.map(({ text }) => `${text} allowed\n`).join(""));
+    expect(code).toBe(0);
+    expect(glideSockets(pid)).toEqual([]);
+    await until(async () => sum(await setup.connections()) === 0);
+  });
+}

@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import { findLoadProgram, type LoadWork } from "../../../src/targets/benchmarks/load-programs.js";
+import { describeClient, findLimiter, resolveTarget } from "../../../src/targets/resolve.js";
+
+const LIMITS = { points: 100, window_s: 60, block_s: 0 };
+const place = { host: "127.0.0.1", port: 7000, ports: { http: 7001, grpc: 7002 } };
+
+/** What a target's program is asked to do with these keys. */
+function workOf(text: string, ...keys: string[]): LoadWork {
+  const resolution = resolveTarget(text);
+  if ("skip" in resolution) throw new Error(resolution.skip);
+  const { target } = resolution;
+  const { native } = describeClient(target);
+  const { callOf } = findLimiter(target.limiter);
+  if (!native || !callOf) throw new Error(`${text} cannot be called`);
+  const run = { nonce: "0123456789abcdef", keyPrefix: "rl" };
+  const calls = keys.map((key) => callOf(key, LIMITS, run));
+  return { protocol: native, place, calls, keys: 10, connections: 50 };
+}
+
+describe("wrk", () => {
+  const wrk = findLoadProgram("wrk");
+
+  test("posts what the client posts, to the port for HTTP, on one thread", () => {
+    const work = workOf("throttlecrab-http+wrk", "ada", "exhausted-1");
+    expect(wrk.arguments(work, 5, "/files").join(" ")).toBe(
+      "-t 1 -c 50 -d 5s --timeout 10s -s /files/calls.lua http://127.0.0.1:7001/throttle -- /files/calls",
+    );
+    const [first, second] = (wrk.files(work).calls ?? "").split("\n").map((line) => JSON.parse(line || "null"));
+    expect(first).toEqual({ key: "rl:ada", max_burst: 100, count_per_period: 100, period: 60, quantity: 1 });
+    // More than the burst at once is denied.
+    expect(second).toMatchObject({ key: "rl:exhausted-1", quantity: 101 });
+  });
+
+  test("asks Envoy with the run's domain and the descriptor that has no quota for an exhausted key", () => {
+    const { calls } = workOf("envoy-http@redis+wrk", "ada", "exhausted-1");
+    expect(calls).toEqual([
+      { domain: "bench-01234567", descriptors: [{ entries: [{ key: "user", value: "ada" }] }] },
+      { domain: "bench-01234567", descriptors: [{ entries: [{ key: "exhausted", value: "exhausted-1" }] }] },
+    ]);
+  });
+
+  const line = (changes: object = {}) =>
+    JSON.stringify({
+      ...{ calls: 20_000, duration: 2_000_000, refused: 7, connect: 0, read: 0, write: 0, timeout: 0 },
+      ...{ average: 500.5, min: 40, p50: 450, p95: 900, p99: 1200, max: 5000, ...changes },
+    });
+
+  test("prints figures in µs as its last line", () => {
+    expect(wrk.figuresIn(`Running 2s test\n  10 errors\n${line()}\n`)).toEqual({
+      calls: 20_000,
+      per_second: 10_000,
+      refused: 7,
+      failures: "",
+      latency: { average: 0.5005, min: 0.04, p50: 0.45, p95: 0.9, p99: 1.2, max: 5 },
+    });
+  });
+
+  test("names calls without an answer", () => {
+    expect(wrk.figuresIn(line({ timeout: 3, read: 1 })).failures).toBe("1 read errors, 3 time-outs");
+  });
+
+  test.each([
+    ["", "it printed nothing"],
+    ["unable to connect to 127.0.0.1:1 Connection refused", "it printed no figures"],
+    ['{"calls": 1}', "it printed no figures: duration"],
+    [line({ duration: 0 }), "it printed no figures: duration"],
+  ])("that prints %j is refused", (printed, message) => {
+    expect(() => wrk.figuresIn(printed)).toThrow(message);
+  });
+});
+
+describe("ghz", () => {
+  const ghz = findLoadProgram("ghz");
+
+  test("gets the method, its messages, and the calls", () => {
+    const work = workOf("throttlecrab-grpc+ghz", "ada");
+    const words = ghz.arguments(work, 5, "/files").join(" ");
+    expect(words).toContain("--proto /files/calls.proto --call throttlecrab.RateLimiter.Throttle");
+    expect(words).toContain("--concurrency 50 --connections 10 --duration 5s");
+    expect(words).toMatch(/--format json 127\.0\.0\.1:7002$/);
+    const files = ghz.files(work);
+    expect(JSON.parse(files.calls ?? "")).toEqual(work.calls);
+    expect(files["calls.proto"]).toContain(
+      "service RateLimiter {\n  rpc Throttle(ThrottleRequest) returns (ThrottleResponse);\n}",
+    );
+    const envoy = ghz.files(workOf("envoy-grpc@redis+ghz", "ada"))["calls.proto"];
+    expect(envoy).toContain("enum Code {\n  UNKNOWN = 0;");
+    expect(envoy).toContain("  repeated Descriptor descriptors = 2;");
+  });
+
+  const printed = (changes: object = {}) =>
+    JSON.stringify({
+      ...{ count: 10_000, total: 2_000_000_000, average: 400_000, fastest: 90_000, slowest: 9_000_000 },
+      statusCodeDistribution: { OK: 10_000 },
+      latencyDistribution: [50, 95, 99].map((percentage) => ({ percentage, latency: percentage * 10_000 })),
+      ...changes,
+    });
+
+  test("prints figures in nanoseconds", () => {
+    expect(ghz.figuresIn(printed())).toEqual({
+      calls: 10_000,
+      per_second: 5_000,
+      refused: 0,
+      failures: "",
+      latency: { average: 0.4, min: 0.09, p50: 0.5, p95: 0.95, p99: 0.99, max: 9 },
+    });
+  });
+
+  test("names calls that ended with another status", () => {
+    const found = ghz.figuresIn(printed({ statusCodeDistribution: { OK: 9_998, Unavailable: 2 } }));
+    expect(found.failures).toBe("2 with the status Unavailable");
+  });
+
+  test("without a percentile is refused", () => {
+    expect(() => ghz.figuresIn(printed({ latencyDistribution: [] }))).toThrow("it printed no p50");
+  });
+});
+
+test("redis-benchmark sends the command of a client of ThrottleCrab with keys that it draws", () => {
+  const benchmark = findLoadProgram("redis-benchmark");
+  const words = benchmark.arguments(workOf("ioredis@throttlecrab+redis-benchmark", "user-__rand_int__"), 1_000, "");
+  expect(words.join(" ")).toBe(
+    "-h 127.0.0.1 -p 7000 -c 50 -n 1000 -r 10 -P 1 --csv THROTTLE rl:user-__rand_int__ 100 100 60 1",
+  );
+});
+
+describe("a target with a load program", () => {
+  test("is named after the client that it replaces, and says so", () => {
+    expect(resolveTarget("throttlecrab-http+wrk")).toMatchObject({
+      target: { text: "throttlecrab-http@throttlecrab:standalone+wrk", label: "throttlecrab-http+wrk", program: "wrk" },
+    });
+  });
+
+  test.each([
+    ["ioredis+wrk", "ioredis does not support +wrk: it calls services over HTTP alone"],
+    ["throttlecrab-http+ghz", "throttlecrab-http does not support +ghz"],
+    ["ioredis@redis+redis-benchmark", "ioredis does not support +redis-benchmark"],
+    ["ioredis@throttlecrab+redis-benchmark+valkey-benchmark", "exclude each other"],
+  ])("%s is skipped with the reason", (text, reason) => {
+    expect(resolveTarget(text)).toMatchObject({ skip: expect.stringContaining(reason) });
+  });
+
+  test("whose program is missing is skipped with the remedy", () => {
+    const available = (id: string) => (id === "wrk" ? "no wrk was found on this machine" : true);
+    expect(resolveTarget("throttlecrab-http+wrk", available)).toEqual({
+      skip: "no wrk was found on this machine: install it, or name it with --program wrk=PATH",
+    });
+  });
+});
