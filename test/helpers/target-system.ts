@@ -7,9 +7,10 @@ import type { Node } from "../../src/contract/env.js";
 import type { ServiceSpec } from "../../src/contract/run-spec.js";
 import { type Target, usesStore } from "../../src/contract/target.js";
 import { freePort } from "../../src/runtimes/local/ports.js";
+import { findProgram } from "../../src/runtimes/local/programs.js";
 import { findModule } from "../../src/targets/modules/index.js";
 import { describeClient, findStore } from "../../src/targets/resolve.js";
-import { findService } from "../../src/targets/services/index.js";
+import { findService, services } from "../../src/targets/services/index.js";
 import { findEngine } from "../../src/targets/stores/engines.js";
 import { findTopology } from "../../src/targets/topologies.js";
 import type { StorePlace, StoreSession } from "../../src/targets/types.js";
@@ -38,6 +39,16 @@ export function missingFor(target: Target): string | undefined {
     module && !named && `$${module.variable}`,
     service && !programOf(service.id, service.program) && service.program,
   ].find((each): each is string => typeof each === "string");
+}
+
+/** The version of the target's service, or of its store's program; empty where it cannot be read. */
+export async function programVersion(id: string): Promise<string> {
+  const { program, withoutVersionFlag }: { program?: string; withoutVersionFlag?: true } =
+    services.find((service) => service.id === id) ?? findStore(id);
+  const path = program && programOf(id, program);
+  if (!path) return "";
+  const source = { command: program, path, ...(withoutVersionFlag ? { withoutVersionFlag } : {}) };
+  return (await findProgram(source, async () => undefined))?.version ?? "";
 }
 
 /** One process in a folder of its own. */

@@ -3,14 +3,16 @@ import { Redis } from "ioredis";
 import type { Limits } from "../../src/contract/configuration.js";
 import { sum } from "../../src/contract/numbers.js";
 import { type Target, usesStore } from "../../src/contract/target.js";
+import { sha256Of } from "../../src/orchestrator/run/module-files.js";
 import { clients } from "../../src/targets/clients/index.js";
 import { limiters } from "../../src/targets/limiters/index.js";
+import { findModule } from "../../src/targets/modules/index.js";
 import { options } from "../../src/targets/options.js";
 import { describeClient, findLimiter, findStore, resolveTarget } from "../../src/targets/resolve.js";
 import { stores } from "../../src/targets/stores/index.js";
 import { MemcachedNode } from "../../src/targets/stores/memcached/node.js";
 import type { ClientDescription, Decision, Limiter, OpenClient } from "../../src/targets/types.js";
-import { TargetSystem } from "../helpers/target-system.js";
+import { programVersion, TargetSystem } from "../helpers/target-system.js";
 
 /** What running a limiter on a real store shows. `null`: it does not apply, or cannot be read. */
 export interface LimiterFacts {
@@ -28,6 +30,7 @@ export interface LimiterFacts {
   commands: Readonly<Record<string, number>> | null;
   /** From the store's own count of its memory, over fresh keys; rounded to 10. */
   bytes_per_key: number | null;
+  /** `limiter`: of a library, a module or a service. */
   tried: { date: string; store?: string; client?: string; limiter?: string };
 }
 
@@ -255,7 +258,18 @@ async function storeVersion(system: TargetSystem, { client }: Opened): Promise<s
   const told = await client.storeVersion().catch(() => undefined);
   if (told) return told;
   const [first] = await system.session((session) => session.read(findStore(system.place.store)));
-  return first?.version ?? "";
+  return first?.version || programVersion(system.place.store);
+}
+
+/** Of the library, else of the module in the store or of the service; empty where none tells it. */
+async function limiterVersion(target: Target, system: TargetSystem, { version }: Opened): Promise<string> {
+  if (version) return version;
+  if (target.service) return `${target.service} ${await programVersion(target.service)}`.trim();
+  if (!target.module) return "";
+  const loaded = await system.session(async (session) => session.modules?.());
+  // Builds of one version differ, and the version of most modules is a number that never changes.
+  const sha256 = await sha256Of(process.env[findModule(target.module).variable] ?? "");
+  return [target.module, loaded?.[target.module], `(sha256 ${sha256.slice(0, 12)}…)`].filter(Boolean).join(" ");
 }
 
 /**
@@ -274,13 +288,14 @@ export async function findFacts(target: Target): Promise<LimiterFacts> {
       const decisions = await consumeAtOnce(opened, "fresh", AT_ONCE);
       if (usesStore(target)) bytes_per_key = await bytesPerKey(system, opened[0]);
       const version = usesStore(target) ? await storeVersion(system, opened[0]) : "";
+      const limiter = await limiterVersion(target, system, opened[0]);
       return [
         admitted(decisions) <= QUOTA,
         {
           date: new Date().toISOString().slice(0, 10),
           ...(usesStore(target) ? { store: `${target.store} ${version ?? ""}`.trim() } : {}),
           ...(opened[0].client.version ? { client: opened[0].client.version } : {}),
-          ...(opened[0].version ? { limiter: opened[0].version } : {}),
+          ...(limiter ? { limiter } : {}),
         },
       ];
     });

@@ -1,4 +1,4 @@
-import type { Configuration, Limits } from "../../contract/configuration.js";
+import type { Configuration } from "../../contract/configuration.js";
 import { isClientLayer } from "../../contract/layers.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import type { Target } from "../../contract/target.js";
@@ -60,7 +60,7 @@ export function callsOf(
 ): Pick<LoadWork, "calls" | "keys"> {
   const { callOf } = findLimiter(target.limiter);
   if (!callOf) throw new Error(`${target.limiter} makes its calls itself`);
-  const ofKey = (key: string, own: Limits = limits) => callOf(key, own, run);
+  const ofKey = (key: string) => callOf(key, limits, run);
   const range = { connections, first: 0, count: connections };
   const { requests, streams } = openTraffic(findProfile(traffic), seed, range);
   if (sends === "even draws") {

@@ -71,21 +71,3 @@ describe("load programs on Envoy's service", needs(["envoy-ratelimit", "redis", 
     expect(result.versions.limiter).toMatch(/^[0-9a-f.]{5,12}$/);
   });
 });
-
-describe("without the program", needs(["throttlecrab"]), () => {
-  test("the control is skipped with the remedy, and the others are measured", async () => {
-    const program = ["--program", `throttlecrab=${throttlecrabProgram()}`];
-    const campaign = Campaign.run(newFolder(), "throttlecrab-grpc,throttlecrab-grpc+ghz", [...FLAGS, ...program], {
-      PATH: "/usr/bin:/bin",
-    });
-    const { code, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
-    expect(campaign.manifest.plan.skips).toEqual([
-      {
-        asked: "throttlecrab-grpc+ghz",
-        reason:
-          "no ghz was found on this machine: install it, or name it with --program ghz=PATH",
-      },
-    ]);
-  });
-});
