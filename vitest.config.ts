@@ -56,7 +56,7 @@ export default defineConfig({
         "throttlecrab",
         "envoy-ratelimit",
       ],
-      ...["redis-benchmark", "fakeredis"],
+      ...["redis-benchmark", "wrk", "fakeredis"],
       ...["chromium", "zsh", "actionlint"],
     ].map((name) => ({ name })),
     projects: [

@@ -1,4 +1,4 @@
-"""Controls whose calls a load program makes in the place of Node: what the service does without our client."""
+"""Controls whose calls a load program makes in the place of Node: the service without our client."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,9 +40,7 @@ def _target(identity: Identity) -> tuple[object, ...]:
     )
 
 
-def load_program_controls(
-    campaign: Campaign, summaries: Sequence[Summary]
-) -> tuple[LoadProgramControl, ...]:
+def load_program_controls(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[LoadProgramControl, ...]:
     """In the order of the plan; they are in no ranking."""
     by_target = {_target(summary.identity): summary for summary in summaries}
     rows = printed_rows(campaign, lambda identity: identity.program is not None)

@@ -67,9 +67,7 @@ def _row(identity: Identity, runs: Sequence[Run], planned: Sequence[int]) -> Pri
 
 def printed_rows(campaign: Campaign, wanted: Callable[[Identity], bool]) -> list[PrintedRow]:
     """Those of the campaign that are wanted, planned ones first, in the order of the plan."""
-    planned = {
-        entry.identity.key: entry for entry in campaign.planned_operations if wanted(entry.identity)
-    }
+    planned = {entry.identity.key: entry for entry in campaign.planned_operations if wanted(entry.identity)}
     identities = {key: entry.identity for key, entry in planned.items()}
     by_key: dict[str, list[Run]] = {key: [] for key in planned}
     for run in campaign.operations:

@@ -51,7 +51,7 @@ def _cells(control: LoadProgramControl) -> list[Cell]:
         identity.topology,
         identity.traffic,
         identity.connections,
-        identity.duration_s,
+        csv_number(identity.duration_s, 3),
         len(row.runs),
         len(row.counted),
         len(row.missing),

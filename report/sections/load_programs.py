@@ -93,7 +93,7 @@ def load_program_section(controls: Sequence[LoadProgramControl]) -> LoadProgramS
 
 
 def load_program_sentences(controls: Sequence[LoadProgramControl]) -> list[str]:
-    """`Control, realistic, …: wrk had 52,300 decisions/s from throttlecrab-http (limited by …), Node 21,000.`"""
+    """`Control, realistic, …: wrk in the place of throttlecrab-http reached 52,300 decisions/s, …`"""
     return [
         f"Control, {load_text(control.row.identity)}: {control.program} in the place of "
         f"{control.client_label} reached {rate(control.row.figures.operations_per_second)} decisions/s, "

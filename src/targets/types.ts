@@ -7,7 +7,7 @@ import type { ServiceReading } from "../contract/service.js";
 import type { Discovery, EvidenceName, ProbeReport, StoreFeature, StoreReading } from "../contract/store.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import type { Algorithm } from "../contract/target.js";
-import type { GrpcMethod } from "./clients/grpc.js";
+import type { GrpcMethod } from "./clients/grpc-method.js";
 import type { Libraries } from "./libraries.js";
 
 export type { Libraries } from "./libraries.js";

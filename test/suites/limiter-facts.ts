@@ -269,7 +269,9 @@ async function limiterVersion(target: Target, system: TargetSystem, { version }:
   const loaded = await system.session(async (session) => session.modules?.());
   // Builds of one version differ, and the version of most modules is a number that never changes.
   const sha256 = await sha256Of(process.env[findModule(target.module).variable] ?? "");
-  return [target.module, loaded?.[target.module], `(sha256 ${sha256.slice(0, 12)}…)`].filter(Boolean).join(" ");
+  return [target.module, loaded?.[target.module], `(sha256 ${sha256.slice(0, 12)}…)`]
+    .filter(Boolean)
+    .join(" ");
 }
 
 /**

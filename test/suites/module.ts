@@ -50,7 +50,9 @@ export function moduleContract(id: Need & string, clients: readonly string[]): v
 
       /** Decisions on each primary. */
       const decisions = async (): Promise<number[]> => {
-        const counted = (await readingsOf(setup, [command])).map((reading) => reading.decisions ?? Number.NaN);
+        const counted = (await readingsOf(setup, [command])).map(
+          (reading) => reading.decisions ?? Number.NaN,
+        );
         // A decision of a primary must not count again on its replica.
         expect(sum(counted.slice(3))).toBe(0);
         return counted.slice(0, 3);

@@ -1,13 +1,19 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { sum } from "../../src/contract/numbers.js";
+import type { StoreReading } from "../../src/contract/store.js";
 import type { Target } from "../../src/contract/target.js";
 import { findStore } from "../../src/targets/resolve.js";
 import { findEngine } from "../../src/targets/stores/engines.js";
-import type { StoreReading } from "../../src/contract/store.js";
 import { LONG, type Need, needs } from "../helpers/needs.js";
 import { type StoreKind, until } from "../helpers/store.js";
-import { countOutcomes, glideSockets, type OpenTarget, useInChildProcess, withOpenTargets } from "./open-target.js";
+import {
+  countOutcomes,
+  glideSockets,
+  type OpenTarget,
+  useInChildProcess,
+  withOpenTargets,
+} from "./open-target.js";
 import { LossyProxy } from "./proxy.js";
 import { StoreSetup } from "./store-setup.js";
 
@@ -31,7 +37,11 @@ export function onKind(kind: StoreKind, ...more: readonly Need[]): { tags: strin
 }
 
 /** A store for all tests of a suite, empty before each. @param more arguments of its program */
-export function storeForSuite(kind: StoreKind, topology: string, more: readonly string[] = []): () => StoreSetup {
+export function storeForSuite(
+  kind: StoreKind,
+  topology: string,
+  more: readonly string[] = [],
+): () => StoreSetup {
   let setup: StoreSetup;
   beforeAll(async () => {
     setup = await StoreSetup.start(kind, topology, more);

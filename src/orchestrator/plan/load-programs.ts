@@ -54,7 +54,12 @@ function trafficReason({ id, sends }: LoadProgram, traffic: string): string | un
  */
 export function callsOf(
   { sends }: LoadProgram,
-  { target, traffic, limits, load: { connections } }: Pick<Configuration, "target" | "traffic" | "limits" | "load">,
+  {
+    target,
+    traffic,
+    limits,
+    load: { connections },
+  }: Pick<Configuration, "target" | "traffic" | "limits" | "load">,
   seed: number,
   run: { nonce: string; keyPrefix: string },
 ): Pick<LoadWork, "calls" | "keys"> {

@@ -508,7 +508,7 @@ const placement: SettingGroup = {
     {
       key: "program",
       value: "<name=path>",
-      help: "program of any store or service on this machine, e.g. memcached=/opt/memcached, or the file of a module, e.g. redis-cell=/opt/libredis_cell.so; repeatable",
+      help: "program of any store, service or load program on this machine, e.g. memcached=/opt/memcached, or the file of a module, e.g. redis-cell=/opt/libredis_cell.so; repeatable",
       defaultText: "from PATH",
       repeatable: true,
       onResume: "flag",

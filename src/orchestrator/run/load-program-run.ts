@@ -44,7 +44,11 @@ export function executeLoadProgramRun(
 }
 
 /** What the program sends, and where to. */
-function workOf(program: LoadProgram, { configuration, seed, runNonce }: RunSettings, store: RunStore): LoadWork {
+function workOf(
+  program: LoadProgram,
+  { configuration, seed, runNonce }: RunSettings,
+  store: RunStore,
+): LoadWork {
   const { target, load } = configuration;
   const { native } = describeClient(target);
   const place: Node | undefined = store.nodes.find(
@@ -60,11 +64,7 @@ function workOf(program: LoadProgram, { configuration, seed, runNonce }: RunSett
   };
 }
 
-async function measure(
-  parts: ProgramParts,
-  runtime: Runtime,
-  listener: RunListener,
-): Promise<RawPrintedRun> {
+async function measure(parts: ProgramParts, runtime: Runtime, listener: RunListener): Promise<RawPrintedRun> {
   const { settings, supervisor } = parts;
   const { target, load, extent, limits } = settings.configuration;
   if (!("duration_s" in extent)) throw new Error("a load program runs for a time");

@@ -149,11 +149,7 @@ export function executeProgramRun(
   ).finally(() => listener.phase("stopped"));
 }
 
-async function measure(
-  parts: ProgramParts,
-  runtime: Runtime,
-  listener: RunListener,
-): Promise<RawPrintedRun> {
+async function measure(parts: ProgramParts, runtime: Runtime, listener: RunListener): Promise<RawPrintedRun> {
   const { configuration } = parts.settings;
   const { workload, load, extent, target } = configuration;
   if (!("duration_s" in extent)) throw new Error("a run of the store layer has a duration");
@@ -227,7 +223,10 @@ async function measure(
 }
 
 /** What a result keeps of a program's run. */
-export const programFacts = (id: string, { arguments: words, output }: ProgramEnd): RawPrintedRun["program"] => ({
+export const programFacts = (
+  id: string,
+  { arguments: words, output }: ProgramEnd,
+): RawPrintedRun["program"] => ({
   id,
   arguments: [...words],
   output: output.slice(0, 10_000),

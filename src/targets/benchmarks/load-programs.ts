@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import type { Node } from "../../contract/env.js";
-import { protoText } from "../clients/proto-text.js";
+import { protoText } from "../clients/grpc-method.js";
 import type { NativeProtocol } from "../types.js";
 import { benchmarkArguments, type PrintedFigures, parseBenchmarkCsv } from "./index.js";
 

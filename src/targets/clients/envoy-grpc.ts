@@ -7,7 +7,8 @@ import {
 } from "../limiters/envoy-ratelimit.js";
 import { CONNECTIONS, domainOf } from "../services/envoy-ratelimit/index.js";
 import type { ClientDescription } from "../types.js";
-import { GRPC_PACKAGE, type GrpcMethod, openGrpc } from "./grpc.js";
+import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
+import type { GrpcMethod } from "./grpc-method.js";
 import { singleShardKeys } from "./shard-keys.js";
 
 /** The members of Envoy's rate limit service that a limiter needs. */

@@ -1,28 +1,10 @@
 import type { ServiceSpec } from "../../contract/run-spec.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { Libraries } from "../types.js";
+import type { GrpcMethod } from "./grpc-method.js";
 import { common, OPEN_DEADLINE_MS } from "./settings.js";
 
 export const GRPC_PACKAGE = "@grpc/grpc-js";
-
-/** A field of a message: its type and number, as a proto file has them. */
-interface Field {
-  type: string;
-  id: number;
-  rule?: "repeated";
-}
-
-/** One method of a service, with the messages and enums that it uses by name. */
-export interface GrpcMethod {
-  /** E.g. `envoy.service.ratelimit.v3`. */
-  package: string;
-  service: string;
-  method: string;
-  request: string;
-  response: string;
-  messages: Readonly<Record<string, Readonly<Record<string, Field>>>>;
-  enums?: Readonly<Record<string, Readonly<Record<string, number>>>>;
-}
 
 type Callback<Answer> = (error: Error | null, answer?: Answer) => void;
 

@@ -7,7 +7,8 @@ import {
   type ThrottleRequest,
 } from "../limiters/throttlecrab.js";
 import type { ClientDescription } from "../types.js";
-import { GRPC_PACKAGE, type GrpcMethod, openGrpc } from "./grpc.js";
+import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
+import type { GrpcMethod } from "./grpc-method.js";
 import { singleShardKeys } from "./shard-keys.js";
 
 const CONNECTIONS = 10;

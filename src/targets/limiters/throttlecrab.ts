@@ -103,8 +103,7 @@ export const throttlecrabLimiter: LimiterDescription = {
       : noBlock("ThrottleCrab", block_s),
   async create({ command, handle }, { id }, limits, keyPrefix = DEFAULT_KEY_PREFIX) {
     const overCommand: Throttle | undefined =
-      command &&
-      (async (request) => readReply(await command(request.key, "THROTTLE", ...wordsOf(request))));
+      command && (async (request) => readReply(await command(request.key, "THROTTLE", ...wordsOf(request))));
     const throttle = overCommand ?? (handle as Throttle);
     if (typeof throttle !== "function") throw new Error(`${id} cannot send THROTTLE`);
     // Nothing is sent here: it has no script to load, and its counters cannot be reset.

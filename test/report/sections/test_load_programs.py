@@ -4,9 +4,10 @@ import csv
 import json
 from typing import Any
 
+from test_store_operations import printed_result
+
 from builder import Document, configuration, result, target
 from conftest import Build
-from test_store_operations import printed_result
 
 
 def configured(label: str, **changes: Any) -> Document:
@@ -49,11 +50,13 @@ def test_a_control_stands_beside_the_client_that_it_replaces(build: Build) -> No
     assert (row["target"], row["program"], row["counted_runs"]) == ("throttlecrab-http+wrk", "wrk", "2")
     assert float(row["decisions_per_second"]) in (50_001, 50_002)
     (client,) = csv.DictReader((report / "summary.csv").read_text().splitlines())
-    assert client["label"] == "throttlecrab-http"
-    assert float(row["client_decisions_per_second"]) == float(client["requests_per_second"])
+    assert client["Client"] == "throttlecrab-http"
+    assert float(row["client_decisions_per_second"]) == float(client["ReqPerSec"])
     document = json.loads((report / "summary.json").read_text())
     assert [each["label"] for each in document["configurations"]] == ["throttlecrab-http"]
-    assert any("wrk in the place of throttlecrab-http" in each for each in document["recommendation"]["sentences"])
+    assert any(
+        "wrk in the place of throttlecrab-http" in each for each in document["recommendation"]["sentences"]
+    )
     assert "Load programs in the place of Node" in outcome.page
     assert "2 configurations, 4 runs" in outcome.page
 

@@ -26,7 +26,9 @@ describe("wrk", () => {
     expect(wrk.arguments(work, 5, "/files").join(" ")).toBe(
       "-t 1 -c 50 -d 5s --timeout 10s -s /files/calls.lua http://127.0.0.1:7001/throttle -- /files/calls",
     );
-    const [first, second] = (wrk.files(work).calls ?? "").split("\n").map((line) => JSON.parse(line || "null"));
+    const [first, second] = (wrk.files(work).calls ?? "")
+      .split("\n")
+      .map((line) => JSON.parse(line || "null"));
     expect(first).toEqual({ key: "rl:ada", max_burst: 100, count_per_period: 100, period: 60, quantity: 1 });
     // More than the burst at once is denied.
     expect(second).toMatchObject({ key: "rl:exhausted-1", quantity: 101 });
@@ -119,7 +121,11 @@ describe("ghz", () => {
 
 test("redis-benchmark sends the command of a client of ThrottleCrab with keys that it draws", () => {
   const benchmark = findLoadProgram("redis-benchmark");
-  const words = benchmark.arguments(workOf("ioredis@throttlecrab+redis-benchmark", "user-__rand_int__"), 1_000, "");
+  const words = benchmark.arguments(
+    workOf("ioredis@throttlecrab+redis-benchmark", "user-__rand_int__"),
+    1_000,
+    "",
+  );
   expect(words.join(" ")).toBe(
     "-h 127.0.0.1 -p 7000 -c 50 -n 1000 -r 10 -P 1 --csv THROTTLE rl:user-__rand_int__ 100 100 60 1",
   );
@@ -128,7 +134,11 @@ test("redis-benchmark sends the command of a client of ThrottleCrab with keys th
 describe("a target with a load program", () => {
   test("is named after the client that it replaces, and says so", () => {
     expect(resolveTarget("throttlecrab-http+wrk")).toMatchObject({
-      target: { text: "throttlecrab-http@throttlecrab:standalone+wrk", label: "throttlecrab-http+wrk", program: "wrk" },
+      target: {
+        text: "throttlecrab-http@throttlecrab:standalone+wrk",
+        label: "throttlecrab-http+wrk",
+        program: "wrk",
+      },
     });
   });
 

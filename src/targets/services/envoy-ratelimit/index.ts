@@ -32,7 +32,8 @@ const UNITS: Readonly<Record<number, string>> = { 1: "second", 60: "minute", 360
 const FOLDER = "ratelimit";
 
 /** What the service's library prints of a variable that it cannot read (github.com/kelseyhightower/envconfig). */
-const REFUSED = /envconfig\.Process: assigning (?<name>[A-Z0-9_]+) to \w+: converting .* to type (?<type>[\w.]+)/;
+const REFUSED =
+  /envconfig\.Process: assigning (?<name>[A-Z0-9_]+) to \w+: converting .* to type (?<type>[\w.]*\w)/;
 const TYPES: Readonly<Record<string, string>> = {
   bool: "true or false",
   int: "a whole number",

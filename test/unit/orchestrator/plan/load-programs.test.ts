@@ -6,7 +6,7 @@ import { everything, requestOf } from "../../../helpers/request.js";
 
 const CLIENTS = "throttlecrab-http,throttlecrab-http+wrk,ioredis@throttlecrab+redis-benchmark";
 const planOf = (...flags: readonly string[]) =>
-  makePlan(requestOf("--clients", CLIENTS, "--layer", "limiter", ...flags), everything);
+  makePlan(requestOf("--clients", CLIENTS, "--layer", "limiter", "--concurrency", "50", ...flags), everything);
 
 const skipsOf = (...flags: readonly string[]) =>
   Object.fromEntries(planOf(...flags).skips.map(({ asked, reason }) => [asked, reason]));
@@ -14,14 +14,20 @@ const skipsOf = (...flags: readonly string[]) =>
 test("load programs stand in the plan beside the client that they replace, with the same load", () => {
   const { configurations, skips } = planOf("--traffic", "random");
   expect(skips).toEqual([]);
-  const [client, ...programs] = configurations.map(({ configuration: { target, ...rest } }) => ({ target, rest }));
+  const [client, ...programs] = configurations.map(({ configuration: { target, ...rest } }) => ({
+    target,
+    rest,
+  }));
   expect(programs.map(({ target }) => target.program)).toEqual(["wrk", "redis-benchmark"]);
   for (const { rest } of programs) expect(rest).toEqual(client?.rest);
 });
 
 test.each([
   [["--layer", "server"], "wrk calls what decides itself: measure it with --layer limiter"],
-  [["--traffic", "variable"], "wrk repeats its calls, and the traffic variable has keys that are never seen again"],
+  [
+    ["--traffic", "variable"],
+    "wrk repeats its calls, and the traffic variable has keys that are never seen again",
+  ],
   [["--traffic", "mixed2"], "wrk sends one key a call, and the traffic mixed2 has several"],
   [["--rate", "100"], "wrk runs closed loops: it has no rate"],
   [["--duration-mode", "requests:1000"], "wrk runs for a time: give another --duration-mode"],

@@ -1,4 +1,21 @@
-import type { GrpcMethod } from "./grpc.js";
+/** A field of a message: its type and number, as a proto file has them. */
+interface Field {
+  type: string;
+  id: number;
+  rule?: "repeated";
+}
+
+/** One method of a service, with the messages and enums that it uses by name. */
+export interface GrpcMethod {
+  /** E.g. `envoy.service.ratelimit.v3`. */
+  package: string;
+  service: string;
+  method: string;
+  request: string;
+  response: string;
+  messages: Readonly<Record<string, Readonly<Record<string, Field>>>>;
+  enums?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
 
 const block = (kind: string, name: string, lines: readonly string[]): string[] => [
   `${kind} ${name} {`,
