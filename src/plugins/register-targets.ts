@@ -73,13 +73,18 @@ const clientShape = {
   flexible: flexibleSchema.optional(),
   canSkipHandshake: z.literal(true).optional(),
   handleApi: z.literal("ioredis").optional(),
+  sendsAgain: z.literal(true).optional(),
+  waitsForStore: z.literal(true).optional(),
   unsupportedReason: functionSchema.optional(),
   autoPipelining: functionSchema,
   open: functionSchema,
 };
+/** Some members of a client, which an option replaces. */
+const replaced = z.strictObject(clientShape).partial();
 const clientSchema = z.strictObject({
   ...clientShape,
-  sameScript: z.strictObject(clientShape).partial().optional(),
+  sameScript: replaced.optional(),
+  ownSettings: z.strictObject({ defaults: replaced, tuned: replaced }).optional(),
 });
 
 const limiterSchema = z.strictObject({
@@ -93,6 +98,7 @@ const limiterSchema = z.strictObject({
   cannotExhaust: lineSchema.optional(),
   applyTo: functionSchema.optional(),
   takesCost: z.boolean().optional(),
+  countKey: functionSchema.optional(),
   unsupportedReason: functionSchema.optional(),
   lacks: functionSchema.optional(),
   create: functionSchema,
