@@ -9,6 +9,7 @@ check-config.sh: checks this machine before a campaign
 
   --runtime auto|docker|podman|local   what must work (auto: local processes are enough)
   --json                               print one JSON document on standard output
+  --seconds N                          also measure how steady this machine is: ratelimit-bench doctor
   --dry-run                            list the checks
   --help
 
@@ -17,11 +18,13 @@ TEXT
 }
 refuse() { printf 'check-config.sh: %s; see --help\n' "${1//$'\n'/ }" >&2; exit 2; }
 
-runtime=auto json= dry=
+runtime=auto json= dry= seconds=
 while (($#)); do
   case $1 in
     --runtime) [[ $# -ge 2 ]] || refuse '--runtime needs a value'; runtime=$2; shift ;;
     --runtime=*) runtime=${1#*=} ;;
+    --seconds) [[ $# -ge 2 ]] || refuse '--seconds needs a value'; seconds=$2; shift ;;
+    --seconds=*) seconds=${1#*=} ;;
     --json) json=1 ;;
     --dry-run) dry=1 ;;
     --help | -h) usage; exit 0 ;;
@@ -176,6 +179,12 @@ check_load() {
 
 checks='docker podman node python store disk memory cores governor ulimits ports kernel load'
 if [[ -n $dry ]]; then printf 'would check: %s\n' "$checks"; exit 0; fi
+if [[ -n $seconds ]]; then
+  # It makes the same checks, without --seconds, and then measures.
+  cli=$root/dist/orchestrator/cli.js
+  [[ -e $cli ]] || { printf 'check-config.sh: to measure, run ./scripts/setup.sh first\n' >&2; exit 3; }
+  exec node "$cli" doctor --runtime "$runtime" --seconds "$seconds" ${json:+--json}
+fi
 for check in $checks; do "check_$check"; done
 
 [[ -n $json ]] && printf '{"fit":%s,"checks":[%s]}\n' "$([[ -n $failed ]] && echo false || echo true)" "$entries"

@@ -1,10 +1,11 @@
 """All that the results of one campaign show. It is computed once; sections, charts and exports read it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from report.analysis.adjusted import AdjustedPair, adjusted_pairs
 from report.analysis.cells import Cell
-from report.analysis.load_programs import LoadProgramControl, load_program_controls
+from report.analysis.host_speed import CampaignHostSpeed, with_host_speed
 from report.analysis.memory_per_key import KeyMemory, memory_per_key
 from report.analysis.runtimes import RuntimeResults, runtimes_of
 from report.analysis.store_operations import StoreOperations, store_operations
@@ -24,14 +25,10 @@ class Analysis:
     """Bytes per key; empty unless some rows differ in the number of fresh keys alone."""
     store_operations: StoreOperations | None = None
     """Of the store layer; None without it."""
-    load_programs: tuple[LoadProgramControl, ...] = ()
-    """Controls whose calls a load program makes."""
-
-    @property
-    def row_count(self) -> int:
-        """Of all tables."""
-        operations = len(self.store_operations.rows) if self.store_operations else 0
-        return len(self.summaries) + operations + len(self.load_programs)
+    host_speed: CampaignHostSpeed | None = None
+    """None where it is not known."""
+    adjusted: tuple[AdjustedPair, ...] = ()
+    """Ratios adjusted for the host's speed: nothing is decided by them."""
 
     @property
     def only_memory(self) -> bool:
@@ -51,7 +48,9 @@ class Analysis:
 
 def analyse(campaign: Campaign) -> Analysis:
     """Computes rows, rankings, comparisons and thresholds of a campaign."""
-    return analysis_of(campaign, summarize(campaign))
+    judged, host_speed = with_host_speed(campaign)
+    found = analysis_of(judged, summarize(judged))
+    return replace(found, host_speed=host_speed, adjusted=adjusted_pairs(judged, found.cells))
 
 
 def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:

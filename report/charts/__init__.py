@@ -5,6 +5,7 @@ from report.charts import (
     cpu,
     curve,
     decision_cpu,
+    host_speed,
     latency,
     latency_at_rate,
     limited,
@@ -29,6 +30,7 @@ OPEN_CHARTS: tuple[Chart, ...] = (
     trend.CHART,
     scaling.CHART,
     memory_per_key.CHART,
+    host_speed.CHART,
 )
 
 #: What the reader unfolds.

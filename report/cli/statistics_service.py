@@ -3,7 +3,9 @@
 Programs in other languages ask here instead of computing statistics of their own:
 `{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}` and
 `paired_difference`, likewise; `{"question": "compare", "pairs": [{"new": [...], "base": [...]}, …]}`, with
-`floor` and `higher_is_better` where they are not 0.02 and true: the pairs are one family, answered by a list.
+`floor` and `higher_is_better` where they are not 0.02 and true: the pairs are one family, answered by a list;
+`{"question": "power", "values": [...], "ratios": [...]}`: the deviation of one side of figures, and how many
+such runs per side each true ratio takes.
 """
 
 import json
@@ -15,11 +17,27 @@ from typing import Any
 
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_family
 from report.statistics.median import median_interval, paired_difference, paired_ratio
+from report.statistics.power import log_deviation, runs_needed
 
 
 def compared(request: dict[str, Any]) -> tuple[Comparison, ...]:
     pairs = [(pair["new"], pair["base"]) for pair in request["pairs"]]
     return compare_family(pairs, request.get("floor", DEFAULT_FLOOR), request.get("higher_is_better", True))
+
+
+def power(values: Sequence[float], ratios: Sequence[float]) -> dict[str, Any]:
+    """The deviation of the logarithms, and the runs per side that each ratio takes; None: more than 1000.
+
+    Raises:
+        ValueError: fewer than two figures, or one that is not positive.
+    """
+    deviation = log_deviation(values)
+    if deviation is None:
+        raise ValueError("needs at least two positive figures")
+    return {
+        "deviation": deviation,
+        "runs_needed": [runs_needed(ratio, deviation, DEFAULT_FLOOR) for ratio in ratios],
+    }
 
 
 def _without_infinity(value: Any) -> Any:
@@ -45,6 +63,8 @@ def main(arguments: Sequence[str]) -> int:
                 answer = asdict(paired_difference(request["a"], request["b"]))
             case "compare":
                 answer = [asdict(each) for each in compared(request)]
+            case "power":
+                answer = power(request["values"], request["ratios"])
             case other:
                 raise ValueError(f"there is no question {other!r}")
     except ValueError as error:

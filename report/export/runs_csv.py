@@ -13,7 +13,7 @@ from report.export.csv_figures import (
     late_percentiles,
     wakes_shared,
 )
-from report.results.model import DIMENSIONS, Identity, Measured, Run
+from report.results.model import DIMENSIONS, HostSpeed, Identity, Measured, Run
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
 
 Column = tuple[str, Callable[[Run], Cell]]
@@ -63,6 +63,22 @@ def _wakes_shared(run: Run) -> Cell:
 def _late(measured: Measured | None) -> Cell:
     return late_percentiles(measured) if measured else None
 
+
+def _host(read: Callable[[HostSpeed], float | None], digits: int, after: bool) -> Callable[[Run], Cell]:
+    """Of the measurement before or after the run; empty where it is not known."""
+
+    def figure(run: Run) -> Cell:
+        found = run.host_speed
+        return csv_number(read(found.after if after else found.before), digits) if found else None
+
+    return figure
+
+
+_HOST_FIGURES: tuple[tuple[str, Callable[[HostSpeed], float | None], int], ...] = (
+    ("host_integer", lambda speed: speed.integer_us, 1),
+    ("host_chase", lambda speed: speed.chase_us, 1),
+    ("host_ping_pong", lambda speed: speed.ping_pong_us, 3),
+)
 
 _PERCENTILES = ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9")
 
@@ -123,9 +139,12 @@ _LAST_FIGURES: tuple[Column, ...] = (
     *_by_kind(LATER_KINDS),
     ("decisions", _figure(lambda measured: measured.decisions)),
     *((f"cpu_us_per_decision_{kind}", _figure(read, 3)) for kind, read in PARTS.items()),
-    ("round", lambda run: 0 if run.burn_in else run.place[0] if run.place else None),
-    ("block", lambda run: run.place[1] if run.place else None),
-    ("burn_in", lambda run: str(run.burn_in).lower()),
+    ("host_speed", lambda run: csv_number(run.host_index, 4)),
+    *(
+        (f"{name}_{moment}_us", _host(read, digits, moment == "after"))
+        for name, read, digits in _HOST_FIGURES
+        for moment in ("before", "after")
+    ),
 )
 
 HEADER = (

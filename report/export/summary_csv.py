@@ -104,6 +104,17 @@ def _over_all_runs(read: Callable[[Measured], int]) -> Callable[[Summary], Cell]
     return total
 
 
+def _host_end(end: Callable[[Sequence[float]], float]) -> Callable[[Summary], Cell]:
+    """The slowest or fastest host over the runs that count in comparisons; empty where it is not known."""
+
+    def read(summary: Summary) -> Cell:
+        counted = [run for run in summary.runs if run.eligible or run.spoiled]
+        found = [run.host_index for run in counted if run.host_index is not None]
+        return csv_number(end(found), 4) if found else None
+
+    return read
+
+
 def _by_code(summary: Summary) -> Cell:
     found = summary.figures.failed_by_code if summary.figures else {}
     return " ".join(f"{code}:{count}" for code, count in found.items()) or None
@@ -291,9 +302,9 @@ COLUMNS: tuple[Column, ...] = (
     ("decides_locally", _decides_locally),
     ("decisions", _figure(lambda figures: figures.decisions)),
     *((f"cpu_us_per_decision_{kind}", _figure(read, 3)) for kind, read in PARTS.items()),
-    ("reference", lambda summary: str(summary.reference).lower()),
-    ("copy_of", lambda summary: summary.identity.copied_label if summary.identity.copy else None),
-    ("burn_in_runs", lambda summary: len(summary.burn_in)),
+    ("host_speed", lambda summary: csv_number(summary.median.host_index, 4) if summary.median else None),
+    ("host_speed_min", _host_end(min)),
+    ("host_speed_max", _host_end(max)),
 )
 
 

@@ -1,6 +1,7 @@
 """A run as the report knows it: typed, reduced to what is printed, independent of the JSON's shape."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -470,6 +471,31 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HostSpeed:
+    """What a fixed piece of work took on all CPUs at once, in µs: the median over the CPUs (rule M21)."""
+
+    integer_us: float
+    chase_us: float
+    """Of dependent reads in 32 MiB."""
+    ping_pong_us: float | None
+    """Of a round trip over loopback; None where there is none."""
+    cpus: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunHostSpeed:
+    """The host just before and just after a run."""
+
+    before: HostSpeed
+    after: HostSpeed
+
+    @property
+    def integer_us(self) -> float:
+        """Geometric mean of both."""
+        return math.sqrt(self.before.integer_us * self.after.integer_us)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One repetition; `measured` is None when it failed or was aborted."""
 
@@ -493,7 +519,13 @@ class Run:
     """It with the figures, unless it served the load."""
     measured: Measured | None
     printed: Printed | None = None
-    """Of a run that a foreign program loaded, in place of `measured`."""
+    """Of a run of the store layer, in place of `measured`."""
+    finished_at: str = ""
+    host_speed: RunHostSpeed | None = None
+    """None where it is not known."""
+    host_index: float | None = None
+    """How fast the host was, by the integer loop, as a share of the campaign's median; the analysis of a
+    campaign sets it."""
 
     @property
     def spoiled(self) -> bool:

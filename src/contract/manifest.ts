@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { hostSpeedProbeSchema } from "./host-speed.js";
 import { versionFactsSchema } from "./library-versions.js";
 import { planSchema } from "./plan.js";
 import { pluginFactsSchema } from "./plugins.js";
@@ -154,6 +155,8 @@ export const manifestSchema = z.strictObject({
   /** Files of the modules that targets use, by id; absent without any. */
   modules: z.record(z.string(), z.strictObject({ sha256: z.string() })).optional(),
   generator: z.strictObject({ workers: z.int().min(1) }),
+  /** Absent where the parts run on another machine: the speed of the host is not known. */
+  host_speed: hostSpeedProbeSchema.optional(),
   /** Loaded plugins; absent without any. */
   plugins: z.array(pluginFactsSchema).optional(),
   /** Installed versions that targets request; absent without any. */

@@ -6,5 +6,12 @@ export const sum = (values: readonly number[]): number => values.reduce((total, 
 /** The arithmetic mean; NaN without values. */
 export const mean = (values: readonly number[]): number => sum(values) / values.length;
 
+/** The value in the middle, or the mean of the two there; NaN without values. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const [low, high] = [Math.floor((sorted.length - 1) / 2), Math.ceil((sorted.length - 1) / 2)];
+  return mean([sorted[low] ?? Number.NaN, sorted[high] ?? Number.NaN]);
+}
+
 /** A number with at most three significant digits. */
 export const toThreeDigits = (value: number): number => Number(value.toPrecision(3));

@@ -9,7 +9,7 @@ import {
   warmupSchema,
   workloadSchema,
 } from "./configuration.js";
-import { diagnosisSchema } from "./diagnosis.js";
+import { runHostSpeedSchema } from "./host-speed.js";
 import { driverLayerSchema } from "./layers.js";
 import { pluginFactsSchema } from "./plugins.js";
 import { measuredKindSchema } from "./role.js";
@@ -436,6 +436,8 @@ export const measuredResultSchema = z.strictObject({
   resources: z.record(z.string(), roleResourcesSchema),
   /** Absent if the system does not report it. */
   host_load: hostLoadSchema.optional(),
+  /** Absent where the parts run on another machine, and for a generator that was started by hand. */
+  host_speed: runHostSpeedSchema.optional(),
   versions: versionsSchema,
   /** By the available evidence: a generator that was started by hand has none of the store. */
   limited_by: limitedBySchema.optional(),
@@ -504,12 +506,8 @@ export const printedResultSchema = z.strictObject({
   /** Of the store's role; absent where its counters could not be read. */
   store_cpu_us_per_operation: z.number().min(0).optional(),
   host_load: hostLoadSchema.optional(),
-  versions: z.strictObject({
-    store: z.string().optional(),
-    /** Of the service. */
-    limiter: z.string().optional(),
-    program: z.string(),
-  }),
+  host_speed: runHostSpeedSchema.optional(),
+  versions: z.strictObject({ store: z.string().optional(), program: z.string() }),
   limited_by: limitedBySchema.optional(),
   verdict: verdictSchema,
   outcome: z.enum(outcomeStatuses).optional(),

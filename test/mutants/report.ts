@@ -4,6 +4,20 @@ import type { Mutant } from "./mutant.js";
 export const report: readonly Mutant[] = [
   // report
   {
+    what: "every run of a host that drifts throughout is suspect",
+    file: "report/analysis/host_speed.py",
+    find: "if found.drifts or found.runs",
+    replace: "if found.runs",
+    test: "test/report/analysis/test_host_speed.py",
+  },
+  {
+    what: "a ratio is adjusted for a host whose speed depends on the target",
+    file: "report/statistics/adjusted.py",
+    find: "if balance_p <= ALPHA:",
+    replace: "if balance_p < 0:",
+    test: "test/report/statistics/test_adjusted.py",
+  },
+  {
     what: "with an even number of runs the faster of the two middle runs is the median run",
     file: "report/statistics/runs.py",
     find: "(len(ranked) - 1) // 2",

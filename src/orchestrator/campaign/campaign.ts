@@ -15,7 +15,9 @@ import {
 } from "../files/results-folder.js";
 import { requireFitMachine } from "../host/doctor.js";
 import type { ForeignLoadCheck } from "../host/foreign-load.js";
+import { HostSpeedProbe } from "../host/host-speed.js";
 import { removeLeftovers } from "../host/leftovers.js";
+import { isOnThisMachine } from "../host/machine.js";
 import type { PythonContext } from "../host/python.js";
 import { ensureVersions, requestedVersions } from "../host/versions.js";
 import { Aborted, abortable } from "../ownership/abort.js";
@@ -165,6 +167,7 @@ async function measure(
     announceCampaign({ campaign, folder, runtime: runtime.id }, choice, plan, overheads, eventLog);
     for (const condition of manifest.conditions) eventLog.info(`note: ${condition}`);
     await saveManifest(manifest, folder);
+    const hostSpeed = isOnThisMachine(runtime) ? new HostSpeedProbe() : undefined;
     // A failure of these must not hide how the campaign ended.
     const warn = (error: unknown) => eventLog.warn(messageOf(error));
     const save = () => saveManifest(manifest, folder).catch(warn);
@@ -192,6 +195,7 @@ async function measure(
         completed,
         checksums,
         ...(selection && { selection }),
+        ...(hostSpeed && { hostSpeed }),
       }).runAll();
       manifest.status = "finished";
       const measured = outcomes.filter(({ file, status }) => status !== "failed" && !completed.has(file));
@@ -202,6 +206,7 @@ async function measure(
       try {
         await lease.releaseAll();
       } finally {
+        await hostSpeed?.close();
         await save();
         if (!request.trial) await updateLatestLink(folder).catch(warn);
       }

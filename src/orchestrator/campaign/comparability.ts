@@ -14,6 +14,7 @@ const MUST_MATCH = [
   "plugins",
   "versions",
   "generator",
+  "host_speed",
 ] as const;
 
 /** One line for each difference between two manifests. */

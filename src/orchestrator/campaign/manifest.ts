@@ -12,13 +12,17 @@ import { packageVersion } from "../../targets/package-version.js";
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { writeAtomically } from "../files/results-folder.js";
-import { conditionsOf, describeMachine, gitRevision } from "../host/machine.js";
+import { hostSpeedProbeFacts } from "../host/host-speed.js";
+import { conditionsOf, describeMachine, gitRevision, isOnThisMachine } from "../host/machine.js";
 import { mostRoles } from "../plan/role-counts.js";
 import type { Request } from "../request/request.js";
 import { moduleHashes } from "../run/module-files.js";
 import { runtimeFacts } from "../run/result-documents.js";
 import { requireComparable } from "./comparability.js";
 import { campaignReadme } from "./readme.js";
+
+const HOST_SPEED_UNKNOWN =
+  "the speed of the host is not known: the runs take place on another machine than this command";
 
 /** The manifest before the first run. */
 export async function startManifest(
@@ -74,7 +78,11 @@ export async function startManifest(
     stores: Object.fromEntries(programs),
     ...(Object.keys(modules).length > 0 ? { modules } : {}),
     generator: { workers: request.workers },
-    conditions: conditionsOf(machine, runtime, request.caps, mostRoles(configurations)),
+    ...(isOnThisMachine(runtime) ? { host_speed: hostSpeedProbeFacts() } : {}),
+    conditions: [
+      ...conditionsOf(machine, runtime, request.caps, mostRoles(configurations)),
+      ...(isOnThisMachine(runtime) ? [] : [HOST_SPEED_UNKNOWN]),
+    ],
     plan,
   };
 }

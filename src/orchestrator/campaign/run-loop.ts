@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { BenchError, EXIT, messageOf } from "../../contract/errors.js";
+import type { HostSpeed, RunHostSpeed } from "../../contract/host-speed.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { isBurnIn, type Plan, roundOf } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
@@ -26,7 +27,7 @@ import {
   type RunIdentity,
   type RunOutcome,
 } from "../run/result-documents.js";
-import { executeRun, type RunListener } from "../run/run.js";
+import { executeRun, type RawRun, type RunListener } from "../run/run.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 
 type PlannedRun = Plan["runs"][number];
@@ -48,6 +49,8 @@ interface RunLoopOptions {
   /** Runs that an earlier session has completed, by result file. */
   completed: ReadonlyMap<string, RunOutcome>;
   checksums: Checksums;
+  /** Measures the speed of this machine; absent where the runs take place on another one. */
+  hostSpeed?: { measure(): Promise<HostSpeed> };
   /** Which runs of the plan are needed; by default all. */
   selection?: RunSelection;
 }
@@ -55,6 +58,7 @@ interface RunLoopOptions {
 /** Makes the runs of the plan and saves each result at once, so that a later failure loses nothing. */
 export class RunLoop {
   readonly #options: RunLoopOptions;
+  #probeFailed = false;
 
   constructor(options: RunLoopOptions) {
     this.#options = options;
@@ -139,9 +143,10 @@ export class RunLoop {
       ...(planned.diagnose ? { diagnose: planned.diagnose } : {}),
     };
     const listener = this.#listener(planned);
+    const before = await this.#hostSpeed();
     if (isProgramLayer(settings.configuration.layer)) {
-      const printed = executeProgramRun(settings, runtime, lease, listener);
-      return printedDocument(identity, await abortable(signal, printed));
+      const printed = await abortable(signal, executeProgramRun(settings, runtime, lease, listener));
+      return printedDocument(identity, { ...printed, ...(await this.#since(before, printed)) });
     }
     if (settings.configuration.target.program !== undefined) {
       const printed = executeLoadProgramRun(settings, runtime, lease, listener);
@@ -149,7 +154,32 @@ export class RunLoop {
     }
     const raw = await abortable(signal, executeRun(settings, runtime, lease, listener));
     checkPlugins(identity.plugins ?? [], raw.result);
-    return measuredDocument(identity, raw);
+    return measuredDocument(identity, { ...raw, ...(await this.#since(before, raw)) });
+  }
+
+  /** The speed of the host around a run whose parts have ended; empty where it is not known. */
+  async #since(
+    before: HostSpeed | undefined,
+    { host_load }: Pick<RawRun, "host_load">,
+  ): Promise<{ host_speed?: RunHostSpeed }> {
+    // Containers whose counters this machine does not see may run anywhere, also under the same kernel.
+    if (!before || (this.#options.runtime.engine && !host_load)) return {};
+    const after = await this.#hostSpeed();
+    return after ? { host_speed: { before, after } } : {};
+  }
+
+  /** Undefined where it is not known. A probe that fails costs the facts about the host, and no run. */
+  async #hostSpeed(): Promise<HostSpeed | undefined> {
+    const { hostSpeed, eventLog, signal } = this.#options;
+    if (!hostSpeed || this.#probeFailed) return undefined;
+    try {
+      return await abortable(signal, hostSpeed.measure());
+    } catch (error) {
+      if (error instanceof Aborted) throw error;
+      this.#probeFailed = true;
+      eventLog.warn(`the speed of the host is not measured any more: ${messageOf(error)}`);
+      return undefined;
+    }
   }
 
   /** @returns whether the result could be written; a full disk fails only this run */

@@ -1,6 +1,7 @@
 import { clean } from "./clean.js";
 import { compare } from "./compare.js";
 import { completion } from "./completion/index.js";
+import { doctor } from "./doctor.js";
 import { help } from "./help.js";
 import { memory } from "./memory.js";
 import { noise } from "./noise.js";
@@ -18,6 +19,7 @@ export const commands: readonly CliCommand[] = [
   compare,
   noise,
   memory,
+  doctor,
   clean,
   version,
   completion,

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
-import { release } from "node:os";
 import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { pause } from "../ownership/abort.js";
 import { foreignCpuPercent, type HostCpu, readHostCpu, TICK_US } from "./cpu-time.js";
+import { isOnThisMachine } from "./machine.js";
 
 /** The counters are too coarse for shorter intervals. */
 const MIN_INTERVAL_MS = 1000;
@@ -21,10 +21,6 @@ export function foreignWarning(foreign_cpu_percent: number, cpus: number): strin
   const machine = cpus === 1 ? "this machine's one CPU" : `this machine's ${cpus} CPUs`;
   return `Other programs use ${(foreign_cpu_percent / 100).toFixed(1)} of ${machine}: runs will be suspect (M25)`;
 }
-
-/** Whether the parts of a runtime will run on this machine, as far as the engine's kernel tells. */
-const isOnThisMachine = ({ engine }: Pick<Runtime, "engine">): boolean =>
-  !engine || engine.kernel === release();
 
 /**
  * Measures the CPU use of other programs during the preparations of a campaign, before any of its parts runs. Only the

@@ -96,6 +96,10 @@ export function conditionsOf(
   return conditions;
 }
 
+/** Whether the parts of a runtime will run on this machine, as far as the engine's kernel tells. */
+export const isOnThisMachine = ({ engine }: Pick<Runtime, "engine">): boolean =>
+  !engine || engine.kernel === release();
+
 /** `a`, `a and b`, `a, b and c`. */
 const listText = (words: readonly string[]): string =>
   [words.slice(0, -1).join(", "), ...words.slice(-1)].filter(Boolean).join(" and ");

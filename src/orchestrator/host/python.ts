@@ -1,6 +1,8 @@
 import { execa } from "execa";
+import type { z } from "zod";
 import { BenchError, EXIT, type ExitCode, lastLine } from "../../contract/errors.js";
 import { capturePython, PYTHON, reportCommand } from "../../runtimes/local/python-environment.js";
+import { parseJson } from "../files/json.js";
 
 const CODES: readonly number[] = Object.values(EXIT);
 const isExitCode = (code: number | undefined): code is ExitCode => code !== undefined && CODES.includes(code);
@@ -63,4 +65,22 @@ export async function pythonOutput(
   signal.throwIfAborted();
   const { stderr, exitCode, signal: killedBy } = ended;
   throw new PythonFailed(lastLine(stderr) ?? `it ended with ${exitCode ?? killedBy}`, exitCode, killedBy);
+}
+
+/**
+ * Asks the report a question about numbers, see report/cli/statistics_service.py.
+ * @throws BenchError when it gives no such answer
+ */
+export async function askStatistics<Answer>(
+  packageFolder: string,
+  question: { question: string; [member: string]: unknown },
+  schema: z.ZodType<Answer>,
+): Promise<Answer> {
+  const { failed, stdout, stderr } = await execa(PYTHON, reportCommand(packageFolder, "statistics", []), {
+    input: JSON.stringify(question),
+    reject: false,
+  });
+  const answer = failed ? undefined : parseJson(stdout, schema);
+  if (answer !== undefined) return answer;
+  throw new BenchError(lastLine(stderr) ?? "the statistics gave no answer", EXIT.defect);
 }

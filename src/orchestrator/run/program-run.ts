@@ -43,6 +43,7 @@ export type RawPrintedRun = Pick<
   | "service"
   | "resources"
   | "host_load"
+  | "host_speed"
   | "notes"
   | "started_at"
   | "finished_at"

@@ -86,7 +86,7 @@ function startedVersionOf(runtime: Runtime, id: string): string {
 /** The result document of a measured run, with its verdict and outcome. */
 export function measuredDocument(
   identity: RunIdentity,
-  { result, store, service, resources, host_load, notes, diagnosed }: RawRun,
+  { result, store, service, resources, host_load, host_speed, notes }: RawRun,
 ): MeasuredResult {
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
@@ -109,6 +109,7 @@ export function measuredDocument(
     ...identityOf(identity),
     resources: roles,
     ...(host_load ? { host_load } : {}),
+    ...(host_speed ? { host_speed } : {}),
     notes: [...result.notes, ...warmupNotes(result), ...notes],
     versions: {
       ...result.versions,

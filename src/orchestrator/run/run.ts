@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Admissions, RequestCounts } from "../../contract/admissions.js";
 import { EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import type { Phase } from "../../contract/events.js";
+import type { RunHostSpeed } from "../../contract/host-speed.js";
 import { sum } from "../../contract/numbers.js";
 import { type Progress, progressSchema } from "../../contract/progress.js";
 import {
@@ -37,6 +38,7 @@ export interface RawRun extends StoreSide {
   /** The resources that the runtime measured, by role. */
   resources: MeasuredResult["resources"];
   host_load?: HostLoad;
+  host_speed?: RunHostSpeed;
   notes: string[];
 }
 

@@ -19,21 +19,21 @@ const short = ["--duration-mode", "custom:10", "--warmup", "3", "--concurrency",
 describe("the estimate", () => {
   const plan = (...flags: string[]) => makePlan(requestOf(...short, ...flags), everything);
 
-  test("adds up warm-up, window, starting and stopping of every run, with a pause between two", () => {
+  test("adds up warm-up, window, probes of the host, starting and stopping of every run, with a pause between two", () => {
     const seconds = (runs: string) => estimateCampaignS(plan("--cooldown", "2", "--runs", runs), overheads);
-    expect(seconds("3") - seconds("2")).toBeCloseTo(3 + 10 + 2 + 2);
-    expect(seconds("1")).toBeCloseTo(3 + 10 + 2 + 4);
+    expect(seconds("3") - seconds("2")).toBeCloseTo(3 + 10 + 2 + 0.6 + 2);
+    expect(seconds("1")).toBeCloseTo(3 + 10 + 2 + 0.6 + 4);
   });
 
   test("expects 4 s of an automatic warm-up", () => {
     const seconds = estimateCampaignS(plan("--warmup", "auto", "--runs", "1"), overheads);
-    expect(seconds).toBeCloseTo(4 + 10 + 2 + 4);
+    expect(seconds).toBeCloseTo(4 + 10 + 2 + 0.6 + 4);
   });
 
   test("depends on the topology", () => {
     const [first, second] = plan("--clients", "iovalkey,iovalkey:cluster", "--runs", "1").configurations;
     const seconds = [first, second].map((each) => each && runS(plan(), each.configuration, overheads));
-    expect(seconds).toEqual([15, 20]);
+    expect(seconds).toEqual([15.6, 20.6]);
   });
 
   test("has longer pauses between clients only in consecutive order", () => {
@@ -52,14 +52,14 @@ describe("what runs took on this machine", () => {
   test("is saved by runtime and topology, and used as a median", async () => {
     stateFolder();
     const before = await overheadsOf("local");
-    await learnOverheads("local", 3, took(13 + 5, 13 + 50, 13 + 6));
+    await learnOverheads("local", 3, took(13.6 + 5, 13.6 + 50, 13.6 + 6));
     expect(await overheadsOf("local")).toEqual({ ...before, standalone: 6 });
     expect((await overheadsOf("docker")).standalone).not.toBe(6);
   });
 
   test("counts 4 s of an automatic warm-up as such", async () => {
     stateFolder();
-    await learnOverheads("local", "auto", took(14 + 5));
+    await learnOverheads("local", "auto", took(14.6 + 5));
     expect(await overheadsOf("local")).toMatchObject({ standalone: 5 });
   });
 
@@ -69,7 +69,7 @@ describe("what runs took on this machine", () => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "overheads.json"), '{"local:standalone": ["x"]}');
     expect(await overheadsOf("local")).toEqual(before);
-    await learnOverheads("local", 3, took(13 + 5));
+    await learnOverheads("local", 3, took(13.6 + 5));
     expect(await overheadsOf("local")).toMatchObject({ standalone: 5 });
   });
 });

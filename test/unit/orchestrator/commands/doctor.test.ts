@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { doctor, outlookLines, outlookOf } from "../../../../src/orchestrator/commands/doctor.js";
+import { commands } from "../../../../src/orchestrator/commands/index.js";
+import { roundOfTwoS } from "../../../../src/orchestrator/plan/estimate.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { ROOT } from "../../../helpers/programs.js";
+
+describe("what doctor says a machine is good for", () => {
+  test("is the rounds of each difference, and their time here", () => {
+    const found = outlookOf({ deviation: 0.0312, runs_needed: [null, 14, 5] }, 30);
+    expect(found.differences).toEqual([
+      { percent: 3, rounds: null, minutes: null },
+      { percent: 5, rounds: 14, minutes: 7 },
+      { percent: 10, rounds: 5, minutes: 2.5 },
+    ]);
+    expect(outlookLines(found).slice(0, 4)).toEqual([
+      "what it is good for, at a deviation of 3.1 % (two targets, windows of 10 s, local runtime):",
+      "  a difference of 3 % takes more than 1000 rounds",
+      "  a difference of 5 % takes about 14 rounds, 7 min here",
+      "  a difference of 10 % takes about 5 rounds, 3 min here",
+    ]);
+  });
+
+  test("says what it is computed from, and what is not in it", () => {
+    const text = outlookLines(outlookOf({ deviation: 0.01, runs_needed: [9, 5, 5] }, 30)).at(-1);
+    expect(text).toContain("the spread of the integer loop");
+    expect(text).toContain("ratelimit-bench noise");
+  });
+
+  test("is not guessed where it cannot be computed", () => {
+    expect(outlookLines("there is no Python")).toEqual([
+      "what it is good for was not computed: there is no Python",
+    ]);
+  });
+
+  test("counts warm-up, window, start, end and the probe of both targets", () => {
+    expect(roundOfTwoS({ standalone: 2 })).toBeCloseTo(2 * (4 + 10 + 2 + 0.6));
+  });
+});
+
+test.each(["-1", "1.5", "601", "abc", "", "1e2"])("doctor refuses --seconds %j", async (seconds) => {
+  const context = {
+    packageFolder: ROOT,
+    env: {},
+    commands,
+    campaign: async () => ({ exitCode: EXIT.done }),
+    print: () => {},
+  };
+  await expectFailure(
+    () => doctor.run([`--seconds=${seconds}`], context),
+    EXIT.usage,
+    "--seconds",
+    "0 to 600",
+  );
+});
