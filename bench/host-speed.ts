@@ -52,8 +52,11 @@ process.stdout.write(`${runs} windows of ${windowS} s, each between two measurem
 for (const [name, read] of Object.entries(pieces)) {
   const found = distances(read);
   if (found.length === 0) continue;
-  const at = (share: number) => (found[Math.min(found.length - 1, Math.ceil(share * found.length) - 1)] ?? 0).toFixed(2);
+  const at = (share: number) =>
+    (found[Math.min(found.length - 1, Math.ceil(share * found.length) - 1)] ?? 0).toFixed(2);
   const beyond = LIMITS_PERCENT.map((limit) => `${limit} %: ${found.filter((each) => each > limit).length}`);
-  process.stdout.write(`${name}: half within ${at(0.5)} %, 99 % within ${at(0.99)} %; beyond ${beyond.join(", ")}\n`);
+  process.stdout.write(
+    `${name}: half within ${at(0.5)} %, 99 % within ${at(0.99)} %; beyond ${beyond.join(", ")}\n`,
+  );
 }
 if (process.argv.includes("--json")) process.stdout.write(`${JSON.stringify(recorded)}\n`);

@@ -108,8 +108,8 @@ def build(data: ChartData) -> dict[str, Any] | None:
 CHART = Chart(
     "host-speed",
     "Speed of the host",
-    "What this machine could do just before and just after each run, by a fixed loop of integer operations on all "
-    f"CPUs; 1 is the campaign’s median run, and less is slower. Grey: within {100 * MAX_OFF:.0f} %. A run outside "
-    "is suspect, unless the host drifts throughout.",
+    "What this machine could do just before and just after each run, by a fixed loop of integer operations "
+    "on all CPUs; 1 is the campaign’s median run, and less is slower. A run that is outside the grey band on "
+    f"average (± {100 * MAX_OFF:.0f} %) is suspect, unless the host drifts throughout.",
     build,
 )

@@ -21,9 +21,9 @@ def drift_text(found: CampaignHostSpeed | None) -> str:
     if found is None or not found.drifts:
         return ""
     return (
-        f"The speed of this host changed throughout the campaign, from {_range(found)}: beside {found.off} of "
-        f"{plural(found.runs, 'run')} it was more than {percent(100 * MAX_OFF, 0)} off. More rounds average "
-        "that out, fewer programs on the machine prevent it."
+        f"The speed of this host changed throughout the campaign, from {_range(found)}: beside {found.off} "
+        f"of {plural(found.runs, 'run')} it was more than {percent(100 * MAX_OFF, 0)} off. More rounds "
+        "average that out, fewer programs on the machine prevent it."
     )
 
 
@@ -58,15 +58,19 @@ class AdjustedRow:
 
 def _row(entry: AdjustedPair) -> AdjustedRow:
     pair, found = entry.pair, entry.found
-    refused = isinstance(found, Refused)
+    if isinstance(found, Refused):
+        adjusted, explained, note = ABSENT, ABSENT, f"Refused: {found.reason}."
+    else:
+        adjusted = f"{ratio(found.ratio)}, {interval_text(found.interval)}"
+        explained, note = percent(100 * found.explained, 0), plural(found.rounds, "round")
     return AdjustedRow(
         ids=f"{pair.base.id} {pair.new.id}",
         rows=f"{name(pair.new)} ÷ {name(pair.base)}",
         load=load_text(pair.new.identity),
         plain=interval_of(pair.comparison) or ABSENT,
-        adjusted=ABSENT if refused else f"{ratio(found.ratio)}, {interval_text(found.interval)}",
-        explained=ABSENT if refused else percent(100 * found.explained, 0),
-        note=f"Refused: {found.reason}." if refused else f"{plural(found.rounds, 'round')}",
+        adjusted=adjusted,
+        explained=explained,
+        note=note,
     )
 
 

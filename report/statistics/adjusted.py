@@ -54,15 +54,15 @@ def adjusted_ratio(rounds: Sequence[Round]) -> Adjusted | Refused:
 
     Covariance adjustment of a randomised experiment (P. R. Rosenbaum, "Covariance adjustment in randomized
     experiments and observational studies", Statistical Science 17:286-327, 2002). If the true ratio is δ (in
-    logarithms), the new side's figures less δ do not depend on which side a run is of. Their residuals on the
-    index, from a least-squares line that does not know the sides, are then as fixed as they are, and within
-    a round either side could have had either: the exact distribution of Wilcoxon's signed rank statistic of
-    the residuals' differences follows from the plan alone, whether or not the line is right. The interval holds
-    each δ that the test does not reject at 5 %, the estimate is the δ at which the statistic has its
-    expectation (J. L. Hodges and E. L. Lehmann, 1963).
+    logarithms), the new side's figures less δ do not depend on which side a run is of. Their residuals on
+    the index, from a least-squares line that does not know the sides, are then fixed, and within a round
+    either side could have had either: the exact distribution of Wilcoxon's signed rank statistic of the
+    residuals' differences follows from the random order alone, whether or not the line is right. The
+    interval holds each δ that the test does not reject at 5 %, the estimate is the δ at which the statistic
+    has its expectation (J. L. Hodges and E. L. Lehmann, 1963).
 
-    Differences within rounds take all drift between them out, so the line has no intercept. With differences y
-    of the logarithms and x of the indices' logarithms, the residual of y - δ is a - δ·c with
+    Differences within rounds take all drift between them out, so the line has no intercept. With differences
+    y of the logarithms and x of the indices' logarithms, the residual of y - δ is a - δ·c with
     a = y - x·Σxy/Σx² and c = 1 - x·Σx/Σx². As c > 0, the statistic falls with δ, and what is to be ordered
     are the quotients (aᵢ + aⱼ)/(cᵢ + cⱼ), i ≤ j: Walsh averages, where there is no index.
 
@@ -76,9 +76,7 @@ def adjusted_ratio(rounds: Sequence[Round]) -> Adjusted | Refused:
         `Refused` for fewer than six rounds, for figures or indices that are not positive and finite, where
         the index is the same on both sides of all rounds, and where it depends on the side.
     """
-    values = [
-        value for each in rounds for value in (each.new, each.base, each.new_index, each.base_index)
-    ]
+    values = [value for each in rounds for value in (each.new, each.base, each.new_index, each.base_index)]
     if len(rounds) < MIN_ROUNDS:
         return Refused(f"it takes at least {MIN_ROUNDS} rounds in which both have a run")
     if not all(0 < value < math.inf for value in values):
@@ -145,8 +143,8 @@ def signed_rank_p(differences: Floats) -> float:
 
 
 def _rank_of_interval(n: int) -> tuple[int, float]:
-    """Which of the ordered Walsh averages bound an interval of at least 95 %, from either end, and its coverage
-    (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd ed., 2014, section 3.3).
+    """Which of the ordered Walsh averages bound an interval of at least 95 %, from either end, and what it
+    covers (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd ed., 2014, section 3.3).
 
     Args:
         n: rounds, at least 6.

@@ -4,7 +4,7 @@ import type { HostSpeed, RunHostSpeed } from "../../contract/host-speed.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { isBurnIn, type Plan, roundOf } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
-import { hasFigures, type Result } from "../../contract/result.js";
+import { type HostLoad, hasFigures, type Result } from "../../contract/result.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { ALL_RUNS, type RunSelection } from "../adaptive/rounds.js";
 import type { Checksums } from "../files/checksums.js";
@@ -27,7 +27,7 @@ import {
   type RunIdentity,
   type RunOutcome,
 } from "../run/result-documents.js";
-import { executeRun, type RawRun, type RunListener } from "../run/run.js";
+import { executeRun, type RunListener } from "../run/run.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 
 type PlannedRun = Plan["runs"][number];
@@ -160,7 +160,7 @@ export class RunLoop {
   /** The speed of the host around a run whose parts have ended; empty where it is not known. */
   async #since(
     before: HostSpeed | undefined,
-    { host_load }: Pick<RawRun, "host_load">,
+    { host_load }: { host_load?: HostLoad | undefined },
   ): Promise<{ host_speed?: RunHostSpeed }> {
     // Containers whose counters this machine does not see may run anywhere, also under the same kernel.
     if (!before || (this.#options.runtime.engine && !host_load)) return {};

@@ -5,11 +5,11 @@ import type { HostSpeed } from "../../contract/host-speed.js";
  * HOST_SPEED_PROBE_VERSION: times of other work are not comparable.
  */
 
-/** About 15 ms on a CPU of 2.5 GHz. */
-export const INTEGER_ROUNDS = 6_000_000;
-/** About 10 to 30 ms, by the memory. */
-export const CHASE_STEPS = 250_000;
-/** About 10 ms. */
+/** About 20 ms on a CPU of 3 GHz. */
+export const INTEGER_ROUNDS = 12_000_000;
+/** About 10 to 20 ms, by the memory. */
+export const CHASE_STEPS = 120_000;
+/** About 5 ms. */
 export const ROUND_TRIPS = 250;
 /** Each kind of work is done so often, and the median counts: a cold start or an interrupt is in one of them. */
 export const PIECES = 5;
@@ -67,8 +67,7 @@ export function linkLines(memory: Int32Array): void {
     next[line] = next[other] as number;
     next[other] = kept;
   }
-  for (let line = 0; line < lines; line++)
-    memory[line * LINE_WORDS] = (next[line] as number) * LINE_WORDS;
+  for (let line = 0; line < lines; line++) memory[line * LINE_WORDS] = (next[line] as number) * LINE_WORDS;
 }
 
 /** Where the n-th of several threads begins: apart, so that none follows in the cache lines of another. */

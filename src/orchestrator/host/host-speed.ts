@@ -72,7 +72,11 @@ function startWorkers(): Worker[] {
   const arrivals = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   return Array.from({ length: threads }, (_, thread) => {
     const workerData: ThreadTask = { thread, threads, memory, arrivals };
-    const worker = new Worker(new URL("./host-speed-worker.js", import.meta.url), { workerData });
+    const worker = new Worker(new URL("./host-speed-worker.js", import.meta.url), {
+      workerData,
+      // The work must not depend on the flags of this process.
+      execArgv: [],
+    });
     // A probe that nobody closed must not keep the process.
     worker.unref();
     return worker;

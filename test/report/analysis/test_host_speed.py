@@ -40,9 +40,7 @@ def test_a_run_beside_which_the_host_was_slowed_is_suspect_and_no_other() -> Non
     assert suspects(analysis_of_results(*campaign(STEADY))) == {}
     found = analysis_of_results(*campaign([*STEADY, 16_200.0]))
     assert suspects(found) == {
-        9: [
-            "M21: before and after this run the host was 8.0 % slower than beside the campaign’s median run"
-        ]
+        9: ["M21: before and after this run the host was 8.0 % slower than beside the campaign’s median run"]
     }
     (summary,) = found.summaries
     assert summary.suspect_runs == 1
@@ -85,7 +83,8 @@ def test_few_runs_have_no_unusual_one() -> None:
 
 
 def test_an_invalid_run_stays_invalid() -> None:
-    broken = result(configuration(), 9, verdict=verdict("invalid", ("M8", "counts")), host_speed=around(17_000))
+    stated = verdict("invalid", ("M8", "counts"))
+    broken = result(configuration(), 9, verdict=stated, host_speed=around(17_000))
     found = analysis_of_results(*campaign(STEADY), broken)
     assert [run.verdict for run in found.campaign.runs].count("invalid") == 1
     assert suspects(found) == {}

@@ -14,7 +14,8 @@ def documents() -> list[Document]:
     """ioredis is 10 % slower than iovalkey, and both follow the host."""
     found = []
     for number, (hosts, rest) in enumerate(zip(ROUNDS, REST, strict=True), start=1):
-        for label, rate, host, other in zip(("iovalkey", "ioredis"), (20_000, 18_000), hosts, rest, strict=True):
+        sides = (("iovalkey", 20_000), ("ioredis", 18_000))
+        for (label, rate), host, other in zip(sides, hosts, rest, strict=True):
             times = {
                 "integer_us": 15_000 / (1 + host / 100),
                 "chase_us": 12_000.0,

@@ -34,14 +34,14 @@ describe("the work by which the host is measured", () => {
     }).toEqual({
       version: 1,
       work: {
-        INTEGER_ROUNDS: 6_000_000,
-        CHASE_STEPS: 250_000,
+        INTEGER_ROUNDS: 12_000_000,
+        CHASE_STEPS: 120_000,
         CHASE_BYTES: 33_554_432,
         ROUND_TRIPS: 250,
         PIECES: 5,
       },
-      integer: INTEGER_RESULT,
-      chase: CHASE_RESULT,
+      integer: 3_298_996_588,
+      chase: 4160,
     });
   });
 
