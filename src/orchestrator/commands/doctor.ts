@@ -1,8 +1,12 @@
 import { Option } from "commander";
 import { z } from "zod";
 import { EXIT, messageOf, usageError } from "../../contract/errors.js";
+import type { HostSpeed } from "../../contract/host-speed.js";
+import { rounded } from "../../contract/numbers.js";
+import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
 import { findPythonEnvironment } from "../../runtimes/local/python-environment.js";
 import { runChecks } from "../host/doctor.js";
+import { ForeignCpu } from "../host/foreign-load.js";
 import { type HostSeries, hostSeriesOf, measureFor } from "../host/host-series.js";
 import { HostSpeedProbe, hostSpeedProbeFacts } from "../host/host-speed.js";
 import { askStatistics } from "../host/python.js";
@@ -20,8 +24,12 @@ const MAX_SECONDS = 600;
 /** Differences for which the rounds are told, in percent. */
 const DIFFERENCES = [3, 5, 10] as const;
 
-const COMPUTED_FROM =
-  "the spread of the integer loop in this time. A run averages fast changes out; what the host does over minutes, and the target's own spread, are not in it: `ratelimit-bench noise` measures a target";
+/** Fewer measurements do not tell how far they lie apart. */
+export const MIN_MEASUREMENTS = 10;
+
+/** @param piece the noisiest one */
+const computedFrom = (piece: string): string =>
+  `the spread of the noisiest piece of work (${piece}) in this time. A run averages fast changes out; what the host does over minutes, and the target's own spread, are not in it: \`ratelimit-bench noise\` measures a target`;
 
 const AFTER = `
 The checks are those of scripts/check-config.sh. The host is measured by a fixed piece of work on all CPUs at once: a loop
@@ -53,7 +61,7 @@ type Check = Awaited<ReturnType<typeof runChecks>>[number];
 
 /** What comparisons on this host take. */
 export interface Outlook {
-  /** Standard deviation of the logarithms of the integer loop's time, in %. */
+  /** Standard deviation of the logarithms of the noisiest piece's time, in %. */
   deviation_percent: number;
   computed_from: string;
   /** `rounds` and `minutes` are null where more than 1000 rounds would be needed. */
@@ -65,11 +73,13 @@ const powerSchema = z.object({
   runs_needed: z.array(z.int().min(1).nullable()),
 });
 
+type Power = z.infer<typeof powerSchema>;
+
 /** @param power deviation as a share, and the runs per side for each of `DIFFERENCES` */
-export function outlookOf(power: z.infer<typeof powerSchema>, round_s: number): Outlook {
+export function outlookOf(power: Power, piece: string, round_s: number): Outlook {
   return {
     deviation_percent: 100 * power.deviation,
-    computed_from: COMPUTED_FROM,
+    computed_from: computedFrom(piece),
     differences: DIFFERENCES.map((percent, index) => {
       const rounds = power.runs_needed[index] ?? null;
       return { percent, rounds, minutes: rounds === null ? null : (rounds * round_s) / 60 };
@@ -84,19 +94,40 @@ function secondsOf(text: string): number {
   throw usageError(`--seconds ${text.slice(0, 60)}: give a whole number from 0 to ${MAX_SECONDS}`);
 }
 
+/** Why measurements tell nothing about what this machine can show; undefined where they do. */
+export function unusableReason(
+  measurements: number,
+  foreign_cpu_percent: number | undefined,
+): string | undefined {
+  if (foreign_cpu_percent !== undefined && foreign_cpu_percent >= FOREIGN_CPU_PERCENT)
+    return `other programs used ${Math.round(foreign_cpu_percent)} % of one CPU meanwhile: stop them, then measure again`;
+  if (measurements >= MIN_MEASUREMENTS) return undefined;
+  return `${measurements} measurements are too few, it takes ${MIN_MEASUREMENTS}: give more --seconds`;
+}
+
+/** The texts of the pieces of work, by which the outlook names the noisiest. */
+const PIECES: Readonly<Record<string, (speed: HostSpeed) => number | undefined>> = {
+  "integer loop": ({ integer_us }) => integer_us,
+  memory: ({ chase_us }) => chase_us,
+  loopback: ({ ping_pong_us }) => ping_pong_us,
+};
+
 /** @returns why it could not be computed instead */
-async function outlook(integer_us: readonly number[], packageFolder: string): Promise<Outlook | string> {
+async function outlook(measured: readonly HostSpeed[], packageFolder: string): Promise<Outlook | string> {
   try {
     // Only a campaign and the scripts set it up: that takes a minute and a network.
     if (!(await findPythonEnvironment(packageFolder)))
       return "the Python environment of reports is not set up yet; the first campaign does that";
-    const question = {
-      question: "power",
-      values: integer_us,
-      ratios: DIFFERENCES.map((percent) => 1 + percent / 100),
-    };
-    const power = await askStatistics(packageFolder, question, powerSchema);
-    return outlookOf(power, roundOfTwoS(await overheadsOf("local")));
+    let noisiest: { power: Power; piece: string } | undefined;
+    for (const [piece, read] of Object.entries(PIECES)) {
+      const values = measured.flatMap((speed) => read(speed) ?? []);
+      if (values.length < MIN_MEASUREMENTS) continue;
+      const ratios = DIFFERENCES.map((percent) => 1 + percent / 100);
+      const power = await askStatistics(packageFolder, { question: "power", values, ratios }, powerSchema);
+      if (!noisiest || power.deviation > noisiest.power.deviation) noisiest = { power, piece };
+    }
+    if (!noisiest) return "too few measurements";
+    return outlookOf(noisiest.power, noisiest.piece, roundOfTwoS(await overheadsOf("local")));
   } catch (error) {
     return messageOf(error);
   }
@@ -161,16 +192,18 @@ export const doctor: CliCommand = {
     }
     process.stderr.write(`measuring this machine for ${seconds} s\n`);
     const probe = new HostSpeedProbe();
+    const foreign = new ForeignCpu();
     const measured = await measureFor(probe, seconds).finally(() => probe.close());
+    const foreign_cpu_percent = foreign.percent();
     const facts = hostSpeedProbeFacts();
     const series = hostSeriesOf(measured);
-    const found = await outlook(
-      measured.map(({ integer_us }) => integer_us),
-      packageFolder,
-    );
+    const found =
+      unusableReason(measured.length, foreign_cpu_percent) ?? (await outlook(measured, packageFolder));
     if (json) {
       const good_for = typeof found === "string" ? { unknown: found } : found;
-      const host_speed = { probe: facts, seconds, ...series };
+      const known =
+        foreign_cpu_percent === undefined ? {} : { foreign_cpu_percent: rounded(foreign_cpu_percent, 1) };
+      const host_speed = { probe: facts, seconds, ...known, ...series };
       print(JSON.stringify({ ...document, host_speed, good_for }, null, 2));
     } else {
       print([...seriesLines(series, seconds, facts.clock), ...outlookLines(found)].join("\n"));

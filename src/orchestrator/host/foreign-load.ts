@@ -22,17 +22,48 @@ export function foreignWarning(foreign_cpu_percent: number, cpus: number): strin
   return `Other programs use ${(foreign_cpu_percent / 100).toFixed(1)} of ${machine}: runs will be suspect (M25)`;
 }
 
+interface Reading {
+  host: HostCpu;
+  family_us: number;
+}
+
+function read(): Reading | undefined {
+  const host = readHostCpu();
+  return host && { host, family_us: processTreeCpuUs(readFileSync("/proc/self/stat", "utf8")) };
+}
+
+/** CPU that other programs than this process and its ended children use from its creation on. */
+export class ForeignCpu {
+  readonly #from = read();
+
+  get startedMs(): number | undefined {
+    return this.#from?.host.at_ms;
+  }
+
+  get cpus(): number | undefined {
+    return this.#from?.host.cpus;
+  }
+
+  /** Until now, in % of one CPU; undefined where the system does not count it. */
+  percent(): number | undefined {
+    const to = this.#from && read();
+    return (
+      this.#from && to && foreignCpuPercent(this.#from.host, to.host, to.family_us - this.#from.family_us)
+    );
+  }
+}
+
 /**
  * Measures the CPU use of other programs during the preparations of a campaign, before any of its parts runs. Only the
  * first campaign of a process does so: a search for the highest rate runs many.
  */
 export class ForeignLoadCheck {
-  #from: { host: HostCpu; family_us: number } | undefined;
+  #from: ForeignCpu | undefined;
   #isDone = false;
 
   /** Measures from now on. */
   start(): void {
-    this.#from = this.#isDone ? undefined : this.#read();
+    this.#from = this.#isDone ? undefined : new ForeignCpu();
   }
 
   /** @returns the warning about what was measured, if any @throws Aborted */
@@ -40,15 +71,9 @@ export class ForeignLoadCheck {
     const from = this.#from;
     this.#isDone = true;
     this.#from = undefined;
-    if (!from || !isOnThisMachine(runtime)) return undefined;
-    await pause(signal, Math.max(0, from.host.at_ms + MIN_INTERVAL_MS - performance.now()) / 1000);
-    const to = this.#read();
-    const foreign = to && foreignCpuPercent(from.host, to.host, to.family_us - from.family_us);
-    return foreign === undefined ? undefined : foreignWarning(foreign, from.host.cpus);
-  }
-
-  #read(): { host: HostCpu; family_us: number } | undefined {
-    const host = readHostCpu();
-    return host && { host, family_us: processTreeCpuUs(readFileSync("/proc/self/stat", "utf8")) };
+    if (from?.startedMs === undefined || !isOnThisMachine(runtime)) return undefined;
+    await pause(signal, Math.max(0, from.startedMs + MIN_INTERVAL_MS - performance.now()) / 1000);
+    const foreign = from.percent();
+    return foreign === undefined ? undefined : foreignWarning(foreign, from.cpus ?? 1);
   }
 }

@@ -59,7 +59,10 @@ describe("doctor", () => {
     });
     expect(found.checks.map(({ check }: { check: string }) => check)).toContain("cores");
     expect(found.host_speed.measurements).toBeGreaterThanOrEqual(2);
-    expect(found.good_for.differences.map(({ percent }: { percent: number }) => percent)).toEqual([3, 5, 10]);
+    // Where other tests run beside this one it says that, and nothing more.
+    const { unknown, differences = [] } = found.good_for;
+    if (unknown) expect(unknown).toMatch(/^other programs used|measurements are too few/);
+    else expect(differences.map(({ percent }: { percent: number }) => percent)).toEqual([3, 5, 10]);
   });
 
   test("--seconds 0 makes the checks alone", async () => {

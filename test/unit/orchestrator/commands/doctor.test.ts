@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { doctor, outlookLines, outlookOf } from "../../../../src/orchestrator/commands/doctor.js";
+import {
+  doctor,
+  outlookLines,
+  outlookOf,
+  unusableReason,
+} from "../../../../src/orchestrator/commands/doctor.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
 import { roundOfTwoS } from "../../../../src/orchestrator/plan/estimate.js";
 import { expectFailure } from "../../../helpers/errors.js";
@@ -8,7 +13,7 @@ import { ROOT } from "../../../helpers/programs.js";
 
 describe("what doctor says a machine is good for", () => {
   test("is the rounds of each difference, and their time here", () => {
-    const found = outlookOf({ deviation: 0.0312, runs_needed: [null, 14, 5] }, 30);
+    const found = outlookOf({ deviation: 0.0312, runs_needed: [null, 14, 5] }, "memory", 30);
     expect(found.differences).toEqual([
       { percent: 3, rounds: null, minutes: null },
       { percent: 5, rounds: 14, minutes: 7 },
@@ -23,8 +28,8 @@ describe("what doctor says a machine is good for", () => {
   });
 
   test("says what it is computed from, and what is not in it", () => {
-    const text = outlookLines(outlookOf({ deviation: 0.01, runs_needed: [9, 5, 5] }, 30)).at(-1);
-    expect(text).toContain("the spread of the integer loop");
+    const text = outlookLines(outlookOf({ deviation: 0.01, runs_needed: [9, 5, 5] }, "memory", 30)).at(-1);
+    expect(text).toContain("the spread of the noisiest piece of work (memory)");
     expect(text).toContain("ratelimit-bench noise");
   });
 
@@ -32,6 +37,16 @@ describe("what doctor says a machine is good for", () => {
     expect(outlookLines("there is no Python")).toEqual([
       "what it is good for was not computed: there is no Python",
     ]);
+  });
+
+  test("is not told from a machine on which other programs run, nor from a few measurements", () => {
+    expect(unusableReason(90, 180)).toBe(
+      "other programs used 180 % of one CPU meanwhile: stop them, then measure again",
+    );
+    expect(unusableReason(3, 2)).toContain("give more --seconds");
+    expect(unusableReason(90, 9.9)).toBeUndefined();
+    // Not every system counts it.
+    expect(unusableReason(90, undefined)).toBeUndefined();
   });
 
   test("counts warm-up, window, start, end and the probe of both targets", () => {
