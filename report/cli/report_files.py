@@ -13,17 +13,24 @@ from report.export.summary_csv import summary_csv
 from report.export.summary_json import summary_document
 from report.export.summary_markdown import summary_markdown
 from report.html.page import render_page
+from report.sections.max_rate import max_rate_documents
 
 PAGE = "index.html"
 OPERATIONS_CSV = "store-operations.csv"
 OPERATIONS_JSON = "store-operations.json"
-LOAD_PROGRAMS_CSV = "load-programs.csv"
+MAX_RATE_JSON = "max-rate.json"
 
 Make = Callable[[Analysis], str]
 
 
 def _summary_json(analysis: Analysis) -> str:
     return json.dumps(summary_document(analysis, PAGE), ensure_ascii=False, indent=1) + "\n"
+
+
+def _max_rate_json(analysis: Analysis) -> str:
+    manifest = analysis.campaign.manifest or {}
+    document = {"command": manifest.get("command"), "found": max_rate_documents(analysis.max_rates)}
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
 _MAKE: Mapping[str, Make] = {
@@ -35,6 +42,7 @@ _MAKE: Mapping[str, Make] = {
     LOAD_PROGRAMS_CSV: lambda analysis: load_programs_csv(analysis.load_programs),
     "summary.md": summary_markdown,
     "summary.json": _summary_json,
+    MAX_RATE_JSON: _max_rate_json,
     "memory.csv": lambda analysis: memory_csv(analysis.memory),
     "memory.json": memory_json,
     "benchmark-bigger-is-better.json": lambda analysis: as_json(bigger_is_better(analysis.summaries)),
@@ -53,6 +61,7 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
         "summary.json",
         "memory.json",
         OPERATIONS_JSON,
+        MAX_RATE_JSON,
         "benchmark-bigger-is-better.json",
         "benchmark-smaller-is-better.json",
     ),
@@ -68,6 +77,7 @@ def report_files(analysis: Analysis, chosen: str) -> dict[str, str]:
     """
     left_out = (
         *(() if analysis.memory else _OF_MEMORY),
+        *(() if analysis.max_rates else (MAX_RATE_JSON,)),
         *(() if analysis.store_operations else (OPERATIONS_CSV, OPERATIONS_JSON)),
         *(() if analysis.load_programs else (LOAD_PROGRAMS_CSV,)),
     )

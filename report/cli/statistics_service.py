@@ -4,8 +4,7 @@ Programs in other languages ask here instead of computing statistics of their ow
 `{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}` and
 `paired_difference`, likewise; `{"question": "compare", "pairs": [{"new": [...], "base": [...]}, …]}`, with
 `floor` and `higher_is_better` where they are not 0.02 and true: the pairs are one family, answered by a list;
-`{"question": "power", "values": [...], "ratios": [...]}`: the deviation of one side of figures, and how many
-such runs per side each true ratio takes.
+`{"question": "max_rate", "trials": [{"rate_per_second": …, "kept": true}, …]}`.
 """
 
 import json
@@ -16,6 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_family
+from report.statistics.max_rate import estimate_max_rate
 from report.statistics.median import median_interval, paired_difference, paired_ratio
 from report.statistics.power import log_deviation, runs_needed
 
@@ -63,8 +63,9 @@ def main(arguments: Sequence[str]) -> int:
                 answer = asdict(paired_difference(request["a"], request["b"]))
             case "compare":
                 answer = [asdict(each) for each in compared(request)]
-            case "power":
-                answer = power(request["values"], request["ratios"])
+            case "max_rate":
+                trials = [(each["rate_per_second"], each["kept"]) for each in request["trials"]]
+                answer = asdict(estimate_max_rate(trials))
             case other:
                 raise ValueError(f"there is no question {other!r}")
     except ValueError as error:

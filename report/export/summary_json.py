@@ -12,7 +12,7 @@ from report.export.conclusions import conclusions
 from report.results.roles import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents, best_works
-from report.sections.load_programs import load_program_sentences
+from report.sections.max_rate import max_rate_documents
 from report.sections.recommendation import recommend
 from report.sections.store_operations import store_sentences
 from report.statistics.histograms import PERCENTILES
@@ -138,6 +138,7 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
         "best_performers": best_documents(best_works(analysis)),
         "conclusions": conclusions(analysis.cells),
         "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(analysis)) else None,
+        "max_rate": max_rate_documents(analysis.max_rates) or None,
         "thresholds": documents(analysis.thresholds),
         "report": report,
     }

@@ -27,7 +27,7 @@ from report.sections.filters import CHIPS, filter_values, row_values, rows_named
 from report.sections.first_screen import DecisionCell, DecisionRow, control_row, decision_cells
 from report.sections.host_speed import adjusted_rows, host_speed_facts
 from report.sections.latency_at_rate import RateTable, rate_tables
-from report.sections.load_programs import PROGRAM_COLUMNS, load_program_section
+from report.sections.max_rate import max_rate_tables
 from report.sections.memory_per_key import COLUMNS as MEMORY_COLUMNS
 from report.sections.memory_per_key import NOTE as MEMORY_NOTE
 from report.sections.memory_per_key import memory_table
@@ -97,7 +97,8 @@ def _decision_tables(runtime: RuntimeResults, found: Sequence[DecisionCell]) -> 
     )
 
 
-def _section(runtime: RuntimeResults) -> Section:
+def _section(runtime: RuntimeResults, search: bool) -> Section:
+    """`search`: the campaign looked for the highest rate; figures at each of its rates do not decide."""
     layer_named = bool(runtime.layer)
     found = decision_cells(runtime.cells, layer_named)
     return Section(
@@ -108,7 +109,7 @@ def _section(runtime: RuntimeResults) -> Section:
         several_servers=any(summary.identity.servers > 1 for summary in runtime.ordered),
         ids=" ".join(summary.id for summary in runtime.ordered),
         cells=found,
-        decision_tables=_decision_tables(runtime, found),
+        decision_tables=() if search else _decision_tables(runtime, found),
         rate_tables=rate_tables(runtime.cells, layer_named),
         tables=result_tables(runtime.cells, runtime.controls, runtime.id, runtime.name, layer_named),
     )
@@ -217,9 +218,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         recommendation=recommend(analysis) if ordered else None,
         store_operations=store_section(analysis.store_operations),
         operation_columns=FIGURE_COLUMNS,
-        load_programs=load_program_section(analysis.load_programs),
-        program_columns=PROGRAM_COLUMNS,
-        sections=[_section(runtime) for runtime in analysis.runtimes],
+        sections=[_section(runtime, bool(analysis.max_rates)) for runtime in analysis.runtimes],
         open_charts=[chart for layer in charts for chart in layer.open],
         folded_charts=[chart for layer in charts for chart in layer.folded],
         undrawn=[summary.id for summary in ordered if not summary.figures],
@@ -230,6 +229,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
         common=shared_load_text(ordered) if ordered else "",
         adaptive=adaptive_of(analysis),
+        max_rates=max_rate_tables(analysis.max_rates),
         thresholds=_in_page_order(analysis),
         best_works=best_works(analysis),
         decision_cpu=decision_cpu_table(analysis),

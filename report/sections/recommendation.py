@@ -17,6 +17,7 @@ from report.base.format import joined, plural
 from report.results.model import Campaign
 from report.sections.caveats import Line, caveats_of
 from report.sections.first_screen import heading_of
+from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
 from report.sections.verdict_text import (
     as_sentences,
@@ -287,6 +288,9 @@ def recommend(analysis: Analysis) -> Recommendation:
     campaign, runtimes = analysis.campaign, analysis.runtimes
     findings = _findings(runtimes)
     caveats = caveats_of(analysis)
+    if analysis.max_rates:
+        lead, *others = (Line(max_rate_sentence(each), " ".join(each.ids)) for each in analysis.max_rates)
+        return Recommendation(lead.text, tuple(others), "", "", caveats)
     if analysis.only_memory:
         return Recommendation(memory_text(analysis.memory), (), "", "", caveats)
     controls = unsteady_controls(analysis.summaries)

@@ -3,7 +3,13 @@ import { configurationSchema } from "./configuration.js";
 import { planSchema } from "./plan.js";
 import { progressSecondShape } from "./progress.js";
 import { outcomeStatuses } from "./result.js";
-import { adaptiveRowSchema, adaptiveSummarySchema, summaryRowSchema, thresholdRowSchema } from "./summary.js";
+import {
+  adaptiveRowSchema,
+  adaptiveSummarySchema,
+  maxRateRowSchema,
+  summaryRowSchema,
+  thresholdRowSchema,
+} from "./summary.js";
 
 export const EVENT_SCHEMA = "ratelimit-bench/event";
 /** History: 1 — first format. */
@@ -67,8 +73,10 @@ export const eventSchema = z.discriminatedUnion("event", [
     /** Absolute path of the results. */
     folder: z.string(),
     runtime: z.string(),
-    /** Number of runs of the plan; the maximum if runs are adaptive. */
+    /** Number of runs of the plan; the maximum if runs are adaptive, the expected number of a search's trials. */
     runs: count,
+    /** What the trials of a search for the highest rate have to keep; absent without one. */
+    objectives: z.array(z.string()).optional(),
     /** The minimum of an adaptive campaign. */
     at_least: z.strictObject({ runs: count, estimate_s: seconds }).optional(),
     configurations: planSchema.shape.configurations,
@@ -99,6 +107,8 @@ export const eventSchema = z.discriminatedUnion("event", [
     run: z.int().min(0),
     round,
     runs_per_configuration: z.int().min(1),
+    /** What the trial of a search is for; absent without one. */
+    search: z.enum(["bracket", "estimate"]).optional(),
     /** The number of runs is a maximum: an adaptive campaign may need fewer. */
     at_most: z.literal(true).optional(),
     /** It has instruments, and never counts. */
@@ -172,6 +182,14 @@ export const eventSchema = z.discriminatedUnion("event", [
     not_needed: count,
     time_left_s,
   }),
+  /** A search for the highest rate has planned further trials. */
+  z.strictObject({
+    event: z.literal("planned"),
+    at,
+    /** How many runs the campaign is expected to have, those that were made included. */
+    runs: count,
+    time_left_s,
+  }),
   /** The report is built. */
   z.strictObject({
     event: z.literal("report"),
@@ -182,6 +200,8 @@ export const eventSchema = z.discriminatedUnion("event", [
     thresholds: z.array(thresholdRowSchema),
     /** Only with adaptive runs. */
     adaptive: adaptiveSummarySchema.optional(),
+    /** Only of a search for the highest rate. */
+    max_rate: z.array(maxRateRowSchema).optional(),
   }),
   /** The last line; the process ends with this code. */
   z.strictObject({

@@ -126,6 +126,25 @@ const adaptiveStateSchema = z.strictObject({
 });
 export type AdaptiveState = z.infer<typeof adaptiveStateSchema>;
 
+/** The progress of a search for the highest rate. */
+const maxRateStateSchema = z.strictObject({
+  /** Those that were made, in the order of the plan. */
+  trials: z.array(
+    z.strictObject({
+      /** Result file of the run. */
+      file: z.string(),
+      /** `void`: the measurement is broken or failed, so that it says nothing about the rate. */
+      status: z.enum(["kept", "missed", "void"]),
+      /** Why it was missed or is void; empty where it was kept. */
+      reason: z.string(),
+    }),
+  ),
+  /** Duration of the trials, including pauses. */
+  spent_s: z.number().min(0),
+  ended: z.strictObject({ why: z.enum(["done", "budget"]) }).optional(),
+});
+export type MaxRateState = z.infer<typeof maxRateStateSchema>;
+
 /** One campaign: its plan, its host and how it ended. */
 export const manifestSchema = z.strictObject({
   schema: z.literal(MANIFEST_SCHEMA),
@@ -166,5 +185,7 @@ export const manifestSchema = z.strictObject({
   plan: planSchema,
   /** Only with an adaptive plan. */
   adaptive: adaptiveStateSchema.optional(),
+  /** Only of a search for the highest rate. */
+  max_rate: maxRateStateSchema.optional(),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

@@ -28,6 +28,21 @@ export const planSchema = z.strictObject({
       budget_s: z.number().positive().optional(),
     })
     .optional(),
+  /** A search for the highest rate (M30), whose trials are planned as it goes; absent without one. */
+  max_rate: z
+    .strictObject({
+      /** What a trial has to keep, as the user wrote it. */
+      objectives: z.array(z.string()).min(1),
+      /** Requests/s: the first rate, and the lowest and highest that are tried. */
+      from: z.number().positive(),
+      min: z.number().positive(),
+      max: z.number().positive(),
+      /** Trials at each rate near the bound. */
+      trials_per_rate: z.int().min(1),
+      /** No trial starts that would end later. */
+      budget_s: z.number().positive().optional(),
+    })
+    .optional(),
   warmup_s: warmupSchema,
   cooldown_s: z.number().min(0),
   /** Between clients; only with consecutive order. */
@@ -54,6 +69,8 @@ export const planSchema = z.strictObject({
       diagnose: z.literal(true).optional(),
       /** Result file, relative to the campaign's folder. */
       file: z.string(),
+      /** A single trial of a search that brackets the bound: the estimate is of the others. */
+      bracket: z.literal(true).optional(),
     }),
   ),
   skips: z.array(z.strictObject({ asked: z.string(), reason: z.string() })),

@@ -62,6 +62,17 @@ export const adaptiveSummarySchema = z.object({
 });
 export type AdaptiveSummary = z.infer<typeof adaptiveSummarySchema>;
 
+/** The highest rate at which one target keeps the objectives (M30). Null where it is not known. */
+export const maxRateRowSchema = z.object({
+  label: z.string(),
+  /** Requests/s that half of the trials keep, and its interval of 95 %. */
+  estimate_per_second: figure,
+  interval: z.object({ low: figure, high: figure }),
+  /** The result as a sentence. */
+  sentence: z.string(),
+});
+export type MaxRateRow = z.infer<typeof maxRateRowSchema>;
+
 /** A threshold, and whether one configuration meets it. */
 export const thresholdRowSchema = z.object({
   label: z.string(),

@@ -29,7 +29,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * Ctrl-C, SIGTERM and a closed terminal end the campaign in an orderly way. A second signal exits at once.
- * @returns the abort signal, and a function to stop listening after the campaign: a search runs many campaigns
+ * @returns the abort signal, and a function to stop listening after the campaign: `noise --campaigns` runs several
  */
 function listenForSignals(eventLog: EventLog): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
@@ -60,9 +60,7 @@ async function campaign(request: Request): Promise<CampaignEnd> {
     print(isJson ? JSON.stringify(dryRun, null, 2) : previewLines(dryRun).join("\n"));
     return { exitCode: dryRunExitCode(dryRun) };
   }
-  // The search prints its own result; the reports of its trials are not announced.
-  const out = request.ownResult ? process.stderr : process.stdout;
-  const outputs = { out: request.trial ? { write: () => true } : out, err: process.stderr };
+  const outputs = { out: request.ownResult ? process.stderr : process.stdout, err: process.stderr };
   const eventLog = new EventLog(openScreen(request.outputMode, outputs, process.env));
   // The terminal gets its cursor back, however this process ends.
   const close = () => eventLog.close();
@@ -74,12 +72,9 @@ async function campaign(request: Request): Promise<CampaignEnd> {
     return endOf(exitCode, eventLog);
   } catch (error) {
     if (error instanceof Aborted) {
-      // A trial cannot be resumed. The search reports its own state.
-      if (!request.trial) {
-        const kept = eventLog.folder === undefined ? "" : "; finished runs are kept; continue with --resume";
-        eventLog.warn(`${error.message}${kept}`);
-        eventLog.end(error.exitCode, error.message);
-      }
+      const kept = eventLog.folder === undefined ? "" : "; finished runs are kept; continue with --resume";
+      eventLog.warn(`${error.message}${kept}`);
+      eventLog.end(error.exitCode, error.message);
       return endOf(error.exitCode, eventLog);
     }
     eventLog.end(error instanceof BenchError ? error.exitCode : EXIT.defect, messageOf(error));

@@ -20,19 +20,15 @@ import { removeLeftovers } from "../host/leftovers.js";
 import { isOnThisMachine } from "../host/machine.js";
 import type { PythonContext } from "../host/python.js";
 import { ensureVersions, requestedVersions } from "../host/versions.js";
+import { planOf, withExpectedTrials } from "../max-rate/plan.js";
+import { MaxRateSearch } from "../max-rate/search.js";
 import { Aborted, abortable } from "../ownership/abort.js";
 import { Lease } from "../ownership/lease.js";
 import { acquireLock } from "../ownership/state-folder.js";
 import { decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { estimateRange, learnOverheads, type Overheads, overheadsOf } from "../plan/estimate.js";
-import { burnInLines } from "../plan/order.js";
-import {
-  makePlan,
-  type PlanContext,
-  type SelectedConfigurations,
-  selectConfigurations,
-} from "../plan/plan.js";
+import { type PlanContext, type SelectedConfigurations, selectConfigurations } from "../plan/plan.js";
 import { type StoreFindings, storeLayerConfigurations } from "../plan/store-layer.js";
 import { mapCaps } from "../request/caps.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
@@ -153,7 +149,7 @@ async function measure(
     const findings = existing ? undefined : await findingsAt(request, planContext, runtime, context);
     const plan =
       existing?.manifest.plan ??
-      withPluginNotes(makePlan(request, { ...planContext, ...(findings && { findings }) }), context.plugins);
+      withPluginNotes(planOf(request, { ...planContext, ...(findings && { findings }) }), context.plugins);
     await requireWritable(request.outputFile);
     const folder = existing?.folder ?? (await abortable(signal, createCampaignFolder(request.output, now)));
     await lease.update({ folder });
@@ -164,7 +160,9 @@ async function measure(
     if (plugins.length > 0) fresh.plugins = plugins;
     if (versions) fresh.versions = [...versions.facts];
     const manifest = existing ? resumedManifest(existing.manifest, fresh) : fresh;
-    announceCampaign({ campaign, folder, runtime: runtime.id }, choice, plan, overheads, eventLog);
+    const known = new Map(manifest.max_rate?.trials.map(({ file, status }) => [file, status]));
+    const expected = withExpectedTrials(plan, known);
+    announceCampaign({ campaign, folder, runtime: runtime.id }, choice, expected, overheads, eventLog);
     for (const condition of manifest.conditions) eventLog.info(`note: ${condition}`);
     await saveManifest(manifest, folder);
     const hostSpeed = isOnThisMachine(runtime) ? new HostSpeedProbe() : undefined;
@@ -177,9 +175,10 @@ async function measure(
       const checksums = await Checksums.read(folder);
       const progress = new Progress(eventLog, plan, overheads);
       const decideRound = roundDecider(python, folder);
-      const selection =
-        plan.adaptive &&
-        new AdaptiveRounds({ manifest, completed, overheads, eventLog, progress, decideRound, save });
+      const selectionOptions = { manifest, completed, overheads, eventLog, progress, save };
+      const selection = plan.max_rate
+        ? await MaxRateSearch.open({ ...selectionOptions, folder })
+        : plan.adaptive && new AdaptiveRounds({ ...selectionOptions, decideRound });
       const outcomes = await new RunLoop({
         campaign,
         folder,
@@ -200,7 +199,7 @@ async function measure(
       manifest.status = "finished";
       const measured = outcomes.filter(({ file, status }) => status !== "failed" && !completed.has(file));
       await learnOverheads(runtime.id, plan.warmup_s, measured);
-      return { folder, outcomes };
+      return { folder, outcomes, ...(manifest.max_rate ? { search: manifest.max_rate } : {}) };
     } finally {
       endSession(manifest);
       try {
@@ -208,7 +207,7 @@ async function measure(
       } finally {
         await hostSpeed?.close();
         await save();
-        if (!request.trial) await updateLatestLink(folder).catch(warn);
+        await updateLatestLink(folder).catch(warn);
       }
     }
   } finally {
@@ -247,7 +246,7 @@ async function finishCompleteCampaign(
   { completed, outcomes }: CompletedRuns,
   eventLog: EventLog,
 ): Promise<CampaignOutcome> {
-  const { runtime, campaign } = manifest;
+  const { runtime, campaign, max_rate: search } = manifest;
   const plan = { ...manifest.plan, runs: requestedRuns(manifest) };
   const overheads = await overheadsOf(runtime.id);
   const choice = "nothing is missing: the report is built again";
@@ -259,7 +258,7 @@ async function finishCompleteCampaign(
   }
   if (manifest.status !== "finished") await saveManifest({ ...manifest, status: "finished" }, folder);
   await updateLatestLink(folder).catch((error) => eventLog.warn(messageOf(error)));
-  return { folder, outcomes };
+  return { folder, outcomes: [...completed.values()], ...(search ? { search } : {}) };
 }
 
 /** Reports what will be measured, where, and how long it takes. @param choice which runtime was chosen, and why */
@@ -280,10 +279,12 @@ function announceCampaign(
     else eventLog.info(line);
   }
   const { seconds, at_least } = estimateRange(plan, overheads);
+  const { objectives } = plan.max_rate ?? {};
   eventLog.emit({
     event: "campaign",
     ...opened,
     runs: plan.runs.length,
+    ...(objectives ? { objectives } : {}),
     configurations: plan.configurations,
     runs_per_configuration: plan.runs_per_configuration,
     order: plan.order,

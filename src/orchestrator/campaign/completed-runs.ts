@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
-import type { Manifest } from "../../contract/manifest.js";
-import { isBurnIn, type Plan } from "../../contract/plan.js";
+import type { Manifest, MaxRateState } from "../../contract/manifest.js";
+import type { Plan } from "../../contract/plan.js";
 import { hasFigures, resultSchema } from "../../contract/result.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { Checksums } from "../files/checksums.js";
@@ -44,6 +44,8 @@ export const isComplete = ({ manifest }: ExistingCampaign, { missing }: Complete
 export interface CampaignOutcome {
   folder: string;
   outcomes: readonly RunOutcome[];
+  /** What the trials of a search for the highest rate said. */
+  search?: MaxRateState;
 }
 
 /**
@@ -65,7 +67,9 @@ export async function openExistingCampaign(
   for (const line of rejected) eventLog.warn(line);
   const counts = `${counted(outcomes.length, "run")} completed, ${missing} missing`;
   eventLog.info(`campaign ${manifest.campaign} is resumed: ${counts}`);
-  const invalid = outcomes.filter(({ status }) => status === "invalid").length;
+  // Beyond the bound of a search the target fails its load, and its schedule is not kept.
+  if (manifest.plan.max_rate) return completedRuns;
+  const invalid = [...completed.values()].filter(({ status }) => status === "invalid").length;
   if (invalid > 0)
     eventLog.warn(`${invalid} of the completed runs ${are(invalid)} invalid: the report says why`);
   const spoiled = outcomes.filter(isSpoiled).length;

@@ -1,10 +1,13 @@
 import { type Configuration, warmupText } from "../../contract/configuration.js";
 import { EXIT, type ExitCode, environmentError } from "../../contract/errors.js";
-import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
+import { connectionsText } from "../../contract/layers.js";
+import type { Plan } from "../../contract/plan.js";
 import { requireResultsRoot } from "../files/results-folder.js";
 import { unfitReason } from "../host/doctor.js";
 import { installationNotes, requestedVersions } from "../host/versions.js";
-import { decidable } from "../plan/decidable.js";
+import { BRACKET_RATIO, STEP_FACTOR } from "../max-rate/bracket.js";
+import { planOf, subjectsOf, withExpectedTrials } from "../max-rate/plan.js";
+import { EXAMPLE_FACTOR, LADDER_STEP } from "../max-rate/trials.js";
 import {
   diskBytes,
   type EstimateRange,
@@ -12,19 +15,20 @@ import {
   type Overheads,
   overheadsOf,
 } from "../plan/estimate.js";
-import { makePlan, selectConfigurations } from "../plan/plan.js";
+import { selectConfigurations } from "../plan/plan.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { expectedRuntime, expectedStores, requireUsablePlacement } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
-import { entryText, loadAndLimitsText } from "../ui/event-text.js";
+import { entryText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 
 /** What a campaign would do; nothing is started to find out. */
 export interface Preview {
   runtime: { id: string; choice: string };
   plan: Plan;
-  estimate: EstimateRange & { disk_bytes: number };
+  /** Of a search for the highest rate, whose trials follow from each other: what is likely. */
+  estimate: EstimateRange & { runs: number; disk_bytes: number };
   /** Notices about the request. */
   notices: string[];
   /** Why a start would be refused on this machine now; absent where it would not. */
@@ -41,13 +45,18 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const available = await expectedStores(description, request, packageFolder);
   const cpus = await description.cpus();
   const caps = mapCaps(request.caps, (own) => description.appliedCaps(own, cpus));
-  const plan = withPluginNotes(makePlan(request, { available, caps }), plugins);
+  const plan = withPluginNotes(planOf(request, { available, caps }), plugins);
   const overheads: Overheads = await overheadsOf(description.id);
+  const expected = withExpectedTrials(plan, new Map());
   const refusal = request.strict ? await unfitReason(request.runtime, packageFolder) : undefined;
   return {
     runtime: { id: description.id, choice },
     plan,
-    estimate: { ...estimateRange(plan, overheads), disk_bytes: Math.round(diskBytes(plan)) },
+    estimate: {
+      runs: expected.runs.length,
+      ...estimateRange(expected, overheads),
+      disk_bytes: Math.round(diskBytes(expected)),
+    },
     notices: [
       ...request.notices,
       ...(await installationNotes(requestedVersions(plan))),
@@ -149,14 +158,47 @@ export function timesText({ estimate }: Preview, now = new Date()): string {
 export function totalsText(found: Preview, now = new Date()): string {
   const { plan, estimate } = found;
   const { at_least: least } = estimate;
-  const many = counted(plan.runs.length, "run");
+  const many = `${plan.max_rate ? "about " : ""}${counted(estimate.runs, "run")}`;
   const counts = `${least ? `${least.runs} to ${many}` : many} of ${counted(plan.configurations.length, "configuration")}`;
   return `${counts}, ${timesText(found, now)}, ${Math.ceil(estimate.disk_bytes / 1e6)} MB on disk`;
+}
+
+/** What a search tries and how it chooses. */
+function searchLines({ configurations, max_rate, warmup_s, seed }: Plan): string[] {
+  if (!max_rate) return [];
+  const { objectives, from, min, max, trials_per_rate, budget_s } = max_rate;
+  const lengths = new Set(configurations.map(({ configuration }) => extentText(configuration)));
+  const near = counted(trials_per_rate, "trial");
+  return [
+    `search: the highest rate from ${min}/s to ${max}/s that keeps ${objectives.join(", ")}, for each of`,
+    ...textTable([
+      [...SUBJECT_COLUMNS, "load"],
+      ...subjectsOf({ configurations }).map(({ configuration }) => [
+        ...subjectCells(configuration),
+        [
+          `up to ${connectionsText(configuration.layer, configuration.load.connections)}`,
+          ...limitTexts(configuration),
+        ].join(", "),
+      ]),
+    ]).map((line) => `  ${line}`),
+    `trials: one run each, ${warmupText(warmup_s)} and ${[...lengths].join(", ")} measured`,
+    `bracket: from ${from}/s each rate is ${STEP_FACTOR} times the last until one is missed; then halfway between the rate that is kept and the one that is missed, until they are within ${Math.round(100 * (BRACKET_RATIO - 1))} %`,
+    `estimate: ${near} at each of five or more rates about the middle, ${Math.round(100 * (LADDER_STEP - 1))} % apart, all of them in random order, seed ${seed}`,
+    ...(budget_s === undefined ? [] : [`budget: no trial starts that would end after ${durationText(budget_s)}`]),
+  ];
 }
 
 /** The preview for people. */
 export function previewLines(found: Preview, now = new Date()): string[] {
   const { runtime, plan, notices } = found;
+  if (plan.max_rate)
+    return [
+      `runtime: ${runtime.id} (${runtime.choice})`,
+      ...searchLines(plan),
+      ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
+      ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
+      `${totalsText(found, now)}, if each keeps up to ${EXAMPLE_FACTOR * plan.max_rate.from}/s`,
+    ];
   const [head = "", ...rows] = matrixLines(plan);
   const width = String(rows.length).length;
   return [

@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { configurationHash } from "../../contract/configuration.js";
 import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
-import { adaptiveSummarySchema, summaryRowSchema, thresholdRowSchema } from "../../contract/summary.js";
+import type { MaxRateState } from "../../contract/manifest.js";
+import {
+  adaptiveSummarySchema,
+  maxRateRowSchema,
+  summaryRowSchema,
+  thresholdRowSchema,
+} from "../../contract/summary.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import type { Aborted } from "../ownership/abort.js";
@@ -14,6 +20,7 @@ const summarySchema = z.object({
   thresholds: z.array(thresholdRowSchema),
   configurations: z.array(summaryRowSchema),
   adaptive: adaptiveSummarySchema.nullable(),
+  max_rate: z.array(maxRateRowSchema).nullable(),
   recommendation: z.object({ sentences: z.array(z.string()) }),
 });
 type Summary = z.infer<typeof summarySchema>;
@@ -62,9 +69,15 @@ export function exitCodeOf(outcomes: readonly RunOutcome[], missedThresholds: nu
   return has("invalid") ? EXIT.runsInvalid : EXIT.done;
 }
 
+/** The same of a search: a rate that was missed, and how, is what it looks for. */
+function exitCodeOfSearch(outcomes: readonly RunOutcome[], { trials }: MaxRateState): ExitCode {
+  if (outcomes.some(({ status }) => status === "failed")) return EXIT.configurationFailed;
+  return trials.some(({ status }) => status === "void") ? EXIT.runsInvalid : EXIT.done;
+}
+
 /** Builds the report of a campaign that has ended. @returns the exit code */
 export async function buildFinalReport(
-  { folder, outcomes }: CampaignOutcome,
+  { folder, outcomes, search }: CampaignOutcome,
   python: PythonContext,
   eventLog: EventLog,
 ): Promise<ExitCode> {
@@ -81,7 +94,7 @@ export async function buildFinalReport(
   const missed = missedThresholds(summary);
   for (const line of missed) eventLog.warn(`threshold: ${line}`);
   emitReport(summary, eventLog);
-  return exitCodeOf(outcomes, missed.length);
+  return search ? exitCodeOfSearch(outcomes, search) : exitCodeOf(outcomes, missed.length);
 }
 
 /** An interrupted campaign ends within 15 s; the rest is for stopping all programs. */
@@ -105,13 +118,15 @@ export async function reportInterrupted(
   }
 }
 
-function emitReport({ report, configurations, thresholds, adaptive }: Summary, eventLog: EventLog): void {
+function emitReport(summary: Summary, eventLog: EventLog): void {
+  const { report, configurations, thresholds, adaptive, max_rate } = summary;
   eventLog.emit({
     event: "report",
     path: report,
     configurations,
     thresholds,
     ...(adaptive ? { adaptive } : {}),
+    ...(max_rate ? { max_rate } : {}),
   });
 }
 

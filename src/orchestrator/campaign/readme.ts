@@ -20,12 +20,11 @@ function runsText({ plan, adaptive }: Manifest): string {
   const maxRuns = plan.runs_per_configuration;
   const count = plan.configurations.length;
   const configurations = `${count > 1 ? "each of " : ""}${counted(count, "configuration")}`;
-  const diagnosing = plan.runs.filter(({ diagnose }) => diagnose).length;
-  if (diagnosing === plan.runs.length)
-    return `${counted(diagnosing, "run")} with instruments of ${configurations}`;
-  const more = diagnosing > 0 ? `, and ${diagnosing} with instruments` : "";
-  if (!plan.adaptive) return `${all}${count > 1 ? `, ${maxRuns}` : ""} of ${configurations}${more}`;
-  const requested = requestedRuns({ plan, adaptive }).length - diagnosing;
+  const all = counted(plan.runs.length, "run");
+  if (plan.max_rate)
+    return `${all} of a search for the highest rate that keeps ${plan.max_rate.objectives.join(", ")}`;
+  if (!plan.adaptive) return `${all}${count > 1 ? `, ${maxRuns}` : ""} of ${configurations}`;
+  const requested = requestedRuns({ plan, adaptive }).length;
   const ended = adaptive?.ended && ENDED[adaptive.ended.why];
   const why = ended ? `, ended because ${ended}: as many as it took` : ": as many as it takes";
   return `${requested} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${maxRuns}, of ${configurations}${more}`;

@@ -1,6 +1,5 @@
 import { isClientLayer, layerOf } from "../../contract/layers.js";
-
-import type { Threshold } from "../../contract/manifest.js";
+import type { MaxRateState, Threshold } from "../../contract/manifest.js";
 import { type MeasuredResult, movableFigures } from "../../contract/result.js";
 import { failedShare } from "../../judge/counts.js";
 import { atLeast } from "../../judge/latency.js";
@@ -52,16 +51,20 @@ const MIN_SENT_SHARE = 0.99;
 /** The rule of the verdict that the objectives replace: the latency includes late sends. */
 const REPLACED_RULE = "M5";
 
+/** Why the measurement of a run is broken, so that it says nothing about the rate; empty where it is sound. */
+function brokenText({ verdict }: MeasuredResult): string {
+  const broken = verdict.reasons.find(
+    ({ severity, rule }) => severity === "invalid" && rule !== REPLACED_RULE,
+  );
+  return broken ? `${broken.rule} ${broken.text}` : "";
+}
+
 /**
  * Whether a run of an open loop sent its schedule, was served and met every objective. An objective for errors replaces the
  * share of failures that a run may have otherwise (M24).
  * @returns why not; empty where it did
  */
-export function missReason(result: MeasuredResult, objectives: readonly Threshold[]): string {
-  const invalid = result.verdict.reasons.find(
-    ({ severity, rule }) => severity === "invalid" && rule !== REPLACED_RULE,
-  );
-  if (invalid) return `${invalid.rule} ${invalid.text}`;
+function missReason(result: MeasuredResult, objectives: readonly Threshold[]): string {
   const { offered = 0, sent = 0 } = result.schedule ?? {};
   if (offered === 0 || sent < MIN_SENT_SHARE * offered)
     return `${sent} of ${offered} ${layerOf(result.request.layer).request}s were sent`;
@@ -75,4 +78,15 @@ export function missReason(result: MeasuredResult, objectives: readonly Threshol
     return isMet(objective, figure) ? [] : [`${objective.text}: ${Number(figure.toPrecision(4))}`];
   });
   return missed.join(", ");
+}
+
+/** What a run says about its rate; `void` where its measurement is broken. */
+export function judgeTrial(
+  result: MeasuredResult,
+  objectives: readonly Threshold[],
+): Omit<MaxRateState["trials"][number], "file"> {
+  const broken = brokenText(result);
+  if (broken) return { status: "void", reason: broken };
+  const reason = missReason(result, objectives);
+  return { status: reason ? "missed" : "kept", reason };
 }

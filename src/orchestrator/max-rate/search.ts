@@ -1,127 +1,151 @@
-import { toThreeDigits } from "../../contract/numbers.js";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Manifest, MaxRateState, Threshold } from "../../contract/manifest.js";
+import { rounded } from "../../contract/numbers.js";
+import type { Plan } from "../../contract/plan.js";
+import { type Result, resultSchema } from "../../contract/result.js";
+import type { RunSelection } from "../adaptive/rounds.js";
+import { type Overheads, REPORT_S, runS } from "../plan/estimate.js";
+import { parseThresholds } from "../request/thresholds.js";
+import type { Progress } from "../run/campaign-progress.js";
+import type { RunOutcome } from "../run/result-documents.js";
+import type { EventLog } from "../ui/event-log.js";
+import { judgeTrial } from "./objective.js";
+import { nextRuns, rateOf, subjectName, withExpectedTrials } from "./plan.js";
 
-/** One attempt at a rate. */
-export interface Trial {
-  rate_per_second: number;
-  /** `probe`: a short run; `confirmation`: a longer one before the rate is accepted. */
-  kind: "probe" | "confirmation";
-  isMet: boolean;
-  /** Why it was missed; empty where it was met. */
-  reason: string;
-  /** The id of its campaign. */
-  campaign?: string;
-}
+type PlannedRun = Plan["runs"][number];
+type TrialRecord = MaxRateState["trials"][number];
 
-export interface MaxRate {
-  /** The highest confirmed rate; absent where not even the lowest was met. */
-  confirmed_per_second?: number;
-  /** The lowest missed rate above it; absent where the highest of the range was met. */
-  missed_per_second?: number;
-  /** The highest rate above it that a probe met, where the search stopped before its confirmation. */
-  probed_per_second?: number;
-  trials: Trial[];
-}
-
-export interface SearchRange {
-  /** The first rate. */
-  from: number;
-  /** The lowest and highest rates. */
-  min: number;
-  max: number;
-  /** How close the confirmed and the missed rate must get: 0.02 is 2 %. */
-  resolution: number;
-}
-
-/** Makes one trial. */
-export type Attempt = (
-  rate_per_second: number,
-  kind: Trial["kind"],
-) => Promise<Omit<Trial, "rate_per_second" | "kind">>;
-
-/** Factor between rates while no bound is known. */
-export const STEP_FACTOR = 1.6;
-/** A rate counts as missed after so many misses in a row: one bad moment of the host must not decide. */
-export const MISSES_TO_REJECT = 2;
-
-/** Finds the highest rate that is met and the lowest rate above it that is missed. */
-export async function findMaxRate(range: SearchRange, attempt: Attempt): Promise<MaxRate> {
-  const search = new RateSearch(range, attempt);
-  await search.run();
-  return search.result;
+export interface MaxRateSearchOptions {
+  /** Its plan grows, and its `max_rate` member is kept up to date. */
+  manifest: Manifest;
+  /** Of the campaign. */
+  folder: string;
+  /** Runs that an earlier session has measured, by result file. */
+  completed: ReadonlyMap<string, unknown>;
+  overheads: Overheads;
+  eventLog: Pick<EventLog, "emit" | "info" | "warn">;
+  progress: Pick<Progress, "expect" | "limitTime" | "timeLeftS">;
+  /** Writes the manifest; a failure is reported and does not end the campaign. */
+  save(): Promise<void>;
 }
 
 /**
- * Raises or lowers the rate until one is met and a higher one missed, then bisects the ratio between the two. A rate is
- * accepted only after a confirmation; if that fails, the rate counts as missed.
+ * Searches the highest rate at which each subject of a plan keeps the objectives (M30). It adds trials to the plan once all
+ * that are planned were made. Which trials follow depends only on the results, so that a resumed search goes on as it
+ * would have.
  */
-export class RateSearch {
-  readonly #range: SearchRange;
-  readonly #attempt: Attempt;
-  readonly #trials: Trial[] = [];
-  #confirmed: number | undefined;
-  #missed: number | undefined;
-  /** The last rate that a probe met. */
-  #probed: number | undefined;
+export class MaxRateSearch implements RunSelection {
+  readonly #options: MaxRateSearchOptions;
+  readonly #plan: Plan;
+  readonly #objectives: readonly Threshold[];
+  readonly #state: MaxRateState;
+  /** Those that have been announced. */
+  readonly #givenUp = new Set<string>();
 
-  constructor(range: SearchRange, attempt: Attempt) {
-    this.#range = range;
-    this.#attempt = attempt;
+  private constructor(options: MaxRateSearchOptions) {
+    const { manifest, progress } = options;
+    const { max_rate: search } = manifest.plan;
+    if (!search) throw new Error("this plan is no search");
+    this.#options = options;
+    this.#plan = manifest.plan;
+    this.#objectives = parseThresholds("--slo", search.objectives.join(","));
+    // Drop an earlier end: a resumed campaign measures failed runs again, and then searches on.
+    this.#state = { trials: [], spent_s: manifest.max_rate?.spent_s ?? 0 };
+    manifest.max_rate = this.#state;
+    if (search.budget_s !== undefined) progress.limitTime(search.budget_s - this.#state.spent_s);
   }
 
-  async run(): Promise<void> {
-    const { from, min, max, resolution } = this.#range;
-    let candidate = Math.min(Math.max(from, min), max);
-    // Up by probes only: just the last rate that was met is confirmed.
-    while (this.#missed === undefined && this.#probed !== max) {
-      if (await this.#isMet(candidate, "probe")) {
-        this.#probed = candidate;
-        candidate = Math.min(toThreeDigits(candidate * STEP_FACTOR), max);
-      } else this.#missed = candidate;
+  /** The search after the trials that earlier sessions have measured. */
+  static async open(options: MaxRateSearchOptions): Promise<MaxRateSearch> {
+    const search = new MaxRateSearch(options);
+    for (const { file } of search.#plan.runs)
+      if (options.completed.has(file)) search.#state.trials.push(await search.#read(file));
+    search.#planMore();
+    return search;
+  }
+
+  async isNeeded(planned: PlannedRun): Promise<boolean> {
+    if (this.#options.completed.has(planned.file)) return true;
+    if (!this.#state.ended && this.#exceedsBudget(planned)) this.#state.ended = { why: "budget" };
+    return this.#state.ended === undefined;
+  }
+
+  async finished({ file, status, seconds }: RunOutcome, pauseS: number): Promise<void> {
+    this.#state.spent_s = rounded(this.#state.spent_s + seconds + pauseS, 3);
+    const trial = status === "failed" ? failed(file) : await this.#read(file);
+    this.#state.trials.push(trial);
+    this.#options.eventLog.info(this.#trialText(trial));
+    this.#planMore();
+    await this.#options.save();
+  }
+
+  async end(): Promise<void> {
+    this.#state.ended ??= { why: "done" };
+    // What the budget left out is no part of the plan: nothing is missing.
+    const made = this.#statuses;
+    this.#plan.runs.splice(0, this.#plan.runs.length, ...this.#plan.runs.filter(({ file }) => made.has(file)));
+    this.#announce();
+    await this.#options.save();
+  }
+
+  get #statuses(): Map<string, TrialRecord["status"]> {
+    return new Map(this.#state.trials.map(({ file, status }) => [file, status]));
+  }
+
+  /** The result is on the disk: it was saved before this is called. */
+  async #read(file: string): Promise<TrialRecord> {
+    const text = await readFile(join(this.#options.folder, file), "utf8");
+    const result: Result = resultSchema.parse(JSON.parse(text));
+    return result.status === "measured" ? { file, ...judgeTrial(result, this.#objectives) } : failed(file);
+  }
+
+  /** Adds the next trials to the plan, if all others were made. */
+  #planMore(): void {
+    const statuses = this.#statuses;
+    if (this.#plan.runs.every(({ file }) => statuses.has(file))) {
+      const { configurations, runs, givenUp } = nextRuns(this.#plan, statuses);
+      this.#plan.configurations.push(...configurations);
+      this.#plan.runs.push(...runs);
+      for (const text of givenUp.filter((each) => !this.#givenUp.has(each))) {
+        this.#givenUp.add(text);
+        this.#options.eventLog.warn(text);
+      }
     }
-    if (this.#probed !== undefined) await this.#confirm(this.#probed);
-    // Down, where even the first rate was too high.
-    while (this.#confirmed === undefined && this.#missed !== undefined && this.#missed > min)
-      await this.#narrow(Math.max(toThreeDigits(this.#missed / STEP_FACTOR), min));
-    while (this.#confirmed !== undefined && this.#missed !== undefined) {
-      if (this.#missed / this.#confirmed <= 1 + resolution) break;
-      const middle = toThreeDigits(Math.sqrt(this.#confirmed * this.#missed));
-      if (middle <= this.#confirmed || middle >= this.#missed) break;
-      await this.#narrow(middle);
-    }
+    this.#announce();
   }
 
-  /** The result so far, also after an attempt threw. */
-  get result(): MaxRate {
-    const [confirmed, missed, probed] = [this.#confirmed, this.#missed, this.#probed];
-    const isOpen =
-      probed !== undefined && probed > (confirmed ?? 0) && probed < (missed ?? Number.POSITIVE_INFINITY);
-    return {
-      ...(confirmed === undefined ? {} : { confirmed_per_second: confirmed }),
-      ...(missed === undefined ? {} : { missed_per_second: missed }),
-      ...(isOpen ? { probed_per_second: probed } : {}),
-      trials: this.#trials,
-    };
+  /** Reports how many trials there are likely to be. */
+  #announce(): void {
+    const { eventLog, progress } = this.#options;
+    const { runs } = this.#state.ended ? this.#plan : withExpectedTrials(this.#plan, this.#statuses);
+    progress.expect(runs);
+    eventLog.emit({ event: "planned", runs: runs.length, time_left_s: progress.timeLeftS() });
   }
 
-  /** Tries a rate, which becomes one of the two bounds. */
-  async #narrow(rate: number): Promise<void> {
-    if (await this.#isMet(rate, "probe")) {
-      this.#probed = rate;
-      await this.#confirm(rate);
-    } else this.#missed = rate;
+  /** The first trial takes place whatever the budget. */
+  #exceedsBudget({ configuration_hash }: PlannedRun): boolean {
+    const { budget_s } = this.#plan.max_rate ?? {};
+    if (budget_s === undefined || this.#state.trials.length === 0) return false;
+    const { cooldown_s } = this.#plan;
+    const trial_s = cooldown_s + runS(this.#plan, this.#configuration(configuration_hash), this.#options.overheads);
+    return this.#state.spent_s + trial_s + REPORT_S > budget_s;
   }
 
-  async #confirm(rate: number): Promise<void> {
-    if (await this.#isMet(rate, "confirmation")) this.#confirmed = rate;
-    else this.#missed = rate;
+  #configuration(hash: string) {
+    const found = this.#plan.configurations.find((each) => each.hash === hash);
+    if (!found) throw new Error(`the plan has a run of an unknown configuration ${hash}`);
+    return found.configuration;
   }
 
-  async #isMet(rate_per_second: number, kind: Trial["kind"]): Promise<boolean> {
-    for (let miss = 0; miss < MISSES_TO_REJECT; miss++) {
-      const trial = await this.#attempt(rate_per_second, kind);
-      this.#trials.push({ rate_per_second, kind, ...trial });
-      if (trial.isMet) return true;
-    }
-    return false;
+  /** `iovalkey at 1600/s: missed (p99<10ms: 50)`. */
+  #trialText({ file, status, reason }: TrialRecord): string {
+    const run = this.#plan.runs.find((each) => each.file === file);
+    const configuration = this.#configuration(run?.configuration_hash ?? "");
+    const what = status === "void" ? "does not count" : status;
+    const name = `${subjectName(this.#plan, configuration)} at ${rateOf(configuration)}/s`;
+    return `${name}: ${what}${reason ? ` (${reason})` : ""}`;
   }
 }
+
+const failed = (file: string): TrialRecord => ({ file, status: "void", reason: "the run failed" });

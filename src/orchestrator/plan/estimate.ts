@@ -130,6 +130,7 @@ export interface EstimateRange {
 /** The estimate of a campaign: from the rounds that it needs, or that fit into the budget, to all of them. */
 export function estimateRange(plan: Plan, overheads: Overheads): EstimateRange {
   const maxS = estimateCampaignS(plan, overheads);
+  if (plan.max_rate) return { seconds: Math.round(Math.min(maxS, plan.max_rate.budget_s ?? maxS)) };
   if (!plan.adaptive) return { seconds: Math.round(maxS) };
   const { looks, budget_s = Number.POSITIVE_INFINITY } = plan.adaptive;
   const upTo = (round: number): Plan => ({

@@ -14,32 +14,43 @@ const mean = (values: readonly number[]): number | undefined =>
 export class TimeLeft {
   readonly #plan: Plan;
   readonly #overheads: Overheads;
-  readonly #topologies: ReadonlyMap<string, string>;
-  #pending: readonly PlannedRun[];
+  #topologies: ReadonlyMap<string, string> = new Map();
+  #pending: readonly PlannedRun[] = [];
+  /** Files of runs that have begun, or do not take place. */
+  readonly #gone = new Set<string>();
   /** Seconds beyond the estimate, by topology. */
   readonly #excess = new Map<string, number[]>();
   #current: { run: PlannedRun; started_s: number; estimated_s: number } | undefined;
   /** Seconds after the current run. */
-  #later_s: number;
+  #later_s = 0;
 
   constructor(plan: Plan, overheads: Overheads) {
     this.#plan = plan;
     this.#overheads = overheads;
+    this.expect(plan.runs);
+  }
+
+  /** Replaces the runs that are still to come. The plan may have got more configurations. */
+  expect(runs: readonly PlannedRun[]): void {
     this.#topologies = new Map(
-      plan.configurations.map(({ hash, configuration }) => [hash, configuration.target.topology]),
+      this.#plan.configurations.map(({ hash, configuration }) => [hash, configuration.target.topology]),
     );
-    this.#pending = plan.runs;
-    this.#later_s = this.#estimate(this.#pending);
+    this.#pending = runs.filter(({ file }) => !this.#gone.has(file));
+    // The pause after a run is still to come.
+    const pause_s = this.#gone.size > 0 && this.#pending.length > 0 ? this.#plan.cooldown_s : 0;
+    this.#later_s = this.#estimate(this.#pending) + this.#correction(this.#pending) + pause_s;
   }
 
   /** Removes a run that will not take place. */
   skip(file: string): void {
+    this.#gone.add(file);
     this.#pending = this.#pending.filter((run) => run.file !== file);
     this.#later_s = this.#estimate(this.#pending);
   }
 
   start(file: string, now_s: number): void {
     const run = this.#pending.find((each) => each.file === file);
+    this.#gone.add(file);
     if (!run) return;
     const rest = this.#pending.filter((each) => each !== run);
     // A difference of two estimates includes the pauses.

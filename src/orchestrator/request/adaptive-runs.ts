@@ -34,8 +34,9 @@ export function runsOf(settings: Settings): Pick<Request, "runs" | "adaptive"> {
   const maxRuns = settings.find("max-runs");
   const budget = settings.find("budget");
   if (runs.value !== AUTO) {
-    const unused = maxRuns ?? budget;
-    if (unused) throw usageError(`${unused.source} ${unused.value.slice(0, 60)} needs --runs auto`);
+    const unused = maxRuns ?? (settings.isOn("find-max-rate") ? undefined : budget);
+    const or = unused === budget ? " or --find-max-rate" : "";
+    if (unused) throw usageError(`${unused.source} ${unused.value.slice(0, 60)} needs --runs auto${or}`);
     return { runs: fixedRuns(runs) };
   }
   const order = settings.get("order");

@@ -2,6 +2,7 @@ import { type Arrivals, arrivalsSchema, DEFAULT_POOL } from "../../contract/conf
 import { usageError } from "../../contract/errors.js";
 import type { Threshold } from "../../contract/manifest.js";
 import { toThreeDigits } from "../../contract/numbers.js";
+import { budgetS } from "./adaptive-runs.js";
 import { listOf, numberIn } from "./request.js";
 import type { Settings, SettingValue } from "./setting-layers.js";
 import { parseThresholds } from "./thresholds.js";
@@ -33,15 +34,23 @@ function ratesOf(settings: Settings, notices: string[]): number[] {
 /** Rate at which a search begins if none is given. */
 const SEARCH_FROM = 1000;
 
-/** The objectives of a search for the highest rate; undefined without --find-max-rate. */
-function objectivesOf(settings: Settings): Threshold[] | undefined {
+/** What a search for the highest rate needs; undefined without --find-max-rate. */
+function searchOf(settings: Settings): { objectives: Threshold[]; searchBudgetS?: number } | undefined {
   const slo = settings.find("slo");
   if (!settings.isOn("find-max-rate")) {
     if (slo) throw usageError(`${slo.source} needs --find-max-rate`);
     return undefined;
   }
   if (!slo) throw usageError('--find-max-rate needs an objective, e.g. --slo "p99<10ms,errors<0.1%"');
-  return parseThresholds(slo.source, slo.value);
+  const threshold = settings.find("threshold");
+  if (threshold)
+    throw usageError(`${threshold.source}: with --find-max-rate the objective is --slo: leave one of them out`);
+  const order = settings.get("order");
+  if (order.value === "consecutive")
+    throw usageError(`${order.source} consecutive: --find-max-rate interleaves its trials`);
+  const objectives = parseThresholds(slo.source, slo.value);
+  const budget = settings.find("budget");
+  return { objectives, ...(budget ? { searchBudgetS: budgetS(budget) } : {}) };
 }
 
 /** The open loops of a request. */
@@ -50,12 +59,13 @@ export interface OpenLoops {
   rates: number[];
   arrivals: Arrivals;
   objectives?: Threshold[];
+  searchBudgetS?: number;
   /** Replaces the number of connections of a preset or the default, which is meant for closed loops. */
   concurrency?: SettingValue;
 }
 
 /**
- * Reads `rate`, `rate-sweep`, `arrivals`, `find-max-rate` and `slo`.
+ * Reads `rate`, `rate-sweep`, `arrivals`, `find-max-rate` and `slo`, and the `budget` of a search.
  * @param isGiven whether a layer sets the key; presets and defaults do not count
  * @throws usageError that names the range
  */
@@ -64,11 +74,11 @@ export function openLoopsOf(
   isGiven: (key: string) => boolean,
   notices: string[],
 ): OpenLoops {
-  const objectives = objectivesOf(settings);
+  const search = searchOf(settings);
   const given = ratesOf(settings, notices);
-  if (objectives && given.length > 1)
+  if (search && given.length > 1)
     throw usageError("--find-max-rate: give one --rate to begin at, not several");
-  const rates = objectives && given.length === 0 ? [SEARCH_FROM] : given;
+  const rates = search && given.length === 0 ? [SEARCH_FROM] : given;
   const spread = settings.find("arrivals");
   if (spread && rates.length === 0)
     throw usageError(`${spread.source} ${spread.value.slice(0, 60)} needs a rate: give --rate`);
@@ -79,6 +89,5 @@ export function openLoopsOf(
   }
   const isDefault = rates.length > 0 && !isGiven("concurrency");
   const concurrency = { source: "--concurrency", value: String(DEFAULT_POOL) };
-  const search = objectives ? { objectives } : {};
   return { rates, arrivals: arrivals.data, ...search, ...(isDefault ? { concurrency } : {}) };
 }

@@ -69,6 +69,8 @@ export interface Request {
   arrivals: Arrivals;
   /** Objectives of a search for the highest rate; absent if the given rates are measured. */
   objectives?: Threshold[];
+  /** The seconds that the search may take; absent: as long as it takes. */
+  searchBudgetS?: number;
   complexity: number;
   limits: RequestedLimits;
   /** Settings of services that the user gives. */
@@ -105,8 +107,6 @@ export interface Request {
   settings: Record<string, string>;
   thresholds: Threshold[];
   outputMode: OutputMode;
-  /** One of the many campaigns of a search: `latest` does not point to it. */
-  trial?: true;
   /** The command prints a result of its own: standard output is left to it, progress goes to standard error. */
   ownResult?: true;
   /** Prints the plan and starts nothing. */

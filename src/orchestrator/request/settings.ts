@@ -313,14 +313,12 @@ const method: SettingGroup = {
     {
       key: "find-max-rate",
       help: "open loop: search the highest rate that meets --slo, starting at --rate",
-      flagOnly: true,
     },
     {
       key: "slo",
       value: "<list>",
       help: 'objectives of --find-max-rate, written like --threshold, e.g. "p99<10ms,errors<0.1%"',
       repeatable: true,
-      flagOnly: true,
     },
     {
       key: "runs",
@@ -339,7 +337,7 @@ const method: SettingGroup = {
     {
       key: "budget",
       value: "<time>",
-      help: "with --runs auto: time for the whole campaign, e.g. 90s, 20m, 1.5h",
+      help: "with --runs auto or --find-max-rate: time for the whole campaign, e.g. 90s, 20m, 1.5h",
     },
     {
       key: "diagnose",

@@ -74,6 +74,12 @@ export class Progress {
     this.#runs = runs;
   }
 
+  /** These runs take place: those that were made, planned, and likely to be planned. */
+  expect(runs: Plan["runs"]): void {
+    this.#runs = runs;
+    this.#timeLeft.expect(runs);
+  }
+
   /** The campaign ends within so many seconds from now, whatever is planned. */
   limitTime(seconds: number): void {
     this.#ends_s = nowS() + seconds;
@@ -108,7 +114,7 @@ export class Progress {
       ...roundOfEvent(planned),
       runs_per_configuration: countedRuns(this.#plan, planned.configuration_hash),
       ...(this.#plan.adaptive ? { at_most: true } : {}),
-      ...(planned.diagnose ? { diagnose: true } : {}),
+      ...(this.#plan.max_rate ? { search: planned.bracket ? "bracket" : "estimate" } : {}),
       configuration_hash: planned.configuration_hash,
       configuration: this.#configuration(planned),
       time_left_s: this.timeLeftS(),

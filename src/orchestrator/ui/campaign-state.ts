@@ -12,6 +12,8 @@ export class CampaignState {
   timeLeft: { time_left_s: number; at: string } | undefined;
   report: EventOf<"report"> | undefined;
   ended: EventOf<"ended"> | undefined;
+  /** How many runs a search is expected to have. */
+  #expected: number | undefined;
   /** Planned runs that adaptive rounds do not need. */
   #notNeeded = 0;
   readonly finished: EventOf<"run_finished">[] = [];
@@ -50,6 +52,9 @@ export class CampaignState {
       case "look":
         this.#notNeeded += event.not_needed;
         break;
+      case "planned":
+        this.#expected = event.runs;
+        break;
       case "report":
         this.report = event;
         break;
@@ -61,7 +66,7 @@ export class CampaignState {
 
   /** Maximum number of runs of the campaign. */
   get total(): number {
-    return (this.campaign?.runs ?? 0) - this.#notNeeded;
+    return (this.#expected ?? this.campaign?.runs ?? 0) - this.#notNeeded;
   }
 
   /** Number of runs that are finished or kept from an earlier session. */

@@ -8,7 +8,8 @@ import {
   type EventOf,
   type RunStatus,
 } from "../../contract/events.js";
-import { adaptiveLines, campaignText, finishedText, isBurnIn, lookText, runText } from "./event-text.js";
+import { sum } from "../../contract/numbers.js";
+import { adaptiveLines, campaignText, finishedText, lookText, runText } from "./event-text.js";
 import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
 import type { Screen } from "./types.js";
 
@@ -135,6 +136,9 @@ export class EventLog {
       runs.not_begun = event.runs;
     } else if (event.event === "look") {
       runs.not_begun = Math.max(0, runs.not_begun - event.not_needed);
+    } else if (event.event === "planned") {
+      const { not_begun: _, ...begun } = runs;
+      runs.not_begun = Math.max(0, event.runs - sum(Object.values(begun)));
     } else if (event.event === "run_kept") {
       runs.kept++;
       runs.not_begun--;
@@ -158,6 +162,7 @@ function logLines(event: CampaignEvent, configuration: Configuration | undefined
   switch (event.event) {
     case "opened":
     case "second":
+    case "planned":
       return [];
     case "report":
       return event.adaptive ? adaptiveLines(event.adaptive).map(escapeControls) : [];

@@ -76,9 +76,9 @@ export function runText({
   run,
   runs_per_configuration,
   at_most,
-  diagnose,
+  search,
 }: EventOf<"run_started">): string {
-  if (diagnose) return `${configurationText(configuration)}, diagnosing run`;
+  if (search) return `${configurationText(configuration)}, trial to ${search} the bound`;
   const total = `${at_most ? "at most " : ""}${runs_per_configuration}`;
   return `${configurationText(configuration)}, run ${run} of ${total}`;
 }
@@ -181,7 +181,11 @@ export function campaignText(event: EventOf<"campaign">, length: string): string
   const { at_least, configurations } = event;
   const most = counted(event.runs, "run");
   const runs = at_least && at_least.runs < event.runs ? `${at_least.runs} to ${most}` : most;
-  const counts = `${runs} of ${counted(configurations.length, "configuration")}`;
+  const what = counted(configurations.length, "configuration");
+  const { objectives } = event;
+  const counts = objectives
+    ? `search for the highest rate that keeps ${objectives.join(", ")}: about ${runs} for ${what}`
+    : `${runs} of ${what}`;
   const times =
     at_least && durationText(at_least.estimate_s) !== length
       ? `${durationText(at_least.estimate_s)} to ${length}`

@@ -128,6 +128,11 @@ function rankingLines(state: CampaignState, columns: number): string[] {
 export function finalLines(state: CampaignState, columns: number): string[] {
   const { report, ended } = state;
   if (!ended?.folder) return [];
+  if (report?.max_rate)
+    return [
+      ...report.max_rate.flatMap(({ sentence }) => wrap(escapeControls(sentence), columns)),
+      ...pathLines(state, columns),
+    ];
   const medians = report
     ? [
         ...rankingLines(state, columns),
@@ -143,6 +148,13 @@ export function finalLines(state: CampaignState, columns: number): string[] {
     ...(report?.adaptive
       ? adaptiveLines(report.adaptive).flatMap((line) => wrap(escapeControls(line), columns))
       : []),
+    ...pathLines(state, columns),
+  ];
+}
+
+function pathLines({ report, ended }: CampaignState, columns: number): string[] {
+  if (!ended?.folder) return [];
+  return [
     ...(report ? wrap(`report: ${escapeControls(report.path)}`, columns, "") : []),
     ...wrap(`log: ${escapeControls(join(ended.folder, "benchmark.log"))}`, columns, ""),
   ];
@@ -202,12 +214,27 @@ function reportCommand({ report, ended }: CampaignState, measured: number): stri
   ];
 }
 
+/**
+ * The runs of a search without what a missed rate says: that its schedule was not kept (M5), and that the target did not
+ * serve it. To find such rates is what a search is for.
+ */
+function withoutMisses({ finished, kept }: CampaignState): Pick<CampaignState, "finished" | "kept"> {
+  const isBroken = ({ reasons }: EventOf<"run_finished">) =>
+    reasons.some(({ rule, severity }) => severity === "invalid" && rule !== "M5");
+  return {
+    finished: finished.map((run) => {
+      const { outcome: _, ...rest } = run;
+      return run.status === "invalid" && !isBroken(run) ? { ...rest, status: "valid" } : rest;
+    }),
+    kept: kept.map(({ outcome: _, ...rest }) => ({ ...rest, status: "valid" })),
+  };
+}
+
 /** What went wrong and why, what is kept, and what to do next. For standard error. */
 export function problemLines(state: CampaignState, columns = Number.POSITIVE_INFINITY): string[] {
   const { ended } = state;
   if (!ended) return [];
-  const finished = state.finished.filter((run) => !isBurnIn(run));
-  const kept = state.kept.filter((run) => !isBurnIn(run));
+  const { finished, kept } = state.campaign?.objectives ? withoutMisses(state) : state;
   const runsWith = (...statuses: string[]) => finished.filter(({ status }) => statuses.includes(status));
   const done = kept.length + finished.length;
   const count = (status: "failed" | "invalid") =>

@@ -1,0 +1,150 @@
+"""The highest rate that each target keeps: the trials of a search and what they show (M30)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from report.analysis.load_text import load_name, load_text, varying_fields
+from report.analysis.summary import Summary
+from report.results.model import Campaign, Identity, Limit, Run
+from report.statistics.max_rate import RateEstimate, estimate_max_rate
+
+#: Where the load generator itself ran out, a miss says nothing about the target.
+_GENERATOR = "generator"
+
+_MIN_TRIALS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateTrial:
+    """One run of a search."""
+
+    rate_per_second: float
+    bracket: bool
+    """It brackets the bound; the estimate is of the others."""
+    status: str
+    """`kept`, `missed`, or `void`: its measurement says nothing."""
+    reason: str
+    """Why it was missed or is void."""
+    file: str
+    limit: Limit | None
+    """The resource that limited the run; None where it is not on record."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaxRate:
+    """One target under one load, at any rate."""
+
+    identity: Identity
+    """At one of the rates."""
+    name: str
+    """The label, with what tells it from others of the target."""
+    ids: tuple[str, ...]
+    """Of its rows."""
+    objectives: tuple[str, ...]
+    trials: tuple[RateTrial, ...]
+    """In the order in which they were made."""
+    estimate: RateEstimate | None
+    """None before there are enough trials near the bound."""
+    censored: bool
+    """The load generator limited most of the misses: the target may keep more."""
+    ended: str | None
+    """`done` or `budget`; None: it goes on, or was interrupted."""
+
+    @property
+    def near(self) -> tuple[RateTrial, ...]:
+        """What the estimate is of."""
+        return tuple(trial for trial in self.trials if not trial.bracket and trial.status != "void")
+
+    @property
+    def bracketed(self) -> tuple[float | None, float | None]:
+        """The highest rate that was kept, and the lowest above it that was missed, in single trials."""
+        counted = [trial for trial in self.trials if trial.status != "void"]
+        kept = max((each.rate_per_second for each in counted if each.status == "kept"), default=None)
+        missed = [each.rate_per_second for each in counted if each.status == "missed"]
+        return kept, min((rate for rate in missed if kept is None or rate > kept), default=None)
+
+    @property
+    def limit(self) -> Limit | None:
+        """What limited the lowest rate that was missed."""
+        missed = [trial for trial in (self.near or self.trials) if trial.status == "missed"]
+        return min(missed, key=lambda trial: trial.rate_per_second).limit if missed else None
+
+
+def _subject(identity: Identity) -> str:
+    """What all rates of a target under one load have in common."""
+    return repr(replace(identity, key="", configuration_hash=None, rate_per_second=None))
+
+
+def _trials(campaign: Campaign, manifest: Mapping[str, Any]) -> dict[str, list[tuple[Identity, RateTrial]]]:
+    """By what their rates have in common."""
+    planned = {entry["file"]: entry for entry in manifest["plan"]["runs"]}
+    identities = {entry.identity.configuration_hash: entry.identity for entry in campaign.planned}
+    runs = {run.file: run for run in campaign.runs}
+    found: dict[str, list[tuple[Identity, RateTrial]]] = {}
+    for made in manifest["max_rate"]["trials"]:
+        entry = planned.get(made["file"])
+        identity = entry and identities.get(entry["configuration_hash"])
+        if not entry or not identity:
+            continue
+        trial = RateTrial(
+            rate_per_second=identity.rate_per_second or 0,
+            bracket=entry.get("bracket", False),
+            status=made["status"],
+            reason=made["reason"],
+            file=made["file"],
+            limit=_limit(runs.get(made["file"])),
+        )
+        found.setdefault(_subject(identity), []).append((identity, trial))
+    return found
+
+
+def _limit(run: Run | None) -> Limit | None:
+    return run.measured.limited_by if run and run.measured else None
+
+
+def _is_censored(trials: Sequence[RateTrial]) -> bool:
+    missed = [trial for trial in trials if trial.status == "missed"]
+    own = [trial for trial in missed if trial.limit and trial.limit.resource == _GENERATOR]
+    return 2 * len(own) >= len(missed) > 0
+
+
+def _names(identities: Sequence[Identity], summaries: Sequence[Summary]) -> list[str]:
+    labels = [identity.label for identity in identities]
+    parts = [part for part in varying_fields(summaries) if part.read is not load_name]
+    return [
+        ", ".join(filter(None, (label, load_text(identity, parts)))) if labels.count(label) > 1 else label
+        for label, identity in zip(labels, identities, strict=True)
+    ]
+
+
+def max_rates(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[MaxRate, ...]:
+    """What a search for the highest rate shows, a target under one load each; empty for other campaigns."""
+    manifest = campaign.manifest
+    if manifest is None or "max_rate" not in manifest or "max_rate" not in manifest["plan"]:
+        return ()
+    by_subject = _trials(campaign, manifest)
+    first = [members[0][0] for members in by_subject.values()]
+    found = []
+    for name, identity, members in zip(
+        _names(first, summaries), first, by_subject.values(), strict=True
+    ):
+        trials = tuple(trial for _, trial in members)
+        near = [trial for trial in trials if not trial.bracket and trial.status != "void"]
+        enough = len(near) >= _MIN_TRIALS
+        subject = _subject(identity)
+        found.append(
+            MaxRate(
+                identity=identity,
+                name=name,
+                ids=tuple(row.id for row in summaries if _subject(row.identity) == subject),
+                objectives=tuple(manifest["plan"]["max_rate"]["objectives"]),
+                trials=trials,
+                estimate=estimate_max_rate([(each.rate_per_second, each.status == "kept") for each in near])
+                if enough
+                else None,
+                censored=_is_censored(near or trials),
+                ended=manifest["max_rate"].get("ended", {}).get("why"),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,193 @@
+"""The highest rate of each target: a sentence, and its trials by rate (M30)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from report.analysis.layer_text import layer_text
+from report.analysis.max_rate import MaxRate, RateTrial
+from report.base.format import plural, rate
+from report.results.model import Limit
+from report.statistics.max_rate import RateEstimate
+
+_BUDGET = "its time was used up"
+_INTERRUPTED = "it was interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class RateRow:
+    """The trials at one rate, in the order in which they were made."""
+
+    rate: str
+    trials: tuple[RateTrial, ...]
+    counted: str
+    """`4 of 5`; empty where no trial counts."""
+    within: bool
+    """The rate lies in the interval."""
+    reason: str
+    """Why the last trial was missed that was; empty where none was."""
+
+
+@dataclass(frozen=True, slots=True)
+class MaxRateTable:
+    """One target under one load."""
+
+    id: str
+    name: str
+    ids: str
+    """Of its rows, with a space between."""
+    sentence: str
+    unit: str
+    near: tuple[RateRow, ...]
+    """What the estimate is of, highest rate first."""
+    bracket: tuple[RateRow, ...]
+    void: int
+
+
+def _per_second(value: float) -> str:
+    return f"{rate(value)}/s"
+
+
+def _limit_text(limit: Limit | None) -> str:
+    return f"; limited by: {limit.resource} ({limit.text})" if limit and limit.resource != "none" else ""
+
+
+def _so_far(found: MaxRate) -> str:
+    """What single trials show, where there is no estimate."""
+    kept, missed = found.bracketed
+    asked = ", ".join(found.objectives)
+    if found.ended == "done" and kept is None and missed is not None:
+        return f"not even {_per_second(missed)} keeps {asked}"
+    if found.ended == "done" and kept is not None and missed is None:
+        return f"{_per_second(kept)} keeps {asked}, and no higher rate was tried"
+    known = [
+        *([f"{_per_second(kept)} keeps {asked}"] if kept is not None else []),
+        *([f"{_per_second(missed)} does not"] if missed is not None else []),
+    ]
+    text = ", ".join(known) or "nothing is known yet"
+    return f"no estimate yet; in single trials {text}" if known else text
+
+
+def _estimated(found: MaxRate, estimate: RateEstimate) -> str:
+    asked = ", ".join(found.objectives)
+    rates = len({trial.rate_per_second for trial in found.near})
+    trials = f"{plural(estimate.trials, 'trial')} at {plural(rates, 'rate')}"
+    low, high = (None if end is None else _per_second(end) for end in (estimate.low, estimate.high))
+    if found.censored and low is not None:
+        return (
+            f"at least {low} keeps {asked} ({trials}). Beyond, the load generator was the limit and not the "
+            f"target, so there is no upper bound{_limit_text(found.limit)}; give it more CPU or --workers"
+        )
+    if estimate.estimate is None or low is None or high is None:
+        one_sided = " and ".join(
+            [*([f"at least {low}"] if low else []), *([f"at most {high}"] if high else [])]
+        )
+        return f"the highest rate that keeps {asked} is {one_sided or 'not bounded by these trials'} ({trials})"
+    return (
+        f"{_per_second(estimate.estimate)} is the highest rate that keeps {asked} (95 % interval {low} to "
+        f"{high}, {trials}){_limit_text(found.limit)}"
+    )
+
+
+def max_rate_sentence(found: MaxRate) -> str:
+    """The result in words: `iovalkey: 4,321/s is the highest rate that keeps …`."""
+    text = _so_far(found) if found.estimate is None else _estimated(found, found.estimate)
+    early = {"done": "", "budget": _BUDGET, None: _INTERRUPTED}[found.ended]
+    return f"{found.name}: {text}{f'. The search ended early: {early}' if early else ''}."
+
+
+def _rows(found: MaxRate, trials: Sequence[RateTrial]) -> tuple[RateRow, ...]:
+    by_rate: dict[float, list[RateTrial]] = {}
+    for trial in trials:
+        by_rate.setdefault(trial.rate_per_second, []).append(trial)
+    return tuple(
+        _row(found, at, tuple(members)) for at, members in sorted(by_rate.items(), reverse=True)
+    )
+
+
+def _row(found: MaxRate, at: float, trials: tuple[RateTrial, ...]) -> RateRow:
+    counted = [trial for trial in trials if trial.status != "void"]
+    kept = sum(trial.status == "kept" for trial in counted)
+    low, high = (found.estimate.low, found.estimate.high) if found.estimate else (None, None)
+    return RateRow(
+        rate=rate(at),
+        trials=trials,
+        counted=f"{kept} of {len(counted)}" if counted else "",
+        within=low is not None and high is not None and low <= at <= high,
+        reason=next((trial.reason for trial in reversed(trials) if trial.status != "kept"), ""),
+    )
+
+
+def max_rate_tables(results: Sequence[MaxRate]) -> tuple[MaxRateTable, ...]:
+    """One for each target under one load; empty for campaigns that are no search."""
+    return tuple(
+        MaxRateTable(
+            id=f"max-rate-{number}",
+            name=found.name,
+            ids=" ".join(found.ids),
+            sentence=max_rate_sentence(found),
+            unit=layer_text(found.identity.layer).rate_unit,
+            near=_rows(found, [trial for trial in found.trials if not trial.bracket]),
+            bracket=_rows(found, [trial for trial in found.trials if trial.bracket]),
+            void=sum(trial.status == "void" for trial in found.trials),
+        )
+        for number, found in enumerate(results, start=1)
+    )
+
+
+def max_rate_documents(results: Sequence[MaxRate]) -> list[dict[str, Any]]:
+    """As plain data; its shape is `max_rate` in `schemas/summary.schema.json`."""
+    return [_document(found) for found in results]
+
+
+def _document(found: MaxRate) -> dict[str, Any]:
+    identity, estimate = found.identity, found.estimate
+    kept, missed = _confirmed(found)
+    limit = found.limit
+    open_above = found.censored
+    return {
+        "label": identity.label,
+        "layer": identity.layer,
+        "servers": identity.servers,
+        "workload": identity.workload,
+        "traffic": identity.traffic,
+        "connections": identity.connections,
+        "limits": dict(zip(("points", "window_s", "block_s", "cost"), identity.limits, strict=True))
+        if identity.limits
+        else None,
+        "objectives": list(found.objectives),
+        "estimate_per_second": estimate.estimate if estimate and not open_above else None,
+        "interval": {
+            "low": estimate.low if estimate else None,
+            "high": estimate.high if estimate and not open_above else None,
+        },
+        "censored_by": "generator" if found.censored else None,
+        "confirmed_per_second": kept,
+        "missed_per_second": missed,
+        "limited_by": {"resource": limit.resource, "text": limit.text} if limit else None,
+        "ended": found.ended,
+        "sentence": max_rate_sentence(found),
+        "trials": [
+            {
+                "rate_per_second": trial.rate_per_second,
+                "kind": "bracket" if trial.bracket else "estimate",
+                "status": trial.status,
+                "reason": trial.reason,
+                "file": trial.file,
+            }
+            for trial in found.trials
+        ],
+    }
+
+
+def _confirmed(found: MaxRate) -> tuple[float | None, float | None]:
+    """The highest rate that all of its trials near the bound kept, and the lowest above it that was missed in
+    at least half of them."""
+    outcomes: dict[float, list[bool]] = {}
+    for trial in found.near:
+        outcomes.setdefault(trial.rate_per_second, []).append(trial.status == "kept")
+    kept = max((at for at, each in outcomes.items() if all(each)), default=None)
+    missed = [
+        at for at, each in outcomes.items() if 2 * sum(each) <= len(each) and (kept is None or at > kept)
+    ]
+    return kept, min(missed, default=None)

@@ -1,0 +1,185 @@
+import {
+  type Configuration,
+  configurationFileName,
+  configurationHash,
+  type ListedLimit,
+  RATE_RANGE,
+} from "../../contract/configuration.js";
+import { connectionsText } from "../../contract/layers.js";
+import type { Plan } from "../../contract/plan.js";
+import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
+import { makePlan, type PlanContext, shuffled } from "../plan/plan.js";
+import type { Request } from "../request/request.js";
+import { entryText, limitTexts } from "../ui/event-text.js";
+import { expectedTrials, nextTrials, type SearchSettings, type Trial } from "./trials.js";
+
+type PlannedRun = Plan["runs"][number];
+
+/** Fewer trials at a rate show nothing (M30). */
+const MIN_TRIALS_PER_RATE = 5;
+/** Measured seconds of a trial, unless a fixed duration was requested. */
+const TRIAL_S = 10;
+
+/** One of the things whose highest rate is searched: a configuration at any rate. */
+export interface Subject {
+  /** At the first rate. */
+  configuration: Configuration;
+  /** For messages: the target's label, with what tells it from other subjects of the target. */
+  name: string;
+}
+
+function atRate(configuration: Configuration, rate_per_second: number): Configuration {
+  const { load } = configuration;
+  if (load.model !== "open") throw new Error("a search is of open loops");
+  return { ...configuration, load: { ...load, rate_per_second } };
+}
+
+export const rateOf = ({ load }: Configuration): number => (load.model === "open" ? load.rate_per_second : 0);
+
+/** What all rates of a subject have in common. */
+const subjectKey = (configuration: Configuration): string => configurationHash(atRate(configuration, 1));
+
+/** The subjects of a plan, in its order. */
+export function subjectsOf({ configurations }: Pick<Plan, "configurations">): Subject[] {
+  const first = new Map<string, Configuration>();
+  for (const { configuration } of configurations) {
+    const key = subjectKey(configuration);
+    if (!first.has(key)) first.set(key, configuration);
+  }
+  const subjects = [...first.values()];
+  return subjects.map((configuration) => {
+    const { target, layer, traffic, load } = configuration;
+    if (subjects.filter((other) => other.target.label === target.label).length === 1)
+      return { configuration, name: target.label };
+    const connections = connectionsText(layer, load.connections);
+    const texts = [entryText(configuration), traffic, `up to ${connections}`, ...limitTexts(configuration)];
+    return { configuration, name: [target.label, ...texts].join(", ") };
+  });
+}
+
+/** The name of the subject that a configuration is of. */
+export const subjectName = (plan: Plan, configuration: Configuration): string =>
+  subjectsOf(plan).find((each) => subjectKey(each.configuration) === subjectKey(configuration))?.name ??
+  configuration.target.label;
+
+function searchSettings({ max_rate }: Plan): SearchSettings {
+  if (!max_rate) throw new Error("this plan is no search");
+  return max_rate;
+}
+
+/** What a request plans: all of its runs, or the first trials of a search for the highest rate. */
+export function planOf(request: Request, context: PlanContext): Plan {
+  const { objectives, duration } = request;
+  if (!objectives) return makePlan(request, context);
+  const seconds = duration.mode === "fixed" ? duration.seconds : TRIAL_S;
+  const plan = makePlan({ ...request, runs: 1, duration: { mode: "fixed", seconds } }, context);
+  const trials_per_rate = Math.max(MIN_TRIALS_PER_RATE, request.runs);
+  const { from, min, max } = { ...RATE_RANGE, from: request.rates[0] ?? RATE_RANGE.min };
+  const search: Plan = {
+    ...plan,
+    runs_per_configuration: trials_per_rate,
+    max_rate: {
+      objectives: objectives.map(({ text }) => text),
+      ...{ from, min, max, trials_per_rate },
+      ...(request.searchBudgetS === undefined ? {} : { budget_s: request.searchBudgetS }),
+    },
+    runs: [],
+  };
+  return { ...search, runs: nextRuns(search, new Map()).runs };
+}
+
+/** The trials of each subject, by the key of the subject; `status` by result file. */
+function trialsBySubject(
+  plan: Plan,
+  statuses: ReadonlyMap<string, Trial["status"]>,
+): Map<string, Trial[]> {
+  const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
+  const found = new Map<string, Trial[]>();
+  for (const { configuration_hash, file, bracket = false } of plan.runs) {
+    const [configuration, status] = [byHash.get(configuration_hash), statuses.get(file)];
+    if (!configuration || !status) continue;
+    const key = subjectKey(configuration);
+    const trial = { rate_per_second: rateOf(configuration), bracket, status };
+    found.set(key, [...(found.get(key) ?? []), trial]);
+  }
+  return found;
+}
+
+/** The limits of which the plan has several values: they are part of file names. */
+function listedLimits({ configurations }: Plan): ListedLimit[] {
+  const several = (name: ListedLimit) =>
+    new Set(configurations.map(({ configuration: { limits } }) => limits[name])).size > 1;
+  return (["points", "window_s"] as const).filter(several);
+}
+
+/** What comes next in a search. */
+interface NextRuns {
+  /** Configurations that the plan lacks yet. */
+  configurations: Plan["configurations"];
+  /** In a random order that the plan's seed decides. */
+  runs: PlannedRun[];
+  /** A line for each subject whose search ended without a result. */
+  givenUp: string[];
+}
+
+/**
+ * The trials that follow those that were made. Each subject is bracketed first, by one trial at a time; then all of them
+ * take turns over their rates, each rate once a round, so that drift of the machine hits all alike (M16).
+ * @param statuses what the trials said, by result file
+ */
+export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): NextRuns {
+  const trials = trialsBySubject(plan, statuses);
+  const all = subjectsOf(plan).map((subject) => {
+    const own = trials.get(subjectKey(subject.configuration)) ?? [];
+    return { subject, next: nextTrials(searchSettings(plan), own) };
+  });
+  const phase = all.some(({ next }) => next.phase === "bracket") ? "bracket" : "estimate";
+  const due = all.flatMap(({ subject, next }) =>
+    next.phase === phase && "rates" in next
+      ? next.rates.map((rate) => atRate(subject.configuration, rate))
+      : [],
+  );
+  const known = new Set(plan.configurations.map(({ hash }) => hash));
+  const made = (hash: string) => plan.runs.filter((run) => run.configuration_hash === hash).length;
+  const listed = listedLimits(plan);
+  const planned = due.map((configuration) => ({ configuration, hash: configurationHash(configuration) }));
+  return {
+    configurations: planned
+      .filter(({ hash }) => !known.has(hash))
+      .map(({ hash, configuration }) => ({ hash, configuration })),
+    runs: shuffled(planned, plan.seed + plan.runs.length).map(({ hash, configuration }) => {
+      const run = made(hash) + 1;
+      const file = `${configurationFileName(configuration, DEFAULT_TRAFFIC, listed)}_run${run}.json`;
+      return { configuration_hash: hash, run, file, ...(phase === "bracket" ? { bracket: true } : {}) };
+    }),
+    givenUp: all.flatMap(({ subject, next }) =>
+      next.phase === "given up"
+        ? [`${subject.name}: given up: no trial at ${next.rate_per_second}/s could be measured`]
+        : [],
+    ),
+  };
+}
+
+/** A plan with the trials that are likely to follow, for an estimate of its time. */
+export function withExpectedTrials(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): Plan {
+  if (!plan.max_rate) return plan;
+  const trials = trialsBySubject(plan, statuses);
+  const pending = plan.runs.filter(({ file }) => !statuses.has(file));
+  const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
+  const keyOf = ({ configuration_hash }: PlannedRun) => {
+    const configuration = byHash.get(configuration_hash);
+    return configuration && subjectKey(configuration);
+  };
+  const expected = subjectsOf(plan).flatMap(({ configuration }, subject): PlannedRun[] => {
+    const key = subjectKey(configuration);
+    const count = expectedTrials(searchSettings(plan), trials.get(key) ?? []);
+    const planned = pending.filter((run) => keyOf(run) === key).length;
+    const configuration_hash = configurationHash(configuration);
+    return Array.from({ length: Math.max(0, count - planned) }, (_, index) => ({
+      configuration_hash,
+      run: 1,
+      file: `expected-${subject}-${index}`,
+    }));
+  });
+  return { ...plan, runs: [...plan.runs, ...expected] };
+}
