@@ -119,7 +119,7 @@ def _run(options: argparse.Namespace) -> int:
         return _save(options, campaigns)
     base, new = _sides(options, campaigns)
     metric = METRICS[options.metric]
-    outcome = compare_sides(base, new, metric, floor, allowed, Path(options.output))
+    outcome = compare_sides(base, new, metric, floor, allowed)
     print(FORMATS[options.format](outcome))
     if options.fail_on == "never":
         return 0

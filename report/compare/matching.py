@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from report.analysis.cells import load_key
 from report.analysis.figures import throughput
@@ -16,17 +15,15 @@ from report.compare.comparability import (
     Difference,
     campaign_differences,
     compared_parts,
-    machine_of,
     names_of,
     other_machine_note,
     row_differences,
-    runtime_of,
     script_note,
     together_text,
     version_notes,
 )
 from report.compare.metrics import Metric, meaning_of, not_concluded, notes_on, values_of
-from report.compare.noise_floor import Floor, floor_of, measured_noise
+from report.compare.noise_floor import Floor, floor_of, host_noise
 from report.compare.selection import Selection
 from report.compare.stopping import Stopped, level_shift, rankings_of, shifted, stopped
 from report.statistics.decision import Comparison, compare_samples
@@ -159,7 +156,7 @@ def _followed_from(found: Comparison, reason: str) -> Comparison:
 
 
 def compare_sides(
-    base: Selection, new: Selection, metric: Metric, floor: float, allowed: frozenset[str], root: Path
+    base: Selection, new: Selection, metric: Metric, floor: float, allowed: frozenset[str]
 ) -> Outcome:
     """Compares what two sides have in common.
 
@@ -170,7 +167,6 @@ def compare_sides(
     Args:
         floor: as a share.
         allowed: kinds of unlikeness that the user accepts.
-        root: the results root, where noise floors are.
     Raises:
         ReportError: exit code 2, nothing to compare, or unlike things.
     """
@@ -184,7 +180,7 @@ def compare_sides(
     _refuse([*of_sides, *(each for found in of_rows.values() for each in found)], allowed)
     drift_excluded = base.folder == new.folder and _interleaved(base)
     values = [(values_of(other, metric), values_of(one, metric)) for one, other in pairs]
-    noise = measured_noise(root, machine_of(new.campaign), runtime_of(pairs[0][1]), metric.id)
+    noise = None if drift_excluded else host_noise(new.campaign, pairs, metric.id)
     decided_floor = floor_of(floor, drift_excluded, noise, values)
     stops = [stopped(one, other) for one, other in pairs]
     samples = [

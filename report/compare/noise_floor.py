@@ -1,18 +1,12 @@
 """The floor of a comparison: a difference counts only beyond it."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from report.compare.comparability import machine_differences, other_machine
+from report.analysis.summary import Summary
+from report.compare.repeated_campaigns import noise_between
+from report.results.model import Campaign
 from report.statistics.noise import floor_from_spread, runs_for_floor
-
-NOISE_FOLDER = "noise"
-NOISE_SCHEMA = "ratelimit-bench/noise"
-NOISE_SCHEMA_VERSION = 1
-
 
 #: If chance alone moves a figure by this share, a target that became half as fast would not be noticed: such
 #: runs are not compared.
@@ -23,6 +17,11 @@ _USEFUL = 0.1
 
 #: More runs per side than this are no useful advice.
 _MAX_RUNS = 200
+
+#: The spread within one campaign knows nothing of how campaigns differ (M32).
+_NOT_MEASURED = (
+    "which know nothing of the noise between campaigns: `noise TARGET --campaigns 5` with this load measures it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,39 +42,31 @@ def percent_text(share: float) -> str:
     return f"{percent:.3g} %" if percent >= 0.001 else "0 %"
 
 
-def measured_noise(
-    root: Path, machine: dict[str, Any] | None, runtime: str, metric: str
-) -> tuple[float, str] | None:
-    """The newest noise floor that was measured on this machine in this runtime, and where.
+@dataclass(frozen=True, slots=True)
+class HostNoise:
+    """What repeated campaigns showed of how far two of them differ, as a share, and how many there were."""
 
-    Files that are not such results are passed over: they cannot make a floor, and another one is taken.
-    """
-    if machine is None:
+    share: float
+    campaigns: int
+
+
+def host_noise(
+    campaign: Campaign, pairs: Sequence[tuple[Summary, Summary]], metric: str
+) -> HostNoise | None:
+    """The largest noise between campaigns of all that is compared; None unless every row has been measured in
+    repeated campaigns on this host, with its load, window, layer and servers."""
+    rows = {row.identity.configuration_hash: row for pair in pairs for row in pair}
+    found = [noise_between(campaign, row, metric) for row in rows.values()]
+    known = [each for each in found if each is not None]
+    if not known or len(known) < len(found):
         return None
-    found: list[tuple[str, float, str]] = []
-    for path in sorted((root / NOISE_FOLDER).glob("*.json")):
-        try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-            if (document["schema"], document["schema_version"]) != (NOISE_SCHEMA, NOISE_SCHEMA_VERSION):
-                continue
-            there = document["machine"]
-            if other_machine(there, machine) or machine_differences(there, machine):
-                continue
-            if document["runtime"] == runtime:
-                floor = float(document["metrics"][metric]["noise_floor"])
-                found.append((document["measured_at"], floor, document["campaign"]))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            continue
-    if not found:
-        return None
-    _, floor, campaign = max(found)
-    return floor, campaign
+    return HostNoise(max(each.apart for each in known), min(each.campaigns for each in known))
 
 
 def floor_of(
     requested: float,
     drift_excluded: bool,
-    noise: tuple[float, str] | None,
+    noise: HostNoise | None,
     pairs: Sequence[tuple[Sequence[float], Sequence[float]]],
 ) -> Floor:
     """The requested floor; across campaigns, the larger of it and the host's noise.
@@ -83,16 +74,16 @@ def floor_of(
     Args:
         requested: a share.
         drift_excluded: both sides are of one interleaved campaign.
-        noise: measured on this host, with the name of the campaign; else the spread of the runs is used.
+        noise: between repeated campaigns on this host; else the spread of the runs is used.
         pairs: all that is compared; the noisiest counts.
     """
     if drift_excluded:
         return Floor(requested, f"±{percent_text(requested)}")
     by_spread, runs = _by_spread(pairs)
     if noise:
-        share, source = noise[0], f"measured in campaign {noise[1]}"
+        share, source = noise.share, f"between {noise.campaigns} repeated campaigns"
     elif by_spread is not None:
-        share, source = by_spread, "by the spread of these runs, as no `noise` was measured here"
+        share, source = by_spread, f"by the spread of these runs, {_NOT_MEASURED}"
     else:
         return Floor(requested, f"±{percent_text(requested)} (noise of this host: not known)")
     if share > requested and share >= MAX_NOISE:
@@ -113,10 +104,10 @@ def _by_spread(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tupl
     return max(shares, default=None), max(runs, default=0)
 
 
-def _unsteady(noise: tuple[float, str] | None, runs: int) -> str:
+def _unsteady(noise: HostNoise | None, runs: int) -> str:
     """Why these runs are not compared, and what would help."""
     if noise:
-        why = f"chance alone moves a figure by half and more (`noise` in campaign {noise[1]})"
+        why = f"two campaigns of the same differ by half and more (`noise`, {noise.campaigns} campaigns)"
         more = "measure `noise` again then"
     elif runs <= _MAX_RUNS:
         why = "chance alone moves a figure by half and more"

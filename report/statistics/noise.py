@@ -1,4 +1,7 @@
-"""A target against itself: what comparisons make of no difference at all on this host."""
+"""A target against itself within one campaign: what comparisons make of no difference at all on this host.
+
+This is the noise of interleaved runs. Of how campaigns differ one campaign says nothing: `variance_components`.
+"""
 
 import math
 from collections.abc import Sequence
@@ -40,9 +43,7 @@ class Noise:
     chance: float
     """95 % of the interleaved comparisons are off by no more than this."""
     drift: float
-    """By how much the second half of the runs differs from the first, as if measured one after the other."""
-    noise_floor: float
-    """The larger of chance and drift: what a comparison across campaigns has to lie beyond."""
+    """By how much the second half of the runs differs from the first: what interleaving keeps out."""
     deviation: float
     """Standard deviation of the runs' logarithms."""
     detectable: float | None
@@ -99,7 +100,6 @@ def noise_of(values: Sequence[float], seed: int = 1, floor: float = DEFAULT_FLOO
         median_ratio=math.exp(float(np.median(off))),
         chance=chance,
         drift=drift,
-        noise_floor=max(chance, drift),
         deviation=deviation,
         detectable=detectable_difference(per_side, per_side, deviation, floor),
         runs_for_5_percent=runs_needed(1.05, deviation, floor),

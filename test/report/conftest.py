@@ -37,6 +37,12 @@ class Outcome:
 Build = Callable[..., Outcome]
 
 
+@pytest.fixture(autouse=True)
+def state_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the state folder of whoever runs it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+
+
 def analysis_of_results(*results: Document) -> Analysis:
     """What the report makes of results, without a plan."""
     runs = tuple(run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results))

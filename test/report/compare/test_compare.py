@@ -1,6 +1,7 @@
 """`compare` as it is called: sides, likeness, floors, baselines and exit codes."""
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -16,8 +17,7 @@ from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
 from report.base.paths import PACKAGE
 from report.cli.compare import main
-from report.compare.comparability import machine_of
-from report.results.load import load_campaign
+from report.cli.noise import main as noise
 
 JITTER = (0.996, 0.998, 0.999, 1.001, 1.002, 1.004)
 CLOSED = {"model": "closed", "connections": 50}
@@ -436,44 +436,38 @@ def test_consecutive_runs_do_not_exclude_drift(call: Call, put: Put) -> None:
     assert "drift of the machine is not excluded: runs were not interleaved" in said.out
 
 
-def noise_file(root: Path, machine: Document, floor: float, runtime: Document | None = None) -> None:
-    facts = runtime or {"id": "local", "embedded_store": True, "caps_applied": False}
-    (root / "noise").mkdir()
-    (root / "noise" / "a.json").write_text(
-        json.dumps(
-            {
-                "schema": "ratelimit-bench/noise",
-                "schema_version": 1,
-                "campaign": "quiet-night",
-                "measured_at": "2026-01-02T03:04:05.000Z",
-                "machine": machine,
-                "runtime": json.dumps([facts, "{}"], sort_keys=True),
-                "metrics": {"throughput": {"noise_floor": floor}},
-            }
-        )
-    )
-    (root / "noise" / "b.json").write_text("not JSON")
+def known_noise(put: Put, between: float, count: int = 5, **manifested: object) -> None:
+    """Keeps campaigns of the target whose levels differ by so much, as `noise` does."""
+    for number in range(count):
+        level = round(6000 * math.exp(between * (-1) ** number))
+        name = f"2026010{number + 1}_030405"
+        put(name, {IOVALKEY: level}, started_at=f"2026-01-0{number + 1}T03:04:05.000Z", **manifested)
+        assert noise([f"results/{name}"]) == 0
 
 
-@pytest.mark.parametrize(("noisy", "code"), [(0.25, 0), (0.01, 6)])
-def test_between_campaigns_the_hosts_noise_is_the_floor_where_it_is_larger(
-    call: Call, put: Put, tmp_path: Path, noisy: float, code: int
+@pytest.mark.parametrize(("between", "code"), [(0.05, 0), (0.001, 6)])
+def test_between_campaigns_the_noise_of_repeated_ones_is_the_floor_where_it_is_larger(
+    call: Call, put: Put, between: float, code: int
 ) -> None:
     put("one", {IOVALKEY: 6000})
     put("two", {IOVALKEY: 5000})
-    assert "no `noise` was measured here" in call("results/one", "results/two").out
-    machine = {
-        "platform": "linux",
-        "kernel": "6.12.0",
-        "cpu_model": "Example CPU @ 2.50GHz",
-        "cpus": 2,
-        "governor": None,
-        "memory_gib": 8,
-    }
-    noise_file(tmp_path / "results", machine, noisy)
+    known_noise(put, between, 4)
+    unknown = call("results/one", "results/two")
+    assert unknown.code == 6
+    assert "which know nothing of the noise between campaigns: `noise TARGET --campaigns 5`" in unknown.out
+    known_noise(put, between)
     said = call("results/one", "results/two")
     assert said.code == code
-    assert f"{100 * noisy:.3g} %, measured in campaign quiet-night" in said.out
+    assert "between 5 repeated campaigns" in said.out
+
+
+def test_the_noise_of_another_load_or_target_is_no_floor(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 6000})
+    put("two", {IOVALKEY: 5000, GLIDE: 5000})
+    known_noise(put, 0.05)
+    # All targets: one of them was never measured in repeated campaigns.
+    assert call("results/one", "results/two").code == 6
+    assert call(f"results/one#{IOVALKEY}", f"results/two#{IOVALKEY}").code == 0
 
 
 #: Runs of one target a hundredfold apart.
@@ -513,21 +507,13 @@ def test_how_many_runs_would_help_is_said_where_it_can_be(call: Call, put: Put) 
     assert "the noise of this host (±" in call("results/three", "results/four").out
 
 
-def test_noise_that_was_measured_as_too_large_says_so(call: Call, put: Put, tmp_path: Path) -> None:
+def test_noise_that_was_measured_as_too_large_says_so(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000})
     put("two", {IOVALKEY: 5000})
-    machine = {
-        "platform": "linux",
-        "kernel": "6.12.0",
-        "cpu_model": "Example CPU @ 2.50GHz",
-        "cpus": 2,
-        "governor": None,
-        "memory_gib": 8,
-    }
-    noise_file(tmp_path / "results", machine, 15.2)
+    known_noise(put, 0.5)
     said = call("results/one", "results/two")
     assert said.code == 7
-    assert "too unsteady to compare: chance alone moves a figure by half and more (`noise` in" in said.out
+    assert "too unsteady to compare: two campaigns of the same differ by half and more (`noise`, 5" in said.out
     assert "measure `noise` again" in said.out
 
 
@@ -548,18 +534,13 @@ def test_within_a_campaign_no_figure_is_absurd(call: Call, put: Put) -> None:
     ("machine_id", "code"), [("fedcba9876543210", 6), (HARDWARE["machine_id"], 0), (None, 0)]
 )
 def test_noise_of_another_machine_does_not_count(
-    call: Call, put: Put, tmp_path: Path, machine_id: str | None, code: int
+    call: Call, put: Put, machine_id: str | None, code: int
 ) -> None:
     for name, throughput in (("one", 6000), ("two", 5000)):
         put(name, {IOVALKEY: throughput}, machine=on_machine(**HARDWARE))
-    assert call("results/one", "results/two").code == 6
-    root = tmp_path / "results"
-    noise_file(root, {"platform": "other"}, 0.3)
-    assert call("results/one", "results/two").code == 6
-    document = json.loads((root / "noise" / "a.json").read_text())
-    campaign = load_campaign(root / "two")
-    document["machine"] = {**(machine_of(campaign) or {}), "machine_id": machine_id}
-    (root / "noise" / "c.json").write_text(json.dumps(document))
+    facts = {name: value for name, value in HARDWARE.items() if name != "machine_id"}
+    known = {**facts, **({"machine_id": machine_id} if machine_id else {})}
+    known_noise(put, 0.05, machine=on_machine(**known))
     assert call("results/one", "results/two").code == code
 
 

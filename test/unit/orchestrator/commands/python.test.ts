@@ -192,23 +192,45 @@ describe("noise", () => {
       { clients: ["ioredis@valkey"], runs: 20, connections: [50], warmupS: 2, output: "out" },
     ]);
     // Its own folder: `latest` may be another campaign's by now.
-    expect(receivedArgs()).toEqual([FOLDER, "--output", "out"]);
+    expect(receivedArgs()).toEqual([FOLDER]);
+  });
+
+  test("repeats the campaign with --campaigns, each with a seed of its own that it records", async () => {
+    const { packageFolder, receivedArgs } = packageOf(0);
+    const { context, requests } = contextOf(packageFolder);
+    const words = ["iovalkey", "--campaigns", "3", "--seed", "7", "--rate", "500", "--format", "json"];
+    expect(await noise.run(words, context)).toBe(EXIT.done);
+    expect(requests.map(({ seed, runs, rates }) => [seed, runs, rates])).toEqual([
+      [7, 5, [500]],
+      [8, 5, [500]],
+      [9, 5, [500]],
+    ]);
+    expect(requests.map(({ settings }) => settings.seed)).toEqual(["7", "8", "9"]);
+    expect(receivedArgs()).toEqual([FOLDER, FOLDER, FOLDER, "--format", "json"]);
+  });
+
+  test("of repeated campaigns keeps those that were measured when one ends early", async () => {
+    const { packageFolder, receivedArgs } = packageOf(0);
+    const { context, requests } = contextOf(packageFolder);
+    const ends: ExitCode[] = [EXIT.configurationFailed, EXIT.runsInvalid, EXIT.interrupted];
+    const campaign: CliContext["campaign"] = async (request) => {
+      requests.push(request);
+      return { exitCode: ends[requests.length - 1] ?? EXIT.done, folder: `/results/${requests.length}` };
+    };
+    expect(await noise.run(["--campaigns", "5"], { ...context, campaign })).toBe(EXIT.interrupted);
+    expect(receivedArgs()).toEqual(["/results/1", "/results/2"]);
+    ends[2] = EXIT.done;
+    requests.length = 0;
+    expect(await noise.run(["--campaigns", "5"], { ...context, campaign })).toBe(EXIT.configurationFailed);
+    expect(receivedArgs()).toHaveLength(5);
   });
 
   test("measures nothing with --from", async () => {
     const { packageFolder, receivedArgs } = packageOf(0);
     const { context, requests } = contextOf(packageFolder);
-    await noise.run(["iovalkey", "--from", "results/x", "--format", "json"], context);
+    await noise.run(["iovalkey", "--from", "results/x", "--from", "y", "--format", "json"], context);
     expect(requests).toEqual([]);
-    expect(receivedArgs()).toEqual([
-      "results/x",
-      "--target",
-      "iovalkey",
-      "--output",
-      "results",
-      "--format",
-      "json",
-    ]);
+    expect(receivedArgs()).toEqual(["results/x", "y", "--target", "iovalkey", "--format", "json"]);
   });
 
   test("prints nothing about a campaign that failed", async () => {
@@ -222,6 +244,14 @@ describe("noise", () => {
     await expectFailure(() => noise.run(["--runs", "9"], context), EXIT.usage, "at least 10");
     await expectFailure(() => noise.run(["--concurrency", "5 6"], context), EXIT.usage, "--concurrency 5,6");
     await expectFailure(() => noise.run(["--from", "x", "--runs", "9"], context), EXIT.usage, "--runs");
+    await expectFailure(() => noise.run(["--campaigns", "5", "--runs", "4"], context), EXIT.usage, "at least 5");
+    await expectFailure(() => noise.run(["--campaigns", "1"], context), EXIT.usage, "from 2 to 100");
+    await expectFailure(
+      () => noise.run(["--from", "x", "--campaigns", "5"], context),
+      EXIT.usage,
+      "--campaigns cannot go with --from",
+    );
+    await expectFailure(() => noise.run(["--rate", "5,6"], context), EXIT.usage, "--rate 5,6");
     expect(requests).toEqual([]);
   });
 });

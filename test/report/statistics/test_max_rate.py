@@ -1,0 +1,143 @@
+"""The highest rate that is kept, on targets of known capacity (M30). Seeded."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from report.statistics.max_rate import RateEstimate, estimate_max_rate
+
+CAPACITY = 1000.0
+LADDER = 1.03
+
+#: What moves the capacity from trial to trial, of so much: nothing, chance, or a host that drifts.
+Moves = Callable[[np.random.Generator, int], np.ndarray]
+
+
+def _steady(_rng: np.random.Generator, count: int) -> np.ndarray:
+    return np.zeros(count)
+
+
+def _chance(deviation: float) -> Moves:
+    return lambda rng, count: deviation * rng.standard_normal(count)
+
+
+def _skewed(deviation: float) -> Moves:
+    """Bad moments: most trials are near the best, some far below."""
+    return lambda rng, count: deviation * (math.log(2) - rng.exponential(size=count))
+
+
+def _wandering(deviation: float, persistence: float) -> Moves:
+    def moves(rng: np.random.Generator, count: int) -> np.ndarray:
+        found = [rng.standard_normal()]
+        for _ in range(count - 1):
+            found.append(persistence * found[-1] + math.sqrt(1 - persistence**2) * rng.standard_normal())
+        return deviation * np.array(found)
+
+    return moves
+
+
+HOSTS: dict[str, Moves] = {
+    "steady": _steady,
+    "1 %": _chance(0.01),
+    "3 %": _chance(0.03),
+    "6 %": _chance(0.06),
+    "10 %": _chance(0.1),
+    "bad moments": _skewed(0.05),
+    "wandering": _wandering(0.03, 0.5),
+}
+
+
+def search(rng: np.random.Generator, moves: Moves, rounds: int = 5) -> RateEstimate:
+    """Trials as a search makes them: five rates about a bracket that single trials found, and further ones where
+    the bracket was wrong. The same rules as in src/orchestrator/max-rate/trials.ts."""
+    capacities = iter(CAPACITY * np.exp(moves(rng, 2000)))
+
+    def kept(rate: float) -> bool:
+        return rate <= next(capacities)
+
+    low, high = CAPACITY * np.exp(rng.uniform(-0.47, 0)), 0.0
+    while not high:
+        step = 1.6 * low
+        if kept(step) or kept(step):
+            low = step
+        else:
+            high = step
+    while high / low > 1.06:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if kept(middle) else (low, middle)
+    first = [math.sqrt(low * high) * LADDER**step for step in range(-2, 3)]
+    outcomes: dict[float, list[bool]] = {rate: [] for rate in first}
+    while due := [rate for rate, tried in outcomes.items() if len(tried) < rounds]:
+        for rate in rng.permutation(due).tolist():
+            outcomes[rate].append(kept(rate))
+        for rate in _more(outcomes, first):
+            outcomes.setdefault(rate, [])
+    return estimate_max_rate([(rate, each) for rate, tried in outcomes.items() for each in tried])
+
+
+def _more(outcomes: dict[float, list[bool]], first: list[float]) -> list[float]:
+    def said(rate: float) -> float:
+        """The share that was kept; a half where there are too few trials."""
+        tried = outcomes[rate]
+        return sum(tried) / len(tried) if len(tried) > 1 else 0.5
+
+    rates = sorted(outcomes)
+    found = []
+    if said(rates[-1]) > 0.5:
+        found.append(rates[-1] * LADDER ** (2 ** sum(rate > max(first) for rate in rates)))
+    if said(rates[0]) < 0.5:
+        found.append(rates[0] / LADDER ** (2 ** sum(rate < min(first) for rate in rates)))
+    found += [
+        math.sqrt(one * other)
+        for one, other in zip(rates, rates[1:], strict=False)
+        if other / one > 1.06 and said(one) > 0.5 > said(other)
+    ]
+    return found
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_known_capacity_lies_in_the_interval_in_at_least_95_percent(host: str) -> None:
+    rng, count = np.random.default_rng(30), 400
+    found = [search(rng, HOSTS[host]) for _ in range(count)]
+    covered = sum((each.low or 0) <= CAPACITY <= (each.high or math.inf) for each in found)
+    assert covered / count >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / count)
+    widths = [math.log(each.high / each.low) for each in found if each.low and each.high]
+    assert len(widths) >= 0.95 * count
+    # An interval that says nothing would cover, too.
+    assert np.median(widths) < 0.2
+
+
+def test_where_all_trials_agree_the_interval_is_the_gap_between_them() -> None:
+    trials = [(rate, rate < 1000) for rate in (940, 970, 990, 1020, 1050) for _ in range(5)]
+    found = estimate_max_rate(trials)
+    assert (found.trials, found.kept) == (25, 15)
+    assert found.low == pytest.approx(990, rel=1e-3)
+    assert found.high == pytest.approx(1020, rel=1e-3)
+    assert found.estimate == pytest.approx(math.sqrt(990 * 1020), rel=1e-3)
+
+
+def test_what_the_trials_do_not_bound_is_open() -> None:
+    all_kept = estimate_max_rate([(rate, True) for rate in (900, 1000) for _ in range(5)])
+    assert (all_kept.estimate, all_kept.high) == (None, None)
+    assert all_kept.low == pytest.approx(1000, rel=1e-3)
+    none_kept = estimate_max_rate([(rate, False) for rate in (900, 1000) for _ in range(5)])
+    assert (none_kept.estimate, none_kept.low) == (None, None)
+    assert none_kept.high == pytest.approx(900, rel=1e-3)
+    # Higher rates are not kept more often: such trials tell nothing.
+    upside_down = estimate_max_rate([(rate, rate > 950) for rate in (900, 1000) for _ in range(5)])
+    assert (upside_down.low, upside_down.high) == (None, None)
+
+
+def test_the_order_of_the_trials_and_the_unit_do_not_matter() -> None:
+    trials = [(rate, rate * (1 + 0.05 * (number % 3)) < 1000) for rate in (900, 950, 1000) for number in range(5)]
+    found, other = estimate_max_rate(trials), estimate_max_rate([(7 * rate, kept) for rate, kept in trials[::-1]])
+    for one, scaled in ((found.estimate, other.estimate), (found.low, other.low), (found.high, other.high)):
+        assert one is not None
+        assert scaled == pytest.approx(7 * one, rel=1e-6)
+
+
+def test_too_few_trials_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least five"):
+        estimate_max_rate([(1000, True)] * 4)
