@@ -61,18 +61,21 @@ function hasUnserved(outcomes: readonly RunOutcome[]): boolean {
   return [...spoiled].some((hash) => !served.has(hash));
 }
 
-/** What the runs of a campaign and its thresholds say: failures come first, invalid runs last. */
-export function exitCodeOf(outcomes: readonly RunOutcome[], missedThresholds: number): ExitCode {
+/**
+ * What the runs of a campaign and its thresholds say: failures come first, invalid runs last.
+ * @param search the trials of a search, where a rate that the target did not keep is what it looks for
+ */
+export function exitCodeOf(
+  outcomes: readonly RunOutcome[],
+  missedThresholds: number,
+  search?: Pick<MaxRateState, "trials">,
+): ExitCode {
   const has = (wanted: RunOutcome["status"]) => outcomes.some(({ status }) => status === wanted);
-  if (has("failed") || hasUnserved(outcomes)) return EXIT.configurationFailed;
+  if (has("failed")) return EXIT.configurationFailed;
+  if (search) return search.trials.some(({ status }) => status === "void") ? EXIT.runsInvalid : EXIT.done;
+  if (hasUnserved(outcomes)) return EXIT.configurationFailed;
   if (missedThresholds > 0) return EXIT.regression;
   return has("invalid") ? EXIT.runsInvalid : EXIT.done;
-}
-
-/** The same of a search: a rate that was missed, and how, is what it looks for. */
-function exitCodeOfSearch(outcomes: readonly RunOutcome[], { trials }: MaxRateState): ExitCode {
-  if (outcomes.some(({ status }) => status === "failed")) return EXIT.configurationFailed;
-  return trials.some(({ status }) => status === "void") ? EXIT.runsInvalid : EXIT.done;
 }
 
 /** Builds the report of a campaign that has ended. @returns the exit code */
@@ -94,7 +97,7 @@ export async function buildFinalReport(
   const missed = missedThresholds(summary);
   for (const line of missed) eventLog.warn(`threshold: ${line}`);
   emitReport(summary, eventLog);
-  return search ? exitCodeOfSearch(outcomes, search) : exitCodeOf(outcomes, missed.length);
+  return exitCodeOf(outcomes, missed.length, search);
 }
 
 /** An interrupted campaign ends within 15 s; the rest is for stopping all programs. */

@@ -88,22 +88,24 @@ describe("an interruption ends the campaign in order:", () => {
   });
 });
 
-test("Ctrl-C in a search: partial results are printed and saved, and `latest` points to no trial", async () => {
+test("Ctrl-C in a search: one campaign with a partial answer, and `--resume` goes on with it", async () => {
   const home = newFolder();
-  const root = join(home, "results root");
-  const search = ["--find-max-rate", "--slo", "errors<50%", "--rate", "50", "--duration-mode", "custom:3"];
+  const search = ["--find-max-rate", "--slo", "errors<50%", "--rate", "50", "--duration-mode", "custom:1"];
   const campaign = Campaign.run(home, "none", search);
-  const trials = () => (existsSync(root) ? readdirSync(root).filter((name) => /^\d{8}_/.test(name)) : []);
-  await expect.poll(() => trials().length, { timeout: 60_000 }).toBe(2);
+  await campaign.waitForLog("none at 80/s: kept");
   const { end, stdout } = await interrupt(campaign, "SIGINT");
   expect(end).toEqual({ code: 130, inTime: true });
-  expect(stdout).toMatch(/^none: probe of 50\/s: [^\n]*\nnone: so far: [^\n]*\n$/);
-  expect(readdirSync(root).sort()).toEqual([...trials(), "max-rate.json"].sort());
-  const { found } = JSON.parse(readFileSync(join(root, "max-rate.json"), "utf8"));
-  expect(found[0].trials).toMatchObject([
-    { rate_per_second: 50, kind: "probe", campaign: trials().sort()[0] },
-  ]);
+  expect(campaign.manifest.max_rate?.trials).toMatchObject([{ status: "kept" }, { status: "kept" }]);
+  const partial = "none: no estimate yet; in single trials 80/s keeps errors<50%. The search ended early: it was interrupted.";
+  expect(stdout).toContain(partial);
+  const document = JSON.parse(readFileSync(join(campaign.folder, "report", "max-rate.json"), "utf8"));
+  expect(document.found).toMatchObject([{ label: "none", sentence: partial, ended: null }]);
   expect(await campaign.leftovers()).toEqual([]);
+  const resumed = Campaign.resume(home);
+  await resumed.waitForLog("none at 128/s: kept");
+  expect((await interrupt(resumed, "SIGINT")).end).toEqual({ code: 130, inTime: true });
+  expect(campaign.manifest.max_rate?.trials.length).toBeGreaterThan(2);
+  expect(campaign.manifest.sessions).toHaveLength(2);
 });
 
 test("neither a closed standard output (`| head`) nor a folder named `latest` ends the campaign", async () => {

@@ -50,4 +50,12 @@ describe("the exit code of a campaign is", () => {
   ])("%s", (_what, code, outcomes, missed) => {
     expect(exitCodeOf(outcomes, missed)).toBe(code);
   });
+
+  test("that of a search, in which missed rates are no failure", () => {
+    const trial = (status: "kept" | "missed" | "void") => ({ file: "a.json", status, reason: "" });
+    const search = { trials: [trial("kept"), trial("missed")] };
+    expect(exitCodeOf([served, failed, overloaded], 0, search)).toBe(EXIT.done);
+    expect(exitCodeOf([served, invalid], 0, { trials: [trial("void")] })).toBe(EXIT.runsInvalid);
+    expect(exitCodeOf([served, run(undefined, "failed")], 0, search)).toBe(EXIT.configurationFailed);
+  });
 });

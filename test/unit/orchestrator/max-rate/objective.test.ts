@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import type { MeasuredResult } from "../../../../src/contract/result.js";
-import { missReason } from "../../../../src/orchestrator/max-rate/objective.js";
+import { judgeTrial } from "../../../../src/orchestrator/max-rate/objective.js";
 import { parseThresholds } from "../../../../src/orchestrator/request/thresholds.js";
 import { validEvidence } from "../../../helpers/evidence.js";
+
+const missReason = (...trial: Parameters<typeof judgeTrial>): string => judgeTrial(...trial).reason;
 
 const objectives = parseThresholds("--slo", "errors<1%");
 
@@ -67,7 +69,7 @@ test("an objective for errors says how much may fail", () => {
   expect(missReason(failedIn(5), parseThresholds("--slo", "p99<10s"))).toBe("failed: why");
 });
 
-test("an invalid run keeps no rate, unless objectives replace the rule that it broke", () => {
+test("a run whose measurement is broken says nothing, unless objectives replace the rule that it broke", () => {
   const broken = (rule: string) =>
     run(1_000, {
       verdict: {
@@ -76,6 +78,7 @@ test("an invalid run keeps no rate, unless objectives replace the rule that it b
         not_applicable: [],
       },
     });
-  expect(missReason(broken("M8"), objectives)).toBe("M8 why");
-  expect(missReason(broken("M5"), objectives)).toBe("");
+  expect(judgeTrial(broken("M8"), objectives)).toEqual({ status: "void", reason: "M8 why" });
+  expect(judgeTrial(broken("M5"), objectives)).toEqual({ status: "kept", reason: "" });
+  expect(judgeTrial(run(985), objectives).status).toBe("missed");
 });

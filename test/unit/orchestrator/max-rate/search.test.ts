@@ -1,68 +1,248 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Attempt, findMaxRate, type SearchRange } from "../../../../src/orchestrator/max-rate/search.js";
+import { type Manifest, manifestSchema } from "../../../../src/contract/manifest.js";
+import type { Plan } from "../../../../src/contract/plan.js";
+import { outcomeOf } from "../../../../src/judge/outcome.js";
+import { judge } from "../../../../src/judge/rules.js";
+import { startManifest } from "../../../../src/orchestrator/campaign/manifest.js";
+import { planOf } from "../../../../src/orchestrator/max-rate/plan.js";
+import { MaxRateSearch } from "../../../../src/orchestrator/max-rate/search.js";
+import { isDecided, requestedRuns } from "../../../../src/orchestrator/plan/decision-rounds.js";
+import type { RunOutcome } from "../../../../src/orchestrator/run/result-documents.js";
+import type { NewEvent } from "../../../../src/orchestrator/ui/event-log.js";
+import { addFailures, validEvidence } from "../../../helpers/evidence.js";
+import { FakeRuntime } from "../../../helpers/fake-runtime.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
+import { ROOT } from "../../../helpers/programs.js";
+import { everything, requestOf } from "../../../helpers/request.js";
 
-const range: SearchRange = { from: 100, min: 1, max: 100_000, resolution: 0.02 };
+const newFolder = temporaryFolders();
 
-/** A server that keeps what is asked up to a rate. */
-const serverOf = (capacity: number): Attempt => {
-  return async (rate) => ({ isMet: rate <= capacity, reason: rate <= capacity ? "" : "p99<10ms: 43" });
-};
+type PlannedRun = Plan["runs"][number];
 
-describe("a server of known capacity", () => {
-  test.each([1.5, 17, 100, 101, 999, 1000, 1001, 4321, 99_000])(
-    "of %d/s is found within the resolution",
-    async (capacity) => {
-      const found = await findMaxRate(range, serverOf(capacity));
-      const { confirmed_per_second: low = Number.NaN, missed_per_second: high = Number.NaN } = found;
-      expect(low).toBeLessThanOrEqual(capacity);
-      expect(high).toBeGreaterThan(capacity);
-      expect(high / low).toBeLessThanOrEqual(1.021);
-      expect(found.trials.length).toBeLessThan(60);
+interface Campaign {
+  folder: string;
+  manifest: Manifest;
+}
+
+async function newCampaign(...flags: string[]): Promise<Campaign> {
+  const slo = ["--find-max-rate", "--slo", "p99<10ms,errors<0.1%", "--cooldown", "0", "--warmup", "1"];
+  const request = requestOf("--duration-mode", "custom:2", ...slo, ...flags);
+  const plan = planOf(request, everything);
+  const manifest = await startManifest("20260102_030405", request, plan, new FakeRuntime(), undefined, ROOT);
+  return { folder: newFolder(), manifest };
+}
+
+/** What becomes of a run. */
+type Fate = "fast" | "slow" | "timing out" | "broken" | "failed";
+
+/** Writes the result of a run, as the run loop does. */
+function make({ folder, manifest }: Campaign, planned: PlannedRun, fate: Fate): RunOutcome {
+  const found = manifest.plan.configurations.find(({ hash }) => hash === planned.configuration_hash);
+  const configuration = found?.configuration;
+  if (configuration?.load.model !== "open") throw new Error("a search is of open loops");
+  const outcome = { file: planned.file, configuration, seconds: 5 };
+  if (fate === "failed") return { ...outcome, status: "failed" };
+  const evidence = validEvidence();
+  const { sent } = evidence.counts;
+  const { rate_per_second } = configuration.load;
+  evidence.configuration = configuration;
+  evidence.request.load = configuration.load;
+  evidence.schedule = {
+    rate_per_second,
+    arrivals: "constant",
+    offered: sent,
+    sent,
+    late: 0,
+    blocked: 0,
+    dropped: 0,
+    unsent: 0,
+    achieved_per_second: rate_per_second,
+    lateness_ms: { p50: 0.1, p90: 0.1, p99: 0.1, max: 0.1 },
+    late_percentiles: [],
+    shared_wakes: false,
+  };
+  if (evidence.latency) evidence.latency.p99 = fate === "slow" ? 50 : 5;
+  if (fate === "timing out") {
+    addFailures(evidence, "timed_out", 300);
+    evidence.schedule.offered += 300;
+    evidence.schedule.sent += 300;
+  }
+  const verdict = judge(evidence);
+  if (fate === "broken")
+    Object.assign(verdict, {
+      status: "invalid",
+      reasons: [{ rule: "M8", severity: "invalid", text: "counts differ" }],
+    });
+  writeFileSync(join(folder, planned.file), JSON.stringify({ ...evidence, verdict, ...outcomeOf(evidence, verdict) }));
+  return { ...outcome, status: verdict.status };
+}
+
+interface Simulation {
+  campaign: Campaign;
+  /** Files in the order in which they were measured. */
+  measured: string[];
+  notices: string[];
+  expected: number[];
+}
+
+/** Goes through a plan like the run loop. @param stopAfter interrupted after so many runs */
+async function simulate(
+  campaign: Campaign,
+  fateOf: (label: string, rate: number, made: number) => Fate,
+  { stopAfter = Number.POSITIVE_INFINITY, completed = [] }: { stopAfter?: number; completed?: string[] } = {},
+): Promise<Simulation> {
+  const simulation: Simulation = { campaign, measured: [], notices: [], expected: [] };
+  const { manifest, folder } = campaign;
+  const { plan } = manifest;
+  const search = await MaxRateSearch.open({
+    manifest,
+    folder,
+    completed: new Map(completed.map((file) => [file, {}])),
+    overheads: { none: 1, standalone: 2 },
+    eventLog: {
+      emit: (event: NewEvent) => event.event === "planned" && simulation.expected.push(event.runs),
+      info: (text) => simulation.notices.push(text),
+      warn: (text) => simulation.notices.push(text),
     },
+    progress: { expect: () => {}, limitTime: () => {}, timeLeftS: () => 0 },
+    save: async () => {
+      expect(manifestSchema.parse(JSON.parse(JSON.stringify(manifest)))).toBeTruthy();
+    },
+  });
+  for (const planned of plan.runs) {
+    if (!(await search.isNeeded(planned)) || completed.includes(planned.file)) continue;
+    if (simulation.measured.length >= stopAfter) return simulation;
+    const found = plan.configurations.find(({ hash }) => hash === planned.configuration_hash);
+    const { target, load } = found?.configuration ?? {};
+    const rate = load?.model === "open" ? load.rate_per_second : 0;
+    const fate = fateOf(target?.label ?? "", rate, simulation.measured.length);
+    simulation.measured.push(planned.file);
+    await search.finished(make(campaign, planned, fate), 0);
+  }
+  await search.end();
+  return simulation;
+}
+
+const capacities: Readonly<Record<string, number>> = { iovalkey: 4321, ioredis: 1800 };
+const byCapacity = (label: string, rate: number): Fate => (rate <= (capacities[label] ?? 0) ? "fast" : "slow");
+const TWO = ["--clients", "iovalkey,ioredis"];
+
+test("two targets are bracketed, then take turns near their bounds, in one campaign", async () => {
+  const { campaign, measured, notices, expected } = await simulate(await newCampaign(...TWO), byCapacity);
+  const { plan, max_rate } = campaign.manifest;
+  expect(new Set(plan.runs.map(({ file }) => file)).size).toBe(plan.runs.length);
+  expect(measured).toEqual(plan.runs.map(({ file }) => file));
+  expect(max_rate?.trials.map(({ file }) => file)).toEqual(measured);
+  expect(max_rate?.ended).toEqual({ why: "done" });
+  // Single trials come first.
+  const isBracket = plan.runs.map(({ bracket = false }) => bracket);
+  expect(isBracket).toEqual([...isBracket].sort((a, b) => Number(b) - Number(a)));
+  const near = plan.runs.filter(({ bracket }) => !bracket).map(({ file }) => file.split("_")[0]);
+  expect(near).toHaveLength(50);
+  for (let round = 0; round < 5; round++) {
+    const labels = near.slice(10 * round, 10 * round + 10);
+    expect(labels.filter((label) => label === "iovalkey")).toHaveLength(5);
+    // In random order, and not one target after the other.
+    expect(labels.slice(0, 5).join()).not.toBe(labels.slice(5).join());
+  }
+  expect(notices).toContain("ioredis at 1600/s: kept");
+  expect(notices).toContain("ioredis at 2560/s: missed (p99<10ms: 50)");
+  // The expected number of trials comes true.
+  expect(expected.at(-1)).toBe(plan.runs.length);
+  expect(expected[0]).toBeGreaterThan(30);
+  expect(isDecided(campaign.manifest)).toBe(true);
+});
+
+test("another seed gives another order, the same one the same", async () => {
+  const files = async (seed: string) =>
+    (await simulate(await newCampaign(...TWO, "--seed", seed), byCapacity)).measured;
+  expect(await files("5")).toEqual(await files("5"));
+  expect(await files("5")).not.toEqual(await files("6"));
+});
+
+test.each([0, 1, 7, 30, 60])("a search that is interrupted after %d trials comes to the same end", async (stopAfter) => {
+  const whole = await simulate(await newCampaign(...TWO), byCapacity);
+  const first = await simulate(await newCampaign(...TWO), byCapacity, { stopAfter });
+  const { campaign, measured: completed } = first;
+  expect(isDecided(campaign.manifest)).toBe(false);
+  // The manifest is read again by another process.
+  const manifest = manifestSchema.parse(JSON.parse(JSON.stringify(campaign.manifest)));
+  const second = await simulate({ ...campaign, manifest }, byCapacity, { completed });
+  expect([...completed, ...second.measured]).toEqual(whole.measured);
+  expect(manifest.max_rate?.trials).toEqual(whole.campaign.manifest.max_rate?.trials);
+});
+
+describe("a trial without a measurement", () => {
+  test("says nothing about its rate and is made again", async () => {
+    const fates: Fate[] = ["failed", "broken"];
+    const { campaign, notices } = await simulate(await newCampaign(), (label, rate, made) => fates[made] ?? byCapacity(label, rate));
+    expect(notices.slice(0, 3)).toEqual([
+      "iovalkey at 1000/s: does not count (the run failed)",
+      "iovalkey at 1000/s: does not count (M8 counts differ)",
+      "iovalkey at 1000/s: kept",
+    ]);
+    expect(campaign.manifest.max_rate?.trials.filter(({ status }) => status === "void")).toHaveLength(2);
+    expect(campaign.manifest.plan.runs.filter(({ bracket }) => !bracket)).toHaveLength(25);
+  });
+
+  test("of one target does not end the search for the others", async () => {
+    const { campaign, notices } = await simulate(await newCampaign(...TWO), (label, rate) =>
+      label === "ioredis" ? "failed" : byCapacity(label, rate),
+    );
+    expect(notices).toContain("ioredis: given up: no trial at 1000/s could be measured");
+    expect(notices.filter((text) => text.includes("given up"))).toHaveLength(1);
+    const files = campaign.manifest.plan.runs.map(({ file }) => file);
+    expect(files.filter((file) => file.startsWith("ioredis"))).toHaveLength(3);
+    expect(files.filter((file) => file.startsWith("iovalkey")).length).toBeGreaterThan(25);
+  });
+
+  test("is measured again by --resume, and the search goes on from there", async () => {
+    const campaign = await newCampaign();
+    const first = await simulate(campaign, () => "failed");
+    expect(first.measured).toHaveLength(3);
+    const second = await simulate(campaign, byCapacity);
+    expect(second.measured.slice(0, 3)).toEqual(first.measured);
+    expect(campaign.manifest.plan.runs.filter(({ bracket }) => !bracket)).toHaveLength(25);
+  });
+});
+
+test("a rate at which the target fails its load is missed", async () => {
+  const { notices } = await simulate(await newCampaign(), (label, rate) =>
+    byCapacity(label, rate) === "fast" ? "fast" : "timing out",
   );
-
-  test("every accepted rate was confirmed, and the missed one was missed twice in a row", async () => {
-    const { trials, ...found } = await findMaxRate(range, serverOf(1000));
-    expect(trials.filter(({ rate_per_second }) => rate_per_second === found.confirmed_per_second)).toEqual([
-      { rate_per_second: found.confirmed_per_second, kind: "probe", isMet: true, reason: "" },
-      { rate_per_second: found.confirmed_per_second, kind: "confirmation", isMet: true, reason: "" },
-    ]);
-    const misses = trials.filter(({ rate_per_second }) => rate_per_second === found.missed_per_second);
-    expect(misses.map(({ isMet, reason }) => [isMet, reason])).toEqual([
-      [false, "p99<10ms: 43"],
-      [false, "p99<10ms: 43"],
-    ]);
-  });
+  expect(notices.some((text) => /at 6550\/s: missed \(.*errors<0\.1%/.test(text))).toBe(true);
 });
 
-test("a server that is fast only for a moment fails the confirmation: the rate that it can keep is found", async () => {
-  const found = await findMaxRate(range, async (rate, kind) => {
-    const isMet = rate <= (kind === "probe" ? 1500 : 1000);
-    return { isMet, reason: isMet ? "" : "late" };
-  });
-  expect(found.confirmed_per_second).toBeGreaterThan(975);
-  expect(found.confirmed_per_second).toBeLessThanOrEqual(1000);
+test("no trial starts that would exceed the budget, and what was left out is not missing", async () => {
+  const campaign = await newCampaign("--budget", "60s");
+  const { measured } = await simulate(campaign, byCapacity);
+  const { plan, max_rate } = campaign.manifest;
+  // Each takes 5 s, and the report 4 s more.
+  expect(measured).toHaveLength(11);
+  expect(max_rate?.ended).toEqual({ why: "budget" });
+  expect(plan.max_rate?.budget_s).toBe(60);
+  expect(requestedRuns(campaign.manifest).map(({ file }) => file)).toEqual(measured);
+  expect(isDecided(campaign.manifest)).toBe(true);
 });
 
-test("one bad moment does not decide", async () => {
-  let calls = 0;
-  // Every third try fails, whatever the rate.
-  const found = await findMaxRate(range, async (rate) => {
-    const isMet = rate <= 1000 && ++calls % 3 !== 0;
-    return { isMet, reason: "" };
-  });
-  expect(found.confirmed_per_second).toBeGreaterThan(975);
+test("configurations of one target are told apart", async () => {
+  const campaign = await newCampaign("--servers", "1,2", "--layer", "server,limiter");
+  const { notices } = await simulate(campaign, byCapacity, { stopAfter: 3 });
+  expect(notices.map((text) => text.split(" at 1000")[0]).sort()).toEqual([
+    "iovalkey, light on 2 servers, realistic, up to 200 connections",
+    "iovalkey, light, realistic, up to 200 connections",
+    "iovalkey, limiter layer, realistic, up to 200 at a time",
+  ]);
 });
 
-test("where the whole range is met there is no missed rate, and where none of it is there is no confirmed one", async () => {
-  const all = await findMaxRate(range, serverOf(1e9));
-  expect(all).toMatchObject({ confirmed_per_second: 100_000 });
-  expect(all).not.toHaveProperty("missed_per_second");
-  const none = await findMaxRate(range, serverOf(0));
-  expect(none).toMatchObject({ missed_per_second: 1 });
-  expect(none).not.toHaveProperty("confirmed_per_second");
-});
-
-test("an error in a trial ends the search", async () => {
-  await expect(findMaxRate(range, () => Promise.reject(new Error("no server")))).rejects.toThrow("no server");
+test("the trials last as long as asked, else ten seconds, and --runs makes more of them", () => {
+  const plan = (...flags: string[]) =>
+    planOf(requestOf("--find-max-rate", "--slo", "p99<10ms", ...flags), everything);
+  const lengths = ({ configurations }: Plan) => configurations.map(({ configuration }) => configuration.extent);
+  expect(lengths(plan())).toEqual([{ duration_s: 10 }]);
+  expect(lengths(plan("--duration-mode", "custom:12"))).toEqual([{ duration_s: 12 }]);
+  expect(plan("--rate", "500").max_rate).toMatchObject({ from: 500, trials_per_rate: 5, objectives: ["p99<10ms"] });
+  expect(plan("--runs", "8").max_rate?.trials_per_rate).toBe(8);
 });

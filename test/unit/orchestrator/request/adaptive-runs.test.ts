@@ -32,7 +32,7 @@ test("--runs auto plans 20 runs at most, --max-runs and --budget others, and a m
 describe("refused in one line:", () => {
   test.each([
     [["--runs", "3", "--max-runs", "8"], "--max-runs 8 needs --runs auto"],
-    [["--preset", "standard", "--budget", "20m"], "--budget 20m needs --runs auto"],
+    [["--preset", "standard", "--budget", "20m"], "--budget 20m needs --runs auto or --find-max-rate"],
     [["--runs", "auto", "--order", "consecutive"], "--order consecutive"],
     [["--runs", "auto", "--max-runs", "4"], "from 5 to 1000"],
     [["--runs", "auto", "--budget", "20"], "with its unit"],

@@ -90,3 +90,27 @@ describe("RATE of a single run", () => {
     },
   );
 });
+
+describe("--find-max-rate", () => {
+  const slo = ["--find-max-rate", "--slo", "p99<10ms"];
+
+  test("starts at 1000/s, or at --rate, and a manifest repeats it", () => {
+    const request = requestOf(...slo, "--budget", "20m");
+    expect(request).toMatchObject({ rates: [1000], connections: [200], searchBudgetS: 1200 });
+    expect(request.settings).toMatchObject({ "find-max-rate": "true", slo: "p99<10ms", budget: "20m" });
+    expect(requestOf(...slo, "--rate", "50").rates).toEqual([50]);
+  });
+
+  test.each([
+    [["--find-max-rate"], "--slo"],
+    [["--slo", "p99<10ms"], "--find-max-rate"],
+    [["--find-max-rate", "--slo", "speed>1"], "--slo"],
+    [[...slo, "--rate", "1,2"], "one --rate"],
+    [[...slo, "--threshold", "p99<5ms"], "leave one of them out"],
+    [[...slo, "--order", "consecutive"], "interleaves"],
+    [[...slo, "--runs", "auto"], "an open loop fixes"],
+    [[...slo, "--budget", "20"], "with its unit"],
+  ])("%j is refused", async (flags, part) => {
+    await expectFailure(() => requestOf(...flags), EXIT.usage, part);
+  });
+});

@@ -1,0 +1,162 @@
+"""A search for the highest rate, from its folder to its page."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from builder import Document, configuration, hash_of, result
+from campaign_writer import manifest, write_campaign
+from conftest import Build
+from report.analysis.campaign_analysis import analyse
+from report.base.paths import SUMMARY_SCHEMA
+from report.results.load import load_campaign
+from report.sections.max_rate import max_rate_documents
+
+OBJECTIVES = ["p99<10ms", "errors<0.1%"]
+NEAR = (940, 970, 1000, 1030, 1060)
+LATE = "p99<10ms: 43"
+GENERATOR = {"resource": "generator", "text": "the generator's event loop was 97 % busy"}
+
+Trial = tuple[str, float, bool, str]
+"""Label, rate, whether it brackets, and what it said."""
+
+
+def at_rate(label: str, rate: float) -> Document:
+    load = {"model": "open", "rate_per_second": rate, "arrivals": "constant", "connections": 200}
+    return configuration(label, load=load)
+
+
+def searched(
+    trials: list[Trial], why: str | None = "done", **changes: Any
+) -> tuple[Document, list[Document]]:
+    """Manifest and results of a search; files are named as `write_campaign` names them."""
+    configurations = {hash_of(each): each for label, rate, _, _ in trials for each in [at_rate(label, rate)]}
+    made: dict[str, int] = {}
+    runs, states, results = [], [], []
+    for number, (label, rate, bracket, status) in enumerate(trials):
+        hashed = hash_of(at_rate(label, rate))
+        made[hashed] = made.get(hashed, 0) + 1
+        file = f"{number:02d}_run{made[hashed]}.json"
+        planned = {"configuration_hash": hashed, "run": made[hashed], "file": file}
+        runs.append({**planned, **({"bracket": True} if bracket else {})})
+        reason = {"kept": "", "missed": LATE, "void": "M8 counts differ"}[status]
+        states.append({"file": file, "status": status, "reason": reason})
+        results.append(result(at_rate(label, rate), made[hashed], int(rate), **changes))
+    manifested = manifest(list(configurations.values()))
+    manifested["plan"]["runs"] = runs
+    manifested["plan"]["max_rate"] = {
+        "objectives": OBJECTIVES,
+        "from": 1000,
+        "min": 0.1,
+        "max": 1_000_000,
+        "trials_per_rate": 5,
+    }
+    manifested["max_rate"] = {
+        "trials": states,
+        "spent_s": 60,
+        **({"ended": {"why": why}} if why else {}),
+    }
+    return manifested, results
+
+
+def of(label: str, capacity: float) -> list[Trial]:
+    def status(rate: float) -> str:
+        return "kept" if rate <= capacity else "missed"
+
+    bracket: list[Trial] = [(label, rate, True, status(rate)) for rate in (625, 1000, 1600)]
+    near: list[Trial] = [(label, rate, False, status(rate)) for _ in range(5) for rate in NEAR]
+    return bracket + near
+
+
+def documents(folder: Path, *parts: Any) -> list[dict[str, Any]]:
+    return max_rate_documents(analyse(load_campaign(write_campaign(folder, *parts))).max_rates)
+
+
+def test_each_target_has_its_estimate_with_the_interval_and_what_limited_it(build: Build) -> None:
+    manifested, results = searched([*of("iovalkey", 1010), *of("ioredis", 960)])
+    built = build(manifested, results, "--summary-json")
+    assert built.code == 0, built.err
+    document = json.loads(built.out)
+    Draft202012Validator(json.loads(SUMMARY_SCHEMA.read_text())).validate(document)
+    iovalkey, ioredis = document["max_rate"]
+    assert (iovalkey["label"], ioredis["label"]) == ("iovalkey", "ioredis")
+    assert iovalkey["interval"] == {"low": pytest.approx(1000, rel=1e-3), "high": pytest.approx(1030, rel=1e-3)}
+    assert ioredis["interval"] == {"low": pytest.approx(940, rel=1e-3), "high": pytest.approx(970, rel=1e-3)}
+    assert (iovalkey["confirmed_per_second"], iovalkey["missed_per_second"]) == (1000, 1030)
+    assert len(iovalkey["trials"]) == 28
+    assert document["recommendation"]["sentences"][0] == (
+        "iovalkey: 1,015/s is the highest rate that keeps p99<10ms, errors<0.1% (95 % interval 1,000/s to "
+        "1,030/s, 25 trials at 5 rates); limited by: server loop (the server's event loop was 97 % busy)."
+    )
+    assert json.loads((built.folder / "report" / "max-rate.json").read_text()) == {
+        "command": manifested["command"],
+        "found": document["max_rate"],
+    }
+
+
+def test_the_page_has_every_trial_by_rate(build: Build) -> None:
+    built = build(*searched([*of("iovalkey", 1010), ("iovalkey", 1030, False, "void")]))
+    section = built.page.partition('id="max-rate"')[2].partition("</section>")[0]
+    near, _, bracket = section.partition("<details")
+    rows = re.findall(r'<th scope="row" class="number">([\d,]+)</th>(.*?)</tr>', near, re.S)
+    assert [rate for rate, _ in rows] == ["1,060", "1,030", "1,000", "970", "940"]
+    assert [row.count("●") for _, row in rows] == [0, 0, 5, 5, 5]
+    assert [row.count("○") for _, row in rows] == [5, 5, 0, 0, 0]
+    assert "×" in rows[1][1]
+    assert "0 of 5" in rows[1][1]
+    assert LATE.replace("<", "&lt;") in rows[0][1]
+    assert bracket.count("●") == 2
+    # Figures at each of its rates are no answer.
+    assert 'class="decision"' not in built.page
+
+
+def test_a_target_that_the_generator_limits_is_censored(tmp_path: Path) -> None:
+    (found,) = documents(tmp_path / "c", *searched(of("iovalkey", 1010), limited_by=GENERATOR))
+    assert found["censored_by"] == "generator"
+    assert (found["estimate_per_second"], found["interval"]["high"]) == (None, None)
+    assert found["sentence"].startswith("iovalkey: at least 1,000/s keeps p99<10ms")
+    assert "the load generator was the limit and not the target, so there is no upper bound" in found["sentence"]
+
+
+def test_trials_without_a_bound_say_so(tmp_path: Path) -> None:
+    (found,) = documents(tmp_path / "c", *searched(of("iovalkey", 1100)))
+    assert found["interval"] == {"low": pytest.approx(1060, rel=1e-3), "high": None}
+    assert "errors<0.1% is at least 1,060/s (25 trials" in found["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("why", "text"),
+    [
+        (None, "The search ended early: it was interrupted."),
+        ("budget", "The search ended early: its time was used up."),
+    ],
+)
+def test_an_early_end_leaves_a_partial_answer(tmp_path: Path, why: str | None, text: str) -> None:
+    trials = of("iovalkey", 1010)
+    (bracket,) = documents(tmp_path / "a", *searched(trials[:3], why))
+    assert bracket["sentence"] == (
+        "iovalkey: no estimate yet; in single trials 1,000/s keeps p99<10ms, errors<0.1%, 1,600/s does not. "
+        + text
+    )
+    (near,) = documents(tmp_path / "b", *searched(trials[:13], why))
+    assert near["interval"]["low"] < 1015 < near["interval"]["high"]
+    assert near["sentence"].endswith(text)
+
+
+def test_no_rate_at_all_is_a_result_too(tmp_path: Path) -> None:
+    trials: list[Trial] = [("iovalkey", rate, True, "missed") for rate in (1000, 0.1)]
+    (found,) = documents(tmp_path / "c", *searched(trials))
+    assert found["sentence"] == "iovalkey: not even 0.10/s keeps p99<10ms, errors<0.1%."
+    assert found["estimate_per_second"] is None
+
+
+def test_other_campaigns_have_none(build: Build) -> None:
+    each = configuration("iovalkey")
+    built = build(manifest([each], 1), [result(each)], "--summary-json")
+    assert json.loads(built.out)["max_rate"] is None
+    assert 'id="max-rate"' not in built.page
+    assert not (built.folder / "report" / "max-rate.json").exists()
