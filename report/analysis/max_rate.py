@@ -6,6 +6,7 @@ from typing import Any
 
 from report.analysis.load_text import load_name, load_text, varying_fields
 from report.analysis.summary import Summary
+from report.base.format import plural
 from report.results.model import Campaign, Identity, Limit, Run
 from report.statistics.max_rate import RateEstimate, estimate_max_rate
 
@@ -84,8 +85,8 @@ def _trials(campaign: Campaign, manifest: Mapping[str, Any]) -> dict[str, list[t
     found: dict[str, list[tuple[Identity, RateTrial]]] = {}
     for made in manifest["max_rate"]["trials"]:
         entry = planned.get(made["file"])
-        identity = entry and identities.get(entry["configuration_hash"])
-        if not entry or not identity:
+        identity = identities.get(entry["configuration_hash"]) if entry else None
+        if entry is None or identity is None:
             continue
         trial = RateTrial(
             rate_per_second=identity.rate_per_second or 0,
@@ -111,9 +112,16 @@ def _is_censored(trials: Sequence[RateTrial]) -> bool:
 
 def _names(identities: Sequence[Identity], summaries: Sequence[Summary]) -> list[str]:
     labels = [identity.label for identity in identities]
+    # The rate is what is searched; of the load the connections alone tell subjects apart.
     parts = [part for part in varying_fields(summaries) if part.read is not load_name]
+    several = len({identity.connections for identity in identities}) > 1
+
+    def name(identity: Identity) -> str:
+        connections = f"up to {plural(identity.connections, 'connection')}" if several else ""
+        return ", ".join(filter(None, (identity.label, load_text(identity, parts), connections)))
+
     return [
-        ", ".join(filter(None, (label, load_text(identity, parts)))) if labels.count(label) > 1 else label
+        name(identity) if labels.count(label) > 1 else label
         for label, identity in zip(labels, identities, strict=True)
     ]
 

@@ -11,7 +11,7 @@ _ALPHA = 0.05
 
 #: How far beyond the tried rates the estimate is looked for: an end of the interval that lies beyond is open.
 _REACH = math.log(4)
-_POINTS_INSIDE, _POINTS_OUTSIDE = 600, 40
+_POINTS_INSIDE, _POINTS_OUTSIDE = 240, 20
 
 #: The steepest curve: within a hundredth of a percent it falls from nearly all trials to nearly none.
 _STEEPEST = 50_000.0

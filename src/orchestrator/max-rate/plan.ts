@@ -147,7 +147,7 @@ export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status
     configurations: planned
       .filter(({ hash }) => !known.has(hash))
       .map(({ hash, configuration }) => ({ hash, configuration })),
-    runs: shuffled(planned, plan.seed + plan.runs.length).map(({ hash, configuration }) => {
+    runs: shuffled(planned, plan.seed + plan.runs.length).map(({ hash, configuration }): PlannedRun => {
       const run = made(hash) + 1;
       const file = `${configurationFileName(configuration, DEFAULT_TRAFFIC, listed)}_run${run}.json`;
       return { configuration_hash: hash, run, file, ...(phase === "bracket" ? { bracket: true } : {}) };

@@ -222,11 +222,11 @@ function withoutMisses({ finished, kept }: CampaignState): Pick<CampaignState, "
   const isBroken = ({ reasons }: EventOf<"run_finished">) =>
     reasons.some(({ rule, severity }) => severity === "invalid" && rule !== "M5");
   return {
-    finished: finished.map((run) => {
+    finished: finished.map((run): EventOf<"run_finished"> => {
       const { outcome: _, ...rest } = run;
       return run.status === "invalid" && !isBroken(run) ? { ...rest, status: "valid" } : rest;
     }),
-    kept: kept.map(({ outcome: _, ...rest }) => ({ ...rest, status: "valid" })),
+    kept: kept.map(({ outcome: _, ...rest }): EventOf<"run_kept"> => ({ ...rest, status: "valid" })),
   };
 }
 

@@ -49,6 +49,21 @@ describe("the time left", () => {
     expect(left.secondsLeft(6)).toBeCloseTo(whole - RUN_S);
   });
 
+  test("is of the runs that are expected, where they become known as the campaign goes", () => {
+    const left = new TimeLeft(plan, OVERHEADS);
+    const whole = estimateCampaignS(plan, OVERHEADS);
+    left.start(first, 0);
+    left.finish(15, true);
+    const more = plan.runs.map((run) => ({ ...run, file: `more-${run.file}` }));
+    left.expect([...plan.runs, ...more]);
+    expect(left.secondsLeft(15)).toBeCloseTo(whole - 15 + more.length * RUN_S);
+    left.start(second, 20);
+    left.finish(35, true);
+    left.expect(plan.runs.slice(0, 2));
+    // The report alone.
+    expect(left.secondsLeft(35)).toBeCloseTo(estimateCampaignS({ ...plan, runs: [] }, OVERHEADS));
+  });
+
   test("is never negative while a run takes longer than its estimate, and keeps the later runs", () => {
     const left = new TimeLeft(plan, OVERHEADS);
     left.start(first, 0);

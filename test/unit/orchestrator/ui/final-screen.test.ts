@@ -36,6 +36,37 @@ describe("the final lines", () => {
     ]);
   });
 
+  test("of a search are its results, and missed rates are no problems", () => {
+    const tell = new EventFixture();
+    const sentence = "iovalkey: 1,015/s is the highest rate that keeps p99<10ms.";
+    const row = { label: "iovalkey", estimate_per_second: 1015, interval: { low: 1000, high: 1030 }, sentence };
+    const missed = [
+      tell.finished(1, { status: "invalid", reasons: [{ rule: "M5", severity: "invalid", text: "late" }] }),
+      tell.finished(2, { outcome: "overloaded", outcome_text: "too much" }),
+    ];
+    const end = [{ ...tell.report(), max_rate: [row] }, tell.ended()];
+    const state = storyOf([tell.campaign({ objectives: ["p99<10ms"] }), ...missed, ...end]);
+    expect(finalLines(state, WIDE)).toEqual([
+      sentence,
+      "report: /results/20260101_120000/report/index.html",
+      "log: /results/20260101_120000/benchmark.log",
+    ]);
+    expect(problemLines(state)).toEqual([]);
+    const broken = [{ rule: "M8", severity: "invalid" as const, text: "counts differ" }];
+    const other = storyOf([tell.campaign({ objectives: ["p99<10ms"] }), tell.finished(1, { status: "invalid", reasons: broken }), ...end]);
+    expect(problemLines(other).join("\n")).toContain("M8 counts differ");
+    // Another campaign with these runs has problems.
+    expect(problemLines(storyOf([tell.campaign(), ...missed, tell.ended()])).join("\n")).toContain("invalid");
+  });
+
+  test("count the runs that a search expects", () => {
+    const tell = new EventFixture();
+    const state = storyOf([tell.campaign({ runs: 30 })]);
+    expect(state.total).toBe(30);
+    state.add({ event: "planned", at: tell.campaign().at, runs: 33, time_left_s: 10 });
+    expect(state.total).toBe(33);
+  });
+
   test("rank only comparable configurations together", () => {
     const lines = finalLines(storyOf([many.campaign(), many.report(isControl), many.ended()]), WIDE);
     const titles = lines.filter((line) => line.includes(" · "));
