@@ -176,6 +176,27 @@ export const programs: readonly Mutant[] = [
     test: "test/unit/orchestrator/max-rate/objective.test.ts",
   },
   {
+    what: "a trial whose measurement is broken counts as a missed rate",
+    file: "src/orchestrator/max-rate/objective.ts",
+    find: 'if (broken) return { status: "void", reason: broken };',
+    replace: 'if (broken) return { status: "missed", reason: broken };',
+    test: "test/unit/orchestrator/max-rate/objective.test.ts",
+  },
+  {
+    what: "the rates of a search stay where a wrong bracket put them",
+    file: "src/orchestrator/max-rate/trials.ts",
+    find: 'if (said(highest) === "kept") {',
+    replace: 'if (said(highest) === "void") {',
+    test: "test/unit/orchestrator/max-rate/trials.test.ts",
+  },
+  {
+    what: "a resumed search forgets what its earlier trials showed",
+    file: "src/orchestrator/max-rate/search.ts",
+    find: "if (options.completed.has(file)) search.#state.trials.push(await search.#read(file));",
+    replace: "if (!file) search.#state.trials.push(await search.#read(file));",
+    test: "test/unit/orchestrator/max-rate/search.test.ts",
+  },
+  {
     what: "a killed probe is reported with its last line instead of the signal",
     file: "src/orchestrator/run/store.ts",
     find: "const last = code ? probe.lastLines().at(-1) : undefined;",

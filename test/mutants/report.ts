@@ -60,6 +60,27 @@ export const report: readonly Mutant[] = [
     test: "test/report/statistics/test_median.py",
   },
   {
+    what: "the noise of the runs counts as noise between campaigns",
+    file: "report/statistics/variance_components.py",
+    find: "max(0.0, (effect - error) / typical_size)",
+    replace: "max(0.0, effect / typical_size)",
+    test: "test/report/statistics/test_variance_components.py",
+  },
+  {
+    what: "the interval of the highest rate is half as wide",
+    file: "report/statistics/max_rate.py",
+    find: "return float(stdtrit(trials - 2, 1 - _ALPHA / 2)) ** 2",
+    replace: "return float(stdtrit(trials - 2, 1 - _ALPHA / 2)) ** 2 / 8",
+    test: "test/report/statistics/test_max_rate.py",
+  },
+  {
+    what: "a campaign that is named twice counts twice in the noise between campaigns",
+    file: "report/compare/repeated_campaigns.py",
+    find: 'if (each["campaign"], each["started_at"]) != (this["campaign"], this["started_at"])',
+    replace: 'if each["campaign"]',
+    test: "test/report/compare/test_noise.py",
+  },
+  {
     what: "comparisons are not corrected for their number",
     file: "report/statistics/decision.py",
     find: "p_holm=p_holm, comparisons=family)",
