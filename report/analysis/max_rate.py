@@ -134,9 +134,7 @@ def max_rates(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[MaxRate
     by_subject = _trials(campaign, manifest)
     first = [members[0][0] for members in by_subject.values()]
     found = []
-    for name, identity, members in zip(
-        _names(first, summaries), first, by_subject.values(), strict=True
-    ):
+    for name, identity, members in zip(_names(first, summaries), first, by_subject.values(), strict=True):
         trials = tuple(trial for _, trial in members)
         near = [trial for trial in trials if not trial.bracket and trial.status != "void"]
         enough = len(near) >= _MIN_TRIALS

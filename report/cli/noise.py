@@ -1,5 +1,5 @@
-"""`ratelimit-bench noise`: what comparisons of a target with itself show on this host, within a campaign and between
-repeated ones."""
+"""`ratelimit-bench noise`: what comparisons of a target with itself show on this host, within a campaign and
+between repeated ones."""
 
 import argparse
 import json
@@ -33,7 +33,7 @@ _EPILOG = """exit codes: 0 done · 2 wrong usage, too few runs, or a file that i
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="report noise",
-        description="Compares one configuration with itself: its runs of one campaign, and repeated campaigns.",
+        description="Compares one configuration with itself: its runs of one campaign, and of several.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -64,7 +64,7 @@ def _configuration(side: Selection) -> Summary:
 
 
 def _same_configuration(sides: Sequence[Selection]) -> list[Summary]:
-    """One of each campaign. Raises ReportError where they are not of one configuration, or a campaign is named
+    """One of each campaign. Raises ReportError where they are not of one configuration, or one is named
     twice."""
     rows = [_configuration(side) for side in sides]
     if len({side.folder for side in sides}) < len(sides):
@@ -111,8 +111,8 @@ def _between_text(found: VarianceComponents) -> str:
     unsteady = "; too unsteady to compare campaigns at all" if found.apart >= MAX_NOISE else ""
     return (
         f"two campaigns differ by up to {percent_text(found.apart)} in 95 % of cases (standard deviation "
-        f"between campaigns {percent_text(found.between)}, of the runs within one {percent_text(found.within)}; "
-        f"{found.campaigns} campaigns, {plural(found.runs, 'run')}){unsteady}"
+        f"between campaigns {percent_text(found.between)}, of the runs within one "
+        f"{percent_text(found.within)}; {found.campaigns} campaigns, {plural(found.runs, 'run')}){unsteady}"
     )
 
 
@@ -149,8 +149,9 @@ def _sentences(name: str, noise: Noise) -> list[str]:
         f"2 %: in {percent_text(noise.rejected_share)}),",
         f"  and in {noise.separate_flagged} of {noise.separate} comparisons of 5 runs per side that share "
         "no run",
-        f"  interleaved comparisons are off by up to {percent_text(noise.chance)} in 95 % of cases; the second "
-        f"half of the runs differs from the first by {percent_text(noise.drift)}, which interleaving keeps out",
+        f"  interleaved comparisons are off by up to {percent_text(noise.chance)} in 95 % of cases; the "
+        f"second half of the runs differs from the first by {percent_text(noise.drift)}, which interleaving "
+        "keeps out",
         f"  difference that {noise.per_side} runs per side find: {detectable}; "
         f"a difference of 5 % takes {runs} runs per side",
         *([unsteady] if noise.chance >= MAX_NOISE else []),

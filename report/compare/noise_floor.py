@@ -20,7 +20,8 @@ _MAX_RUNS = 200
 
 #: The spread within one campaign knows nothing of how campaigns differ (M32).
 _NOT_MEASURED = (
-    "which know nothing of the noise between campaigns: `noise TARGET --campaigns 5` with this load measures it"
+    "which know nothing of the noise between campaigns: `noise TARGET --campaigns 5` with this load measures "
+    "it"
 )
 
 
@@ -50,9 +51,7 @@ class HostNoise:
     campaigns: int
 
 
-def host_noise(
-    campaign: Campaign, pairs: Sequence[tuple[Summary, Summary]], metric: str
-) -> HostNoise | None:
+def host_noise(campaign: Campaign, pairs: Sequence[tuple[Summary, Summary]], metric: str) -> HostNoise | None:
     """The largest noise between campaigns of all that is compared; None unless every row has been measured in
     repeated campaigns on this host, with its load, window, layer and servers."""
     rows = {row.identity.configuration_hash: row for pair in pairs for row in pair}

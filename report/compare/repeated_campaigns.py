@@ -1,7 +1,7 @@
 """What is kept of campaigns that measured the same thing again, for the noise between them (M32).
 
-One file for each configuration, host, runtime and software, in `noise/` of the user's state folder, beside the
-other things that are about this host and not about one results folder.
+One file for each configuration, host, runtime and software, in `noise/` of the user's state folder, beside
+the other things that are about this host and not about one results folder.
 """
 
 import hashlib

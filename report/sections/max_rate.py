@@ -74,15 +74,20 @@ def _estimated(found: MaxRate, estimate: RateEstimate) -> str:
     trials = f"{plural(estimate.trials, 'trial')} at {plural(rates, 'rate')}"
     low, high = (None if end is None else _per_second(end) for end in (estimate.low, estimate.high))
     if found.censored and low is not None:
+        why = f" ({found.limit.text})" if found.limit else ""
         return (
-            f"at least {low} keeps {asked} ({trials}). Beyond, the load generator was the limit and not the "
-            f"target, so there is no upper bound{_limit_text(found.limit)}; give it more CPU or --workers"
+            f"at least {low} keeps {asked} ({trials}). Beyond, the load generator was the limit{why} and not "
+            "the target, so there is no upper bound: give it more CPU, or --workers"
         )
     if estimate.estimate is None or low is None or high is None:
-        one_sided = " and ".join(
-            [*([f"at least {low}"] if low else []), *([f"at most {high}"] if high else [])]
-        )
-        return f"the highest rate that keeps {asked} is {one_sided or 'not bounded by these trials'} ({trials})"
+        known = [
+            *([f"at least {low}"] if low else []),
+            *([f"at most {high}"] if high else []),
+            *([f"about {_per_second(estimate.estimate)}"] if estimate.estimate is not None else []),
+        ]
+        open_text = "" if low or high else ", without an interval: it takes more trials"
+        bounds = f"{' and '.join(known) or 'not known'}{open_text}"
+        return f"the highest rate that keeps {asked} is {bounds} ({trials})"
     return (
         f"{_per_second(estimate.estimate)} is the highest rate that keeps {asked} (95 % interval {low} to "
         f"{high}, {trials}){_limit_text(found.limit)}"
@@ -100,9 +105,7 @@ def _rows(found: MaxRate, trials: Sequence[RateTrial]) -> tuple[RateRow, ...]:
     by_rate: dict[float, list[RateTrial]] = {}
     for trial in trials:
         by_rate.setdefault(trial.rate_per_second, []).append(trial)
-    return tuple(
-        _row(found, at, tuple(members)) for at, members in sorted(by_rate.items(), reverse=True)
-    )
+    return tuple(_row(found, at, tuple(members)) for at, members in sorted(by_rate.items(), reverse=True))
 
 
 def _row(found: MaxRate, at: float, trials: tuple[RateTrial, ...]) -> RateRow:

@@ -289,8 +289,8 @@ def recommend(analysis: Analysis) -> Recommendation:
     findings = _findings(runtimes)
     caveats = caveats_of(analysis)
     if analysis.max_rates:
-        lead, *others = (Line(max_rate_sentence(each), " ".join(each.ids)) for each in analysis.max_rates)
-        return Recommendation(lead.text, tuple(others), "", "", caveats)
+        first, *others = (Line(max_rate_sentence(each), " ".join(each.ids)) for each in analysis.max_rates)
+        return Recommendation(first.text, tuple(others), "", "", caveats)
     if analysis.only_memory:
         return Recommendation(memory_text(analysis.memory), (), "", "", caveats)
     controls = unsteady_controls(analysis.summaries)

@@ -11,11 +11,14 @@ _ALPHA = 0.05
 
 #: How far beyond the tried rates the estimate is looked for: an end of the interval that lies beyond is open.
 _REACH = math.log(4)
-_POINTS_INSIDE, _POINTS_OUTSIDE = 240, 20
+_POINTS_INSIDE, _POINTS_OUTSIDE = 160, 20
 
 #: The steepest curve: within a hundredth of a percent it falls from nearly all trials to nearly none.
 _STEEPEST = 50_000.0
-_HALVINGS = 40
+_HALVINGS = 30
+
+#: Each refinement finds the end of the interval among so many points.
+_REFINEMENTS, _POINTS_REFINED = 2, 33
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,13 +36,14 @@ class RateEstimate:
 def estimate_max_rate(trials: Sequence[tuple[float, bool]]) -> RateEstimate:
     """The rate that half of the trials keep, with an interval of 95 %.
 
-    The chance to keep a rate falls with its logarithm along a logistic curve (D. J. Finney, Probit Analysis, 3rd
-    ed., 1971, chapters 3 and 17). The interval holds the rates that the likelihood ratio does not reject, each
-    with the steepness that suits it best (D. A. Williams, "Interval estimation of the median lethal dose",
-    Biometrics 42, 1986): unlike Fieller's it exists where every trial up to a rate is kept and every one above it
-    missed, and is then the gap between the two. Its bound is the quantile of Student's t with n - 2 degrees of
-    freedom, squared, and not that of χ²: with a few dozen trials χ² promises too much (Finney, section 4.6, for
-    the same reason).
+    The chance to keep a rate falls with its logarithm along a logistic curve (D. J. Finney, Probit Analysis,
+    3rd ed., 1971, chapters 3 and 17). The interval holds the rates that the likelihood ratio does not reject,
+    each with the steepness that suits it best (D. A. Williams, "Interval estimation of the median lethal
+    dose", Biometrics 42, 1986): unlike Fieller's it exists where every trial up to a rate is kept and every
+    one above it missed, and is then hardly more than the gap between the two. Its bound is not the quantile
+    of χ², which promises too much with a few dozen trials (Finney, section 4.6), but that of Student's t,
+    squared, with one degree of freedom less than there are rounds: the trials of a round share a state of the
+    host, so the rounds are the sample.
 
     Args:
         trials: each with its rate, above 0, and whether it was kept; in any order.
@@ -53,7 +57,7 @@ def estimate_max_rate(trials: Sequence[tuple[float, bool]]) -> RateEstimate:
     points = _points(logs)
     likelihood = _profile(points, logs, kept)
     best = float(likelihood.max())
-    within = best - likelihood <= _bound(len(trials)) / 2
+    within = best - likelihood <= _bound(logs) / 2
     likeliest = np.flatnonzero(best - likelihood <= 1e-6)
     first, last = np.flatnonzero(within)[[0, -1]]
     end = len(points) - 1
@@ -68,11 +72,12 @@ def estimate_max_rate(trials: Sequence[tuple[float, bool]]) -> RateEstimate:
     )
 
 
-def _bound(trials: int) -> float:
+def _bound(logs: np.ndarray) -> float:
     # Loading SciPy takes half a second, and most reports do not need it.
     from scipy.special import stdtrit
 
-    return float(stdtrit(trials - 2, 1 - _ALPHA / 2)) ** 2
+    rounds = int(np.unique(logs, return_counts=True)[1].max())
+    return float(stdtrit(max(1, rounds - 1), 1 - _ALPHA / 2)) ** 2
 
 
 def _points(logs: np.ndarray) -> np.ndarray:
@@ -114,11 +119,9 @@ def _crossing(
 ) -> float:
     """Between the last point that the interval holds and the next, where it ends."""
     inside, outside = float(points[at]), float(points[at + step])
-    least = best - _bound(len(logs)) / 2
-    for _ in range(_HALVINGS // 2):
-        middle = (inside + outside) / 2
-        if float(_profile(np.array([middle]), logs, kept)[0]) >= least:
-            inside = middle
-        else:
-            outside = middle
-    return inside
+    least = best - _bound(logs) / 2
+    for _ in range(_REFINEMENTS):
+        between = np.linspace(inside, outside, _POINTS_REFINED)
+        held = np.flatnonzero(_profile(between, logs, kept) >= least)[-1]
+        inside, outside = between[held], between[min(held + 1, _POINTS_REFINED - 1)]
+    return float(inside)

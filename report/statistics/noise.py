@@ -1,6 +1,6 @@
 """A target against itself within one campaign: what comparisons make of no difference at all on this host.
 
-This is the noise of interleaved runs. Of how campaigns differ one campaign says nothing: `variance_components`.
+This is the noise of interleaved runs. Of how campaigns differ one says nothing: `variance_components`.
 """
 
 import math

@@ -13,7 +13,7 @@ _ALPHA = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VarianceComponents:
-    """Of repeated campaigns that measured the same thing. Deviations are of logarithms: 0.02 is nearly 2 %."""
+    """Of campaigns that measured the same thing. Deviations are of logarithms: 0.02 is nearly 2 %."""
 
     campaigns: int
     runs: int
@@ -30,10 +30,10 @@ def variance_components(campaigns: Sequence[Sequence[float]]) -> VarianceCompone
     """One-way random effects: a run is the level of its campaign and an error of its own.
 
     The estimates are those of the analysis of variance, which allow for campaigns of different sizes
-    (S. R. Searle, G. Casella, C. E. McCulloch, Variance Components, 1992, section 3.6); why levels above the run
-    count for computers: T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable time" (ISMM 2013). Two
-    levels differ by a normal deviate of twice the variance between; as that is itself an estimate from few
-    campaigns, the quantile is that of Student's t with one degree of freedom less than there are campaigns.
+    (S. R. Searle, G. Casella, C. E. McCulloch, Variance Components, 1992, section 3.6); why levels above the
+    run count for computers: T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable time" (ISMM 2013).
+    Two levels differ by a normal deviate of twice the variance between; as that is itself an estimate from
+    few campaigns, the quantile is that of Student's t with one degree of freedom less than campaigns.
 
     Args:
         campaigns: the figures of each, positive, at least two of each.
@@ -50,9 +50,9 @@ def variance_components(campaigns: Sequence[Sequence[float]]) -> VarianceCompone
     runs, count = sum(sizes), len(logs)
     overall = sum(map(sum, logs)) / runs
     means = [statistics.fmean(each) for each in logs]
-    error = sum(
-        (value - mean) ** 2 for each, mean in zip(logs, means, strict=True) for value in each
-    ) / (runs - count)
+    error = sum((value - mean) ** 2 for each, mean in zip(logs, means, strict=True) for value in each) / (
+        runs - count
+    )
     effect = sum(size * (mean - overall) ** 2 for size, mean in zip(sizes, means, strict=True)) / (count - 1)
     typical_size = (runs - sum(size**2 for size in sizes) / runs) / (count - 1)
     between = math.sqrt(max(0.0, (effect - error) / typical_size))

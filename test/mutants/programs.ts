@@ -185,8 +185,8 @@ export const programs: readonly Mutant[] = [
   {
     what: "the rates of a search stay where a wrong bracket put them",
     file: "src/orchestrator/max-rate/trials.ts",
-    find: 'if (said(highest) === "kept") {',
-    replace: 'if (said(highest) === "void") {',
+    find: "if (isEver(highest, true)) {",
+    replace: "if (isEver(highest, true) && isEver(highest, false)) {",
     test: "test/unit/orchestrator/max-rate/trials.test.ts",
   },
   {

@@ -69,9 +69,9 @@ export const report: readonly Mutant[] = [
   {
     what: "the interval of the highest rate is half as wide",
     file: "report/statistics/max_rate.py",
-    find: "return float(stdtrit(trials - 2, 1 - _ALPHA / 2)) ** 2",
-    replace: "return float(stdtrit(trials - 2, 1 - _ALPHA / 2)) ** 2 / 8",
-    test: "test/report/statistics/test_max_rate.py",
+    find: "return float(stdtrit(max(1, rounds - 1), 1 - _ALPHA / 2)) ** 2",
+    replace: "return float(stdtrit(max(1, rounds - 1), 1 - _ALPHA / 2)) ** 2 / 8",
+    test: "test/report/statistics/test_rate_interval.py",
   },
   {
     what: "a campaign that is named twice counts twice in the noise between campaigns",

@@ -184,7 +184,9 @@ function searchLines({ configurations, max_rate, warmup_s, seed }: Plan): string
     `trials: one run each, ${warmupText(warmup_s)} and ${[...lengths].join(", ")} measured`,
     `bracket: from ${from}/s each rate is ${STEP_FACTOR} times the last until one is missed; then halfway between the rate that is kept and the one that is missed, until they are within ${Math.round(100 * (BRACKET_RATIO - 1))} %`,
     `estimate: ${near} at each of five or more rates about the middle, ${Math.round(100 * (LADDER_STEP - 1))} % apart, all of them in random order, seed ${seed}`,
-    ...(budget_s === undefined ? [] : [`budget: no trial starts that would end after ${durationText(budget_s)}`]),
+    ...(budget_s === undefined
+      ? []
+      : [`budget: no trial starts that would end after ${durationText(budget_s)}`]),
   ];
 }
 

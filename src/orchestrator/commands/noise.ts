@@ -144,7 +144,13 @@ function requireOneConfiguration(
 ): void {
   if (clients.length > 1 || groups[clients[0] ?? ""])
     throw usageError(`noise measures one target, not ${clients.join(", ")}`);
-  const lists = { layer: layers, servers: counts.servers, workload: workloads, traffic, concurrency: connections };
+  const lists = {
+    layer: layers,
+    servers: counts.servers,
+    workload: workloads,
+    traffic,
+    concurrency: connections,
+  };
   for (const [flag, list] of Object.entries({ ...lists, rate: rates })) {
     if (list.length > 1) throw usageError(`--${flag} ${list.join(",")}: noise measures one configuration`);
   }

@@ -89,10 +89,7 @@ export function planOf(request: Request, context: PlanContext): Plan {
 }
 
 /** The trials of each subject, by the key of the subject; `status` by result file. */
-function trialsBySubject(
-  plan: Plan,
-  statuses: ReadonlyMap<string, Trial["status"]>,
-): Map<string, Trial[]> {
+function trialsBySubject(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): Map<string, Trial[]> {
   const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
   const found = new Map<string, Trial[]>();
   for (const { configuration_hash, file, bracket = false } of plan.runs) {

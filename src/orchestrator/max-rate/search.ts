@@ -84,7 +84,11 @@ export class MaxRateSearch implements RunSelection {
     this.#state.ended ??= { why: "done" };
     // What the budget left out is no part of the plan: nothing is missing.
     const made = this.#statuses;
-    this.#plan.runs.splice(0, this.#plan.runs.length, ...this.#plan.runs.filter(({ file }) => made.has(file)));
+    this.#plan.runs.splice(
+      0,
+      this.#plan.runs.length,
+      ...this.#plan.runs.filter(({ file }) => made.has(file)),
+    );
     this.#announce();
     await this.#options.save();
   }
@@ -128,7 +132,8 @@ export class MaxRateSearch implements RunSelection {
     const { budget_s } = this.#plan.max_rate ?? {};
     if (budget_s === undefined || this.#state.trials.length === 0) return false;
     const { cooldown_s } = this.#plan;
-    const trial_s = cooldown_s + runS(this.#plan, this.#configuration(configuration_hash), this.#options.overheads);
+    const trial_s =
+      cooldown_s + runS(this.#plan, this.#configuration(configuration_hash), this.#options.overheads);
     return this.#state.spent_s + trial_s + REPORT_S > budget_s;
   }
 

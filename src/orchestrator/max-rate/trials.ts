@@ -27,8 +27,8 @@ export const LADDER_STEP = 1.03;
 const RATES_A_SIDE = 2;
 /** So many trials without a measurement at one rate end the search for the target. */
 const MAX_VOID = 3;
-/** Trials at a rate that can add another one: one alone may be chance. */
-const TRIALS_TO_MOVE = 2;
+/** Fewer trials at a rate have no majority. */
+const TRIALS_FOR_MAJORITY = 2;
 
 /** Kept or missed, by rate, in the order of the trials; those that are void are left out. */
 function outcomesByRate(trials: readonly Trial[]): Map<number, boolean[]> {
@@ -54,13 +54,14 @@ function bracketSoFar(range: RateRange, trials: readonly Trial[]): { rate: numbe
 /** What most trials at a rate say; undefined where there are too few, or as many say the opposite. */
 function majority(kept: readonly boolean[] = []): "kept" | "missed" | undefined {
   const share = kept.filter(Boolean).length / kept.length;
-  if (kept.length < TRIALS_TO_MOVE || share === 0.5) return undefined;
+  if (kept.length < TRIALS_FOR_MAJORITY || share === 0.5) return undefined;
   return share > 0.5 ? "kept" : "missed";
 }
 
 /**
- * The rates near the bound: spread evenly about the middle of the bracket, and those that were tried. Where most trials at
- * the highest were kept, or at the lowest missed, the bracket was wrong: a rate is added beyond, each time twice as far.
+ * The rates near the bound: spread evenly about the middle of the bracket, and those that were tried. Where a trial at
+ * the highest was kept, or at the lowest missed, the rates do not enclose what chance decides: one is added beyond, each
+ * time twice as far.
  * Where the bound then lies between two rates that are far apart, the rate halfway is added.
  */
 function ladder(
@@ -76,12 +77,13 @@ function ladder(
   const rates = [...new Set([...first, ...tried.keys()])].sort((a, b) => a - b);
   const [lowest = middle, highest = middle] = [rates[0], rates.at(-1)];
   const said = (rate: number) => majority(tried.get(rate));
+  const isEver = (rate: number, kept: boolean) => tried.get(rate)?.includes(kept) === true;
   const more: number[] = [];
-  if (said(highest) === "kept") {
+  if (isEver(highest, true)) {
     const added = rates.filter((rate) => rate > Math.max(...first)).length;
     more.push(clamped(highest * LADDER_STEP ** (2 ** added)));
   }
-  if (said(lowest) === "missed") {
+  if (isEver(lowest, false)) {
     const added = rates.filter((rate) => rate < Math.min(...first)).length;
     more.push(clamped(lowest / LADDER_STEP ** (2 ** added)));
   }
@@ -126,7 +128,10 @@ function likelyCapacity({ from }: RateRange, trials: readonly Trial[]): number {
     trials.flatMap(({ rate_per_second, status }) => (status === wanted ? [rate_per_second] : []));
   const kept = Math.max(...rates("kept"));
   const missed = Math.min(...rates("missed").filter((rate) => rate > kept));
-  if (Number.isFinite(kept)) return Number.isFinite(missed) ? Math.sqrt(kept * missed) : Math.max(from * EXAMPLE_FACTOR, kept * STEP_FACTOR);
+  if (Number.isFinite(kept))
+    return Number.isFinite(missed)
+      ? Math.sqrt(kept * missed)
+      : Math.max(from * EXAMPLE_FACTOR, kept * STEP_FACTOR);
   return Number.isFinite(missed) ? missed / STEP_FACTOR : from * EXAMPLE_FACTOR;
 }
 

@@ -47,5 +47,9 @@ export function requestedRuns({ plan, adaptive }: Pick<Manifest, "plan" | "adapt
 }
 
 /** Whether no decision is open: a campaign may have been killed just before it would have requested more runs. */
-export const isDecided = ({ plan, adaptive, max_rate }: Pick<Manifest, "plan" | "adaptive" | "max_rate">): boolean =>
+export const isDecided = ({
+  plan,
+  adaptive,
+  max_rate,
+}: Pick<Manifest, "plan" | "adaptive" | "max_rate">): boolean =>
   (!plan.adaptive || adaptive?.ended !== undefined) && (!plan.max_rate || max_rate?.ended !== undefined);

@@ -44,7 +44,9 @@ function searchOf(settings: Settings): { objectives: Threshold[]; searchBudgetS?
   if (!slo) throw usageError('--find-max-rate needs an objective, e.g. --slo "p99<10ms,errors<0.1%"');
   const threshold = settings.find("threshold");
   if (threshold)
-    throw usageError(`${threshold.source}: with --find-max-rate the objective is --slo: leave one of them out`);
+    throw usageError(
+      `${threshold.source}: with --find-max-rate the objective is --slo: leave one of them out`,
+    );
   const order = settings.get("order");
   if (order.value === "consecutive")
     throw usageError(`${order.source} consecutive: --find-max-rate interleaves its trials`);

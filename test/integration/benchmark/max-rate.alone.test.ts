@@ -34,11 +34,10 @@ const estimateSchema = z.object({ estimate: z.number(), low: z.number(), high: z
 function estimateOf(trials: readonly Trial[]): z.infer<typeof estimateSchema> {
   const counted = trials.filter(({ bracket, status }) => !bracket && status !== "void");
   const asked = counted.map(({ rate_per_second, status }) => ({ rate_per_second, kept: status === "kept" }));
-  const { stdout, stderr } = spawnSync(
-    join(ROOT, ".venv/bin/python"),
-    [join(ROOT, "report"), "statistics"],
-    { input: JSON.stringify({ question: "max_rate", trials: asked }), encoding: "utf8" },
-  );
+  const { stdout, stderr } = spawnSync(join(ROOT, ".venv/bin/python"), [join(ROOT, "report"), "statistics"], {
+    input: JSON.stringify({ question: "max_rate", trials: asked }),
+    encoding: "utf8",
+  });
   expect(stderr).toBe("");
   return estimateSchema.parse(JSON.parse(stdout));
 }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { sum } from "../../../src/contract/numbers.js";
 import type { Bounds, MeasuredResult, MovableFigure } from "../../../src/contract/result.js";
-import { missReason } from "../../../src/orchestrator/max-rate/objective.js";
+import { judgeTrial } from "../../../src/orchestrator/max-rate/objective.js";
 import { parseThresholds } from "../../../src/orchestrator/request/thresholds.js";
 import { build, measured } from "../../helpers/programs.js";
 import type { StubBehaviour } from "../../helpers/stub-program.js";
@@ -140,8 +140,8 @@ describe.each([
     if (loop !== "open") return;
     // Whatever its outcome says.
     const served = { ...timingOut.result, outcome: "served" } as const;
-    expect(missReason(served, parseThresholds("--slo", "p99<60s"))).toBe("");
-    expect(missReason(served, parseThresholds("--slo", "p99.9<60s"))).toMatch(/p99[._]9/);
+    expect(judgeTrial(served, parseThresholds("--slo", "p99<60s")).reason).toBe("");
+    expect(judgeTrial(served, parseThresholds("--slo", "p99.9<60s")).reason).toMatch(/p99[._]9/);
   });
 
   test("1.25 % never answered at 400 connections: no p99, and outcome failed", () => {

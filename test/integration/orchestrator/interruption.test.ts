@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -96,7 +96,8 @@ test("Ctrl-C in a search: one campaign with a partial answer, and `--resume` goe
   const { end, stdout } = await interrupt(campaign, "SIGINT");
   expect(end).toEqual({ code: 130, inTime: true });
   expect(campaign.manifest.max_rate?.trials).toMatchObject([{ status: "kept" }, { status: "kept" }]);
-  const partial = "none: no estimate yet; in single trials 80/s keeps errors<50%. The search ended early: it was interrupted.";
+  const partial =
+    "none: no estimate yet; in single trials 80/s keeps errors<50%. The search ended early: it was interrupted.";
   expect(stdout).toContain(partial);
   const document = JSON.parse(readFileSync(join(campaign.folder, "report", "max-rate.json"), "utf8"));
   expect(document.found).toMatchObject([{ label: "none", sentence: partial, ended: null }]);

@@ -513,7 +513,9 @@ def test_noise_that_was_measured_as_too_large_says_so(call: Call, put: Put) -> N
     known_noise(put, 0.5)
     said = call("results/one", "results/two")
     assert said.code == 7
-    assert "too unsteady to compare: two campaigns of the same differ by half and more (`noise`, 5" in said.out
+    assert (
+        "too unsteady to compare: two campaigns of the same differ by half and more (`noise`, 5" in said.out
+    )
     assert "measure `noise` again" in said.out
 
 

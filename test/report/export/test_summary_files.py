@@ -71,8 +71,9 @@ def test_runs_csv_says_how_the_host_disturbed_a_run(build: Build) -> None:
 def test_format_writes_its_files(build: Build, chosen: str) -> None:
     outcome = build(manifest([configuration()], 1), [result(configuration())], "--output-format", chosen)
     assert outcome.code == 0
-    # This campaign did not measure what a key takes, and has no store layer.
-    expected = {name for name in FORMATS[chosen] if not name.startswith(("memory.", "store-"))}
+    # This campaign did not measure what a key takes, has no store layer, and is no search.
+    others = ("memory.", "store-", "max-rate.")
+    expected = {name for name in FORMATS[chosen] if not name.startswith(others)}
     assert written(outcome.folder) == expected
     assert outcome.out.strip() == str(outcome.folder / "report" / FORMATS[chosen][0])
 

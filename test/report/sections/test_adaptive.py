@@ -107,7 +107,7 @@ def test_a_comparison_within_it_says_that_it_looks_once_more(tmp_path: Path) -> 
     folder = campaign(tmp_path / "c", {"valkey-glide": 5, "iovalkey": 5, "none": 7}, end(7))
     side = CampaignReader()
     sides = side.select(folder, "iovalkey"), side.select(folder, "valkey-glide")
-    outcome = compare_sides(*sides, METRICS["throughput"], 0.02, frozenset({"script"}), tmp_path)
+    outcome = compare_sides(*sides, METRICS["throughput"], 0.02, frozenset({"script"}))
     assert any("--runs auto" in note for note in outcome.notes)
 
 

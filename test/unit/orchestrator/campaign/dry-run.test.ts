@@ -36,7 +36,10 @@ test.each([
 test("a dry run of a search prints its objective, how trials are chosen, and how long they are likely to take", async () => {
   const search = ["--find-max-rate", "--slo", "p99<10s", "--rate", "500", "--duration-mode", "custom:12"];
   const flags = [...search, "--warmup", "3", "--clients", "none,memory", "--budget", "20m"];
-  const found = await previewCampaign(requestOf("--runtime", "local", "--output", newFolder(), ...flags), packageOf());
+  const found = await previewCampaign(
+    requestOf("--runtime", "local", "--output", newFolder(), ...flags),
+    packageOf(),
+  );
   const text = previewLines(found).join("\n");
   expect(text).toContain("from 0.1/s to 1000000/s that keeps p99<10s");
   expect(text).toMatch(/\n {2}none +no store +light +realistic +up to 200 connections\n/);

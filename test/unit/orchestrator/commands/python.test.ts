@@ -244,7 +244,11 @@ describe("noise", () => {
     await expectFailure(() => noise.run(["--runs", "9"], context), EXIT.usage, "at least 10");
     await expectFailure(() => noise.run(["--concurrency", "5 6"], context), EXIT.usage, "--concurrency 5,6");
     await expectFailure(() => noise.run(["--from", "x", "--runs", "9"], context), EXIT.usage, "--runs");
-    await expectFailure(() => noise.run(["--campaigns", "5", "--runs", "4"], context), EXIT.usage, "at least 5");
+    await expectFailure(
+      () => noise.run(["--campaigns", "5", "--runs", "4"], context),
+      EXIT.usage,
+      "at least 5",
+    );
     await expectFailure(() => noise.run(["--campaigns", "1"], context), EXIT.usage, "from 2 to 100");
     await expectFailure(
       () => noise.run(["--from", "x", "--campaigns", "5"], context),

@@ -106,10 +106,11 @@ test("where only the limiter is called, the menu drops the number of servers", a
 
 describe("the plan in the menu", () => {
   const lines = (columns: number, ...flags: string[]): string[] => {
+    const plan = makePlan(requestOf(...flags), everything);
     const found: Preview = {
       runtime: { id: "local", choice: "as asked" },
-      plan: makePlan(requestOf(...flags), everything),
-      estimate: { seconds: 60, disk_bytes: 1e6 },
+      plan,
+      estimate: { runs: plan.runs.length, seconds: 60, disk_bytes: 1e6 },
       notices: [],
     };
     return planLines(found, columns);

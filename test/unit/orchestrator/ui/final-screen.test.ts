@@ -39,7 +39,12 @@ describe("the final lines", () => {
   test("of a search are its results, and missed rates are no problems", () => {
     const tell = new EventFixture();
     const sentence = "iovalkey: 1,015/s is the highest rate that keeps p99<10ms.";
-    const row = { label: "iovalkey", estimate_per_second: 1015, interval: { low: 1000, high: 1030 }, sentence };
+    const row = {
+      label: "iovalkey",
+      estimate_per_second: 1015,
+      interval: { low: 1000, high: 1030 },
+      sentence,
+    };
     const missed = [
       tell.finished(1, { status: "invalid", reasons: [{ rule: "M5", severity: "invalid", text: "late" }] }),
       tell.finished(2, { outcome: "overloaded", outcome_text: "too much" }),
@@ -53,7 +58,11 @@ describe("the final lines", () => {
     ]);
     expect(problemLines(state)).toEqual([]);
     const broken = [{ rule: "M8", severity: "invalid" as const, text: "counts differ" }];
-    const other = storyOf([tell.campaign({ objectives: ["p99<10ms"] }), tell.finished(1, { status: "invalid", reasons: broken }), ...end]);
+    const other = storyOf([
+      tell.campaign({ objectives: ["p99<10ms"] }),
+      tell.finished(1, { status: "invalid", reasons: broken }),
+      ...end,
+    ]);
     expect(problemLines(other).join("\n")).toContain("M8 counts differ");
     // Another campaign with these runs has problems.
     expect(problemLines(storyOf([tell.campaign(), ...missed, tell.ended()])).join("\n")).toContain("invalid");
