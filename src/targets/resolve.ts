@@ -296,9 +296,10 @@ export function candidatePrograms(texts: readonly string[]): StartedProgram[] {
 }
 
 function startedLoadProgram(id: string): StartedProgram {
-  const { program, imageOf } = findLoadProgram(id);
+  const { program, imageOf, withoutVersionFlag } = findLoadProgram(id);
   const image = imageOf === undefined ? undefined : findStore(imageOf).image;
-  return { id, program, mayHideVersion: true, ...(image ? { image } : {}) };
+  const version = withoutVersionFlag ? { withoutVersionFlag } : { mayHideVersion: true as const };
+  return { id, program, ...version, ...(image ? { image } : {}) };
 }
 
 /** The client that a text names, with the options that exist; undefined where it does not support one of them. */

@@ -37,6 +37,8 @@ export interface LoadProgram {
   protocol: NativeProtocol["kind"];
   /** The store whose image contains it. */
   imageOf?: string;
+  /** Its version is read from its file, because what it prints depends on how it was built. */
+  withoutVersionFlag?: true;
   /** Whether it goes through a list of calls, or draws from that many keys, each as likely as any other. */
   sends: "a list" | "even draws";
   /** Runs for a time, or makes a number of calls. */
@@ -193,6 +195,7 @@ const ghz: LoadProgram = {
   program: "ghz",
   summary: "ghz makes the calls over gRPC, instead of Node: a control",
   protocol: "grpc",
+  withoutVersionFlag: true,
   sends: "a list",
   runsFor: "time",
   opensWith: 0,
