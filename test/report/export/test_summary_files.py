@@ -71,8 +71,8 @@ def test_runs_csv_says_how_the_host_disturbed_a_run(build: Build) -> None:
 def test_format_writes_its_files(build: Build, chosen: str) -> None:
     outcome = build(manifest([configuration()], 1), [result(configuration())], "--output-format", chosen)
     assert outcome.code == 0
-    # This campaign did not measure what a key takes, has no store layer, and is no search.
-    others = ("memory.", "store-", "max-rate.")
+    # This campaign did not measure what a key takes, and has no store layer and no load programs.
+    others = ("memory.", "store-", "load-programs")
     expected = {name for name in FORMATS[chosen] if not name.startswith(others)}
     assert written(outcome.folder) == expected
     assert outcome.out.strip() == str(outcome.folder / "report" / FORMATS[chosen][0])
