@@ -58,7 +58,8 @@ test("a budget ends it between two rounds with a message, and the rounds that we
   expect(row?.runs).toBeLessThan(5);
   // The burn-in is kept and never counts.
   expect(row?.runs).toBe(campaign.results.size - 1);
-  expect(campaign.manifest.adaptive?.spent_s).toBeLessThan(12);
+  // The first round runs whatever the budget.
+  if ((row?.runs ?? 0) > 1) expect(campaign.manifest.adaptive?.spent_s).toBeLessThan(12);
   const events = stdout
     .trim()
     .split("\n")
