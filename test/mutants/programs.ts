@@ -120,6 +120,27 @@ export const programs: readonly Mutant[] = [
     test: "test/unit/orchestrator/plan/order.test.ts",
   },
   {
+    what: "a block has no reference",
+    file: "src/orchestrator/plan/order.ts",
+    find: "shuffle([reference, ...others",
+    replace: "shuffle([...(block > 0 ? [] : [reference]), ...others",
+    test: "test/unit/orchestrator/plan/order.test.ts",
+  },
+  {
+    what: "runs of the burn-in round count",
+    file: "src/orchestrator/campaign/run-loop.ts",
+    find: "if (!isBurnIn(planned)) outcomes.push(measured);",
+    replace: "outcomes.push(measured);",
+    test: "test/unit/orchestrator/campaign/run-loop.test.ts",
+  },
+  {
+    what: "a reference stops before what is compared with it",
+    file: "src/orchestrator/adaptive/rounds.ts",
+    find: "withCompanions(this.#plan, new Set(open))",
+    replace: "new Set(open)",
+    test: "test/unit/orchestrator/adaptive/rounds.test.ts",
+  },
+  {
     what: "parts are stopped in the order in which they were started",
     file: "src/orchestrator/ownership/lease.ts",
     find: "of [...parts].reverse()",
