@@ -111,17 +111,22 @@ function matrixLines(plan: Plan): string[] {
   return textTable([[...SUBJECT_COLUMNS, "load", "measured", "runs", "hash"], ...rows]);
 }
 
-/** The order of the configurations by number; one line for each interleaved round, with a bar between its blocks. */
+/** The order of the configurations by number; one line for each interleaved round, a block of several in brackets. */
 function orderLines({ order, configurations, runs }: Plan): string[] {
   if (order === "consecutive") return ["  each configuration with all its runs, from the first to the last"];
   const number = new Map(configurations.map(({ hash }, index) => [hash, index + 1]));
   const ranked = runs.filter(({ diagnose }) => !diagnose);
   const rounds = [...new Set(ranked.map(({ run }) => run))];
   return rounds.map((round) => {
-    const numbers = ranked
-      .filter(({ run }) => run === round)
-      .map(({ configuration_hash }) => number.get(configuration_hash));
-    return `  round ${round}: ${numbers.join(" ")}`;
+    const blocks = new Map<number, string[]>();
+    for (const run of runs.filter((each) => roundOf(each) === round)) {
+      const { block = 1, configuration_hash: hash } = run;
+      blocks.set(block, [...(blocks.get(block) ?? []), String(number.get(hash))]);
+    }
+    const texts = [...blocks.values()].map((numbers) =>
+      numbers.length > 1 && round > 0 ? `(${numbers.join(" ")})` : numbers.join(" "),
+    );
+    return `  ${round === 0 ? "burn-in, not counted" : `round ${round}`}: ${texts.join(" ")}`;
   });
 }
 

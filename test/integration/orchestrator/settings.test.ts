@@ -81,7 +81,7 @@ test("a dry run of a campaign that would be refused prints plan and reason, and 
   ];
   const dry = run(...flags, "--dry-run");
   expect(dry.status).toBe(3);
-  expect(dry.stdout).toMatch(/^20 runs of 2 configurations, about /m);
+  expect(dry.stdout).toMatch(/^22 runs of 2 configurations, about /m);
   expect(dry.stderr).toMatch(
     /^the start would be refused: this machine is not fit [^\n]*open files 1000[^\n]*--force[^\n]*\n$/,
   );
