@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { previewCampaign, previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
+import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
-import { requestOf } from "../../../helpers/request.js";
+import { everything, requestOf } from "../../../helpers/request.js";
 
 const newFolder = temporaryFolders();
 
@@ -33,9 +34,14 @@ test.each([
   expect(previewLines(found)).toContain(line);
 });
 
-test("a dry run prints blocks, burn-in and what the runs can decide", async () => {
-  const request = requestOf("--clients", "iovalkey,valkey-glide,none", "--concurrency", "8", "--runs", "5");
-  const found = await previewCampaign({ ...request, runtime: "local", output: newFolder() }, packageOf());
+test("a dry run prints blocks, burn-in and what the runs can decide", () => {
+  const flags = ["--clients", "iovalkey,valkey-glide,none", "--concurrency", "8", "--runs", "5"];
+  const found = {
+    runtime: { id: "local", choice: "as asked" },
+    plan: makePlan(requestOf(...flags), everything),
+    estimate: { seconds: 60, disk_bytes: 1e6 },
+    notices: [],
+  };
   const lines = previewLines(found);
   expect(lines).toContainEqual(expect.stringMatching(/^ {2}burn-in, not counted:( [1-4]){4}$/));
   expect(lines).toContainEqual(
