@@ -66,7 +66,9 @@ def main() -> int:
             used[in_blocks][pair["kind"]] += runs
             cells += [f"{found.status} ({_interval(found)})", f"{runs:3d}{'' if reached else '!'}"]
         name = f"{pair['campaign']}: {pair['new']} ÷ {pair['base']}"
-        print(f"{pair['kind']:12} {name:46} {cells[0]:42} {cells[1]:42} {cells[2]:4} {cells[3]:42} {cells[4]}")
+        print(
+            f"{pair['kind']:12} {name:46} {cells[0]:42} {cells[1]:42} {cells[2]:4} {cells[3]:42} {cells[4]}"
+        )
     print()
     pairs = len(record["pairs"])
     every = sum(fixed_runs.values())

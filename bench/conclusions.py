@@ -29,7 +29,7 @@ _failed: list[str] = []
 def told(name: str, counted: Counted, most: tuple[str, ...], least: tuple[tuple[str, float], ...]) -> None:
     """Prints the shares, and keeps those that miss what is asked."""
     texts = []
-    for what in sorted(counted.of):
+    for what in sorted(counted.shares):
         bad = (what in most and not counted.at_most(what, 0.05)) or any(
             what == asked and not counted.at_least(what, share) for asked, share in least
         )

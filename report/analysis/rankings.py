@@ -345,9 +345,7 @@ class _Compared:
         found = _compare(row_pairs, figure, math.comb(self.planned_rows, 2))
         return self._attributable(row_pairs, found, figure)
 
-    def ranked_by(
-        self, rows: Sequence[Summary]
-    ) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Family | None]:
+    def ranked_by(self, rows: Sequence[Summary]) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Family | None]:
         """The family by what the ranking is by, with what an order of all needs besides, and when the rows
         were done."""
         figure, family = p99 if rows[0].identity.open_loop else throughput, None

@@ -115,7 +115,13 @@ def store_operations(campaign: Campaign) -> StoreOperations | None:
 
     The reference is the one that the plan names, else the first store.
     """
-    rows = printed_rows(campaign, lambda identity: identity.layer == STORE_LAYER)
+    planned = {entry.identity.key: entry for entry in campaign.planned_operations}
+    identities = {key: entry.identity for key, entry in planned.items()}
+    by_key: dict[str, list[Run]] = {key: [] for key in planned}
+    for run in campaign.operations:
+        identities.setdefault(run.identity.key, run.identity)
+        by_key.setdefault(run.identity.key, []).append(run)
+    rows = [_row(identities[key], runs, planned.get(key)) for key, runs in by_key.items()]
     if not rows:
         return None
     plan = campaign.manifest["plan"] if campaign.manifest else {}

@@ -183,9 +183,7 @@ def compare_sides(
     noise = None if drift_excluded else host_noise(new.campaign, pairs, metric.id)
     decided_floor = floor_of(floor, drift_excluded, noise, values)
     stops = [stopped(one, other) for one, other in pairs]
-    samples = [
-        _sample(pair, metric, stop, drift_excluded) for pair, stop in zip(pairs, stops, strict=True)
-    ]
+    samples = [_sample(pair, metric, stop, drift_excluded) for pair, stop in zip(pairs, stops, strict=True)]
     concluding = [index for index, (one, _) in enumerate(pairs) if not not_concluded(one, metric)]
     found: dict[int, Comparison] = {}
     for members in (concluding, [index for index in range(len(pairs)) if index not in concluding]):

@@ -83,9 +83,7 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
                     "comparisons": [_pair(pair) for pair in ranking.pairs],
                     "latency_p99_comparisons": [_pair(pair) for pair in ranking.latency_pairs],
                     "server_cpu_comparisons": [_pair(pair) for pair in ranking.cpu_pairs],
-                    "order_comparisons": [
-                        _pair(pair) for pair in ranking.order[len(ranking.ranked_by) :]
-                    ],
+                    "order_comparisons": [_pair(pair) for pair in ranking.order[len(ranking.ranked_by) :]],
                 }
             )
     return found

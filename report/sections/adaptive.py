@@ -94,9 +94,7 @@ def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
     """Whether it is concluded, and the sentence."""
     found = pair.comparison
     base, new = pair.base.identity.short_label, pair.new.identity.short_label
-    runs = (
-        f"{plural(found.per_side, 'run')} per side" if found.pairs is None else plural(found.pairs, "pair")
-    )
+    runs = f"{plural(found.per_side, 'run')} per side" if found.pairs is None else plural(found.pairs, "pair")
     between = ", ".join(filter(None, (interval_of(found), runs)))
     if found.decided and at is not None:
         if found.status == "no difference":

@@ -164,9 +164,7 @@ def compare_samples(
         As many comparisons, in their order.
     """
     planned = max(len(samples), level.planned)
-    methods = [
-        PAIRED if each.is_paired(planned, each.share * level.test) else UNPAIRED for each in samples
-    ]
+    methods = [PAIRED if each.is_paired(planned, each.share * level.test) else UNPAIRED for each in samples]
     measured = [
         _measured(sample, method, floor, level) for sample, method in zip(samples, methods, strict=True)
     ]
@@ -206,9 +204,7 @@ def compare_runs(
     return compare_family([(new, base)], floor, higher_is_better)[0]
 
 
-def _holm(
-    p_values: Sequence[float | None], shares: Sequence[float], family: int
-) -> list[float | None]:
+def _holm(p_values: Sequence[float | None], shares: Sequence[float], family: int) -> list[float | None]:
     """Corrected, in their order; comparisons of the family that are not tested now count with p = 1.
 
     Divided by the share of its look, the p of runs that were stopped at one of several is a p value again: it

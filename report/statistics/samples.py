@@ -42,9 +42,7 @@ class Sample:
         return enough and smallest_paired_p(self.rounds) * comparisons <= alpha
 
 
-def sample_of(
-    new: Side, base: Side, rounds: int = 0, by_block: bool = True, share: float = 1.0
-) -> Sample:
+def sample_of(new: Side, base: Side, rounds: int = 0, by_block: bool = True, share: float = 1.0) -> Sample:
     """The sample of two sides.
 
     Args:

@@ -16,7 +16,7 @@ from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare
 from report.statistics.median import MIN_FIGURES, median_interval
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, log_deviation, log_deviation_of_pairs
 from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
-from report.statistics.samples import Sample, Side, sample_of, upto
+from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample, Side, sample_of, upto
 from report.statistics.stopped_estimate import PastLook, boundary_of, median_unbiased
 
 #: The share that the first look spends: just enough for five runs per side that do not overlap (2/252).
@@ -194,18 +194,22 @@ def corrected_for_looks(
 
     Boundaries are those of one comparison: what else is in its family does not change a ratio.
     """
-    paired = found.pairs is not None
-    deviation = (
-        log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
-    )
-    if found.ratio is None or found.interval is None or not deviation or len(looks) < 2:
+    unpaired = log_deviation(sample.new, sample.base)
+    paired = log_deviation_of_pairs(sample.pairs) if found.pairs is not None else None
+    if found.ratio is None or found.interval is None or not unpaired or len(looks) < 2:
         return found
-    spread = _spread_per_round(deviation, paired)
-    past = [
-        PastLook(look, boundary_of(spread / math.sqrt(look), floor, share))
-        for look, share in looks
-    ]
-    estimate = math.exp(median_unbiased(math.log(found.ratio), spread, past))
+
+    def spread_at(look: int) -> tuple[float, int]:
+        # Earlier looks of a comparison by pairs may have been too early for pairs.
+        by_pairs = paired is not None and look >= MIN_ROUNDS_TO_PAIR
+        deviation = paired if paired is not None and by_pairs else unpaired
+        return _spread_per_round(deviation, by_pairs), _freedom(look, by_pairs)
+
+    past = []
+    for look, share in looks:
+        spread, freedom = spread_at(look)
+        past.append(PastLook(look, boundary_of(spread / math.sqrt(look), freedom, floor, share)))
+    estimate = math.exp(median_unbiased(math.log(found.ratio), spread_at(looks[-1][0])[0], past))
     within = min(max(estimate, found.interval.low), found.interval.high)
     return replace(found, ratio=within, stopped_at=found.ratio)
 
@@ -213,6 +217,10 @@ def corrected_for_looks(
 def _spread_per_round(deviation: float, paired: bool) -> float:
     """Standard error of the Hodges-Lehmann estimate of so many rounds, times their root; see `power.py`."""
     return deviation * math.sqrt(math.pi / 3 * (1 if paired else 2))
+
+
+def _freedom(rounds: int, paired: bool) -> int:
+    return rounds - 1 if paired else 2 * rounds - 2
 
 
 def _with_reason(
@@ -237,9 +245,7 @@ def _is_hopeless(
     runs = min(len(sample.new), len(sample.base))
     most, share = schedule.looks[-1], schedule.levels[-1][1]
     paired = in_blocks and replace(sample, rounds=most).is_paired(comparisons, share)
-    deviation = (
-        log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
-    )
+    deviation = log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
     if paired:
         runs = len(sample.pairs)
     if runs < _RUNS_TO_GIVE_UP or not deviation:
@@ -248,8 +254,7 @@ def _is_hopeless(
     from scipy.special import stdtrit
 
     spread_per_round = _spread_per_round(deviation, paired)
-    freedom = most - 1 if paired else 2 * most - 2
-    reach = float(stdtrit(freedom, 1 - share)) * spread_per_round / math.sqrt(most)
+    reach = float(stdtrit(_freedom(most, paired), 1 - share)) * spread_per_round / math.sqrt(most)
     spread = spread_per_round * math.sqrt(max(0.0, 1 / runs - 1 / most))
     if spread == 0:
         return False

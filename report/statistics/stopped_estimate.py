@@ -7,7 +7,6 @@ estimate is too far from 1. The median-unbiased one is as often too large as too
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
@@ -28,18 +27,21 @@ class PastLook:
     boundary: float
 
 
-def boundary_of(error: float, floor: float, share: float) -> float:
+def boundary_of(error: float, freedom: int, floor: float, share: float) -> float:
     """The smallest log ratio that a look calls a difference: its interval lies beyond the floor, and the test
-    rejects.
+    rejects. By the t approximation of the rank interval, as in `power.py`.
 
     Args:
         error: standard error of the estimate at that look.
+        freedom: degrees of freedom of its deviation.
         floor: as a share.
         share: of 5 %, what the look may spend.
     """
-    quantile = NormalDist().inv_cdf
-    beyond_floor = math.log1p(floor) + quantile(1 - min(share, 0.025)) * error
-    return max(beyond_floor, quantile(1 - share / 2) * error)
+    # Loading SciPy takes half a second, and most reports do not need it.
+    from scipy.special import stdtrit
+
+    beyond_floor = math.log1p(floor) + float(stdtrit(freedom, 1 - min(share, 0.025))) * error
+    return max(beyond_floor, float(stdtrit(freedom, 1 - share / 2)) * error)
 
 
 def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook]) -> float:
@@ -85,7 +87,8 @@ def _at_least(log_ratio: float, truth: float, deviation: float, looks: Sequence[
         last = number == len(looks)
         top = look.runs * (log_ratio if last else look.boundary)
         found += float((density * (1 - ndtr((top - means) / spread))).sum())
-        bottom = truth * look.runs - _TAIL * deviation * math.sqrt(look.runs)
+        tail = _TAIL * deviation * math.sqrt(look.runs)
+        bottom, top = truth * look.runs - tail, min(top, truth * look.runs + tail)
         if last or bottom >= top:
             break
         grid = (top - bottom) / 2 * nodes + (top + bottom) / 2

@@ -4,10 +4,11 @@
 """
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean, stdev
 
 import numpy as np
 
@@ -30,25 +31,32 @@ LOOKS = LookSchedule(looks=(5, 7, 10, 14, 20))
 
 @dataclass
 class Counted:
-    """How often, of how many campaigns or comparisons."""
+    """By what was counted: the share of each campaign; comparisons of one campaign depend on each other."""
 
-    times: Counter[str] = field(default_factory=Counter)
-    of: Counter[str] = field(default_factory=Counter)
+    shares: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, what: str, happened: bool) -> None:
-        self.times[what] += happened
-        self.of[what] += 1
+    def add(self, what: str, happened: Sequence[bool]) -> None:
+        """Of one campaign; nothing where nothing was there to count."""
+        if happened:
+            self.shares[what].append(sum(happened) / len(happened))
 
     def share(self, what: str) -> float:
-        return self.times[what] / self.of[what]
+        return fmean(self.shares[what])
 
     def at_most(self, what: str, share: float) -> bool:
         """Within three standard errors."""
-        return self.share(what) <= share + 3 * math.sqrt(share * (1 - share) / self.of[what])
+        return self.share(what) <= share + 3 * self._error(what, share)
 
     def at_least(self, what: str, share: float) -> bool:
         """Within three standard errors."""
-        return self.share(what) >= share - 3 * math.sqrt(share * (1 - share) / self.of[what])
+        return self.share(what) >= share - 3 * self._error(what, share)
+
+    def _error(self, what: str, share: float) -> float:
+        """Standard error of the mean over campaigns: by the asked share where each counts once."""
+        found = self.shares[what]
+        once = math.sqrt(share * (1 - share))
+        deviation = once if {*found} <= {0, 1} else stdev(found)
+        return deviation / math.sqrt(len(found))
 
 
 def _judge(summaries: Sequence[Summary], truth: Mapping[str, float], counted: Counted) -> None:
@@ -56,28 +64,32 @@ def _judge(summaries: Sequence[Summary], truth: Mapping[str, float], counted: Co
     (cell,) = cells(summaries)
     (ranking,) = cell.rankings
     wrong_difference = wrong_equality = False
+    covered, planted, above = [], [], []
     for pair in ranking.pairs:
         true = truth.get(pair.new.identity.label, 1.0) / truth.get(pair.base.identity.label, 1.0)
         found = pair.comparison
         if found.interval:
-            counted.add("covered", found.interval.low <= true <= found.interval.high)
+            covered.append(found.interval.low <= true <= found.interval.high)
         if true == 1:
             wrong_difference |= found.shown
         elif abs(true - 1) >= 0.05:
-            counted.add("5 % found", found.shown and (found.status == "better") == (true > 1))
+            planted.append(found.shown and (found.status == "better") == (true > 1))
         if abs(true - 1) > 0.02:
             wrong_equality |= found.status == "no difference"
         if found.ratio:
-            counted.add("above the truth", found.ratio > true)
-    counted.add("false flag", wrong_difference)
-    counted.add("wrong equality", wrong_equality)
+            above.append(found.ratio > true)
+    counted.add("covered", covered)
+    counted.add("5 % found", planted)
+    counted.add("above the truth", above)
+    counted.add("false flag", [wrong_difference])
+    counted.add("wrong equality", [wrong_equality])
     labels = [row.identity.label for row in ranking.summaries]
     best = max(truth.get(label, 1.0) for label in labels)
     fastest = [label for label in labels if truth.get(label, 1.0) == best]
     winner = ranking.winner
-    counted.add("wrong winner", winner is not None and [winner.identity.label] != fastest)
+    counted.add("wrong winner", [winner is not None and [winner.identity.label] != fastest])
     if ranking.resolution:
-        counted.add("copy told apart", ranking.resolution.told_apart)
+        counted.add("copy told apart", [ranking.resolution.told_apart])
 
 
 def rankings(
@@ -109,8 +121,8 @@ def auto(
     for _ in range(campaigns):
         summaries = stopped_rows(rows(rng, host, [*others, COPY], LOOKS.looks[-1], cv, truth or {}))
         _judge(summaries, truth or {}, counted)
-        counted.times["runs"] += sum(len(row.runs) for row in summaries)
-        counted.of["runs"] += LOOKS.looks[-1] * len(summaries)
+        made = sum(len(row.runs) for row in summaries)
+        counted.shares["runs"].append(made / (LOOKS.looks[-1] * len(summaries)))
     return counted
 
 
@@ -120,9 +132,7 @@ def stopped_rows(summaries: Sequence[Summary]) -> tuple[Summary, ...]:
     (cell,) = cells(looked)
     (ranking,) = cell.rankings
     assert ranking.family is not None
-    ends = {
-        row.id: stop[0] for row, stop in zip(ranking.compared, ranking.family.stops, strict=True) if stop
-    }
+    ends = {row.id: stop[0] for row, stop in zip(ranking.compared, ranking.family.stops, strict=True) if stop}
     reference = next(row for row in looked if row.reference)
     return tuple(_upto(row, ends.get(row.id, ends[reference.id])) for row in looked)
 
@@ -168,9 +178,8 @@ def gate(
             for label in (REFERENCE, OTHERS[0])
         )
         outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS), Path("none"))
-        counted.add("exit 6", outcome.verdict == "regression")
-        for row in outcome.rows:
-            counted.add("no difference", row.comparison.status == "no difference")
+        counted.add("exit 6", [outcome.verdict == "regression"])
+        counted.add("no difference", [row.comparison.status == "no difference" for row in outcome.rows])
     return counted
 
 

@@ -22,9 +22,7 @@ REFERENCE, FAST, SLOW, COPY = "iovalkey", "ioredis@valkey", "valkey-glide", "iov
 ROUNDS = 10
 
 
-def cell_of(
-    truth: dict[str, float], others: tuple[str, ...] = (FAST, SLOW, COPY), cv: float = 0.005
-) -> Cell:
+def cell_of(truth: dict[str, float], others: tuple[str, ...] = (FAST, SLOW, COPY), cv: float = 0.005) -> Cell:
     """On a host that loses, or gains, a fifth of its speed."""
     (cell,) = cells(rows(np.random.default_rng(1), "ramp", others, ROUNDS, cv, truth))
     return cell
@@ -103,9 +101,7 @@ def in_blocks() -> tuple[Document, list[Document]]:
         for each in configurations:
             key = hash_of(each)
             file = f"{key}_run{number}.json"
-            runs.append(
-                {"configuration_hash": key, "run": number, "round": number, "block": 1, "file": file}
-            )
+            runs.append({"configuration_hash": key, "run": number, "round": number, "block": 1, "file": file})
             rate = rates[key] // (3 if number == 0 else 1) + 4 * (number % 3)
             results.append(result(each, number, rate))
     document["plan"]["runs"] = runs

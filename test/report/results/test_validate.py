@@ -40,7 +40,7 @@ def altered(path: str, value: Any) -> Document:
         ("schema_version", 3, "$.schema_version is 3; this report reads version 2: report it with"),
         ("schema_version", ..., "$.schema_version is null"),
         ("status", "splendid", "$.status"),
-        ("run", 0, "$.run"),
+        ("run", -1, "$.run"),
         ("surprise", 1, "$.surprise is not a field"),
         ("configuration", ..., "$.configuration is missing"),
         ("configuration_hash", ..., "$.configuration_hash is missing"),
@@ -54,7 +54,7 @@ def altered(path: str, value: Any) -> Document:
 def test_wrong_field_is_named(build: Build, path: str, value: Any, field: str) -> None:
     outcome = build(manifest([configuration()]), [altered(path, value)])
     assert outcome.code == 2
-    assert outcome.err.startswith(f"generate_report: 00_run{0 if path == 'run' else 1}.json: {field}")
+    assert outcome.err.startswith(f"generate_report: 00_run{value if path == 'run' else 1}.json: {field}")
     assert outcome.err.count("\n") == 1
     assert not (outcome.folder / "report").exists()
 

@@ -13,7 +13,7 @@ SHARES = (0.008, 0.0067, 0.0067, 0.0067, 0.022)
 
 def past(deviation: float, upto: int) -> list[PastLook]:
     return [
-        PastLook(look, boundary_of(deviation / math.sqrt(look), 0.02, share))
+        PastLook(look, boundary_of(deviation / math.sqrt(look), 2 * look - 2, 0.02, share))
         for look, share in zip(LOOKS, SHARES, strict=True)
         if look <= upto
     ]
