@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Adaptive runs held against a fixed number on recorded campaigns: `npm run bench:adaptive`
 
-Every pair of the record (bench/adaptive-recorded.json, which says how it was made) is decided from the same
-runs: by the rule of fixed runs with all of them, 20 a side, unpaired; and by the looks of `--runs auto`, which
-see no run that they did not ask for, once unpaired and once by pairs of one round from ten rounds on. A
-conclusion counts as reached when looks and fixed runs say the same; where the fixed runs were inconclusive, any
-is. Exits with 1 when one was missed by pairs, or when they took more runs than the unpaired looks, or more than
-half of the fixed ones.
+Every pair of the record (bench/adaptive-recorded.json, which says how it was made) is decided from the
+same runs: by the rule of fixed runs with all of them, 20 a side, unpaired; and by the looks of `--runs auto`,
+which see no run that they did not ask for, once unpaired and once by pairs of one round from ten rounds on.
+A conclusion counts as reached when looks and fixed runs say the same; where the fixed runs were inconclusive,
+any is. Exits with 1 when one was missed by pairs, or when they took more runs than the unpaired looks, or
+more than half of the fixed ones.
 """
 
 import json

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What rankings, `--runs auto` and `compare` conclude on hosts whose speed changes: `npm run bench:conclusions`
+"""What is concluded on hosts whose speed changes, by the whole procedure: `npm run bench:conclusions`
 
-Simulated campaigns, planned in blocks with a copy of the reference, go through the analysis of the report.
-Hosts: calm; one that remembers the run before (AR(1), 5 %); level shifts of 10 %; bursts; a ramp of 20 %. Runs
-deviate by 2 % besides. Exits with 1 where a share lies more than three standard errors beyond what the rules
-ask (M17, M22, M29, M31): intervals cover 95 %, wrong claims 5 % of campaigns, 5 % found in 80 %.
+Simulated campaigns, planned in blocks with a copy of the reference, go through the analysis of the report:
+rankings, `--runs auto`, `compare`. Hosts: calm; one that remembers the run before (AR(1), 5 %); level shifts
+of 10 %; bursts; a ramp of 20 %. Runs deviate by 2 % besides. Exits with 1 where a share lies more than three
+standard errors beyond what the rules ask (M17, M22, M29, M31): intervals cover 95 %, wrong claims 5 % of
+campaigns, 5 % found in 80 %.
 
     conclusions.py [CAMPAIGNS]     how many of each kind (400)
 

@@ -22,7 +22,7 @@ from report.analysis.summary import Summary, sample_between
 from report.statistics.decision import Comparison, Level, compare_samples
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 from report.statistics.ratio import ALPHA
-from report.statistics.sequential import Family, compare_in_looks
+from report.statistics.sequential import Family, LookSchedule, compare_in_looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +80,15 @@ class Ranking:
     group: Group
     standings: tuple[Standing, ...]
     pairs: tuple[Pair, ...] = ()
-    """Every compared row with the reference by throughput, without one every row with every other: the family
-    of Holm's correction. Empty in an open loop, where throughput is what was offered (rule M4)."""
+    """Every compared row with the reference by throughput, without one each with each: the family of Holm's
+    correction. Empty in an open loop, where throughput is what was offered (rule M4)."""
     latency_pairs: tuple[Pair, ...] = ()
     """The same by p99, in an open loop alone: at capacity it follows from the throughput."""
     cpu_pairs: tuple[Pair, ...] = ()
     """The same by the CPU per request of what calls the limiter."""
     order: tuple[Pair, ...] = ()
-    """By what the ranking is by, every row with every other: `pairs`, and what they do not have, corrected for
-    all of these."""
+    """By what the ranking is by, every row with every other: `ranked_by`, and what it does not have,
+    corrected for all of these."""
     best: Mapping[str, str] = field(default_factory=dict)
     """The id of the row that was shown to be better than all others, by `throughput` and by the names of
     `COSTS`. Each figure is a family of comparisons. Empty below five runs of each."""
@@ -99,7 +99,8 @@ class Ranking:
     """What decides its rows, and by which algorithm: `decided by a module (GCRA)`; empty where all clients of
     the campaign share it."""
     reference: Summary | None = None
-    """The row that the others were measured beside; None where the plan names none, or no run of it counts."""
+    """The row that the others were measured beside; None where the plan names none, or no run of it counts.
+    """
     resolution: Resolution | None = None
     """What its copy shows by what the ranking is by; None without a copy."""
 
@@ -349,8 +350,8 @@ class _Compared:
         """The family by what the ranking is by, with what an order of all needs besides, and when the rows
         were done."""
         figure, family = p99 if rows[0].identity.open_loop else throughput, None
-        if figure is throughput and rows[0].look_schedule:
-            family = self._in_looks(rows)
+        if figure is throughput and (schedule := rows[0].look_schedule):
+            family = self._in_looks(rows, schedule)
             row_pairs = [(rows[base], rows[new]) for base, new in family.pairs]
             pairs = self._attributable(row_pairs, family.comparisons, figure)
         else:
@@ -364,9 +365,7 @@ class _Compared:
         others = self._with_each(rows, figure)
         return (*pairs, *(pair for pair in others if not pair.has(self.reference)))
 
-    def _in_looks(self, rows: Sequence[Summary]) -> Family:
-        schedule = rows[0].look_schedule
-        assert schedule is not None
+    def _in_looks(self, rows: Sequence[Summary], schedule: LookSchedule) -> Family:
         return compare_in_looks(
             [row.side(throughput) for row in rows],
             schedule,

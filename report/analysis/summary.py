@@ -228,13 +228,11 @@ def sample_between(
         share: see `Sample`.
     """
     planned = min(new.planned_rounds, base.planned_rounds)
-    sides, places = [new.side(figure), base.side(figure)], [new.places, base.places]
-    if rounds is not None:
-        sides = [dict(upto(side, rounds)) for side in sides]
-        places = [frozenset(place for place in each if place[0] <= rounds) for each in places]
-        planned = min(planned, rounds)
-    by_block = places[0] <= places[1] or places[1] <= places[0]
-    return sample_of(*sides, planned, by_block, share)
+    last = max(new.last_round, base.last_round) if rounds is None else rounds
+    places, others = ({place for place in row.places if place[0] <= last} for row in (new, base))
+    by_block = places <= others or others <= places
+    side, other = (upto(row.side(figure), last) for row in (new, base))
+    return sample_of(side, other, min(planned, last), by_block, share)
 
 
 def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:

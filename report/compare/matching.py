@@ -251,7 +251,8 @@ def _sample(
         return sample_between(other, one, metric.read, rounds, share)
     if rounds is None:
         return Sample(new=values_of(other, metric), base=values_of(one, metric), share=share)
-    return sample_of(*(upto(row.side(metric.read), rounds) for row in (other, one)), share=share)
+    new, base = (upto(row.side(metric.read), rounds) for row in (other, one))
+    return sample_of(new, base, share=share)
 
 
 @dataclass(frozen=True, slots=True)

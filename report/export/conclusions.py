@@ -64,9 +64,9 @@ def _resolution(found: Resolution | None) -> dict[str, Any] | None:
 
 
 def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """One per ranking: its load, its sentence, and its rows compared with the reference, without one each with
-    each: by throughput, p99 (open loop only) and the CPU per request of what calls the limiter, the servers or
-    the client."""
+    """One per ranking: its load, its sentence, and its rows compared with the reference, without one each
+    with each: by throughput, p99 (open loop only) and the CPU per request of what calls the limiter, the
+    servers or the client."""
     found = []
     for cell, shown in zip(cells, decision_cells(cells), strict=True):
         for ranking, group in zip(cell.rankings, shown.groups, strict=True):

@@ -39,7 +39,8 @@ class DecisionRow:
     cpu: SpreadFigure
     """Of what calls the limiter, in µs per request."""
     ratio: str
-    """To the reference of its ranking, without one to its first row, with the interval: `0.91×, 0.89–0.93×`."""
+    """To the reference of its ranking, without one to its first row, with the interval: `0.91×, 0.89–0.93×`.
+    """
     cpu_ratio: str
     status: str
     """What was shown of it, in a word or two; empty where nothing is compared."""
@@ -124,8 +125,8 @@ _STATUS = {
 
 
 def row_status(standing: Standing, ranking: Ranking) -> str:
-    """`fastest`, `slower`, `not decided`, `reference`, …; empty for a first row that is no reference, unless it
-    was shown to be the best."""
+    """`fastest`, `slower`, `not decided`, `reference`, …; empty for a first row that is no reference, unless
+    it was shown to be the best."""
     if ranking.winner is standing.summary:
         return "lowest p99" if ranking.open_loop else "fastest"
     if ranking.reference is standing.summary and ranking.compared:

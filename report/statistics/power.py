@@ -48,7 +48,7 @@ def log_deviation_of_pairs(pairs: Sequence[tuple[float, float]]) -> float | None
     figure is 0 or infinite."""
     if len(pairs) < 2 or not all(0 < value < math.inf for pair in pairs for value in pair):
         return None
-    return statistics.stdev(log_ratios_of_pairs(pairs).tolist())
+    return float(statistics.stdev(log_ratios_of_pairs(pairs).tolist()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ estimate is too far from 1. The median-unbiased one is as often too large as too
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -71,12 +72,18 @@ def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook
     return (low + high) / 2
 
 
+@cache
+def _gauss_legendre() -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return nodes, weights
+
+
 def _at_least(log_ratio: float, truth: float, deviation: float, looks: Sequence[PastLook]) -> float:
     """The probability of a difference at an earlier look, or of at least this one at the last of them."""
     # Loading SciPy takes half a second, and most reports do not need it.
     from scipy.special import ndtr
 
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weights = _gauss_legendre()
     sums: Floats = np.zeros(1)
     density: Floats = np.ones(1)
     before, found = 0, 0.0

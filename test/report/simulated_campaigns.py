@@ -49,7 +49,9 @@ def _bursts(rng: np.random.Generator, runs: int) -> Floats:
 
 def _ramp(rng: np.random.Generator, runs: int) -> Floats:
     """A fifth slower, or faster, from the first run to the last."""
-    return 0.2 * rng.choice([-1, 1]) * np.arange(runs) / runs
+    direction = 1 if rng.random() < 0.5 else -1
+    found: Floats = 0.2 * direction * np.arange(runs) / runs
+    return found
 
 
 #: Logarithms of the host's speed in one run after the other.
