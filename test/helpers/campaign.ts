@@ -206,7 +206,7 @@ export class Campaign {
 
   /** All results, by file name; each passes the schema. */
   get results(): Map<string, Result> {
-    const names = readdirSync(this.folder).filter((name) => /_run\d+\.json$/.test(name));
+    const names = readdirSync(this.folder).filter((name) => /_(run\d+|diagnose)\.json$/.test(name));
     return new Map(
       names
         .sort()
