@@ -141,6 +141,8 @@ export const eventSchema = z.discriminatedUnion("event", [
     file: z.string(),
     run: z.int().min(0),
     round,
+    /** It has instruments, and never counts. */
+    diagnose: z.literal(true).optional(),
     configuration_hash: z.string(),
     status: z.enum(runStatuses),
     /** What the target did with the load; absent where that is not known. */

@@ -137,6 +137,7 @@ export class Progress {
       ...this.#place(planned),
       file: planned.file,
       run: planned.run,
+      ...(planned.diagnose ? { diagnose: true } : {}),
       ...roundOfEvent(planned),
       configuration_hash: planned.configuration_hash,
       status: saved ? status : "failed",

@@ -70,15 +70,20 @@ export function configurationText(configuration: Configuration): string {
   return [...parts, ...("requests" in extent ? [`${extent.requests} requests`] : [])].join(", ");
 }
 
-/** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`, or at its end `diagnosing run`. */
-export function runText({
-  configuration,
-  run,
-  runs_per_configuration,
-  at_most,
-  search,
-}: EventOf<"run_started">): string {
-  if (search) return `${configurationText(configuration)}, trial to ${search} the bound`;
+/** Whether an event is about a run of the burn-in round, which never counts. */
+export const isBurnIn = ({ round }: { round?: number | undefined }): boolean => round === 0;
+
+/** `run 2`, `burn-in`, or `diagnosing run`. */
+export function runNumberText(event: Pick<EventOf<"run_finished">, "run" | "round" | "diagnose">): string {
+  if (event.diagnose) return "diagnosing run";
+  return isBurnIn(event) ? "burn-in" : `run ${event.run}`;
+}
+
+/** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
+export function runText(event: EventOf<"run_started">): string {
+  const { configuration, run, runs_per_configuration, at_most } = event;
+  if (event.diagnose || isBurnIn(event))
+    return `${configurationText(configuration)}, ${runNumberText(event)}`;
   const total = `${at_most ? "at most " : ""}${runs_per_configuration}`;
   return `${configurationText(configuration)}, run ${run} of ${total}`;
 }
