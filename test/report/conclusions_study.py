@@ -177,7 +177,7 @@ def gate(
             )
             for label in (REFERENCE, OTHERS[0])
         )
-        outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS), Path("none"))
+        outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS))
         counted.add("exit 6", [outcome.verdict == "regression"])
         counted.add("no difference", [row.comparison.status == "no difference" for row in outcome.rows])
     return counted

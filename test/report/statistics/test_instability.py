@@ -107,19 +107,19 @@ def test_noise_of_steady_runs() -> None:
     assert (found.runs, found.per_side) == (40, 20)
     assert found.flagged_share <= 0.05
     assert found.rejected_share <= 0.08
-    assert 0.003 < found.noise_floor < 0.03
+    assert 0.003 < found.chance < 0.03
     assert found.runs_for_5_percent is not None
     assert 6 <= found.runs_for_5_percent <= 14
     assert noise_of(values) == found
 
 
-def test_drift_is_in_the_noise_floor_though_interleaving_hides_it() -> None:
+def test_drift_is_told_though_interleaving_hides_it() -> None:
     steps = 1 - 0.1 * np.arange(40) / 39
     values = (1000 * steps * np.exp(0.005 * np.random.default_rng(2).standard_normal(40))).tolist()
     found = noise_of(values)
     assert found.flagged_share == 0
     assert found.drift == pytest.approx(0.053, abs=0.01)
-    assert found.noise_floor == found.drift > found.chance
+    assert found.drift > found.chance
 
 
 def test_noise_needs_ten_runs() -> None:
