@@ -60,7 +60,7 @@ def _over_all(rankings: Sequence[Ranking], unsteady: str) -> Ranking:
     """One ranking of the rows of several, which have no reference in common: each with every other. Where a
     copy was told apart in one of them, it has no winner either."""
     group = rankings[0].group
-    rows = [row for ranking in rankings for row in ranking.summaries]
+    rows = [replace(row, reference=False) for ranking in rankings for row in ranking.summaries]
     together = Group(
         group.store,
         group.external,
@@ -68,4 +68,6 @@ def _over_all(rankings: Sequence[Ranking], unsteady: str) -> Ranking:
         decided_by=group.decided_by,
         settings=group.settings,
     )
-    return rank(rows, together, unsteady)
+    resolutions = (ranking.resolution for ranking in rankings)
+    apart = next((each for each in resolutions if each and each.told_apart), None)
+    return replace(rank(rows, together, unsteady), resolution=apart)

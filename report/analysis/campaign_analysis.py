@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 from report.analysis.adjusted import AdjustedPair, adjusted_pairs
 from report.analysis.cells import Cell
+from report.analysis.host_speed import CampaignHostSpeed, with_host_speed
+from report.analysis.load_programs import LoadProgramControl, load_program_controls
 from report.analysis.max_rate import MaxRate, max_rates
 from report.analysis.memory_per_key import KeyMemory, memory_per_key
 from report.analysis.runtimes import RuntimeResults, runtimes_of
@@ -25,8 +27,20 @@ class Analysis:
     """Bytes per key; empty unless some rows differ in the number of fresh keys alone."""
     store_operations: StoreOperations | None = None
     """Of the store layer; None without it."""
+    load_programs: tuple[LoadProgramControl, ...] = ()
+    """Controls whose calls a load program makes."""
     max_rates: tuple[MaxRate, ...] = ()
     """Of a search for the highest rate; empty without one."""
+    host_speed: CampaignHostSpeed | None = None
+    """None where it is not known."""
+    adjusted: tuple[AdjustedPair, ...] = ()
+    """Ratios adjusted for the host's speed: nothing is decided by them."""
+
+    @property
+    def row_count(self) -> int:
+        """Of all tables."""
+        operations = len(self.store_operations.rows) if self.store_operations else 0
+        return len(self.summaries) + operations + len(self.load_programs)
 
     @property
     def only_memory(self) -> bool:
@@ -60,5 +74,6 @@ def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
         thresholds=judgements(campaign, summaries),
         memory=memory_per_key(summaries),
         store_operations=store_operations(campaign),
+        load_programs=load_program_controls(campaign, summaries),
         max_rates=max_rates(campaign, summaries),
     )

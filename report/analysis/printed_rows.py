@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from report.results.model import Campaign, Identity, Printed, Run
+from report.results.model import Campaign, Identity, Planned, Printed, Run
 from report.statistics.runs import select_median_run
+from report.statistics.samples import Place, Sample, sample_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +19,8 @@ class PrintedRow:
     """Planned run numbers without a file."""
     median: Run | None
     """The run that stands for all, see `select_median_run`."""
+    places: frozenset[Place] = frozenset()
+    """Round and block of each planned run; empty in plans without blocks."""
 
     @property
     def store(self) -> str:
@@ -34,6 +37,19 @@ class PrintedRow:
 
     def values(self, read: Callable[[Printed], float | None]) -> tuple[float, ...]:
         return tuple(value for each in self.counted if (value := read(each)) is not None)
+
+    def side(self, read: Callable[[Printed], float | None]) -> dict[Place, float]:
+        """The same by round and block; in plans without blocks a run is a round."""
+        return {
+            run.place or (run.run, 1): value
+            for run in self.runs
+            if run.eligible and run.printed and (value := read(run.printed)) is not None
+        }
+
+    def sample(self, base: "PrintedRow", read: Callable[[Printed], float | None]) -> Sample:
+        """This row's runs beside those of its reference."""
+        rounds = min(len({number for number, _ in each.places}) for each in (self, base))
+        return sample_of(self.side(read), base.side(read), rounds, by_block=self.places <= base.places)
 
     def range_of(self, read: Callable[[Printed], float | None]) -> tuple[float, float] | None:
         """Lowest and highest over the runs that count; None below two."""
@@ -54,14 +70,15 @@ class PrintedRow:
         return worst[0] if worst else "valid"
 
 
-def _row(identity: Identity, runs: Sequence[Run], planned: Sequence[int]) -> PrintedRow:
+def _row(identity: Identity, runs: Sequence[Run], planned: Planned | None) -> PrintedRow:
     ordered = tuple(sorted(runs, key=lambda run: run.run))
     there = {run.run for run in ordered}
     return PrintedRow(
         identity=identity,
         runs=ordered,
-        missing=tuple(number for number in planned if number not in there),
+        missing=tuple(number for number in planned.runs if number not in there) if planned else (),
         median=select_median_run(ordered),
+        places=frozenset(planned.places.values()) if planned else frozenset(),
     )
 
 
@@ -74,7 +91,4 @@ def printed_rows(campaign: Campaign, wanted: Callable[[Identity], bool]) -> list
         if wanted(run.identity):
             identities.setdefault(run.identity.key, run.identity)
             by_key.setdefault(run.identity.key, []).append(run)
-    return [
-        _row(identities[key], runs, planned[key].runs if key in planned else ())
-        for key, runs in by_key.items()
-    ]
+    return [_row(identities[key], runs, planned.get(key)) for key, runs in by_key.items()]

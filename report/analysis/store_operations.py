@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from report.analysis.printed_rows import PrintedRow, printed_rows
 from report.analysis.steadiness import MAX_FOREIGN_CPU_POINTS
 from report.results.model import STORE_LAYER, Campaign, Identity, Printed, Run
-from report.statistics.decision import Comparison, compare_family
+from report.statistics.decision import Comparison, compare_samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _ratios(rows: Sequence[PrintedRow], reference: str) -> tuple[StoreRatio, ...
     found = []
     for figure in COMPARED:
         compared = compare_samples(
-            [_sample(row, base, figure.read) for row in others], higher_is_better=figure.higher_is_better
+            [row.sample(base, figure.read) for row in others], higher_is_better=figure.higher_is_better
         )
         found.append(
             [
@@ -115,13 +115,7 @@ def store_operations(campaign: Campaign) -> StoreOperations | None:
 
     The reference is the one that the plan names, else the first store.
     """
-    planned = {entry.identity.key: entry for entry in campaign.planned_operations}
-    identities = {key: entry.identity for key, entry in planned.items()}
-    by_key: dict[str, list[Run]] = {key: [] for key in planned}
-    for run in campaign.operations:
-        identities.setdefault(run.identity.key, run.identity)
-        by_key.setdefault(run.identity.key, []).append(run)
-    rows = [_row(identities[key], runs, planned.get(key)) for key, runs in by_key.items()]
+    rows = printed_rows(campaign, lambda identity: identity.layer == STORE_LAYER)
     if not rows:
         return None
     plan = campaign.manifest["plan"] if campaign.manifest else {}

@@ -18,6 +18,7 @@ from report.sections.max_rate import max_rate_documents
 PAGE = "index.html"
 OPERATIONS_CSV = "store-operations.csv"
 OPERATIONS_JSON = "store-operations.json"
+LOAD_PROGRAMS_CSV = "load-programs.csv"
 MAX_RATE_JSON = "max-rate.json"
 
 Make = Callable[[Analysis], str]

@@ -4,7 +4,9 @@ Programs in other languages ask here instead of computing statistics of their ow
 `{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}` and
 `paired_difference`, likewise; `{"question": "compare", "pairs": [{"new": [...], "base": [...]}, …]}`, with
 `floor` and `higher_is_better` where they are not 0.02 and true: the pairs are one family, answered by a list;
-`{"question": "max_rate", "trials": [{"rate_per_second": …, "kept": true}, …]}`.
+`{"question": "power", "values": [...], "ratios": [...]}`: the deviation of one side of figures, and how many
+such runs per side each true ratio takes; `{"question": "max_rate", "trials": [{"rate_per_second": …, "kept":
+true}, …]}`.
 """
 
 import json
@@ -63,6 +65,8 @@ def main(arguments: Sequence[str]) -> int:
                 answer = asdict(paired_difference(request["a"], request["b"]))
             case "compare":
                 answer = [asdict(each) for each in compared(request)]
+            case "power":
+                answer = power(request["values"], request["ratios"])
             case "max_rate":
                 trials = [(each["rate_per_second"], each["kept"]) for each in request["trials"]]
                 answer = asdict(estimate_max_rate(trials))

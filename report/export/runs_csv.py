@@ -139,6 +139,9 @@ _LAST_FIGURES: tuple[Column, ...] = (
     *_by_kind(LATER_KINDS),
     ("decisions", _figure(lambda measured: measured.decisions)),
     *((f"cpu_us_per_decision_{kind}", _figure(read, 3)) for kind, read in PARTS.items()),
+    ("round", lambda run: 0 if run.burn_in else run.place[0] if run.place else None),
+    ("block", lambda run: run.place[1] if run.place else None),
+    ("burn_in", lambda run: str(run.burn_in).lower()),
     ("host_speed", lambda run: csv_number(run.host_index, 4)),
     *(
         (f"{name}_{moment}_us", _host(read, digits, moment == "after"))

@@ -12,6 +12,7 @@ from report.export.conclusions import conclusions
 from report.results.roles import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents, best_works
+from report.sections.load_programs import load_program_sentences
 from report.sections.max_rate import max_rate_documents
 from report.sections.recommendation import recommend
 from report.sections.store_operations import store_sentences

@@ -12,7 +12,14 @@ from report.analysis.thresholds import HELD, Judgement
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within
-from report.sections.first_screen import DecisionGroup, DecisionRow, control_row, decision_cells
+from report.sections.first_screen import (
+    FIRST_ROW,
+    DecisionGroup,
+    DecisionRow,
+    base_text,
+    control_row,
+    decision_cells,
+)
 from report.sections.load_programs import load_program_sentences
 from report.sections.notices import campaign_notices
 from report.sections.recommendation import Recommendation, recommend

@@ -24,9 +24,10 @@ from report.sections.diagnosis import diagnosis_table
 from report.sections.environment import campaign_facts, external_notices, machine_facts, version_facts
 from report.sections.failures import failures
 from report.sections.filters import CHIPS, filter_values, row_values, rows_named
-from report.sections.first_screen import DecisionCell, DecisionRow, control_row, decision_cells
+from report.sections.first_screen import FIRST_ROW, DecisionCell, DecisionRow, control_row, decision_cells
 from report.sections.host_speed import adjusted_rows, host_speed_facts
 from report.sections.latency_at_rate import RateTable, rate_tables
+from report.sections.load_programs import PROGRAM_COLUMNS, load_program_section
 from report.sections.max_rate import max_rate_tables
 from report.sections.memory_per_key import COLUMNS as MEMORY_COLUMNS
 from report.sections.memory_per_key import NOTE as MEMORY_NOTE
@@ -218,6 +219,8 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         recommendation=recommend(analysis) if ordered else None,
         store_operations=store_section(analysis.store_operations),
         operation_columns=FIGURE_COLUMNS,
+        load_programs=load_program_section(analysis.load_programs),
+        program_columns=PROGRAM_COLUMNS,
         sections=[_section(runtime, bool(analysis.max_rates)) for runtime in analysis.runtimes],
         open_charts=[chart for layer in charts for chart in layer.open],
         folded_charts=[chart for layer in charts for chart in layer.folded],
@@ -246,7 +249,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         failures=failures(ordered),
         problems=problems(ordered),
         runs=run_rows(ordered),
-        run_count=len(campaign.runs) + len(campaign.operations),
+        run_count=len(campaign.runs) + len(campaign.operations) + len(campaign.diagnoses),
         row_count=analysis.row_count,
         has_rows=bool(ordered),
         machine=machine_facts(campaign, ordered),

@@ -11,6 +11,7 @@ from report.base.errors import FieldError
 from report.results.model import (
     DIMENSIONS,
     AddedMemory,
+    Diagnosis,
     HostSpeed,
     Identity,
     Limit,
@@ -509,7 +510,56 @@ def run_of(result: Document, file: str, series: bool = True) -> Run:
         outcome_text=result.get("outcome_text"),
         measured=_measured(result, series) if result["status"] == "measured" else None,
         printed=_printed(result) if result["status"] == "printed" else None,
+        diagnosis=_diagnosis(stated) if (stated := result.get("diagnosis")) is not None else None,
         host_speed=_host_speed(result.get("host_speed")),
+    )
+
+
+def _total(values: Sequence[int | None]) -> int | None:
+    """None without values, and where one is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def _totals(counts: Sequence[Mapping[str, int] | None]) -> dict[str, int]:
+    """Added up by name; empty without counts, and where some are not known."""
+    known = [each for each in counts if each is not None]
+    if len(known) < len(counts):
+        return {}
+    return {name: sum(each[name] for each in known) for name in (known[0] if known else {})}
+
+
+def _pauses(servers: Sequence[Mapping[str, Any]]) -> dict[str, Pauses]:
+    found: dict[str, Pauses] = {}
+    for kind, each in ((kind, each) for server in servers for kind, each in server["gc"].items()):
+        before = found.get(kind, Pauses(0, 0, 0))
+        found[kind] = Pauses(
+            before.count + each["pauses"],
+            before.total_us + each["total_us"],
+            max(before.longest_us, each["longest_us"]),
+        )
+    return found
+
+
+def _diagnosis(stated: Mapping[str, Any]) -> Diagnosis:
+    servers: Sequence[Mapping[str, Any]] = list(stated["servers"].values())
+    nodes: Sequence[Mapping[str, Any]] = stated["nodes"]
+    commands = [command for node in nodes for command in node["commands"].values()]
+    decisions = sum(command["calls"] for command in commands)
+    delays = [delay for server in servers if (delay := server.get("loop_delay_us"))]
+    p99s = [command["p99_us"] for command in commands if "p99_us" in command]
+    return Diagnosis(
+        requests=sum(server["requests"] for server in servers),
+        pauses=_pauses(servers),
+        loop_delay_us=max(delays, key=lambda delay: float(delay["p99"]), default={}),
+        allocated_bytes=_total([server.get("allocated_bytes") for server in servers]),
+        context_switches=_totals([server.get("context_switches") for server in servers]),
+        system_calls=_totals([server.get("system_calls") for server in servers]),
+        decisions=decisions,
+        script_us=sum(command["us"] for command in commands) if decisions else None,
+        script_p99_us=max(p99s, default=None),
+        store_received_bytes=_total([node.get("received_bytes") for node in nodes]),
+        store_sent_bytes=_total([node.get("sent_bytes") for node in nodes]),
     )
 
 
@@ -601,13 +651,15 @@ def planned_of(manifest: Document) -> tuple[Planned, ...]:
     plan = manifest["plan"]
     references = frozenset(plan.get("references", ()))
     runs: dict[str, list[int]] = {}
+    places: dict[str, dict[int, Place]] = {}
     diagnosed = {entry["configuration_hash"] for entry in plan["runs"] if entry.get("diagnose")}
-    for entry in plan["runs"]:
+    for entry in _asked_for(manifest, references):
         if entry.get("diagnose"):
             continue
-        if entry["run"] > asked.get(entry["configuration_hash"], entry["run"]):
-            continue
-        runs.setdefault(entry["configuration_hash"], []).append(entry["run"])
+        key, run = entry["configuration_hash"], entry["run"]
+        runs.setdefault(key, []).append(run)
+        if "block" in entry:
+            places.setdefault(key, {})[run] = (int(entry.get("round", run)), entry["block"])
     return tuple(
         Planned(
             identity=identity_of(entry["configuration"], entry["hash"]),

@@ -168,7 +168,8 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     found = [run for path in files if (run := reader.read(path, checked)) is not None]
     # Their figures include the instruments.
     diagnoses = tuple(run for run in found if run.diagnosis)
-    runs = [run for run in found if not run.diagnosis]
+    burn_in = tuple(run for run in found if run.burn_in and not run.diagnosis)
+    runs = [run for run in found if not run.diagnosis and not run.burn_in]
     left_out = 0
     if series and (keep_going or not reader.excluded):
         runs, left_out = _with_series(folder, runs, reader)
@@ -177,7 +178,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         raise ReportError(_refusals(excluded), USAGE)
     operations = tuple(run for run in runs if run.identity.printed)
     runs = [run for run in runs if not run.identity.printed]
-    if not (runs or operations):
+    if not found:
         raise ReportError(f"{one_line(folder)} holds no result: nothing to report", USAGE)
     return Campaign(
         name=manifest["campaign"] if manifest else folder.resolve().name,
@@ -186,6 +187,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         runs=tuple(runs),
         planned_operations=tuple(entry for entry in planned if entry.identity.printed),
         operations=operations,
+        burn_in=burn_in,
         diagnoses=diagnoses,
         ignored=tuple(ignored),
         excluded=excluded,

@@ -39,6 +39,8 @@ STORE_LAYER = "store"
 #: The option under which every client runs one script, so that client and script can be separated.
 SAME_SCRIPT = "same-script"
 
+#: The option of a second configuration of the same thing: it changes the label and nothing else (rule M31).
+COPY = "copy"
 #: Options under which a client has other settings than those that all clients share.
 OWN_SETTINGS = ("defaults", "tuned")
 
@@ -128,7 +130,8 @@ class Identity:
         return self.layer == STORE_LAYER or self.program is not None
 
     @property
-    def control(self) -> bool:
+    def ceiling(self) -> bool:
+        """It has no store: it measures what the harness itself can do."""
         return self.configuration_hash is not None and self.client in CONTROL_CLIENTS
 
     @property
@@ -519,13 +522,22 @@ class Run:
     """It with the figures, unless it served the load."""
     measured: Measured | None
     printed: Printed | None = None
-    """Of a run of the store layer, in place of `measured`."""
+    """Of a run that a foreign program loaded, in place of `measured`."""
+    place: Place | None = None
+    """Its round and block; None in plans without blocks."""
+    diagnosis: Diagnosis | None = None
+    """Of a run with instruments alone, which never counts."""
     finished_at: str = ""
     host_speed: RunHostSpeed | None = None
     """None where it is not known."""
     host_index: float | None = None
     """How fast the host was, by the integer loop, as a share of the campaign's median; the analysis of a
     campaign sets it."""
+
+    @property
+    def burn_in(self) -> bool:
+        """Of the burn-in round: it is listed, and in no figure."""
+        return self.run == 0
 
     @property
     def spoiled(self) -> bool:
@@ -584,6 +596,8 @@ class Campaign:
     planned_operations: tuple[Planned, ...] = ()
     """Rows that a foreign program loads, which are in neither `planned` nor `runs`."""
     operations: tuple[Run, ...] = ()
+    burn_in: tuple[Run, ...] = ()
+    """Of the burn-in round, which is in neither `runs` nor `operations`."""
     diagnoses: tuple[Run, ...] = ()
     """Runs with instruments, which are in neither `planned` nor `runs`."""
     series_left_out: int = 0

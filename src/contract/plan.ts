@@ -90,7 +90,11 @@ export const roundOf = ({ round, run }: Pick<PlannedRun, "round" | "run">): numb
 
 /** How many runs of a configuration count. */
 export const countedRuns = ({ runs }: Pick<Plan, "runs">, hash: string): number =>
-  runs.filter((run) => run.configuration_hash === hash && !isBurnIn(run)).length;
+  runs.filter((run) => run.configuration_hash === hash && isCounted(run)).length;
 
 /** Whether a run belongs to the burn-in round: it is measured and kept, and never counts. */
 export const isBurnIn = (planned: Pick<PlannedRun, "round" | "run">): boolean => roundOf(planned) === 0;
+
+/** Whether a run counts: it is neither of the burn-in round nor a diagnosing run. */
+export const isCounted = (planned: Pick<PlannedRun, "round" | "run" | "diagnose">): boolean =>
+  !planned.diagnose && !isBurnIn(planned);

@@ -9,6 +9,7 @@ import {
   warmupSchema,
   workloadSchema,
 } from "./configuration.js";
+import { diagnosisSchema } from "./diagnosis.js";
 import { runHostSpeedSchema } from "./host-speed.js";
 import { driverLayerSchema } from "./layers.js";
 import { pluginFactsSchema } from "./plugins.js";
@@ -449,6 +450,12 @@ export const measuredResultSchema = z.strictObject({
 });
 export type MeasuredResult = z.infer<typeof measuredResultSchema>;
 
+/** What the load generator gives to the orchestrator. */
+export const generatorOutputSchema = measuredResultSchema.extend({
+  request_counts: requestCountsSchema.optional(),
+});
+export type GeneratorOutput = z.infer<typeof generatorOutputSchema>;
+
 /** Operations of the store, or decisions, that are counted, before and after the load. */
 const operationCallsSchema = z.strictObject({ before: count, after: count });
 
@@ -507,7 +514,12 @@ export const printedResultSchema = z.strictObject({
   store_cpu_us_per_operation: z.number().min(0).optional(),
   host_load: hostLoadSchema.optional(),
   host_speed: runHostSpeedSchema.optional(),
-  versions: z.strictObject({ store: z.string().optional(), program: z.string() }),
+  versions: z.strictObject({
+    store: z.string().optional(),
+    /** Of the service. */
+    limiter: z.string().optional(),
+    program: z.string(),
+  }),
   limited_by: limitedBySchema.optional(),
   verdict: verdictSchema,
   outcome: z.enum(outcomeStatuses).optional(),

@@ -32,10 +32,18 @@ const sameScript: OptionDescription = {
   },
 };
 
-/** Settings that not all clients share. They decide about pipelining, too. */
-const ownSettings = (id: OwnSettings, summary: string): OptionDescription => ({
+/** Options under which a client has other settings than those that all clients share: rankings never mix them. */
+export const OWN_SETTINGS: readonly OwnSettings[] = ["defaults", "tuned"];
+
+const SETTINGS_SUMMARIES: Readonly<Record<OwnSettings, string>> = {
+  defaults: "the client library as it comes: nothing is set but what is needed to connect",
+  tuned: "the client as its maintainers recommend it, see docs/clients.md",
+};
+
+/** They decide about pipelining, too. */
+const ownSettings = (id: OwnSettings): OptionDescription => ({
   id,
-  summary,
+  summary: SETTINGS_SUMMARIES[id],
   apply(client) {
     if (client.settings) return { skip: `${client.id}: +${client.settings} and +${id} exclude each other` };
     if (!client.ownSettings)
@@ -101,6 +109,13 @@ const localCache: OptionDescription = {
   },
 };
 
+/** Changes nothing: how far a target seems to be from its copy is what a campaign cannot tell apart (M31). */
+const copy: OptionDescription = {
+  id: COPY,
+  summary: "the same target once more: how far two equal rows lie apart",
+  apply: (client) =>
+    client.control ? { skip: `${client.id} does not support +${COPY}: it is a control itself` } : client,
+};
 const PROTOCOLS = { http: "HTTP", grpc: "gRPC", resp: "RESP" } as const;
 
 /** A program without Node makes the calls, so that a limit of Node is told apart from one of the service. */
@@ -123,11 +138,11 @@ const loadProgramOptions: readonly OptionDescription[] = loadPrograms.map(({ id,
 export const options: readonly OptionDescription[] = [
   ...limiterOptions,
   sameScript,
-  ownSettings("defaults", "the client library as it comes: nothing is set but what is needed to connect"),
-  ownSettings("tuned", "the client as its maintainers recommend it, see docs/clients.md"),
+  ...OWN_SETTINGS.map(ownSettings),
   autopipelining,
   ...throttlecrabOptions,
   pipeline,
   localCache,
+  copy,
   ...loadProgramOptions,
 ];

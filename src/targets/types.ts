@@ -389,6 +389,8 @@ export interface StoreSession {
    * @throws environmentError when a node is another store
    */
   read(store: StoreDescription, decisionCommands?: readonly string[]): Promise<StoreReading[]>;
+  /** The whole numbers under these keys; undefined for a key that there is not. Absent for an engine without keys. */
+  numbers?(keys: readonly string[]): Promise<(number | undefined)[]>;
   /**
    * More about the commands that carry the limiter's decisions, and the network, of each node; absent for an engine that
    * does not tell it.

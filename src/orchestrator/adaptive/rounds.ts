@@ -216,9 +216,8 @@ export class AdaptiveRounds implements RunSelection {
   }
 
   #possibleRuns(): PlannedRun[] {
-    return this.#plan.runs.filter(
-      ({ configuration_hash: hash, run, diagnose }) =>
-        diagnose || this.#running.has(hash) || run <= (this.#state.rounds[hash] ?? 0),
+    return runsUntil(this.#plan, (hash) =>
+      this.#running.has(hash) ? Number.POSITIVE_INFINITY : (this.#state.rounds[hash] ?? 0),
     );
   }
 

@@ -28,6 +28,7 @@ import { acquireLock } from "../ownership/state-folder.js";
 import { decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { estimateRange, learnOverheads, type Overheads, overheadsOf } from "../plan/estimate.js";
+import { burnInLines } from "../plan/order.js";
 import { type PlanContext, type SelectedConfigurations, selectConfigurations } from "../plan/plan.js";
 import { type StoreFindings, storeLayerConfigurations } from "../plan/store-layer.js";
 import { mapCaps } from "../request/caps.js";
@@ -258,7 +259,7 @@ async function finishCompleteCampaign(
   }
   if (manifest.status !== "finished") await saveManifest({ ...manifest, status: "finished" }, folder);
   await updateLatestLink(folder).catch((error) => eventLog.warn(messageOf(error)));
-  return { folder, outcomes: [...completed.values()], ...(search ? { search } : {}) };
+  return { folder, outcomes, ...(search ? { search } : {}) };
 }
 
 /** Reports what will be measured, where, and how long it takes. @param choice which runtime was chosen, and why */

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
 import type { Manifest, MaxRateState } from "../../contract/manifest.js";
-import type { Plan } from "../../contract/plan.js";
+import { isBurnIn, isCounted, type Plan } from "../../contract/plan.js";
 import { hasFigures, resultSchema } from "../../contract/result.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { Checksums } from "../files/checksums.js";
@@ -69,7 +69,7 @@ export async function openExistingCampaign(
   eventLog.info(`campaign ${manifest.campaign} is resumed: ${counts}`);
   // Beyond the bound of a search the target fails its load, and its schedule is not kept.
   if (manifest.plan.max_rate) return completedRuns;
-  const invalid = [...completed.values()].filter(({ status }) => status === "invalid").length;
+  const invalid = outcomes.filter(({ status }) => status === "invalid").length;
   if (invalid > 0)
     eventLog.warn(`${invalid} of the completed runs ${are(invalid)} invalid: the report says why`);
   const spoiled = outcomes.filter(isSpoiled).length;
@@ -99,9 +99,9 @@ export async function readCompletedRuns(
     if (typeof run === "object") completed.set(planned.file, run);
     else if (run !== undefined) rejected.push(`${planned.file} ${run}: it is measured again`);
   }
-  const counted = requested.filter((planned) => !isBurnIn(planned));
-  const outcomes = counted.flatMap(({ file }) => completed.get(file) ?? []);
-  return { completed, outcomes, missing: counted.length - outcomes.length, rejected };
+  const outcomes = requested.filter(isCounted).flatMap(({ file }) => completed.get(file) ?? []);
+  const missing = requested.filter((planned) => !isBurnIn(planned) && !completed.has(planned.file));
+  return { completed, outcomes, missing: missing.length, rejected };
 }
 
 /** @returns the completed run; or why its result does not count; or undefined where it has none */

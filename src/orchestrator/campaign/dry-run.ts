@@ -1,13 +1,14 @@
 import { type Configuration, warmupText } from "../../contract/configuration.js";
 import { EXIT, type ExitCode, environmentError } from "../../contract/errors.js";
 import { connectionsText } from "../../contract/layers.js";
-import type { Plan } from "../../contract/plan.js";
+import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
 import { requireResultsRoot } from "../files/results-folder.js";
 import { unfitReason } from "../host/doctor.js";
 import { installationNotes, requestedVersions } from "../host/versions.js";
 import { BRACKET_RATIO, STEP_FACTOR } from "../max-rate/bracket.js";
 import { planOf, subjectsOf, withExpectedTrials } from "../max-rate/plan.js";
 import { EXAMPLE_FACTOR, LADDER_STEP } from "../max-rate/trials.js";
+import { decidable } from "../plan/decidable.js";
 import {
   diskBytes,
   type EstimateRange,
@@ -116,10 +117,10 @@ function orderLines({ order, configurations, runs }: Plan): string[] {
   if (order === "consecutive") return ["  each configuration with all its runs, from the first to the last"];
   const number = new Map(configurations.map(({ hash }, index) => [hash, index + 1]));
   const ranked = runs.filter(({ diagnose }) => !diagnose);
-  const rounds = [...new Set(ranked.map(({ run }) => run))];
+  const rounds = [...new Set(ranked.map(roundOf))];
   return rounds.map((round) => {
     const blocks = new Map<number, string[]>();
-    for (const run of runs.filter((each) => roundOf(each) === round)) {
+    for (const run of ranked.filter((each) => roundOf(each) === round)) {
       const { block = 1, configuration_hash: hash } = run;
       blocks.set(block, [...(blocks.get(block) ?? []), String(number.get(hash))]);
     }

@@ -1,6 +1,6 @@
 import { warmupText } from "../../contract/configuration.js";
 import type { Manifest } from "../../contract/manifest.js";
-import { countedRuns, isBurnIn } from "../../contract/plan.js";
+import { countedRuns, isBurnIn, isCounted } from "../../contract/plan.js";
 import { decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { entryText, loadAndLimitsText } from "../ui/event-text.js";
@@ -20,11 +20,18 @@ function runsText({ plan, adaptive }: Manifest): string {
   const maxRuns = plan.runs_per_configuration;
   const count = plan.configurations.length;
   const configurations = `${count > 1 ? "each of " : ""}${counted(count, "configuration")}`;
-  const all = counted(plan.runs.length, "run");
   if (plan.max_rate)
-    return `${all} of a search for the highest rate that keeps ${plan.max_rate.objectives.join(", ")}`;
-  if (!plan.adaptive) return `${all}${count > 1 ? `, ${maxRuns}` : ""} of ${configurations}`;
-  const requested = requestedRuns({ plan, adaptive }).length;
+    return `${counted(plan.runs.length, "run")} of a search for the highest rate that keeps ${plan.max_rate.objectives.join(", ")}`;
+  const diagnosing = plan.runs.filter(({ diagnose }) => diagnose).length;
+  if (diagnosing === plan.runs.length)
+    return `${counted(diagnosing, "run")} with instruments of ${configurations}`;
+  const more = diagnosing > 0 ? `, and ${diagnosing} with instruments` : "";
+  const runs = plan.runs.filter(isCounted).length;
+  const all = counted(runs, "run");
+  if (!plan.adaptive && runs > maxRuns * count)
+    return `${all} in ${maxRuns} rounds of ${counted(count, "configuration")}${more}`;
+  if (!plan.adaptive) return `${all}${count > 1 ? `, ${maxRuns}` : ""} of ${configurations}${more}`;
+  const requested = requestedRuns({ plan, adaptive }).filter(isCounted).length;
   const ended = adaptive?.ended && ENDED[adaptive.ended.why];
   const why = ended ? `, ended because ${ended}: as many as it took` : ": as many as it takes";
   return `${requested} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${maxRuns}, of ${configurations}${more}`;

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { BenchError, EXIT, messageOf } from "../../contract/errors.js";
 import type { HostSpeed, RunHostSpeed } from "../../contract/host-speed.js";
 import { isProgramLayer } from "../../contract/layers.js";
-import { isBurnIn, type Plan, roundOf } from "../../contract/plan.js";
+import { isCounted, type Plan, roundOf } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import { type HostLoad, hasFigures, type Result } from "../../contract/result.js";
 import type { Runtime } from "../../runtimes/types.js";
@@ -65,7 +65,7 @@ export class RunLoop {
   }
 
   /**
-   * @returns the outcomes of the runs that count: none of the burn-in round
+   * @returns the outcomes of the runs that count, and of diagnosing runs that failed
    * @throws Aborted, after the run under way was recorded as aborted; BenchError when the first run cannot start
    */
   async runAll(): Promise<RunOutcome[]> {
@@ -79,7 +79,7 @@ export class RunLoop {
       const measured = completed.get(planned.file);
       if (measured) {
         progress.kept(planned, measured);
-        if (counts(planned, measured)) outcomes.push(measured);
+        if (saysHowItEnded(planned, measured)) outcomes.push(measured);
         continue;
       }
       const pauseS = before ? this.#cooldownS(before, planned) : 0;
@@ -89,7 +89,7 @@ export class RunLoop {
       }
       const outcome = await this.#makeRun(planned, before === undefined);
       if (!planned.diagnose) await selection.finished(outcome, pauseS);
-      if (counts(planned, outcome)) outcomes.push(outcome);
+      if (saysHowItEnded(planned, outcome)) outcomes.push(outcome);
       before = planned;
     }
     await selection.end();
@@ -228,8 +228,8 @@ export class RunLoop {
   }
 }
 
-/** Whether a run says how the campaign ended: a diagnosing run does only if it failed. */
-const counts = ({ diagnose }: PlannedRun, { status }: RunOutcome): boolean =>
-  !diagnose || status === "failed";
+/** Whether a run says how the campaign ended: of those that do not count, a diagnosing run that failed. */
+const saysHowItEnded = (planned: PlannedRun, { status }: RunOutcome): boolean =>
+  isCounted(planned) || (planned.diagnose === true && status === "failed");
 
 const textOf = (result: Result): string => `${JSON.stringify(result)}\n`;

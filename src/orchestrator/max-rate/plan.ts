@@ -8,7 +8,8 @@ import {
 import { connectionsText } from "../../contract/layers.js";
 import type { Plan } from "../../contract/plan.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
-import { makePlan, type PlanContext, shuffled } from "../plan/plan.js";
+import { shuffler } from "../plan/order.js";
+import { makePlan, type PlanContext } from "../plan/plan.js";
 import type { Request } from "../request/request.js";
 import { entryText, limitTexts } from "../ui/event-text.js";
 import { expectedTrials, nextTrials, type SearchSettings, type Trial } from "./trials.js";
@@ -72,7 +73,11 @@ export function planOf(request: Request, context: PlanContext): Plan {
   const { objectives, duration } = request;
   if (!objectives) return makePlan(request, context);
   const seconds = duration.mode === "fixed" ? duration.seconds : TRIAL_S;
-  const plan = makePlan({ ...request, runs: 1, duration: { mode: "fixed", seconds } }, context);
+  // Its trials are compared with nothing.
+  const { references: _, ...plan } = makePlan(
+    { ...request, runs: 1, duration: { mode: "fixed", seconds } },
+    context,
+  );
   const trials_per_rate = Math.max(MIN_TRIALS_PER_RATE, request.runs);
   const { from, min, max } = { ...RATE_RANGE, from: request.rates[0] ?? RATE_RANGE.min };
   const search: Plan = {
@@ -144,7 +149,7 @@ export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status
     configurations: planned
       .filter(({ hash }) => !known.has(hash))
       .map(({ hash, configuration }) => ({ hash, configuration })),
-    runs: shuffled(planned, plan.seed + plan.runs.length).map(({ hash, configuration }): PlannedRun => {
+    runs: shuffler(plan.seed + plan.runs.length)(planned).map(({ hash, configuration }): PlannedRun => {
       const run = made(hash) + 1;
       const file = `${configurationFileName(configuration, DEFAULT_TRAFFIC, listed)}_run${run}.json`;
       return { configuration_hash: hash, run, file, ...(phase === "bracket" ? { bracket: true } : {}) };

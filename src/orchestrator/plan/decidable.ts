@@ -1,4 +1,4 @@
-import type { Plan } from "../../contract/plan.js";
+import { isCounted, type Plan } from "../../contract/plan.js";
 import { isCopy } from "../../targets/options.js";
 import { counted } from "../ui/text.js";
 import { blockCount } from "./order.js";
@@ -76,6 +76,7 @@ export interface Decidable {
 
 /** The comparisons that a plan's runs are for (M17); nothing where no two targets are ranked together. */
 export function decidable(plan: Plan): Decidable {
+  if (plan.max_rate || !plan.runs.some(isCounted)) return { lines: [], warnings: [] };
   const kinds = new Map<string, { design: Design; count: number; head: string }>();
   for (const ranking of plannedRankings(plan)) {
     const { members, reference } = ranking;

@@ -28,7 +28,7 @@ export function decisionRounds(maxRuns: number): number[] {
  */
 export function runsUntil(plan: Plan, lastRound: (hash: string) => number): Plan["runs"] {
   const references = new Set(plan.references);
-  const runs = plan.runs.filter((run) => roundOf(run) <= lastRound(run.configuration_hash));
+  const runs = plan.runs.filter((run) => run.diagnose || roundOf(run) <= lastRound(run.configuration_hash));
   const blockOf = ({ round, block }: Plan["runs"][number]) => `${round} ${block}`;
   const compared = new Set(
     runs.flatMap((run) => (references.has(run.configuration_hash) ? [] : [blockOf(run)])),
@@ -40,10 +40,7 @@ export function runsUntil(plan: Plan, lastRound: (hash: string) => number): Plan
 
 /** The runs that an adaptive campaign has requested so far; else all runs of the plan. */
 export function requestedRuns({ plan, adaptive }: Pick<Manifest, "plan" | "adaptive">): Plan["runs"] {
-  if (!adaptive) return plan.runs;
-  return plan.runs.filter(
-    ({ configuration_hash: hash, run, diagnose }) => diagnose || run <= (adaptive.rounds[hash] ?? 0),
-  );
+  return adaptive ? runsUntil(plan, (hash) => adaptive.rounds[hash] ?? 0) : plan.runs;
 }
 
 /** Whether no decision is open: a campaign may have been killed just before it would have requested more runs. */

@@ -1,10 +1,11 @@
 import { isProgramLayer } from "../../contract/layers.js";
 import type { Plan } from "../../contract/plan.js";
+import { isCopy } from "../../targets/options.js";
 import type { Request } from "../request/request.js";
 
 /**
  * The runs of a plan with one diagnosing run of each configuration, or these alone. A foreign benchmark program has no
- * instruments, so the store layer has none.
+ * instruments, so the store layer has none; a copy has nothing of its own to show.
  * @param runs that count, in their order
  */
 export function withDiagnosingRuns(
@@ -17,7 +18,7 @@ export function withDiagnosingRuns(
   const diagnosing = configurations.flatMap(({ hash, configuration }) => {
     const own = runs.filter(({ configuration_hash }) => configuration_hash === hash);
     const [first] = own;
-    if (!first || isProgramLayer(configuration.layer)) return [];
+    if (!first || isProgramLayer(configuration.layer) || isCopy(configuration.target)) return [];
     const last = Math.max(0, ...(diagnose === "alone" ? [] : own.map(({ run }) => run)));
     return {
       configuration_hash: hash,

@@ -135,7 +135,7 @@ export function estimateRange(plan: Plan, overheads: Overheads): EstimateRange {
   const { looks, budget_s = Number.POSITIVE_INFINITY } = plan.adaptive;
   const upTo = (round: number): Plan => ({
     ...plan,
-    runs: plan.runs.filter(({ run, diagnose }) => diagnose || run <= round),
+    runs: plan.runs.filter((run) => run.diagnose || roundOf(run) <= round),
   });
   let round = looks[0] ?? 1;
   while (round > 1 && estimateCampaignS(upTo(round), overheads) > budget_s) round--;

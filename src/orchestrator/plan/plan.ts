@@ -40,7 +40,17 @@ import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
 import { decisionRounds } from "./decision-rounds.js";
+import { withDiagnosingRuns } from "./diagnosing-runs.js";
 import { loadProgramReason } from "./load-programs.js";
+import { orderedRuns } from "./order.js";
+import {
+  MIN_ROUNDS_FOR_A_CLAIM,
+  type Planned,
+  type Ranking,
+  rankingsOf,
+  referenceChooser,
+  withCopies,
+} from "./rankings.js";
 import { capsOfKinds, roleCounts } from "./role-counts.js";
 import { type StoreFindings, storeLayerConfigurations } from "./store-layer.js";
 
@@ -367,7 +377,8 @@ export function makePlan(request: Request, context: PlanContext): Plan {
   const { external } = context;
   const { configurations: selected, skips, notes } = selectConfigurations(request, context);
   const referenceOf = referenceChooser(request.reference, selected);
-  const hasCopies = request.copies && request.runs >= MIN_ROUNDS_FOR_A_CLAIM;
+  const isRanked = request.diagnose !== "alone";
+  const hasCopies = request.copies && isRanked && request.runs >= MIN_ROUNDS_FOR_A_CLAIM;
   const configurations = hasCopies ? withCopies(selected, rankingsOf(selected, referenceOf)) : selected;
   const rankings = rankingsOf(configurations, referenceOf);
   const references = rankings.flatMap(({ reference }) => reference?.hash ?? []);
@@ -386,7 +397,7 @@ export function makePlan(request: Request, context: PlanContext): Plan {
     cooldown_s: request.cooldownS,
     client_cooldown_s: request.clientCooldownS,
     configurations,
-    runs: withDiagnosingRuns(request.diagnose, configurations, runsInOrder(request, configurations)),
+    runs: withDiagnosingRuns(request.diagnose, configurations, runsOf(request, configurations, rankings)),
     skips,
     ...(references.length > 0 ? { references } : {}),
     ...(storeReference === undefined ? {} : { reference: storeReference }),

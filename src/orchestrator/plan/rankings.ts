@@ -4,7 +4,7 @@ import { isProgramLayer } from "../../contract/layers.js";
 import type { Plan } from "../../contract/plan.js";
 import { formatTargetText, parseTargetText, type Target, type TargetText } from "../../contract/target.js";
 import { clients } from "../../targets/clients/index.js";
-import { COPY, isCopy } from "../../targets/options.js";
+import { COPY, isCopy, OWN_SETTINGS } from "../../targets/options.js";
 import { findClient, resolveTarget } from "../../targets/resolve.js";
 
 export type Planned = Plan["configurations"][number];
@@ -33,7 +33,8 @@ function rankingKey(planned: Planned): string {
   // There the stores themselves are compared.
   if (isProgramLayer(load.layer)) return canonicalJson({ ...load, topology });
   const sameScript = options.includes("same-script");
-  return canonicalJson({ ...load, store, topology, decided_by, algorithm, sameScript });
+  const settings = OWN_SETTINGS.find((id) => options.includes(id)) ?? "";
+  return canonicalJson({ ...load, store, topology, decided_by, algorithm, sameScript, settings });
 }
 
 /** @param referenceOf chooses among the two or more members of a ranking */

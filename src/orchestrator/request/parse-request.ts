@@ -285,6 +285,8 @@ export function requestFromLayers(
     serviceEnv: serviceEnv ? serviceEnvOf(serviceEnv) : {},
     ...runsOf(settings),
     ...diagnoseOf(settings, entries),
+    ...(reference ? { reference: reference.value } : {}),
+    copies: !settings.isOn("no-copy"),
     warmupS: warmupIn(warmup.source, warmup.value),
     cooldownS: numberIn("cooldown", cooldown.source, betweenRuns, false),
     clientCooldownS: numberIn("cooldown", cooldown.source, betweenClients, false),

@@ -114,6 +114,7 @@ export class Progress {
       ...roundOfEvent(planned),
       runs_per_configuration: countedRuns(this.#plan, planned.configuration_hash),
       ...(this.#plan.adaptive ? { at_most: true } : {}),
+      ...(planned.diagnose ? { diagnose: true } : {}),
       ...(this.#plan.max_rate ? { search: planned.bracket ? "bracket" : "estimate" } : {}),
       configuration_hash: planned.configuration_hash,
       configuration: this.#configuration(planned),

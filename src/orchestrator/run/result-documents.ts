@@ -86,7 +86,7 @@ function startedVersionOf(runtime: Runtime, id: string): string {
 /** The result document of a measured run, with its verdict and outcome. */
 export function measuredDocument(
   identity: RunIdentity,
-  { result, store, service, resources, host_load, host_speed, notes }: RawRun,
+  { result, store, service, admissions, resources, host_load, host_speed, notes, diagnosed }: RawRun,
 ): MeasuredResult {
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
@@ -118,6 +118,7 @@ export function measuredDocument(
     },
     ...(store ? { store } : {}),
     ...(service ? { service } : {}),
+    ...(admissions ? { admissions } : {}),
     ...(result.diagnosis ? { diagnosis: { ...result.diagnosis, nodes: diagnosed ?? [] } } : {}),
   };
   const verdict = judge(evidence);

@@ -241,6 +241,7 @@ abstract class ProbedStore implements RunStore {
   readBefore_ms = 0;
 
   async readBefore(): Promise<void> {
+    this.readBefore_ms = performance.now();
     this.#before = await this.ask([...this.firstActions(), ...this.#moreActions()]);
     this.#isMeasuring = true;
   }
@@ -252,6 +253,10 @@ abstract class ProbedStore implements RunStore {
       ...this.#serviceEvidence(after),
       ...(this.#settings.diagnose ? { diagnosed: this.#diagnosed(after) } : {}),
     };
+  }
+
+  async readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined> {
+    return (await this.ask(["numbers"], { keys: [...keys] })).numbers;
   }
 
   /** What is read beside the store's counters. */

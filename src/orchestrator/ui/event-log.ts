@@ -9,7 +9,7 @@ import {
   type RunStatus,
 } from "../../contract/events.js";
 import { sum } from "../../contract/numbers.js";
-import { adaptiveLines, campaignText, finishedText, lookText, runText } from "./event-text.js";
+import { adaptiveLines, campaignText, finishedText, isBurnIn, lookText, runText } from "./event-text.js";
 import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
 import type { Screen } from "./types.js";
 

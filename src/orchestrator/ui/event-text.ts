@@ -81,7 +81,8 @@ export function runNumberText(event: Pick<EventOf<"run_finished">, "run" | "roun
 
 /** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
 export function runText(event: EventOf<"run_started">): string {
-  const { configuration, run, runs_per_configuration, at_most } = event;
+  const { configuration, run, runs_per_configuration, at_most, search } = event;
+  if (search) return `${configurationText(configuration)}, trial to ${search} the bound`;
   if (event.diagnose || isBurnIn(event))
     return `${configurationText(configuration)}, ${runNumberText(event)}`;
   const total = `${at_most ? "at most " : ""}${runs_per_configuration}`;

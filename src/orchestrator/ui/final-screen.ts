@@ -234,7 +234,9 @@ function withoutMisses({ finished, kept }: CampaignState): Pick<CampaignState, "
 export function problemLines(state: CampaignState, columns = Number.POSITIVE_INFINITY): string[] {
   const { ended } = state;
   if (!ended) return [];
-  const { finished, kept } = state.campaign?.objectives ? withoutMisses(state) : state;
+  const all = state.campaign?.objectives ? withoutMisses(state) : state;
+  const finished = all.finished.filter((run) => !isBurnIn(run));
+  const kept = all.kept.filter((run) => !isBurnIn(run));
   const runsWith = (...statuses: string[]) => finished.filter(({ status }) => statuses.includes(status));
   const done = kept.length + finished.length;
   const count = (status: "failed" | "invalid") =>

@@ -126,7 +126,9 @@ export class LiveScreen implements Screen {
         return [this.#styled("dim", escapeControls(`[${event.number}/${event.of}] ${event.file} is kept`))];
       case "run_finished": {
         const started = this.#state.started.get(event.file);
-        const what = started ? `${configurationText(started.configuration)}, ${runNumberText(event)}` : event.file;
+        const what = started
+          ? `${configurationText(started.configuration)}, ${runNumberText(event)}`
+          : event.file;
         const styles: Partial<Record<RunStatus, Style>> = { valid: "green", suspect: "yellow" };
         const style = isSpoiled(event) ? "red" : (styles[event.status] ?? "red");
         const head = wrap(escapeControls(`[${event.number}/${event.of}] ${what}`), this.#columns);

@@ -107,7 +107,10 @@ describe("a server from a registry without EVAL", needs(["redis", "redis-benchma
 describe("wrong settings of the store layer", () => {
   test.each([
     [["--stores", "redis,dragonfly"], /there is no store "dragonfly".*--program dragonfly=PATH/],
-    [["--stores", "redis", "--reference", "valkey"], /--reference "valkey" names nothing that is compared: give one of redis/],
+    [
+      ["--stores", "redis", "--reference", "valkey"],
+      /--reference "valkey" names nothing that is compared: give one of redis/,
+    ],
     [["--operations", "sett"], /there is no operation "sett".*set/],
     [["--payload-bytes", "0"], /--payload-bytes "0": give a whole number from 1 to 1000000 bytes/],
     [["--clients", "ioredis"], /--clients: the store layer has none: name the servers with --stores/],

@@ -39,14 +39,16 @@ def test_bytes_of_runs_csv(build: Build) -> None:
         + "," * 43
         + "local,01_run1.json,server,1"
         + "," * 45
-        + ",false\n",
+        + ",false"
+        + "," * 7
+        + "\n",
         f"{first}2,true,measured,suspect,,M6 generator saturated,server loop,,2026-01-02T03:04:05.000Z,"
         "5.000000,20.000,100,1.000,1.000,1.000,1.000,1.000,1.000,1.000,"
         "0.800,0.500,1.000,0.245,p99 p99_9,40,0.400000,"
         "40000.000,80.00,90000000,,12.000,0.02,90000000,,40.000,0.08,90000000,,,20000000,3145728,0,0,0,0,"
         "1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,00_run2.json,server,1,1.000,1.000,"
-        "served,,1.000,2000,,0" + "," * 31 + "100,40000.000,,12.000,,,,false\n",
-        f"{first}3,false,missing" + "," * 52 + "server,1" + "," * 46 + "\n",
+        "served,,1.000,2000,,0" + "," * 31 + "100,40000.000,,12.000,,,,false" + "," * 7 + "\n",
+        f"{first}3,false,missing" + "," * 52 + "server,1" + "," * 53 + "\n",
     ]
     assert {line.count(",") for line in (header, *lines)} == {header.count(",")}
 
@@ -71,8 +73,8 @@ def test_runs_csv_says_how_the_host_disturbed_a_run(build: Build) -> None:
 def test_format_writes_its_files(build: Build, chosen: str) -> None:
     outcome = build(manifest([configuration()], 1), [result(configuration())], "--output-format", chosen)
     assert outcome.code == 0
-    # This campaign did not measure what a key takes, and has no store layer and no load programs.
-    others = ("memory.", "store-", "load-programs")
+    # Without what a key takes, a store layer, load programs and a search.
+    others = ("memory.", "store-", "load-programs", "max-rate.")
     expected = {name for name in FORMATS[chosen] if not name.startswith(others)}
     assert written(outcome.folder) == expected
     assert outcome.out.strip() == str(outcome.folder / "report" / FORMATS[chosen][0])

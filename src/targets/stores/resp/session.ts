@@ -8,7 +8,7 @@ import { discover } from "./discovery.js";
 import { missingFeatures, prepareOperation } from "./features.js";
 import { modulesOf } from "./modules.js";
 import { connectNode } from "./nodes.js";
-import { diagnoseNode, readNode, readSettings, resetStore } from "./readings.js";
+import { diagnoseNode, readNode, readNumbers, readSettings, resetStore } from "./readings.js";
 
 export async function connect(
   places: readonly Node[],

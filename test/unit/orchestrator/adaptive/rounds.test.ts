@@ -49,7 +49,14 @@ async function simulate(
 ): Promise<Simulation> {
   const asking = flags.includes("--clients") ? flags : [...THREE, ...flags];
   const campaign =
-    fixture ?? (await createCampaign(newFolder(), "20260102_030405", [...asking, "--concurrency", "50", "--runs", "auto"]));
+    fixture ??
+    (await createCampaign(newFolder(), "20260102_030405", [
+      ...asking,
+      "--concurrency",
+      "50",
+      "--runs",
+      "auto",
+    ]));
   const { manifest } = campaign;
   const simulation: Simulation = { fixture: campaign, measured: [], looks: [], decisions: [] };
   const decideRound = async (round: number, isLast: boolean): Promise<AdaptiveSummary> => {

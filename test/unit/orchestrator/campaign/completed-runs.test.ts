@@ -47,7 +47,14 @@ describe("runs of an interrupted campaign", () => {
   });
 
   test("of the burn-in round nothing is missing, and nothing counts; what it has is not repeated", async () => {
-    campaign = await createCampaign(newFolder(), "20260101_000000", ["--clients", "none", "--runs", "5", "--concurrency", "50"]);
+    campaign = await createCampaign(newFolder(), "20260101_000000", [
+      "--clients",
+      "none",
+      "--runs",
+      "5",
+      "--concurrency",
+      "50",
+    ]);
     const invalid = result(0);
     const kept = campaign.save(0, { ...invalid, verdict: { ...invalid.verdict, status: "invalid" } });
     for (const index of [1, 2, 3, 4, 5]) campaign.save(index, result(index));

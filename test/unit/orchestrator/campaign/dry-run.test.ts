@@ -34,12 +34,32 @@ test.each([
   expect(previewLines(found)).toContain(line);
 });
 
+test("a dry run of a search prints its objective, how trials are chosen, and how long they are likely to take", async () => {
+  const search = ["--find-max-rate", "--slo", "p99<10s", "--rate", "500", "--duration-mode", "custom:12"];
+  const flags = [...search, "--warmup", "3", "--clients", "none,memory", "--budget", "20m"];
+  const found = await previewCampaign(
+    requestOf("--runtime", "local", "--output", newFolder(), ...flags),
+    packageOf(),
+  );
+  const text = previewLines(found).join("\n");
+  expect(text).toContain("from 0.1/s to 1000000/s that keeps p99<10s");
+  expect(text).toMatch(/\n {2}none +no store +light +realistic +up to 200 connections\n/);
+  expect(text).toContain("3 s of warm-up and 12 s measured");
+  expect(text).toContain("from 500/s each rate is 1.6 times the last until one is missed");
+  expect(text).toContain("5 trials at each of five or more rates about the middle, 3 % apart");
+  expect(text).toContain("no trial starts that would end after 20 min");
+  expect(text).toMatch(/\nabout \d\d runs of 2 configurations, about .*, if each keeps up to 2500\/s$/);
+  expect(found.estimate.runs).toBeGreaterThan(60);
+  expect(found.estimate.seconds).toBe(1200);
+  expect(found.plan.max_rate).toMatchObject({ objectives: ["p99<10s"], from: 500, trials_per_rate: 5 });
+});
+
 test("a dry run prints blocks, burn-in and what the runs can decide", () => {
   const flags = ["--clients", "iovalkey,valkey-glide,none", "--concurrency", "8", "--runs", "5"];
   const found = {
     runtime: { id: "local", choice: "as asked" },
     plan: makePlan(requestOf(...flags), everything),
-    estimate: { seconds: 60, disk_bytes: 1e6 },
+    estimate: { runs: 1, seconds: 60, disk_bytes: 1e6 },
     notices: [],
   };
   const lines = previewLines(found);

@@ -60,7 +60,14 @@ describe("the README of a campaign", () => {
     const many = campaignReadme(await existing("--clients", "none", "--runs", "3"));
     expect(many).toContain(" 6 runs, 3 of each of 2 configurations, interleaved,");
     expect(many).not.toContain("burn-in");
-    const compared = await existing("--clients", "iovalkey,valkey-glide", "--concurrency", "50", "--runs", "10");
+    const compared = await existing(
+      "--clients",
+      "iovalkey,valkey-glide",
+      "--concurrency",
+      "50",
+      "--runs",
+      "10",
+    );
     expect(campaignReadme(compared)).toContain(
       " 30 runs, 10 of each of 3 configurations, interleaved, after a burn-in round that is kept and never counts,",
     );

@@ -73,7 +73,7 @@ test("the preview says when they take place", () => {
     previewLines({
       runtime: { id: "local", choice: "it works" },
       plan,
-      estimate: { seconds: 1, disk_bytes: 1 },
+      estimate: { runs: plan.runs.length, seconds: 1, disk_bytes: 1 },
       notices: [],
     });
   expect(lines(planOf("--diagnose"))).toContain("then 2 diagnosing runs with instruments, which never count");

@@ -6,7 +6,10 @@ import { everything, requestOf } from "../../../helpers/request.js";
 
 const CLIENTS = "throttlecrab-http,throttlecrab-http+wrk,ioredis@throttlecrab+redis-benchmark";
 const planOf = (...flags: readonly string[]) =>
-  makePlan(requestOf("--clients", CLIENTS, "--layer", "limiter", "--concurrency", "50", ...flags), everything);
+  makePlan(
+    requestOf("--clients", CLIENTS, "--layer", "limiter", "--concurrency", "50", ...flags),
+    everything,
+  );
 
 const skipsOf = (...flags: readonly string[]) =>
   Object.fromEntries(planOf(...flags).skips.map(({ asked, reason }) => [asked, reason]));

@@ -2,11 +2,20 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { type Plan, planSchema } from "../../../../src/contract/plan.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
+import type { Request } from "../../../../src/orchestrator/request/request.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
 
 const planOf = (clients: string, ...flags: string[]) =>
   makePlan(requestOf("--clients", clients, "--concurrency", "50", "--runs", "5", ...flags), everything);
+/** Of the store layer. */
+function storeRequest(...flags: string[]): Request {
+  const stores = ["--layer", "store", "--stores", "valkey,redis", "--operations", "incr"];
+  const request = parseCampaign([...stores, "--concurrency", "5", ...flags], {});
+  if (!request) throw new Error("these flags ask for help");
+  return request;
+}
 const labels = ({ configurations }: Plan) =>
   configurations.map(({ configuration: { target } }) => target.label);
 const references = ({ configurations, references = [] }: Plan) =>
@@ -53,9 +62,7 @@ describe("references", () => {
   });
 
   test("--reference names a store at the store layer", () => {
-    const flags = ["--layer", "store", "--stores", "valkey,redis", "--operations", "incr", "--runs", "2"];
-    const stores = (...more: string[]) =>
-      makePlan(requestOf("--concurrency", "5", ...flags, ...more), everything);
+    const stores = (...more: string[]) => makePlan(storeRequest("--runs", "2", ...more), everything);
     const request = stores("--reference", "redis");
     expect(request.reference).toBe("redis");
     expect(references(request)).toEqual(["redis"]);
@@ -109,17 +116,7 @@ describe("copies", () => {
     const copies = (plan: Plan) => labels(plan).filter((label) => label.includes("copy"));
     expect(copies(makePlan(requestOf("--clients", clients, "--runs", "4"), everything))).toEqual([]);
     expect(copies(planOf(clients, "--no-copy"))).toEqual([]);
-    const stores = requestOf(
-      "--layer",
-      "store",
-      "--stores",
-      "valkey,redis",
-      "--concurrency",
-      "5",
-      "--runs",
-      "5",
-    );
-    expect(copies(makePlan(stores, everything))).toEqual([]);
+    expect(copies(makePlan(storeRequest("--runs", "5"), everything))).toEqual([]);
   });
 
   test("one that is named is not planned twice, and is no reference", () => {

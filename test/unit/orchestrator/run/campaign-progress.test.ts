@@ -41,7 +41,11 @@ test("a run tells its round, and of how many that count it is one: a reference h
   ];
   const plan = planOf("--clients", clients.join(","), "--runs", "5");
   const events: NewEvent[] = [];
-  const progress = new Progress(new EventLog({ show: (event) => events.push(event), close: () => {} }), plan, {});
+  const progress = new Progress(
+    new EventLog({ show: (event) => events.push(event), close: () => {} }),
+    plan,
+    {},
+  );
   for (const run of plan.runs) progress.started(run);
   const [reference = ""] = plan.references ?? [];
   const started = events.filter((event) => event.event === "run_started");

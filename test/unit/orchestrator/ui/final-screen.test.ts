@@ -231,7 +231,11 @@ describe("the problem lines", () => {
       "1 of 1 run of the burn-in failed: that round does not count",
       "measure the failed runs again with --resume",
     ]);
-    const early = [burnt.campaign(), burnt.finished(1), burnt.ended({ exit_code: 130, runs: { not_begun: 5 } })];
+    const early = [
+      burnt.campaign(),
+      burnt.finished(1),
+      burnt.ended({ exit_code: 130, runs: { not_begun: 5 } }),
+    ];
     expect(problemLines(storyOf(early))).toEqual(["no run was measured: there is no report"]);
   });
 
