@@ -4,9 +4,7 @@ import csv
 import json
 from typing import Any
 
-from test_store_operations import printed_result
-
-from builder import Document, configuration, result, target
+from builder import Document, configuration, printed_result, result, target
 from conftest import Build
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from builder import CAMPAIGN, Document, configuration, failed_result, hash_of, result, verdict
+from builder import Document, configuration, failed_result, printed_result, result, verdict
 from campaign_writer import manifest
 from conftest import Build
 
@@ -41,47 +41,6 @@ def store_configuration(store: str, operation: str = "set", payload: int | None 
         extent={"duration_s": 2},
         limits={"points": 1, "window_s": 60, "block_s": 0},
     )
-
-
-def printed_result(configured: Document, run: int, per_second: float, **changes: Any) -> Document:
-    reading = {"version": "8.1.4", "uptime_s": 3, "run_id": "abc", "keys": 50_000}
-    total = round(per_second * 2)
-    return {
-        "schema": "ratelimit-bench/result",
-        "schema_version": 2,
-        "campaign": CAMPAIGN,
-        "run": run,
-        "configuration": configured,
-        "configuration_hash": hash_of(configured),
-        "runtime": {"id": "local", "embedded_store": False, "caps_applied": False},
-        "started_at": f"2026-01-02T03:04:{run:02}.000Z",
-        "finished_at": f"2026-01-02T03:04:{run + 4:02}.000Z",
-        "notes": [],
-        "status": "printed",
-        "operation": configured["workload"],
-        "load": configured["load"],
-        "warmup_s": 1.5,
-        "duration": total / per_second,
-        "program_s": 2.1,
-        "operations": {"total": total, "per_second": per_second},
-        "latency": {"average": 0.4, "min": 0.05, "p50": 0.35, "p95": 0.7, "p99": 1.1, "max": 5.2},
-        "program": {"id": "valkey-benchmark", "version": "8.1.4", "arguments": ["-n", "1"], "output": ""},
-        "calls": {"before": 5, "after": 5 + total},
-        "memory": {"keys": 50_000, "used_bytes": 9_000_000, "bytes_per_key": 180},
-        "store": {
-            "nodes": [{"role": "store-1", "at_start": reading, "at_end": reading}],
-            "settings": {},
-            "external": False,
-        },
-        "resources": {},
-        "store_cpu_us_per_operation": 100_000 / per_second,
-        "host_load": {"cpus": 4, "busy_cpu_percent": 180, "foreign_cpu_percent": 1},
-        "versions": {"store": "8.1.4", "program": "8.1.4"},
-        "limited_by": {"resource": "generator", "text": "valkey-benchmark used 98 % of one core"},
-        "verdict": verdict(),
-        "outcome": "served",
-        **changes,
-    }
 
 
 def runs_of(store: str, rates: Sequence[float], operation: str = "set", **changes: Any) -> list[Document]:

@@ -56,7 +56,7 @@ def search(rng: np.random.Generator, moves: Moves, rounds: int = 5) -> RateEstim
     capacities = iter(CAPACITY * np.exp(moves(rng, 2000)))
 
     def kept(rate: float) -> bool:
-        return rate <= next(capacities)
+        return bool(rate <= next(capacities))
 
     low, high = CAPACITY * np.exp(rng.uniform(-0.47, 0)), 0.0
     while not high:
