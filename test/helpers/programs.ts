@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type MeasuredResult, measuredResultSchema } from "../../src/contract/result.js";
+import { generatorOutputSchema, type MeasuredResult } from "../../src/contract/result.js";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -85,5 +85,6 @@ export const generate = (env: Readonly<Record<string, string>>) =>
 export async function measured(env: Readonly<Record<string, string>>): Promise<MeasuredResult> {
   const { code, stdout, stderr } = await generate(env).ended;
   if (code !== 0) throw new Error(`the generator ended with ${code}: ${stderr}`);
-  return measuredResultSchema.parse(JSON.parse(stdout));
+  const { request_counts: _, ...result } = generatorOutputSchema.parse(JSON.parse(stdout));
+  return result;
 }

@@ -321,7 +321,7 @@ describe("six empty nodes", () => {
 });
 
 test.each([
-  [["flush"], { PROBE_NODES: "127.0.0.1:1" }, "form, ready, reset, read, settings"],
+  [["flush"], { PROBE_NODES: "127.0.0.1:1" }, "form, ready, reset, read, diagnose, settings"],
   [["read"], {}, "PROBE_NODES is not set"],
   [["read"], { PROBE_NODES: "127.0.0.1:1", PROBE_STORE: "mars" }, "there is no store"],
 ] as [string[], Record<string, string>, string][])(
