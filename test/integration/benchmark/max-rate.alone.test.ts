@@ -58,4 +58,4 @@ async function expectFound(from: number): Promise<void> {
 
 test("a server of 20 slots of 20 ms keeps 1000/s: that lies in the interval", () => expectFound(900));
 
-test.each([300, 700, 1100, 2000])("and so it does in a search from %d/s", LONG, (from) => expectFound(from));
+test("and so it does in a search that begins far above it", LONG, () => expectFound(2000));
