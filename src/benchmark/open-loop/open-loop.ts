@@ -164,15 +164,19 @@ export class OpenLoop implements LoadLoop {
     recorder.open(opened_ms);
     const opening = setTimeout(() => listener.opened(), opened_ms - OPENING_LEAD_MS - cheapMonotonicMs());
     let closes_ms = Number.POSITIVE_INFINITY;
-    const sampler = setInterval(() => {
-      // A short rest of the window belongs to the last interval.
-      const now = cheapMonotonicMs();
-      if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
-    }, SAMPLE_MS);
+    let sampler: NodeJS.Timeout | undefined;
+    const sampling = setTimeout(() => {
+      sampler = setInterval(() => {
+        // A short rest of the window belongs to the last interval.
+        const now = cheapMonotonicMs();
+        if (closes_ms - now > SAMPLE_MS / 2) listener.sample(recorder.sample(now));
+      }, SAMPLE_MS);
+    }, opened_ms - cheapMonotonicMs());
     const sending = this.#runSchedule(share, extent, opened_ms - lead_in_ms, { lead_in_ms });
     closes_ms = this.#run?.closes_ms ?? closes_ms;
     await sending;
     clearTimeout(opening);
+    clearTimeout(sampling);
     clearInterval(sampler);
     // In the step in which the last request was sent: requests in flight now are followed.
     recorder.close();

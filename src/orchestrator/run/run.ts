@@ -104,6 +104,7 @@ class RunExecution {
     const admissions = await this.#readAdmissions(store, request_counts, {
       isLate: result.readings?.at_start === "late",
       isGone: behind.store === undefined,
+      hasEvicted: behind.store?.nodes.some(({ at_end }) => (at_end.evicted_keys ?? 0) > 0) ?? false,
     });
     this.#listener.phase("read");
     const requests = served(result.consumers, result);
@@ -138,9 +139,11 @@ class RunExecution {
   async #readAdmissions(
     store: RunStore,
     requestCounts: RequestCounts | undefined,
-    { isLate, isGone }: { isLate: boolean; isGone: boolean },
+    { isLate, isGone, hasEvicted }: { isLate: boolean; isGone: boolean; hasEvicted: boolean },
   ): Promise<Admissions> {
     if (isLate) return { status: "not known", reason: "the load began before the store was emptied" };
+    // M14 says so.
+    if (hasEvicted) return { status: "not known", reason: "the store evicted keys" };
     if (isGone) return { status: "not known", reason: "there is no reading of a store" };
     return readAdmissions({
       configuration: this.#settings.configuration,
