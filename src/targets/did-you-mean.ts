@@ -4,13 +4,23 @@ import { usageError } from "../contract/errors.js";
 /** With more words than this, the nearest one stands alone: a line that nobody can read helps nobody. */
 const MOST_LISTED = 40;
 
-/** The end of an error message: the nearest valid word, and all valid words. */
+/** A list of words is cut at this length, for the same reason. */
+const MOST_CHARACTERS = 300;
+
+function listText(words: readonly string[]): string {
+  let count = words.length;
+  while (words.slice(0, count).join(", ").length > MOST_CHARACTERS) count--;
+  const listed = words.slice(0, count).join(", ");
+  return count < words.length ? `${listed} and ${words.length - count} more` : listed;
+}
+
+/** The end of an error message: the nearest valid word, and the valid words. */
 export function didYouMean(word: string, valid: readonly string[]): string {
   const close = valid
     .map((candidate) => ({ candidate, edits: distance(word.slice(0, 60), candidate) }))
     .filter(({ candidate, edits }) => edits <= Math.max(2, candidate.length / 3))
     .sort((a, b) => a.edits - b.edits)[0];
-  const all = `; valid: ${valid.join(", ")}`;
+  const all = `; valid: ${listText(valid)}`;
   if (!close) return all;
   return ` (did you mean ${close.candidate}?)${valid.length > MOST_LISTED ? "; --help lists all" : all}`;
 }

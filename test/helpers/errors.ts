@@ -22,5 +22,5 @@ export async function expectFailure(
   for (const part of parts) expect(message).toContain(part);
   expect(code).toBe(exitCode);
   expect(message).not.toMatch(/[\n\0]/);
-  expect(message.length).toBeLessThan(800);
+  expect(message.length).toBeLessThan(600);
 }

@@ -142,6 +142,6 @@ describe("errors in one line that names the variable", () => {
     expect(caught.exitCode).toBe(EXIT.usage);
     for (const part of parts) expect(caught.message).toContain(part);
     expect(caught.message).not.toMatch(/\n/);
-    expect(caught.message.length).toBeLessThan(500);
+    expect(caught.message.length).toBeLessThan(400);
   });
 });
