@@ -48,6 +48,11 @@ def _per_second(value: float) -> str:
     return f"{rate(value)}/s"
 
 
+def _tried(value: float) -> str:
+    """A rate of a trial, as it was asked: it has three digits."""
+    return f"{value:,g}"
+
+
 def _limit_text(limit: Limit | None) -> str:
     return f"; limited by: {limit.resource} ({limit.text})" if limit and limit.resource != "none" else ""
 
@@ -57,12 +62,12 @@ def _so_far(found: MaxRate) -> str:
     kept, missed = found.bracketed
     asked = ", ".join(found.objectives)
     if found.ended == "done" and kept is None and missed is not None:
-        return f"not even {_per_second(missed)} keeps {asked}"
+        return f"not even {_tried(missed)}/s keeps {asked}"
     if found.ended == "done" and kept is not None and missed is None:
-        return f"{_per_second(kept)} keeps {asked}, and no higher rate was tried"
+        return f"{_tried(kept)}/s keeps {asked}, and no higher rate was tried"
     known = [
-        *([f"{_per_second(kept)} keeps {asked}"] if kept is not None else []),
-        *([f"{_per_second(missed)} does not"] if missed is not None else []),
+        *([f"{_tried(kept)}/s keeps {asked}"] if kept is not None else []),
+        *([f"{_tried(missed)}/s does not"] if missed is not None else []),
     ]
     text = ", ".join(known) or "nothing is known yet"
     return f"no estimate yet; in single trials {text}" if known else text
@@ -113,7 +118,7 @@ def _row(found: MaxRate, at: float, trials: tuple[RateTrial, ...]) -> RateRow:
     kept = sum(trial.status == "kept" for trial in counted)
     low, high = (found.estimate.low, found.estimate.high) if found.estimate else (None, None)
     return RateRow(
-        rate=rate(at),
+        rate=_tried(at),
         trials=trials,
         counted=f"{kept} of {len(counted)}" if counted else "",
         within=low is not None and high is not None and low <= at <= high,

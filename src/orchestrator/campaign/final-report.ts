@@ -93,7 +93,8 @@ export async function buildFinalReport(
     return undefined;
   });
   if (!summary) return EXIT.configurationFailed;
-  for (const line of summary.recommendation.sentences) eventLog.info(line);
+  // The last screen of a search has its results.
+  if (!search) for (const line of summary.recommendation.sentences) eventLog.info(line);
   const missed = missedThresholds(summary);
   for (const line of missed) eventLog.warn(`threshold: ${line}`);
   emitReport(summary, eventLog);

@@ -165,7 +165,10 @@ function logLines(event: CampaignEvent, configuration: Configuration | undefined
     case "planned":
       return [];
     case "report":
-      return event.adaptive ? adaptiveLines(event.adaptive).map(escapeControls) : [];
+      return [
+        ...(event.max_rate ?? []).map(({ sentence }) => sentence),
+        ...(event.adaptive ? adaptiveLines(event.adaptive) : []),
+      ].map(escapeControls);
     case "look":
       return [escapeControls(lookText(event))];
     case "notice":

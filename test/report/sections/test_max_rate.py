@@ -153,7 +153,7 @@ def test_an_early_end_leaves_a_partial_answer(tmp_path: Path, why: str | None, t
 def test_no_rate_at_all_is_a_result_too(tmp_path: Path) -> None:
     trials: list[Trial] = [("iovalkey", rate, True, "missed") for rate in (1000, 0.1)]
     (found,) = documents(tmp_path / "c", *searched(trials))
-    assert found["sentence"] == "iovalkey: not even 0.10/s keeps p99<10ms, errors<0.1%."
+    assert found["sentence"] == "iovalkey: not even 0.1/s keeps p99<10ms, errors<0.1%."
     assert found["estimate_per_second"] is None
 
 
