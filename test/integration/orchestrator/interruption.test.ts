@@ -97,7 +97,7 @@ test("Ctrl-C in a search: one campaign with a partial answer, and `--resume` goe
   expect(end).toEqual({ code: 130, inTime: true });
   expect(campaign.manifest.max_rate?.trials).toMatchObject([{ status: "kept" }, { status: "kept" }]);
   const partial =
-    "none: no estimate yet; in single trials 80.0/s keeps errors<50%. The search ended early: it was interrupted.";
+    "none: no estimate yet; in single trials 80/s keeps errors<50%. The search ended early: it was interrupted.";
   expect(stdout).toContain(partial);
   const document = JSON.parse(readFileSync(join(campaign.folder, "report", "max-rate.json"), "utf8"));
   expect(document.found).toMatchObject([{ label: "none", sentence: partial, ended: null }]);
