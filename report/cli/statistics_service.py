@@ -4,8 +4,8 @@ Programs in other languages ask here instead of computing statistics of their ow
 `{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}` and
 `paired_difference`, likewise; `{"question": "compare", "pairs": [{"new": [...], "base": [...]}, …]}`, with
 `floor` and `higher_is_better` where they are not 0.02 and true: the pairs are one family, answered by a list;
-`{"question": "power", "values": [...], "ratios": [...]}`: the deviation of one side of figures, and how many
-such runs per side each true ratio takes; `{"question": "max_rate", "trials": [{"rate_per_second": …, "kept":
+`{"question": "power", "values": [...], "ratios": [...]}`: the deviation of figures that were taken one after the
+other, and how many rounds of two such runs each true ratio takes; `{"question": "max_rate", "trials": [{"rate_per_second": …, "kept":
 true}, …]}`.
 """
 
@@ -19,7 +19,8 @@ from typing import Any
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_family
 from report.statistics.max_rate import estimate_max_rate
 from report.statistics.median import median_interval, paired_difference, paired_ratio
-from report.statistics.power import log_deviation, runs_needed
+from report.statistics.power import PAIRED, log_deviation, log_deviation_of_pairs, runs_needed
+from report.statistics.samples import MIN_ROUNDS_TO_PAIR
 
 
 def compared(request: dict[str, Any]) -> tuple[Comparison, ...]:
@@ -28,18 +29,25 @@ def compared(request: dict[str, Any]) -> tuple[Comparison, ...]:
 
 
 def power(values: Sequence[float], ratios: Sequence[float]) -> dict[str, Any]:
-    """The deviation of the logarithms, and the runs per side that each ratio takes; None: more than 1000.
+    """The deviation of the logarithms, and the rounds that each ratio takes; None: more than 1000.
+
+    Neighbours stand for the two runs of a round, which are compared as pairs where it takes ten rounds or more.
 
     Raises:
-        ValueError: fewer than two figures, or one that is not positive.
+        ValueError: fewer than four figures, or one that is not positive.
     """
     deviation = log_deviation(values)
-    if deviation is None:
-        raise ValueError("needs at least two positive figures")
-    return {
-        "deviation": deviation,
-        "runs_needed": [runs_needed(ratio, deviation, DEFAULT_FLOOR) for ratio in ratios],
-    }
+    of_pairs = log_deviation_of_pairs(list(zip(values[::2], values[1::2], strict=False)))
+    if deviation is None or of_pairs is None:
+        raise ValueError("needs at least four positive figures")
+
+    def rounds_for(ratio: float) -> int | None:
+        unpaired = runs_needed(ratio, deviation, DEFAULT_FLOOR)
+        if unpaired is not None and unpaired < MIN_ROUNDS_TO_PAIR:
+            return unpaired
+        return runs_needed(ratio, of_pairs, DEFAULT_FLOOR, method=PAIRED)
+
+    return {"deviation": deviation, "rounds_needed": [rounds_for(ratio) for ratio in ratios]}
 
 
 def _without_infinity(value: Any) -> Any:

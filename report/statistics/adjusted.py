@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from report.statistics.ratio import ALPHA, RatioInterval
+from report.statistics.signed_rank import exact_paired_coverage, exact_paired_rank, signed_rank_p
 
 #: Fewer rounds cannot reject anything at 5 %: all their signs alike have p = 2^(1 - n).
 MIN_ROUNDS = 6
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,7 @@ def adjusted_ratio(rounds: Sequence[Round]) -> Adjusted | Refused:
     squares = float(x @ x)
     if squares == 0:
         return Refused("the host was equally fast beside both in every round")
-    balance_p = signed_rank_p(x)
+    balance_p = signed_rank_p(x.tolist())
     if balance_p <= ALPHA:
         return Refused("the host’s speed depends on which of the two ran", balance_p)
     slope = float(x @ y) / squares
@@ -97,58 +95,19 @@ def adjusted_ratio(rounds: Sequence[Round]) -> Adjusted | Refused:
     n = len(rounds)
     first, second = np.triu_indices(n)
     shifts = np.sort((a[first] + a[second]) / (c[first] + c[second]))
-    outside, coverage = _rank_of_interval(n)
+    outside = exact_paired_rank(n, ALPHA)
     estimate = float(np.median(shifts))
     spread = float(((y - y.mean()) ** 2).sum())
     left = a - estimate * c
     return Adjusted(
         ratio=math.exp(estimate),
         interval=RatioInterval(
-            math.exp(float(shifts[outside - 1])), math.exp(float(shifts[-outside])), coverage
+            math.exp(float(shifts[outside - 1])),
+            math.exp(float(shifts[-outside])),
+            exact_paired_coverage(n, outside),
         ),
-        p=signed_rank_p(a),
+        p=signed_rank_p(a.tolist()),
         rounds=n,
         slope=slope,
         explained=max(0.0, 1 - float(((left - left.mean()) ** 2).sum()) / spread) if spread > 0 else 0.0,
     )
-
-
-def _tails(doubled_ranks: Sequence[int]) -> Floats:
-    """P(S ≤ s) for s = 0, 1, …: S is the sum of the ranks with a positive sign, either sign as likely."""
-    ways = np.zeros(sum(doubled_ranks) + 1)
-    ways[0] = 1.0
-    for rank in doubled_ranks:
-        moved = np.zeros_like(ways)
-        moved[rank:] = ways[: len(ways) - rank]
-        ways = (ways + moved) / 2
-    return np.cumsum(ways)
-
-
-def signed_rank_p(differences: Floats) -> float:
-    """Two-sided p that differences lie around 0 (F. Wilcoxon, 1945).
-
-    Exact, with ties too: all signs of the midranks that occurred are counted. Differences of 0 are left out.
-    """
-    known = differences[differences != 0]
-    if len(known) == 0:
-        return 1.0
-    sizes = np.abs(known)
-    ordered = np.sort(sizes)
-    doubled = np.searchsorted(ordered, sizes, side="left") + np.searchsorted(ordered, sizes, side="right") + 1
-    tails = _tails([int(rank) for rank in doubled])
-    seen = int(doubled[known > 0].sum())
-    lower = tails[seen]
-    upper = 1 - (tails[seen - 1] if seen > 0 else 0.0)
-    return float(min(1.0, 2 * min(lower, upper)))
-
-
-def _rank_of_interval(n: int) -> tuple[int, float]:
-    """Which of the ordered Walsh averages bound an interval of at least 95 %, from either end, and what it
-    covers (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd ed., 2014, section 3.3).
-
-    Args:
-        n: rounds, at least 6.
-    """
-    tails = _tails([2 * rank for rank in range(1, n + 1)])[::2]
-    outside = int(np.searchsorted(tails, ALPHA / 2 + 1e-12, side="right"))
-    return outside, float(1 - 2 * tails[outside - 1])

@@ -70,18 +70,18 @@ export interface Outlook {
 
 const powerSchema = z.object({
   deviation: z.number().min(0),
-  runs_needed: z.array(z.int().min(1).nullable()),
+  rounds_needed: z.array(z.int().min(1).nullable()),
 });
 
 type Power = z.infer<typeof powerSchema>;
 
-/** @param power deviation as a share, and the runs per side for each of `DIFFERENCES` */
+/** @param power deviation as a share, and the rounds for each of `DIFFERENCES` */
 export function outlookOf(power: Power, piece: string, round_s: number): Outlook {
   return {
     deviation_percent: 100 * power.deviation,
     computed_from: computedFrom(piece),
     differences: DIFFERENCES.map((percent, index) => {
-      const rounds = power.runs_needed[index] ?? null;
+      const rounds = power.rounds_needed[index] ?? null;
       return { percent, rounds, minutes: rounds === null ? null : (rounds * round_s) / 60 };
     }),
   };

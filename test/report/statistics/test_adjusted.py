@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from report.statistics.adjusted import Adjusted, Refused, Round, adjusted_ratio, signed_rank_p
+from report.statistics.adjusted import Adjusted, Refused, Round, adjusted_ratio
 
 
 def rounds_of(
@@ -90,13 +90,3 @@ def test_is_refused_without_what_it_needs(change, reason: str) -> None:  # type:
     found = adjusted_ratio(change(rounds_of(np.random.default_rng(1), 8, 1.0, noise=0.01, host=0.02)))
     assert isinstance(found, Refused)
     assert reason in found.reason
-
-
-def test_the_signed_rank_test_is_exact() -> None:
-    # All signs alike: one of 64 arrangements on each side.
-    assert signed_rank_p(np.array([1.0, 2, 3, 4, 5, 6])) == pytest.approx(2 / 64)
-    # Negative ranks of at most 2: none, the first, or the second.
-    assert signed_rank_p(np.array([1.0, -2, 3, 4, 5, 6, 7, 8, 9, 10])) == pytest.approx(2 * 3 / 1024)
-    # Equal sizes share their ranks: five of the 16 arrangements have three positive signs or more.
-    assert signed_rank_p(np.array([1.0, 1, 1, -1])) == pytest.approx(2 * 5 / 16)
-    assert signed_rank_p(np.array([0.0, 0.0])) == 1

@@ -13,7 +13,7 @@ import { ROOT } from "../../../helpers/programs.js";
 
 describe("what doctor says a machine is good for", () => {
   test("is the rounds of each difference, and their time here", () => {
-    const found = outlookOf({ deviation: 0.0312, runs_needed: [null, 14, 5] }, "memory", 30);
+    const found = outlookOf({ deviation: 0.0312, rounds_needed: [null, 14, 5] }, "memory", 30);
     expect(found.differences).toEqual([
       { percent: 3, rounds: null, minutes: null },
       { percent: 5, rounds: 14, minutes: 7 },
@@ -28,7 +28,7 @@ describe("what doctor says a machine is good for", () => {
   });
 
   test("says what it is computed from, and what is not in it", () => {
-    const text = outlookLines(outlookOf({ deviation: 0.01, runs_needed: [9, 5, 5] }, "memory", 30)).at(-1);
+    const text = outlookLines(outlookOf({ deviation: 0.01, rounds_needed: [9, 5, 5] }, "memory", 30)).at(-1);
     expect(text).toContain("the spread of the noisiest piece of work (memory)");
     expect(text).toContain("ratelimit-bench noise");
   });

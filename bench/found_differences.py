@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""What the report's rules find in campaigns whose truth is known, for `npm run bench:differences`.
+
+    found_differences.py equal CAMPAIGN      rows that are all the same: how many are told apart
+    found_differences.py planted CAMPAIGN    one row with more work: after how many rounds it is found
+
+`planted` holds pairs of one round beside two independent sides of runs, on the same runs. Both exit with 1 where
+the result is not what the rules ask: more than 5 % of equal rows told apart, or a planted row not found.
+"""
+
+import math
+import sys
+from pathlib import Path
+from statistics import stdev
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT)]
+
+from report.analysis.campaign_analysis import Analysis, analyse  # noqa: E402
+from report.analysis.figures import throughput  # noqa: E402
+from report.analysis.rankings import Ranking  # noqa: E402
+from report.results.load import load_campaign  # noqa: E402
+from report.statistics.adjusted import Adjusted  # noqa: E402
+from report.statistics.decision import Comparison, compare_samples  # noqa: E402
+from report.statistics.ratio import RatioInterval  # noqa: E402
+from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Side, sample_of, upto  # noqa: E402
+
+#: Of equal rows, told apart at most.
+MAX_FLAGGED = 0.05
+
+
+def _text(found: Comparison) -> str:
+    if found.ratio is None or found.interval is None:
+        return found.status
+    return f"{found.status}, {found.ratio:.3f} ({found.interval.low:.3f} to {found.interval.high:.3f})"
+
+
+def _excludes_one(interval: RatioInterval | None) -> bool:
+    return interval is not None and not interval.low <= 1 <= interval.high
+
+
+def equal(folder: Path) -> int:
+    analysis, rankings = _rankings(folder)
+    pairs = [pair for ranking in rankings for pair in ranking.ranked_by]
+    flagged = sum(pair.comparison.shown for pair in pairs)
+    excluding = sum(_excludes_one(pair.comparison.interval) for pair in pairs)
+    print(f"{len(pairs)} comparisons of equal rows: {flagged} told apart; intervals without 1: {excluding}")
+    both = [
+        (each.pair.comparison.ratio, each.found)
+        for each in analysis.adjusted
+        if isinstance(each.found, Adjusted) and each.pair.comparison.ratio
+    ]
+    if len(both) > 1:
+        plain = stdev(math.log(ratio) for ratio, _ in both)
+        adjusted = stdev(math.log(found.ratio) for _, found in both)
+        outside = sum(_excludes_one(found.interval) for _, found in both)
+        print(
+            f"standard deviation of {len(both)} ratios: {100 * plain:.2f} %, adjusted for the host's speed"
+            f" {100 * adjusted:.2f} % (variance × {(adjusted / plain) ** 2:.2f}); adjusted intervals without 1: {outside}"
+        )
+    return 0 if pairs and flagged <= MAX_FLAGGED * len(pairs) else 1
+
+
+def planted(folder: Path) -> int:
+    _, (ranking,) = _rankings(folder)
+    (pair,), (cpu,) = ranking.ranked_by, ranking.cpu_pairs
+    print(f"CPU per request of the server: {_text(cpu.comparison)}")
+    rows = (pair.new, pair.base)
+    rounds = min(row.planned_rounds for row in rows)
+    finished: dict[bool, int | None] = {}
+    for paired in (True, False):
+        sides = [row.side(throughput) for row in rows]
+        found = {n: _compared(*sides, n, paired) for n in range(MIN_ROUNDS_TO_PAIR, rounds + 1)}
+        # From here on every larger number of rounds finds it, too.
+        late = [n for n in found if not found[n].shown]
+        first = max(late, default=MIN_ROUNDS_TO_PAIR - 1) + 1
+        finished[paired] = first if first <= rounds else None
+        after = "not found" if first > rounds else f"found from {first} rounds on"
+        print(f"{'pairs' if paired else 'unpaired'}: {_text(found[rounds])} after {rounds} rounds; {after}")
+    return 0 if finished[True] else 1
+
+
+def _compared(new: Side, base: Side, rounds: int, paired: bool) -> Comparison:
+    sample = sample_of(upto(new, rounds), upto(base, rounds), rounds if paired else 0)
+    (found,) = compare_samples([sample])
+    return found
+
+
+def _rankings(folder: Path) -> tuple[Analysis, tuple[Ranking, ...]]:
+    found = analyse(load_campaign(folder, series=False))
+    return found, tuple(ranking for cell in found.cells for ranking in cell.rankings if ranking.ranked_by)
+
+
+def main(words: list[str]) -> int:
+    kinds = {"equal": equal, "planted": planted}
+    if len(words) != 2 or words[0] not in kinds:
+        print(__doc__, file=sys.stderr)
+        return 2
+    return kinds[words[0]](Path(words[1]))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
