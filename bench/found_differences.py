@@ -10,6 +10,8 @@ the result is not what the rules ask: more than 5 % of equal rows told apart, or
 
 import math
 import sys
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from statistics import stdev
 
@@ -19,9 +21,17 @@ sys.path[:0] = [str(ROOT)]
 from report.analysis.campaign_analysis import Analysis, analyse  # noqa: E402
 from report.analysis.figures import throughput  # noqa: E402
 from report.analysis.rankings import Ranking  # noqa: E402
+from report.analysis.summary import Summary  # noqa: E402
 from report.results.load import load_campaign  # noqa: E402
 from report.statistics.adjusted import Adjusted  # noqa: E402
-from report.statistics.decision import Comparison, compare_samples  # noqa: E402
+from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_samples  # noqa: E402
+from report.statistics.power import (  # noqa: E402
+    PAIRED,
+    UNPAIRED,
+    log_deviation,
+    log_deviation_of_pairs,
+    runs_needed,
+)
 from report.statistics.ratio import RatioInterval  # noqa: E402
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Side, sample_of, upto  # noqa: E402
 
@@ -77,7 +87,26 @@ def planted(folder: Path) -> int:
         finished[paired] = first if first <= rounds else None
         after = "not found" if first > rounds else f"found from {first} rounds on"
         print(f"{'pairs' if paired else 'unpaired'}: {_text(found[rounds])} after {rounds} rounds; {after}")
+        print(f"  {_outlook(*sides, rounds, paired, _round_s(rows, rounds))}")
     return 0 if finished[True] else 1
+
+
+def _outlook(new: Side, base: Side, rounds: int, paired: bool, round_s: float) -> str:
+    """What 5 % would take with the deviation of these runs."""
+    sample = sample_of(upto(new, rounds), upto(base, rounds), rounds)
+    deviation = log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
+    needed = runs_needed(0.95, deviation or 0, DEFAULT_FLOOR, method=PAIRED if paired else UNPAIRED)
+    if deviation is None or needed is None:
+        return "5 % would take more than 1000 rounds"
+    minutes = needed * round_s / 60
+    return f"deviation {100 * deviation:.1f} %: 5 % would take about {needed} rounds, {minutes:.0f} min"
+
+
+def _round_s(rows: Sequence[Summary], rounds: int) -> float:
+    """Seconds from the start of the first run to the end of the last, by rounds."""
+    runs = [run for row in rows for run in row.runs]
+    first, last = min(run.started_at for run in runs), max(run.finished_at for run in runs)
+    return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds() / rounds
 
 
 def _compared(new: Side, base: Side, rounds: int, paired: bool) -> Comparison:

@@ -25,7 +25,7 @@ _FIRST = 0.008
 _LAST = 0.022
 
 #: A pair gets no more runs if the remaining ones would decide it with a probability below this.
-HOPELESS = 0.1
+HOPELESS = 0.15
 #: With fewer runs per side no pair is given up.
 _RUNS_TO_GIVE_UP = 7
 
