@@ -85,9 +85,8 @@ def main() -> int:
             f"{pairs - missed[in_blocks]} of {pairs}"
         )
     met = missed[True] == 0 and shares[True] <= MOST_RUNS
-    print(
-        f"target (all reached by pairs, with {MOST_RUNS:.0%} of the runs at most): {'met' if met else 'missed'}"
-    )
+    verdict = "met" if met else "missed"
+    print(f"target (all reached by pairs, with {MOST_RUNS:.0%} of the runs at most): {verdict}")
     return 0 if met else 1
 
 

@@ -4,8 +4,9 @@
     found_differences.py equal CAMPAIGN      rows that are all the same: how many are told apart
     found_differences.py planted CAMPAIGN    one row with more work: after how many rounds it is found
 
-`planted` holds pairs of one round beside two independent sides of runs, on the same runs. Both exit with 1 where
-the result is not what the rules ask: more than 5 % of equal rows told apart, or a planted row not found.
+`planted` holds pairs of one round beside two independent sides of runs, on the same runs. Both exit with 1
+where the result is not what the rules ask: more than 5 % of equal rows told apart, or a planted row not
+found.
 """
 
 import math
@@ -66,7 +67,8 @@ def equal(folder: Path) -> int:
         outside = sum(_excludes_one(found.interval) for _, found in both)
         print(
             f"standard deviation of {len(both)} ratios: {100 * plain:.2f} %, adjusted for the host's speed"
-            f" {100 * adjusted:.2f} % (variance × {(adjusted / plain) ** 2:.2f}); adjusted intervals without 1: {outside}"
+            f" {100 * adjusted:.2f} % (variance × {(adjusted / plain) ** 2:.2f});"
+            f" adjusted intervals without 1: {outside}"
         )
     return 0 if pairs and flagged <= MAX_FLAGGED * len(pairs) else 1
 
@@ -78,16 +80,17 @@ def planted(folder: Path) -> int:
     rows = (pair.new, pair.base)
     rounds = min(row.planned_rounds for row in rows)
     finished: dict[bool, int | None] = {}
+    new, base = (row.side(throughput) for row in rows)
+    round_s = _round_s(rows, rounds)
     for paired in (True, False):
-        sides = [row.side(throughput) for row in rows]
-        found = {n: _compared(*sides, n, paired) for n in range(MIN_ROUNDS_TO_PAIR, rounds + 1)}
+        found = {n: _compared(new, base, n, paired) for n in range(MIN_ROUNDS_TO_PAIR, rounds + 1)}
         # From here on every larger number of rounds finds it, too.
         late = [n for n in found if not found[n].shown]
         first = max(late, default=MIN_ROUNDS_TO_PAIR - 1) + 1
         finished[paired] = first if first <= rounds else None
         after = "not found" if first > rounds else f"found from {first} rounds on"
         print(f"{'pairs' if paired else 'unpaired'}: {_text(found[rounds])} after {rounds} rounds; {after}")
-        print(f"  {_outlook(*sides, rounds, paired, _round_s(rows, rounds))}")
+        print(f"  {_outlook(new, base, rounds, paired, round_s)}")
     return 0 if finished[True] else 1
 
 

@@ -4,9 +4,9 @@ Programs in other languages ask here instead of computing statistics of their ow
 `{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}` and
 `paired_difference`, likewise; `{"question": "compare", "pairs": [{"new": [...], "base": [...]}, …]}`, with
 `floor` and `higher_is_better` where they are not 0.02 and true: the pairs are one family, answered by a list;
-`{"question": "power", "values": [...], "ratios": [...]}`: the deviation of figures that were taken one after the
-other, and how many rounds of two such runs each true ratio takes; `{"question": "max_rate", "trials": [{"rate_per_second": …, "kept":
-true}, …]}`.
+`{"question": "power", "values": [...], "ratios": [...]}`: the deviation of figures that were taken one after
+the other, and how many rounds of two such runs each true ratio takes; `{"question": "max_rate", "trials":
+[{"rate_per_second": …, "kept": true}, …]}`.
 """
 
 import json
@@ -31,7 +31,8 @@ def compared(request: dict[str, Any]) -> tuple[Comparison, ...]:
 def power(values: Sequence[float], ratios: Sequence[float]) -> dict[str, Any]:
     """The deviation of the logarithms, and the rounds that each ratio takes; None: more than 1000.
 
-    Neighbours stand for the two runs of a round, which are compared as pairs where it takes ten rounds or more.
+    Neighbours stand for the two runs of a round, which are compared as pairs where it takes ten rounds or
+    more.
 
     Raises:
         ValueError: fewer than four figures, or one that is not positive.
