@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from report.analysis.adjusted import AdjustedPair, adjusted_pairs
 from report.analysis.cells import Cell
+from report.analysis.faults import FaultGroup, fault_groups
 from report.analysis.host_speed import CampaignHostSpeed, with_host_speed
 from report.analysis.load_programs import LoadProgramControl, load_program_controls
 from report.analysis.max_rate import MaxRate, max_rates
@@ -29,6 +30,8 @@ class Analysis:
     """Of the store layer; None without it."""
     load_programs: tuple[LoadProgramControl, ...] = ()
     """Controls whose calls a load program makes."""
+    faults: tuple[FaultGroup, ...] = ()
+    """Rows with faults, which are in no ranking of speed."""
     max_rates: tuple[MaxRate, ...] = ()
     """Of a search for the highest rate; empty without one."""
     host_speed: CampaignHostSpeed | None = None
@@ -40,7 +43,8 @@ class Analysis:
     def row_count(self) -> int:
         """Of all tables."""
         operations = len(self.store_operations.rows) if self.store_operations else 0
-        return len(self.summaries) + operations + len(self.load_programs)
+        faulted = {case.identity.key for group in self.faults for case in group.cases}
+        return len(self.summaries) + operations + len(self.load_programs) + len(faulted)
 
     @property
     def only_memory(self) -> bool:
@@ -75,5 +79,6 @@ def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
         memory=memory_per_key(summaries),
         store_operations=store_operations(campaign),
         load_programs=load_program_controls(campaign, summaries),
+        faults=fault_groups(campaign),
         max_rates=max_rates(campaign, summaries),
     )

@@ -23,8 +23,11 @@ SERVER, SERVER_LIGHT, STORE, SERVICE = "#43536a", "#9fb0c6", "#a98600", "#8a4f7d
 
 #: Light to dark, of what is neither a client's colour nor text: roles.
 ROLE_COLOURS = {SERVER: "#9db2d0", SERVER_LIGHT: "#5a6d8a", STORE: "#e3bd3f", SERVICE: "#cf93c2"}
+#: How requests ended, and the time of a fault.
+SERVED, LIMITED, FAILED, BAND = "#7ba9c9", "#d9b44a", "#b3362b", "#ece4d6"
+OUTCOME_COLOURS = {SERVED: "#4c7fa3", LIMITED: "#c79a2a", FAILED: "#ff8a7a", BAND: "#3b3428"}
 GREYS = {INK: "#e8e9eb", MUTED: "#a3a9b1", RULE: "#33373d", CONTROL_COLOUR: "#8d949d"}
-DARK = {**CATEGORICAL, **ROLE_COLOURS, **GREYS}
+DARK = {**CATEGORICAL, **ROLE_COLOURS, **OUTCOME_COLOURS, **GREYS}
 
 #: The most rows of a chart with one line per row, and the most lines of any other, that are still readable.
 MAX_BARS, MAX_LINES = 30, 16

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from report.analysis.campaign_analysis import Analysis
 from report.export.action_benchmark import as_json, bigger_is_better, smaller_is_better
+from report.export.faults import faults_csv, faults_json
 from report.export.load_programs import load_programs_csv
 from report.export.memory import memory_csv, memory_json
 from report.export.runs_csv import runs_csv
@@ -20,6 +21,8 @@ OPERATIONS_CSV = "store-operations.csv"
 OPERATIONS_JSON = "store-operations.json"
 LOAD_PROGRAMS_CSV = "load-programs.csv"
 MAX_RATE_JSON = "max-rate.json"
+FAULTS_CSV = "faults.csv"
+FAULTS_JSON = "faults.json"
 
 Make = Callable[[Analysis], str]
 
@@ -44,6 +47,8 @@ _MAKE: Mapping[str, Make] = {
     "summary.md": summary_markdown,
     "summary.json": _summary_json,
     MAX_RATE_JSON: _max_rate_json,
+    FAULTS_CSV: lambda analysis: faults_csv(analysis.faults),
+    FAULTS_JSON: lambda analysis: faults_json(analysis.faults),
     "memory.csv": lambda analysis: memory_csv(analysis.memory),
     "memory.json": memory_json,
     "benchmark-bigger-is-better.json": lambda analysis: as_json(bigger_is_better(analysis.summaries)),
@@ -55,14 +60,15 @@ _OF_MEMORY = ("memory.csv", "memory.json")
 
 #: Files by format. The page links to the tables, so they come with it.
 FORMATS: Mapping[str, tuple[str, ...]] = {
-    "html": (PAGE, "summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV, LOAD_PROGRAMS_CSV),
-    "csv": ("summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV, LOAD_PROGRAMS_CSV),
+    "html": (PAGE, "summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV, LOAD_PROGRAMS_CSV, FAULTS_CSV),
+    "csv": ("summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV, LOAD_PROGRAMS_CSV, FAULTS_CSV),
     "md": ("summary.md",),
     "json": (
         "summary.json",
         "memory.json",
         OPERATIONS_JSON,
         MAX_RATE_JSON,
+        FAULTS_JSON,
         "benchmark-bigger-is-better.json",
         "benchmark-smaller-is-better.json",
     ),
@@ -81,5 +87,6 @@ def report_files(analysis: Analysis, chosen: str) -> dict[str, str]:
         *(() if analysis.max_rates else (MAX_RATE_JSON,)),
         *(() if analysis.store_operations else (OPERATIONS_CSV, OPERATIONS_JSON)),
         *(() if analysis.load_programs else (LOAD_PROGRAMS_CSV,)),
+        *(() if analysis.faults else (FAULTS_CSV, FAULTS_JSON)),
     )
     return {name: _MAKE[name](analysis) for name in FORMATS[chosen] if name not in left_out}

@@ -124,7 +124,12 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
         "campaign": campaign.name,
         "started_at": manifest["started_at"] if manifest else None,
         "runtime": next(
-            (run.runtime["id"] for run in (*campaign.runs, *campaign.operations) if run.runtime), None
+            (
+                run.runtime["id"]
+                for run in (*campaign.runs, *campaign.operations, *campaign.fault_runs)
+                if run.runtime
+            ),
+            None,
         ),
         "excluded": [{"file": entry.file, "text": entry.text} for entry in campaign.excluded],
         "configurations": [_configuration(summary) for summary in analysis.summaries],

@@ -12,6 +12,7 @@ from report.analysis.thresholds import HELD, Judgement
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within
+from report.export.faults import fault_blocks
 from report.sections.first_screen import (
     FIRST_ROW,
     DecisionGroup,
@@ -194,7 +195,8 @@ def summary_markdown(analysis: Analysis) -> str:
         )
     head = (
         f"Campaign {code(campaign.name)}{where}. {plural(analysis.row_count, 'configuration')}, "
-        f"{plural(len(campaign.runs) + len(campaign.operations), 'run')}. Figures of the median runs."
+        f"{plural(len(campaign.runs) + len(campaign.operations) + len(campaign.fault_runs), 'run')}. "
+        "Figures of the median runs."
     )
     notices = campaign_notices(campaign)
     programs = load_program_sentences(analysis.load_programs)
@@ -207,6 +209,7 @@ def summary_markdown(analysis: Analysis) -> str:
         *([[f"- {prose(text)}" for text in notices]] if notices else []),
         *([thresholds] if (thresholds := _thresholds(analysis.thresholds)) else []),
         *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),
+        *fault_blocks(analysis.faults),
         *([trouble] if (trouble := _troubles(summaries)) else []),
     ]
     return within(blocks, MAX_BYTES, "More was left out here: summary.csv and runs.csv hold every row.")

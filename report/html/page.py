@@ -15,6 +15,7 @@ from report.base.format import percent
 from report.base.paths import STATIC
 from report.charts import arranged, memory_per_key
 from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colours
+from report.charts.fault_strips import FaultChart, fault_chart
 from report.charts.layout import DARK, Chart
 from report.html.template import CHART_SCRIPTS, render_template
 from report.sections.adaptive import adaptive_of
@@ -23,7 +24,11 @@ from report.sections.decision_cpu import decision_cpu_table
 from report.sections.diagnosis import diagnosis_table
 from report.sections.environment import campaign_facts, external_notices, machine_facts, version_facts
 from report.sections.failures import failures
-from report.sections.filters import CHIPS, filter_values, row_values, rows_named
+from report.sections.faults import COLUMNS as FAULT_COLUMNS
+from report.sections.faults import NOTE as FAULT_NOTE
+from report.sections.faults import TITLE as FAULT_TITLE
+from report.sections.faults import fault_section
+from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.first_screen import FIRST_ROW, DecisionCell, DecisionRow, control_row, decision_cells
 from report.sections.host_speed import adjusted_rows, host_speed_facts
 from report.sections.latency_at_rate import RateTable, rate_tables
@@ -160,6 +165,11 @@ def _charts_of(runtimes: Sequence[RuntimeResults], only: tuple[Chart, ...] | Non
     return LayerCharts(opened, folded, figures)
 
 
+def _fault_charts(analysis: Analysis) -> list[FaultChart]:
+    found = (fault_chart(group, number) for number, group in enumerate(analysis.faults, start=1))
+    return [chart for chart in found if chart]
+
+
 def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
     """Light and dark colour by client."""
     found = client_colours(summaries)
@@ -184,6 +194,8 @@ def page_heading(analysis: Analysis) -> str:
     if analysis.only_memory:
         return "What a key takes in memory, by limiter"
     measured = [each.identity for each in analysis.summaries if not each.identity.control]
+    if not measured and analysis.faults:
+        return "What faults do to an API, by rate limiter"
     if not measured and analysis.store_operations:
         return "What operations cost, by store"
     limiters = {(each.decided_by, each.algorithm, each.limiter) for each in measured}
@@ -200,6 +212,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
     """
     campaign, ordered = analysis.campaign, analysis.ordered
     charts = _layer_charts(analysis.runtimes, (memory_per_key.CHART,) if analysis.only_memory else None)
+    fault_charts = _fault_charts(analysis)
     manifest = campaign.manifest
     plan = manifest["plan"] if manifest else {}
     colours = _colours(ordered)
@@ -209,8 +222,14 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         scripts=CHART_SCRIPTS,
         data={
             "dark": DARK,
-            "figures": {name: figure for layer in charts for name, figure in layer.figures.items()},
-            "rows": {summary.id: row_values(summary) for summary in ordered},
+            "figures": {
+                **{name: figure for layer in charts for name, figure in layer.figures.items()},
+                **{each.chart.id: each.figure for each in fault_charts},
+            },
+            "rows": {
+                **{summary.id: row_values(summary) for summary in ordered},
+                **{row: ANY_VALUE for each in fault_charts for row in each.rows},
+            },
         },
         campaign=campaign,
         heading=page_heading(analysis),
@@ -220,6 +239,11 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         store_operations=store_section(analysis.store_operations),
         operation_columns=FIGURE_COLUMNS,
         load_programs=load_program_section(analysis.load_programs),
+        faults=fault_section(analysis.faults),
+        fault_title=FAULT_TITLE,
+        fault_note=FAULT_NOTE,
+        fault_columns=FAULT_COLUMNS,
+        fault_charts=[each.chart for each in fault_charts],
         program_columns=PROGRAM_COLUMNS,
         sections=[_section(runtime, bool(analysis.max_rates)) for runtime in analysis.runtimes],
         open_charts=[chart for layer in charts for chart in layer.open],
@@ -249,7 +273,10 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         failures=failures(ordered),
         problems=problems(ordered),
         runs=run_rows(ordered),
-        run_count=len(campaign.runs) + len(campaign.operations) + len(campaign.diagnoses),
+        run_count=len(campaign.runs)
+        + len(campaign.operations)
+        + len(campaign.diagnoses)
+        + len(campaign.fault_runs),
         row_count=analysis.row_count,
         has_rows=bool(ordered),
         machine=machine_facts(campaign, ordered),

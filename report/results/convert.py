@@ -12,11 +12,16 @@ from report.results.model import (
     DIMENSIONS,
     AddedMemory,
     Diagnosis,
+    Fault,
+    FaultFigures,
+    FaultRecord,
+    FaultRun,
     HostSpeed,
     Identity,
     Limit,
     LimiterScript,
     Measured,
+    OverAdmission,
     Pauses,
     Planned,
     Prediction,
@@ -27,6 +32,7 @@ from report.results.model import (
     RunHostSpeed,
     Second,
     SendSchedule,
+    Timeline,
     WarmUp,
 )
 from report.results.validate import Document
@@ -82,6 +88,10 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         requests=extent.get("requests"),
         limits=(limits["points"], limits["window_s"], limits["block_s"], limits.get("cost", 1)),
         caps=json.dumps(configuration["caps"], sort_keys=True),
+        faults=tuple(
+            Fault(each.get("name"), each["action"], each["role"], each["start_s"], each.get("length_s"))
+            for each in configuration.get("faults", ())
+        ),
         decided_by=target.get("decided_by") or _decider(target),
         algorithm=target.get("algorithm"),
         module=target.get("module"),
@@ -512,6 +522,85 @@ def run_of(result: Document, file: str, series: bool = True) -> Run:
         printed=_printed(result) if result["status"] == "printed" else None,
         diagnosis=_diagnosis(stated) if (stated := result.get("diagnosis")) is not None else None,
         host_speed=_host_speed(result.get("host_speed")),
+        faults=_faults(result) if result["status"] == "measured" and "faults" in result else None,
+    )
+
+
+_TIMELINE_COUNTS = ("allowed", "limited", "failed", "timed_out")
+
+
+def _timeline(result: Document) -> Timeline | None:
+    """Raises FieldError where a column has another length than the window, or counts other answers."""
+    stated = result.get("timeline")
+    if stated is None:
+        return None
+    slices = len(result["slices"]["allowed"])
+    for name, column in stated.items():
+        if isinstance(column, list) and len(column) != slices:
+            raise FieldError(f"$.timeline.{name}", f"has {len(column)} slices, but the window has {slices}")
+    for name in _ANSWERED:
+        if stated[name] != result["slices"][name]:
+            raise FieldError(f"$.timeline.{name}", f"differs from $.slices.{name}")
+    return Timeline(
+        width_s=stated["width_ms"] / 1000,
+        **{name: array("L", stated[name]) for name in _TIMELINE_COUNTS},
+        p50_us=tuple(stated["p50_us"]),
+        p99_us=tuple(stated["p99_us"]),
+        backlog=array("L", stated["backlog"]) if "backlog" in stated else None,
+    )
+
+
+def _fault_figures(stated: Mapping[str, Any]) -> FaultFigures:
+    over: Mapping[str, int] | None = stated.get("over_admission")
+    return FaultFigures(
+        observed_s=stated["observed_s"],
+        outage_injected_s=stated["outage_injected_s"],
+        outage_seen_s=stated["outage_seen_s"],
+        first_error_s=stated["first_error_s"],
+        error_share=stated["error_share"],
+        recovery=stated["recovery"],
+        recovery_s=stated["recovery_s"],
+        recovery_text=stated.get("recovery_text", ""),
+        requests_lost=stated["requests_lost"],
+        over_admission=OverAdmission(over["admitted"], over["counters_kept"], over.get("counters_lost"))
+        if over
+        else None,
+        quotas_bind=over is not None if "over_admission" in stated else None,
+        answers=stated["answers"],
+        behaviour=stated["behaviour"],
+        server_memory_peak_bytes=stated.get("server_memory_peak_bytes"),
+        server_memory_before_bytes=stated.get("server_memory_before_bytes"),
+    )
+
+
+def _faults(result: Document) -> FaultRun:
+    """Raises FieldError where figures are of no fault, or of one that was not injected."""
+    figures: dict[int, Mapping[str, Any]] = {}
+    for place, stated in enumerate(result.get("fault_figures", {}).get("faults", ())):
+        fault = stated["fault"]
+        if fault >= len(result["faults"]) or "injected" not in result["faults"][fault]:
+            raise FieldError(f"$.fault_figures.faults[{place}].fault", f"is {fault}: no such injected fault")
+        if (stated["recovery"] == "recovered") != (stated["recovery_s"] is not None):
+            raise FieldError(
+                f"$.fault_figures.faults[{place}].recovery_s", f"contradicts `{stated['recovery']}`"
+            )
+        figures[fault] = stated
+    return FaultRun(
+        records=tuple(
+            FaultRecord(
+                name=each.get("name"),
+                action=each["action"],
+                roles=tuple(each["roles"]),
+                from_s=each.get("injected", {}).get("from_s"),
+                to_s=each.get("injected", {}).get("to_s"),
+                undone=each["undone"],
+                note=each.get("note", ""),
+                store_reconnections=each.get("store_reconnections"),
+                figures=_fault_figures(figures[place]) if place in figures else None,
+            )
+            for place, each in enumerate(result["faults"])
+        ),
+        timeline=_timeline(result),
     )
 
 

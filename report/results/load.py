@@ -178,17 +178,21 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         raise ReportError(_refusals(excluded), USAGE)
     operations = tuple(run for run in runs if run.identity.printed)
     runs = [run for run in runs if not run.identity.printed]
+    fault_runs = tuple(run for run in runs if run.identity.faults)
+    runs = [run for run in runs if not run.identity.faults]
     if not found:
         raise ReportError(f"{one_line(folder)} holds no result: nothing to report", USAGE)
     return Campaign(
         name=manifest["campaign"] if manifest else folder.resolve().name,
         manifest=manifest,
-        planned=tuple(entry for entry in planned if not entry.identity.printed),
+        planned=tuple(entry for entry in planned if not entry.identity.printed and not entry.identity.faults),
         runs=tuple(runs),
         planned_operations=tuple(entry for entry in planned if entry.identity.printed),
         operations=operations,
         burn_in=burn_in,
         diagnoses=diagnoses,
+        planned_faults=tuple(entry for entry in planned if entry.identity.faults),
+        fault_runs=fault_runs,
         ignored=tuple(ignored),
         excluded=excluded,
         series_left_out=left_out,

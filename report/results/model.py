@@ -61,6 +61,31 @@ DIMENSIONS = tuple(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something done to roles in the window, as it was planned."""
+
+    name: str | None
+    """None for one that was written as action and role."""
+    action: str
+    role: str
+    start_s: float
+    """From the opening of the window."""
+    length_s: float | None
+    """None where it happens at a moment, or lasts to the end."""
+
+    @property
+    def title(self) -> str:
+        """`store-restart`, `pause:store-1`."""
+        return self.name or f"{self.action}:{self.role}"
+
+    @property
+    def text(self) -> str:
+        """`store-restart@10s+1s`."""
+        length = "" if self.length_s is None else f"+{self.length_s:g}s"
+        return f"{self.title}@{self.start_s:g}s{length}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
     """A configuration: one row. What is not known of a foreign URL (store, topology, limits) is None."""
@@ -100,6 +125,8 @@ class Identity:
     """Points, window and block, both in seconds, and the points that a request uses."""
     caps: str
     """Canonical JSON of the caps by kind of role."""
+    faults: tuple[Fault, ...] = ()
+    """Rows with faults are in no ranking of speed."""
     # They follow from the target: results of one configuration are the same with and without them.
     decided_by: str | None = field(default=None, compare=False)
     """One of `DECIDERS`; None for an address whose limiter is not known."""
@@ -499,6 +526,95 @@ class RunHostSpeed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """What each slice of a window saw, all columns of one length."""
+
+    width_s: float
+    allowed: Sequence[int]
+    limited: Sequence[int]
+    failed: Sequence[int]
+    timed_out: Sequence[int]
+    """In the slice in which they were given up."""
+    p50_us: Sequence[float | None]
+    p99_us: Sequence[float | None]
+    """None where nothing was answered."""
+    backlog: Sequence[int] | None
+    """Of an open loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverAdmission:
+    """Requests admitted from the injection on, beside the model of the limiter's algorithm."""
+
+    admitted: int
+    counters_kept: int
+    """By the model, as if no counter had been lost."""
+    counters_lost: int | None
+    """As if all had been; None where the fault takes none."""
+
+    @property
+    def seen(self) -> int:
+        """More than the quotas admit; below 0 where the model admits more."""
+        return self.admitted - self.counters_kept
+
+    @property
+    def predicted(self) -> int | None:
+        return None if self.counters_lost is None else self.counters_lost - self.counters_kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultFigures:
+    """What one fault did to the requests of a run; docs/faults.md defines each figure."""
+
+    observed_s: float
+    outage_injected_s: float
+    outage_seen_s: float
+    first_error_s: float | None
+    """None where no request failed or was given up."""
+    error_share: float | None
+    """0 to 1; None where nothing ended."""
+    recovery: str
+    """`recovered`, `never`, `not known`."""
+    recovery_s: float | None
+    recovery_text: str
+    requests_lost: int
+    over_admission: OverAdmission | None
+    quotas_bind: bool | None
+    """False: they cannot be used up; None: not known."""
+    answers: Mapping[str, float] | None
+    """Shares of `allowed`, `limited`, `failed` while the fault was in place; None where nothing ended."""
+    behaviour: str
+    """`open`, `closed`, `errors`, `waits`, `unchanged`."""
+    server_memory_peak_bytes: int | None
+    server_memory_before_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultRecord:
+    """A planned fault as it took place."""
+
+    name: str | None
+    action: str
+    roles: tuple[str, ...]
+    from_s: float | None
+    """None where it was not injected, as `to_s`."""
+    to_s: float | None
+    undone: bool
+    note: str
+    store_reconnections: int | None
+    figures: FaultFigures | None
+    """None where it was not injected."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRun:
+    """The faults of a run, in the order of the plan."""
+
+    records: tuple[FaultRecord, ...]
+    timeline: Timeline | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One repetition; `measured` is None when it failed or was aborted."""
 
@@ -527,6 +643,8 @@ class Run:
     """Its round and block; None in plans without blocks."""
     diagnosis: Diagnosis | None = None
     """Of a run with instruments alone, which never counts."""
+    faults: FaultRun | None = None
+    """Of a measured run with faults alone, which is in no ranking of speed."""
     finished_at: str = ""
     host_speed: RunHostSpeed | None = None
     """None where it is not known."""
@@ -600,5 +718,8 @@ class Campaign:
     """Of the burn-in round, which is in neither `runs` nor `operations`."""
     diagnoses: tuple[Run, ...] = ()
     """Runs with instruments, which are in neither `planned` nor `runs`."""
+    planned_faults: tuple[Planned, ...] = ()
+    """Rows with faults, which are in neither `planned` nor `runs`."""
+    fault_runs: tuple[Run, ...] = ()
     series_left_out: int = 0
     """Median runs whose per-second series were too many to keep."""

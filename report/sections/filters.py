@@ -52,6 +52,9 @@ FILTERS: tuple[tuple[str, Read], ...] = (
     ("outcome", _outcome),
 )
 
+#: Of what stands beside all rows.
+ANY_VALUE: dict[str, str] = {name: "" for name, _ in FILTERS}
+
 
 def _order(value: str) -> tuple[float, str]:
     """By the number that it starts with, if any: `50 connections` before `200 connections`."""

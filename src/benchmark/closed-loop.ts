@@ -94,13 +94,15 @@ export class ClosedLoop implements LoadLoop {
     listener.sample(recorder.sample(closed_ms));
     listener.closed();
     await this.#connections.drained();
+    const length_ms = Math.min(closes_ms, closed_ms) - opened_ms;
     return {
       opened_ms,
       closed_ms,
       lead_in_requests,
       counts: recorder.counts(sent),
       histograms: recorder.histograms(),
-      slices: recorder.slices(Math.min(closes_ms, closed_ms) - opened_ms),
+      slices: recorder.slices(length_ms),
+      timeline_slices: recorder.timelineSlices(length_ms),
     };
   }
 

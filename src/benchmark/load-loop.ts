@@ -1,6 +1,7 @@
 import type { Extent } from "../contract/configuration.js";
 import type { Counts, GeneratorPart, LatencyHistograms, Slices } from "../contract/result.js";
 import type { WorkerSample } from "./measurement/recorder.js";
+import type { TimelineSlices } from "./measurement/slices.js";
 import type { WarmupFacts, WarmupSlice } from "./warmup.js";
 
 /** What one worker measured in its window. Times are monotonic milliseconds. */
@@ -12,6 +13,8 @@ export interface Window {
   lead_in_requests: number;
   histograms: LatencyHistograms;
   slices: Slices;
+  /** Counted in every run, and used where the run has a timeline. */
+  timeline_slices: TimelineSlices;
   /** In an open loop only, like `schedule`. */
   service_histograms?: LatencyHistograms;
   schedule?: NonNullable<GeneratorPart["schedule"]>;

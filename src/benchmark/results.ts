@@ -27,6 +27,7 @@ import type { ServerSample } from "./measurement/monitor.js";
 import { predictionFor } from "./measurement/prediction.js";
 import { cpuUs } from "./measurement/server-readings.js";
 import { mergeSlices } from "./measurement/slices.js";
+import { type AnswerLog, timelineOf } from "./measurement/timeline.js";
 import { generatorVersions } from "./versions.js";
 import type { Measured } from "./workers/protocol.js";
 
@@ -56,6 +57,8 @@ export interface RunMeasurements {
   consumers?: ConsumerReadings;
   /** Only of a diagnosing run. */
   diagnosis?: Diagnosis;
+  /** Only of a run with a timeline. */
+  answers?: AnswerLog;
   notes: string[];
 }
 
@@ -223,6 +226,14 @@ function openLoopFigures({ spec }: RunMeasurements, part: GeneratorPart, latency
   };
 }
 
+/** The timeline, of a run that has one. */
+function timelineFigures({ answers, measured, opened_at, opens_s, spec }: RunMeasurements) {
+  if (!answers) return {};
+  const workers = measured.map((window, index) => ({ ...window, latencies_us: answers.of(index) }));
+  const openLoop = spec.generator.load.model === "open";
+  return { timeline: timelineOf(workers, { opens_s, opened_at, openLoop }) };
+}
+
 /** The result document of one run, judged by the evidence of the generator alone. */
 export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const { spec, consumers, driverVersions } = measurements;
@@ -266,6 +277,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     generators: [part],
     samples: measurements.samples,
     slices,
+    ...timelineFigures(measurements),
     ...(prediction ? { prediction } : {}),
     consumers: consumed,
     ...callFigures(consumed, { counts, warmup: measurements.warmup }),

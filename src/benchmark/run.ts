@@ -18,6 +18,7 @@ import { ServerMonitor, type ServerSample } from "./measurement/monitor.js";
 import { bytesBetween, readNetworkLinks } from "./measurement/network-links.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers, readDiagnoses } from "./measurement/server-readings.js";
+import { AnswerLog } from "./measurement/timeline.js";
 import { sharesWakes } from "./open-loop/shared-wakes.js";
 import { type Reading, ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
@@ -86,9 +87,11 @@ export async function run(
   const ourServers = await identifyServers(servers);
 
   const merger = new SampleMerger(generator.workers);
+  const answers = generator.timeline && new AnswerLog(generator.workers);
   let opened_ms = 0;
   let monitor: ServerMonitor | undefined;
   const pool = new WorkerPool(spec, (worker, sample) => {
+    answers?.add(worker, sample.latencies_us);
     const interval = merger.add(worker, sample, opened_ms);
     if (interval) report(secondEvent(interval, monitor?.recent(monotonicMs())));
   });
@@ -155,6 +158,7 @@ export async function run(
       notes: (monitor?.failures ?? []).map((failure) => `a reading of the servers failed: ${failure}`),
       ...(consumers ? { consumers: { ...consumers, at_start, at_window_open, at_end } } : {}),
       ...(diagnosed ? { diagnosis: diagnosed } : {}),
+      ...(answers ? { answers } : {}),
     });
     return waits ? { ...result, request_counts: requestCounts(measured) } : result;
   } finally {

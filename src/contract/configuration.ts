@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { dimensionShape, dimensions, USUAL } from "./dimensions.js";
+import { faultSchema, faultsFileName } from "./faults.js";
 import { connectionsText, isClientLayer, isProgramLayer, type Layer, layerSchema } from "./layers.js";
 import { measuredKindSchema } from "./role.js";
 import { idSchema, targetFileName, targetSchema } from "./target.js";
@@ -125,8 +126,8 @@ function entryFileName({ layer, workload }: Pick<Configuration, "layer" | "workl
 export const NO_WORKLOAD = { id: "none" } as const;
 
 /**
- * One row of the report: layer × target × dimensions (e.g. the number of servers) × workload × traffic × load × extent, under
- * limits and caps.
+ * One row of the report: layer × target × dimensions (e.g. the number of servers) × workload × traffic × load × extent ×
+ * faults, under limits and caps.
  */
 export const configurationSchema = z.strictObject({
   layer: layerSchema,
@@ -138,6 +139,8 @@ export const configurationSchema = z.strictObject({
   load: loadSchema,
   extent: extentSchema,
   limits: limitsSchema,
+  /** What is done to roles in the window, in the order of their starts; absent: nothing. */
+  faults: z.array(faultSchema).min(1).optional(),
   /** Settings of the target's service that the user gave, as its environment variables. */
   service_env: z.record(z.string(), z.string()).optional(),
   /** The store is external: the user runs it, not the harness. */
@@ -174,7 +177,7 @@ const LISTED_LIMITS = [
 ] as const;
 
 /**
- * `{target}_{workload}_{load}_{duration}s[_{n}servers…][_{n}points][_{n}s-window][_cost{n}][_{traffic}]`, for people; programs
+ * `{target}_{workload}_{load}_{duration}s[_{n}servers…][_{n}points][_{n}s-window][_cost{n}][_{faults}][_{traffic}]`, for people; programs
  * read the identity from the JSON. At the limiter layer the layer stands in the place of the workload, at the store layer
  * `store-{operation}[-{bytes}b]`.
  * @param listed limits of which the campaign has several values; others are not in the name
@@ -184,7 +187,7 @@ export function configurationFileName(
   defaultTraffic: string,
   listed: readonly ListedLimit[] = [],
 ): string {
-  const { layer, target, workload, traffic, load, extent, limits } = configuration;
+  const { layer, target, workload, traffic, load, extent, limits, faults } = configuration;
   const length = "duration_s" in extent ? `${extent.duration_s}s` : `${extent.requests}r`;
   const name = [
     targetFileName(target.label),
@@ -196,6 +199,7 @@ export function configurationFileName(
       listed.includes(member) ? [`${limits[member]}${unit}`] : [],
     ),
     ...(limits.cost ? [`cost${limits.cost}`] : []),
+    ...(faults ? [faultsFileName(faults)] : []),
   ];
   const isUsual = traffic === defaultTraffic || isProgramLayer(layer);
   return (isUsual ? name : [...name, traffic]).join("_");

@@ -10,6 +10,8 @@ import {
   workloadSchema,
 } from "./configuration.js";
 import { diagnosisSchema } from "./diagnosis.js";
+import { faultFiguresSchema } from "./fault-figures.js";
+import { faultRecordSchema } from "./faults.js";
 import { runHostSpeedSchema } from "./host-speed.js";
 import { driverLayerSchema } from "./layers.js";
 import { pluginFactsSchema } from "./plugins.js";
@@ -24,6 +26,7 @@ import {
 } from "./server-api.js";
 import { serviceEvidenceSchema } from "./service.js";
 import { storeEvidenceSchema } from "./store.js";
+import { timelineSchema } from "./timeline.js";
 
 export const RESULT_SCHEMA = "ratelimit-bench/result";
 /** History: 1 — first format; 2 — layers, any number of servers, stores that do not speak RESP, roles by kind. */
@@ -423,6 +426,8 @@ export const measuredResultSchema = z.strictObject({
   generators: z.array(generatorPartSchema).min(1),
   samples: z.array(sampleSchema),
   slices: slicesSchema,
+  /** Only of a run with faults. */
+  timeline: timelineSchema.optional(),
   prediction: predictionSchema.optional(),
   /** Empty for a foreign URL. */
   consumers: z.array(consumerEvidenceSchema),
@@ -434,6 +439,10 @@ export const measuredResultSchema = z.strictObject({
   service: serviceEvidenceSchema.optional(),
   /** Absent for a generator that was started by hand. */
   admissions: admissionsSchema.optional(),
+  /** The planned faults as they took place; absent without any. */
+  faults: z.array(faultRecordSchema).min(1).optional(),
+  /** What they did to the requests; absent where none was injected. */
+  fault_figures: faultFiguresSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   /** Absent if the system does not report it. */
   host_load: hostLoadSchema.optional(),

@@ -83,6 +83,8 @@ const generatorSpecSchema = z.strictObject({
   waits_for_readings: z.boolean(),
   /** It reads the servers' instruments. */
   diagnose: z.literal(true).optional(),
+  /** The result has a timeline. */
+  timeline: z.literal(true).optional(),
   /** File to which the result is written instead of standard output. */
   output_file: z.string().max(4096).optional(),
 });

@@ -74,7 +74,7 @@ export function predictLimitedShare(
 ): number {
   // Not even a fresh key is admitted.
   if ((limits.cost ?? 1) > limits.points) return 1;
-  const { keys, slots, shares } = requestKeysOf(profile);
+  const { keys, shares } = requestKeysOf(profile);
   const { load } = seen;
   const requests = sum(load.map((phase) => phase.requests));
   if (canNotBeUsedUp(limits, requests)) {
@@ -83,24 +83,67 @@ export function predictLimitedShare(
   const simulated = Math.min(requests, MAX_SIMULATED);
   const before = sum(load.map((phase) => requestsBefore(phase, seen.opens_s)));
   const opens = Math.min(before, simulated < requests ? Math.floor(simulated / 2) : requests - 1);
-  const admits = admissions[algorithm](limits, slots);
-  const began_s = (seen.began_at_s ?? 0) % limits.window_s;
-  const [stream] = openTraffic(profile, SEED, { connections: 1, first: 0, count: 1 }).streams;
   let limited = 0;
+  simulate(profile, limits, seen, algorithm, simulated, (admitted, n) => {
+    if (n >= opens && !admitted) limited++;
+  });
+  return limited / (simulated - opens);
+}
+
+/**
+ * Predicts how many requests are admitted in a part of a run whose quotas can be used up.
+ * @param from_s the part begins then and lasts to the end of the load, seconds since the first request
+ * @param lost_s all counters are lost then; absent: they are kept
+ */
+export function predictAdmitted(
+  profile: TrafficProfile,
+  limits: Limits,
+  seen: Observation,
+  { from_s, lost_s }: { from_s: number; lost_s?: number },
+  algorithm: Algorithm = "fixed window",
+): number {
+  if ((limits.cost ?? 1) > limits.points) return 0;
+  let count = 0;
+  const counted = (admitted: boolean, _n: number, at_s: number) => {
+    if (admitted && at_s >= from_s) count++;
+  };
+  simulate(profile, limits, seen, algorithm, MAX_SIMULATED, counted, lost_s);
+  return count;
+}
+
+/** Decides on the requests of a load in their order. @param lost_s all counters are lost then */
+function simulate(
+  profile: TrafficProfile,
+  limits: Limits,
+  { load, began_at_s = 0 }: Observation,
+  algorithm: Algorithm,
+  atMost: number,
+  decided: (admitted: boolean, n: number, at_s: number) => void,
+  lost_s = Number.POSITIVE_INFINITY,
+): void {
+  const { keys, slots } = requestKeysOf(profile);
+  const began_s = began_at_s % limits.window_s;
+  const [stream] = openTraffic(profile, SEED, { connections: 1, first: 0, count: 1 }).streams;
+  let admits = admissions[algorithm](limits, slots);
+  let areLost = false;
   let n = 0;
   for (const phase of load) {
     const gap_s = phase.length_s / phase.requests;
-    for (let sent = 0; sent < phase.requests && n < simulated; sent++, n++) {
+    for (let sent = 0; sent < phase.requests && n < atMost; sent++, n++) {
+      const at_s = phase.begins_s + sent * gap_s;
+      if (!areLost && at_s >= lost_s) {
+        admits = admissions[algorithm](limits, slots);
+        areLost = true;
+      }
       const request = keys[stream?.next() ?? 0];
       let admitted = request?.exhausted !== true;
       // Every descriptor consumes, whatever the outcome of the others.
       for (const slot of request?.slots ?? []) {
-        if (!admits(slot, began_s + phase.begins_s + sent * gap_s)) admitted = false;
+        if (!admits(slot, began_s + at_s)) admitted = false;
       }
-      if (n >= opens && !admitted) limited++;
+      decided(admitted, n, at_s);
     }
   }
-  return limited / (simulated - opens);
 }
 
 /** The requests of a phase that come before a time. */

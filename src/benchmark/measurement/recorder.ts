@@ -2,7 +2,7 @@ import { sum } from "../../contract/numbers.js";
 import type { AfterWindow, Counts, LatencyHistograms, Outcome, Slices } from "../../contract/result.js";
 import { cheapMonotonicMs } from "./clock.js";
 import { encodeLatencies, latencyUs, newLatencies } from "./histograms.js";
-import { SliceRecorder } from "./slices.js";
+import { SliceRecorder, type TimelineSlices } from "./slices.js";
 
 /** Length of a sample's interval. */
 export const SAMPLE_MS = 1000;
@@ -111,6 +111,17 @@ export class ResponseRecorder {
     this.#unanswered("timed_out", age_ms, now_ms);
   }
 
+  /** An intended send, for the timeline. @param due_ms monotonic milliseconds */
+  due(due_ms: number): void {
+    this.#slices.count("due", due_ms);
+  }
+
+  /** A send that was given up: it is in the latencies and in the timeline alone. @param age_ms since it was due */
+  dropped(age_ms: number, now_ms: number): void {
+    this.notSent(age_ms);
+    this.#slices.count("dropped", now_ms);
+  }
+
   /** A request of this age that was never sent: it is in the latencies alone. */
   notSent(age_ms: number): void {
     this.#latencies.censored.record(latencyUs(age_ms));
@@ -154,6 +165,11 @@ export class ResponseRecorder {
     return this.#slices.of(length_ms);
   }
 
+  /** @param length_ms how long the window was meant to be */
+  timelineSlices(length_ms: number): TimelineSlices {
+    return this.#slices.forTimeline(length_ms);
+  }
+
   #unanswered(end: "connection_errors" | "timed_out", age_ms: number, now_ms: number): void {
     this.#latencies.censored.record(latencyUs(age_ms));
     if (this.#isClosed) {
@@ -163,5 +179,6 @@ export class ResponseRecorder {
     this.#inWindow[end]++;
     this.#interval.failed++;
     this.#slices.record("failed", 0, now_ms);
+    if (end === "timed_out") this.#slices.count("timed_out", now_ms);
   }
 }

@@ -7,6 +7,11 @@ export const SLICE_MS = 100;
 const FIRST_SLICES = 100;
 
 const counted = ["allowed", "limited", "failed", "latency_sum_us"] as const;
+/** What a timeline needs besides: requests given up, before or after they were sent, and intended sends. */
+const ofTimeline = ["timed_out", "dropped", "due"] as const;
+
+/** What each slice counted for a timeline. `timed_out` is part of `failed`; `due` is of an open loop. */
+export type TimelineSlices = Record<(typeof ofTimeline)[number], number[]>;
 
 /** The slices of one worker's window. Recording costs a division and two additions. */
 export class SliceRecorder {
@@ -20,8 +25,7 @@ export class SliceRecorder {
 
   /** @param us latency of an allowed or limited answer; 0 for a failure */
   record(outcome: Outcome, us: number, now_ms: number): void {
-    const index = Math.max(0, Math.floor((now_ms - this.#opened_ms) / SLICE_MS));
-    if (index >= this.#columns.allowed.length) this.#grow(index);
+    const index = this.#indexOf(now_ms);
     const counts = this.#columns[outcome];
     counts[index] = (counts[index] ?? 0) + 1;
     if (us > 0) {
@@ -30,43 +34,81 @@ export class SliceRecorder {
     }
   }
 
+  /** Counts a request when it was given up, or when it was due. */
+  count(what: keyof TimelineSlices, at_ms: number): void {
+    const index = this.#indexOf(at_ms);
+    const counts = this.#columns[what];
+    counts[index] = (counts[index] ?? 0) + 1;
+  }
+
   /**
    * The slices of a window of this length. A window closes a little late, and answers that came until then belong to the
    * last slice.
    */
   of(length_ms: number): Slices {
+    return slicesOf((name) => this.#column(name, length_ms));
+  }
+
+  /** What a timeline needs besides, of the same slices. */
+  forTimeline(length_ms: number): TimelineSlices {
+    return timelineSlicesOf((name) => this.#column(name, length_ms));
+  }
+
+  #column(name: ColumnName, length_ms: number): number[] {
     // Rounding: 0.3 s are three slices, not four.
     const slices = Math.max(1, Math.ceil(Math.round((length_ms / SLICE_MS) * 1e6) / 1e6));
-    return slicesOf((name) => {
-      const all = [...this.#columns[name]];
-      return Array.from({ length: slices }, (_, index) =>
-        index < slices - 1 ? (all[index] ?? 0) : sum(all.slice(index)),
-      );
-    });
+    const all = [...this.#columns[name]];
+    return Array.from({ length: slices }, (_, index) =>
+      index < slices - 1 ? (all[index] ?? 0) : sum(all.slice(index)),
+    );
+  }
+
+  #indexOf(at_ms: number): number {
+    const index = Math.max(0, Math.floor((at_ms - this.#opened_ms) / SLICE_MS));
+    if (index >= this.#columns.allowed.length) this.#grow(index);
+    return index;
   }
 
   #grow(index: number): void {
     const longer = newColumns(2 * (index + 1));
-    for (const name of counted) longer[name].set(this.#columns[name]);
+    for (const name of columns) longer[name].set(this.#columns[name]);
     this.#columns = longer;
   }
 }
 
+const columns = [...counted, ...ofTimeline] as const;
+type ColumnName = (typeof columns)[number];
+
 /** Sums of latencies exceed 32 bits; whole numbers below 2^53 are exact. */
-const newColumns = (slices: number): Record<(typeof counted)[number], Float64Array> => ({
+const newColumns = (slices: number): Record<ColumnName, Float64Array> => ({
   allowed: new Float64Array(slices),
   limited: new Float64Array(slices),
   failed: new Float64Array(slices),
   latency_sum_us: new Float64Array(slices),
+  timed_out: new Float64Array(slices),
+  dropped: new Float64Array(slices),
+  due: new Float64Array(slices),
 });
 
 /** Adds up the slices of several workers, whose windows opened together. */
-export function mergeSlices(parts: readonly Slices[]): Slices {
-  const length = Math.max(0, ...parts.map(({ allowed }) => allowed.length));
-  return slicesOf((name) =>
-    Array.from({ length }, (_, index) => sum(parts.map((part) => part[name][index] ?? 0))),
-  );
+export const mergeSlices = (parts: readonly Slices[]): Slices =>
+  slicesOf((name) => addedUp(parts.map((part) => part[name])));
+
+/** The same of what timelines need. */
+export const mergeTimelineSlices = (parts: readonly TimelineSlices[]): TimelineSlices =>
+  timelineSlicesOf((name) => addedUp(parts.map((part) => part[name])));
+
+/** Adds up columns by index; a shorter one has nothing where it ends. */
+function addedUp(parts: readonly (readonly number[])[]): number[] {
+  const length = Math.max(0, ...parts.map((part) => part.length));
+  return Array.from({ length }, (_, index) => sum(parts.map((part) => part[index] ?? 0)));
 }
+
+const timelineSlicesOf = (column: (name: keyof TimelineSlices) => number[]): TimelineSlices => ({
+  timed_out: column("timed_out"),
+  dropped: column("dropped"),
+  due: column("due"),
+});
 
 const slicesOf = (column: (name: (typeof counted)[number]) => number[]): Slices => ({
   width_ms: SLICE_MS,

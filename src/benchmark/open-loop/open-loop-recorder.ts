@@ -33,7 +33,7 @@ export class OpenLoopRecorder {
    * @param isBlocked whether it found no free connection then: that it is late is the target's doing
    */
   sent(due_ms: number, now_ms: number, isBlocked: boolean): void {
-    this.#schedule.offered++;
+    this.#offered(due_ms);
     this.#schedule.sent++;
     if (this.#lastSend_ms !== undefined) this.#gaps.record(Math.round((now_ms - this.#lastSend_ms) * 1000));
     this.#lastSend_ms = now_ms;
@@ -46,20 +46,25 @@ export class OpenLoopRecorder {
     this.#lateness.record(Math.round(late_ms * 1000));
   }
 
-  /** A send that was given up because no connection became free in time. @param age_ms since it was due */
-  dropped(age_ms: number): void {
-    this.#schedule.offered++;
+  /** A send that was given up because no connection became free in time. */
+  dropped(due_ms: number, now_ms: number): void {
+    this.#offered(due_ms);
     this.#schedule.blocked++;
     this.#schedule.dropped++;
-    this.#responses.notSent(age_ms);
+    this.#responses.dropped(now_ms - due_ms, now_ms);
   }
 
-  /** A send that was due and still waiting when the window closed. @param age_ms since it was due */
-  unsent(age_ms: number): void {
-    this.#schedule.offered++;
+  /** A send that was due and still waiting when the window closed. */
+  unsent(due_ms: number, closed_ms: number): void {
+    this.#offered(due_ms);
     this.#schedule.blocked++;
     this.#schedule.unsent++;
-    this.#responses.notSent(age_ms);
+    this.#responses.notSent(closed_ms - due_ms);
+  }
+
+  #offered(due_ms: number): void {
+    this.#schedule.offered++;
+    this.#responses.due(due_ms);
   }
 
   answer(outcome: Outcome, code: number, due_ms: number, sent_ms: number, now_ms: number): void {
@@ -99,6 +104,7 @@ export class OpenLoopRecorder {
       counts: this.#responses.counts(this.#schedule.sent),
       histograms: this.#responses.histograms(),
       slices: this.slices(length_ms),
+      timeline_slices: this.#responses.timelineSlices(length_ms),
       service_histograms: encodeLatencies(this.#service),
       schedule: {
         ...this.#schedule,

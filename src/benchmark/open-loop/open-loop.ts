@@ -213,8 +213,7 @@ export class OpenLoop implements LoadLoop {
     const { closes_ms } = run;
     this.#sendDue();
     this.#run = undefined;
-    for (; run.due_ms < closes_ms; run.advance())
-      this.#recorderOf(run.due_ms)?.unsent(closes_ms - run.due_ms);
+    for (; run.due_ms < closes_ms; run.advance()) this.#recorderOf(run.due_ms)?.unsent(run.due_ms, closes_ms);
     this.#ticker.progress(run.done, cheapMonotonicMs());
   }
 
@@ -240,7 +239,7 @@ export class OpenLoop implements LoadLoop {
       }
       const recorder = this.#recorderOf(run.due_ms);
       if (now - run.due_ms > timeoutMs) {
-        recorder?.dropped(now - run.due_ms);
+        recorder?.dropped(run.due_ms, now);
       } else if (pool.send(run.due_ms, now)) {
         if (recorder) recorder.sent(run.due_ms, now, run.isStarved);
         else this.#unrecorded++;

@@ -308,6 +308,7 @@ class RunSpecs {
         }),
         progress: "json",
         waits_for_readings: true,
+        ...(configuration.faults ? { timeline: true } : {}),
         ...this.#diagnose,
       },
     };

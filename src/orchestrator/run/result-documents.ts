@@ -24,6 +24,7 @@ import { judge } from "../../judge/rules.js";
 import { warmupNotes } from "../../judge/steadiness.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
+import { faultFiguresOf } from "./fault-figures.js";
 import type { RawPrintedRun } from "./program-run.js";
 import type { RawRun } from "./run.js";
 
@@ -122,8 +123,10 @@ export function measuredDocument(
     ...(result.diagnosis ? { diagnosis: { ...result.diagnosis, nodes: diagnosed ?? [] } } : {}),
   };
   const verdict = judge(evidence);
+  const fault_figures = faultFiguresOf(evidence);
   return measuredResultSchema.parse({
     ...evidence,
+    ...(fault_figures ? { fault_figures } : {}),
     limited_by: limitOf(evidence),
     verdict,
     ...outcomeOf(evidence, verdict),

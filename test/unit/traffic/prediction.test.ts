@@ -3,7 +3,7 @@ import type { Limits } from "../../../src/contract/configuration.js";
 import { type Algorithm, algorithms } from "../../../src/contract/target.js";
 import { admissions } from "../../../src/traffic/admission.js";
 import { findProfile } from "../../../src/traffic/lookup.js";
-import { predictLimitedShare } from "../../../src/traffic/prediction.js";
+import { predictAdmitted, predictLimitedShare } from "../../../src/traffic/prediction.js";
 import type { TrafficProfile } from "../../../src/traffic/types.js";
 import { type EvenLoad, evenly } from "../../helpers/even-load.js";
 import { FixedWindow, playedLimitedShare } from "../../helpers/fixed-window.js";
@@ -227,4 +227,16 @@ describe("under explicit limits the prediction is within one percentage point of
     const predicted = predictLimitedShare(profile, limits, evenly(seen));
     expect(Math.abs(predicted - mean), `predicted ${predicted}, played ${mean}`).toBeLessThanOrEqual(0.01);
   });
+});
+
+test("counters that are lost give every key its quota anew", () => {
+  const limits = { points: 100, window_s: 60, block_s: 0 };
+  const load = evenly({ opens_s: 5, closes_s: 15, requests_per_second: 40 });
+  const admitted = (part: { from_s: number; lost_s?: number }) => predictAdmitted(fixed, limits, load, part);
+  expect(admitted({ from_s: 0 })).toBe(100);
+  expect(admitted({ from_s: 2 })).toBe(20);
+  expect(admitted({ from_s: 6 })).toBe(0);
+  expect(admitted({ from_s: 6, lost_s: 6 })).toBe(100);
+  // The run ends before they have used it.
+  expect(admitted({ from_s: 14, lost_s: 14 })).toBe(40);
 });

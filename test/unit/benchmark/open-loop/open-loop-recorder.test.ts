@@ -36,7 +36,7 @@ describe("the recorder of an open loop", () => {
     const recorder = newRecorder();
     recorder.sent(1_000, 1_000, false);
     recorder.sent(1_010, 1_012, false);
-    recorder.dropped(300);
+    recorder.dropped(1_010, 1_310);
     recorder.sent(1_020, 1_062, true);
     const { schedule } = figuresOf(recorder);
     expect(valuesOf(schedule?.gaps)).toEqual([12, 50]);
@@ -53,8 +53,8 @@ describe("the recorder of an open loop", () => {
     recorder.answer("limited", 429, 1_000, 1_030, 1_050);
     recorder.lost(1_010, 1_040, 1_100);
     recorder.timedOut(1_020, 1_050, 1_150);
-    recorder.dropped(300);
-    recorder.unsent(20);
+    recorder.dropped(1_000, 1_300);
+    recorder.unsent(1_480, 1_500);
     recorder.close();
     const { counts, histograms, service_histograms, schedule } = figuresOf(recorder);
     expect(counts).toMatchObject({ sent: 3, limited: 1, connection_errors: 1, timed_out: 1, followed: 0 });

@@ -1,0 +1,159 @@
+"""What faults did to the requests: one case for each fault of each configuration, over its runs."""
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from report.analysis.fault_text import NEVER
+from report.analysis.summary import row_order
+from report.results.model import Campaign, Fault, FaultFigures, FaultRecord, Identity, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A figure over the runs: the median, in an even number of runs the higher of the two in the middle."""
+
+    middle: float
+    low: float
+    high: float
+    runs: int
+    """That have the figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultedRun:
+    """A run that counts, with what became of the case's fault in it."""
+
+    run: Run
+    record: FaultRecord
+    figures: FaultFigures
+
+
+Read = Callable[[FaultedRun], float | None]
+
+
+def recovery(faulted: FaultedRun) -> float | None:
+    """Seconds; `NEVER` where it did not come, None where the run does not show it."""
+    figures = faulted.figures
+    return NEVER if figures.recovery == "never" else figures.recovery_s
+
+
+def over_admission(faulted: FaultedRun) -> float | None:
+    """Requests more than the quotas admit; None where the quotas cannot be used up, or are not known."""
+    over = faulted.figures.over_admission
+    return over.seen if over else None
+
+
+def predicted_over_admission(faulted: FaultedRun) -> float | None:
+    """The same by the model, as if all counters had been lost."""
+    over = faulted.figures.over_admission
+    return over.predicted if over else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultCase:
+    """One fault of one configuration."""
+
+    identity: Identity
+    place: int
+    """Of the fault among those of the configuration."""
+    runs: tuple[Run, ...]
+    """All, by number."""
+    missing: tuple[int, ...]
+    """Planned run numbers without a file."""
+
+    @property
+    def fault(self) -> Fault:
+        return self.identity.faults[self.place]
+
+    @property
+    def counted(self) -> tuple[FaultedRun, ...]:
+        """Runs that were measured soundly, and in which the fault was injected."""
+        return tuple(
+            FaultedRun(run, record, record.figures)
+            for run in self.runs
+            if run.verdict != "invalid" and (record := self.record_of(run)) and record.figures
+        )
+
+    @property
+    def verdict(self) -> str:
+        """The worst of its runs; `failed` where one has no figures."""
+        if any(run.measured is None for run in self.runs):
+            return "failed"
+        worst = [each for each in ("invalid", "suspect") if any(run.verdict == each for run in self.runs)]
+        return worst[0] if worst else "valid"
+
+    def record_of(self, run: Run) -> FaultRecord | None:
+        """None for a run that ended before its figures were there."""
+        records = run.faults.records if run.faults else ()
+        return records[self.place] if self.place < len(records) else None
+
+    def spread(self, read: Read) -> Spread | None:
+        """None where no run has the figure."""
+        values = sorted(value for each in self.counted if (value := read(each)) is not None)
+        if not values:
+            return None
+        return Spread(statistics.median_high(values), values[0], values[-1], len(values))
+
+    @property
+    def typical(self) -> Run | None:
+        """The run that is drawn: of those that count the one in the middle by recovery, outage and number."""
+        ordered = sorted(
+            (each for each in self.counted if each.run.faults and each.run.faults.timeline),
+            key=lambda each: (
+                NEVER if (found := recovery(each)) is None else found,
+                each.figures.outage_seen_s,
+                each.run.run,
+            ),
+        )
+        return ordered[len(ordered) // 2].run if ordered else None
+
+
+@dataclass(frozen=True, slots=True)
+class FaultGroup:
+    """The cases of one fault, which may be drawn and compared together."""
+
+    text: str
+    """`store-restart`, with its times where the campaign has it at several."""
+    fault: Fault
+    cases: tuple[FaultCase, ...]
+
+
+def _cases(campaign: Campaign) -> list[FaultCase]:
+    identities = {entry.identity.key: entry.identity for entry in campaign.planned_faults}
+    planned = {entry.identity.key: entry.runs for entry in campaign.planned_faults}
+    runs: dict[str, list[Run]] = {key: [] for key in identities}
+    for run in campaign.fault_runs:
+        identities.setdefault(run.identity.key, run.identity)
+        runs.setdefault(run.identity.key, []).append(run)
+    found: list[FaultCase] = []
+    for key, identity in identities.items():
+        there = tuple(sorted(runs[key], key=lambda run: run.run))
+        missing = tuple(sorted(set(planned.get(key, ())) - {run.run for run in there}))
+        found.extend(
+            FaultCase(identity=identity, place=place, runs=there, missing=missing)
+            for place in range(len(identity.faults))
+        )
+    return found
+
+
+def fault_groups(campaign: Campaign) -> tuple[FaultGroup, ...]:
+    """By fault, in the order of the plan; its cases in `row_order`. Empty for a campaign without faults."""
+    groups: dict[Fault, list[FaultCase]] = {}
+    for case in _cases(campaign):
+        groups.setdefault(case.fault, []).append(case)
+    titles = [fault.title for fault in groups]
+    return tuple(
+        FaultGroup(
+            fault.text if titles.count(fault.title) > 1 else fault.title,
+            fault,
+            tuple(sorted(cases, key=lambda case: (row_order(case.identity), case.place))),
+        )
+        for fault, cases in groups.items()
+    )
+
+
+def fault_runs_of(groups: Sequence[FaultGroup]) -> list[Run]:
+    """Every run once, by configuration and number."""
+    found = {run.file: run for group in groups for case in group.cases for run in case.runs}
+    return list(found.values())

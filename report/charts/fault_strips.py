@@ -1,0 +1,283 @@
+"""One strip per target: how requests ended around a fault, with the p99, on axes that all strips share."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from report.analysis.fault_text import fault_words, seconds_text
+from report.analysis.faults import FaultCase, FaultGroup
+from report.base.format import count, milliseconds
+from report.charts.chart_data import literal
+from report.charts.layout import BAND, FAILED, INK, LIMITED, SERVED, Chart, figure, value_axis
+from report.results.model import FaultRecord, Timeline
+
+MAX_STRIPS = 12
+_STRIP_PX, _TITLE_PX, _TOP_PX, _BOTTOM_PX = 84, 24, 34, 46
+#: Drawn before the injection.
+_BEFORE_S = 5.0
+#: A backlog that is served at once would dwarf all else: the axis ends at this multiple of the usual rate.
+_MAX_RATE = 2.0
+
+CAPTION = (
+    "The run in the middle of each target. Areas, stacked: answers a second that were admitted or limited, "
+    "and requests that failed or were given up, by when they ended; peaks beyond twice the usual rate are "
+    "cut. "
+    "Line, on the right: p99 in ms, of each 100 ms. The band is the fault."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Strip:
+    case: FaultCase
+    timeline: Timeline
+    record: FaultRecord
+
+    @property
+    def from_s(self) -> float:
+        return self.record.from_s or 0.0
+
+    @property
+    def to_s(self) -> float:
+        return self.from_s if self.record.to_s is None else self.record.to_s
+
+    @property
+    def slices(self) -> range:
+        """Those that are drawn."""
+        first = int(max(0.0, self.from_s - _BEFORE_S) / self.timeline.width_s)
+        return range(first, len(self.timeline.allowed))
+
+    @property
+    def times_s(self) -> list[float]:
+        """Beginnings of the slices, from the injection."""
+        return [round(index * self.timeline.width_s - self.from_s, 3) for index in self.slices]
+
+    @property
+    def usual_rate(self) -> float:
+        """What ended a second before the injection; of the whole window where nothing did."""
+        line = self.timeline
+        until = int(self.from_s / line.width_s)
+        ended = [
+            sum(each) for each in zip(line.allowed, line.limited, line.failed, line.timed_out, strict=True)
+        ]
+        before = ended[:until] if sum(ended[:until]) else ended
+        return sum(before) / len(before) / line.width_s if before else 0.0
+
+    @property
+    def title(self) -> str:
+        figures = self.record.figures
+        after = f"recovered {seconds_text(figures.recovery_s)} s after" if figures else ""
+        words = {"never": "never recovered", "not known": ""}
+        shown = words.get(figures.recovery, after) if figures else ""
+        if figures and not figures.outage_seen_s and figures.recovery_s == 0:
+            shown = "no outage seen"
+        label = f"<b>{literal(self.case.identity.label)}</b>"
+        return f"{label} · {shown}" if shown else label
+
+
+def _strips(group: FaultGroup) -> list[_Strip]:
+    found = []
+    for case in group.cases:
+        run = case.typical
+        record = case.record_of(run) if run else None
+        if run and run.faults and run.faults.timeline and record:
+            found.append(_Strip(case, run.faults.timeline, record))
+    return found
+
+
+def _areas(strip: _Strip, number: int, legend: bool) -> list[go.Scatter]:
+    line, times_s = strip.timeline, strip.times_s
+
+    def per_second(*columns: Sequence[int]) -> list[float]:
+        return [round(sum(column[index] for column in columns) / line.width_s, 1) for index in strip.slices]
+
+    kinds = (
+        ("admitted", SERVED, per_second(line.allowed)),
+        ("limited", LIMITED, per_second(line.limited)),
+        ("failed or given up", FAILED, per_second(line.failed, line.timed_out)),
+    )
+    return [
+        go.Scatter(
+            name=name,
+            legendgroup=name,
+            showlegend=legend,
+            meta=strip_id(strip.case),
+            x=times_s,
+            y=values,
+            yaxis=_axis(2 * number + 1),
+            mode="lines",
+            line={"width": 0, "shape": "hv", "color": colour},
+            stackgroup=f"strip{number}",
+            fillcolor=colour,
+            hovertemplate=f"%{{x:.1f}} s: %{{y:,.0f}}/s {name}<extra></extra>",
+        )
+        for name, colour, values in kinds
+    ]
+
+
+def _p99(strip: _Strip, number: int, legend: bool) -> go.Scatter:
+    values = [
+        None if (us := strip.timeline.p99_us[index]) is None else round(us / 1000, 3)
+        for index in strip.slices
+    ]
+    return go.Scatter(
+        name="p99",
+        showlegend=legend,
+        legendgroup="p99",
+        meta=strip_id(strip.case),
+        x=strip.times_s,
+        y=values,
+        yaxis=_axis(2 * number + 2),
+        mode="lines",
+        line={"width": 1.3, "color": INK, "shape": "hv"},
+        customdata=[milliseconds(value) for value in values],
+        hovertemplate="%{x:.1f} s: p99 %{customdata} ms<extra></extra>",
+    )
+
+
+def _axis(number: int) -> str:
+    return "y" if number == 1 else f"y{number}"
+
+
+def strip_id(case: FaultCase) -> str:
+    """The id of its row on the page."""
+    return f"fault-{case.identity.key}-{case.place}"
+
+
+def _band(strip: _Strip, number: int) -> dict[str, Any]:
+    """The time of the fault; at least wide enough to be seen."""
+    return {
+        "type": "rect",
+        "xref": "x",
+        "yref": f"{_axis(2 * number + 1)} domain",
+        "x0": 0,
+        "x1": max(0.15, round(strip.to_s - strip.from_s, 3)),
+        "y0": 0,
+        "y1": 1,
+        "fillcolor": BAND,
+        "line": {"width": 0},
+        "layer": "below",
+    }
+
+
+def _recovery_line(strip: _Strip, number: int) -> list[dict[str, Any]]:
+    figures = strip.record.figures
+    if not figures or not figures.recovery_s:
+        return []
+    return [
+        {
+            "type": "line",
+            "xref": "x",
+            "yref": f"{_axis(2 * number + 1)} domain",
+            "x0": figures.recovery_s,
+            "x1": figures.recovery_s,
+            "y0": 0,
+            "y1": 1,
+            "line": {"width": 1, "dash": "dot", "color": INK},
+        }
+    ]
+
+
+def _p99_range(strips: Sequence[_Strip]) -> list[float]:
+    """Powers of ten around all of them."""
+    values = [us / 1000 for strip in strips for us in strip.timeline.p99_us if us]
+    if not values:
+        return [0, 1]
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    return [low, max(high, low + 1)]
+
+
+def _layout(strips: Sequence[_Strip]) -> dict[str, Any]:
+    each_px = _TITLE_PX + _STRIP_PX
+    plot_px = each_px * len(strips)
+    top_rate = _MAX_RATE * max(strip.usual_rate for strip in strips)
+    p99_range = _p99_range(strips)
+    ends_s = max(strip.times_s[-1] + strip.timeline.width_s for strip in strips)
+    starts_s = min(strip.times_s[0] for strip in strips)
+    axes: dict[str, Any] = {}
+    annotations, shapes = [], []
+    for number, strip in enumerate(strips):
+        bottom = 1 - (number + 1) * each_px / plot_px
+        domain = [bottom, bottom + _STRIP_PX / plot_px]
+        left, right = 2 * number + 1, 2 * number + 2
+        axes[f"yaxis{left if left > 1 else ''}"] = value_axis(
+            "", domain=domain, range=[0, top_rate], nticks=3, anchor="x"
+        )
+        axes[f"yaxis{right}"] = value_axis(
+            "",
+            type="log",
+            rangemode="normal",
+            overlaying=_axis(left),
+            side="right",
+            range=p99_range,
+            dtick=1,
+            tickformat="~g",
+            showgrid=False,
+            anchor="x",
+        )
+        annotations.append(
+            {
+                "text": strip.title,
+                "xref": "paper",
+                "yref": "paper",
+                "x": 0,
+                "y": domain[1],
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "showarrow": False,
+                "borderpad": 2,
+            }
+        )
+        shapes.extend([_band(strip, number), *_recovery_line(strip, number)])
+    ids = [strip_id(strip.case) for strip in strips]
+    return {
+        "xaxis": value_axis(
+            "seconds from the fault",
+            rangemode="normal",
+            range=[starts_s, ends_s],
+            anchor=_axis(2 * len(strips) - 1),
+            showgrid=False,
+            zeroline=False,
+        ),
+        **axes,
+        "annotations": annotations,
+        "shapes": shapes,
+        "showlegend": True,
+        "margin": {"l": 10, "r": 10, "t": _TOP_PX, "b": _BOTTOM_PX},
+        "height": plot_px + _TOP_PX + _BOTTOM_PX,
+        "meta": {"views": [{"text": "", "rows": ids, "own": len(ids)}], "max_rows": MAX_STRIPS},
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class FaultChart:
+    """The strips of one fault; `rows` are the ids of its strips."""
+
+    chart: Chart
+    figure: dict[str, Any]
+    rows: tuple[str, ...]
+
+
+def fault_chart(group: FaultGroup, number: int) -> FaultChart | None:
+    """None where no run has a timeline. Beyond `MAX_STRIPS` targets, the first are drawn.
+
+    Args:
+        number: of the fault on the page, from 1.
+    """
+    found = _strips(group)
+    strips = found[:MAX_STRIPS]
+    if not strips:
+        return None
+    traces = [
+        trace
+        for place, strip in enumerate(strips)
+        for trace in (*_areas(strip, place, place == 0), _p99(strip, place, place == 0))
+    ]
+    left_out = (
+        f" Drawn: the first {count(len(strips))} of {len(found)} targets." if len(found) > len(strips) else ""
+    )
+    words = fault_words(group.fault)
+    chart = Chart(f"fault{number}", f"When {words}", CAPTION + left_out, lambda _: None)
+    return FaultChart(chart, figure(traces, _layout(strips)), tuple(strip_id(strip.case) for strip in strips))

@@ -1,0 +1,168 @@
+"""What faults did to the requests, as CSV, JSON and Markdown, apart from the figures of speed."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from report.analysis.fault_text import NEVER, fault_words
+from report.analysis.faults import (
+    FaultCase,
+    FaultedRun,
+    FaultGroup,
+    Read,
+    over_admission,
+    predicted_over_admission,
+    recovery,
+)
+from report.base.csv_text import Cell, csv_number, csv_text
+from report.base.markdown import code, prose, table
+from report.results.model import Run
+from report.sections.faults import COLUMNS, behaviour_of, fault_section
+from report.sections.tables import TableCell
+
+
+def _answers(name: str) -> Read:
+    return lambda each: each.figures.answers[name] if each.figures.answers else None
+
+
+#: Name, figure and decimals of what is a number.
+_FIGURES: tuple[tuple[str, Callable[[FaultedRun], float | None], int], ...] = (
+    ("outage_injected_s", lambda each: each.figures.outage_injected_s, 3),
+    ("outage_seen_s", lambda each: each.figures.outage_seen_s, 1),
+    ("error_share", lambda each: each.figures.error_share, 6),
+    ("first_error_s", lambda each: each.figures.first_error_s, 3),
+    ("recovery_s", recovery, 3),
+    ("requests_lost", lambda each: each.figures.requests_lost, 0),
+    ("over_admission", over_admission, 0),
+    ("over_admission_predicted", predicted_over_admission, 0),
+    ("allowed_share", _answers("allowed"), 6),
+    ("limited_share", _answers("limited"), 6),
+    ("failed_share", _answers("failed"), 6),
+    ("server_memory_peak_bytes", lambda each: each.figures.server_memory_peak_bytes, 0),
+    ("store_reconnections", lambda each: each.record.store_reconnections, 0),
+)
+
+_HEADER = (
+    "configuration_hash",
+    "label",
+    "topology",
+    "store",
+    "limiter",
+    "traffic",
+    "rate_per_second",
+    "fault",
+    "fault_start_s",
+    "fault_length_s",
+    "run",
+    "verdict",
+    "injected",
+    "undone",
+    "observed_s",
+    "recovery",
+    "behaviour",
+    *(name for name, _, _ in _FIGURES),
+)
+
+
+def _finite(value: float | None) -> float | None:
+    """None for a recovery that did not come: `recovery` says so."""
+    return None if value == NEVER else value
+
+
+def _row(group: FaultGroup, case: FaultCase, run: Run) -> list[Cell]:
+    identity, fault = case.identity, group.fault
+    record = case.record_of(run)
+    faulted = FaultedRun(run, record, record.figures) if record and record.figures else None
+    return [
+        identity.configuration_hash,
+        identity.label,
+        identity.topology,
+        identity.store,
+        identity.limiter,
+        identity.traffic,
+        csv_number(identity.rate_per_second, 3),
+        fault.title,
+        csv_number(fault.start_s, 3),
+        csv_number(fault.length_s, 3),
+        run.run,
+        run.verdict if run.measured else run.status,
+        str(record is not None and record.from_s is not None).lower(),
+        str(record is None or record.undone).lower(),
+        csv_number(faulted.figures.observed_s, 1) if faulted else None,
+        faulted.figures.recovery if faulted else None,
+        faulted.figures.behaviour if faulted else None,
+        *(csv_number(_finite(read(faulted)), digits) if faulted else None for _, read, digits in _FIGURES),
+    ]
+
+
+def faults_csv(groups: Sequence[FaultGroup]) -> str:
+    """One row a fault and run, also of runs that do not count; what is absent is an empty cell, never 0."""
+    rows = (_row(group, case, run) for group in groups for case in group.cases for run in case.runs)
+    return csv_text(_HEADER, rows)
+
+
+def _spread(case: FaultCase, read: Read) -> dict[str, Any] | None:
+    """Median and range; null in place of a recovery that did not come."""
+    found = case.spread(read)
+    if found is None:
+        return None
+    ends = {"median": found.middle, "min": found.low, "max": found.high}
+    return {name: _finite(value) for name, value in ends.items()} | {"runs": found.runs}
+
+
+def _document(group: FaultGroup, case: FaultCase) -> dict[str, Any]:
+    identity, fault = case.identity, group.fault
+    recoveries = [each.figures.recovery for each in case.counted]
+    return {
+        "fault": fault.title,
+        "start_s": fault.start_s,
+        "length_s": fault.length_s,
+        "words": fault_words(fault),
+        "configuration_hash": identity.configuration_hash,
+        "label": identity.label,
+        "topology": identity.topology,
+        "store": identity.store,
+        "limiter": identity.limiter,
+        "traffic": identity.traffic,
+        "rate_per_second": identity.rate_per_second,
+        "runs": len(case.runs),
+        "counted_runs": len(case.counted),
+        "missing_runs": len(case.missing),
+        "verdict": case.verdict,
+        "behaviour": behaviour_of(case) or None,
+        "recovered_runs": recoveries.count("recovered"),
+        "never_recovered_runs": recoveries.count("never"),
+        **{name: _spread(case, read) for name, read, _ in _FIGURES},
+    }
+
+
+def faults_json(groups: Sequence[FaultGroup]) -> str:
+    """One entry a fault and configuration."""
+    found = [_document(group, case) for group in groups for case in group.cases]
+    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+
+
+def _text(cell: TableCell) -> str:
+    return prose(f"{cell.text} ({cell.range})" if cell.range else cell.text)
+
+
+def fault_blocks(groups: Sequence[FaultGroup]) -> list[list[str]]:
+    """The table of each fault under its words, as blocks of lines of Markdown."""
+    section = fault_section(groups)
+    if section is None:
+        return []
+    headers = ("Target", *(f"{name}, {unit}" if unit else name for name, unit in COLUMNS), "Runs", "Verdict")
+    blocks = [["## What happens to your API when …"]]
+    for block in section.blocks:
+        rows = [
+            [
+                code(row.target) + (f" {prose(row.load)}" if row.load else ""),
+                *(map(_text, row.cells) if row.cells else [prose(row.reason), *[""] * (len(COLUMNS) - 1)]),
+                row.runs,
+                row.verdict,
+            ]
+            for row in block.rows
+        ]
+        blocks += [[f"### … {prose(block.words)}"], [f"{prose(block.name)}, {block.when}."]]
+        blocks.append(table(headers, rows, 1))
+    return blocks

@@ -1,0 +1,315 @@
+"""What happens to an API when its store fails: the table of faults, in words and figures."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from report.analysis.fault_text import fault_words, seconds_text
+from report.analysis.faults import (
+    FaultCase,
+    FaultedRun,
+    FaultGroup,
+    Spread,
+    fault_runs_of,
+    over_admission,
+    predicted_over_admission,
+    recovery,
+)
+from report.analysis.load_text import LOAD_FIELDS, load_text
+from report.base.format import ABSENT, count, mebibytes, percent, plural
+from report.results.model import Fault, Run
+from report.sections.runs import run_link
+from report.sections.tables import TableCell, sort_key
+
+TITLE = "What happens to your API when …"
+
+NOTE = (
+    "One open loop sends at the same rate to all targets while something breaks on purpose. These runs tell "
+    "nothing about speed, and are in no ranking. Figures are medians over the runs, in brackets their range; "
+    "docs/faults.md defines each."
+)
+
+#: Name and unit of the columns after target and load.
+COLUMNS = (
+    ("Outage", "s: injected / seen"),
+    ("Errors while it lasts", "of the requests that ended"),
+    ("First error", "s after"),
+    ("Recovery", "s after"),
+    ("Lost", "requests"),
+    ("Admitted over quota", "requests"),
+    ("Fails", ""),
+    ("Memory peak", "MiB, servers"),
+    ("Reconnections", "of the store"),
+)
+
+_BEHAVIOURS = {
+    "open": "open",
+    "closed": "closed",
+    "errors": "with errors",
+    "waits": "waits",
+    "unchanged": "unchanged",
+}
+
+
+def spread_text(spread: Spread | None, show: Callable[[float | None], str]) -> tuple[str, str]:
+    """The median, and the range over several runs where they differ."""
+    if spread is None:
+        return ABSENT, ""
+    low, high = show(spread.low), show(spread.high)
+    return show(spread.middle), f"{low}–{high}" if low != high else ""
+
+
+def _cell(spread: Spread | None, show: Callable[[float | None], str], absent: str = ABSENT) -> TableCell:
+    if spread is None:
+        return TableCell(absent, kind="number", sort="")
+    text, span = spread_text(spread, show)
+    return TableCell(text, range=span, kind="number", sort=sort_key(min(spread.middle, 1e12)))
+
+
+def _share(value: float | None) -> str:
+    if value is None:
+        return ABSENT
+    whole = 100 * value
+    return percent(whole, 0 if whole in (0, 100) else 1)
+
+
+def _outage(case: FaultCase) -> TableCell:
+    injected = case.spread(lambda each: each.figures.outage_injected_s)
+    seen = case.spread(lambda each: each.figures.outage_seen_s)
+    if injected is None or seen is None:
+        return TableCell(ABSENT, kind="number", sort="")
+    text, span = spread_text(seen, seconds_text)
+    return TableCell(
+        f"{seconds_text(injected.middle)} / {text}", range=span, kind="number", sort=sort_key(seen.middle)
+    )
+
+
+def _first_error(case: FaultCase) -> TableCell:
+    found = case.spread(lambda each: each.figures.first_error_s)
+    without = len(case.counted) - (found.runs if found else 0)
+    cell = _cell(found, seconds_text, "none" if case.counted else ABSENT)
+    if found is None or not without:
+        return cell
+    text, span = spread_text(found, seconds_text)
+    return TableCell(text, range=", ".join(filter(None, (span, f"none in {without}"))), kind="number")
+
+
+def _errors(case: FaultCase) -> TableCell:
+    found = case.spread(lambda each: each.figures.error_share)
+    return _cell(found, _share, "no answers" if case.counted else ABSENT)
+
+
+def _recovery(case: FaultCase) -> TableCell:
+    found = case.spread(recovery)
+    if found is None and case.counted:
+        return TableCell("not known", kind="number", sort="", hint=case.counted[0].figures.recovery_text)
+    return _cell(found, seconds_text)
+
+
+def _signed(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:+,.0f}".replace("-", "−")
+
+
+def _over_admission(case: FaultCase) -> TableCell:
+    found = case.spread(over_admission)
+    if found is None:
+        generous = any(each.figures.quotas_bind is False for each in case.counted)
+        return TableCell("not applicable" if generous else ABSENT, kind="number", sort="")
+    text, span = spread_text(found, _signed)
+    model = case.spread(predicted_over_admission)
+    predicted = f"model {_signed(model.middle)}" if model else ""
+    return TableCell(
+        text, range="; ".join(filter(None, (span, predicted))), kind="number", sort=sort_key(found.middle)
+    )
+
+
+def behaviour_of(case: FaultCase) -> str:
+    """What most runs did; empty where none counts."""
+    found = Counter(each.figures.behaviour for each in case.counted)
+    return found.most_common(1)[0][0] if found else ""
+
+
+def _answers_text(case: FaultCase) -> str:
+    """`admitted 2 %, limited 0 %, failed 98 %` while the fault was in place."""
+
+    def part(name: str, word: str) -> str:
+        found = case.spread(lambda each: each.figures.answers[name] if each.figures.answers else None)
+        return f"{word} {percent(100 * found.middle, 0)}" if found else ""
+
+    named = (("allowed", "admitted"), ("limited", "limited"), ("failed", "failed"))
+    return ", ".join(filter(None, (part(*each) for each in named)))
+
+
+def _fails(case: FaultCase) -> TableCell:
+    behaviour = behaviour_of(case)
+    return TableCell(
+        _BEHAVIOURS.get(behaviour, ABSENT),
+        range=_answers_text(case) or ("no answers" if behaviour else ""),
+        kind=f"text behaviour {behaviour}",
+    )
+
+
+def _known(read: Callable[[FaultedRun], int | None]) -> Callable[[FaultedRun], float | None]:
+    return read
+
+
+def _cells(case: FaultCase) -> tuple[TableCell, ...]:
+    return (
+        _outage(case),
+        _errors(case),
+        _first_error(case),
+        _recovery(case),
+        _cell(case.spread(lambda each: each.figures.requests_lost), count),
+        _over_admission(case),
+        _fails(case),
+        _cell(case.spread(_known(lambda each: each.figures.server_memory_peak_bytes)), mebibytes),
+        _cell(case.spread(_known(lambda each: each.record.store_reconnections)), count),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRow:
+    target: str
+    load: str
+    """The part of the load that differs between rows; empty if all have the same."""
+    cells: tuple[TableCell, ...]
+    """They go with `COLUMNS`; empty where no run counts."""
+    runs: str
+    verdict: str
+    reason: str
+    """Why it has no figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultBlock:
+    """The rows of one fault."""
+
+    id: str
+    name: str
+    words: str
+    when: str
+    """`10 s into the window, for 1 s`."""
+    rows: tuple[FaultRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRunRow:
+    configuration: str
+    run: int
+    verdict: TableCell
+    notes: tuple[str, ...]
+    link: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSection:
+    common: str
+    """The load that all rows share."""
+    load_named: bool
+    """The rows differ in their loads."""
+    blocks: tuple[FaultBlock, ...]
+    runs: tuple[FaultRunRow, ...]
+    """All of them, good or bad."""
+    recoveries: tuple[str, ...]
+    """What the figures of recovery do not show."""
+
+
+def _when(fault: Fault) -> str:
+    length = f", for {fault.length_s:g} s" if fault.length_s else ""
+    return f"{fault.start_s:g} s into the window{length}"
+
+
+def _reason(case: FaultCase) -> str:
+    """Why no run counts."""
+    for run in case.runs:
+        if run.failure:
+            return run.failure
+        record = case.record_of(run)
+        if record and not record.figures:
+            return record.note or "it was not injected"
+        if run.reasons:
+            return "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons)
+    return "no run was recorded"
+
+
+def _row(case: FaultCase, load: str) -> FaultRow:
+    planned, counted = len(case.runs) + len(case.missing), len(case.counted)
+    return FaultRow(
+        target=case.identity.label,
+        load=load,
+        cells=_cells(case) if counted else (),
+        runs=str(counted) if counted == planned else f"{counted} of {planned}",
+        verdict=case.verdict,
+        reason="" if counted else _reason(case),
+    )
+
+
+def _recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
+    """Each text once, with the rows that it is about."""
+    found: dict[str, list[str]] = {}
+    for group in groups:
+        for case in group.cases:
+            for each in case.counted:
+                text = each.figures.recovery_text
+                named = f"{case.identity.label}, {group.text}"
+                if text and named not in found.setdefault(text, []):
+                    found[text].append(named)
+    return tuple(
+        f"Recovery {text}: {'; '.join(named) if len(named) <= 4 else plural(len(named), 'row')}."
+        for text, named in found.items()
+    )
+
+
+def _notes(run: Run) -> tuple[str, ...]:
+    records = run.faults.records if run.faults else ()
+    return (
+        *([run.failure] if run.failure else []),
+        *([run.outcome_text] if run.outcome_text else []),
+        *(f"{reason.rule}: {reason.text}" for reason in run.reasons),
+        *(f"{each.name or each.action}: {each.note}" for each in records if each.note),
+        *(f"{each.name or each.action} was not undone" for each in records if not each.undone),
+    )
+
+
+def _run_row(run: Run) -> FaultRunRow:
+    status = run.verdict if run.measured else run.status
+    faults = " ".join(fault.title for fault in run.identity.faults)
+    return FaultRunRow(
+        configuration=f"{run.identity.label}, {faults}",
+        run=run.run,
+        verdict=TableCell(status, kind=f"verdict {status if run.measured else 'invalid'}"),
+        notes=_notes(run),
+        link=run_link(run.file),
+        file=run.file,
+    )
+
+
+def fault_section(groups: Sequence[FaultGroup]) -> FaultSection | None:
+    """None for a campaign without faults."""
+    if not groups:
+        return None
+    cases = [case for group in groups for case in group.cases]
+    identities = [case.identity for case in cases]
+    varying = [part for part in LOAD_FIELDS if len({part.read(each) for each in identities}) > 1]
+    shared = [
+        part
+        for part in LOAD_FIELDS
+        if part not in varying and not part.only_if_differing and part.read(identities[0]) != part.usual
+    ]
+    return FaultSection(
+        common=load_text(identities[0], shared),
+        load_named=bool(varying),
+        blocks=tuple(
+            FaultBlock(
+                id=f"fault{number}",
+                name=group.text,
+                words=fault_words(group.fault),
+                when=_when(group.fault),
+                rows=tuple(_row(case, load_text(case.identity, varying)) for case in group.cases),
+            )
+            for number, group in enumerate(groups, start=1)
+        ),
+        runs=tuple(map(_run_row, fault_runs_of(groups))),
+        recoveries=_recovery_notes(groups),
+    )

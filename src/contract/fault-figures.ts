@@ -1,0 +1,70 @@
+import { z } from "zod";
+
+const count = z.int().min(0);
+const share = z.number().min(0).max(1);
+const seconds = z.number().min(0);
+
+/** Whether the service came back: `not known` where the run does not show it, for the reason in `recovery_text`. */
+export const recoveries = ["recovered", "never", "not known"] as const;
+
+/**
+ * What requests got while the fault lasted. `open`: admitted without the counters; `closed`: limited; `errors`; `waits`: no
+ * answer; `unchanged`: what they got before.
+ */
+export const behaviours = ["open", "closed", "errors", "waits", "unchanged"] as const;
+
+/** Requests that were admitted from the injection on. */
+const overAdmissionSchema = z.strictObject({
+  admitted: count,
+  /** By the model of the limiter's algorithm, as if no counter had been lost, and as if all had been at the injection. */
+  counters_kept: count,
+  /** Absent where the fault takes no counters. */
+  counters_lost: count.optional(),
+});
+
+/** One fault. Seconds count from its injection and are whole slices; docs/faults.md defines each figure. */
+const figuresOfFaultSchema = z.strictObject({
+  /** Its place in `faults`. */
+  fault: count,
+  /** From the injection to the next one, or to the end of the window. */
+  observed_s: seconds,
+  /** How long the harness had it in place; 0 for one that happens at a moment. */
+  outage_injected_s: seconds,
+  /** From the first slice to the end of the last one in which requests were not served; 0 where none was. */
+  outage_seen_s: seconds,
+  /** Until the first request failed or was given up; null where none was. */
+  first_error_s: seconds.nullable(),
+  /** Of the requests that ended in the outage that was seen; null where none ended. */
+  error_share: share.nullable(),
+  recovery: z.enum(recoveries),
+  /** Null unless it recovered. */
+  recovery_s: seconds.nullable(),
+  recovery_text: z.string().optional(),
+  /** Requests that failed or were given up from the injection on. */
+  requests_lost: count,
+  /** Null where the quotas cannot be used up; absent where it is not known. */
+  over_admission: overAdmissionSchema.nullable().optional(),
+  /** What the requests got that ended while the fault was in place; null where none ended. */
+  answers: z.strictObject({ allowed: share, limited: share, failed: share }).nullable(),
+  behaviour: z.enum(behaviours),
+  /** Resident memory of all servers together, the largest reading; absent without servers of ours. */
+  server_memory_peak_bytes: count.optional(),
+  /** The last reading before the injection. */
+  server_memory_before_bytes: count.optional(),
+});
+export type FiguresOfFault = z.infer<typeof figuresOfFaultSchema>;
+
+/** The figures of all faults that were injected. */
+export const faultFiguresSchema = z.strictObject({
+  /** The service before the first fault, by which recovery is judged; absent where the run has less than three seconds of it. */
+  before: z
+    .strictObject({
+      /** Ten, or as many as there were. */
+      seconds: z.number().min(3).max(10),
+      p99_us: count.nullable(),
+      limited_share: share.nullable(),
+    })
+    .optional(),
+  faults: z.array(figuresOfFaultSchema),
+});
+export type FaultFigures = z.infer<typeof faultFiguresSchema>;

@@ -1,0 +1,213 @@
+import { z } from "zod";
+import { idSchema } from "./target.js";
+
+/** What a fault may change besides failing requests; a rule does not judge what it explains. */
+export type FaultEffect =
+  /** Processes of its roles end, and may begin anew with counters of 0. */
+  | "ends"
+  /** Calls under way may be lost, or sent again: the counts of both sides differ. */
+  | "cuts"
+  /** The counts of keys may be lost, so that quotas begin anew. */
+  | "forgets"
+  /** Scripts are loaded again. */
+  | "unloads";
+
+/** The kinds of roles to which something can be done. */
+export type FaultKind = "store" | "service" | "server";
+
+interface FaultActionFacts {
+  kinds: readonly FaultKind[];
+  /** How long it lasts if nothing else is said; absent: it happens at one moment, or lasts to the end. */
+  length_s?: number;
+  effects: readonly FaultEffect[];
+}
+
+/**
+ * What can be done to roles in the window. To add an action, add it here, and to
+ * `src/orchestrator/run/faults/actions.ts` how it is done and undone.
+ */
+export const faultActions = {
+  /** Killed, and down until the run ends. */
+  kill: { kinds: ["store"], effects: ["ends", "cuts", "forgets", "unloads"] },
+  /** Killed, down for the length, and started again at the same address. */
+  restart: {
+    kinds: ["store", "service", "server"],
+    length_s: 1,
+    effects: ["ends", "cuts", "forgets", "unloads"],
+  },
+  /** Stopped by a signal, or frozen, and continued. */
+  pause: { kinds: ["store", "service", "server"], length_s: 2, effects: ["cuts"] },
+  /** Cut from the network; packets are dropped, connections survive. */
+  disconnect: { kinds: ["store", "service"], length_s: 3, effects: ["cuts"] },
+  /** A replica takes over from its primary, in agreement with it. */
+  failover: { kinds: ["store"], effects: ["cuts", "forgets", "unloads"] },
+  "flush-scripts": { kinds: ["store"], effects: ["unloads"] },
+  "flush-keys": { kinds: ["store"], effects: ["forgets"] },
+  /** The store may use no more memory than it does, and refuses writes. */
+  "fill-memory": { kinds: ["store"], length_s: 2, effects: [] },
+} as const satisfies Readonly<Record<string, FaultActionFacts>>;
+
+export type FaultAction = keyof typeof faultActions;
+export const faultActionIds = Object.keys(faultActions) as [FaultAction, ...FaultAction[]];
+
+export const factsOfAction = (action: FaultAction): FaultActionFacts => faultActions[action];
+
+/** A fault that is known by a name. */
+export interface NamedFault {
+  id: string;
+  /** One line for help and menu. */
+  summary: string;
+  action: FaultAction;
+  /** The role, or the kind whose roles are all meant. */
+  role: string;
+  length_s?: number;
+  /** Least seconds of the window after it; absent: `SETTLES_S`. */
+  settles_s?: number;
+  /** Servers that it takes at least. */
+  servers?: number;
+  /** It is there for the whole run, its warm-up included: nothing is injected at a moment of the window. */
+  wholeRun?: true;
+}
+
+/** One entry each. */
+export const namedFaults: readonly NamedFault[] = [
+  {
+    id: "store-restart",
+    summary: "the store is killed and starts again after 1 s, empty",
+    action: "restart",
+    role: "store",
+  },
+  { id: "store-pause", summary: "the store stops for 2 s", action: "pause", role: "store" },
+  {
+    id: "primary-kill",
+    summary: "cluster: a primary is killed and stays down; its replica takes over",
+    action: "kill",
+    role: "store-1",
+    settles_s: 20,
+  },
+  {
+    id: "primary-pause",
+    summary: "cluster: a primary stops for 2 s",
+    action: "pause",
+    role: "store-1",
+  },
+  {
+    id: "manual-failover",
+    summary: "cluster: a replica takes over from its primary, by CLUSTER FAILOVER",
+    action: "failover",
+    role: "store-1",
+  },
+  {
+    id: "partition",
+    summary: "the servers are cut from the store for 3 s",
+    action: "disconnect",
+    role: "store",
+  },
+  {
+    id: "script-flush",
+    summary: "the store forgets all scripts and functions",
+    action: "flush-scripts",
+    role: "store",
+  },
+  {
+    id: "memory-full",
+    summary: "the store's memory is full for 2 s: it refuses writes",
+    action: "fill-memory",
+    role: "store",
+  },
+  {
+    id: "server-restart",
+    summary: "every server is killed and starts again after 1 s",
+    action: "restart",
+    role: "server",
+  },
+  {
+    id: "one-of-n-servers",
+    summary: "one of several servers is killed and starts again after 3 s (--servers 2 or more)",
+    action: "restart",
+    role: "server-1",
+    length_s: 3,
+    servers: 2,
+  },
+  {
+    id: "thundering-herd",
+    summary: "all keys are flushed, so that all windows start at once",
+    action: "flush-keys",
+    role: "store",
+  },
+];
+
+/** Start of a fault whose times are not given: before it lies the baseline that recovery is measured by. */
+export const FAULT_START_S = 10;
+/** Least seconds of the window after a fault whose times are not given. */
+export const SETTLES_S = 10;
+/** Least seconds before and after a fault whose times the user gives. */
+export const LEAST_BASELINE_S = 1;
+export const LEAST_SETTLING_S = 3;
+
+const seconds = z.number().min(0).max(86_400);
+
+/** Something done to a role at a time in the window. Seconds count from the window's opening. */
+export const faultSchema = z.strictObject({
+  /** Absent for one that was written as action and role. */
+  name: idSchema.optional(),
+  action: z.enum(faultActionIds),
+  /** `store-1`; `store`: every role of that kind. */
+  role: z.string().regex(/^(store|service|server)(-\d{1,2})?$/),
+  start_s: seconds,
+  /** Absent where it happens at one moment, or lasts to the end. */
+  length_s: seconds.optional(),
+});
+export type Fault = z.infer<typeof faultSchema>;
+
+/** A planned fault as it took place. */
+export const faultRecordSchema = z.strictObject({
+  name: idSchema.optional(),
+  action: z.enum(faultActionIds),
+  /** Ids of its roles. */
+  roles: z.array(z.string()),
+  /** A length of 0: it happens at one moment. */
+  planned: z.strictObject({ start_s: seconds, length_s: seconds }),
+  /** From before the first step of the fault to the end of its undoing; absent where the run ended before it. */
+  injected: z.strictObject({ from_s: z.number(), to_s: z.number() }).optional(),
+  undone: z.boolean(),
+  note: z.string().optional(),
+  /**
+   * Connections that the store accepted after the counters were read first, without the harness's own; of a cluster also those
+   * between its nodes. Absent where the store does not tell it, and where a run has several faults.
+   */
+  store_reconnections: z.int().min(0).optional(),
+});
+export type FaultRecord = z.infer<typeof faultRecordSchema>;
+
+export const findNamedFault = (name: string | undefined): NamedFault | undefined =>
+  namedFaults.find(({ id }) => id === name);
+
+/** The kind of the roles to which it is done. */
+export const faultKind = ({ role }: Pick<Fault, "role">): FaultKind => role.replace(/-\d+$/, "") as FaultKind;
+
+/** How long a fault lasts if nothing else is said. */
+export const usualLengthS = ({ name, action }: Pick<Fault, "name" | "action">): number | undefined =>
+  findNamedFault(name)?.length_s ?? factsOfAction(action).length_s;
+
+/** `store-restart`, `store-restart@5s+2s`, `pause:store-1@5s+2s`. */
+export function faultText(fault: Fault): string {
+  const { name, action, role, start_s, length_s } = fault;
+  const isUsual = start_s === FAULT_START_S && length_s === usualLengthS(fault);
+  if (name !== undefined && (isUsual || findNamedFault(name)?.wholeRun)) return name;
+  const length = length_s === undefined ? "" : `+${length_s}s`;
+  return `${name ?? `${action}:${role}`}@${start_s}s${length}`;
+}
+
+/** Joins the faults of one run. */
+export const FAULT_SEPARATOR = "/";
+
+/** `store-restart`, `pause:store-1@5s+2s/pause:store-2@12s+2s`. */
+export const faultsText = (faults: readonly Fault[]): string => faults.map(faultText).join(FAULT_SEPARATOR);
+
+/** The faults in file names: `store-restart`, `pause-store-1-5s-2s`. */
+export const faultsFileName = (faults: readonly Fault[]): string =>
+  faultsText(faults).replaceAll(/[:@+/]/g, "-");
+
+/** The end of a fault: of one that lasts to the end of the window its start. */
+export const faultEndS = ({ start_s, length_s = 0 }: Fault): number => start_s + length_s;

@@ -1,0 +1,35 @@
+import { z } from "zod";
+
+const count = z.int().min(0);
+const us = z.int().min(0).nullable();
+
+/**
+ * What each 100 ms of the window saw; only of a run with faults. Answers count when they arrive. A request that never got
+ * an answer counts in the slice in which it was given up: up to the request time-out after it was due.
+ */
+export const timelineSchema = z.strictObject({
+  width_ms: z.literal(100),
+  /** When the window opened. */
+  opened_at: z.iso.datetime(),
+  /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
+  opens_s: z.number().min(0),
+  allowed: z.array(count),
+  limited: z.array(count),
+  /** Other answers, and requests whose connection ended before the answer. */
+  failed: z.array(count),
+  /** Given up: no answer within the time-out, or in an open loop no free connection. */
+  timed_out: z.array(count),
+  /** Of the allowed and limited answers, microseconds; null where none came. In an open loop from the intended send (M3). */
+  p50_us: z.array(us),
+  p99_us: z.array(us),
+  /** The p99 of the second that begins with the slice; null where the window ends within it. */
+  p99_second_us: z.array(us),
+  /** The p99 of the ten seconds before the slice, or of the three to ten that there were; null before that. */
+  p99_before_us: z.array(us),
+  /**
+   * Requests that were due by the end of the slice and had neither ended nor been given up by then, in flight or not sent:
+   * those due since the window opened. Open loop only.
+   */
+  backlog: z.array(count).optional(),
+});
+export type Timeline = z.infer<typeof timelineSchema>;

@@ -1,0 +1,275 @@
+import type { FaultFigures, FiguresOfFault } from "../contract/fault-figures.js";
+import type { FaultRecord } from "../contract/faults.js";
+import { rounded, sum } from "../contract/numbers.js";
+import type { Sample } from "../contract/result.js";
+import type { Timeline } from "../contract/timeline.js";
+
+/** Recovery: this many seconds in a row, each with this share of requests served and this much of the p99 before. */
+const RECOVERED = { seconds: 3, served_share: 0.99, p99_factor: 2 } as const;
+/** The service before a fault: ten seconds, or at least three. */
+const BEFORE_S = { most: 10, least: 3 } as const;
+/** Below it, no figure tells whether the limiter still limits. */
+const LEAST_LIMITED_SHARE = 0.01;
+
+/** Admissions of the model from the injection of a fault to the next one, or to the end of the window. */
+export interface PredictedAdmissions {
+  counters_kept: number;
+  /** Absent where the fault takes no counters. */
+  counters_lost?: number;
+}
+
+export interface FaultRun {
+  timeline: Timeline;
+  faults: readonly FaultRecord[];
+  samples: readonly Pick<Sample, "t_s" | "server_resident_bytes">[];
+  /** By the place of each fault; null where the quotas cannot be used up, absent where nothing is predicted. */
+  predicted?: readonly (PredictedAdmissions | null | undefined)[];
+}
+
+type InjectedFault = FaultRecord & { injected: NonNullable<FaultRecord["injected"]> };
+
+/** Slices of a timeline: `from` to before `to`. */
+interface Span {
+  from: number;
+  to: number;
+}
+
+/** How requests ended in a span. */
+interface Ends {
+  allowed: number;
+  limited: number;
+  failed: number;
+}
+
+const ended = ({ allowed, limited, failed }: Ends): number => allowed + limited + failed;
+
+/** A timeline with the service before its first fault. */
+class ObservedService {
+  readonly slices: number;
+  readonly before: FaultFigures["before"];
+  readonly perSecond: number;
+  readonly #timeline: Timeline;
+  /** The most requests that waited before the first fault. */
+  readonly #usualBacklog: number;
+
+  constructor(timeline: Timeline, firstFault_s: number) {
+    this.#timeline = timeline;
+    this.slices = timeline.allowed.length;
+    this.perSecond = 1000 / timeline.width_ms;
+    const to = Math.min(this.slices, Math.floor(firstFault_s * this.perSecond + 1e-9));
+    const span = { from: Math.max(0, to - BEFORE_S.most * this.perSecond), to };
+    this.#usualBacklog = Math.max(0, ...(timeline.backlog ?? []).slice(span.from, span.to));
+    if (to < BEFORE_S.least * this.perSecond) return;
+    const ends = this.ends(span);
+    const answers = ends.allowed + ends.limited;
+    this.before = {
+      seconds: (span.to - span.from) / this.perSecond,
+      p99_us: timeline.p99_before_us[to] ?? null,
+      limited_share: answers > 0 ? rounded(ends.limited / answers, 6) : null,
+    };
+  }
+
+  ends({ from, to }: Span): Ends {
+    const { allowed, limited, failed, timed_out } = this.#timeline;
+    const of = (counts: readonly number[]) => sum(counts.slice(from, to));
+    return { allowed: of(allowed), limited: of(limited), failed: of(failed) + of(timed_out) };
+  }
+
+  /** Requests that were due in a span and still wait at its end, beyond the usual; undefined in a closed loop. */
+  waiting({ from, to }: Span): number | undefined {
+    const { backlog } = this.#timeline;
+    if (!backlog) return undefined;
+    const usual = Math.max(this.#usualBacklog, backlog[from - 1] ?? 0);
+    return Math.max(0, (backlog[to - 1] ?? 0) - usual);
+  }
+
+  /** Share of the requests that were served, of those that ended and those that began to wait; undefined without any. */
+  servedShare(span: Span): number | undefined {
+    const ends = this.ends(span);
+    // A closed loop always has requests in flight: where none ends, all wait.
+    const waiting = this.waiting(span) ?? (ended(ends) === 0 ? 1 : 0);
+    const all = ended(ends) + waiting;
+    return all === 0 ? undefined : (ends.allowed + ends.limited) / all;
+  }
+
+  isDisturbed(span: Span): boolean {
+    return (this.servedShare(span) ?? 1) < RECOVERED.served_share;
+  }
+
+  /** Whether the second that begins with a slice is as good as before. */
+  #isGoodSecond(from: number, p99_before_us: number): boolean {
+    const p99_us = this.#timeline.p99_second_us[from] ?? 0;
+    return (
+      !this.isDisturbed({ from, to: from + this.perSecond }) && p99_us <= RECOVERED.p99_factor * p99_before_us
+    );
+  }
+
+  /** The first slice of a span from which on three seconds are good; undefined where there is none. */
+  recovery({ from, to }: Span, p99_before_us: number): number | undefined {
+    const needed = RECOVERED.seconds * this.perSecond;
+    for (let slice = from; slice + needed <= to; slice++) {
+      const seconds = Array.from(
+        { length: RECOVERED.seconds },
+        (_, second) => slice + second * this.perSecond,
+      );
+      if (seconds.every((second) => this.#isGoodSecond(second, p99_before_us))) return slice;
+    }
+    return undefined;
+  }
+
+  /** The slices of a span that `holds` tells, in order. */
+  where({ from, to }: Span, holds: (slice: Span) => boolean): number[] {
+    return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index).filter((slice) =>
+      holds({ from: slice, to: slice + 1 }),
+    );
+  }
+}
+
+/** When the service was back: the search begins with the outage, where one is seen while the fault is in place. */
+function recoveryOf(
+  service: ObservedService,
+  observed: Span,
+  away: Span,
+): Pick<FiguresOfFault, "recovery" | "recovery_text"> & { slice?: number } {
+  const { before } = service;
+  if (!before) {
+    return {
+      recovery: "not known",
+      recovery_text: `the run has less than ${BEFORE_S.least} s before its first fault to compare with`,
+    };
+  }
+  if (before.p99_us === null) {
+    return { recovery: "not known", recovery_text: "nothing was answered before the first fault" };
+  }
+  const observed_s = (observed.to - observed.from) / service.perSecond;
+  if (observed_s < RECOVERED.seconds) {
+    return {
+      recovery: "not known",
+      recovery_text: `only ${rounded(observed_s, 1)} s of the run are left after it, and ${RECOVERED.seconds} s are needed`,
+    };
+  }
+  const [outage = observed.from] = service.where(away, (slice) => service.isDisturbed(slice));
+  const slice = service.recovery({ from: outage, to: observed.to }, before.p99_us);
+  if (slice === undefined) {
+    return { recovery: "never", recovery_text: `not in the ${rounded(observed_s, 1)} s that were observed` };
+  }
+  const text =
+    before.seconds < BEFORE_S.most
+      ? { recovery_text: `compared with the ${before.seconds} s before it` }
+      : {};
+  return { recovery: "recovered", slice, ...text };
+}
+
+/** The shares of those that ended; null where none did. */
+function shares(ends: Ends): FiguresOfFault["answers"] {
+  const all = ended(ends);
+  if (all === 0) return null;
+  const share = (count: number) => rounded(count / all, 6);
+  return { allowed: share(ends.allowed), limited: share(ends.limited), failed: share(ends.failed) };
+}
+
+/** What requests got in a span: what most of them got, against what they got before. */
+function behaviourOf(service: ObservedService, span: Span): FiguresOfFault["behaviour"] {
+  const ends = service.ends(span);
+  const answers = ends.allowed + ends.limited;
+  const waiting = service.waiting(span) ?? 0;
+  if (ended(ends) === 0) return waiting > 0 || service.isDisturbed(span) ? "waits" : "unchanged";
+  if (waiting > ended(ends)) return "waits";
+  if (ends.failed > answers) return "errors";
+  const usual = service.before?.limited_share ?? 0;
+  const limited = ends.limited / answers;
+  if (limited > (1 + usual) / 2) return "closed";
+  return usual >= LEAST_LIMITED_SHARE && limited < usual / 2 ? "open" : "unchanged";
+}
+
+/** Resident memory of the servers: the largest reading of the span's seconds, and the last one before them. */
+function memoryOf(
+  samples: FaultRun["samples"],
+  from_s: number,
+  to_s: number,
+): Pick<FiguresOfFault, "server_memory_peak_bytes" | "server_memory_before_bytes"> {
+  const read = (wanted: (t_s: number) => boolean) =>
+    samples.flatMap(({ t_s, server_resident_bytes: bytes }) =>
+      bytes !== undefined && wanted(t_s) ? [bytes] : [],
+    );
+  const since = read((t_s) => t_s >= from_s && t_s <= to_s);
+  const before = read((t_s) => t_s < from_s).at(-1);
+  return {
+    ...(since.length > 0 ? { server_memory_peak_bytes: Math.max(...since) } : {}),
+    ...(before === undefined ? {} : { server_memory_before_bytes: before }),
+  };
+}
+
+function overAdmissionOf(
+  predicted: PredictedAdmissions | null | undefined,
+  admitted: number,
+): Pick<FiguresOfFault, "over_admission"> {
+  if (predicted === undefined) return {};
+  return { over_admission: predicted && { admitted, ...predicted } };
+}
+
+function figuresOf(
+  service: ObservedService,
+  { injected }: InjectedFault,
+  ends_s: number,
+  { samples }: FaultRun,
+): Omit<FiguresOfFault, "fault" | "over_admission"> & { admitted: number } {
+  const { perSecond, slices } = service;
+  const sliceOf = (s: number) => Math.min(slices, Math.max(0, Math.floor(s * perSecond + 1e-9)));
+  const observed = { from: sliceOf(injected.from_s), to: sliceOf(ends_s) };
+  const lastOf = (s: number) => Math.min(observed.to, Math.ceil(s * perSecond - 1e-9));
+  const away = { from: observed.from, to: Math.max(observed.from + 1, lastOf(injected.to_s)) };
+  const since = (slice: number) => rounded(Math.max(0, slice / perSecond - injected.from_s), 3);
+
+  const { slice: recovered, ...recovery } = recoveryOf(service, observed, away);
+  const disturbed = service.where({ from: observed.from, to: recovered ?? observed.to }, (slice) =>
+    service.isDisturbed(slice),
+  );
+  const [first = 0] = disturbed;
+  const outage = { from: first, to: (disturbed.at(-1) ?? first - 1) + 1 };
+  const [firstError] = service.where(observed, (slice) => service.ends(slice).failed > 0);
+  const ends = service.ends(observed);
+  return {
+    observed_s: rounded((observed.to - observed.from) / perSecond, 1),
+    outage_injected_s: rounded(injected.to_s - injected.from_s, 3),
+    outage_seen_s: rounded((outage.to - outage.from) / perSecond, 1),
+    first_error_s: firstError === undefined ? null : since(firstError),
+    error_share: outage.to > outage.from ? (shares(service.ends(outage))?.failed ?? null) : 0,
+    ...recovery,
+    recovery_s: recovered === undefined ? null : since(recovered),
+    requests_lost: ends.failed,
+    answers: shares(service.ends(away)),
+    behaviour: behaviourOf(service, away),
+    ...memoryOf(samples, injected.from_s, ends_s),
+    admitted: ends.allowed,
+  };
+}
+
+const isInjected = (fault: FaultRecord): fault is InjectedFault => fault.injected !== undefined;
+
+/**
+ * What each fault of a run did to the requests, from the run's timeline of 100 ms slices. A fault is followed until the
+ * next one is injected, or to the end of the window; all are judged by the service before the first of them. Figures in
+ * seconds count from the injection and are whole slices. docs/faults.md defines each figure.
+ * @returns one entry for each fault that was injected, in their order; undefined where none was
+ */
+export function faultFigures(run: FaultRun): FaultFigures | undefined {
+  const { timeline, faults, predicted = [] } = run;
+  const injected = faults
+    .map((fault, place) => ({ fault, place }))
+    .filter((entry): entry is { fault: InjectedFault; place: number } => isInjected(entry.fault))
+    .toSorted((a, b) => a.fault.injected.from_s - b.fault.injected.from_s);
+  const [first] = injected;
+  if (!first) return undefined;
+  const service = new ObservedService(timeline, first.fault.injected.from_s);
+  const window_s = service.slices / service.perSecond;
+  const found = injected.map(({ fault, place }, index) => {
+    const ends_s = injected[index + 1]?.fault.injected.from_s ?? window_s;
+    const { admitted, ...figures } = figuresOf(service, fault, ends_s, run);
+    return { fault: place, ...figures, ...overAdmissionOf(predicted[place], admitted) };
+  });
+  return {
+    ...(service.before ? { before: service.before } : {}),
+    faults: found.toSorted((a, b) => a.fault - b.fault),
+  };
+}

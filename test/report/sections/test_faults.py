@@ -1,0 +1,252 @@
+"""What happens to an API when its store fails: a section of its own, with medians over the runs."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+
+from builder import Document, configuration, failed_result, hash_of, result, verdict
+from campaign_writer import manifest
+from conftest import Build, analysis_of_results
+from report.analysis.faults import fault_groups
+from report.base.errors import FieldError
+from report.charts.fault_strips import fault_chart
+from report.export.faults import faults_csv, faults_json
+from report.results.convert import run_of
+from report.results.load import load_campaign
+from report.results.validate import validate_result
+from report.sections.faults import COLUMNS, FaultSection, fault_section
+
+RESTART = {"name": "store-restart", "action": "restart", "role": "store", "start_s": 2, "length_s": 1}
+PAUSE = {"name": "store-pause", "action": "pause", "role": "store", "start_s": 2, "length_s": 2}
+OPEN = {"model": "open", "rate_per_second": 2000, "arrivals": "constant", "connections": 200}
+
+FIGURES = {
+    "fault": 0,
+    "observed_s": 3,
+    "outage_injected_s": 1,
+    "outage_seen_s": 1.2,
+    "first_error_s": 0.1,
+    "error_share": 0.98,
+    "recovery": "recovered",
+    "recovery_s": 1.3,
+    "requests_lost": 2400,
+    "over_admission": {"admitted": 5000, "counters_kept": 4000, "counters_lost": 4950},
+    "answers": {"allowed": 0.02, "limited": 0, "failed": 0.98},
+    "behaviour": "errors",
+    "server_memory_peak_bytes": 100 * 1024**2,
+}
+
+
+def faulted(label: str = "iovalkey", run: int = 1, *, fault: Document = RESTART, **changes: Any) -> Document:
+    """A run of 5 s with a fault at 2 s; `changes` are those of its figures."""
+    document = result(configuration(label, load=OPEN, faults=[fault]), run)
+    slices = document["slices"]
+    nothing, some = [0] * 50, [1000] * 50
+    document["timeline"] = {
+        "width_ms": 100,
+        "opened_at": "2026-01-02T03:04:08.000Z",
+        "opens_s": 3,
+        "allowed": slices["allowed"],
+        "limited": slices["limited"],
+        "failed": nothing,
+        "timed_out": nothing,
+        "p50_us": some,
+        "p99_us": [*some[:49], None],
+        "p99_second_us": some,
+        "p99_before_us": some,
+        "backlog": nothing,
+    }
+    document["faults"] = [
+        {
+            "name": fault["name"],
+            "action": fault["action"],
+            "roles": ["store-1"],
+            "planned": {"start_s": 2, "length_s": fault["length_s"]},
+            "injected": {"from_s": 2.01, "to_s": 3.02},
+            "undone": True,
+            "store_reconnections": 12,
+        }
+    ]
+    document["fault_figures"] = {"faults": [{**FIGURES, **changes}]}
+    return document
+
+
+def section_of(*documents: Document) -> FaultSection:
+    section = fault_section(fault_groups(analysis_of_results(*documents).campaign))
+    assert section
+    return section
+
+
+def cells(*documents: Document) -> dict[str, str]:
+    """Text and range of the first row's cells."""
+    row = section_of(*documents).blocks[0].rows[0]
+    names = (name for name, _ in COLUMNS)
+    return {
+        name: f"{cell.text} [{cell.range}]" if cell.range else cell.text
+        for name, cell in zip(names, row.cells, strict=True)
+    }
+
+
+def test_figures_are_medians_over_the_runs_with_their_range() -> None:
+    over = {"admitted": 4100, "counters_kept": 4000, "counters_lost": 4940}
+    found = cells(
+        faulted(run=1),
+        faulted(run=2, recovery_s=1.5, outage_seen_s=1.3, requests_lost=2500, over_admission=over),
+        faulted(run=3, recovery_s=1.4),
+    )
+    assert found == {
+        "Outage": "1.0 / 1.2 [1.2–1.3]",
+        "Errors while it lasts": "98.0 %",
+        "First error": "0.1",
+        "Recovery": "1.4 [1.3–1.5]",
+        "Lost": "2,400 [2,400–2,500]",
+        "Admitted over quota": "+1,000 [+100–+1,000; model +950]",
+        "Fails": "with errors [admitted 2 %, limited 0 %, failed 98 %]",
+        "Memory peak": "100.0",
+        "Reconnections": "12",
+    }
+
+
+def test_a_recovery_that_did_not_come_is_the_longest_one() -> None:
+    never = {"recovery": "never", "recovery_s": None, "recovery_text": "not in the 3 s that were observed"}
+    assert cells(faulted(run=1), faulted(run=2, **never))["Recovery"] == "never [1.3–never]"
+    two = (faulted(run=1), faulted(run=2), faulted(run=3, **never))
+    assert cells(*two)["Recovery"] == "1.3 [1.3–never]"
+    section = section_of(*two)
+    assert section.recoveries == ("Recovery not in the 3 s that were observed: iovalkey, store-restart.",)
+    (entry,) = json.loads(faults_json(fault_groups(analysis_of_results(*two).campaign)))
+    assert entry["recovery_s"] == {"median": 1.3, "min": 1.3, "max": None, "runs": 3}
+    assert (entry["recovered_runs"], entry["never_recovered_runs"]) == (2, 1)
+
+
+def test_without_outage_errors_or_binding_quotas_the_cells_say_so() -> None:
+    found = cells(
+        faulted(
+            outage_seen_s=0,
+            first_error_s=None,
+            error_share=None,
+            recovery="not known",
+            recovery_s=None,
+            recovery_text="only 2 s are left",
+            over_admission=None,
+            answers=None,
+            behaviour="waits",
+        )
+    )
+    assert found["First error"] == "none"
+    assert found["Errors while it lasts"] == "no answers"
+    assert found["Recovery"] == "not known"
+    assert found["Admitted over quota"] == "not applicable"
+    assert found["Fails"] == "waits [no answers]"
+
+
+def test_a_run_that_is_invalid_or_failed_does_not_count_and_is_listed() -> None:
+    invalid = faulted(run=2, recovery_s=30)
+    invalid["verdict"] = verdict("invalid", ("M8", "counts differ"))
+    broken = failed_result(faulted()["configuration"], 3)
+    section = section_of(faulted(), invalid, broken)
+    (row,) = section.blocks[0].rows
+    assert (row.runs, row.verdict) == ("1 of 3", "failed")
+    assert row.cells[3].text == "1.3"
+    assert [each.notes for each in section.runs] == [
+        (),
+        ("M8: counts differ",),
+        ("server-1: exited with code 137",),
+    ]
+    (alone,) = section_of(broken).blocks[0].rows
+    assert (alone.cells, alone.reason) == ((), "server-1: exited with code 137")
+
+
+def test_a_fault_that_was_not_injected_has_its_reason() -> None:
+    document = faulted()
+    del document["fault_figures"], document["faults"][0]["injected"]
+    document["faults"][0]["note"] = "the store was gone"
+    (row,) = section_of(document).blocks[0].rows
+    assert (row.cells, row.reason) == ((), "the store was gone")
+
+
+def test_each_fault_has_its_rows_and_its_chart_with_one_strip_a_target() -> None:
+    documents = [
+        faulted(label, fault=fault) for fault in (RESTART, PAUSE) for label in ("iovalkey", "ioredis")
+    ]
+    groups = fault_groups(analysis_of_results(*documents).campaign)
+    section = fault_section(groups)
+    assert section
+    assert [(block.words, [row.target for row in block.rows]) for block in section.blocks] == [
+        ("the store restarts", ["ioredis", "iovalkey"]),
+        ("the store stops for a while", ["ioredis", "iovalkey"]),
+    ]
+    drawn = fault_chart(groups[0], 1)
+    assert drawn
+    layout = drawn.figure["layout"]
+    assert [text["text"] for text in layout["annotations"]] == [
+        "<b>ioredis</b> · recovered 1.3 s after",
+        "<b>iovalkey</b> · recovered 1.3 s after",
+    ]
+    assert layout["yaxis"]["range"] == layout["yaxis3"]["range"]
+    assert layout["yaxis2"]["range"] == layout["yaxis4"]["range"]
+    band = layout["shapes"][0]
+    assert (band["x0"], band["x1"]) == (0, pytest.approx(1.01))
+    admitted = drawn.figure["data"][0]
+    # The first slice begins 2.01 s before the fault.
+    assert admitted["x"][0] == pytest.approx(-2.01)
+
+
+def test_the_csv_has_every_run_and_never_a_zero_for_what_is_absent() -> None:
+    groups = fault_groups(
+        analysis_of_results(faulted(), failed_result(faulted()["configuration"], 2)).campaign
+    )
+    first, second = csv.DictReader(io.StringIO(faults_csv(groups)))
+    assert (first["fault"], first["recovery_s"], first["over_admission"]) == (
+        "store-restart",
+        "1.300",
+        "1000",
+    )
+    assert (second["verdict"], second["recovery_s"], second["requests_lost"]) == ("failed", "", "")
+
+
+def test_runs_with_faults_are_in_no_ranking_and_none_is_missing(build: Build) -> None:
+    plain = configuration()
+    with_faults = faulted()
+    plan = manifest([plain, with_faults["configuration"]], runs=1)
+    outcome = build(plan, [result(plain), with_faults])
+    assert outcome.code == 0
+    campaign = load_campaign(outcome.folder)
+    assert [run.identity.configuration_hash for run in campaign.runs] == [hash_of(plain)]
+    assert len(campaign.fault_runs) == len(campaign.planned_faults) == 1
+    assert "What happens to your API when" in outcome.page
+    assert "planned, but no result file was found" not in outcome.page
+    report = outcome.folder / "report"
+    assert len((report / "summary.csv").read_text().strip().splitlines()) == 2
+    assert "the store restarts" in (report / "summary.md").read_text()
+    assert (report / "faults.csv").exists()
+
+
+def test_a_campaign_of_faults_alone_has_a_page_without_rankings(build: Build) -> None:
+    outcome = build(None, [faulted()])
+    assert outcome.code == 0
+    assert "What faults do to an API" in outcome.page
+    assert 'id="answer"' not in outcome.page
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("$.timeline.p99_us", lambda document: document["timeline"]["p99_us"].pop()),
+        ("$.timeline.allowed", lambda document: document["timeline"]["allowed"].__setitem__(0, 7)),
+        ("$.fault_figures.faults[0].fault", lambda document: document["faults"][0].pop("injected")),
+        (
+            "$.fault_figures.faults[0].recovery_s",
+            lambda document: document["fault_figures"]["faults"][0].update(recovery_s=None),
+        ),
+    ],
+)
+def test_figures_that_contradict_the_run_are_refused(field: str, change: Any) -> None:
+    document = json.loads(json.dumps(faulted()))
+    change(document)
+    with pytest.raises(FieldError) as refused:
+        run_of(validate_result(document), "1.json")
+    assert str(refused.value).startswith(f"{field} ")
