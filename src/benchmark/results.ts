@@ -13,7 +13,7 @@ import {
   type RoleResources,
   type Sample,
 } from "../contract/result.js";
-import { addCounts, answered, ends, failed, loadedS, served } from "../judge/counts.js";
+import { addCounts, answered, ends, failed, hasRestarted, loadedS, served } from "../judge/counts.js";
 import type { Evidence } from "../judge/evidence.js";
 import { encodeHistogram, mergeHistograms } from "../judge/histogram.js";
 import { latencyBlock, unsupportedPercentiles } from "../judge/latency.js";
@@ -134,7 +134,12 @@ function resourcesOf(
     resources[id] = {
       kind: "server",
       source: "process.cpuUsage",
-      ...cpuOf(cpuUs(at_end) - cpuUs(at_window_open), loaded_s, requests),
+      // The runtime's counters, which the orchestrator has, go on over a restart; those of the process begin at 0.
+      ...cpuOf(
+        cpuUs(at_end) - (hasRestarted({ at_window_open, at_end }, window_s) ? 0 : cpuUs(at_window_open)),
+        loaded_s,
+        requests,
+      ),
       resident_bytes_mean: Math.round(mean(resident)),
       resident_bytes_max: Math.max(...resident),
       // The servers' samples are in the samples of the run.
@@ -161,7 +166,7 @@ function serverFigures(
   };
 }
 
-function consumerEvidence({ facts, ...readings }: ConsumerReadings): ConsumerEvidence[] {
+function consumerEvidence({ facts, ...readings }: ConsumerReadings, window_s: number): ConsumerEvidence[] {
   return facts.flatMap((fact, index) => {
     const at_start = readings.at_start[index];
     const at_window_open = readings.at_window_open[index];
@@ -169,13 +174,16 @@ function consumerEvidence({ facts, ...readings }: ConsumerReadings): ConsumerEvi
     if (!at_start || !at_window_open || !at_end) return [];
     const before = at_window_open.consumes;
     const after = at_end.consumes;
-    const consumes = before &&
-      after && {
-        calls: after.calls - before.calls,
-        allowed: after.allowed - before.allowed,
-        limited: after.limited - before.limited,
-        failed: after.failed - before.failed,
-      };
+    // A server that was started again has counted from 0: what it decided before is not known.
+    const consumes =
+      before && after && !hasRestarted({ at_window_open, at_end }, window_s)
+        ? {
+            calls: after.calls - before.calls,
+            allowed: after.allowed - before.allowed,
+            limited: after.limited - before.limited,
+            failed: after.failed - before.failed,
+          }
+        : undefined;
     return { ...fact, at_start, at_window_open, at_end, ...(consumes ? { consumes } : {}) };
   });
 }
@@ -250,7 +258,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
       opens_s: measurements.opens_s,
       slices,
     });
-  const consumed = consumers ? consumerEvidence(consumers) : [];
+  const consumed = consumers ? consumerEvidence(consumers, window_s) : [];
   const resources = resourcesOf(measurements, part, consumed);
   const evidence: Evidence = {
     schema: RESULT_SCHEMA,

@@ -115,7 +115,6 @@ export async function run(
     // What the instruments saw so far is the warm-up's.
     if (generator.diagnose) await readDiagnoses(servers);
 
-    report({ event: "phase", phase: "measure" });
     monitor = ourServers && new ServerMonitor(servers.map(({ url }) => url));
     const links = await readNetworkLinks();
     const cpu = process.cpuUsage();
@@ -123,6 +122,7 @@ export async function run(
     let linkBytes: NetworkLink[] = [];
     const lead_in_ms = 1000 * leadInS(generator.warmup_s);
     opened_ms = monotonicMs() + START_DELAY_MS + lead_in_ms;
+    report({ event: "phase", phase: "measure", opens_in_ms: START_DELAY_MS + lead_in_ms });
     // In the lead-in: its first reading takes CPU time, and belongs to the start of the window.
     const monitoring = sleep(Math.max(0, lead_in_ms - MONITOR_LEAD_MS)).then(() => monitor?.start());
     const measured = await pool.measure(

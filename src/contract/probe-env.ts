@@ -28,6 +28,7 @@ export const probeActions = [
   "features",
   "prepare",
   "numbers",
+  "fault",
   "ready-service",
   "read-service",
 ] as const;
@@ -43,6 +44,25 @@ const shape = {
   PROBE_TIMEOUT: decimalNumber(0.1, 600).optional(),
 };
 
+/** Faults that the store itself carries out, and `free-memory`, which undoes `fill-memory`. */
+export const storeFaultActions = [
+  "failover",
+  "flush-scripts",
+  "flush-keys",
+  "fill-memory",
+  "free-memory",
+] as const;
+export type StoreFaultAction = (typeof storeFaultActions)[number];
+
+const storeFaultSchema = z.strictObject({
+  action: z.enum(storeFaultActions),
+  /** For `failover`: the primary, by its place among the nodes. */
+  node: z.int().min(0).optional(),
+  /** For `free-memory`: the settings before. */
+  settings: z.record(z.string(), z.string()).optional(),
+});
+export type StoreFault = z.infer<typeof storeFaultSchema>;
+
 /** One line on the standard input of a serving probe. It answers with one line, a `ProbeReport`, or ends. */
 const probeRequestSchema = z.strictObject({
   actions: z.array(z.enum(probeActions)).min(1),
@@ -55,6 +75,8 @@ const probeRequestSchema = z.strictObject({
   operation: workloadSchema.optional(),
   /** For `numbers`. */
   keys: z.array(z.string()).optional(),
+  /** For `fault`. */
+  fault: storeFaultSchema.optional(),
   /** Commands that carry the limiter's decisions, as the store names them; absent: those of scripts. */
   decision_commands: z.array(z.string().min(1).max(100)).optional(),
 });

@@ -34,7 +34,12 @@ export const READING_TIMEOUT_S = 15;
 
 /** A line of the load generator's progress: with PROGRESS=json one JSON object per line on standard error. */
 export const progressSchema = z.discriminatedUnion("event", [
-  z.strictObject({ event: z.literal("phase"), phase: z.enum([...readingPhases, "warmup", "measure"]) }),
+  z.strictObject({
+    event: z.literal("phase"),
+    phase: z.enum([...readingPhases, "warmup", "measure"]),
+    /** Only of `measure`: milliseconds until the window opens, after its lead-in. */
+    opens_in_ms: z.number().min(0).optional(),
+  }),
   z.strictObject({ event: z.literal("second"), ...progressSecondShape }),
 ]);
 export type Progress = z.infer<typeof progressSchema>;

@@ -10,7 +10,6 @@ import {
   workloadSchema,
 } from "./configuration.js";
 import { diagnosisSchema } from "./diagnosis.js";
-import { faultFiguresSchema } from "./fault-figures.js";
 import { faultRecordSchema } from "./faults.js";
 import { runHostSpeedSchema } from "./host-speed.js";
 import { driverLayerSchema } from "./layers.js";
@@ -441,8 +440,6 @@ export const measuredResultSchema = z.strictObject({
   admissions: admissionsSchema.optional(),
   /** The planned faults as they took place; absent without any. */
   faults: z.array(faultRecordSchema).min(1).optional(),
-  /** What they did to the requests; absent where none was injected. */
-  fault_figures: faultFiguresSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   /** Absent if the system does not report it. */
   host_load: hostLoadSchema.optional(),

@@ -36,6 +36,8 @@ const storeReadingSchema = z.strictObject({
   evicted_keys: count.optional(),
   expired_keys: count.optional(),
   used_memory_bytes: count.optional(),
+  /** Connections that it accepted. */
+  connections_received: count.optional(),
   cpu_user_us: count.optional(),
   cpu_system_us: count.optional(),
 });
@@ -99,6 +101,8 @@ export const probeReportSchema = z.strictObject({
   prepared: z.strictObject({ filled: count, script: z.array(z.string()).optional() }).optional(),
   /** Under the keys, in their order; null for a key that there is not. */
   numbers: z.array(z.int().nullable()).optional(),
+  /** How long a fault took that the store itself carries out. */
+  fault_s: z.number().min(0).optional(),
   service_ready_in_s: z.number().min(0).optional(),
   service_reading: serviceReadingSchema.optional(),
 });

@@ -18,6 +18,15 @@ export const sentBetweenReadings = ({ counts, warmup }: Load): number =>
   counts.sent + warmup.lead_in.requests;
 
 /**
+ * Whether a consumer was started again between its readings, so that its counters have begun at 0. The window of
+ * `duration` seconds lies between them: a younger process did not run for the whole window.
+ */
+export const hasRestarted = (
+  { at_window_open, at_end }: Pick<ConsumerEvidence, "at_window_open" | "at_end">,
+  duration: number,
+): boolean => at_end.uptime_s - at_window_open.uptime_s < 0.99 * duration - 0.1;
+
+/**
  * The requests that used CPU time between the drained readings around a window: those that the consumers finished, which
  * are more than the answers in the window. Without their count, the requests that were sent.
  */
@@ -27,8 +36,11 @@ export function served(
 ): number {
   if (consumers.length === 0) return sentBetweenReadings(load);
   const finished = ({ requests, in_flight }: Usage): number => requests - in_flight;
+  const between = (before: number, after: number): number =>
+    // A process that was started again has counted from 0.
+    after < before ? after : after - before;
   return sum(
-    consumers.map(({ at_window_open, at_end }) => Math.max(0, finished(at_end) - finished(at_window_open))),
+    consumers.map(({ at_window_open, at_end }) => between(finished(at_window_open), finished(at_end))),
   );
 }
 

@@ -1,6 +1,8 @@
+import { sum } from "../contract/numbers.js";
 import type { OutcomeStatus, Verdict } from "../contract/result.js";
 import { ends } from "./counts.js";
 import type { Evidence } from "./evidence.js";
+import { firstFaultS } from "./faults.js";
 import { isOverloaded, overloadText } from "./overload.js";
 
 /** With a larger share of failures the target did not serve its load (M9). */
@@ -23,6 +25,34 @@ function isKnown(evidence: Evidence, { reasons }: Verdict): boolean {
   return broken.every(({ rule }) => rule === "M5" && isOverloaded(evidence));
 }
 
+/** The end of a window with a fault, in which a target serves its load if it has recovered. */
+const RECOVERED_S = 3;
+const SLICES_PER_SECOND = 10;
+
+/**
+ * What the target did with the load around a planned fault: requests that fail because of the fault are what is measured. It
+ * served the load if it did so before the fault, and again in the last seconds.
+ */
+function outcomeWithFaults(evidence: Evidence): TargetOutcome {
+  const { allowed, limited, failed } = evidence.slices;
+  const before = Math.floor(firstFaultS(evidence) * SLICES_PER_SECOND);
+  const shareIn = (from: number, to?: number): string | undefined => {
+    const broken = sum(failed.slice(from, to));
+    const ended = broken + sum(allowed.slice(from, to)) + sum(limited.slice(from, to));
+    // Without an answer nothing was served.
+    if (ended > 0 && broken <= MAX_FAILED_SHARE * ended) return undefined;
+    return ended === 0
+      ? "no request was answered"
+      : `${percentOf(broken, ended)} of ${ended} requests failed`;
+  };
+  const early = before > 0 ? shareIn(0, before) : undefined;
+  if (early) return { outcome: "failed", outcome_text: `${early} before the fault` };
+  const late = shareIn(-RECOVERED_S * SLICES_PER_SECOND);
+  if (late)
+    return { outcome: "failed", outcome_text: `${late} in the last ${RECOVERED_S} s: it did not recover` };
+  return { outcome: "served" };
+}
+
 /**
  * What the target did with the load (M24): served it, could not keep up with the offered rate, or failed. Nothing is known
  * about it where the measurement is broken.
@@ -30,6 +60,7 @@ function isKnown(evidence: Evidence, { reasons }: Verdict): boolean {
 export function outcomeOf(evidence: Evidence, verdict: Verdict): TargetOutcome {
   const { counts, schedule } = evidence;
   if (counts.sent === 0 || !isKnown(evidence, verdict)) return {};
+  if (evidence.faults) return outcomeWithFaults(evidence);
   const { failed_answers, connection_errors, timed_out } = ends(counts);
   const failed = (count: number, kinds: string): TargetOutcome => ({
     outcome: "failed",

@@ -82,6 +82,18 @@ function errorOfDifference(first: number, slices: readonly number[]): number {
   return Math.sqrt(((squares / (n - 2)) * (1 / first + 1 / n) * (1 + r)) / (1 - r));
 }
 
+/** The slices of the first seconds of a window; infinite: all. */
+export function firstSlices(slices: Slices, seconds: number): Slices {
+  const first = (values: readonly number[]) => values.slice(0, Math.floor(seconds * SLICES_PER_SECOND));
+  return {
+    width_ms: slices.width_ms,
+    allowed: first(slices.allowed),
+    limited: first(slices.limited),
+    failed: first(slices.failed),
+    latency_sum_us: first(slices.latency_sum_us),
+  };
+}
+
 /**
  * A ramp inside the window (M26): the median slice of the first second is slower than that of the second half, by more
  * than a twentieth and by more than three standard errors of a difference of means of correlated values (Zwiers and von

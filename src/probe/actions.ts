@@ -1,7 +1,7 @@
 import type { Workload } from "../contract/configuration.js";
 import type { Node } from "../contract/env.js";
 import { usageError } from "../contract/errors.js";
-import type { ProbeAction } from "../contract/probe-env.js";
+import type { ProbeAction, StoreFault } from "../contract/probe-env.js";
 import type { ServiceSpec, StoreSpec } from "../contract/run-spec.js";
 import type { ProbeReport } from "../contract/store.js";
 import type { StoreAccess } from "../contract/store-url.js";
@@ -10,7 +10,7 @@ import { findService } from "../targets/services/index.js";
 import { findEngine } from "../targets/stores/engines.js";
 import type { StoreDescription, StoreSession } from "../targets/types.js";
 
-interface Circumstances extends Pick<Task, "service" | "decisionCommands" | "operation" | "keys"> {
+interface Circumstances extends Pick<Task, "service" | "decisionCommands" | "operation" | "keys" | "fault"> {
   topology: string;
   deadlineMs: number;
 }
@@ -19,7 +19,7 @@ async function perform(
   action: ProbeAction,
   session: StoreSession,
   store: StoreDescription,
-  { topology, deadlineMs, service, decisionCommands, operation, keys }: Circumstances,
+  { topology, deadlineMs, service, decisionCommands, operation, keys, fault }: Circumstances,
 ): Promise<ProbeReport> {
   const began = Date.now();
   const elapsed = () => (Date.now() - began) / 1000;
@@ -53,6 +53,11 @@ async function perform(
       const numbers = await session.numbers?.(keys ?? []);
       return numbers ? { numbers: numbers.map((number) => number ?? null) } : {};
     }
+    case "fault":
+      if (!fault || !session.inject)
+        throw usageError("the request names no fault that this store can carry out");
+      await session.inject(fault, deadlineMs);
+      return { fault_s: elapsed() };
     case "ready-service":
       await findService(named(service).id).ready(named(service), deadlineMs);
       return { service_ready_in_s: elapsed() };
@@ -76,6 +81,7 @@ export interface Task {
   decisionCommands?: readonly string[] | undefined;
   operation?: Workload | undefined;
   keys?: readonly string[] | undefined;
+  fault?: StoreFault | undefined;
 }
 
 /**

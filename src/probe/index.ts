@@ -42,7 +42,7 @@ async function perform({ spec: { store }, access }: ProbeEnv, task: Task): Promi
 /** Answers requests in order. Ends with the first failed request, and at once when its input ends. */
 async function serve(env: ProbeEnv): Promise<ExitCode> {
   const answered = (line: string): Promise<void> => {
-    const { actions, nodes, timeout_s, service, decision_commands, operation, keys } =
+    const { actions, nodes, timeout_s, service, decision_commands, operation, keys, fault } =
       parseProbeRequest(line);
     return perform(env, {
       actions,
@@ -52,6 +52,7 @@ async function serve(env: ProbeEnv): Promise<ExitCode> {
       decisionCommands: decision_commands,
       operation,
       keys,
+      fault,
     });
   };
   return new Promise((resolve, reject) => {

@@ -20,6 +20,11 @@ export class PartOutput {
   });
 
   constructor(stdout: Readable, stderr: Readable) {
+    this.follow(stdout, stderr);
+  }
+
+  /** Adds the output of a process, e.g. of one that replaces the first. */
+  follow(stdout: Readable, stderr: Readable): void {
     stdout.on("data", (chunk: Buffer) => {
       this.#stdout.push(chunk);
       this.#onFirstOutput();

@@ -31,7 +31,7 @@ export async function removeSocketsOf(pid: number): Promise<void> {
 }
 
 /** Signals a process and all that it started: each part leads its own process group. */
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {

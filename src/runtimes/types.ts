@@ -93,13 +93,22 @@ export interface ProcessIdentity {
   folder?: string;
 }
 
+/** What a runtime may be able to do to a running part, each with its undoing. */
+export const partFaults = ["kill", "pause", "disconnect"] as const;
+export type PartFault = (typeof partFaults)[number];
+/** Whether a runtime can do it, or the reason why not. */
+export type PartFaults = Readonly<Record<PartFault, true | string>>;
+
 export interface RunningPart {
   role: string;
   /** As the other parts of the same run reach it. */
   address: Node;
   /** Recorded in the lease, so that the next start can end it after a crash; absent where a label names the owner. */
   process?: ProcessIdentity;
+  /** Resolves when it ends, but for an end by `kill`, which is meant. */
   exited: Promise<Exit>;
+  /** It was killed, and not started again: it has no counters. */
+  isDown?: boolean;
   /** The caps that the engine reports as applied; absent where none can be applied. */
   caps?: Caps;
   /** Calls `listener` for each line on standard error: first for the last lines so far, then for each new one. */
@@ -117,7 +126,25 @@ export interface RunningPart {
   counters(): Promise<PartCounters>;
   /** Run delays of its threads; undefined where the system does not report them. */
   runDelays(): Promise<RunDelays | undefined>;
-  /** Ends the part and removes what belongs to it. */
+  /**
+   * Ends its process at once, as a crash would. Address, folder and counters stay. Like the other faults absent for a
+   * process in another part's container.
+   */
+  kill?(): Promise<void>;
+  /**
+   * Starts it again at its address, after `kill`, and waits until it is ready.
+   * @param onBegun called as soon as the new process exists; when it rejects, the part is stopped
+   * @throws Error once the part was stopped
+   */
+  restart?(onBegun: () => Promise<void>): Promise<void>;
+  /** Stops it where it is; connections stay open. */
+  pause?(): Promise<void>;
+  resume?(): Promise<void>;
+  /** Cuts it from the network, so that packets to and from it are lost; connections stay open. */
+  disconnect?(): Promise<void>;
+  /** It has the same address as before. */
+  reconnect?(): Promise<void>;
+  /** Undoes all faults, ends the part and removes what belongs to it. */
   stop(): Promise<void>;
 }
 
@@ -167,6 +194,8 @@ export interface Runtime {
   program(id: string): ProgramFacts | string;
   /** The caps as the engine applies them to a part; absent members are not applied. */
   appliedCaps(caps: Caps): Caps;
+  /** What it can do to a running part: tried out, where only a trial tells. */
+  partFaults(): Promise<PartFaults>;
   /**
    * Starts a part and waits until it is ready. A part that does not become ready is removed.
    * @param onBegun called with the part as soon as it exists, before it is ready, so that it can be stopped at any time;
@@ -221,6 +250,8 @@ export interface RuntimeDescription {
   cpus(): Promise<number | undefined>;
   /** The caps that `Runtime.appliedCaps` would give with that many CPUs; undefined: not known. Asks no engine. */
   appliedCaps(caps: Caps, cpus: number | undefined): Caps;
+  /** What it is likely to be able to do to a running part. Tries nothing. */
+  partFaults: PartFaults;
   /** Whether it could start a program, or the reason why not. Does not start or build anything. */
   has(program: ProgramSource, options: Pick<RuntimeOptions, "packageFolder">): Promise<true | string>;
   /** @throws environmentError when it cannot be used */
@@ -245,6 +276,8 @@ export interface RuntimeOptions {
   /** Owner and campaign of everything that is started. */
   owner: Owner;
   campaign: string;
+  /** Parts keep their addresses when they are started or connected again; needed for faults alone. */
+  keepsAddresses?: boolean;
   /** Aborts the opening. */
   signal: AbortSignal;
   /** Records a helper process, so that the next start can end it after a crash. */

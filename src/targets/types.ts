@@ -1,6 +1,7 @@
 import type { Limits, Workload } from "../contract/configuration.js";
 import type { NodeCounters } from "../contract/diagnosis.js";
 import type { Node } from "../contract/env.js";
+import type { StoreFault, StoreFaultAction } from "../contract/probe-env.js";
 import type { ServiceSpec } from "../contract/run-spec.js";
 import type { ClientSettings, Consumes, LimiterScript } from "../contract/server-api.js";
 import type { ServiceReading } from "../contract/service.js";
@@ -365,6 +366,8 @@ export interface StoreEngine {
   nodeArguments(store: StoreDescription, topology: TopologyDescription, node: NodeAllocation): string[];
   /** Evidence that it can read. */
   evidence: readonly EvidenceName[];
+  /** Faults that its servers carry out themselves, by `StoreSession.inject`; for the others the reason why they cannot. */
+  faults: Readonly<Record<Exclude<StoreFaultAction, "free-memory">, true | string>>;
   /**
    * Loads the engine's library and connects to each node, which may still be starting.
    * @param access credentials and encryption of an external store
@@ -399,6 +402,11 @@ export interface StoreSession {
   diagnose?(decisionCommands?: readonly string[]): Promise<NodeCounters[]>;
   /** Settings of the running store that can affect a figure. */
   settings(): Promise<Record<string, string>>;
+  /**
+   * Carries out a fault, or undoes it. Absent for an engine whose servers carry out none.
+   * @throws environmentError when a node refuses
+   */
+  inject?(fault: StoreFault, deadlineMs: number): Promise<void>;
   /** What the server lacks; absent for an engine whose servers are all alike. */
   features?(): Promise<StoreFeature[]>;
   /** Gives the store the keys and the script that an operation of the store layer needs. */

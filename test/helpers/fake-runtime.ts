@@ -1,4 +1,12 @@
-import type { Caps, Exit, Part, ProgramFacts, RunningPart, Runtime } from "../../src/runtimes/types.js";
+import type {
+  Caps,
+  Exit,
+  Part,
+  PartFaults,
+  ProgramFacts,
+  RunningPart,
+  Runtime,
+} from "../../src/runtimes/types.js";
 
 const nothing = (): void => {};
 
@@ -44,6 +52,27 @@ class FakePart implements RunningPart {
     return undefined;
   }
 
+  isDown = false;
+
+  async kill(): Promise<void> {
+    this.#runtime.calls.push(`kill ${this.role}`);
+    this.isDown = true;
+  }
+
+  async restart(onBegun: () => Promise<void>): Promise<void> {
+    this.#runtime.calls.push(`restart ${this.role}`);
+    this.isDown = false;
+    await onBegun();
+  }
+
+  async pause(): Promise<void> {
+    this.#runtime.calls.push(`pause ${this.role}`);
+  }
+
+  async resume(): Promise<void> {
+    this.#runtime.calls.push(`resume ${this.role}`);
+  }
+
   async stop(): Promise<void> {
     if (this.#runtime.unstoppable.has(this.role)) throw new Error("it does not listen");
     this.#runtime.calls.push(`stop ${this.role}`);
@@ -73,6 +102,10 @@ export class FakeRuntime implements Runtime {
 
   appliedCaps(): Caps {
     return {};
+  }
+
+  async partFaults(): Promise<PartFaults> {
+    return { kill: true, pause: true, disconnect: true };
   }
 
   async close(): Promise<void> {}

@@ -13,8 +13,19 @@ export interface ServerSample {
   resident_bytes: number;
 }
 
+/** What a process has counted that was started again after a reading. */
+const NOTHING = {
+  uptime_s: 0,
+  cpu_user_us: 0,
+  cpu_system_us: 0,
+  event_loop_active_ms: 0,
+  event_loop_idle_ms: 0,
+} as const;
+
 /** The difference between two readings of the server's cumulative counters. */
-function difference(before: Reading, after: Reading): ServerSample {
+function difference(earlier: Reading, after: Reading): ServerSample {
+  const hasRestarted = after.usage.uptime_s < earlier.usage.uptime_s;
+  const before = { usage: hasRestarted ? NOTHING : earlier.usage };
   // By the server's own clock: ours has the time of the answer, which is later on a busy machine.
   const elapsed_us = (after.usage.uptime_s - before.usage.uptime_s) * 1e6;
   const active = after.usage.event_loop_active_ms - before.usage.event_loop_active_ms;

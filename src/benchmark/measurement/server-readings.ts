@@ -122,4 +122,5 @@ export async function readDiagnoses(
   return Object.fromEntries(await Promise.all(found));
 }
 
-export const cpuUs = (usage: Usage): number => usage.cpu_user_us + usage.cpu_system_us;
+export const cpuUs = (usage: Pick<Usage, "cpu_user_us" | "cpu_system_us">): number =>
+  usage.cpu_user_us + usage.cpu_system_us;

@@ -4,6 +4,7 @@ import type { StoreEvidence } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
 import { accounted, addCounts, answered, ends, followedEnds, sentBetweenReadings } from "../counts.js";
 import type { Evidence, Finding, Rule } from "../evidence.js";
+import { explained, hasEffect } from "../faults.js";
 
 const invalid = (text: string): Finding => ({ severity: "invalid", text });
 
@@ -97,6 +98,8 @@ function storeReconciles(evidence: Evidence): Finding | undefined {
     text: `decisions of the store: ${why}`,
   });
   if (configuration && !usesStore(configuration.target)) return notApplicable("the target has no store");
+  // Calls may have been lost or sent again, and a new process counts from 0.
+  if (hasEffect(evidence, ["cuts", "ends"])) return explained("decisions of the store");
   // A service with a cache of denials asks the store about some of them only, which may be none.
   if (configuration?.target.service && configuration.target.decides_locally)
     return notApplicable("some decisions do not reach it");
@@ -113,8 +116,10 @@ function storeReconciles(evidence: Evidence): Finding | undefined {
 }
 
 /** The service counted each decision that the consumers got, by outcome; it counts the points of a request. */
-function serviceReconciles({ consumers, service, configuration }: Evidence): Finding | undefined {
+function serviceReconciles(evidence: Evidence): Finding | undefined {
+  const { consumers, service, configuration } = evidence;
   if (configuration && !configuration.target.service) return undefined;
+  if (hasEffect(evidence, ["cuts", "ends"])) return explained("decisions of the service");
   const counted = consumesOf(consumers);
   if (!service || !counted)
     return configuration
@@ -184,7 +189,9 @@ function partsReconcile({ counts, generators, slices }: Evidence): Finding | und
 }
 
 /** The servers received the requests that they answered, and none that was not sent. */
-function serversReconcile({ counts, warmup, consumers }: Evidence): Finding | undefined {
+function serversReconcile(evidence: Evidence): Finding | undefined {
+  const { counts, warmup, consumers } = evidence;
+  if (hasEffect(evidence, ["cuts", "ends"], "server")) return explained("requests of the servers");
   const received = sum(
     consumers.map(({ at_window_open, at_end }) => at_end.requests - at_window_open.requests),
   );
@@ -224,10 +231,10 @@ export const countsReconcile: Rule = {
     if (consumers.length === 0)
       return late ?? { severity: "not applicable", text: "the server reports no counters" };
     const ofServers = serversReconcile(evidence);
-    if (ofServers) return ofServers;
+    if (ofServers?.severity === "invalid") return ofServers;
     // The store's own count began late, too: nothing can be concluded from a difference.
     if (readings?.at_start === "late") return late;
-    const behind = [serviceReconciles(evidence), storeReconciles(evidence)].filter(
+    const behind = [ofServers, serviceReconciles(evidence), storeReconciles(evidence)].filter(
       (found) => found !== undefined,
     );
     return behind.find(({ severity }) => severity === "invalid") ?? late ?? behind[0];

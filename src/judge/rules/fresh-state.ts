@@ -1,6 +1,8 @@
 import type { StoreReading } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
+import { hasRestarted } from "../counts.js";
 import type { Evidence, Finding, Rule } from "../evidence.js";
+import { wasEnded } from "../faults.js";
 
 const hasStore = ({ configuration }: Pick<Evidence, "configuration">): boolean =>
   configuration !== undefined && usesStore(configuration.target);
@@ -64,10 +66,11 @@ const tellsByUptime = ({ at_start, at_end }: Record<"at_start" | "at_end", Store
 export const noRestart = {
   id: "M14",
   check(
-    evidence: Pick<Evidence, "store" | "service" | "configuration" | "consumers" | "duration">,
+    evidence: Pick<Evidence, "store" | "service" | "configuration" | "consumers" | "duration" | "faults">,
   ): Finding | undefined {
     const { consumers, store, service, duration } = evidence;
     for (const { role, at_start, at_end } of store?.nodes ?? []) {
+      if (wasEnded(evidence, role)) continue;
       // The window lies between these readings, in whole seconds: a younger process is another one.
       const restarted = tellsByUptime({ at_start, at_end })
         ? (at_end.uptime_s ?? 0) - (at_start.uptime_s ?? 0) < 0.99 * duration - 1.1
@@ -77,13 +80,13 @@ export const noRestart = {
     // Counters of a new process begin at 0 again.
     if (
       service &&
+      !wasEnded(evidence, service.role) &&
       (service.at_start.run_id !== service.at_end.run_id ||
         service.at_end.decisions < service.at_start.decisions)
     )
       return { severity: "invalid", text: `${service.role} restarted during the run` };
-    // The window lies between these two readings, so a younger process did not run for the whole window.
     const restarted = consumers.find(
-      ({ at_window_open, at_end }) => at_end.uptime_s - at_window_open.uptime_s < 0.99 * duration - 0.1,
+      (consumer) => !wasEnded(evidence, consumer.id) && hasRestarted(consumer, duration),
     );
     if (restarted) return { severity: "invalid", text: `${restarted.id} restarted during the run` };
     return store?.nodes.every(tellsByUptime) ? undefined : withStore(evidence, "run_id");

@@ -1,5 +1,6 @@
 import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
 import type { Evidence, Finding, Rule } from "../evidence.js";
+import { explained, hasEffect } from "../faults.js";
 
 /**
  * M25: other programs did not use the CPU. The time that roles wait for each other is a result of the run, not a reason to
@@ -7,10 +8,12 @@ import type { Evidence, Finding, Rule } from "../evidence.js";
  */
 export const hostUndisturbed = {
   id: "M25",
-  check({ host_load }: Pick<Evidence, "host_load">): Finding | undefined {
+  check({ host_load, faults }: Pick<Evidence, "host_load" | "faults">): Finding | undefined {
     if (!host_load) return { severity: "not applicable", text: "foreign CPU is not known" };
     const { cpus, foreign_cpu_percent: foreign } = host_load;
     if (foreign < FOREIGN_CPU_PERCENT) return undefined;
+    // Programs that start, and the engine that starts and freezes them, are counted with the others.
+    if (hasEffect({ faults }, ["ends", "cuts"])) return explained("foreign CPU");
     const machine = cpus === 1 ? "this machine has one" : `this machine has ${cpus}`;
     return {
       severity: "suspect",

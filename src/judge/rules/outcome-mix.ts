@@ -1,10 +1,11 @@
 import { answered } from "../counts.js";
 import type { Rule } from "../evidence.js";
+import { explained, hasEffect } from "../faults.js";
 
 /** M10: the traffic determines the mix of outcomes, not the client's speed. */
 export const mixAsPredicted: Rule = {
   id: "M10",
-  check({ prediction, consumers, counts }) {
+  check({ prediction, consumers, counts, faults }) {
     if (consumers.length === 0) return { severity: "not applicable", text: "the server reports no limits" };
     const answers = answered(counts);
     if (!prediction) {
@@ -18,6 +19,9 @@ export const mixAsPredicted: Rule = {
     const least = (seen * answers) / (answers + failures);
     const most = (seen * answers + failures) / (answers + failures);
     if (expected >= least - tolerance && expected <= most + tolerance) return undefined;
+    // Quotas may have begun anew, and a limiter may admit all while it cannot reach its store.
+    if ((faults ?? []).length > 0 && (failures > 0 || hasEffect({ faults }, ["forgets", "cuts"])))
+      return explained("outcome mix");
     const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
     const text = `${percent(seen)} of the answers were limited, ${percent(expected)} predicted (± ${percent(tolerance)})`;
     // With explicit limits the mix depends on the speed, and the prediction is approximate.

@@ -1,4 +1,5 @@
 import type { Evidence, Finding, Rule } from "../evidence.js";
+import { explained } from "../faults.js";
 import { atLeast } from "../latency.js";
 import { isOverloaded, isRateMissed, overloadText } from "../overload.js";
 
@@ -34,6 +35,8 @@ export const scheduleKept: Rule = {
     if (offered === 0) return invalid("no send fell due in the window");
     if (!isRateMissed(schedule)) return lateSends(evidence);
     const share = ((100 * (offered - sent)) / offered).toFixed(1);
+    // Connections that wait for a target with a fault are not free.
+    if (evidence.faults && isOverloaded(evidence)) return explained("offered rate");
     const cause = isOverloaded(evidence) ? `saturated: ${overloadText(evidence, schedule)}` : GENERATOR;
     return invalid(
       `${cause}; ${share} % of ${offered} requests were never sent (${dropped} dropped, ${unsent} waiting at the end)`,

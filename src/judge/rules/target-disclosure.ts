@@ -1,6 +1,7 @@
 import { sum } from "../../contract/numbers.js";
 import { usesStore } from "../../contract/target.js";
 import type { Evidence, Finding, Rule } from "../evidence.js";
+import { explained, hasEffect } from "../faults.js";
 
 const suspect = (text: string): Finding => ({ severity: "suspect", text });
 
@@ -52,6 +53,7 @@ export const disclosed: Rule = {
     const total = sum([...ran.values()]);
     const others = [...ran].filter(([command]) => command !== script.kind);
     if (sum(others.map(([, calls]) => calls)) <= OTHER_COMMANDS_SHARE * total) return undefined;
+    if (hasEffect(evidence, ["unloads"])) return explained("commands that ran the script");
     const seen = others.map(([command, calls]) => `${calls} ${command}`).join(", ");
     return suspect(`the limiter runs by ${script.kind}, but the store also ran ${seen}`);
   },

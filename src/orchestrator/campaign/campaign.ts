@@ -114,6 +114,8 @@ export async function runCampaign(request: Request, context: CampaignContext): P
   }
 }
 
+const hasFaults = ({ faults }: Request): boolean => faults.some((each) => each.length > 0);
+
 /** What the measuring steps use besides. */
 interface MeasureContext extends CampaignContext {
   plugins: readonly LoadedPlugin[];
@@ -142,10 +144,12 @@ async function measure(
   if (runtime.engine) foreignLoad.start();
   try {
     const external = await discoverStore(request.storeAccess, runtime);
+    const partFaults = hasFaults(request) ? await runtime.partFaults() : undefined;
     const planContext = {
       available: (id: string) => availability(request, runtime, external, id),
       caps: runtime.capsApplied ? mapCaps(request.caps, (caps) => runtime.appliedCaps(caps)) : {},
       external,
+      ...(partFaults ? { partFaults } : {}),
     };
     const findings = existing ? undefined : await findingsAt(request, planContext, runtime, context);
     const plan =
@@ -310,6 +314,7 @@ async function open(
     signal,
     plugins,
     versions,
+    keepsAddresses: hasFaults(request),
     hold: python.holdProcess,
     onSetupStep: (text) => eventLog.setUp(text),
   });

@@ -46,7 +46,10 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const available = await expectedStores(description, request, packageFolder);
   const cpus = await description.cpus();
   const caps = mapCaps(request.caps, (own) => description.appliedCaps(own, cpus));
-  const plan = withPluginNotes(planOf(request, { available, caps }), plugins);
+  const plan = withPluginNotes(
+    planOf(request, { available, caps, partFaults: description.partFaults }),
+    plugins,
+  );
   const overheads: Overheads = await overheadsOf(description.id);
   const expected = withExpectedTrials(plan, new Map());
   const refusal = request.strict ? await unfitReason(request.runtime, packageFolder) : undefined;

@@ -21,7 +21,7 @@ import {
 export class Lease {
   readonly #parts: RunningPart[] = [];
   readonly #helpers: ProcessIdentity[] = [];
-  readonly #starts = new Set<Promise<RunningPart>>();
+  readonly #starts = new Set<Promise<unknown>>();
   readonly #path: string;
   #file: Omit<LeaseFile, "processes">;
   #closed = false;
@@ -82,6 +82,22 @@ export class Lease {
     }
   }
 
+  /** Starts a part again that was killed, and owns its new process as soon as that exists. */
+  async restart(part: RunningPart): Promise<void> {
+    this.#refuseIfClosed(part);
+    const restart = part.restart?.(async () => {
+      this.#refuseIfClosed(part);
+      await this.#write();
+    });
+    if (!restart) throw new Error(`${part.role} cannot be started again`);
+    this.#starts.add(restart);
+    try {
+      await restart;
+    } finally {
+      this.#starts.delete(restart);
+    }
+  }
+
   async #start(runtime: Runtime, part: Part): Promise<RunningPart> {
     this.#refuseIfClosed(part);
     const created: RunningPart[] = [];
@@ -99,7 +115,7 @@ export class Lease {
   }
 
   /** A part that starts while everything is being stopped must not stay. */
-  #refuseIfClosed({ role }: Part): void {
+  #refuseIfClosed({ role }: Pick<Part, "role">): void {
     if (this.#closed) throw new Error(`${role} started too late: the campaign is stopping`);
   }
 

@@ -21,6 +21,7 @@ import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../../contract/plan
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import type { Discovery } from "../../contract/store.js";
 import { idSchema, type Target, usesStore } from "../../contract/target.js";
+import type { PartFaults } from "../../runtimes/types.js";
 import { clients } from "../../targets/clients/index.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { groups } from "../../targets/groups.js";
@@ -41,6 +42,7 @@ import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
 import { decisionRounds } from "./decision-rounds.js";
 import { withDiagnosingRuns } from "./diagnosing-runs.js";
+import { unsupportedFaults } from "./faults.js";
 import { loadProgramReason } from "./load-programs.js";
 import { orderedRuns } from "./order.js";
 import {
@@ -62,6 +64,8 @@ export interface PlanContext {
   caps?: KindCaps;
   /** The store that already runs, where one was named. */
   external?: Discovery | undefined;
+  /** What the runtime can do to its parts; absent: all that faults need. */
+  partFaults?: PartFaults;
   /** What the stores of the store layer lack; absent before they were asked. */
   findings?: StoreFindings;
 }
@@ -256,7 +260,7 @@ const listedLimits = ({ limits: { points, windowsS } }: Request): ListedLimit[] 
 function combine(
   request: Request,
   targets: readonly Target[],
-  { caps = {}, external }: PlanContext,
+  { caps = {}, external, partFaults }: PlanContext,
 ): { configurations: Planned[]; unsupported: Plan["skips"] } {
   const planned = new Map<string, Planned>();
   // Those whose limiter cannot keep the limits, by what is said about them.
@@ -283,18 +287,26 @@ function combine(
             target,
             ...(external && target.topology !== "none" ? { external_store: true as const } : {}),
           };
-          for (const extent of extentsOf(request.duration, load.connections, target)) {
-            const configuration: Configuration = {
-              ...started,
-              traffic,
-              load,
-              extent,
-              limits: request.limits.windowsS.length > 0 ? limits : withLongWindow(limits, extent),
-              ...serviceEnvOf(request, target),
-              caps: capsOfKinds(caps, roleCounts(started)),
-            };
-            const hash = configurationHash(configuration);
-            planned.set(hash, { hash, configuration });
+          for (const faults of request.faults) {
+            const impossible = unsupportedFaults(faults, started, partFaults);
+            if (impossible) {
+              unsupported.set(`${target.label}: ${impossible}`, { asked: target.label, reason: impossible });
+              continue;
+            }
+            for (const extent of extentsOf(request.duration, load.connections, target)) {
+              const configuration: Configuration = {
+                ...started,
+                traffic,
+                load,
+                extent,
+                limits: request.limits.windowsS.length > 0 ? limits : withLongWindow(limits, extent),
+                ...(faults.length > 0 ? { faults: [...faults] } : {}),
+                ...serviceEnvOf(request, target),
+                caps: capsOfKinds(caps, roleCounts(started)),
+              };
+              const hash = configurationHash(configuration);
+              planned.set(hash, { hash, configuration });
+            }
           }
         }
       }

@@ -2,8 +2,8 @@ import { byDimension, dimensions } from "../../contract/dimensions.js";
 import { messageOf } from "../../contract/errors.js";
 import { driverLayerIds } from "../../contract/layers.js";
 import { runtimes } from "../../runtimes/index.js";
-import { durationMode, listOf, numberIn } from "../request/request.js";
-import { CUSTOM_DURATION, type SettingChoice, settingOf } from "../request/settings.js";
+import { CUSTOM_DURATION, durationMode, listOf, numberIn } from "../request/request.js";
+import { type SettingChoice, settingOf } from "../request/settings.js";
 import {
   clientGroups,
   DEFAULT_ANSWERS,

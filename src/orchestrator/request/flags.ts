@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { faultActionIds, namedFaults } from "../../contract/faults.js";
 import { profiles } from "../../traffic/profiles.js";
 import { CAMPAIGN_NAME } from "../ui/command-text.js";
 import { createCommand, parseCommandLine } from "./command-line.js";
@@ -19,6 +20,10 @@ Groups:   all, standalone, cluster (valkey-glide, iovalkey, ioredis), controls (
 ${summaryTable("Presets:", PRESETS)}
 
 ${summaryTable("Traffic:", profiles)}
+
+${summaryTable("Faults, NAME[@START[+LENGTH]] or ACTION:ROLE[@START[+LENGTH]], e.g. pause:store-1@5s+2s:", namedFaults)}
+  Actions: ${faultActionIds.join(", ")}
+  Roles: store, service, server (all of them), or one of them, e.g. store-1
 
 Examples:
   ${CAMPAIGN_NAME} --quick                                    a first report in four minutes

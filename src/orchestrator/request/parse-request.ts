@@ -15,6 +15,7 @@ import { runsOf } from "./adaptive-runs.js";
 import { capsFrom, pinnedToOwnCores } from "./caps.js";
 import { configLayer } from "./config-file.js";
 import { findCampaign, resumedLayers, resumedRequest } from "./existing-campaign.js";
+import { faultsOf } from "./faults.js";
 import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
 import { namedPrograms } from "./programs.js";
@@ -135,7 +136,7 @@ function storeLayerOf(
     if (useless) throw usageError(`${useless.source} is for the store layer: add --layer store`);
     return { stores: [], operations: [], payloadBytes: [] };
   }
-  for (const key of ["store-url", "rate", "rate-sweep", "slo"]) {
+  for (const key of ["store-url", "rate", "rate-sweep", "slo", "fault"]) {
     const given = settings.find(key);
     if (given) throw usageError(`${given.source}: the store layer cannot use it: leave it out`);
   }
@@ -267,6 +268,8 @@ export function requestFromLayers(
   const mode = durationMode(duration.value, duration.source);
   if (openLoops.objectives && mode.mode === "requests")
     throw usageError(`${duration.source} ${duration.value}: --find-max-rate measures for a time`);
+  const diagnose = diagnoseOf(settings, entries);
+  const faults = faultsOf(settings, { ...entries, ...openLoops, ...diagnose, mode }, notices);
   const caps = capsFrom(settings);
   const strict = preset?.strict === true;
   return {
@@ -284,7 +287,8 @@ export function requestFromLayers(
     limits: explicitLimits(settings, notices),
     serviceEnv: serviceEnv ? serviceEnvOf(serviceEnv) : {},
     ...runsOf(settings),
-    ...diagnoseOf(settings, entries),
+    ...diagnose,
+    faults,
     ...(reference ? { reference: reference.value } : {}),
     copies: !settings.isOn("no-copy"),
     warmupS: warmupIn(warmup.source, warmup.value),

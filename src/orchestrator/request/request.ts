@@ -1,6 +1,7 @@
 import { type Arrivals, type KindCaps, RATE_RANGE, type Warmup } from "../../contract/configuration.js";
 import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
+import type { Fault } from "../../contract/faults.js";
 import type { Layer } from "../../contract/layers.js";
 import type { Threshold } from "../../contract/manifest.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
@@ -67,6 +68,8 @@ export interface Request {
   rates: number[];
   /** Spacing of the sends of open loops. */
   arrivals: Arrivals;
+  /** The faults of each configuration; one empty list without any. */
+  faults: Fault[][];
   /** Objectives of a search for the highest rate; absent if the given rates are measured. */
   objectives?: Threshold[];
   /** The seconds that the search may take; absent: as long as it takes. */
@@ -121,6 +124,9 @@ export interface Request {
 
 /** Prefix of a duration in requests, as in `requests:10000,50000`. */
 export const REQUESTS_DURATION = "requests:";
+
+/** Prefix of a duration in seconds, as in `custom:45`. */
+export const CUSTOM_DURATION = "custom:";
 
 /** Value of settings that the run or the campaign decides itself. */
 export const AUTO = "auto";

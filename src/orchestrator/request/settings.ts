@@ -3,6 +3,7 @@ import { z } from "zod";
 import { AUTO_WARMUP, arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
 import { dimensions, USUAL } from "../../contract/dimensions.js";
 import { decimalNumber, decimalOrAuto, wholeNumber } from "../../contract/env.js";
+import { namedFaults } from "../../contract/faults.js";
 import { driverLayerIds, layers } from "../../contract/layers.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { idSchema } from "../../contract/target.js";
@@ -16,7 +17,7 @@ import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import { progressModes } from "../ui/types.js";
 import { PRESETS } from "./presets.js";
-import { AUTO, type NumberName, RANGES, REQUESTS_DURATION } from "./request.js";
+import { AUTO, CUSTOM_DURATION, type NumberName, RANGES, REQUESTS_DURATION } from "./request.js";
 
 /** A value that a setting can have. The shells complete `value`; the menu shows `label` (else `value`) and `hint`. */
 export interface SettingChoice {
@@ -105,9 +106,6 @@ export const DEFAULT_PAYLOAD_BYTES = 100;
 
 /** Value of `diagnose`: these runs and no others. */
 export const ALONE = "alone";
-
-/** Prefix of a duration in seconds, as in `custom:45`. */
-export const CUSTOM_DURATION = "custom:";
 
 /** It has no default, so that a campaign at another layer can be resumed and repeated without it. */
 const dimensionSetting = ({ key, help, other }: (typeof dimensions)[number]): Setting => ({
@@ -308,6 +306,24 @@ const method: SettingGroup = {
       singleRun: {
         name: "ARRIVALS",
         schema: z.enum(arrivalsSchema.options, "must be constant or poisson"),
+      },
+    },
+    {
+      key: "fault",
+      value: "<list>",
+      help: "open loop: faults in the window, see below; each a configuration of its own, none: without one; / joins those of one run",
+      repeatable: true,
+      choices: () => [
+        { value: "none" },
+        ...namedFaults.map(({ id, summary }) => ({ value: id, hint: summary })),
+      ],
+      singleRun: {
+        name: "FAULT",
+        schema: z
+          .string()
+          .max(400)
+          .regex(/^[^,\s]*$/, "must be one fault, or several joined by /"),
+        help: "with RATE: fault in the window, e.g. store-restart or pause:store-1@5s+2s",
       },
     },
     {

@@ -56,8 +56,9 @@ function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "thrott
     ...(from.network && to.network
       ? {
           network: {
-            received_bytes: to.network.received_bytes - from.network.received_bytes,
-            sent_bytes: to.network.sent_bytes - from.network.sent_bytes,
+            // A link that is just being replaced may show less than before.
+            received_bytes: Math.max(0, to.network.received_bytes - from.network.received_bytes),
+            sent_bytes: Math.max(0, to.network.sent_bytes - from.network.sent_bytes),
           },
         }
       : {}),
@@ -233,6 +234,7 @@ export class CounterWatch {
     const cpu_us = new Map<string, number>();
     await Promise.all(
       this.#roles.map(async ({ id, part }) => {
+        if (part.isDown) return;
         try {
           const counters = await inTime(part.counters());
           const readings = this.#readings.get(id) ?? [];
@@ -240,6 +242,8 @@ export class CounterWatch {
           this.#readings.set(id, readings);
           cpu_us.set(id, counters.cpu_us);
         } catch (error) {
+          // It was killed while it was read.
+          if (part.isDown) return;
           this.#failures.push(`counters of ${id} could not be read: ${String(error)}`);
         }
       }),

@@ -21,12 +21,13 @@ export interface RunningRole extends Pick<Role, "id" | "kind"> {
   part: RunningPart;
 }
 
-/** Starts the roles of one run and fails the run when a required one ends early. */
+/** Starts the roles of one run and fails the run when a required one ends early, unless a fault has killed it. */
 export class PartSupervisor {
   readonly #roles: readonly Role[];
   readonly #startPart: (part: Part) => Promise<RunningPart>;
   readonly #places = new Map<string, Node>();
   readonly #watched: RunningRole[] = [];
+  readonly #started: RunningRole[] = [];
 
   constructor(roles: readonly Role[], startPart: (part: Part) => Promise<RunningPart>) {
     this.#roles = roles;
@@ -50,6 +51,11 @@ export class PartSupervisor {
     return requested.flatMap(({ id }) => started.get(id) ?? []);
   }
 
+  /** The started roles of that kind, or the one of that id. */
+  roles(kindOrId: string): RunningRole[] {
+    return this.#started.filter(({ id, kind }) => id === kindOrId || kind === kindOrId);
+  }
+
   /** Waits for all of the wave, so that none starts unnoticed after another has failed. */
   async #startWave(wave: readonly Role[]): Promise<RunningRole[]> {
     const starting = wave.map(async (role) => {
@@ -59,6 +65,7 @@ export class PartSupervisor {
     await Promise.allSettled(starting);
     const started = await Promise.all(starting);
     for (const { id, part } of started) this.#places.set(id, part.address);
+    this.#started.push(...started);
     const required = new Set(wave.flatMap((role) => (role.required ? [role.id] : [])));
     this.#watched.push(...started.filter(({ id }) => required.has(id)));
     return started;

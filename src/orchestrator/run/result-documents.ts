@@ -17,6 +17,7 @@ import {
 } from "../../contract/result.js";
 import type { MeasuredKind } from "../../contract/role.js";
 import type { ModuleFacts } from "../../contract/store.js";
+import { wasEnded } from "../../judge/faults.js";
 import { limitOf } from "../../judge/limit.js";
 import { outcomeOf } from "../../judge/outcome.js";
 import { judgePrinted, limitOfPrinted, type PrintedEvidence } from "../../judge/printed.js";
@@ -68,9 +69,15 @@ function identityOf({ campaign, planned, run, runtime, caps, plugins = [], diagn
   };
 }
 
-/** Exact counters that a role reported itself win; the samples are always the runtime's. */
-function mergeRole(reported: RoleResources | undefined, observed: RoleResources): RoleResources {
-  if (!reported) return observed;
+/**
+ * Exact counters that a role reported itself win, unless its process was replaced; the samples are always the runtime's.
+ */
+function mergeRole(
+  reported: RoleResources | undefined,
+  observed: RoleResources,
+  wasReplaced: boolean,
+): RoleResources {
+  if (!reported || wasReplaced) return observed;
   return { ...observed, ...reported, samples: observed.samples };
 }
 
@@ -87,10 +94,12 @@ function startedVersionOf(runtime: Runtime, id: string): string {
 /** The result document of a measured run, with its verdict and outcome. */
 export function measuredDocument(
   identity: RunIdentity,
-  { result, store, service, admissions, resources, host_load, host_speed, notes, diagnosed }: RawRun,
+  { result, store, service, admissions, faults, resources, host_load, host_speed, notes, diagnosed }: RawRun,
 ): MeasuredResult {
   const roles = { ...result.resources };
-  for (const [role, observed] of Object.entries(resources)) roles[role] = mergeRole(roles[role], observed);
+  for (const [role, observed] of Object.entries(resources)) {
+    roles[role] = mergeRole(roles[role], observed, wasEnded({ faults }, role));
+  }
   const startedVersion = (id: string) => startedVersionOf(identity.runtime, id);
   const reported = [...new Set(store?.nodes.map(({ at_end }) => at_end.version))].join(", ");
   // A store that does not tell its version has that of the program that was started.
@@ -120,6 +129,7 @@ export function measuredDocument(
     ...(store ? { store } : {}),
     ...(service ? { service } : {}),
     ...(admissions ? { admissions } : {}),
+    ...(faults ? { faults } : {}),
     ...(result.diagnosis ? { diagnosis: { ...result.diagnosis, nodes: diagnosed ?? [] } } : {}),
   };
   const verdict = judge(evidence);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Admissions, RequestCounts } from "../../contract/admissions.js";
 import { EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import type { Phase } from "../../contract/events.js";
+import { type Fault, type FaultRecord, factsOfAction } from "../../contract/faults.js";
 import type { RunHostSpeed } from "../../contract/host-speed.js";
 import { sum } from "../../contract/numbers.js";
 import { type Progress, progressSchema } from "../../contract/progress.js";
@@ -20,6 +21,7 @@ import type { Lease } from "../ownership/lease.js";
 import { readAdmissions } from "./admissions.js";
 import { CounterWatch } from "./counters.js";
 import { DrainedReadings } from "./drained-readings.js";
+import { FaultInjection } from "./faults/injection.js";
 import { keyPrefixOf, layoutOf, type RunSettings } from "./layout.js";
 import { PartFailed, PartSupervisor, type RunningRole } from "./part-supervisor.js";
 import { type RunStore, type StoreSide, storeOf } from "./store.js";
@@ -35,6 +37,8 @@ export interface RunListener {
 export interface RawRun extends StoreSide {
   result: MeasuredResult;
   admissions?: Admissions;
+  /** Absent without planned faults. */
+  faults?: FaultRecord[];
   /** The resources that the runtime measured, by role. */
   resources: MeasuredResult["resources"];
   host_load?: HostLoad;
@@ -59,29 +63,58 @@ export async function executeRun(
   };
   try {
     const supervisor = new PartSupervisor(layoutOf(settings), start);
-    return await new RunExecution(settings, runtime, supervisor, listener).run();
+    const restart = (part: RunningPart) => lease.restart(part);
+    return await new RunExecution(settings, runtime, supervisor, listener, restart).run();
   } finally {
     await lease.release(started);
     listener.phase("stopped");
   }
 }
 
+/** What a run consists of while it is measured. */
+interface Measuring {
+  store: RunStore;
+  generator: RunningRole;
+  watch: CounterWatch;
+  readings: DrainedReadings;
+  injection: FaultInjection;
+}
+
+/** Whether the store's counts of keys say nothing after a fault. */
+function losesCounts({ action }: Fault): boolean {
+  const { effects } = factsOfAction(action);
+  return effects.includes("forgets") || effects.includes("cuts");
+}
+
+/** The connections of a run are those of its fault, where it has one alone. */
+const withReconnections = (faults: FaultRecord[], reconnections: number | undefined): FaultRecord[] =>
+  faults.length > 1 || reconnections === undefined
+    ? faults
+    : faults.map((fault) => ({ ...fault, store_reconnections: reconnections }));
+
 class RunExecution {
   readonly #settings: RunSettings;
   readonly #runtime: Runtime;
   readonly #listener: RunListener;
   readonly #supervisor: PartSupervisor;
+  readonly #restart: (part: RunningPart) => Promise<void>;
   readonly #notes: string[] = [];
 
-  constructor(settings: RunSettings, runtime: Runtime, supervisor: PartSupervisor, listener: RunListener) {
+  constructor(
+    settings: RunSettings,
+    runtime: Runtime,
+    supervisor: PartSupervisor,
+    listener: RunListener,
+    restart: (part: RunningPart) => Promise<void>,
+  ) {
     this.#settings = settings;
     this.#runtime = runtime;
     this.#supervisor = supervisor;
     this.#listener = listener;
+    this.#restart = restart;
   }
 
   async run(): Promise<RawRun> {
-    const { external } = this.#settings;
     this.#listener.phase("starting");
     const store = storeOf(this.#settings, this.#supervisor);
     await store.open();
@@ -94,13 +127,25 @@ class RunExecution {
     if (!generator) throw new Error("the layout has no load generator");
     const watch = new CounterWatch([...store.nodes, ...servers, generator]);
     const readings = new DrainedReadings(generator.part, store, watch);
-    this.#follow(generator.part, readings, watch);
+    const injection = this.#injection(store);
+    this.#follow(generator.part, readings, watch, injection);
+    try {
+      return await this.#measure({ store, generator, watch, readings, injection });
+    } finally {
+      await injection.undoAll();
+    }
+  }
+
+  async #measure({ store, generator, watch, readings, injection }: Measuring): Promise<RawRun> {
+    const { external } = this.#settings;
     const { request_counts, ...result } = await Promise.race([
       this.#waitForResult(generator),
       readings.failed,
+      injection.failed,
     ]);
     await readings.done();
-    const behind = await this.#readAfter(store);
+    const faults = await injection.finish();
+    const { reconnections, ...behind } = await this.#readAfter(store);
     const admissions = await this.#readAdmissions(store, request_counts, {
       isLate: result.readings?.at_start === "late",
       isGone: behind.store === undefined,
@@ -117,8 +162,19 @@ class RunExecution {
       notes: [...watch.failures, ...this.#notes],
       ...(host_load ? { host_load } : {}),
       admissions,
+      ...(faults.length > 0 ? { faults: withReconnections(faults, reconnections) } : {}),
       ...behind,
     };
+  }
+
+  #injection(store: RunStore): FaultInjection {
+    const { faults = [], extent } = this.#settings.configuration;
+    return new FaultInjection({
+      faults,
+      window_s: "duration_s" in extent ? extent.duration_s : 0,
+      targetsOf: ({ role }) => ({ roles: this.#supervisor.roles(role), store, restart: this.#restart }),
+      log: (line) => this.#listener.log("faults", line),
+    });
   }
 
   /** A store that is itself the limiter is what is measured: its end is the outcome of the run, which goes on. */
@@ -142,6 +198,9 @@ class RunExecution {
     { isLate, isGone, hasEvicted }: { isLate: boolean; isGone: boolean; hasEvicted: boolean },
   ): Promise<Admissions> {
     if (isLate) return { status: "not known", reason: "the load began before the store was emptied" };
+    const { faults = [] } = this.#settings.configuration;
+    if (faults.some(losesCounts))
+      return { status: "not known", reason: "a fault was planned: counts may be lost, or calls repeated" };
     // M14 says so.
     if (hasEvicted) return { status: "not known", reason: "the store evicted keys" };
     if (isGone) return { status: "not known", reason: "there is no reading of a store" };
@@ -155,12 +214,18 @@ class RunExecution {
   }
 
   /** Reads counters at the drained moments that the generator announces. */
-  #follow(generator: RunningPart, readings: DrainedReadings, watch: CounterWatch): void {
+  #follow(
+    generator: RunningPart,
+    readings: DrainedReadings,
+    watch: CounterWatch,
+    injection: FaultInjection,
+  ): void {
     generator.onLine((line) => {
       const progress = parseProgress(line);
       if (!progress) return;
       if (progress.event === "phase") {
         this.#listener.phase(progress.phase);
+        if (progress.opens_in_ms !== undefined) injection.windowOpensIn(progress.opens_in_ms);
         if (progress.phase !== "warmup" && progress.phase !== "measure") readings.take(progress.phase);
       }
       this.#listener.progress(progress);

@@ -1,7 +1,7 @@
 import type { NodeCounters, NodeDiagnosis } from "../../contract/diagnosis.js";
 import type { Node } from "../../contract/env.js";
 import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
-import type { ProbeAction, ProbeRequest } from "../../contract/probe-env.js";
+import type { ProbeAction, ProbeRequest, StoreFault } from "../../contract/probe-env.js";
 import { roleId } from "../../contract/role.js";
 import type { ServiceSpec } from "../../contract/run-spec.js";
 import type { ServiceEvidence } from "../../contract/service.js";
@@ -48,12 +48,24 @@ export interface RunStore {
   readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined>;
   /** When the store was emptied, or read first, monotonic milliseconds. */
   readonly readBefore_ms: number;
+  /** Waits until every node answers and, in a cluster, all agree and every replica follows its primary. */
+  untilReady(): Promise<void>;
+  /** These nodes stay down: they are not asked any more. */
+  withoutNodes(ids: readonly string[]): void;
+  /** These nodes were started again: waits until they answer. */
+  restarted(ids: readonly string[]): Promise<void>;
+  /** Waits until the service answers. */
+  untilServiceReady(): Promise<void>;
+  /** Has the store carry out a fault, or undo it. */
+  inject(fault: StoreFault): Promise<void>;
 }
 
 /** What is behind the servers: the evidence of the store and of the service; absent where there is none. */
 export interface StoreSide {
   store?: StoreEvidence;
   service?: ServiceEvidence;
+  /** Connections that the store's nodes accepted since the first reading, without the probe's; absent where it is not known. */
+  reconnections?: number;
   /** Only of a diagnosing run. */
   diagnosed?: NodeDiagnosis[];
 }
@@ -149,6 +161,13 @@ const noStore: RunStore = {
     return undefined;
   },
   readBefore_ms: 0,
+  async untilReady() {},
+  withoutNodes() {},
+  async restarted() {},
+  async untilServiceReady() {},
+  async inject({ action }) {
+    throw new Error(`there is no store to ${action}`);
+  },
 };
 
 type StoreSettings = Pick<RunSettings, "configuration" | "runNonce" | "modules" | "diagnose">;
@@ -166,6 +185,12 @@ abstract class ProbedStore implements RunStore {
   #before: ProbeReport = {};
   /** Whether a failure belongs to this run. Before that, the user has to fix the machine first. */
   #isMeasuring = false;
+  /** Nodes that stay down. */
+  readonly #down = new Set<string>();
+  /** Requests to the probe since the first reading, each with a connection to every node. */
+  #requests = 0;
+  /** The number of requests when a node was started again. */
+  readonly #requestsBefore = new Map<string, number>();
 
   constructor(settings: StoreSettings, supervisor: PartSupervisor) {
     this.#settings = settings;
@@ -244,12 +269,43 @@ abstract class ProbedStore implements RunStore {
     this.readBefore_ms = performance.now();
     this.#before = await this.ask([...this.firstActions(), ...this.#moreActions()]);
     this.#isMeasuring = true;
+    this.#requests = 0;
+  }
+
+  async untilReady(): Promise<void> {
+    await this.ask(["ready"]);
+  }
+
+  withoutNodes(ids: readonly string[]): void {
+    for (const id of ids) this.#down.add(id);
+  }
+
+  async restarted(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#requestsBefore.set(id, this.#requests);
+    await this.ask(["ready"]);
+  }
+
+  async untilServiceReady(): Promise<void> {
+    await this.ask(["ready-service"]);
+  }
+
+  async inject(fault: StoreFault): Promise<void> {
+    const { settings } = this.#before;
+    await this.ask(["fault"], { fault: { ...fault, ...(settings ? { settings } : {}) } });
+  }
+
+  /** The nodes that can be asked, with the ids of their roles. */
+  get #answering(): readonly (Node & { id: string; index: number })[] {
+    return this.places
+      .map((place, index) => ({ ...place, id: roleId("store", index + 1), index }))
+      .filter(({ id }) => !this.#down.has(id));
   }
 
   async readAfter(): Promise<StoreSide> {
     const after = await this.ask(["read", ...this.#moreActions()]);
     return {
       store: this.#storeEvidence(after),
+      ...this.#reconnections(after),
       ...this.#serviceEvidence(after),
       ...(this.#settings.diagnose ? { diagnosed: this.#diagnosed(after) } : {}),
     };
@@ -282,13 +338,30 @@ abstract class ProbedStore implements RunStore {
     return { service: { id: this.#service.id, role: SERVICE, at_start, at_end, settings } };
   }
 
+  /** Others may connect to an external store. */
+  #reconnections(after: ProbeReport): Pick<StoreSide, "reconnections"> {
+    if (this.external) return {};
+    let reconnections = 0;
+    for (const [place, { id, index }] of this.#answering.entries()) {
+      const before = this.#before.readings?.[index]?.connections_received;
+      const now = after.readings?.[place]?.connections_received;
+      if (before === undefined || now === undefined) return {};
+      const requestsBefore = this.#requestsBefore.get(id);
+      // A new process has counted from 0.
+      reconnections +=
+        requestsBefore === undefined
+          ? now - before - this.#requests
+          : now - (this.#requests - requestsBefore);
+    }
+    return { reconnections: Math.max(0, reconnections) };
+  }
+
   #storeEvidence(after: ProbeReport): StoreEvidence {
     const { commandThreads = 1 } = findStore(this.target.store);
     return {
-      nodes: this.places.map((_, index) => {
-        const role = roleId("store", index + 1);
+      nodes: this.#answering.map(({ id: role, index }, place) => {
         const at_start = this.#before.readings?.[index];
-        const at_end = after.readings?.[index];
+        const at_end = after.readings?.[place];
         if (!at_start || !at_end) throw new BenchError(`the probe gave no reading of ${role}`, EXIT.defect);
         return { role, at_start, at_end };
       }),
@@ -302,8 +375,9 @@ abstract class ProbedStore implements RunStore {
   /** Sends actions to the run's probe; one process serves all of them. */
   protected async ask(
     actions: ProbeAction[],
-    members: Pick<ProbeRequest, "keys"> = {},
+    members: Pick<ProbeRequest, "keys" | "fault"> = {},
   ): Promise<ProbeReport> {
+    this.#requests++;
     const timeout_s = this.#isMeasuring ? READ_TIMEOUT_S : FORM_TIMEOUT_S;
     if (!this.probe) throw new Error("the store was not opened");
     const { decisionCommands } = findLimiter(this.target.limiter);
@@ -311,7 +385,7 @@ abstract class ProbedStore implements RunStore {
       return await this.supervisor.waitFor(
         askProbe(this.probe, {
           actions,
-          nodes: [...this.places],
+          nodes: this.#answering.map(({ id: _id, index: _index, ...place }) => place),
           timeout_s,
           ...members,
           ...(this.#service ? { service: this.#service } : {}),

@@ -1,6 +1,7 @@
 import { type Configuration, loadText } from "../../contract/configuration.js";
 import { unusualCounts } from "../../contract/dimensions.js";
 import type { EventOf, Phase } from "../../contract/events.js";
+import { faultsText } from "../../contract/faults.js";
 import { isClientLayer, isProgramLayer, type Layer, layerOf } from "../../contract/layers.js";
 import type { AdaptiveSummary } from "../../contract/summary.js";
 import { isSpoiled } from "../../judge/outcome.js";
@@ -52,9 +53,13 @@ export function limitTexts({ traffic, limits, extent }: Configuration): string[]
   ];
 }
 
-/** `50 connections`, or `50 connections, 100 points, cost 5` under explicit limits. */
+/** `50 connections`, or `50 connections, 100 points, cost 5` under explicit limits; with faults `…, store-restart`. */
 export const loadAndLimitsText = (configuration: Configuration): string =>
-  [loadText(configuration), ...limitTexts(configuration)].join(", ");
+  [
+    loadText(configuration),
+    ...limitTexts(configuration),
+    ...(configuration.faults ? [faultsText(configuration.faults)] : []),
+  ].join(", ");
 /** `set of 100 bytes`, `incr`. */
 const operationText = ({ id, payload_bytes: bytes }: Configuration["workload"]): string =>
   bytes === undefined ? id : `${id} of ${bytes} bytes`;

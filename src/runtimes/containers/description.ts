@@ -58,6 +58,7 @@ export function containerRuntime(engine: Engine): RuntimeDescription {
       return typeof answer === "number" ? answer : undefined;
     },
     appliedCaps: (caps, cpus) => fittingCaps(caps, cpus ?? Number.POSITIVE_INFINITY),
+    partFaults: { kill: true, pause: true, disconnect: true },
     // An image is pulled when it is needed.
     has: async (program) => (program.image ? true : noImage(program)),
     async open(options) {

@@ -11,18 +11,21 @@ import type {
   ImageFacts,
   Part,
   PartAllocation,
+  PartFault,
+  PartFaults,
   ProgramFacts,
   ProgramSource,
   RunningPart,
   Runtime,
   RuntimeOptions,
 } from "../types.js";
+import { Addresses } from "./addresses.js";
 import { deriveImages, pathsInImage } from "./derived-images.js";
 import { engineFacts } from "./engine.js";
 import { ExecPart } from "./exec-part.js";
 import { type Builder, commandIn, hasProgram, ownImages, programImages } from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText, ROLE_LABEL } from "./labels.js";
-import { ContainerPart } from "./part.js";
+import { ContainerPart, type NetworkPlace } from "./part.js";
 import { waitForAnswer } from "./readiness.js";
 import {
   containerOptions,
@@ -59,6 +62,12 @@ const labelsOf = ({ owner, campaign }: RuntimeOptions): Record<string, string> =
   [CAMPAIGN_LABEL]: campaign,
 });
 
+interface OpenNetwork {
+  network: Docker.Network;
+  /** Those that parts keep; absent: the engine gives them. */
+  addresses?: Addresses;
+}
+
 /** Runs each part in its own container, on a network for this campaign alone. */
 export class ContainerRuntime implements Runtime {
   readonly capsApplied = true;
@@ -78,7 +87,8 @@ export class ContainerRuntime implements Runtime {
   /** Where parts find the plugins and library versions in their images. */
   readonly #addedPaths: Pick<PartAllocation, "plugins" | "versions">;
   #ulimits = ULIMITS;
-  #network: Promise<Docker.Network> | undefined;
+  readonly #keepsAddresses: boolean;
+  #network: Promise<OpenNetwork> | undefined;
   /** Idle containers in which short and interactive processes are executed, by program. */
   readonly #helpers = new Map<string, Promise<ContainerPart>>();
 
@@ -101,6 +111,7 @@ export class ContainerRuntime implements Runtime {
     this.#labels = labelsOf(options);
     this.#addedPaths = pathsInImage(options);
     this.#workFolder = options.workFolder;
+    this.#keepsAddresses = options.keepsAddresses ?? false;
     this.#name = `ratelimit-bench-${options.campaign}-${randomBytes(3).toString("hex")}`;
   }
 
@@ -154,6 +165,25 @@ export class ContainerRuntime implements Runtime {
     return fittingCaps(caps, this.engine.cpus);
   }
 
+  /** Tries each on an idle container: an engine without privileges may be unable to freeze one, for instance. */
+  async partFaults(): Promise<PartFaults> {
+    const part = await this.#helper("server");
+    const tried = async (fault: PartFault, work: () => Promise<unknown>): Promise<true | string> => {
+      try {
+        await work();
+        return true;
+      } catch (error) {
+        return `${this.#access.name} cannot ${fault} a container here: ${messageOf(error)}`;
+      }
+    };
+    return {
+      // Every engine can.
+      kill: true,
+      pause: await tried("pause", () => part.pause().then(() => part.resume())),
+      disconnect: await tried("disconnect", () => part.disconnect().then(() => part.reconnect())),
+    };
+  }
+
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
     const allocation: PartAllocation = {
       host: part.role,
@@ -184,22 +214,22 @@ export class ContainerRuntime implements Runtime {
   ): Promise<ContainerPart> {
     const image = this.images[part.program];
     if (!image) throw environmentError(`${part.role} cannot be started: ${this.program(part.program)}`);
-    const network = await this.#openNetwork();
+    const place = await this.#placeInNetwork();
     const specification = {
       part: { ...part, ...(part.caps ? { caps: this.appliedCaps(part.caps) } : {}) },
       image: image.id,
-      network: network.id,
+      network: place.network.id,
+      ...(place.address === undefined ? {} : { address: place.address }),
       command,
       environment,
       files: await this.#filesOf(part),
       labels: { ...this.#labels, [ROLE_LABEL]: part.role },
     };
     const ulimits = this.#ulimits;
-    const running = await this.#create({ ...specification, ulimits });
+    const running = await this.#create({ ...specification, ulimits }, place);
     try {
       await onBegun(running);
-      await running.run(this.#access.docker);
-      await waitForAnswer(this.#access.docker, part, running);
+      await running.run(this.#access.docker, () => waitForAnswer(this.#access.docker, part, running));
       return running;
     } catch (error) {
       await running.stop();
@@ -216,15 +246,16 @@ export class ContainerRuntime implements Runtime {
     return this.#run(part, command, environment, onBegun);
   }
 
-  async #create(specification: Omit<Specification, "name">): Promise<ContainerPart> {
+  async #create(specification: Omit<Specification, "name">, place: NetworkPlace): Promise<ContainerPart> {
     const { part } = specification;
     const name = `${this.#name}-${part.role}-${randomBytes(3).toString("hex")}`;
     try {
       const options = containerOptions({ ...specification, name });
       const container = await this.#access.docker.createContainer(options);
       const ports = part.ports ? { ports: namedPorts(part.ports) } : {};
-      return new ContainerPart(part, { host: part.role, port: PORT, ...ports }, container);
+      return new ContainerPart(part, { host: part.role, port: PORT, ...ports }, container, place);
     } catch (error) {
+      place.release();
       throw environmentError(`${part.role} cannot be created: ${messageOf(error)}`, { cause: error });
     }
   }
@@ -244,21 +275,39 @@ export class ContainerRuntime implements Runtime {
     return paths;
   }
 
-  #openNetwork(): Promise<Docker.Network> {
-    this.#network ??= this.#access.docker
-      .createNetwork({
-        Name: this.#name,
-        Driver: "bridge",
-        CheckDuplicate: true,
-        Labels: { ...this.#labels },
-      })
-      .catch((error) => {
-        throw environmentError(
-          `no network can be made: ${messageOf(error)}; scripts/fix-network.sh finds leftover networks of this project`,
-          { cause: error },
-        );
-      });
+  /** A place in the network for one part. */
+  async #placeInNetwork(): Promise<NetworkPlace> {
+    const { network, addresses } = await this.#openNetwork();
+    const address = addresses?.take();
+    if (address === undefined) return { network, release: () => {} };
+    return { network, address, release: () => addresses?.giveBack(address) };
+  }
+
+  #openNetwork(): Promise<OpenNetwork> {
+    this.#network ??= this.#createNetwork().catch((error) => {
+      throw environmentError(
+        `no network can be made: ${messageOf(error)}; scripts/fix-network.sh finds leftover networks of this project`,
+        { cause: error },
+      );
+    });
     return this.#network;
+  }
+
+  async #createNetwork(): Promise<OpenNetwork> {
+    const options = {
+      Name: this.#name,
+      Driver: "bridge",
+      CheckDuplicate: true,
+      Labels: { ...this.#labels },
+    };
+    const network = await this.#access.docker.createNetwork(options);
+    if (!this.#keepsAddresses) return { network };
+    // An engine gives fixed addresses only in a subnet that was asked for: the one that it has just found to be free.
+    const { IPAM } = await network.inspect().finally(() => network.remove());
+    const subnet = IPAM?.Config?.find(({ Subnet }) => Subnet?.includes("."))?.Subnet;
+    if (!subnet) throw new Error("the engine does not tell the subnet of a network");
+    const fixed = { ...options, IPAM: { Driver: "default", Config: [{ Subnet: subnet }] } };
+    return { network: await this.#access.docker.createNetwork(fixed), addresses: new Addresses(subnet) };
   }
 
   /** A container of that program's image which is idle until processes are executed in it. */
@@ -322,7 +371,7 @@ export class ContainerRuntime implements Runtime {
       const part = await helper.catch(() => undefined);
       await part?.stop().catch((error) => left.push(messageOf(error)));
     }
-    const network = await this.#network?.catch(() => undefined);
+    const { network } = (await this.#network?.catch(() => undefined)) ?? {};
     await network?.remove().catch(async () => {
       // The engine may not have released the endpoint of a removed container yet.
       await sleep(NETWORK_RETRY_MS);

@@ -41,6 +41,8 @@ export interface Specification {
   labels: Readonly<Record<string, string>>;
   /** Paths of this machine by path below `FILES_FOLDER`; mounted read-only. */
   files: Readonly<Record<string, string>>;
+  /** Its address in the network, which it keeps; absent: the engine gives it one each time it starts. */
+  address?: string;
   /** Limits that the engine can grant. */
   ulimits: Readonly<Record<Ulimit, number>>;
 }
@@ -58,6 +60,7 @@ export function containerOptions({
   environment,
   labels,
   files,
+  address,
   ulimits,
 }: Specification): Docker.ContainerCreateOptions {
   const { cpus, memory_bytes, cpuset } = part.caps ?? {};
@@ -95,9 +98,15 @@ export function containerOptions({
       ...(memory_bytes === undefined ? {} : { Memory: memory_bytes, MemorySwap: memory_bytes }),
       ...(cpuset === undefined ? {} : { CpusetCpus: cpuset }),
     },
-    NetworkingConfig: { EndpointsConfig: { [network]: { Aliases: [part.role] } } },
+    NetworkingConfig: { EndpointsConfig: { [network]: endpointOf(part.role, address) } },
   };
 }
+
+/** How a part is reached in its network, by its role. */
+export const endpointOf = (role: string, address: string | undefined): Docker.EndpointSettings => ({
+  Aliases: [role],
+  ...(address === undefined ? {} : { IPAMConfig: { IPv4Address: address } }),
+});
 
 /** The caps that the engine reports as applied. */
 export function appliedCaps({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig): Caps {

@@ -2,11 +2,14 @@ import { rm } from "node:fs/promises";
 import { execa } from "execa";
 import pidusage from "pidusage";
 import type { Node } from "../../contract/env.js";
+import { environmentError } from "../../contract/errors.js";
+import { EarlierCounters } from "../earlier-counters.js";
 import { LineClient, lineWriter } from "../line-client.js";
-import type { PartOutput } from "../part-output.js";
-import { removeSocketsOf, stopGroup } from "../processes.js";
+import { PartOutput } from "../part-output.js";
+import { removeSocketsOf, signalGroup, startTimeOf, stopGroup } from "../processes.js";
+import { waitUntilReady } from "../readiness.js";
 import { readRunDelays } from "../run-delay.js";
-import type { Exit, Part, PartAllocation, ProcessIdentity, RunningPart } from "../types.js";
+import type { Exit, Part, PartAllocation, PartCounters, ProcessIdentity, RunningPart } from "../types.js";
 
 /** Starts a program with exactly the given environment. */
 export function spawnProgram(
@@ -30,30 +33,58 @@ export function spawnProgram(
 }
 type Child = ReturnType<typeof spawnProgram>;
 
+/** How a part is started, the first time and again. */
+export interface Launch {
+  spawn(): Child;
+  /** Whether it answers its readiness check; always for a part without one. */
+  isAnswered(): Promise<boolean>;
+  /** Named in messages. */
+  path: string;
+}
+
+/** @throws environmentError when the program cannot be started */
+function pidOf(child: Child, path: string): number {
+  if (child.pid === undefined) throw environmentError(`${path} cannot be started`);
+  return child.pid;
+}
+
+async function identityOf(child: Child, path: string, folder: string): Promise<Required<ProcessIdentity>> {
+  const pid = pidOf(child, path);
+  return { pid, started: (await startTimeOf(pid)) ?? "", folder };
+}
+
 /** A process of this machine that leads its own process group. */
 export class LocalPart implements RunningPart {
   readonly role: string;
   readonly address: Node;
-  readonly process: Required<ProcessIdentity>;
   readonly exited: Promise<Exit>;
   readonly onThisMachine = true;
   readonly ask?: (line: string) => Promise<string | undefined>;
   readonly write?: (line: string) => void;
-  readonly #child: Child;
+  readonly #launch: Launch;
   readonly #output: PartOutput;
+  readonly #earlier = new EarlierCounters();
+  #child: Child;
+  #identity: Required<ProcessIdentity>;
+  #isDown = false;
+  #isPaused = false;
+  #isStopped = false;
+  #ended: (exit: Exit) => void = () => {};
 
-  constructor(
+  private constructor(
     part: Part,
     allocation: PartAllocation,
+    launch: Launch,
     child: Child,
+    identity: LocalPart["process"],
     output: PartOutput,
-    process: LocalPart["process"],
   ) {
     this.role = part.role;
     const { host, port, ports } = allocation;
     this.address = { host, port, ...(Object.keys(ports).length > 0 ? { ports } : {}) };
-    this.process = process;
+    this.#launch = launch;
     this.#child = child;
+    this.#identity = identity;
     this.#output = output;
     if (part.interactive && child.stdin) {
       const client = new LineClient(child.stdin, child.stdout);
@@ -61,10 +92,26 @@ export class LocalPart implements RunningPart {
     } else if (child.stdin) {
       this.write = lineWriter(child.stdin);
     }
-    this.exited = child.then(({ exitCode, signal }) => {
-      this.#output.finish();
-      return { code: exitCode ?? null, signal: signal ?? null };
+    this.exited = new Promise((resolve) => {
+      this.#ended = resolve;
     });
+    this.#watch(child);
+  }
+
+  static async begin(part: Part, allocation: PartAllocation, launch: Launch): Promise<LocalPart> {
+    const child = launch.spawn();
+    // At once: what a program prints before anybody listens is lost.
+    const output = new PartOutput(child.stdout, child.stderr);
+    const identity = await identityOf(child, launch.path, allocation.folder);
+    return new LocalPart(part, allocation, launch, child, identity, output);
+  }
+
+  get process(): Required<ProcessIdentity> {
+    return this.#identity;
+  }
+
+  get isDown(): boolean {
+    return this.#isDown;
   }
 
   onLine(listener: (line: string) => void): void {
@@ -80,19 +127,71 @@ export class LocalPart implements RunningPart {
     return this.#output.lastLines();
   }
 
-  async counters() {
+  async counters(): Promise<PartCounters> {
     const { ctime, memory } = await pidusage(this.process.pid);
-    return { cpu_us: Math.round(ctime * 1000), resident_bytes: memory };
+    return this.#earlier.plus({ cpu_us: Math.round(ctime * 1000), resident_bytes: memory });
   }
 
   runDelays() {
     return readRunDelays([this.process.pid]);
   }
 
-  async stop(): Promise<void> {
-    const { pid, folder } = this.process;
-    await stopGroup(pid, this.#child);
+  async kill(): Promise<void> {
+    const { pid } = this.process;
+    const { ctime } = await pidusage(pid);
+    this.#earlier.keep({ cpu_us: Math.round(ctime * 1000), resident_bytes: 0 });
+    this.#isDown = true;
+    signalGroup(pid, "SIGKILL");
+    await this.#child;
     await removeSocketsOf(pid);
+  }
+
+  async restart(onBegun: () => Promise<void>): Promise<void> {
+    if (this.#isStopped) throw new Error(`${this.role} was stopped`);
+    const child = this.#launch.spawn();
+    this.#child = child;
+    this.#isDown = false;
+    this.#output.follow(child.stdout, child.stderr);
+    this.#watch(child);
+    // Before anything is awaited: whoever stops the part now ends the new process.
+    this.#identity = { pid: pidOf(child, this.#launch.path), started: "", folder: this.#identity.folder };
+    this.#identity = await identityOf(child, this.#launch.path, this.#identity.folder);
+    try {
+      await onBegun();
+      await waitUntilReady(this, () => this.#launch.isAnswered());
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async pause(): Promise<void> {
+    this.#isPaused = true;
+    signalGroup(this.process.pid, "SIGSTOP");
+  }
+
+  async resume(): Promise<void> {
+    signalGroup(this.process.pid, "SIGCONT");
+    this.#isPaused = false;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const { pid, folder } = this.process;
+    if (!this.#isDown) {
+      // A stopped process would get no signal but SIGKILL.
+      if (this.#isPaused) await this.resume();
+      await stopGroup(pid, this.#child);
+      await removeSocketsOf(pid);
+    }
+    this.#ended({ code: null, signal: "SIGKILL" });
     await rm(folder, { recursive: true, force: true });
+  }
+
+  #watch(child: Child): void {
+    child.then(({ exitCode, signal }) => {
+      this.#output.finish();
+      if (!this.#isDown) this.#ended({ code: exitCode ?? null, signal: signal ?? null });
+    });
   }
 }

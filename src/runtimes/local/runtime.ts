@@ -3,13 +3,12 @@ import { cpus } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { environmentError } from "../../contract/errors.js";
 import { ownPrograms } from "../own-programs.js";
-import { PartOutput } from "../part-output.js";
-import { startTimeOf } from "../processes.js";
 import { waitUntilReady } from "../readiness.js";
 import type {
   Caps,
   Part,
   PartAllocation,
+  PartFaults,
   ProgramFacts,
   ProgramSource,
   RunningPart,
@@ -17,7 +16,7 @@ import type {
   RuntimeDescription,
   RuntimeOptions,
 } from "../types.js";
-import { LocalPart, spawnProgram } from "./part.js";
+import { type Launch, LocalPart, spawnProgram } from "./part.js";
 import { freePort } from "./ports.js";
 import { findProgram } from "./programs.js";
 import { ensurePythonEnvironment, findPythonEnvironment } from "./python-environment.js";
@@ -47,6 +46,13 @@ const missing = ({ id, command }: ProgramSource): string => {
   const reason = `no ${command} was found on this machine`;
   // Nobody could tell from its name what it is.
   return command.includes(id) ? reason : `${reason}: name it with --program ${id}=PATH, or use containers`;
+};
+
+const FAULTS: PartFaults = {
+  kill: true,
+  pause: true,
+  disconnect:
+    "processes of this machine share its network, and nothing can be cut off without privileges: use containers",
 };
 
 /** No cap can be applied to a process of this machine. */
@@ -79,6 +85,10 @@ class LocalRuntime implements Runtime {
     return this.#programs.get(id) ?? `this campaign does not use ${id}`;
   }
 
+  async partFaults(): Promise<PartFaults> {
+    return FAULTS;
+  }
+
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
     const program = this.program(part.program);
     if (typeof program === "string") throw environmentError(program);
@@ -96,28 +106,28 @@ class LocalRuntime implements Runtime {
       plugins: this.#plugins,
       ...this.#versions,
     };
-    const child = spawnProgram(
-      program.path,
-      part.arguments(allocation),
-      part.workingFolder === "package" ? this.#packageFolder : allocation.folder,
-      {
-        PATH: process.env.PATH ?? "",
-        LC_ALL: "C",
-        TZ: "UTC",
-        NODE_ENV: "production",
-        ...part.environment(allocation),
-      },
-      part.interactive || part.takesInput ? "pipe" : "ignore",
-    );
-    // At once: what a program prints before anybody listens is lost.
-    const output = new PartOutput(child.stdout, child.stderr);
-    const pid = child.pid;
-    if (pid === undefined) throw environmentError(`${program.path} cannot be started`);
-    const identity = { pid, started: (await startTimeOf(pid)) ?? "", folder: allocation.folder };
-    const running = new LocalPart(part, allocation, child, output, identity);
+    const launch: Launch = {
+      spawn: () =>
+        spawnProgram(
+          program.path,
+          part.arguments(allocation),
+          part.workingFolder === "package" ? this.#packageFolder : allocation.folder,
+          {
+            PATH: process.env.PATH ?? "",
+            LC_ALL: "C",
+            TZ: "UTC",
+            NODE_ENV: "production",
+            ...part.environment(allocation),
+          },
+          part.interactive || part.takesInput ? "pipe" : "ignore",
+        ),
+      isAnswered: () => isAnswered(part, allocation),
+      path: program.path,
+    };
+    const running = await LocalPart.begin(part, allocation, launch);
     try {
       await onBegun(running);
-      if (!part.endsByItself) await waitUntilReady(running, () => isAnswered(part, allocation));
+      if (!part.endsByItself) await waitUntilReady(running, launch.isAnswered);
     } catch (error) {
       await running.stop();
       throw error;
@@ -139,6 +149,7 @@ export const local: RuntimeDescription = {
     return cpus().length;
   },
   appliedCaps,
+  partFaults: FAULTS,
   async has(program, { packageFolder }) {
     const environment = () => findPythonEnvironment(packageFolder);
     return (await findProgram(program, environment)) ? true : missing(program);

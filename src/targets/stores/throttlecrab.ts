@@ -105,6 +105,12 @@ export const throttlecrab: StoreEngine = {
   id: "throttlecrab",
   defaultPort: 6379,
   evidence: ["decisions"],
+  faults: {
+    failover: "ThrottleCrab has no replicas",
+    "flush-scripts": "ThrottleCrab has no scripts",
+    "flush-keys": "ThrottleCrab has no command that empties it",
+    "fill-memory": "the memory of ThrottleCrab has no limit that can be set",
+  },
   nodeArguments: (store, _topology, { bind, port, ports }) => [
     ...["--redis", "--redis-host", bind, "--redis-port", String(port)],
     ...["--http", "--http-host", bind, "--http-port", String(ports.http)],

@@ -69,6 +69,7 @@ async function readNode(
       keys: number("curr_items"),
       evicted_keys: number("evictions"),
       used_memory_bytes: number("bytes"),
+      connections_received: number("total_connections"),
       cpu_user_us: microseconds(number("rusage_user")),
       cpu_system_us: microseconds(number("rusage_system")),
     },
@@ -133,6 +134,10 @@ export async function connect(places: readonly Node[], access: StoreAccess): Pro
     reset: (deadlineMs) => reset(nodes, deadlineMs),
     read: (store, commands) => Promise.all(nodes.map((node) => readNode(node, store, commands))),
     numbers: (keys) => readNumbers(nodes, keys),
+    async inject({ action }) {
+      if (action !== "flush-keys") throw usageError(`memcached cannot carry out ${action}`);
+      await Promise.all(nodes.map((node) => node.call("flush_all")));
+    },
     async settings() {
       const all = (await nodes[0]?.stats("settings")) ?? new Map<string, string>();
       return Object.fromEntries(

@@ -6,6 +6,7 @@ export const resp: StoreEngine = {
   id: "resp",
   defaultPort: 6379,
   evidence: ["decisions", "scripts", "keys", "evictions", "restarts", "memory", "cpu"],
+  faults: { failover: true, "flush-scripts": true, "flush-keys": true, "fill-memory": true },
   nodeArguments: (store, topology, { bind, port, secondPort, folder }) => [
     ...["--port", String(port), "--bind", bind],
     ...(store.isNamed ? [] : ["--dir", folder]),

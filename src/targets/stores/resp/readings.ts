@@ -24,11 +24,11 @@ const SETTINGS = [
 /** Commands that run a script; a call is counted under the command that carried it. */
 const SCRIPT_COMMANDS = ["eval", "evalsha", "fcall"] as const;
 
-const isReplica = async (node: StoreNode): Promise<boolean> =>
+export const isReplica = async (node: StoreNode): Promise<boolean> =>
   (await node.info("replication")).get("role") === "slave";
 
 /** A command that a compatible server need not have: undefined where it is unknown. */
-async function ifKnown(call: Promise<unknown>): Promise<unknown> {
+export async function ifKnown(call: Promise<unknown>): Promise<unknown> {
   try {
     return await call;
   } catch (error) {
@@ -83,6 +83,9 @@ export async function readNode(
       // A call of a script that the node does not know fails and is repeated.
       decisions: decided.reduce((total, { calls, failed }) => total + calls - failed, 0),
       script_calls: callsOf(SCRIPT_COMMANDS, fields),
+      ...(fields.has("total_connections_received")
+        ? { connections_received: number("total_connections_received") }
+        : {}),
       ...(gives(store, "keys")
         ? { keys: Number(await node.call("DBSIZE")), expired_keys: number("expired_keys") }
         : {}),

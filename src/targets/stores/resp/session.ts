@@ -5,6 +5,7 @@ import type { StoreDescription, StoreSession } from "../../types.js";
 import { waitUntil } from "../wait-until.js";
 import { clusterProblem, formCluster } from "./cluster.js";
 import { discover } from "./discovery.js";
+import { injectFault } from "./faults.js";
 import { missingFeatures, prepareOperation } from "./features.js";
 import { modulesOf } from "./modules.js";
 import { connectNode } from "./nodes.js";
@@ -30,6 +31,7 @@ export async function connect(
     settings: async () => (store?.isNamed ? readSettings(nodes).catch(() => ({})) : readSettings(nodes)),
     numbers: (keys) => readNumbers(nodes, keys),
     modules: () => modulesOf(nodes),
+    inject: (fault, deadlineMs) => injectFault(nodes, fault, deadlineMs),
     features: () => missingFeatures(nodes),
     prepare: (workload) => prepareOperation(nodes, workload),
     discover: () => discover(nodes),

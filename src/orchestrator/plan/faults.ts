@@ -1,0 +1,96 @@
+import type { Configuration } from "../../contract/configuration.js";
+import { type Fault, type FaultAction, faultKind, faultText, findNamedFault } from "../../contract/faults.js";
+import type { PartFault, PartFaults } from "../../runtimes/types.js";
+import { findStore, findTopology } from "../../targets/resolve.js";
+import { findEngine } from "../../targets/stores/engines.js";
+import { isCluster } from "../../targets/topologies.js";
+import { roleCounts } from "./role-counts.js";
+
+/** What a fault is done to: a configuration without its faults. */
+type Subject = Pick<Configuration, "target" | "servers" | "external_store" | "layer">;
+
+/** What a runtime must be able to do for an action; absent: the store carries it out itself. */
+const partFaultOf: Partial<Record<FaultAction, PartFault>> = {
+  kill: "kill",
+  restart: "kill",
+  pause: "pause",
+  disconnect: "disconnect",
+};
+
+/** The number of a role; undefined where all of its kind are meant. */
+const numberOf = ({ role }: Fault): number | undefined => {
+  const [number] = /\d+$/.exec(role) ?? [];
+  return number === undefined ? undefined : Number(number);
+};
+
+const KINDS = { store: "store", service: "service between server and store", server: "server" } as const;
+
+/** Why there is no such role in a run. */
+function missingRole(fault: Fault, subject: Subject): string | undefined {
+  const kind = faultKind(fault);
+  if (kind === "store" && subject.external_store)
+    return "the store is one that already runs: nothing is done to it";
+  const count = roleCounts(subject)[kind];
+  const least = findNamedFault(fault.name)?.servers ?? 1;
+  if (kind === "server" && count > 0 && count < least)
+    return `it takes ${least} servers or more: give --servers ${least}`;
+  if (count === 0)
+    return kind === "server" ? "there is no server at this layer" : `the target has no ${KINDS[kind]}`;
+  const number = numberOf(fault) ?? 1;
+  return number > count ? `there is no ${fault.role}: the run has ${count} of this kind` : undefined;
+}
+
+/** Why the topology is not one for this fault. */
+function wrongTopology(fault: Fault, { target }: Subject): string | undefined {
+  const { action, name } = fault;
+  const { primaries, replicas } = findTopology(target.topology);
+  const isPrimary = (numberOf(fault) ?? 0) >= 1 && (numberOf(fault) ?? 0) <= primaries;
+  if (action === "kill" || action === "failover") {
+    if (replicas === 0) return "no replica can take over: give a target with replicas, e.g. iovalkey:cluster";
+    if (!isPrimary) return `${action} is done to one primary, store-1 to store-${primaries}`;
+  }
+  if (name === "primary-pause" && !isCluster(target.topology))
+    return "there is no cluster: store-pause is the same";
+  // A node that comes back empty, as another node, is not what anybody runs in production.
+  if (action === "restart" && faultKind(fault) === "store" && isCluster(target.topology))
+    return "a node of a cluster has lost its place in it when it comes back empty: use primary-kill";
+  return undefined;
+}
+
+/** Why the store, or the runtime, cannot do it. */
+function unable(
+  { action }: Fault,
+  { target }: Subject,
+  partFaults: PartFaults | undefined,
+): string | undefined {
+  const partFault = partFaultOf[action];
+  if (partFault) {
+    const able = partFaults?.[partFault] ?? true;
+    return able === true ? undefined : able;
+  }
+  const { engine } = findStore(target.store);
+  const able = findEngine(engine ?? "").faults[action as keyof ReturnType<typeof findEngine>["faults"]];
+  if (able !== true) return able;
+  if (action === "flush-scripts" && (target.module ?? target.service) !== undefined)
+    return `${target.module ?? target.service} runs no script`;
+  return undefined;
+}
+
+/** Why a fault cannot be done to a target in its topology, under this runtime; undefined where it can. */
+function reasonOf(fault: Fault, subject: Subject, partFaults: PartFaults | undefined): string | undefined {
+  if (subject.target.program !== undefined) return "a load program makes the calls, and measures no window";
+  return missingRole(fault, subject) ?? wrongTopology(fault, subject) ?? unable(fault, subject, partFaults);
+}
+
+/** Why the faults of a configuration cannot be done, as the reason of a skip; undefined where all can. */
+export function unsupportedFaults(
+  faults: readonly Fault[],
+  subject: Subject,
+  partFaults: PartFaults | undefined,
+): string | undefined {
+  for (const fault of faults) {
+    const reason = reasonOf(fault, subject, partFaults);
+    if (reason) return `${faultText(fault)}: ${reason}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "../../../contract/errors.js";
+import {
+  type Fault,
+  type FaultRecord,
+  faultEndS,
+  faultText,
+  findNamedFault,
+} from "../../../contract/faults.js";
+import { rounded } from "../../../contract/numbers.js";
+import { PartFailed } from "../part-supervisor.js";
+import { actions, type FaultTargets } from "./actions.js";
+
+/** Time as faults need it; tests have their own. */
+export interface FaultClock {
+  now_ms(): number;
+  /** Resolves at that time, or rejects when the signal aborts. */
+  until(at_ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export const systemClock: FaultClock = {
+  now_ms: () => performance.now(),
+  until: (at_ms, signal) => sleep(Math.max(0, at_ms - performance.now()), undefined, { signal }),
+};
+
+export interface FaultInjectionOptions {
+  faults: readonly Fault[];
+  /** Length of the window: what lasts to the end lasts until then. */
+  window_s: number;
+  /** The running roles of a fault, and what actions work on. */
+  targetsOf(fault: Fault): FaultTargets;
+  /** Told what was done, for the run's log. */
+  log(line: string): void;
+  clock?: FaultClock;
+}
+
+interface Injected {
+  fault: Fault;
+  roles: string[];
+  from_s?: number;
+  to_s?: number;
+  undone: boolean;
+  undo?: (() => Promise<void>) | undefined;
+}
+
+/**
+ * Does the planned faults of one run at their times in the window and undoes them. `undoAll` undoes what is still done, the last
+ * first, whatever happened before.
+ */
+export class FaultInjection {
+  readonly #options: FaultInjectionOptions;
+  readonly #clock: FaultClock;
+  readonly #planned: Injected[];
+  /** What was done and not yet undone, in the order of the doing. */
+  readonly #done: Injected[] = [];
+  readonly #ended = new AbortController();
+  #opened_ms = 0;
+  #work: Promise<unknown> = Promise.resolve();
+  /** Rejects when a fault cannot be done or undone, and never resolves. */
+  readonly failed: Promise<never>;
+  #fail: (error: unknown) => void = () => {};
+
+  constructor(options: FaultInjectionOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#planned = options.faults
+      .filter(({ name }) => !findNamedFault(name)?.wholeRun)
+      .map((fault) => ({ fault, roles: [], undone: true }));
+    this.failed = new Promise((_, reject) => {
+      this.#fail = reject;
+    });
+    // The run may have failed for another reason already.
+    this.failed.catch(() => {});
+  }
+
+  /** The window opens in so many milliseconds: from now on each fault is done at its time. Only the first call counts. */
+  windowOpensIn(ms: number): void {
+    if (this.#opened_ms !== 0 || this.#ended.signal.aborted) return;
+    this.#opened_ms = this.#clock.now_ms() + ms;
+    this.#work = Promise.all(
+      this.#planned.map((each) =>
+        this.#run(each).catch((error: unknown) => {
+          if (!this.#ended.signal.aborted) this.#fail(error);
+        }),
+      ),
+    );
+  }
+
+  /**
+   * After the run: waits for what is under way.
+   * @returns the faults in the order of the configuration
+   * @throws PartFailed where one could not be done or undone
+   */
+  async finish(): Promise<FaultRecord[]> {
+    await Promise.race([this.#work, this.failed]);
+    return this.#planned.map(({ fault, roles, from_s, to_s, undone }) => {
+      const { name, action, start_s, length_s } = fault;
+      // What has no end of its own lasts to the end of the window.
+      const lasts = action === "kill" ? this.#options.window_s - start_s : (length_s ?? 0);
+      return {
+        ...(name === undefined ? {} : { name }),
+        action,
+        roles,
+        planned: { start_s, length_s: rounded(lasts, 3) },
+        ...(from_s === undefined || to_s === undefined
+          ? {}
+          : { injected: { from_s: rounded(from_s, 3), to_s: rounded(to_s, 3) } }),
+        undone,
+        ...(action === "kill" ? { note: "it stays down until the run ends" } : {}),
+      };
+    });
+  }
+
+  /** Ends the schedule and undoes what is still done, the last first. Does not reject: what cannot be undone is logged. */
+  async undoAll(): Promise<void> {
+    this.#ended.abort();
+    await this.#work;
+    for (const each of [...this.#done].reverse()) {
+      await this.#undo(each).catch((error: unknown) =>
+        this.#options.log(`${faultText(each.fault)} could not be undone: ${messageOf(error)}`),
+      );
+    }
+  }
+
+  async #run(each: Injected): Promise<void> {
+    const { fault } = each;
+    const { action, start_s } = fault;
+    const targets = this.#options.targetsOf(fault);
+    each.roles = targets.roles.map(({ id }) => id);
+    const { prepare, inject } = actions[action];
+    try {
+      await prepare?.(targets);
+      await this.#clock.until(this.#opened_ms + 1000 * start_s, this.#ended.signal);
+      this.#ended.signal.throwIfAborted();
+      each.from_s = this.#elapsedS();
+      // From here on something may be done, also when the rest of it fails.
+      each.undone = false;
+      each.undo = await inject(targets, fault);
+      this.#done.push(each);
+      this.#options.log(
+        `${faultText(fault)}: done after ${each.from_s.toFixed(3)} s to ${each.roles.join(", ")}`,
+      );
+      if (action === "kill") {
+        each.to_s = this.#options.window_s;
+        each.undone = true;
+        this.#done.splice(this.#done.indexOf(each), 1);
+        return;
+      }
+      await this.#clock.until(this.#opened_ms + 1000 * faultEndS(fault), this.#ended.signal);
+      await this.#undo(each);
+    } catch (error) {
+      if (this.#ended.signal.aborted) throw error;
+      throw error instanceof PartFailed
+        ? error
+        : new PartFailed(each.roles[0] ?? action, `${faultText(fault)}: ${messageOf(error)}`);
+    }
+  }
+
+  async #undo(each: Injected): Promise<void> {
+    // Once: it may be undone by its time and by the end of the run.
+    const index = this.#done.indexOf(each);
+    if (index < 0) return;
+    this.#done.splice(index, 1);
+    await each.undo?.();
+    each.undone = true;
+    each.to_s = this.#elapsedS();
+    this.#options.log(`${faultText(each.fault)}: undone after ${each.to_s.toFixed(3)} s`);
+  }
+
+  #elapsedS(): number {
+    return (this.#clock.now_ms() - this.#opened_ms) / 1000;
+  }
+}

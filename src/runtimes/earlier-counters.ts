@@ -1,0 +1,52 @@
+import type { PartCounters } from "./types.js";
+
+/** The counters of both together; the memory of the later one. */
+function added(one: PartCounters, later: PartCounters): PartCounters {
+  const throttling = one.throttling ?? later.throttling;
+  const network = one.network ?? later.network;
+  const total = <Name extends string>(
+    names: readonly Name[],
+    a: Readonly<Record<Name, number>> | undefined,
+    b: Readonly<Record<Name, number>> | undefined,
+  ) =>
+    Object.fromEntries(names.map((name) => [name, (a?.[name] ?? 0) + (b?.[name] ?? 0)])) as Record<
+      Name,
+      number
+    >;
+  return {
+    cpu_us: one.cpu_us + later.cpu_us,
+    resident_bytes: later.resident_bytes,
+    ...(throttling
+      ? {
+          throttling: total(
+            ["periods", "throttled_periods", "throttled_us"],
+            one.throttling,
+            later.throttling,
+          ),
+        }
+      : {}),
+    ...(network ? { network: total(["received_bytes", "sent_bytes"], one.network, later.network) } : {}),
+  };
+}
+
+/** Keeps the counters of a part cumulative although a restart, or a new network link, begins at 0 again. */
+export class EarlierCounters {
+  #earlier: PartCounters | undefined;
+
+  /**
+   * Call this while the counters can still be read.
+   * @param counters as the system gives them, without earlier ones
+   * @param only those that begin at 0 next; absent: all
+   */
+  keep(counters: PartCounters, only?: "network"): void {
+    const kept =
+      only === undefined
+        ? counters
+        : { cpu_us: 0, resident_bytes: 0, ...(counters.network ? { network: counters.network } : {}) };
+    this.#earlier = this.#earlier ? added(this.#earlier, kept) : kept;
+  }
+
+  plus(counters: PartCounters): PartCounters {
+    return this.#earlier ? added(this.#earlier, counters) : counters;
+  }
+}

@@ -1,0 +1,84 @@
+import { environmentError, messageOf } from "../../../contract/errors.js";
+import type { StoreFault, StoreFaultAction } from "../../../contract/probe-env.js";
+import { waitUntil } from "../wait-until.js";
+import type { StoreNode } from "./nodes.js";
+import { ifKnown, isReplica } from "./readings.js";
+
+/** The limit of the memory, as a share of what is used: a bit less, so that freed buffers make no room. */
+const FULL_SHARE = 0.95;
+const LIMIT_SETTINGS = ["maxmemory-policy", "maxmemory"] as const;
+
+type Nodes = readonly StoreNode[];
+
+const onEach = async (nodes: Nodes, work: (node: StoreNode) => Promise<unknown>): Promise<void> => {
+  await Promise.all(nodes.map(work));
+};
+
+const onPrimaries = (nodes: Nodes, work: (node: StoreNode) => Promise<unknown>): Promise<void> =>
+  onEach(nodes, async (node) => {
+    if (!(await isReplica(node))) await work(node);
+  });
+
+/** The first replica of a primary, by the cluster's own account. */
+async function replicaOf(nodes: Nodes, primary: StoreNode): Promise<StoreNode> {
+  const id = String(await primary.call("CLUSTER", "MYID"));
+  for (const node of nodes) {
+    const lines = String(await node.call("CLUSTER", "NODES")).split("\n");
+    const own = lines.find((line) => line.includes("myself"))?.split(" ");
+    if (own?.[2]?.includes("slave") && own[3] === id) return node;
+  }
+  throw environmentError(`${primary.name} has no replica that could take over`);
+}
+
+/** In agreement with its primary, so that no write is lost; resolves when the replica has become the primary. */
+async function failOver(nodes: Nodes, primary: StoreNode, deadlineMs: number): Promise<void> {
+  const replica = await replicaOf(nodes, primary);
+  await replica.call("CLUSTER", "FAILOVER");
+  await waitUntil("replica", deadlineMs, async () =>
+    (await isReplica(replica)) ? `${replica.name} has not taken over from ${primary.name}` : undefined,
+  );
+}
+
+/** Keys are not evicted: a store that drops counters is another fault. */
+async function fillMemory(node: StoreNode): Promise<void> {
+  const used = Number((await node.info("memory")).get("used_memory"));
+  if (!Number.isFinite(used)) throw environmentError(`${node.name}: INFO has no number used_memory`);
+  await node.call("CONFIG", "SET", "maxmemory-policy", "noeviction");
+  await node.call("CONFIG", "SET", "maxmemory", Math.floor(FULL_SHARE * used));
+}
+
+async function freeMemory(node: StoreNode, before: Readonly<Record<string, string>>): Promise<void> {
+  for (const name of LIMIT_SETTINGS) {
+    const value = before[name];
+    if (value !== undefined) await node.call("CONFIG", "SET", name, value);
+  }
+}
+
+/** How each fault is carried out. */
+const faults: Readonly<
+  Record<StoreFaultAction, (nodes: Nodes, fault: StoreFault, deadlineMs: number) => Promise<void>>
+> = {
+  failover: async (nodes, { node = 0 }, deadlineMs) => {
+    const primary = nodes[node];
+    if (!primary) throw environmentError(`there is no node ${node + 1} to take over from`);
+    await failOver(nodes, primary, deadlineMs);
+  },
+  "flush-scripts": async (nodes) => {
+    await onEach(nodes, (node) => node.call("SCRIPT", "FLUSH"));
+    // Functions are data, which a replica gets from its primary.
+    await onPrimaries(nodes, (node) => ifKnown(node.call("FUNCTION", "FLUSH")));
+  },
+  // In the background: the keys are gone at once, and freeing them is no fault of its own.
+  "flush-keys": (nodes) => onPrimaries(nodes, (node) => node.call("FLUSHALL", "ASYNC")),
+  "fill-memory": (nodes) => onEach(nodes, fillMemory),
+  "free-memory": (nodes, { settings = {} }) => onEach(nodes, (node) => freeMemory(node, settings)),
+};
+
+/** @throws environmentError that names the node which refuses */
+export async function injectFault(nodes: Nodes, fault: StoreFault, deadlineMs: number): Promise<void> {
+  try {
+    await faults[fault.action](nodes, fault, deadlineMs);
+  } catch (error) {
+    throw environmentError(`${fault.action}: ${messageOf(error)}`, { cause: error });
+  }
+}

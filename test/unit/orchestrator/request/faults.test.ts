@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import { faultsText } from "../../../../src/contract/faults.js";
+import { makePlan, type PlanContext } from "../../../../src/orchestrator/plan/plan.js";
+import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { everything, requestOf } from "../../../helpers/request.js";
+
+const OPEN = ["--rate", "500"];
+const faultsOf = (...flags: string[]) => requestOf(...OPEN, ...flags).faults;
+
+describe("--fault", () => {
+  test("has names with times of their own, and actions on roles", () => {
+    expect(faultsOf("--fault", "store-restart")).toEqual([
+      [{ name: "store-restart", action: "restart", role: "store", start_s: 10, length_s: 1 }],
+    ]);
+    expect(faultsOf("--fault", "store-pause@2.5s+0.5s")).toEqual([
+      [{ name: "store-pause", action: "pause", role: "store", start_s: 2.5, length_s: 0.5 }],
+    ]);
+    expect(faultsOf("--fault", "pause:store-1@5s+2s")).toEqual([
+      [{ action: "pause", role: "store-1", start_s: 5, length_s: 2 }],
+    ]);
+    expect(faultsOf("--fault", "thundering-herd")[0]?.[0]).not.toHaveProperty("length_s");
+    expect(faultsOf()).toEqual([[]]);
+  });
+
+  test("is a list of configurations; / joins the faults of one", () => {
+    const request = requestOf(
+      ...OPEN,
+      ...[
+        "--concurrency",
+        "8",
+        "--fault",
+        "none,store-pause",
+        "--fault",
+        "pause:store@9s+1s/restart:store@4s",
+      ],
+    );
+    const { runs, configurations } = makePlan(request, everything);
+    expect(configurations.map(({ configuration }) => configuration.faults)).toEqual([
+      undefined,
+      [expect.objectContaining({ name: "store-pause" })],
+      [expect.objectContaining({ action: "restart" }), expect.objectContaining({ action: "pause" })],
+    ]);
+    expect(new Set(configurations.map(({ hash }) => hash)).size).toBe(3);
+    expect(runs.map(({ file }) => file).sort()).toEqual(
+      expect.arrayContaining([
+        "iovalkey_light_500rps-8c_120s_run1.json",
+        "iovalkey_light_500rps-8c_120s_store-pause_run1.json",
+        "iovalkey_light_500rps-8c_120s_restart-store-4s-1s-pause-store-9s-1s_run1.json",
+      ]),
+    );
+  });
+
+  test("its text gives the same fault again", () => {
+    for (const text of ["store-restart", "partition@4s+1.5s", "kill:store-2@5s", "restart:server-2@3s+2s"])
+      expect(faultsText(faultsOf("--fault", text)[0] ?? [])).toBe(text);
+  });
+
+  test("is the variable FAULT of a single run", () => {
+    const single = parseSingle({ RATE: "100", FAULT: "store-pause@1s+1s", DURATION: "6" });
+    expect(single.faults).toEqual([
+      [{ name: "store-pause", action: "pause", role: "store", start_s: 1, length_s: 1 }],
+    ]);
+    expectFailure(() => parseSingle({ RATE: "100", FAULT: "store-pause,partition" }), EXIT.usage, "FAULT");
+  });
+
+  test.each<[string[], ...string[]]>([
+    [["--fault", "store-restrt", ...OPEN], "fault", "store-restart"],
+    [["--fault", "puase:store", ...OPEN], "pause"],
+    [["--fault", "pause:generator-1", ...OPEN], "pause is done to store or service or server"],
+    [["--fault", "flush-keys:server", ...OPEN], "flush-keys is done to store"],
+    [["--fault", "store-pause@5", ...OPEN], "NAME[@START[+LENGTH]]"],
+    [["--fault", "thundering-herd@5s+2s", ...OPEN], "flush-keys has no length"],
+    [["--fault", "store-pause@5s+0s", ...OPEN], "above 0 s"],
+    [["--fault", "store-pause@0.5s+1s", ...OPEN], "1 s or later"],
+    [["--fault", "pause:store@5s+2s/restart:store@6s", ...OPEN], "before the one before it has ended"],
+    [["--fault", "store-pause"], "--rate"],
+    [["--fault", "store-pause", "--find-max-rate", "--slo", "p99<10ms"], "--find-max-rate"],
+    [["--fault", "store-pause", "--diagnose", ...OPEN], "--diagnose"],
+    [["--fault", "store-pause", "--duration-mode", "requests:500", ...OPEN], "custom:N"],
+    // 10 s before, 2 s of pause, 10 s after it.
+    [["--fault", "store-pause", "--duration-mode", "custom:21", ...OPEN], "custom:22", "store-pause@1s"],
+    [["--fault", "store-pause@1s+2s", "--duration-mode", "custom:5", ...OPEN], "custom:6"],
+    [["--fault", "primary-kill", "--duration-mode", "fixed30", "--clients", "iovalkey:cluster"], "--rate"],
+  ])("%j is bad usage in one line that names the fix", (flags, ...parts) => {
+    expectFailure(() => requestOf(...flags), EXIT.usage, ...parts);
+  });
+
+  test("the shortest windows are enough", () => {
+    expect(faultsOf("--fault", "store-pause", "--duration-mode", "custom:22")).toHaveLength(1);
+    expect(faultsOf("--fault", "store-pause@1s+2s", "--duration-mode", "custom:6")).toHaveLength(1);
+  });
+});
+
+describe("where a fault cannot be done, the target is skipped with the reason", () => {
+  const skipsOf = (context: PlanContext, clients: string, ...faults: string[]) =>
+    makePlan(
+      requestOf(...OPEN, "--clients", `none,${clients}`, "--fault", ["none", ...faults].join(",")),
+      context,
+    ).skips.flatMap(({ asked, reason }) => (asked === "none" ? [] : [`${asked}: ${reason}`]));
+
+  test.each([
+    ["iovalkey", "primary-kill", "no replica can take over"],
+    ["iovalkey", "manual-failover", "no replica can take over"],
+    ["iovalkey", "primary-pause", "no cluster"],
+    ["iovalkey", "one-of-n-servers", "--servers 2"],
+    ["iovalkey", "pause:store-2", "there is no store-2"],
+    ["iovalkey", "pause:service", "no service"],
+    ["iovalkey:cluster", "store-restart", "primary-kill"],
+    ["iovalkey:cluster", "kill:store-4", "store-1 to store-3"],
+    ["memory", "store-restart", "no store"],
+    ["memcached", "script-flush", "no scripts"],
+    ["memcached", "memory-full", "evicts"],
+    ["iovalkey+redis-cell", "script-flush", "redis-cell runs no script"],
+    ["envoy-http", "script-flush", "envoy-ratelimit runs no script"],
+  ])("%s %s", (client, fault, part) => {
+    expect(skipsOf(everything, client, fault)).toEqual([expect.stringContaining(part)]);
+  });
+
+  test("by the runtime, and by a store that already runs", () => {
+    const cut = { kill: true, pause: true, disconnect: "nothing can be cut off" } as const;
+    expect(skipsOf({ ...everything, partFaults: cut }, "iovalkey", "partition", "store-pause")).toEqual([
+      "iovalkey: partition: nothing can be cut off",
+    ]);
+    const external = {
+      store: "valkey",
+      version: "9.1.2",
+      topology: "standalone",
+      nodes: [{ host: "127.0.0.1", port: 6379 }],
+    };
+    expect(skipsOf({ ...everything, external }, "iovalkey", "store-pause", "server-restart")).toEqual([
+      expect.stringContaining("already runs"),
+    ]);
+  });
+
+  test("what can be done is planned", () => {
+    expect(skipsOf(everything, "memcached", "store-restart", "thundering-herd", "partition")).toEqual([]);
+    expect(skipsOf(everything, "iovalkey:cluster", "primary-kill", "manual-failover", "memory-full")).toEqual(
+      [],
+    );
+  });
+});
