@@ -1,10 +1,10 @@
 """Figures of a run that both CSV files have."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
-from report.base.csv_text import Cell
-from report.results.model import MEASURED_KINDS, Measured
+from report.base.csv_text import Cell, csv_number
+from report.results.model import MEASURED_KINDS, Boundary, Measured
 
 #: Kinds of roles in the columns that there were before there were services; those of later kinds stand at
 #: the end, because some readers take columns by their place.
@@ -44,3 +44,17 @@ def wakes_shared(measured: Measured) -> Cell:
 def late_percentiles(measured: Measured) -> Cell:
     """Percentiles of which late sends are more than a tenth."""
     return " ".join(measured.schedule.late_percentiles) if measured.schedule else None
+
+
+#: With traffic boundary, each the worst of some runs: name and figure.
+BOUNDARY_FIGURES: tuple[tuple[str, Callable[[Sequence[Boundary]], Cell]], ...] = (
+    ("burst_quotas", lambda runs: csv_number(max(each.burst_quotas for each in runs), 3)),
+    ("over_admitted", lambda runs: max(each.over_admitted for each in runs)),
+    ("under_admitted", lambda runs: max(each.under_admitted for each in runs)),
+    (
+        "promises_broken",
+        lambda runs: " ".join(
+            dict.fromkeys(promise.id for each in runs for promise in each.promises if not promise.holds)
+        ),
+    ),
+)

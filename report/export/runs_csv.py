@@ -6,6 +6,7 @@ from report.analysis.decision_cpu import PARTS
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
 from report.export.csv_figures import (
+    BOUNDARY_FIGURES,
     FIRST_KINDS,
     LATER_KINDS,
     SCHEDULE_FIGURES,
@@ -13,7 +14,7 @@ from report.export.csv_figures import (
     late_percentiles,
     wakes_shared,
 )
-from report.results.model import DIMENSIONS, HostSpeed, Identity, Measured, Run
+from report.results.model import DIMENSIONS, Boundary, HostSpeed, Identity, Measured, Run
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
 
 Column = tuple[str, Callable[[Run], Cell]]
@@ -62,6 +63,11 @@ def _wakes_shared(run: Run) -> Cell:
 
 def _late(measured: Measured | None) -> Cell:
     return late_percentiles(measured) if measured else None
+
+
+def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Callable[[Run], Cell]:
+    """Empty with other traffic than boundary."""
+    return lambda run: read([run.measured.boundary]) if run.measured and run.measured.boundary else None
 
 
 def _host(read: Callable[[HostSpeed], float | None], digits: int, after: bool) -> Callable[[Run], Cell]:
@@ -148,6 +154,7 @@ _LAST_FIGURES: tuple[Column, ...] = (
         for name, read, digits in _HOST_FIGURES
         for moment in ("before", "after")
     ),
+    *((name, _boundary(read)) for name, read in BOUNDARY_FIGURES),
 )
 
 HEADER = (

@@ -7,6 +7,7 @@ from report.analysis.figures import FIGURES, Figure
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
 from report.export.csv_figures import (
+    BOUNDARY_FIGURES,
     FIRST_KINDS,
     LATER_KINDS,
     SCHEDULE_FIGURES,
@@ -14,8 +15,9 @@ from report.export.csv_figures import (
     late_percentiles,
     wakes_shared,
 )
-from report.results.model import DIMENSIONS, Measured, Role, SendSchedule
+from report.results.model import DIMENSIONS, Boundary, Measured, Role, SendSchedule
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
+from report.sections.boundary import boundaries_of
 from report.statistics.median import MIN_FIGURES, median_interval
 
 Column = tuple[str, Callable[[Summary], Cell]]
@@ -113,6 +115,11 @@ def _host_end(end: Callable[[Sequence[float]], float]) -> Callable[[Summary], Ce
         return csv_number(end(found), 4) if found else None
 
     return read
+
+
+def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Callable[[Summary], Cell]:
+    """Over the measured runs, also those in which the limiter broke its promise; empty with other traffic."""
+    return lambda summary: read(found) if (found := boundaries_of(summary)) else None
 
 
 def _by_code(summary: Summary) -> Cell:
@@ -308,6 +315,7 @@ COLUMNS: tuple[Column, ...] = (
     ("host_speed", lambda summary: csv_number(summary.median.host_index, 4) if summary.median else None),
     ("host_speed_min", _host_end(min)),
     ("host_speed_max", _host_end(max)),
+    *((name, _boundary(read)) for name, read in BOUNDARY_FIGURES),
 )
 
 

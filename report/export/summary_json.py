@@ -11,6 +11,7 @@ from report.analysis.thresholds import documents
 from report.export.conclusions import conclusions
 from report.results.roles import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
+from report.sections.boundary import promise_documents
 from report.sections.best_performers import best_documents, best_works
 from report.sections.load_programs import load_program_sentences
 from report.sections.max_rate import max_rate_documents
@@ -105,6 +106,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "reference": summary.reference,
         "copy_of": identity.copied_label if identity.copy else None,
         "burn_in_runs": len(summary.burn_in),
+        "promises": promise_documents(summary),
         "hole": summary.no_figures_reason or None,
         "warnings": list(summary.warnings),
     }

@@ -12,7 +12,7 @@ from report.analysis.thresholds import HELD, Judgement
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within
-from report.export.faults import fault_blocks
+from report.sections.boundary import promise_rows
 from report.sections.first_screen import (
     FIRST_ROW,
     DecisionGroup,
@@ -170,6 +170,25 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
     return ["### Runs that are not plainly valid", "", *lines] if lines else []
 
 
+def _promises(summaries: Sequence[Summary]) -> list[str]:
+    """What limiters promise with traffic boundary, those that did not keep it first."""
+    rows = sorted(promise_rows(summaries), key=lambda row: row.holds.text == "holds")
+    cells = [
+        [
+            code(row.configuration),
+            prose(", ".join(filter(None, (row.algorithm, row.load)))),
+            prose(row.promise),
+            row.promised.text,
+            row.seen.text,
+            row.holds.text,
+        ]
+        for row in rows
+    ]
+    headers = ("Client", "Algorithm", "Promise", "Promised", "Seen", "Holds")
+    title = "### What limiters promise, and what was seen"
+    return [title, "", *table(headers, cells, 3)] if cells else []
+
+
 def _thresholds(thresholds: Sequence[Judgement]) -> list[str]:
     """Every threshold on every client's configuration, those that did not hold first."""
     judged = sorted(thresholds, key=lambda each: each.status == HELD)
@@ -208,6 +227,7 @@ def summary_markdown(analysis: Analysis) -> str:
         *([[f"- {prose(text)}" for text in printed]] if printed else []),
         *([[f"- {prose(text)}" for text in notices]] if notices else []),
         *([thresholds] if (thresholds := _thresholds(analysis.thresholds)) else []),
+        *([promises] if (promises := _promises(summaries)) else []),
         *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),
         *fault_blocks(analysis.faults),
         *([trouble] if (trouble := _troubles(summaries)) else []),

@@ -20,6 +20,8 @@ from report.charts.layout import DARK, Chart
 from report.html.template import CHART_SCRIPTS, render_template
 from report.sections.adaptive import adaptive_of
 from report.sections.best_performers import best_works
+from report.sections.boundary import CAPTION as PROMISES_CAPTION
+from report.sections.boundary import promise_rows
 from report.sections.decision_cpu import decision_cpu_table
 from report.sections.diagnosis import diagnosis_table
 from report.sections.environment import campaign_facts, external_notices, machine_facts, version_facts
@@ -257,6 +259,8 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         common=shared_load_text(ordered) if ordered else "",
         adaptive=adaptive_of(analysis),
         max_rates=max_rate_tables(analysis.max_rates),
+        promises=promise_rows(ordered),
+        promises_caption=PROMISES_CAPTION,
         thresholds=_in_page_order(analysis),
         best_works=best_works(analysis),
         decision_cpu=decision_cpu_table(analysis),

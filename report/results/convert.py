@@ -11,6 +11,7 @@ from report.base.errors import FieldError
 from report.results.model import (
     DIMENSIONS,
     AddedMemory,
+    Boundary,
     Diagnosis,
     Fault,
     FaultFigures,
@@ -19,6 +20,7 @@ from report.results.model import (
     HostSpeed,
     Identity,
     Limit,
+    LimiterPromise,
     LimiterScript,
     Measured,
     OverAdmission,
@@ -417,6 +419,20 @@ def _figures(latency: Mapping[str, Any], names: Iterable[str]) -> dict[str, floa
     return {name: value for name in names if (value := latency.get(name)) is not None}
 
 
+def _boundary(stated: Mapping[str, Any] | None) -> Boundary | None:
+    """From a validated result's `boundary`; None with other traffic."""
+    if stated is None:
+        return None
+    return Boundary(
+        quota=stated["quota"],
+        window_s=stated["window_s"],
+        burst_quotas=stated["burst"]["factor"],
+        over_admitted=stated["over_admission"]["total"],
+        under_admitted=stated["under_admission"]["total"],
+        promises=tuple(LimiterPromise(**promise) for promise in stated["promises"]),
+    )
+
+
 def _measured(result: Document, series: bool) -> Measured:
     answered, unanswered = _merged_histograms(result)
     found = percentile_bounds(answered, unanswered) if answered else {}
@@ -466,6 +482,7 @@ def _measured(result: Document, series: bool) -> Measured:
         descriptors_per_call=result.get("descriptors_per_call"),
         decisions=_decisions(result),
         prediction=Prediction(**prediction) if prediction else None,
+        boundary=_boundary(result.get("boundary")),
         roles={role: _role(resources) for role, resources in sorted(result["resources"].items())},
         foreign_cpu_percent=result.get("host_load", {}).get("foreign_cpu_percent"),
         seconds=seconds_of(result) if series else (),

@@ -359,6 +359,34 @@ class AddedMemory:
     """By where it was read: `store` (its own counter), `store_resident`, `service_resident`, `heap`."""
 
 
+@dataclass(frozen=True, slots=True)
+class LimiterPromise:
+    """What a limiter's algorithm promises, and what a run saw of it (rule M27)."""
+
+    id: str
+    promised: float
+    seen: float
+    unit: str
+    """`quotas`, `requests/s`, `requests` or `share`."""
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boundary:
+    """What each key was admitted while its quota bound (traffic `boundary`)."""
+
+    quota: int
+    """Requests of one key in a window."""
+    window_s: int
+    burst_quotas: float
+    """The most that one key was admitted in any window."""
+    over_admitted: int
+    """Requests of all keys, like `under_admitted`: at least so many."""
+    under_admitted: int
+    promises: tuple[LimiterPromise, ...]
+    """Empty without a limiter."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """The figures of a run that was measured. Percentiles come from the generators' merged histograms. At the
@@ -412,6 +440,8 @@ class Measured:
     the limiter, in lead-in and window: from the same two readings as the CPU time of the roles. None without
     a limiter, or without the count."""
     prediction: Prediction | None
+    boundary: Boundary | None
+    """None with other traffic."""
     roles: Mapping[str, Role]
     foreign_cpu_percent: float | None
     """CPU that was busy beside all roles and the harness, in % of one CPU; None where it is not known."""

@@ -21,6 +21,9 @@ import { limitOf } from "../judge/limit.js";
 import { outcomeOf } from "../judge/outcome.js";
 import { judge } from "../judge/rules.js";
 import { addSchedules, scheduleOf } from "../judge/schedule-summary.js";
+import { findProfile } from "../traffic/lookup.js";
+import type { TrafficProfile } from "../traffic/types.js";
+import { boundaryFor } from "./measurement/boundary.js";
 import type { ConsumerReadings } from "./measurement/consumers.js";
 import { GENERATOR } from "./measurement/generator-readings.js";
 import type { ServerSample } from "./measurement/monitor.js";
@@ -38,6 +41,8 @@ export interface RunMeasurements {
   finished_at: Date;
   /** When the window was opened. */
   opened_at: Date;
+  /** Milliseconds to add to the monotonic clock to get the wall clock's. */
+  wall_offset_ms: number;
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: number;
   warmup: MeasuredResult["warmup"];
@@ -234,12 +239,17 @@ function openLoopFigures({ spec }: RunMeasurements, part: GeneratorPart, latency
   };
 }
 
-/** The timeline, of a run that has one. */
-function timelineFigures({ answers, measured, opened_at, opens_s, spec }: RunMeasurements) {
-  if (!answers) return {};
-  const workers = measured.map((window, index) => ({ ...window, latencies_us: answers.of(index) }));
-  const openLoop = spec.generator.load.model === "open";
-  return { timeline: timelineOf(workers, { opens_s, opened_at, openLoop }) };
+/** What each key was admitted, where the quota binds. */
+function boundaryOfRun(
+  { measured, consumers, wall_offset_ms }: RunMeasurements,
+  profile: TrafficProfile,
+): MeasuredResult["boundary"] {
+  const logs = measured.flatMap(({ decisions }) => decisions ?? []);
+  return boundaryFor(profile, logs, consumers ?? {}, {
+    opened_ms: Math.min(...measured.map(({ opened_ms }) => opened_ms)),
+    closed_ms: Math.max(...measured.map(({ closed_ms }) => closed_ms)),
+    wall_offset_ms,
+  });
 }
 
 /** The result document of one run, judged by the evidence of the generator alone. */
@@ -251,8 +261,11 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const ended = ends(counts);
   const latency = latencyBlock([part.histograms]);
   const slices = mergeSlices(measurements.measured.map((worker) => worker.slices));
+  const profile = findProfile(spec.generator.traffic);
+  const boundary = boundaryOfRun(measurements, profile);
   const prediction =
     consumers &&
+    !profile.binding &&
     predictionFor(spec.generator, measurements.warmup, consumers, counts, {
       opened_at: measurements.opened_at,
       opens_s: measurements.opens_s,
@@ -287,6 +300,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     slices,
     ...timelineFigures(measurements),
     ...(prediction ? { prediction } : {}),
+    ...(boundary ? { boundary } : {}),
     consumers: consumed,
     ...callFigures(consumed, { counts, warmup: measurements.warmup }),
     resources,

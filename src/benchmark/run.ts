@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RequestCounts } from "../contract/admissions.js";
 import { AUTO_WARMUP, LEAD_IN_S } from "../contract/configuration.js";
+import { usageError } from "../contract/errors.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
 import { rounded, sum } from "../contract/numbers.js";
 import type { PluginFacts } from "../contract/plugins.js";
@@ -81,7 +82,7 @@ export async function run(
   const started_at = new Date();
   const { generator } = spec;
   const { layer, servers } = generator;
-  findProfile(generator.traffic);
+  requireLimits(spec);
   if (servers.length > 0) findWorkload(generator.workload.id);
   const driver = await loadDriver(layer);
   const ourServers = await identifyServers(servers);
@@ -143,6 +144,7 @@ export async function run(
       started_at,
       finished_at: new Date(),
       opened_at: new Date(Date.now() - (monotonicMs() - opened_ms)),
+      wall_offset_ms: Date.now() - monotonicMs(),
       opens_s: began_ms === undefined ? 0 : (opened_ms - began_ms) / 1000,
       measured,
       warmup: withLeadIn(warmup, lead_in_ms / 1000, measured),
@@ -165,6 +167,14 @@ export async function run(
     waits?.close();
     await pool.close();
   }
+}
+
+/** @throws usageError for a traffic whose quota binds, where nobody says what the quota is */
+function requireLimits({ generator: { traffic, load }, limits }: GeneratorRunSpec): void {
+  if (!findProfile(traffic).binding || (limits && load.model === "open")) return;
+  throw usageError(
+    `the traffic ${traffic} needs the limits of a campaign: use ratelimit-bench run --traffic ${traffic} --rate 5000`,
+  );
 }
 
 /** Of all workers together. */

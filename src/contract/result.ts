@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { admissionsSchema, requestCountsSchema } from "./admissions.js";
+import { boundarySchema } from "./boundary.js";
 import {
   capsSchema,
   configurationSchema,
@@ -438,8 +439,8 @@ export const measuredResultSchema = z.strictObject({
   service: serviceEvidenceSchema.optional(),
   /** Absent for a generator that was started by hand. */
   admissions: admissionsSchema.optional(),
-  /** The planned faults as they took place; absent without any. */
-  faults: z.array(faultRecordSchema).min(1).optional(),
+  /** Only with traffic `boundary`, on a target with a limiter. */
+  boundary: boundarySchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   /** Absent if the system does not report it. */
   host_load: hostLoadSchema.optional(),

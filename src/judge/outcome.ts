@@ -1,5 +1,6 @@
 import { sum } from "../contract/numbers.js";
 import type { OutcomeStatus, Verdict } from "../contract/result.js";
+import { brokenPromiseText } from "./boundary/boundary.js";
 import { ends } from "./counts.js";
 import type { Evidence } from "./evidence.js";
 import { firstFaultS } from "./faults.js";
@@ -54,11 +55,11 @@ function outcomeWithFaults(evidence: Evidence): TargetOutcome {
 }
 
 /**
- * What the target did with the load (M24): served it, could not keep up with the offered rate, or failed. Nothing is known
- * about it where the measurement is broken.
+ * What the target did with the load (M24): served it, could not keep up with the offered rate, or failed: it did not
+ * answer, or its limiter did not keep its promise (M27). Nothing is known about it where the measurement is broken.
  */
 export function outcomeOf(evidence: Evidence, verdict: Verdict): TargetOutcome {
-  const { counts, schedule } = evidence;
+  const { counts, schedule, boundary } = evidence;
   if (counts.sent === 0 || !isKnown(evidence, verdict)) return {};
   if (evidence.faults) return outcomeWithFaults(evidence);
   const { failed_answers, connection_errors, timed_out } = ends(counts);
@@ -75,5 +76,6 @@ export function outcomeOf(evidence: Evidence, verdict: Verdict): TargetOutcome {
   if (schedule && isOverloaded(evidence))
     return { outcome: "overloaded", outcome_text: overloadText(evidence, schedule) };
   if (timed_out > MAX_FAILED_SHARE * counts.sent) return failed(timed_out, timedOut);
-  return { outcome: "served" };
+  const brokenPromise = boundary && brokenPromiseText(boundary);
+  return brokenPromise ? { outcome: "failed", outcome_text: brokenPromise } : { outcome: "served" };
 }

@@ -1,3 +1,4 @@
+import { boundary } from "./boundary.js";
 import { evenShares, GENEROUS, user, zipfPopulation } from "./population.js";
 import { type Descriptors, FRESH_KEY, type TrafficProfile } from "./types.js";
 
@@ -89,6 +90,7 @@ export const profiles: readonly TrafficProfile[] = [
       shares: Float64Array.from([0.9, ...evenShares(KNOWN_USERS, 0.1)]),
     }),
   },
+  boundary,
 ];
 
 export const DEFAULT_TRAFFIC = "realistic";

@@ -1,4 +1,5 @@
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
+import type { Limits } from "../contract/configuration.js";
 import type { Descriptors, RequestStream, TrafficProfile } from "./types.js";
 
 const TWO_TO_32 = 4_294_967_296;
@@ -85,6 +86,18 @@ function createSequentialStreams(
   });
 }
 
+/** Requests for `count` connections that repeat a cycle; each begins where the one before it is by a connection's share. */
+function createCyclicStreams(
+  cycle: Uint16Array,
+  connections: number,
+  first: number,
+  count: number,
+): RequestStream[] {
+  return createSequentialStreams(cycle.length, connections, first, count).map((positions) => ({
+    next: () => cycle[positions.next()] ?? 0,
+  }));
+}
+
 /** Some connections of a run. */
 export interface ConnectionRange {
   /** Number of connections of the whole run. */
@@ -94,13 +107,21 @@ export interface ConnectionRange {
   count: number;
 }
 
-/** The distinct requests of a profile, and one stream of indexes into them per connection. */
+/**
+ * The distinct requests of a profile, and one stream of indexes into them per connection.
+ * @param limits of the run, for a profile whose quota binds; absent: those of the profile
+ */
 export function openTraffic(
   profile: TrafficProfile,
   seed: number,
   { connections, first, count }: ConnectionRange,
+  { points, cost = 1 }: Limits = profile.limits,
 ): { requests: readonly Descriptors[]; streams: RequestStream[] } {
   const { requests, shares } = profile.population();
+  if (profile.binding) {
+    const cycle = profile.binding.cycleOf(Math.floor(points / cost), seed);
+    return { requests, streams: createCyclicStreams(cycle, connections, first, count) };
+  }
   const streams =
     profile.order === "sequential"
       ? createSequentialStreams(requests.length, connections, first, count)

@@ -1,4 +1,4 @@
-import type { Limits } from "../contract/configuration.js";
+import type { Extent, Limits, Load, Warmup } from "../contract/configuration.js";
 
 /** The `userId`s of one request; all of them must be admitted. */
 export type Descriptors = readonly [string, ...string[]];
@@ -16,6 +16,18 @@ export interface RequestStream {
   next(): number;
 }
 
+/** A quota that follows from the load, so that it binds while the load is on. */
+export interface BindingQuota {
+  /** The first so many requests of the population have the keys that are offered more than their quota. */
+  keysAbove: number;
+  /** The requests that a key may make in a window; 0 where the rate is too low for any. */
+  quotaAt(rate_per_second: number, window_s: number): number;
+  /** Why the profile cannot be used so, with what would help; undefined where it can. */
+  problemWith(load: Load, extent: Extent, window_s: number, warmup_s: Warmup): string | undefined;
+  /** The requests in their order, as indexes into the population; they repeat. */
+  cycleOf(quota: number, seed: number): Uint16Array;
+}
+
 /**
  * Which keys the requests carry, and which outcome they meet. Pure: the same seed gives the same requests. One entry in
  * `profiles.ts`.
@@ -28,6 +40,8 @@ export interface TrafficProfile {
   limits: Limits;
   /** `random` (default): requests are drawn by their shares. `sequential`: one after the other, in a cycle. */
   order?: "random" | "sequential";
+  /** Only of a profile whose quota binds; it replaces the points of `limits`, and the order. */
+  binding?: BindingQuota;
   /** The distinct requests and their shares of the traffic, which add up to 1. */
   population(): { requests: readonly Descriptors[]; shares: Float64Array };
 }

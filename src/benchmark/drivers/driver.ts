@@ -5,6 +5,7 @@ import type { Algorithm } from "../../contract/target.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import type { Descriptors, RequestStream } from "../../traffic/types.js";
 import type { ClosedConnections } from "../closed-loop.js";
+import type { DecisionLog } from "../measurement/decision-log.js";
 import type { RequestCounts } from "../measurement/request-counts.js";
 import type { OpenChannel } from "./channel.js";
 
@@ -18,6 +19,8 @@ export interface ChannelRequests {
   first: number;
   /** Absent where nothing is counted by request. */
   counts?: RequestCounts;
+  /** Absent where single requests are not kept. */
+  log?: DecisionLog;
 }
 
 /** What the driver calls, in the place of the target, while the load loop is warmed up. */

@@ -1,6 +1,7 @@
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import type { LimiterReport } from "../drivers/driver.js";
 import type { Window, WindowPlan } from "../load-loop.js";
+import type { DecisionColumns } from "../measurement/decision-log.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 
@@ -39,6 +40,8 @@ export interface Measured extends Window {
   /** Since the start, by index of the traffic's distinct requests; see `RequestCounts`. */
   sent_by_request: Uint32Array<ArrayBuffer>;
   undecided_by_request: Uint32Array<ArrayBuffer>;
+  /** Since the start; only with a traffic whose quota binds. */
+  decisions?: DecisionColumns;
 }
 
 /** The counters of a worker that calls the limiter itself, since its start. */

@@ -4,6 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { BenchError, messageOf } from "../../contract/errors.js";
 import { loadPlugins } from "../../plugins/load.js";
 import { registerTraffic } from "../../plugins/register-traffic.js";
+import { mostRequests } from "../../traffic/boundary.js";
 import { findProfile } from "../../traffic/lookup.js";
 import { openTraffic } from "../../traffic/streams.js";
 import { ClosedLoop } from "../closed-loop.js";
@@ -12,6 +13,7 @@ import type { ChannelRequests, OpenDriver } from "../drivers/driver.js";
 import { loadDriver } from "../drivers/index.js";
 import type { LoadLoop } from "../load-loop.js";
 import { cpuWaitMs } from "../measurement/clock.js";
+import { DecisionLog } from "../measurement/decision-log.js";
 import { garbageCollectorFor } from "../measurement/garbage.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import { RequestCounts } from "../measurement/request-counts.js";
@@ -41,7 +43,8 @@ const plugins = await loadPlugins(spec.plugins);
 registerTraffic(plugins);
 const driver = await loadDriver(generator.layer);
 
-const counts = new RequestCounts(findProfile(generator.traffic).population().requests.length);
+const profile = findProfile(generator.traffic);
+const counts = new RequestCounts(profile.population().requests.length);
 
 /** Connections to the loopback, to which an open loop sends before the warm-up. */
 const LOOPBACK_CONNECTIONS = 8;
@@ -49,7 +52,7 @@ const LOOPBACK_CONNECTIONS = 8;
 function closedLoop(opened: OpenDriver): LoadLoop {
   const { firstConnection: first, connections } = assignment;
   const share = { connections: generator.load.connections, first, count: connections };
-  const requests = { ...openTraffic(findProfile(generator.traffic), generator.seed, share), first, counts };
+  const requests = { ...openTraffic(profile, generator.seed, share), first, counts };
   const timeoutS = generator.timeout_s;
   const own = opened.closedConnections?.(requests);
   const closed =
@@ -63,12 +66,18 @@ function closedLoop(opened: OpenDriver): LoadLoop {
   return new ClosedLoop(closed, driver.codeText);
 }
 
+/** Every request, where the quota binds; set by the open loop. */
+let log: DecisionLog | undefined;
+
+/** Chance makes the sends of a Poisson process more than its rate; in 4 million they exceed it by less than a thousandth. */
+const ROOM = 1.05;
+
 function openLoop(opened: OpenDriver, load: OpenLoad): LoadLoop {
   const { index, of, firstConnection: first, connections } = assignment;
   const share = { ...load, seed: generator.seed, index, of };
   const requestsOf = (count: number): ChannelRequests => {
     const one = { connections: 1, first: 0, count: 1 };
-    const whole = openTraffic(findProfile(generator.traffic), generator.seed, one);
+    const whole = openTraffic(profile, generator.seed, one, spec.limits);
     // One stream for all connections: the schedule decides what is sent, not which connection happens to be free.
     const streams = whole.streams.map((stream) => streamOfShare(stream, share));
     return {
@@ -77,10 +86,14 @@ function openLoop(opened: OpenDriver, load: OpenLoad): LoadLoop {
       first,
     };
   };
+  if (profile.binding) {
+    const most = mostRequests(load.rate_per_second, generator.extent, generator.warmup_s);
+    log = new DecisionLog(Math.ceil((most / of) * ROOM) + connections);
+  }
   return new OpenLoop({
     share,
     connections,
-    openChannel: opened.openChannels({ ...requestsOf(connections), counts }),
+    openChannel: opened.openChannels({ ...requestsOf(connections), counts, ...(log ? { log } : {}) }),
     async startLoopback() {
       const loopback = await opened.startLoopback();
       const openChannel = loopback.openChannels(requestsOf(LOOPBACK_CONNECTIONS));
@@ -173,6 +186,7 @@ async function measure({ shared_wakes, ...plan }: WorkerWindow): Promise<Measure
     event_loop_utilisation: clampShare(inWindow.utilization),
     sent_by_request: counts.sent,
     undecided_by_request: counts.undecided,
+    ...(log ? { decisions: log.columns() } : {}),
     ...(waited === undefined || waitedBefore === undefined
       ? {}
       : { cpu_wait_share: clampShare((waited - waitedBefore) / (window.closed_ms - window.opened_ms)) }),

@@ -1,12 +1,16 @@
 import type { Evidence, Finding, Rule } from "../evidence.js";
 
-/** The store counted each key as often as the load consumed it (M27). */
+/**
+ * The store counted each key as often as the load consumed it (M27). Where no counts are read, traffic `boundary` decides:
+ * what it finds is an outcome of the target (M24), not a fault of the measurement.
+ */
 export const admissionsConserved: Rule = {
   id: "M27",
-  check({ admissions, store }: Evidence): Finding | undefined {
+  check({ admissions, store, boundary }: Evidence): Finding | undefined {
     // A generator that was started by hand cannot read the store.
     if (!admissions) return undefined;
-    if (admissions.status === "not known") return { severity: "not applicable", text: admissions.reason };
+    if (admissions.status === "not known")
+      return boundary ? undefined : { severity: "not applicable", text: admissions.reason };
     const { keys, below, above, worst } = admissions;
     if (!worst) return undefined;
     const { least, most, counted } = worst;

@@ -5,8 +5,14 @@ import { explained, hasEffect } from "../faults.js";
 /** M10: the traffic determines the mix of outcomes, not the client's speed. */
 export const mixAsPredicted: Rule = {
   id: "M10",
-  check({ prediction, consumers, counts, faults }) {
+  check({ prediction, consumers, counts, boundary }) {
     if (consumers.length === 0) return { severity: "not applicable", text: "the server reports no limits" };
+    // There the limiter's promise is judged key by key, and what it breaks is the target's outcome (M24).
+    if (boundary)
+      return {
+        severity: "not applicable",
+        text: "quotas bind, so what was admitted is compared key by key with what the limiter promises",
+      };
     const answers = answered(counts);
     if (!prediction) {
       const text = answers === 0 ? "nothing was answered" : "the target has no limiter";

@@ -198,8 +198,11 @@ function separateCounters(
   }: Pick<Configuration, "target" | "layer" | "servers" | "load" | "traffic" | "limits">,
   workers: number,
 ): string | undefined {
-  if (usesStore(target) || target.limiter === "none" || limits.points >= findProfile(traffic).limits.points)
+  const profile = findProfile(traffic);
+  if (usesStore(target) || target.limiter === "none" || limits.points >= profile.limits.points)
     return undefined;
+  // What such a limiter admits is what this traffic shows.
+  if (profile.binding) return undefined;
   const [processes, kind] = isClientLayer(layer)
     ? [Math.min(workers, load.connections), "workers"]
     : [servers, "servers"];
@@ -212,6 +215,8 @@ function unequalDenials(target: Target, traffic: string, limits: Limits): string
   const reason = cannotExhaust(target);
   if (reason === undefined) return undefined;
   const profile = findProfile(traffic);
+  // Nothing is exhausted there before it is sent.
+  if (profile.binding) return undefined;
   const isExhausted = (key: string) => key.startsWith(EXHAUSTED_KEY_PREFIX);
   const denies =
     limits.points < profile.limits.points ||
@@ -233,6 +238,24 @@ function serviceConflict(request: Request, target: Target): string | undefined {
   const { service_env = {} } = serviceEnvOf(request, target);
   const both = Object.keys(service_env).find((name) => name in serviceEnvironment);
   return both && `an option of this target sets ${both}, and so does --service-env: give one of them`;
+}
+
+/**
+ * Of a traffic whose quota binds, the limits with the quota that follows from the load.
+ * @throws usageError that names the traffic, and what would help
+ */
+function boundLimits(request: Request, traffic: string, limits: Limits, load: Load, extent: Extent): Limits {
+  const { binding } = findProfile(traffic);
+  if (!binding) return limits;
+  const { limits: asked, objectives, warmupS } = request;
+  const refuse = (problem: string) => usageError(`--traffic ${traffic}: ${problem}`);
+  if (asked.points.length > 0) throw refuse("its quota follows from rate and window: leave --points out");
+  if (limits.block_s > 0) throw refuse("a block would hide what a window admits: leave --block out");
+  if (objectives) throw refuse("its quota follows from the rate: give --rate in place of --find-max-rate");
+  const problem = binding.problemWith(load, extent, limits.window_s, warmupS);
+  if (problem || load.model === "closed") throw refuse(problem ?? "");
+  const { cost = 1 } = limits;
+  return { ...limits, points: cost * binding.quotaAt(load.rate_per_second, limits.window_s) };
 }
 
 /** Each combination of the requested limits; what is not requested is as in the traffic profile. */
@@ -269,44 +292,37 @@ function combine(
     const mixes = request.traffic.flatMap((traffic) =>
       limitsOf(request, traffic).map((limits) => ({ traffic, limits })),
     );
-    for (const { traffic, limits } of mixes) {
+    for (const { traffic, limits: asked } of mixes) {
       for (const load of loadsOf(request)) {
         for (const target of targets) {
-          const reason =
-            unsupportedLimits(target, limits) ??
-            unequalDenials(target, traffic, limits) ??
-            serviceConflict(request, target) ??
-            loadProgramReason({ ...entry, target, traffic, load }, request) ??
-            separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
-          if (reason) {
-            unsupported.set(`${target.label}: ${reason}`, { asked: target.label, reason });
-            continue;
-          }
-          const started = {
-            ...entry,
-            target,
-            ...(external && target.topology !== "none" ? { external_store: true as const } : {}),
-          };
-          for (const faults of request.faults) {
-            const impossible = unsupportedFaults(faults, started, partFaults);
-            if (impossible) {
-              unsupported.set(`${target.label}: ${impossible}`, { asked: target.label, reason: impossible });
+          for (const extent of extentsOf(request.duration, load.connections, target)) {
+            const limits = boundLimits(request, traffic, asked, load, extent);
+            const reason =
+              unsupportedLimits(target, limits) ??
+              unequalDenials(target, traffic, limits) ??
+              serviceConflict(request, target) ??
+              loadProgramReason({ ...entry, target, traffic, load }, request) ??
+              separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
+            if (reason) {
+              unsupported.set(`${target.label}: ${reason}`, { asked: target.label, reason });
               continue;
             }
-            for (const extent of extentsOf(request.duration, load.connections, target)) {
-              const configuration: Configuration = {
-                ...started,
-                traffic,
-                load,
-                extent,
-                limits: request.limits.windowsS.length > 0 ? limits : withLongWindow(limits, extent),
-                ...(faults.length > 0 ? { faults: [...faults] } : {}),
-                ...serviceEnvOf(request, target),
-                caps: capsOfKinds(caps, roleCounts(started)),
-              };
-              const hash = configurationHash(configuration);
-              planned.set(hash, { hash, configuration });
-            }
+            const started = {
+              ...entry,
+              target,
+              ...(external && target.topology !== "none" ? { external_store: true as const } : {}),
+            };
+            const configuration: Configuration = {
+              ...started,
+              traffic,
+              load,
+              extent,
+              limits: request.limits.windowsS.length > 0 ? limits : withLongWindow(limits, extent),
+              ...serviceEnvOf(request, target),
+              caps: capsOfKinds(caps, roleCounts(started)),
+            };
+            const hash = configurationHash(configuration);
+            planned.set(hash, { hash, configuration });
           }
         }
       }

@@ -185,3 +185,50 @@ test("overloaded and failed runs are spoiled; served and unknown ones are not", 
     ([undefined, "served", "overloaded", "failed"] as const).map((outcome) => isSpoiled({ outcome })),
   ).toEqual([false, false, true, true]);
 });
+
+describe("a limiter that does not keep its promise (M27)", () => {
+  const boundaryRun = (seen: number, retried: number): ValidRun => {
+    const run = validEvidence();
+    const none = { total: 0, keys: 0 };
+    const answers = { keys: 1, admitted: 10, limited: 20 };
+    return {
+      ...run,
+      admissions: { status: "not known", reason: "counts end after a window" },
+      boundary: {
+        algorithm: "GCRA",
+        quota: 10,
+        window_s: 2,
+        above: answers,
+        below: { keys: 0, admitted: 0, limited: 0 },
+        undecided: 0,
+        windows: [],
+        over_admission: none,
+        under_admission: none,
+        burst: { most: 10 * seen, factor: seen },
+        rate: { promised_per_second: 5, lowest_per_second: 5, mean_per_second: 5, highest_per_second: 5 },
+        promises: [
+          { id: "burst", promised: 2, seen, unit: "quotas", holds: seen <= 2 },
+          { id: "retry-after-admits", promised: 1, seen: retried, unit: "share", holds: retried === 1 },
+        ],
+      },
+    };
+  };
+
+  test("failed, with a sound measurement, and neither M10 nor M27 judges it", () => {
+    const run = boundaryRun(3.2, 1);
+    const verdict = judge(run);
+    expect(verdict.status).toBe("valid");
+    expect(verdict.not_applicable.map(({ rule }) => rule)).toContain("M10");
+    expect(verdict.not_applicable.map(({ rule }) => rule)).not.toContain("M27");
+    expect(outcomeOf(run, verdict)).toEqual({
+      outcome: "failed",
+      outcome_text:
+        "the limiter did not keep its promise: one key was admitted 3.2 quotas in a window, 2 at most are promised",
+    });
+  });
+
+  test("served, where it keeps it, or where only its waits are wrong", () => {
+    for (const run of [boundaryRun(1.9, 1), boundaryRun(1.9, 0.5)])
+      expect(outcomeOf(run, judge(run))).toEqual({ outcome: "served" });
+  });
+});

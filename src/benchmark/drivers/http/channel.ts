@@ -2,13 +2,19 @@ import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { HTTPParser } from "http-parser-js";
 import type { Channel, ChannelListener, OpenChannel } from "../channel.js";
-import { type Connection, outcomeOf, type RequestSource } from "./requests.js";
+import { type Connection, LIMITED_STATUS, outcomeOf, type RequestSource } from "./requests.js";
 import { wholeResponseStatus } from "./whole-response.js";
 
 /** Pause before a connection that ended without an answer is opened again, so that a dead server is not flooded. */
 const RECONNECT_MS = 50;
 /** Size of the read buffer. The parser copies what it keeps, so all sockets of a thread share one buffer. */
 const READ_BYTES = 64 * 1024;
+
+const RETRY_AFTER = /\r\nretry-after: *(\d{1,9}) *\r\n/i;
+
+/** The wait that the header `Retry-After` names, in milliseconds; NaN where there is none, or a date. */
+export const retryAfterMs = (head: string): number =>
+  1000 * Number(RETRY_AFTER.exec(head)?.[1] ?? Number.NaN);
 
 /** HTTP/1.1 on one socket: prebuilt requests, no pipelining. Bodies are read and discarded. */
 class HttpChannel implements Channel {
@@ -19,6 +25,8 @@ class HttpChannel implements Channel {
   readonly #parser = new HTTPParser(HTTPParser.RESPONSE);
   #socket: Socket | undefined;
   #status = 0;
+  /** Of a limited answer, where a log wants it; NaN if it names none. */
+  #wait_ms = Number.NaN;
   #keepsAlive = true;
   /** The parser has read a part of the answer. */
   #isParsing = false;
@@ -32,9 +40,13 @@ class HttpChannel implements Channel {
     this.#source = source;
     this.#listener = listener;
     this.#readBuffer = readBuffer;
-    this.#parser[HTTPParser.kOnHeadersComplete] = ({ statusCode, shouldKeepAlive }) => {
+    this.#parser[HTTPParser.kOnHeadersComplete] = ({ statusCode, shouldKeepAlive, headers }) => {
       this.#status = statusCode ?? 0;
       this.#keepsAlive = shouldKeepAlive;
+      if (source.log) {
+        const lines = headers.map((text, index) => (index % 2 === 0 ? `\r\n${text}: ` : text));
+        this.#wait_ms = retryAfterMs(`${lines.join("")}\r\n`);
+      }
     };
     this.#parser[HTTPParser.kOnMessageComplete] = () => this.#complete();
     this.#connect();
@@ -102,6 +114,8 @@ class HttpChannel implements Channel {
     if (status > 0) {
       this.#status = status;
       this.#keepsAlive = true;
+      if (this.#source.log && status === LIMITED_STATUS)
+        this.#wait_ms = retryAfterMs(this.#readBuffer.toString("latin1", 0, bytes));
       this.#complete();
       return;
     }
@@ -117,6 +131,7 @@ class HttpChannel implements Channel {
     this.#hasAnswered = true;
     const outcome = outcomeOf(this.#status);
     if (outcome === "failed") this.#source.undecided();
+    else this.#source.log?.answered(outcome, outcome === "limited" ? this.#wait_ms : Number.NaN);
     this.#listener.answered(outcome, this.#status);
     if (this.#keepsAlive && this.#socket && !this.#socket.destroyed) this.#listener.ready();
     else this.#drop();

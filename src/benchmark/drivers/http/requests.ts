@@ -6,13 +6,16 @@ import {
   FRESH_KEY_PREFIX,
   type RequestStream,
 } from "../../../traffic/types.js";
+import type { ConnectionLog } from "../../measurement/decision-log.js";
 import { RequestCounts } from "../../measurement/request-counts.js";
 import type { ChannelRequests } from "../driver.js";
+
+export const LIMITED_STATUS = 429;
 
 /** The outcome that an HTTP status means. */
 export function outcomeOf(status: number): Outcome {
   if (status >= 200 && status < 300) return "allowed";
-  return status === 429 ? "limited" : "failed";
+  return status === LIMITED_STATUS ? "limited" : "failed";
 }
 
 /** The bytes of one request. */
@@ -28,6 +31,8 @@ export interface RequestSource {
   sent(): void;
   /** Nobody knows whether the request that was sent last was decided on. */
   undecided(): void;
+  /** Gets each decision, and the wait that a limited answer names; absent where nobody wants them. */
+  log?: Pick<ConnectionLog, "answered">;
 }
 
 /**
@@ -81,7 +86,10 @@ class FreshNumber {
  * and their digits are written in place: a connection has one request in flight, so its buffer is free again when the
  * next request is taken.
  */
-function sourcesFor(url: URL, { requests, counts = new RequestCounts(requests.length) }: ChannelRequests) {
+function sourcesFor(
+  url: URL,
+  { requests, counts = new RequestCounts(requests.length), log }: ChannelRequests,
+) {
   const shared = requests.map((descriptors) => ({ requestBuffer: requestBuffer(url, descriptors) }));
   const offsets = shared.map((request) => freshKeyOffsets(request.requestBuffer));
   return (stream: RequestStream, connection: number): RequestSource => {
@@ -90,6 +98,7 @@ function sourcesFor(url: URL, { requests, counts = new RequestCounts(requests.le
     );
     const number = new FreshNumber(connection * NUMBERS_PER_CONNECTION);
     const counted = counts.connection();
+    const logged = log?.connection();
     let which = 0;
     return {
       next() {
@@ -99,8 +108,12 @@ function sourcesFor(url: URL, { requests, counts = new RequestCounts(requests.le
         for (const offset of offsets[which] ?? []) number.write(request.requestBuffer, offset);
         return request;
       },
-      sent: () => counted.sent(which),
+      sent() {
+        counted.sent(which);
+        logged?.sent(which);
+      },
       undecided: () => counted.undecided(),
+      ...(logged ? { log: logged } : {}),
     };
   };
 }

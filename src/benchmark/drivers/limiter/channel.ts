@@ -7,6 +7,7 @@ import {
   FRESH_KEY_PREFIX,
   type RequestStream,
 } from "../../../traffic/types.js";
+import type { ConnectionLog } from "../../measurement/decision-log.js";
 import { type ConnectionCounts, RequestCounts } from "../../measurement/request-counts.js";
 import type { Channel, ChannelListener, OpenChannel } from "../channel.js";
 import type { ChannelRequests } from "../driver.js";
@@ -23,15 +24,21 @@ export class KeySource {
   readonly #stream: RequestStream;
   readonly #freshPrefix: string;
   readonly #counts: ConnectionCounts;
+  readonly #log: ConnectionLog | undefined;
   #fresh = 0;
 
-  /** @param connection number of the channel, counted over all workers */
+  /**
+   * @param connection number of the channel, counted over all workers
+   * @param log gets each decision; absent where nobody wants them
+   */
   constructor(
     requests: readonly Descriptors[],
     stream: RequestStream,
     connection: number,
     counts: ConnectionCounts,
+    log?: ConnectionLog,
   ) {
+    this.#log = log;
     this.#requests = requests;
     this.#stream = stream;
     this.#counts = counts;
@@ -44,6 +51,7 @@ export class KeySource {
     const descriptors = this.#requests[which];
     if (!descriptors) throw new Error(`the traffic has no request ${which}`);
     this.#counts.sent(which);
+    this.#log?.sent(which);
     if (descriptors.length === 1) return this.#keyOf(descriptors[0]);
     return descriptors.map((key) => this.#keyOf(key));
   }
@@ -51,6 +59,12 @@ export class KeySource {
   /** Nobody knows whether the request that was taken last was decided on. */
   undecided(): void {
     this.#counts.undecided();
+  }
+
+  /** The limiter decided on the request that was taken last. */
+  decided(decision: Decision): void {
+    if (!this.#log || decision.outcome === "failed") return;
+    this.#log.answered(decision.outcome, decision.outcome === "limited" ? decision.msBeforeNext : Number.NaN);
   }
 
   #keyOf(key: string): string {
@@ -106,6 +120,8 @@ class TurnQueue {
   }
 }
 
+const REJECTED: Decision = { outcome: "failed", error: new Error("the limiter rejected") };
+
 /** One consume at a time. It needs no connection of its own: all channels of a worker share the limiter's client. */
 class LimiterChannel implements Channel {
   readonly #decider: Decider;
@@ -153,11 +169,13 @@ class LimiterChannel implements Channel {
     this.#isClosed = true;
   }
 
-  #newSettle(): (decision: Pick<Decision, "outcome">) => void {
-    const settle = ({ outcome }: Pick<Decision, "outcome">): void => {
+  #newSettle(): (decision: Decision) => void {
+    const settle = (decision: Decision): void => {
+      const { outcome } = decision;
       this.#counts.finished++;
       if (settle !== this.#settle || this.#isClosed) return;
       if (outcome === "failed") this.#keys.undecided();
+      else this.#keys.decided(decision);
       this.#listener.answered(outcome, codes[outcome]);
       this.#turns.next(this);
     };
@@ -167,21 +185,21 @@ class LimiterChannel implements Channel {
   /** A limiter must not reject; one of a plugin may. */
   #newFail(): () => void {
     const settle = this.#settle;
-    return () => settle({ outcome: "failed" });
+    return () => settle(REJECTED);
   }
 }
 
 /** Channels that call the limiter; channel number n sends the requests of `streams[n]`. */
 export function limiterChannels(
   decider: Decider,
-  { requests, streams, first, counts = new RequestCounts(requests.length) }: ChannelRequests,
+  { requests, streams, first, counts = new RequestCounts(requests.length), log }: ChannelRequests,
   calls: CallCounts,
 ): OpenChannel {
   const turns = new TurnQueue();
   return (index, listener) => {
     const stream = streams[index];
     if (!stream) throw new Error("more channels than request streams");
-    const keys = new KeySource(requests, stream, first + index, counts.connection());
+    const keys = new KeySource(requests, stream, first + index, counts.connection(), log?.connection());
     return new LimiterChannel(decider, keys, calls, turns, listener);
   };
 }

@@ -7,6 +7,7 @@ import {
   type Keys,
   limiterChannels,
 } from "../../../../../src/benchmark/drivers/limiter/channel.js";
+import { DecisionLog } from "../../../../../src/benchmark/measurement/decision-log.js";
 import { RequestCounts } from "../../../../../src/benchmark/measurement/request-counts.js";
 import type { Decision } from "../../../../../src/targets/types.js";
 import { FRESH_KEY } from "../../../../../src/traffic/types.js";
@@ -112,4 +113,45 @@ describe("the keys of a channel", () => {
     expect(new Set(fresh).size).toBe(16);
     expect(new Set(fresh.map(({ length }) => length))).toEqual(new Set([FRESH_KEY.length]));
   });
+});
+
+test("a log gets each decision with the wait that it names, and not those that failed", async () => {
+  const decisions: Decision[] = [
+    { outcome: "allowed" },
+    { outcome: "limited", limit: 1, remaining: 0, msBeforeNext: 250 },
+    { outcome: "failed", error: new Error("broken") },
+  ];
+  const log = new DecisionLog(10);
+  let next = 0;
+  const decider = { consume: async () => decisions[next++] as Decision };
+  const open = limiterChannels(
+    decider,
+    { requests: [["other"], ["key"]], streams: [{ next: () => 1 }], first: 0, log },
+    { begun: 0, finished: 0 },
+  );
+  const channel = open(0, { ready: () => {}, answered: () => {}, lost: () => {} });
+  await nextTurn();
+  for (const _ of decisions) {
+    channel.send();
+    await nextTurn();
+  }
+  const { which, outcome, wait_ms, sent_ms, answered_ms, missed } = log.columns();
+  expect([[...which], [...outcome], [...wait_ms], missed]).toEqual([
+    [1, 1, 1],
+    [1, 2, 0],
+    [Number.NaN, 250, Number.NaN],
+    0,
+  ]);
+  expect(answered_ms[0]).toBeGreaterThanOrEqual(sent_ms[0] ?? Number.NaN);
+  expect(answered_ms[2]).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("a log that is full counts what it missed", () => {
+  const log = new DecisionLog(1);
+  const connection = log.connection();
+  connection.sent(3);
+  connection.answered("allowed", Number.NaN);
+  connection.sent(4);
+  connection.answered("allowed", Number.NaN);
+  expect(log.columns()).toMatchObject({ which: Uint16Array.of(3), missed: 1 });
 });

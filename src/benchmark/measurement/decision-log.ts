@@ -1,0 +1,87 @@
+import type { Outcome } from "../../contract/result.js";
+import { ADMITTED, LIMITED, UNDECIDED } from "../../judge/boundary/key-decisions.js";
+import { cheapMonotonicMs } from "./clock.js";
+
+/** The requests that a worker sent, in columns. Times are monotonic milliseconds. */
+export interface DecisionColumns {
+  /** Index of the request in the traffic. */
+  which: Uint16Array<ArrayBuffer>;
+  sent_ms: Float64Array<ArrayBuffer>;
+  /** Infinite where nobody knows the decision. */
+  answered_ms: Float64Array<ArrayBuffer>;
+  outcome: Uint8Array<ArrayBuffer>;
+  /** How long a limited answer said to wait; NaN where it said nothing. */
+  wait_ms: Float32Array<ArrayBuffer>;
+  /** Requests for which there was no room. */
+  missed: number;
+}
+
+/** What one connection, with one request in flight at most, tells the log. */
+export interface ConnectionLog {
+  /** Called right before the request leaves. @param which index of the request */
+  sent(which: number): void;
+  /** Called right after the answer came. @param wait_ms NaN where it named no wait */
+  answered(outcome: Exclude<Outcome, "failed">, wait_ms: number): void;
+}
+
+const codes = { allowed: ADMITTED, limited: LIMITED } as const;
+
+/**
+ * Keeps every request of a worker with its send and its answer, from the warm-up on: what the limiter admitted earlier
+ * explains what it denies (M27). It has its size from the start, so that nothing is copied while the load is on.
+ */
+export class DecisionLog {
+  readonly #columns: Omit<DecisionColumns, "missed">;
+  #count = 0;
+  #missed = 0;
+
+  /** @param capacity requests that the worker can send */
+  constructor(capacity: number) {
+    this.#columns = {
+      which: new Uint16Array(capacity),
+      sent_ms: new Float64Array(capacity),
+      answered_ms: new Float64Array(capacity).fill(Number.POSITIVE_INFINITY),
+      outcome: new Uint8Array(capacity).fill(UNDECIDED),
+      wait_ms: new Float32Array(capacity).fill(Number.NaN),
+    };
+  }
+
+  connection(): ConnectionLog {
+    let row = -1;
+    const { which: requests, sent_ms, answered_ms, outcome: outcomes, wait_ms: waits } = this.#columns;
+    return {
+      sent: (which) => {
+        row = this.#newRow();
+        if (row < 0) return;
+        requests[row] = which;
+        sent_ms[row] = cheapMonotonicMs();
+      },
+      answered: (outcome, wait_ms) => {
+        if (row < 0) return;
+        answered_ms[row] = cheapMonotonicMs();
+        outcomes[row] = codes[outcome];
+        waits[row] = wait_ms;
+      },
+    };
+  }
+
+  /** A copy of what was recorded. */
+  columns(): DecisionColumns {
+    const { which, sent_ms, answered_ms, outcome, wait_ms } = this.#columns;
+    const count = this.#count;
+    return {
+      which: which.slice(0, count),
+      sent_ms: sent_ms.slice(0, count),
+      answered_ms: answered_ms.slice(0, count),
+      outcome: outcome.slice(0, count),
+      wait_ms: wait_ms.slice(0, count),
+      missed: this.#missed,
+    };
+  }
+
+  #newRow(): number {
+    if (this.#count < this.#columns.which.length) return this.#count++;
+    this.#missed++;
+    return -1;
+  }
+}

@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { algorithms } from "./target.js";
+
+const count = z.int().min(0);
+const figure = z.number().min(0);
+
+/** What a limiter's algorithm promises, and what the requests of each key met. */
+export const promiseIds = [
+  /** The most that one key was admitted in any window, in quotas. */
+  "burst",
+  /** The most that one key was admitted a second, over the whole run. */
+  "rate",
+  /** Admissions beyond what the algorithm can give, of all keys. */
+  "over-admission",
+  /** Denials that the algorithm cannot give, of all keys. */
+  "under-admission",
+  /** Of the first requests after the announced wait, the share that was admitted. */
+  "retry-after-admits",
+  /** Requests that were admitted before the announced wait was over. */
+  "retry-after-not-before",
+] as const;
+export type PromiseId = (typeof promiseIds)[number];
+
+const promiseSchema = z.strictObject({
+  id: z.enum(promiseIds),
+  promised: figure,
+  seen: figure,
+  unit: z.enum(["quotas", "requests/s", "requests", "share"]),
+  holds: z.boolean(),
+});
+export type LimiterPromise = z.infer<typeof promiseSchema>;
+
+/** The requests of some keys that were sent in a window, by their answers. */
+const answersSchema = z.strictObject({ admitted: count, limited: count });
+
+/** Requests of all keys that are too many or too few, and the key that has most of them. */
+const deviationSchema = z.strictObject({
+  total: count,
+  keys: count,
+  /** Absent where there are none. */
+  worst: z.strictObject({ key: z.string(), requests: z.int().min(1) }).optional(),
+});
+
+/**
+ * What each key was admitted while its quota bound (traffic `boundary`), against what the limiter's algorithm promises.
+ * Requests count by the moment of their send; `above` and `below`: keys that are offered more and less than their quota.
+ */
+export const boundarySchema = z.strictObject({
+  algorithm: z.enum(algorithms),
+  /** Requests of one key in a window: points by cost. */
+  quota: z.int().min(1),
+  window_s: z.int().min(1),
+  above: z.strictObject({ keys: count, ...answersSchema.shape }),
+  below: z.strictObject({ keys: count, ...answersSchema.shape }),
+  /** Requests of which nobody knows whether they were admitted. */
+  undecided: count,
+  /** The windows of the run one after the other, from its opening; limiters' windows begin elsewhere. */
+  windows: z.array(z.strictObject({ above: answersSchema, below: answersSchema })),
+  over_admission: deviationSchema,
+  under_admission: deviationSchema,
+  /** The most that one key was admitted in any window; `factor`: in quotas. */
+  burst: z.strictObject({ most: count, factor: figure, key: z.string().optional() }),
+  /** Admitted a second, by key, of the keys above their quota; promised: quota by window. */
+  rate: z.strictObject({
+    promised_per_second: figure,
+    lowest_per_second: figure,
+    mean_per_second: figure,
+    highest_per_second: figure,
+  }),
+  /** Absent where no limited answer said how long to wait. */
+  retry_after: z
+    .strictObject({
+      /** Limited answers that named a wait. */
+      answers: count,
+      /** The waits are whole multiples of this. */
+      resolution_ms: z.int().min(1),
+      /** First requests after a wait, with no other admission of the key since. */
+      after: z.strictObject({ requests: count, admitted: count }),
+      /** Requests that were answered before a wait was over. */
+      before: z.strictObject({ requests: count, admitted: count }),
+    })
+    .optional(),
+  /** Empty without a limiter. */
+  promises: z.array(promiseSchema),
+});
+export type Boundary = z.infer<typeof boundarySchema>;

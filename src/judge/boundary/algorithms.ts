@@ -1,0 +1,228 @@
+import type { Algorithm } from "../../contract/target.js";
+import {
+  ADMITTED,
+  countAtMost,
+  countWithin,
+  type Intervals,
+  intervalsOf,
+  type KeyDecisions,
+  LIMITED,
+  mostWithin,
+  UNDECIDED,
+} from "./key-decisions.js";
+
+/** Requests that a key may make in a window. */
+export interface Quota {
+  requests: number;
+  window_ms: number;
+}
+
+/** The measured window, and how to get the wall clock: milliseconds to add to the monotonic one. */
+export interface MeasuredSpan {
+  opened_ms: number;
+  closed_ms: number;
+  wall_offset_ms: number;
+}
+
+/**
+ * By how much a limiter's clock may be off between two of its readings: it counts whole milliseconds, and ours and the
+ * wall clock may drift apart by 500 ppm (the most that NTP slews), a millisecond in two seconds.
+ */
+export const CLOCK_MS = 2;
+
+/** Sums of many milliseconds are rounded. */
+const ROUNDING = 1e-6;
+
+/**
+ * What the limiters of an algorithm promise about one key. A request is decided on at an unknown moment between its send
+ * and its answer, so both judgements are bounds: surplus admissions and unjustified denials are at least as many.
+ */
+export interface AlgorithmPromise {
+  /** The most admissions in any half-open interval of this length. */
+  mostIn(quota: Quota, length_ms: number): number;
+  /** Admissions beyond what the algorithm can give. */
+  surplus(quota: Quota, admitted: Intervals, span: MeasuredSpan): number;
+  /** Denials in the span that the algorithm cannot give. */
+  unjustified(quota: Quota, key: KeyDecisions, span: MeasuredSpan): number;
+}
+
+/** Calls back with each denial that was sent in the span, in the order of sends. */
+function eachDenial(
+  { sent_ms, answered_ms, outcome }: KeyDecisions,
+  { opened_ms, closed_ms }: MeasuredSpan,
+  call: (sent_ms: number, answered_ms: number) => void,
+): void {
+  for (const [index, sent] of sent_ms.entries()) {
+    if (outcome[index] === LIMITED && sent >= opened_ms && sent < closed_ms)
+      call(sent, answered_ms[index] ?? sent);
+  }
+}
+
+/** Requests that may have used points of the key before a denial. */
+interface Uses {
+  /** Sends of the admitted and the undecided. */
+  sent_ms: Float64Array;
+  /** Answers of the admitted. */
+  answered_ms: Float64Array;
+}
+
+const usesOf = (key: KeyDecisions): Uses => ({
+  sent_ms: intervalsOf(key, [ADMITTED, UNDECIDED]).sent_ms,
+  answered_ms: intervalsOf(key, [ADMITTED]).answered_ms,
+});
+
+/** Uses that may have been decided on after `from` and at most at `to`. */
+const usesBetween = ({ sent_ms, answered_ms }: Uses, from_ms: number, to_ms: number): number =>
+  countAtMost(sent_ms, to_ms) - countAtMost(answered_ms, from_ms);
+
+/**
+ * Windows of some kind that each admit a quota: an interval as long as n windows holds parts of n + `more` of them.
+ * A denial is justified if the last window has a quota of admissions: those of the window in which it was decided on are
+ * not older.
+ */
+function windows(more: number): AlgorithmPromise {
+  const mostIn = ({ requests, window_ms }: Quota, length_ms: number): number =>
+    requests * (Math.ceil(length_ms / window_ms) + more);
+  return {
+    mostIn,
+    surplus(quota, admitted) {
+      const { requests, window_ms } = quota;
+      const first = admitted.sent_ms[0] ?? 0;
+      const length_ms = (admitted.answered_ms.at(-1) ?? 0) - first;
+      let surplus = 0;
+      for (let count = 1; (count - 1) * window_ms <= length_ms; count++) {
+        const most = mostWithin(admitted, count * window_ms - CLOCK_MS);
+        surplus = Math.max(surplus, most - requests * (count + more));
+      }
+      return surplus;
+    },
+    unjustified({ requests, window_ms }, key, span) {
+      const uses = usesOf(key);
+      let found = 0;
+      eachDenial(key, span, (sent, answered) => {
+        if (usesBetween(uses, sent - window_ms - CLOCK_MS, answered) < requests) found++;
+      });
+      return found;
+    },
+  };
+}
+
+/** Admissions beyond the quota in each window of the wall clock. */
+function surplusOfAligned(
+  { requests, window_ms }: Quota,
+  admitted: Intervals,
+  { wall_offset_ms }: MeasuredSpan,
+): number {
+  const first = admitted.sent_ms[0];
+  const last = admitted.answered_ms.at(-1);
+  if (first === undefined || last === undefined) return 0;
+  let surplus = 0;
+  const firstWindow = Math.floor((first + wall_offset_ms) / window_ms);
+  for (let window = firstWindow; window * window_ms - wall_offset_ms <= last; window++) {
+    const begins_ms = window * window_ms - wall_offset_ms;
+    const within = countWithin(admitted, begins_ms + CLOCK_MS, begins_ms + window_ms - CLOCK_MS);
+    surplus += Math.max(0, within - requests);
+  }
+  return surplus;
+}
+
+/** A key's first request opens its window; one that a burst meets near its end is followed at once by the next. */
+const fixedWindow = windows(1);
+
+/** All keys have the windows of the wall clock. */
+const alignedWindow: AlgorithmPromise = {
+  ...fixedWindow,
+  surplus: (quota, admitted, span) =>
+    Math.max(fixedWindow.surplus(quota, admitted, span), surplusOfAligned(quota, admitted, span)),
+};
+
+/**
+ * Two counters, of this window of the wall clock and the one before, which counts by the part of it that the last window
+ * covers: as if its admissions had been spread evenly. Where they came at its end, the next window admits a whole quota
+ * again, so the bound is that of aligned windows.
+ */
+const slidingWindow: AlgorithmPromise = {
+  ...alignedWindow,
+  unjustified({ requests, window_ms }, key, span) {
+    const uses = usesOf(key);
+    const windowOf = (at_ms: number) => Math.floor((at_ms + span.wall_offset_ms) / window_ms);
+    let found = 0;
+    eachDenial(key, span, (sent, answered) => {
+      let isJustified = false;
+      for (let window = windowOf(sent - CLOCK_MS); window <= windowOf(answered + CLOCK_MS); window++) {
+        const begins_ms = window * window_ms - span.wall_offset_ms;
+        const into_ms = Math.max(0, sent - CLOCK_MS - begins_ms);
+        const before = usesBetween(uses, begins_ms - window_ms - CLOCK_MS, begins_ms + CLOCK_MS);
+        const now = usesBetween(uses, begins_ms - CLOCK_MS, answered);
+        if ((1 - into_ms / window_ms) * before + now >= requests - ROUNDING) isJustified = true;
+      }
+      if (!isJustified) found++;
+    });
+    return found;
+  },
+};
+
+/** The admissions of the last window are at most the quota, wherever it begins. */
+const slidingLog = windows(0);
+
+/**
+ * Buckets of a quota that a window refills evenly: a quota at once, and what the interval refills.
+ * @param extra points by which one that refills in steps may be ahead
+ */
+function bucket(extra: number): AlgorithmPromise {
+  const perMs = ({ requests, window_ms }: Quota) => requests / window_ms;
+  return {
+    mostIn: (quota, length_ms) =>
+      Math.floor(quota.requests + extra + perMs(quota) * (length_ms + CLOCK_MS) + ROUNDING),
+    surplus(quota, admitted) {
+      const rate = perMs(quota);
+      const { sent_ms, answered_ms } = admitted;
+      let furthest = 0;
+      let started = 0;
+      // Over all intervals from a send to an answer: admissions in it less what it refills.
+      let leastBefore = Number.POSITIVE_INFINITY;
+      for (const [index, answered] of answered_ms.entries()) {
+        while (started < sent_ms.length && (sent_ms[started] ?? 0) <= answered) {
+          leastBefore = Math.min(leastBefore, started - rate * (sent_ms[started] ?? 0));
+          started++;
+        }
+        furthest = Math.max(furthest, index + 1 - rate * answered - leastBefore);
+      }
+      return Math.max(0, Math.ceil(furthest - quota.requests - extra - rate * CLOCK_MS - ROUNDING));
+    },
+    unjustified(quota, key, span) {
+      const rate = perMs(quota);
+      const uses = usesOf(key);
+      // The bucket is emptiest if each admission took its point as late as it can have.
+      let level = quota.requests;
+      let at_ms = Number.NEGATIVE_INFINITY;
+      let taken = 0;
+      const refilled = (to_ms: number) =>
+        at_ms === Number.NEGATIVE_INFINITY
+          ? quota.requests
+          : Math.min(quota.requests, level + rate * Math.max(0, to_ms - at_ms));
+      let found = 0;
+      eachDenial(key, span, (sent, answered) => {
+        for (; taken < uses.answered_ms.length && (uses.answered_ms[taken] ?? 0) <= sent; taken++) {
+          level = refilled(uses.answered_ms[taken] ?? 0) - 1;
+          at_ms = uses.answered_ms[taken] ?? 0;
+        }
+        const inBetween = usesBetween(uses, sent, answered);
+        if (refilled(sent - CLOCK_MS) - inBetween >= 1 + ROUNDING) found++;
+      });
+      return found;
+    },
+  };
+}
+
+/** What each algorithm promises; undefined without a limiter. docs/traffic.md gives the derivations. */
+export const algorithmPromises: Readonly<Record<Algorithm, AlgorithmPromise | undefined>> = {
+  "fixed window": fixedWindow,
+  "aligned window": alignedWindow,
+  "sliding window": slidingWindow,
+  "sliding log": slidingLog,
+  // It may refill in whole points, by a clock that does not begin with the key.
+  "token bucket": bucket(1),
+  GCRA: bucket(0),
+  none: undefined,
+};

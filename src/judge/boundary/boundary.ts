@@ -1,0 +1,198 @@
+import type { Boundary, LimiterPromise } from "../../contract/boundary.js";
+import { mean, rounded, sum } from "../../contract/numbers.js";
+import type { Algorithm } from "../../contract/target.js";
+import {
+  type AlgorithmPromise,
+  algorithmPromises,
+  CLOCK_MS,
+  type MeasuredSpan,
+  type Quota,
+} from "./algorithms.js";
+import {
+  ADMITTED,
+  countWithin,
+  intervalsOf,
+  type KeyDecisions,
+  LIMITED,
+  mostWithin,
+  UNDECIDED,
+} from "./key-decisions.js";
+import { retryAfterOf } from "./retry-after.js";
+
+export interface BoundaryRun extends MeasuredSpan {
+  keys: readonly KeyDecisions[];
+  quota: number;
+  window_s: number;
+  algorithm: Algorithm;
+}
+
+interface Judged {
+  key: string;
+  isAbove: boolean;
+  /** The most admissions in any window, and those of the whole span, a second. */
+  burst: number;
+  per_second: number;
+  surplus: number;
+  unjustified: number;
+}
+
+/** What one key was admitted, against what the algorithm promises. */
+function judgedKey(
+  key: KeyDecisions,
+  quota: Quota,
+  promise: AlgorithmPromise | undefined,
+  span: MeasuredSpan,
+): Judged {
+  const { opened_ms, closed_ms } = span;
+  const admitted = intervalsOf(key, [ADMITTED], opened_ms, closed_ms);
+  const inSpan = countWithin(admitted, opened_ms, closed_ms - CLOCK_MS);
+  return {
+    key: key.key,
+    isAbove: key.isAbove,
+    burst: mostWithin(admitted, quota.window_ms - CLOCK_MS),
+    per_second: (1000 * inSpan) / (closed_ms - opened_ms),
+    surplus: promise?.surplus(quota, admitted, span) ?? 0,
+    unjustified: promise?.unjustified(quota, key, span) ?? 0,
+  };
+}
+
+function deviationOf(
+  judged: readonly Judged[],
+  requestsOf: (key: Judged) => number,
+): Boundary["over_admission"] {
+  const off = judged.filter((key) => requestsOf(key) > 0);
+  const [worst] = off.toSorted((one, other) => requestsOf(other) - requestsOf(one));
+  return {
+    total: sum(off.map(requestsOf)),
+    keys: off.length,
+    ...(worst ? { worst: { key: worst.key, requests: requestsOf(worst) } } : {}),
+  };
+}
+
+/** The answers of each window of the run, by the moment of the send. */
+function windowsOf(
+  keys: readonly KeyDecisions[],
+  { window_ms }: Quota,
+  { opened_ms, closed_ms }: MeasuredSpan,
+) {
+  const windows = Array.from({ length: Math.ceil((closed_ms - opened_ms) / window_ms - 1e-6) }, () => ({
+    above: { admitted: 0, limited: 0 },
+    below: { admitted: 0, limited: 0 },
+  }));
+  let undecided = 0;
+  for (const { isAbove, sent_ms, outcome } of keys) {
+    for (const [index, sent] of sent_ms.entries()) {
+      if (sent < opened_ms || sent >= closed_ms) continue;
+      const place = Math.min(windows.length - 1, Math.floor((sent - opened_ms) / window_ms));
+      const answers = windows[place]?.[isAbove ? "above" : "below"];
+      if (!answers || outcome[index] === UNDECIDED) undecided++;
+      else answers[outcome[index] === LIMITED ? "limited" : "admitted"]++;
+    }
+  }
+  return { windows, undecided };
+}
+
+const groupOf = (keys: readonly KeyDecisions[], windows: Boundary["windows"], group: "above" | "below") => ({
+  keys: keys.filter(({ isAbove }) => isAbove === (group === "above")).length,
+  admitted: sum(windows.map((window) => window[group].admitted)),
+  limited: sum(windows.map((window) => window[group].limited)),
+});
+
+/** A run with traffic `boundary`: what each key was admitted, and which promises of the limiter's algorithm hold (M27). */
+export function boundaryOf(run: BoundaryRun): Boundary {
+  const { keys, algorithm, window_s, opened_ms, closed_ms } = run;
+  const quota: Quota = { requests: run.quota, window_ms: 1000 * window_s };
+  const promise = algorithmPromises[algorithm];
+  const judged = keys.map((key) => judgedKey(key, quota, promise, run));
+  const { windows, undecided } = windowsOf(keys, quota, run);
+  const [worstBurst] = judged.toSorted((one, other) => other.burst - one.burst);
+  const most = worstBurst?.burst ?? 0;
+  const rates = judged.filter(({ isAbove }) => isAbove).map(({ per_second }) => per_second);
+  const retry_after = retryAfterOf(keys, run);
+  const figures = {
+    over_admission: deviationOf(judged, ({ surplus }) => surplus),
+    under_admission: deviationOf(judged, ({ unjustified }) => unjustified),
+    burst: {
+      most,
+      factor: rounded(most / quota.requests, 3),
+      ...(worstBurst && most > 0 ? { key: worstBurst.key } : {}),
+    },
+    rate: {
+      promised_per_second: rounded(quota.requests / window_s, 3),
+      lowest_per_second: rounded(Math.min(...rates), 3),
+      mean_per_second: rounded(mean(rates), 3),
+      highest_per_second: rounded(Math.max(...judged.map(({ per_second }) => per_second)), 3),
+    },
+    ...(retry_after ? { retry_after } : {}),
+  };
+  const length_ms = closed_ms - opened_ms - CLOCK_MS;
+  return {
+    algorithm,
+    quota: quota.requests,
+    window_s,
+    above: groupOf(keys, windows, "above"),
+    below: groupOf(keys, windows, "below"),
+    undecided,
+    windows,
+    ...figures,
+    promises: promise
+      ? promisesOf(figures, {
+          quotas: rounded(promise.mostIn(quota, quota.window_ms - CLOCK_MS) / quota.requests, 3),
+          per_second: rounded((1000 * promise.mostIn(quota, length_ms)) / (closed_ms - opened_ms), 3),
+        })
+      : [],
+  };
+}
+
+function promisesOf(
+  {
+    burst,
+    rate,
+    over_admission,
+    under_admission,
+    retry_after,
+  }: Pick<Boundary, "burst" | "rate" | "over_admission" | "under_admission" | "retry_after">,
+  most: { quotas: number; per_second: number },
+): LimiterPromise[] {
+  const atMost = (
+    id: LimiterPromise["id"],
+    promised: number,
+    seen: number,
+    unit: LimiterPromise["unit"],
+  ): LimiterPromise => ({ id, promised, seen, unit, holds: seen <= promised });
+  const found = [
+    atMost("burst", most.quotas, burst.factor, "quotas"),
+    atMost("rate", most.per_second, rate.highest_per_second, "requests/s"),
+    atMost("over-admission", 0, over_admission.total, "requests"),
+    atMost("under-admission", 0, under_admission.total, "requests"),
+  ];
+  if (retry_after && retry_after.after.requests > 0) {
+    const { requests, admitted } = retry_after.after;
+    const seen = rounded(admitted / requests, 6);
+    found.push({ id: "retry-after-admits", promised: 1, seen, unit: "share", holds: admitted === requests });
+  }
+  if (retry_after && retry_after.before.requests > 0)
+    found.push(atMost("retry-after-not-before", 0, retry_after.before.admitted, "requests"));
+  return found;
+}
+
+const TEXTS: Readonly<Record<LimiterPromise["id"], (promise: LimiterPromise) => string>> = {
+  burst: ({ promised, seen }) =>
+    `one key was admitted ${seen} quotas in a window, ${promised} at most are promised`,
+  rate: ({ promised, seen }) => `one key was admitted ${seen} requests/s, ${promised} at most are promised`,
+  "over-admission": ({ seen }) => `${seen} requests too many were admitted`,
+  "under-admission": ({ seen }) => `${seen} requests were denied that had points left`,
+  "retry-after-admits": ({ seen }) =>
+    `${(100 * seen).toFixed(1)} % of the first requests after the announced wait were admitted`,
+  "retry-after-not-before": ({ seen }) => `${seen} requests were admitted before the announced wait was over`,
+};
+
+/** Promises about waits advise the caller; the others are what the limiter is for. */
+const isAboutAdmission = ({ id }: LimiterPromise): boolean => !id.startsWith("retry-after");
+
+/** What the limiter admitted against its promise; undefined where it kept it. */
+export function brokenPromiseText({ promises }: Pick<Boundary, "promises">): string | undefined {
+  const broken = promises.filter((promise) => !promise.holds && isAboutAdmission(promise));
+  if (broken.length === 0) return undefined;
+  return `the limiter did not keep its promise: ${broken.map((promise) => TEXTS[promise.id](promise)).join(", ")}`;
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { MeasuredResult } from "../../../src/contract/result.js";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+const FLAGS = ["--traffic", "boundary", "--rate", "5000", "--window", "1", "--duration-mode", "custom:3"];
+
+/** The results of a short campaign. */
+async function results(clients: string, ...flags: readonly string[]): Promise<[Campaign, MeasuredResult[]]> {
+  const campaign = Campaign.run(newFolder(), clients, [...FLAGS, "--concurrency", "100", ...flags]);
+  const { stderr } = await campaign.ended;
+  expect(campaign.measured.length, stderr).toBeGreaterThan(0);
+  return [campaign, campaign.measured];
+}
+
+const held = ({ boundary }: MeasuredResult) =>
+  Object.fromEntries((boundary?.promises ?? []).map((promise) => [promise.id, promise.holds]));
+const ADMISSION_HOLDS = { burst: true, rate: true, "over-admission": true, "under-admission": true };
+
+describe("traffic at the boundary, on real limiters", () => {
+  test("fixed windows, two servers and two workers; GCRA: promises hold, and bursts are as the algorithm says", async () => {
+    const [campaign, found] = await results(
+      "iovalkey,ioredis@valkey+redis-gcra",
+      "--servers",
+      "2",
+      "--workers",
+      "2",
+    );
+    expect(found).toHaveLength(2);
+    for (const result of found) {
+      expect(held(result)).toMatchObject(ADMISSION_HOLDS);
+      expect(result.boundary).toMatchObject({ quota: 5, window_s: 1, below: { keys: 800, limited: 0 } });
+      expect(result.boundary?.above.limited).toBeGreaterThan(result.boundary?.above.admitted ?? 0);
+      expect(result.prediction).toBeUndefined();
+      const { above, below, undecided } = result.boundary ?? {};
+      const answers = [above, below].flatMap((group) => [group?.admitted ?? 0, group?.limited ?? 0]);
+      // Every request of the window, on whichever worker and server, is counted once.
+      expect(answers.reduce((total, count) => total + count, undecided ?? 0)).toBe(result.counts.sent);
+    }
+    const fixed = found.find(({ boundary }) => boundary?.algorithm === "fixed window");
+    expect(fixed?.boundary?.burst.factor).toBeGreaterThan(1);
+    expect(fixed?.boundary?.retry_after).toMatchObject({ resolution_ms: 1000 });
+    const page = readFileSync(join(campaign.folder, "summary.md"), "utf8");
+    expect(page).toContain("What limiters promise, and what was seen");
+  });
+
+  test("counters in each of two servers do not hold the quota: the outcome says so, the measurement stands", async () => {
+    const [, [result]] = await results("memory", "--servers", "2");
+    expect(result && held(result)).toMatchObject({ burst: false, "over-admission": false });
+    expect(result?.verdict.status).not.toBe("invalid");
+    expect(result?.outcome).toBe("failed");
+    expect(result?.outcome_text).toContain("did not keep its promise");
+  });
+
+  test("the limiter layer knows waits in milliseconds", async () => {
+    const [, [result]] = await results("ioredis@valkey+redis-gcra", "--layer", "limiter");
+    expect(result && held(result)).toMatchObject({ ...ADMISSION_HOLDS, "retry-after-admits": true });
+    expect(result?.boundary?.retry_after?.resolution_ms).toBe(1);
+  });
+});

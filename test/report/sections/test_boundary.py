@@ -1,0 +1,103 @@
+"""Promises of limiters: the worst of the runs, on the page and in the files."""
+
+import csv
+import json
+from typing import Any
+
+from builder import Document, configuration, result
+from conftest import Build
+
+
+def boundary(burst: float, admitted_after: float | None = None) -> Document:
+    answers = {"admitted": 900, "limited": 1800}
+    promises: list[Document] = [
+        {"id": "burst", "promised": 2, "seen": burst, "unit": "quotas", "holds": burst <= 2},
+        {"id": "over-admission", "promised": 0, "seen": 7 if burst > 2 else 0, "unit": "requests"},
+    ]
+    promises[1]["holds"] = burst <= 2
+    if admitted_after is not None:
+        promises.append(
+            {
+                "id": "retry-after-admits",
+                "promised": 1,
+                "seen": admitted_after,
+                "unit": "share",
+                "holds": admitted_after == 1,
+            }
+        )
+    return {
+        "algorithm": "fixed window",
+        "quota": 10,
+        "window_s": 2,
+        "above": {"keys": 200, **answers},
+        "below": {"keys": 800, "admitted": 4000, "limited": 0},
+        "undecided": 0,
+        "windows": [],
+        "over_admission": {"total": 7 if burst > 2 else 0, "keys": 1 if burst > 2 else 0},
+        "under_admission": {"total": 0, "keys": 0},
+        "burst": {"most": round(10 * burst), "factor": burst},
+        "rate": {
+            "promised_per_second": 5,
+            "lowest_per_second": 4,
+            "mean_per_second": 4.5,
+            "highest_per_second": 5,
+        },
+        "promises": promises,
+    }
+
+
+def built(build: Build, *runs: tuple[str, Document, str]) -> Any:
+    numbers: dict[str, int] = {}
+    documents = []
+    for label, found, outcome in runs:
+        numbers[label] = numbers.get(label, 0) + 1
+        documents.append(
+            result(
+                configuration(label, traffic="boundary"),
+                numbers[label],
+                outcome=outcome,
+                outcome_text="the limiter did not keep its promise" if outcome == "failed" else None,
+                boundary=found,
+                prediction=None,
+            )
+        )
+    return build(None, documents)
+
+
+def test_the_worst_run_of_each_promise_is_shown_also_of_a_target_that_failed_by_it(build: Build) -> None:
+    outcome = built(
+        build,
+        ("iovalkey", boundary(1.9, 1), "served"),
+        ("iovalkey", boundary(1.95, 0.5), "served"),
+        ("ioredis", boundary(3.25), "failed"),
+    )
+    rows = list(csv.DictReader((outcome.folder / "report" / "summary.csv").open()))
+    by_client = {row["Client"].split("@")[0]: row for row in rows}
+    assert by_client["iovalkey"]["burst_quotas"] == "1.950"
+    assert by_client["iovalkey"]["promises_broken"] == "retry-after-admits"
+    assert by_client["ioredis"]["promises_broken"] == "burst over-admission"
+    assert by_client["ioredis"]["over_admitted"] == "7"
+
+    documents = json.loads((outcome.folder / "report" / "summary.json").read_text())["configurations"]
+    by_label = {each["label"]: each["promises"] for each in documents}
+    assert by_label["iovalkey"][2] == {
+        "id": "retry-after-admits",
+        "promised": 1,
+        "seen": 0.5,
+        "unit": "share",
+        "runs": 2,
+        "held_runs": 1,
+    }
+
+    markdown = (outcome.folder / "report" / "summary.md").read_text()
+    assert "| at most 2.00 quotas | 3.25 quotas | does not hold |" in markdown
+    assert "| 100 % | 50 % | does not hold in 1 of 2 runs |" in markdown
+    page = (outcome.folder / "report" / "index.html").read_text()
+    assert "What limiters promise, and what was seen" in page
+
+
+def test_other_traffic_has_no_table_of_promises(build: Build) -> None:
+    outcome = build(None, [result(configuration("iovalkey"))])
+    assert "What limiters promise" not in (outcome.folder / "report" / "index.html").read_text()
+    rows = list(csv.DictReader((outcome.folder / "report" / "runs.csv").open()))
+    assert {row["promises_broken"] for row in rows} == {""}
