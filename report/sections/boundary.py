@@ -1,4 +1,4 @@
-"""What limiters promise, and what their keys were admitted (rule M27): one row for each promise of each row."""
+"""What limiters promise, and what their keys were admitted (rule M27)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ _TEXTS = {
 }
 
 CAPTION = (
-    "Traffic boundary: bursts of 200 users at 3 times their quota, and 800 users below theirs. What is promised "
-    "follows from the algorithm. A request was decided on at some moment between its send and its answer, so "
-    "what is counted as too many or too few is so at least. Seen: the worst of the runs."
+    "Traffic boundary: bursts of 200 users at 3 times their quota, and 800 users below theirs. What is "
+    "promised follows from the algorithm. A request was decided on at some moment between its send and its "
+    "answer, so what is counted as too many or too few is so at least. Seen: the worst of the runs."
 )
 
 
@@ -44,7 +44,7 @@ class PromiseRow:
 
 
 def _figure(promise: LimiterPromise, value: float) -> str:
-    _, form, is_bound = _TEXTS[promise.id]
+    form = _TEXTS[promise.id][1]
     if promise.unit == "share":
         return form.format(f"{100 * value:.2f}".rstrip("0").rstrip("."))
     text = count(value) if promise.unit == "requests" else f"{value:.2f}"
@@ -66,7 +66,7 @@ def boundaries_of(summary: Summary) -> list[Boundary]:
 
 
 def promises_of(summary: Summary) -> list[tuple[LimiterPromise, int, int]]:
-    """Each promise as the worst run saw it, in how many runs it was judged, and in how many of them it held."""
+    """Each promise as the worst run saw it, in how many runs it was judged, and in how many it held."""
     by_id: dict[str, list[LimiterPromise]] = {}
     for boundary in boundaries_of(summary):
         for promise in boundary.promises:

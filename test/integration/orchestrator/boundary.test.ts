@@ -40,13 +40,15 @@ describe("traffic at the boundary, on real limiters", () => {
       expect(result.prediction).toBeUndefined();
       const { above, below, undecided } = result.boundary ?? {};
       const answers = [above, below].flatMap((group) => [group?.admitted ?? 0, group?.limited ?? 0]);
-      // Every request of the window, on whichever worker and server, is counted once.
-      expect(answers.reduce((total, count) => total + count, undecided ?? 0)).toBe(result.counts.sent);
+      // Every request, on whichever worker and server, is counted once. One that was due in the lead-in may be sent later.
+      const counted = answers.reduce((total, count) => total + count, undecided ?? 0);
+      expect(counted).toBeGreaterThanOrEqual(result.counts.sent);
+      expect(counted).toBeLessThanOrEqual(result.counts.sent + result.warmup.lead_in.requests);
     }
     const fixed = found.find(({ boundary }) => boundary?.algorithm === "fixed window");
     expect(fixed?.boundary?.burst.factor).toBeGreaterThan(1);
     expect(fixed?.boundary?.retry_after).toMatchObject({ resolution_ms: 1000 });
-    const page = readFileSync(join(campaign.folder, "summary.md"), "utf8");
+    const page = readFileSync(join(campaign.folder, "report", "summary.md"), "utf8");
     expect(page).toContain("What limiters promise, and what was seen");
   });
 
