@@ -11,6 +11,7 @@ from report.analysis.load_programs import LoadProgramControl, load_program_contr
 from report.analysis.max_rate import MaxRate, max_rates
 from report.analysis.memory_per_key import KeyMemory, memory_per_key
 from report.analysis.runtimes import RuntimeResults, runtimes_of
+from report.analysis.several_servers import ServerScaling, several_servers
 from report.analysis.store_operations import StoreOperations, store_operations
 from report.analysis.summary import Summary, summarize
 from report.analysis.thresholds import Judgement, judgements
@@ -34,6 +35,8 @@ class Analysis:
     """Rows with faults, which are in no ranking of speed."""
     max_rates: tuple[MaxRate, ...] = ()
     """Of a search for the highest rate; empty without one."""
+    server_scalings: tuple[ServerScaling, ...] = ()
+    """Empty unless some target was measured with several numbers of servers."""
     host_speed: CampaignHostSpeed | None = None
     """None where it is not known."""
     adjusted: tuple[AdjustedPair, ...] = ()
@@ -81,4 +84,5 @@ def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
         load_programs=load_program_controls(campaign, summaries),
         faults=fault_groups(campaign),
         max_rates=max_rates(campaign, summaries),
+        server_scalings=several_servers(summaries),
     )

@@ -9,6 +9,7 @@ from report.export.faults import faults_csv, faults_json
 from report.export.load_programs import load_programs_csv
 from report.export.memory import memory_csv, memory_json
 from report.export.runs_csv import runs_csv
+from report.export.several_servers import servers_csv
 from report.export.store_operations import operations_csv, operations_json
 from report.export.summary_csv import summary_csv
 from report.export.summary_json import summary_document
@@ -21,8 +22,7 @@ OPERATIONS_CSV = "store-operations.csv"
 OPERATIONS_JSON = "store-operations.json"
 LOAD_PROGRAMS_CSV = "load-programs.csv"
 MAX_RATE_JSON = "max-rate.json"
-FAULTS_CSV = "faults.csv"
-FAULTS_JSON = "faults.json"
+SERVERS_CSV = "servers.csv"
 
 Make = Callable[[Analysis], str]
 
@@ -44,6 +44,7 @@ _MAKE: Mapping[str, Make] = {
     OPERATIONS_CSV: lambda analysis: operations_csv(analysis.store_operations),
     OPERATIONS_JSON: lambda analysis: operations_json(analysis.store_operations),
     LOAD_PROGRAMS_CSV: lambda analysis: load_programs_csv(analysis.load_programs),
+    SERVERS_CSV: lambda analysis: servers_csv(analysis.server_scalings),
     "summary.md": summary_markdown,
     "summary.json": _summary_json,
     MAX_RATE_JSON: _max_rate_json,
@@ -60,8 +61,8 @@ _OF_MEMORY = ("memory.csv", "memory.json")
 
 #: Files by format. The page links to the tables, so they come with it.
 FORMATS: Mapping[str, tuple[str, ...]] = {
-    "html": (PAGE, "summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV, LOAD_PROGRAMS_CSV, FAULTS_CSV),
-    "csv": ("summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV, LOAD_PROGRAMS_CSV, FAULTS_CSV),
+    "html": (PAGE, "summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV, LOAD_PROGRAMS_CSV, SERVERS_CSV),
+    "csv": ("summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV, LOAD_PROGRAMS_CSV, SERVERS_CSV),
     "md": ("summary.md",),
     "json": (
         "summary.json",
@@ -87,6 +88,6 @@ def report_files(analysis: Analysis, chosen: str) -> dict[str, str]:
         *(() if analysis.max_rates else (MAX_RATE_JSON,)),
         *(() if analysis.store_operations else (OPERATIONS_CSV, OPERATIONS_JSON)),
         *(() if analysis.load_programs else (LOAD_PROGRAMS_CSV,)),
-        *(() if analysis.faults else (FAULTS_CSV, FAULTS_JSON)),
+        *(() if analysis.server_scalings else (SERVERS_CSV,)),
     )
     return {name: _MAKE[name](analysis) for name in FORMATS[chosen] if name not in left_out}

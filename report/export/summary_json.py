@@ -9,6 +9,7 @@ from report.analysis.load_text import load_name
 from report.analysis.summary import Summary
 from report.analysis.thresholds import documents
 from report.export.conclusions import conclusions
+from report.export.several_servers import server_documents
 from report.results.roles import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents, best_works
@@ -147,6 +148,7 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
         "conclusions": conclusions(analysis.cells),
         "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(analysis)) else None,
         "max_rate": max_rate_documents(analysis.max_rates) or None,
+        "several_servers": server_documents(analysis.server_scalings) or None,
         "thresholds": documents(analysis.thresholds),
         "report": report,
     }

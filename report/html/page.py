@@ -45,6 +45,9 @@ from report.sections.recommendation import recommend
 from report.sections.resources import resource_columns, resource_rows
 from report.sections.runs import run_rows
 from report.sections.script_calls import script_rows
+from report.sections.several_servers import COLUMNS as SERVER_COLUMNS
+from report.sections.several_servers import NOTE as SERVER_NOTE
+from report.sections.several_servers import server_tables
 from report.sections.spread_text import marks_note
 from report.sections.store_operations import FIGURE_COLUMNS, store_section
 from report.sections.tables import Table, result_tables
@@ -259,8 +262,9 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         common=shared_load_text(ordered) if ordered else "",
         adaptive=adaptive_of(analysis),
         max_rates=max_rate_tables(analysis.max_rates),
-        promises=promise_rows(ordered),
-        promises_caption=PROMISES_CAPTION,
+        several_servers=server_tables(analysis.server_scalings),
+        several_servers_columns=SERVER_COLUMNS,
+        several_servers_note=SERVER_NOTE,
         thresholds=_in_page_order(analysis),
         best_works=best_works(analysis),
         decision_cpu=decision_cpu_table(analysis),

@@ -273,6 +273,16 @@ def _added_memory(result: Document) -> AddedMemory | None:
     )
 
 
+def _answers_by_server(result: Document) -> tuple[int, ...]:
+    """See `Measured.answers_by_server`; at the limiter layer, nothing is answered by a server."""
+    if result["request"]["layer"] == "limiter":
+        return ()
+    return tuple(
+        max(0, each["at_end"]["requests"] - each["at_window_open"]["requests"])
+        for each in result["consumers"]
+    )
+
+
 def _consumer(result: Document) -> Mapping[str, Any]:
     """The first process that calls the limiter: all of a run have one target, and so its settings."""
     consumers: Sequence[Mapping[str, Any]] = result["consumers"]
@@ -487,6 +497,8 @@ def _measured(result: Document, series: bool) -> Measured:
         foreign_cpu_percent=result.get("host_load", {}).get("foreign_cpu_percent"),
         seconds=seconds_of(result) if series else (),
         answers_each_slice=_answers_each_slice(result),
+        answers_by_server=_answers_by_server(result),
+        servers_ready_s=tuple(result.get("servers_ready_s", {}).values()),
         client_settings=_consumer(result).get("client_settings", {}),
         deciding_software=_deciding_software(result),
         limited_by=Limit(**limit) if (limit := result.get("limited_by")) else None,

@@ -449,6 +449,10 @@ class Measured:
     """Of median runs alone, and of no more of them than a page can hold."""
     answers_each_slice: Sequence[int]
     """Answers in each whole 100 ms of the window's first minutes; of every run, so kept small."""
+    answers_by_server: tuple[int, ...]
+    """Answers of each server in lead-in and window, by its own count; empty without one of ours."""
+    servers_ready_s: tuple[float, ...]
+    """Seconds from the start of each server until it was ready; empty where it is not known."""
     client_settings: Mapping[str, Any]
     deciding_software: Mapping[str, str]
     """Modules and service of the run: `Module redis-cell`, with version and checksum."""

@@ -442,6 +442,8 @@ export const measuredResultSchema = z.strictObject({
   /** Only with traffic `boundary`, on a target with a limiter. */
   boundary: boundarySchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
+  /** Seconds from the start of each server, all at once, until it was ready; by role. Absent without a server. */
+  servers_ready_s: z.record(z.string(), z.number().min(0)).optional(),
   /** Absent if the system does not report it. */
   host_load: hostLoadSchema.optional(),
   /** Absent where the parts run on another machine, and for a generator that was started by hand. */

@@ -58,6 +58,11 @@ export const consumesSchema = z.strictObject({
   failed: z.int().min(0),
   /** Commands that carried them to the store, where one may take several; absent: one each. */
   commands: z.int().min(0).optional(),
+  /**
+   * Consumes among them that were decided although the store gave no decision (`+fail-open`, `+insurance-limiter`):
+   * it may or may not have counted each of them. Absent for limiters that never do.
+   */
+  without_store: z.int().min(0).optional(),
 });
 
 /**

@@ -4,6 +4,7 @@ import { versionsFolder } from "../contract/library-versions.js";
 import type { RunSpec } from "../contract/run-spec.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import { partText, type Target } from "../contract/target.js";
+import { failOpen } from "./fail-open.js";
 import { type Libraries, librariesWith, ownLibraries } from "./libraries.js";
 import { asRequestLimiter, withCost } from "./request-limiter.js";
 import { describeClient, findLimiter, resolveTarget, unsupportedLimits } from "./resolve.js";
@@ -97,7 +98,9 @@ async function createLimiter(
   try {
     const created = await limiter.create(client, description, limits, key_prefix, libraries);
     requireVersion(requested, created?.version);
-    return created && withCost(asRequestLimiter(created), limits.cost);
+    if (!created) return undefined;
+    const decided = asRequestLimiter(created);
+    return withCost(description.failsOpen ? failOpen(decided) : decided, limits.cost);
   } catch (error) {
     const name = partText(target.limiter, target.limiter_version);
     const user = target.service ? target.client : name;

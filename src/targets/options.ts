@@ -1,4 +1,5 @@
 import { loadPrograms } from "./benchmarks/load-programs.js";
+import { FAIL_OPEN_AFTER_MS } from "./fail-open.js";
 import { limiters } from "./limiters/index.js";
 import { throttlecrabOptions } from "./limiters/throttlecrab.js";
 import { stores } from "./stores/index.js";
@@ -109,6 +110,24 @@ const localCache: OptionDescription = {
   },
 };
 
+/** What an API does that must outlive its store. */
+const failOpen: OptionDescription = {
+  id: "fail-open",
+  summary: `a request is admitted whose decision failed or took longer than ${FAIL_OPEN_AFTER_MS} ms`,
+  apply(client) {
+    const why = whyNeverOpen(client);
+    return why
+      ? { skip: `${client.id} does not support +fail-open: ${why}` }
+      : { ...client, failsOpen: true };
+  },
+};
+
+function whyNeverOpen({ limiter, program, stores }: ClientDescription): string | undefined {
+  if (limiter === "none" || stores[0] === "memory") return "it has no store that could fail";
+  if (limiter === "insurance-limiter") return "its insurance limiter decides while the store fails";
+  return program && `the load program ${program} makes its calls, and not a limiter in Node`;
+}
+
 /** Changes nothing: how far a target seems to be from its copy is what a campaign cannot tell apart (M31). */
 const copy: OptionDescription = {
   id: COPY,
@@ -145,4 +164,5 @@ export const options: readonly OptionDescription[] = [
   localCache,
   copy,
   ...loadProgramOptions,
+  failOpen,
 ];

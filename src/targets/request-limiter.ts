@@ -52,6 +52,7 @@ class PairedRequestLimiter implements RequestLimiter {
   /** The decisions that `create` took, and their commands. */
   readonly #before: DecisionCounts;
   readonly #commandsBefore: number | undefined;
+  readonly #withoutStoreBefore: number | undefined;
   #calls = 0;
 
   constructor({ standard, exhausted }: LimiterPair) {
@@ -59,6 +60,7 @@ class PairedRequestLimiter implements RequestLimiter {
     this.#exhausted = counting(exhausted);
     this.#before = this.#decided();
     this.#commandsBefore = this.#commands();
+    this.#withoutStoreBefore = this.#withoutStore();
   }
 
   /** A sum that is made when it is read, so that the hot path adds to one number for each outcome. */
@@ -72,6 +74,9 @@ class PairedRequestLimiter implements RequestLimiter {
       ...(this.#commandsBefore === undefined
         ? {}
         : { commands: (this.#commands() ?? 0) - this.#commandsBefore }),
+      ...(this.#withoutStoreBefore === undefined
+        ? {}
+        : { without_store: (this.#withoutStore() ?? 0) - this.#withoutStoreBefore }),
     };
   }
 
@@ -101,6 +106,12 @@ class PairedRequestLimiter implements RequestLimiter {
   #commands(): number | undefined {
     const { commands } = this.#standard;
     return commands === undefined ? undefined : commands + (this.#exhausted.commands ?? 0);
+  }
+
+  /** Undefined for limiters that decide nothing without the store. */
+  #withoutStore(): number | undefined {
+    const { withoutStore } = this.#standard;
+    return withoutStore === undefined ? undefined : withoutStore + (this.#exhausted.withoutStore ?? 0);
   }
 
   #decided(): DecisionCounts {

@@ -97,6 +97,8 @@ export interface ClientDescription {
   serviceEnvironment?: Readonly<Record<string, string>>;
   /** Some decisions reach neither store nor service, e.g. because denials are cached. */
   decidesLocally?: boolean;
+  /** A request without a decision is admitted. */
+  failsOpen?: true;
   /** Whether it can connect with `Tuning.skipsHandshake`. */
   canSkipHandshake?: true;
   /** Set when `handle` has the methods of that library, for limiters that take such an object. */
@@ -176,6 +178,8 @@ export interface Limiter {
   readonly decisions?: Readonly<DecisionCounts>;
   /** How many commands its consumes sent to the store, where one may send several; absent: one each. */
   readonly commands?: number | undefined;
+  /** How many of its decisions it made without the store, because that failed; absent: it makes none. */
+  readonly withoutStore?: number | undefined;
 }
 
 /** Decides on requests: one call with all descriptors where the system has that, else one call for each. */

@@ -44,13 +44,14 @@ interface Range {
 
 /** Differences of the consumers' counts over their whole life; undefined where one of them counts none. */
 function consumesOf(consumers: Evidence["consumers"]) {
-  const total = { calls: 0, allowed: 0, limited: 0, failed: 0, commands: 0, inFlight: 0 };
+  const total = { calls: 0, allowed: 0, limited: 0, failed: 0, commands: 0, withoutStore: 0, inFlight: 0 };
   for (const { at_start, at_end } of consumers) {
     const [before, after] = [at_start.consumes, at_end.consumes];
     if (!before || !after) return undefined;
     for (const name of ["calls", "allowed", "limited", "failed"] as const)
       total[name] += after[name] - before[name];
     total.commands += (after.commands ?? 0) - (before.commands ?? 0);
+    total.withoutStore += (after.without_store ?? 0) - (before.without_store ?? 0);
     total.inFlight += at_end.in_flight;
   }
   return total;
@@ -58,24 +59,24 @@ function consumesOf(consumers: Evidence["consumers"]) {
 
 /**
  * Calls of the limiter that the store must have counted, over the whole life of the consumers: between `least` and
- * `most`, because a call that failed, or is still under way, may or may not have reached it. Undefined where one of the
- * consumers counts none.
+ * `most`, because a call that failed, is still under way, or was decided without the store may or may not have reached it.
+ * Undefined where one of the consumers counts none.
  */
 function callsOf({ consumers, configuration }: Evidence): Range | undefined {
   const counted = consumesOf(consumers);
   if (!counted) return undefined;
-  const { calls, allowed, failed, inFlight, commands } = counted;
+  const { calls, allowed, failed, inFlight, commands, withoutStore } = counted;
   const decided = allowed + counted.limited;
+  const most = inFlight > 0 || withoutStore > 0 ? calls : decided + failed;
   // A service asks the store about each descriptor of a call.
   if (configuration?.target.service) return decisionsOf(counted);
   // One decision may take two commands; of a failed one it is not known how many reached the store.
-  if (commands > 0) return { least: commands - 2 * (failed + inFlight), most: commands };
-  if (configuration?.target.decides_locally)
-    return { least: allowed, most: inFlight > 0 ? calls : decided + failed };
+  if (commands > 0) return { least: commands - 2 * (failed + inFlight + withoutStore), most: commands };
+  if (configuration?.target.decides_locally) return { least: allowed - withoutStore, most };
   // With more decisions than calls, one call decides on all descriptors of a request.
   return decided + failed > calls
-    ? { least: calls - failed - inFlight, most: calls }
-    : { least: decided, most: inFlight > 0 ? calls : decided + failed };
+    ? { least: calls - failed - inFlight - withoutStore, most: calls }
+    : { least: decided - withoutStore, most };
 }
 
 /** Decisions on descriptors, with those that may have been made although nobody got them. */
@@ -83,9 +84,10 @@ const decisionsOf = ({
   allowed,
   limited,
   failed,
+  withoutStore,
   inFlight,
 }: NonNullable<ReturnType<typeof consumesOf>>): Range => ({
-  least: allowed + limited,
+  least: allowed + limited - withoutStore,
   most: allowed + limited + failed + inFlight * MOST_DESCRIPTORS,
 });
 

@@ -13,6 +13,8 @@ export interface AdmissionsContext {
   keyPrefix: string;
   /** Absent where the generator could not count. */
   requestCounts: RequestCounts | undefined;
+  /** Consumes that were decided without the store. */
+  withoutStore: number;
   /** Seconds since the store was emptied, at least. */
   elapsedS: number;
   /** The store's whole numbers under these keys; undefined where its engine cannot read them. */
@@ -20,9 +22,10 @@ export interface AdmissionsContext {
 }
 
 /** Why the counts of the keys say nothing; undefined where they do. */
-function unknownReason({ configuration, elapsedS }: AdmissionsContext): string | undefined {
+function unknownReason({ configuration, withoutStore, elapsedS }: AdmissionsContext): string | undefined {
   const { target, limits } = configuration;
   if (target.decides_locally) return "some decisions do not reach the store";
+  if (withoutStore > 0) return `${withoutStore} consumes were decided without the store`;
   const { countKey, algorithm = "fixed window" } = findLimiter(target.limiter);
   if (!countKey) return `no counts of ${target.limiter} (${algorithm}) are read by key`;
   if (limits.block_s > 0) return "a block replaces the count of a key";

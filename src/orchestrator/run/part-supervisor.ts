@@ -1,4 +1,5 @@
 import type { Node } from "../../contract/env.js";
+import { rounded } from "../../contract/numbers.js";
 import type { RoleKind } from "../../contract/role.js";
 import { endMessage } from "../../runtimes/part-output.js";
 import type { Part, RunningPart } from "../../runtimes/types.js";
@@ -19,6 +20,8 @@ export class PartFailed extends Error {
 /** A role whose part was started. */
 export interface RunningRole extends Pick<Role, "id" | "kind"> {
   part: RunningPart;
+  /** Seconds from its start until it was ready. */
+  ready_s: number;
 }
 
 /** Starts the roles of one run and fails the run when a required one ends early, unless a fault has killed it. */
@@ -60,7 +63,9 @@ export class PartSupervisor {
   async #startWave(wave: readonly Role[]): Promise<RunningRole[]> {
     const starting = wave.map(async (role) => {
       const { id, kind } = role;
-      return { id, kind, part: await this.#startPart(role.part(this.#places)) };
+      const began_ms = performance.now();
+      const part = await this.#startPart(role.part(this.#places));
+      return { id, kind, part, ready_s: rounded((performance.now() - began_ms) / 1000, 3) };
     });
     await Promise.allSettled(starting);
     const started = await Promise.all(starting);

@@ -41,6 +41,8 @@ export interface RawRun extends StoreSide {
   faults?: FaultRecord[];
   /** The resources that the runtime measured, by role. */
   resources: MeasuredResult["resources"];
+  /** By role; absent without a server. */
+  servers_ready_s?: MeasuredResult["servers_ready_s"];
   host_load?: HostLoad;
   host_speed?: RunHostSpeed;
   notes: string[];
@@ -144,9 +146,11 @@ class RunExecution {
       injection.failed,
     ]);
     await readings.done();
-    const faults = await injection.finish();
-    const { reconnections, ...behind } = await this.#readAfter(store);
+    const behind = await this.#readAfter(store);
+    const withoutStore = sum(result.consumers.map(({ at_end }) => at_end.consumes?.without_store ?? 0));
+    if (withoutStore > 0) this.#notes.push(`${withoutStore} consumes were decided without the store`);
     const admissions = await this.#readAdmissions(store, request_counts, {
+      withoutStore,
       isLate: result.readings?.at_start === "late",
       isGone: behind.store === undefined,
       hasEvicted: behind.store?.nodes.some(({ at_end }) => (at_end.evicted_keys ?? 0) > 0) ?? false,
@@ -159,6 +163,9 @@ class RunExecution {
     return {
       result,
       resources,
+      ...(servers.length > 0
+        ? { servers_ready_s: Object.fromEntries(servers.map(({ id, ready_s }) => [id, ready_s])) }
+        : {}),
       notes: [...watch.failures, ...this.#notes],
       ...(host_load ? { host_load } : {}),
       admissions,
@@ -195,7 +202,12 @@ class RunExecution {
   async #readAdmissions(
     store: RunStore,
     requestCounts: RequestCounts | undefined,
-    { isLate, isGone, hasEvicted }: { isLate: boolean; isGone: boolean; hasEvicted: boolean },
+    {
+      withoutStore,
+      isLate,
+      isGone,
+      hasEvicted,
+    }: { withoutStore: number; isLate: boolean; isGone: boolean; hasEvicted: boolean },
   ): Promise<Admissions> {
     if (isLate) return { status: "not known", reason: "the load began before the store was emptied" };
     const { faults = [] } = this.#settings.configuration;
@@ -208,6 +220,7 @@ class RunExecution {
       configuration: this.#settings.configuration,
       keyPrefix: keyPrefixOf(this.#settings),
       requestCounts,
+      withoutStore,
       elapsedS: (performance.now() - store.readBefore_ms) / 1000,
       readNumbers: (keys) => store.readNumbers(keys),
     });

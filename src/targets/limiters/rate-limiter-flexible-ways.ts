@@ -51,7 +51,16 @@ const insuranceLimiter: LimiterDescription = {
   applyTo: (client) => onFlexible(client, "insurance-limiter"),
   create: createFlexible((LimiterClass, options, { RateLimiterMemory }) => {
     const { storeClient: _client, ...quota } = options;
-    return new LimiterClass({ ...options, insuranceLimiter: new RateLimiterMemory(quota) });
+    const insurance = new RateLimiterMemory(quota);
+    const consume = insurance.consume.bind(insurance);
+    let withoutStore = 0;
+    // The library tells nobody when the insurance decides.
+    insurance.consume = (key, points) => {
+      withoutStore++;
+      return consume(key, points);
+    };
+    const insured = new LimiterClass({ ...options, insuranceLimiter: insurance });
+    return Object.defineProperty(insured, "withoutStore", { get: () => withoutStore });
   }),
 };
 

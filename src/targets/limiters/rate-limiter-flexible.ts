@@ -30,6 +30,8 @@ export interface LibraryLimiter {
   _incrTtlLuaScript?: string | undefined;
   /** How many commands its consumes sent, where one may send several; absent: one each. */
   readonly commands?: number;
+  /** How many of its consumes were decided without the store; absent: none ever. */
+  readonly withoutStore?: number | undefined;
 }
 
 export interface LibraryOptions {
@@ -90,6 +92,10 @@ class FlexibleLimiter implements Limiter {
     return this.#library.commands;
   }
 
+  get withoutStore(): number | undefined {
+    return this.#library.withoutStore;
+  }
+
   consume(key: string, cost?: number): Promise<Decision> {
     return this.#library.consume(key, cost).then(this.#allowed, this.#refused);
   }
@@ -97,6 +103,9 @@ class FlexibleLimiter implements Limiter {
 
 /** The library's limiter, for a client that may never answer: a consume that takes longer rejects. */
 const bounded = (library: LibraryLimiter, timeoutMs: number): LibraryLimiter => ({
+  get withoutStore() {
+    return library.withoutStore;
+  },
   delete: (key) => library.delete(key),
   consume: (key, points) =>
     new Promise((resolve, reject) => {

@@ -137,8 +137,12 @@ def test_numbers_of_servers_are_conditions_like_connections(build: Build) -> Non
     data = data_of(read(outcome.page))
     assert [(line["name"], line["x"]) for line in data["figures"]["scaling"]["data"]] == [
         ("iovalkey", [1, 2]),
+        ("iovalkey, linear", [1, 2]),
         ("ioredis@valkey", [1, 2]),
+        ("ioredis@valkey, linear", [1, 2]),
     ]
+    heights = [line["y"] for line in data["figures"]["scaling"]["data"]]
+    assert heights == [[6000, 12000], [6000, 12000], [5000, 10000], [5000, 10000]]
     assert len(data["figures"]["scaling"]["layout"]["meta"]["views"]) == 1
     rows = list(csv.DictReader(io.StringIO(outcome.csv)))
     assert [row["servers"] for row in rows] == ["1", "1", "2", "2"]

@@ -452,6 +452,19 @@ describe("M8, decisions that are not one command each,", () => {
     expect(judged((run) => plant(run, (allowed) => allowed - 1))).toMatchObject([{ severity: "invalid" }]);
     expect(judged((run) => plant(run, (_allowed, all) => all + 1))).toMatchObject([{ severity: "invalid" }]);
   });
+
+  test("may lack in the store what was decided without it, and no more", () => {
+    const plant = (run: ValidRun, missing: number): void => {
+      const { before, after } = consumesOf(run);
+      before.without_store = 5;
+      after.without_store = 12;
+      const node = storeOf(run);
+      const decided = after.allowed - before.allowed + after.limited - before.limited;
+      node.at_end.decisions = (node.at_start.decisions ?? 0) + decided - missing;
+    };
+    for (const missing of [0, 7]) expect(judged((run) => plant(run, missing))).toEqual([]);
+    expect(judged((run) => plant(run, 8))).toMatchObject([{ severity: "invalid" }]);
+  });
 });
 
 const starve = (run: ValidRun): void => {

@@ -19,6 +19,7 @@ function contextOf(traffic: string, changes: Partial<AdmissionsContext> = {}): A
     keyPrefix: "rl",
     requestCounts: { sent, undecided: sent.map(() => 0) },
     elapsedS: 10,
+    withoutStore: 0,
     readNumbers: async (keys) => keys.map((key) => counts.get(key) ?? null),
     ...changes,
   };
@@ -57,6 +58,7 @@ describe("the counts of a run's keys", () => {
   test.each([
     ["ioredis@redis+redis-cell", {}, "GCRA"],
     ["ioredis@redis+in-memory-block", {}, "do not reach the store"],
+    ["ioredis@redis+insurance-limiter", { withoutStore: 3 }, "3 consumes were decided without the store"],
     ["ioredis@redis", { elapsedS: 60 }, "after a window of 60 s"],
   ])("are not known for %s %o", async (text, changes, reason) => {
     const { configuration } = contextOf("realistic");

@@ -1,0 +1,186 @@
+"""Several servers, as a table for people and as plain data for programs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from report.analysis.comparison_text import interval_of
+from report.analysis.figures import Figure, server_cpu, throughput
+from report.analysis.several_servers import (
+    AddedServer,
+    FirstSecond,
+    ServerScaling,
+    ServerStep,
+    all_ready_s,
+    fairness,
+    least_to_most,
+    store_cpu_per_consume,
+)
+from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate
+from report.statistics.decision import Comparison
+from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
+
+#: Columns after the number of servers, with their units.
+COLUMNS = (
+    ("Throughput", "requests/s"),
+    ("Of linear", "per server, to the fewest"),
+    ("Each added server", "of one before it"),
+    ("Server CPU", "µs/request"),
+    ("to the fewest", ""),
+    ("Store CPU", "µs/consume"),
+    ("to the fewest", ""),
+    ("Fairness", "Jain’s index"),
+    ("Fewest to most answers", "of a server"),
+    ("All ready after", "s"),
+    ("First second", "of the rest"),
+    ("Limited by", ""),
+)
+
+NOTE = (
+    "The servers share one store, and the connections are spread evenly over them. Figures are those of the "
+    "median runs, with the range of the runs that served their load; ratios are those of all runs, with "
+    "their 95 % interval. Of linear: the throughput of one server, to that of one server where there were "
+    "the fewest; 1.00× is linear growth. Each added server: what it brings, as a share of what a server gave "
+    "at the number before. Fairness: answers by the servers’ own counts; 1 is even. All ready after: all "
+    "start at once. First second: of the window, after the warm-up; with --warmup 0 it is the cold start of "
+    f"all at once. Below {MIN_RUNS_FOR_A_CLAIM} runs of each nothing is tested."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCell:
+    text: str
+    range: str = ""
+    """Lowest and highest over the runs; empty below two."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRow:
+    """`cells` go with `COLUMNS`; `reason` replaces them where there are no figures."""
+
+    id: str
+    servers: str
+    cells: tuple[ServerCell, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTable:
+    """Of one target under one load."""
+
+    id: str
+    name: str
+    ids: str
+    """Of its rows, with a space between."""
+    sentence: str
+    rows: tuple[ServerRow, ...]
+
+
+def _three(value: float | None) -> str:
+    return decimals(value, 3)
+
+
+def _seconds(value: float | None) -> str:
+    return decimals(value, 2)
+
+
+def _cell(step: ServerStep, figure: Figure, show: Callable[[float | None], str]) -> ServerCell:
+    figures, span = step.summary.figures, step.summary.range_of(figure)
+    return ServerCell(
+        show(figure(figures) if figures else None),
+        f"{show(span[0])}–{show(span[1])}" if span else "",
+    )
+
+
+def _ratio_text(comparison: Comparison | None, words: dict[str, str]) -> str:
+    """`0.91×, 0.89–0.93×, below linear`."""
+    text = interval_of(comparison) if comparison else ""
+    if comparison is None or not text:
+        return ABSENT
+    return ", ".join(filter(None, [text, words.get(comparison.status, "")]))
+
+
+_LINEAR = {"worse": "below linear", "better": "above linear", "no difference": "linear"}
+_COST = {"worse": "dearer", "better": "cheaper", "no difference": "no difference"}
+
+
+def _added_text(added: AddedServer | None) -> str:
+    """`0.71, 0.62–0.80`."""
+    if added is None:
+        return ABSENT
+    interval = "" if added.low is None or added.high is None else f"{added.low:.2f} to {added.high:.2f}"
+    return ", ".join(filter(None, [f"{added.estimate:.2f}", interval]))
+
+
+def _first_second_text(found: FirstSecond | None) -> str:
+    """`0.93×, 0.90–0.97×`."""
+    if found is None:
+        return ABSENT
+    interval = found.throughput.interval
+    ratio = f"{found.throughput.estimate:.2f}×"
+    return f"{ratio}, {interval.low:.2f}–{interval.high:.2f}×" if interval else ratio
+
+
+def _first_second_cell(found: FirstSecond | None) -> ServerCell:
+    text = _first_second_text(found)
+    if found is None or found.p99_ms is None or found.rest_p99_ms is None:
+        return ServerCell(text)
+    return ServerCell(text, f"p99 {milliseconds(found.p99_ms)} ms, then {milliseconds(found.rest_p99_ms)} ms")
+
+
+def _row(step: ServerStep) -> ServerRow:
+    summary = step.summary
+    limit = summary.figures.limited_by if summary.figures else None
+    cells = (
+        _cell(step, throughput, rate),
+        ServerCell(_ratio_text(step.of_linear, _LINEAR)),
+        ServerCell(_added_text(step.added)),
+        _cell(step, server_cpu, microseconds),
+        ServerCell(_ratio_text(step.server_cpu, _COST)),
+        _cell(step, store_cpu_per_consume, microseconds),
+        ServerCell(_ratio_text(step.store_cpu, _COST)),
+        _cell(step, fairness, _three),
+        _cell(step, least_to_most, _three),
+        _cell(step, all_ready_s, _seconds),
+        _first_second_cell(step.first_second),
+        ServerCell(limit.resource if limit else ABSENT),
+    )
+    return ServerRow(
+        id=summary.id,
+        servers=plural(step.servers, "server"),
+        cells=cells if summary.figures else (),
+        reason=summary.no_figures_reason,
+    )
+
+
+def scaling_sentence(found: ServerScaling) -> str:
+    """What the most servers show against the fewest, in words."""
+    first, last = found.steps[0], found.steps[-1]
+    comparison, figures = last.of_linear, last.summary.figures
+    limit = figures.limited_by if figures else None
+    limited = f" It was limited by: {limit.resource} ({limit.text})." if limit else ""
+    if comparison is None or not interval_of(comparison):
+        return f"How {found.name} grows is not known: it takes two runs of each that count."
+    from_to = f"from {plural(first.servers, 'server')} to {last.servers}"
+    shown = {
+        "worse": "its throughput grows less than the servers",
+        "better": "its throughput grows more than the servers",
+        "no difference": "its throughput grows as the servers do",
+    }.get(comparison.status, "whether its throughput grows as the servers do is not decided")
+    return (
+        f"{found.name}, {from_to}: {shown}; each of the {last.servers} gives {interval_of(comparison)} of "
+        f"what a server gave.{limited}"
+    )
+
+
+def server_tables(found: Sequence[ServerScaling]) -> tuple[ServerTable, ...]:
+    """One for each target; empty where none was measured with several numbers of servers."""
+    return tuple(
+        ServerTable(
+            id=f"several-servers-{number}",
+            name=each.name,
+            ids=" ".join(each.summary_ids),
+            sentence=scaling_sentence(each),
+            rows=tuple(map(_row, each.steps)),
+        )
+        for number, each in enumerate(found, start=1)
+    )
