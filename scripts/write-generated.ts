@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { auditSchema } from "../src/contract/audit.js";
 import { dimensions } from "../src/contract/dimensions.js";
 import { eventSchema } from "../src/contract/events.js";
 import { isProgramLayer, layers } from "../src/contract/layers.js";
@@ -38,6 +39,7 @@ const schemas = {
   campaign: campaignFileSchema(),
   event: eventSchema,
   version: versionReportSchema,
+  audit: auditSchema,
 };
 const architecture = "docs/architecture.md";
 

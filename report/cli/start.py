@@ -14,6 +14,7 @@ COMMANDS = {
     "compare": "report.cli.compare",
     "noise": "report.cli.noise",
     "memory": "report.cli.memory",
+    "audit": "report.cli.audit",
     "decide-rounds": "report.cli.decide_rounds",
     "statistics": "report.cli.statistics_service",
     "readme": "report.cli.readme",

@@ -202,3 +202,20 @@ def validate_manifest(document: object) -> Document:
     manifest = _check_format(document, "ratelimit-bench/manifest")
     _manifest_check().check(manifest)
     return manifest
+
+
+@cache
+def _audit_check() -> _SchemaCheck:
+    return _SchemaCheck(_schema("audit"))
+
+
+def validate_audit(document: object) -> Document:
+    """Admits what `ratelimit-bench audit` wrote.
+
+    Raises:
+        FieldError: the first field that the schema does not admit.
+    """
+    if not isinstance(document, Mapping):
+        raise FieldError("$", "is not a JSON object")
+    _audit_check().check(document)
+    return document

@@ -22,6 +22,8 @@ export const probeActions = [
   "ready",
   "reset",
   "read",
+  "stored-keys",
+  "persist-keys",
   "diagnose",
   "settings",
   "modules",

@@ -43,6 +43,16 @@ const storeReadingSchema = z.strictObject({
 });
 export type StoreReading = z.infer<typeof storeReadingSchema>;
 
+/** Keys that a store holds and that have not ended. */
+const storedKeysSchema = z.strictObject({
+  keys: count,
+  /** Those of them that never end. */
+  without_end: count,
+  /** Some of them. */
+  examples: z.array(z.string()).max(5),
+});
+export type StoredKeys = z.infer<typeof storedKeysSchema>;
+
 /** A module that the store loaded. */
 const moduleFactsSchema = z.strictObject({
   id: z.string(),
@@ -90,6 +100,10 @@ export const probeReportSchema = z.strictObject({
   ready_in_s: z.number().min(0).optional(),
   flushed: z.boolean().optional(),
   readings: z.array(storeReadingSchema).optional(),
+  /** Absent for a store that does not list its keys. */
+  stored: storedKeysSchema.optional(),
+  /** How many keys lost their end; absent for a store that does not list its keys. */
+  persisted: count.optional(),
   /** Of a store that can tell more about its commands and its network; else empty. */
   diagnosed: z.array(nodeCountersSchema).optional(),
   settings: z.record(z.string(), z.string()).optional(),

@@ -2,6 +2,8 @@
 import { fileURLToPath } from "node:url";
 import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../contract/errors.js";
 import { runProgram } from "../contract/program.js";
+import { runAudit } from "./audit/audit.js";
+import type { Check } from "./audit/check.js";
 import { type CampaignEnd, runCampaign } from "./campaign/campaign.js";
 import { dryRunExitCode, previewCampaign, previewLines } from "./campaign/dry-run.js";
 import { findCommand } from "./commands/help.js";
@@ -60,6 +62,30 @@ async function campaign(request: Request): Promise<CampaignEnd> {
     print(isJson ? JSON.stringify(dryRun, null, 2) : previewLines(dryRun).join("\n"));
     return { exitCode: dryRunExitCode(dryRun) };
   }
+  return interruptible(
+    request,
+    "; finished runs are kept; continue with --resume",
+    async (eventLog, signal) => {
+      const exitCode = await runCampaign(request, { packageFolder, eventLog, signal, foreignLoad });
+      return { exitCode, ...folderOf(eventLog) };
+    },
+  );
+}
+
+const audit = (request: Request, checks: readonly Check[]): Promise<CampaignEnd> =>
+  interruptible(request, "", (eventLog, signal) =>
+    runAudit(request, checks, { packageFolder, eventLog, signal }),
+  );
+
+/**
+ * Does the work of a command that starts programs, so that signals end it in an orderly way.
+ * @param kept what an interruption keeps, once there is a folder
+ */
+async function interruptible(
+  request: Request,
+  kept: string,
+  work: (eventLog: EventLog, signal: AbortSignal) => Promise<CampaignEnd>,
+): Promise<CampaignEnd> {
   const outputs = { out: request.ownResult ? process.stderr : process.stdout, err: process.stderr };
   const eventLog = new EventLog(openScreen(request.outputMode, outputs, process.env));
   // The terminal gets its cursor back, however this process ends.
@@ -67,15 +93,14 @@ async function campaign(request: Request): Promise<CampaignEnd> {
   process.once("exit", close);
   const { signal, stop } = listenForSignals(eventLog);
   try {
-    const exitCode = await runCampaign(request, { packageFolder, eventLog, signal, foreignLoad });
-    eventLog.end(exitCode);
-    return endOf(exitCode, eventLog);
+    const end = await work(eventLog, signal);
+    eventLog.end(end.exitCode);
+    return end;
   } catch (error) {
     if (error instanceof Aborted) {
-      const kept = eventLog.folder === undefined ? "" : "; finished runs are kept; continue with --resume";
-      eventLog.warn(`${error.message}${kept}`);
+      eventLog.warn(`${error.message}${eventLog.folder === undefined ? "" : kept}`);
       eventLog.end(error.exitCode, error.message);
-      return endOf(error.exitCode, eventLog);
+      return { exitCode: error.exitCode, ...folderOf(eventLog) };
     }
     eventLog.end(error instanceof BenchError ? error.exitCode : EXIT.defect, messageOf(error));
     throw error;
@@ -86,10 +111,8 @@ async function campaign(request: Request): Promise<CampaignEnd> {
   }
 }
 
-const endOf = (exitCode: ExitCode, { folder }: EventLog): CampaignEnd => ({
-  exitCode,
-  ...(folder === undefined ? {} : { folder }),
-});
+const folderOf = ({ folder }: EventLog): Pick<CampaignEnd, "folder"> =>
+  folder === undefined ? {} : { folder };
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -106,6 +129,7 @@ async function main(): Promise<ExitCode> {
     env: process.env,
     commands,
     campaign,
+    audit,
     print,
   };
   return findCommand(ALIASES[name] ?? name, commands).run(argv, context);

@@ -37,6 +37,14 @@ async function perform(
       return { flushed: true };
     case "read":
       return { readings: await session.read(store, decisionCommands) };
+    case "stored-keys": {
+      const stored = await session.storedKeys?.();
+      return stored ? { stored } : {};
+    }
+    case "persist-keys": {
+      const persisted = await session.persistKeys?.();
+      return persisted === undefined ? {} : { persisted };
+    }
     case "diagnose":
       return { diagnosed: (await session.diagnose?.(decisionCommands)) ?? [] };
     case "settings":

@@ -5,7 +5,14 @@ import type { StoreFault, StoreFaultAction } from "../contract/probe-env.js";
 import type { ServiceSpec } from "../contract/run-spec.js";
 import type { ClientSettings, Consumes, LimiterScript } from "../contract/server-api.js";
 import type { ServiceReading } from "../contract/service.js";
-import type { Discovery, EvidenceName, ProbeReport, StoreFeature, StoreReading } from "../contract/store.js";
+import type {
+  Discovery,
+  EvidenceName,
+  ProbeReport,
+  StoredKeys,
+  StoreFeature,
+  StoreReading,
+} from "../contract/store.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import type { Algorithm } from "../contract/target.js";
 import type { GrpcMethod } from "./clients/grpc-method.js";
@@ -398,6 +405,10 @@ export interface StoreSession {
   read(store: StoreDescription, decisionCommands?: readonly string[]): Promise<StoreReading[]>;
   /** The whole numbers under these keys; undefined for a key that there is not. Absent for an engine without keys. */
   numbers?(keys: readonly string[]): Promise<(number | undefined)[]>;
+  /** The keys that have not ended; absent for an engine that does not list them. */
+  storedKeys?(): Promise<StoredKeys>;
+  /** Takes the end from all keys, as a crash between two commands may. @returns how many had one */
+  persistKeys?(): Promise<number>;
   /**
    * More about the commands that carry the limiter's decisions, and the network, of each node; absent for an engine that
    * does not tell it.

@@ -139,7 +139,7 @@ async function measure(
     holdProcess: python.holdProcess,
     onSetupStep: (text) => eventLog.setUp(text),
   });
-  const { runtime, choice } = await open(request, versions, context);
+  const { runtime, choice } = await openRuntimeFor(request, versions, context);
   // The engine builds images outside of this process tree: observe only from here on.
   if (runtime.engine) foreignLoad.start();
   try {
@@ -300,11 +300,14 @@ function announceCampaign(
   });
 }
 
-/** @throws Aborted, also while the runtime opens; then the runtime is closed as soon as it is open */
-async function open(
+/**
+ * Opens the runtime that was requested, in the name of a lease.
+ * @throws Aborted, also while the runtime opens; then the runtime is closed as soon as it is open
+ */
+export async function openRuntimeFor(
   request: Request,
   versions: InstalledVersions | undefined,
-  { packageFolder, eventLog, signal, plugins, lease, python }: MeasureContext,
+  { packageFolder, eventLog, signal, plugins, lease, python }: Omit<MeasureContext, "foreignLoad">,
 ): Promise<OpenedRuntime> {
   const opening = openRuntime(request, {
     packageFolder,

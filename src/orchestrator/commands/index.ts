@@ -1,3 +1,4 @@
+import { audit } from "./audit.js";
 import { clean } from "./clean.js";
 import { compare } from "./compare.js";
 import { completion } from "./completion/index.js";
@@ -19,6 +20,7 @@ export const commands: readonly CliCommand[] = [
   compare,
   noise,
   memory,
+  audit,
   doctor,
   clean,
   version,

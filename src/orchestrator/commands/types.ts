@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Environment } from "../../contract/env.js";
 import type { ExitCode } from "../../contract/errors.js";
+import type { Check } from "../audit/check.js";
 import type { CampaignEnd } from "../campaign/campaign.js";
 import type { Request } from "../request/request.js";
 
@@ -13,6 +14,8 @@ export interface CliContext {
   commands: readonly CliCommand[];
   /** Runs a campaign. Signals end it in an orderly way. */
   campaign(request: Request): Promise<CampaignEnd>;
+  /** Makes checks on the targets of a request. Signals end it in an orderly way. */
+  audit(request: Request, checks: readonly Check[]): Promise<CampaignEnd>;
   print(text: string): void;
 }
 

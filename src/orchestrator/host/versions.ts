@@ -16,6 +16,7 @@ import {
   versionsFolder,
 } from "../../contract/library-versions.js";
 import type { Plan } from "../../contract/plan.js";
+import type { Target } from "../../contract/target.js";
 import { stopGroup } from "../../runtimes/processes.js";
 import type { InstalledVersions, Leftover } from "../../runtimes/types.js";
 import { findClient, findLimiter } from "../../targets/resolve.js";
@@ -30,11 +31,18 @@ interface InstallOptions {
 }
 
 /** The versions that the targets of a plan request, each once. */
-export function requestedVersions({ configurations }: Pick<Plan, "configurations">): PackageVersion[] {
+export const requestedVersions = ({ configurations }: Pick<Plan, "configurations">): PackageVersion[] =>
+  versionsOfTargets(
+    configurations.flatMap(({ configuration: { target, layer } }) =>
+      // A benchmark program is no package.
+      isProgramLayer(layer) ? [] : [target],
+    ),
+  );
+
+/** The versions that targets request, each once. */
+export function versionsOfTargets(targets: readonly Target[]): PackageVersion[] {
   const versions = new Map<string, PackageVersion>();
-  for (const { target, layer } of configurations.map(({ configuration }) => configuration)) {
-    // A benchmark program is no package.
-    if (isProgramLayer(layer)) continue;
+  for (const target of targets) {
     const packages = [
       [findClient(target.client).package, target.client_version],
       [findLimiter(target.limiter).package, target.limiter_version],

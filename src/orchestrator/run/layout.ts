@@ -55,6 +55,7 @@ export interface Role {
 export const PROBE = "probe";
 export const GENERATOR = roleId("generator", 1);
 export const SERVICE = roleId("service", 1);
+export const SENDER = "sender";
 
 /** A request that takes longer has failed. */
 const REQUEST_TIMEOUT_S = 10;
@@ -215,6 +216,20 @@ const generatorRole = (settings: RunSettings, dependsOn: readonly string[], spec
     environment: (allocation) => environmentOf(specs.forGenerator(places, allocation), settings),
   }),
 });
+
+/** The sender of an audit, which takes the place of the load generator. It gets the servers with each request. */
+export const senderRole: Role = {
+  id: SENDER,
+  kind: "generator",
+  dependsOn: [],
+  required: false,
+  part: () => ({
+    role: SENDER,
+    ...ownProgram("loadtest", "sender"),
+    interactive: true,
+    environment: () => ({}),
+  }),
+};
 
 /** The variables of a program of this project: its run spec, and the access to an external store, which is secret. */
 const environmentOf = (spec: RunSpec, { external }: RunSettings) => ({

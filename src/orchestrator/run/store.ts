@@ -46,6 +46,11 @@ export interface RunStore {
   readAfter(): Promise<StoreSide>;
   /** The whole numbers under these keys; undefined where they cannot be read. */
   readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined>;
+  /**
+   * Has the probe perform further actions; undefined where there is no store outside the servers.
+   * @throws PartFailed once the store was read before the load
+   */
+  perform(actions: ProbeAction[]): Promise<ProbeReport | undefined>;
   /** When the store was emptied, or read first, monotonic milliseconds. */
   readonly readBefore_ms: number;
   /** Waits until every node answers and, in a cluster, all agree and every replica follows its primary. */
@@ -158,6 +163,9 @@ const noStore: RunStore = {
     return {};
   },
   async readNumbers() {
+    return undefined;
+  },
+  async perform() {
     return undefined;
   },
   readBefore_ms: 0,
@@ -313,6 +321,10 @@ abstract class ProbedStore implements RunStore {
 
   async readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined> {
     return (await this.ask(["numbers"], { keys: [...keys] })).numbers;
+  }
+
+  perform(actions: ProbeAction[]): Promise<ProbeReport> {
+    return this.ask(actions);
   }
 
   /** What is read beside the store's counters. */

@@ -5,7 +5,7 @@ import { environmentError } from "../../../contract/errors.js";
 const COMMAND_TIMEOUT_MS = 10_000;
 
 /** The last line of an answer that is not an error. */
-const DONE = /^(END|OK|RESET|STORED|VERSION .*)$/;
+const DONE = /^(END|OK|RESET|STORED|TOUCHED|NOT_FOUND|VERSION .*)$/;
 /** Errors of memcached, and of a server that speaks RESP. */
 const REFUSED = /^(ERROR|CLIENT_ERROR|SERVER_ERROR|BUSY|-)/;
 

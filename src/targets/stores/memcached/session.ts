@@ -1,7 +1,7 @@
 import type { Node } from "../../../contract/env.js";
 import { environmentError, usageError } from "../../../contract/errors.js";
 import { sum } from "../../../contract/numbers.js";
-import type { StoreReading } from "../../../contract/store.js";
+import type { StoredKeys, StoreReading } from "../../../contract/store.js";
 import type { StoreAccess } from "../../../contract/store-url.js";
 import type { StoreDescription, StoreSession } from "../../types.js";
 import { onlyGiven } from "../evidence.js";
@@ -97,6 +97,39 @@ async function readNumbers(
   return keys.map((key) => found.get(key));
 }
 
+/** The items that the crawler finds; one that has ended is passed by. */
+async function itemsOf(node: MemcachedNode): Promise<{ key: string; isEndless: boolean }[]> {
+  const now_s = Number((await node.stats()).get("time"));
+  return (await node.call("lru_crawler metadump all")).flatMap((line) => {
+    const [, key, end] = /^key=(\S+) exp=(-?\d+)/.exec(line) ?? [];
+    if (key === undefined) return [];
+    const isEndless = Number(end) <= 0;
+    return isEndless || Number(end) > now_s ? [{ key, isEndless }] : [];
+  });
+}
+
+async function storedKeys(nodes: readonly MemcachedNode[]): Promise<StoredKeys> {
+  const items = (await Promise.all(nodes.map(itemsOf))).flat();
+  return {
+    keys: items.length,
+    without_end: items.filter(({ isEndless }) => isEndless).length,
+    examples: items.slice(0, 5).map(({ key }) => decodeURIComponent(key)),
+  };
+}
+
+async function persistKeys(nodes: readonly MemcachedNode[]): Promise<number> {
+  let persisted = 0;
+  for (const node of nodes) {
+    for (const { key, isEndless } of await itemsOf(node)) {
+      if (isEndless) continue;
+      // The crawler escapes keys.
+      await node.call(`touch ${decodeURIComponent(key)} 0`);
+      persisted++;
+    }
+  }
+  return persisted;
+}
+
 /**
  * `flush_all` only marks items as gone: the crawler has to remove them before they are no longer counted. Both are
  * repeated, because a service may still write what it has answered already.
@@ -134,10 +167,8 @@ export async function connect(places: readonly Node[], access: StoreAccess): Pro
     reset: (deadlineMs) => reset(nodes, deadlineMs),
     read: (store, commands) => Promise.all(nodes.map((node) => readNode(node, store, commands))),
     numbers: (keys) => readNumbers(nodes, keys),
-    async inject({ action }) {
-      if (action !== "flush-keys") throw usageError(`memcached cannot carry out ${action}`);
-      await Promise.all(nodes.map((node) => node.call("flush_all")));
-    },
+    storedKeys: () => storedKeys(nodes),
+    persistKeys: () => persistKeys(nodes),
     async settings() {
       const all = (await nodes[0]?.stats("settings")) ?? new Map<string, string>();
       return Object.fromEntries(

@@ -7,6 +7,7 @@ import { clusterProblem, formCluster } from "./cluster.js";
 import { discover } from "./discovery.js";
 import { injectFault } from "./faults.js";
 import { missingFeatures, prepareOperation } from "./features.js";
+import { persistKeys, storedKeys } from "./keys.js";
 import { modulesOf } from "./modules.js";
 import { connectNode } from "./nodes.js";
 import { diagnoseNode, readNode, readNumbers, readSettings, resetStore } from "./readings.js";
@@ -30,6 +31,8 @@ export async function connect(
       Promise.all(nodes.map((node) => diagnoseNode(node, commands))),
     settings: async () => (store?.isNamed ? readSettings(nodes).catch(() => ({})) : readSettings(nodes)),
     numbers: (keys) => readNumbers(nodes, keys),
+    storedKeys: () => storedKeys(nodes),
+    persistKeys: () => persistKeys(nodes),
     modules: () => modulesOf(nodes),
     inject: (fault, deadlineMs) => injectFault(nodes, fault, deadlineMs),
     features: () => missingFeatures(nodes),

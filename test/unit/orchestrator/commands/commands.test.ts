@@ -73,6 +73,7 @@ describe("version", () => {
       env: { VALKEY_SERVER: "/no/such/valkey", REDIS_SERVER: "/no/such/redis" },
       commands,
       campaign: async () => ({ exitCode: EXIT.done }),
+      audit: async () => ({ exitCode: EXIT.done }),
       print: (line) => {
         text += `${line}\n`;
       },

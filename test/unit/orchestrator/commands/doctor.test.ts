@@ -60,6 +60,7 @@ test.each(["-1", "1.5", "601", "abc", "", "1e2"])("doctor refuses --seconds %j",
     env: {},
     commands,
     campaign: async () => ({ exitCode: EXIT.done }),
+    audit: async () => ({ exitCode: EXIT.done }),
     print: () => {},
   };
   await expectFailure(

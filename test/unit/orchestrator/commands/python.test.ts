@@ -38,6 +38,7 @@ function contextOf(packageFolder: string, ended: ExitCode = EXIT.done) {
       requests.push(request);
       return { exitCode: ended, folder: FOLDER };
     },
+    audit: async () => ({ exitCode: ended, folder: FOLDER }),
     print: () => {},
   };
   return { context, requests };

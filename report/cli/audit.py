@@ -1,0 +1,42 @@
+"""`ratelimit-bench audit`: the page and the Markdown of an audit, from its JSON."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from report.base.errors import one_line
+from report.base.files import write_all
+from report.base.terminal import run_program
+from report.export.audit_markdown import audit_markdown
+from report.html.audit_page import audit_page
+from report.results.audit import load_audit
+
+PAGE = "index.html"
+
+_EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be ·
+3 the environment is not fit · 4 writing failed"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="report audit",
+        description="Makes the page and the Markdown of an audit from its audit.json.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("folder", metavar="DIR")
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    folder = Path(options.folder).resolve()
+    audit = load_audit(folder)
+    write_all(folder, {PAGE: audit_page(audit), "audit.md": audit_markdown(audit)})
+    print(one_line(folder / PAGE, 4096))
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program. Returns its exit code, see `--help`."""
+    return run_program("audit", lambda: _run(_parser().parse_args(arguments)))

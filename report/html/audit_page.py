@@ -1,0 +1,23 @@
+"""index.html of an audit: targets by checks, and what was promised and seen."""
+
+from report.base.paths import STATIC
+from report.html.template import render_template
+from report.results.audit import Audit
+from report.sections.audit import MARKS, details, rows, sentence
+
+
+def audit_page(audit: Audit) -> str:
+    """The page.
+
+    Raises:
+        ReportError: exit code 3 when a script of the page is not installed.
+    """
+    return render_template(
+        "audit.html.j2",
+        styles=(STATIC / "audit.css",),
+        audit=audit,
+        answer=sentence(audit),
+        rows=rows(audit),
+        details=[(check, details(audit, check)) for check in audit.checks],
+        marks=MARKS,
+    )

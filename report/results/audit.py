@@ -1,0 +1,121 @@
+"""Loads an audit: what limiters promise against what they do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from report.base.errors import USAGE, FieldError, ReportError, one_line
+from report.results.validate import parse_json, validate_audit
+
+AUDIT_FILE = "audit.json"
+
+HOLDS = "holds"
+BROKEN = "broken"
+SKIPPED = "skipped"
+FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What every target promises, and why it matters."""
+
+    id: str
+    title: str
+    promise: str
+    matters: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check showed of a target; empty texts where there is nothing to say."""
+
+    status: str
+    promised: str
+    seen: str
+    reason: str
+    notes: tuple[str, ...]
+    limits: str
+    """E.g. `20 points in 2 s`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An audited target, with its findings by check."""
+
+    label: str
+    text: str
+    algorithm: str
+    decided_by: str
+    findings: Mapping[str, Finding]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """A whole audit."""
+
+    name: str
+    started_at: str
+    command: str
+    runtime: str
+    versions: tuple[tuple[str, str], ...]
+    checks: tuple[Check, ...]
+    targets: tuple[Target, ...]
+    skips: tuple[tuple[str, str], ...]
+    counts: Mapping[str, int]
+
+
+def _limits(limits: Mapping[str, Any] | None) -> str:
+    if limits is None:
+        return ""
+    block = f", then a block of {limits['block_s']} s" if limits["block_s"] else ""
+    return f"{limits['points']} points in {limits['window_s']} s{block}"
+
+
+def _finding(document: Mapping[str, Any]) -> Finding:
+    return Finding(
+        status=document["status"],
+        promised=document.get("promised", ""),
+        seen=document.get("seen", ""),
+        reason=document.get("reason", ""),
+        notes=tuple(document.get("notes", ())),
+        limits=_limits(document.get("limits")),
+    )
+
+
+def _target(document: Mapping[str, Any]) -> Target:
+    target = document["target"]
+    return Target(
+        label=target["label"],
+        text=target["text"],
+        algorithm=target.get("algorithm", ""),
+        decided_by=target.get("decided_by", ""),
+        findings={finding["check"]: _finding(finding) for finding in document["findings"]},
+    )
+
+
+def load_audit(folder: Path) -> Audit:
+    """Reads `audit.json` of a folder.
+
+    Raises:
+        ReportError: exit code 2 when it is missing or not what the contract says, naming the field.
+    """
+    path = folder / AUDIT_FILE
+    try:
+        document = validate_audit(parse_json(path.read_bytes()))
+    except OSError as error:
+        raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", USAGE) from error
+    except FieldError as error:
+        raise ReportError(f"{one_line(path)}: {error}", USAGE) from error
+    versions = [("ratelimit-bench", document["harness"]), ("Node.js", document["node"])]
+    return Audit(
+        name=document["audit"],
+        started_at=document["started_at"],
+        command=document["command"],
+        runtime=document["runtime"],
+        versions=(*versions, *sorted(document["programs"].items())),
+        checks=tuple(Check(**check) for check in document["checks"]),
+        targets=tuple(_target(target) for target in document["targets"]),
+        skips=tuple((skip["asked"], skip["reason"]) for skip in document["skips"]),
+        counts=document["counts"],
+    )

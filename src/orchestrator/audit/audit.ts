@@ -1,0 +1,290 @@
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import {
+  AUDIT_SCHEMA,
+  AUDIT_SCHEMA_VERSION,
+  type Audit,
+  type AuditedTarget,
+  type CheckStatus,
+  checkStatuses,
+  type Finding,
+} from "../../contract/audit.js";
+import { BenchError, EXIT, type ExitCode, usageError } from "../../contract/errors.js";
+import type { Target } from "../../contract/target.js";
+import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
+import type { Runtime } from "../../runtimes/types.js";
+import { resolveTarget } from "../../targets/resolve.js";
+import { openRuntimeFor } from "../campaign/campaign.js";
+import {
+  createCampaignFolder,
+  requireResultsRoot,
+  timestamp,
+  writeAtomically,
+} from "../files/results-folder.js";
+import { removeLeftovers } from "../host/leftovers.js";
+import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
+import { ensureVersions, versionsOfTargets } from "../host/versions.js";
+import { abortable } from "../ownership/abort.js";
+import { Lease } from "../ownership/lease.js";
+import { acquireLock } from "../ownership/state-folder.js";
+import { mapCaps } from "../request/caps.js";
+import type { Request } from "../request/request.js";
+import { moduleFiles } from "../run/module-files.js";
+import { availability, requireUsablePlacement } from "../run/open-runtime.js";
+import { registerPlugins } from "../run/plugins.js";
+import { targetTexts } from "../run/target-texts.js";
+import { type EventLog, lineLog } from "../ui/event-log.js";
+import { auditTarget } from "./audit-target.js";
+import type { Check } from "./check.js";
+
+/** Folder of audits in the results root: they are no campaigns. */
+const AUDITS = "audits";
+export const AUDIT_FILE = "audit.json";
+export const AUDIT_MARKDOWN = "audit.md";
+
+/** What an audit uses besides its request. */
+export interface AuditContext {
+  packageFolder: string;
+  eventLog: EventLog;
+  signal: AbortSignal;
+}
+
+export interface AuditEnd {
+  exitCode: ExitCode;
+  /** Absolute path of its files. */
+  folder: string;
+}
+
+/**
+ * Makes checks on every requested target, one after the other, and writes what they show.
+ * @throws usageError where no target is left; environmentError where nothing can be started
+ */
+export async function runAudit(
+  request: Request,
+  checks: readonly Check[],
+  context: AuditContext,
+): Promise<AuditEnd> {
+  const { packageFolder, eventLog, signal } = context;
+  const plugins = await registerPlugins(request.plugins);
+  const asked = targetTexts(request);
+  // Report errors of the request before anything is built or started.
+  measurable(asked);
+  const root = join(request.output, AUDITS);
+  await abortable(signal, requireResultsRoot(root));
+  await requireUsablePlacement(request);
+  for (const notice of request.notices) eventLog.warn(notice);
+  for (const line of await removeLeftovers()) eventLog.warn(line);
+  await ensurePythonEnvironment(packageFolder, (text) => eventLog.setUp(text), signal);
+  const name = timestamp(new Date());
+  const release = request.allowParallel ? async () => {} : await acquireLock(name);
+  try {
+    const lease = await Lease.open(name);
+    const python = { packageFolder, signal, holdProcess: (pid: number) => lease.holdProcess(pid) };
+    try {
+      const versions = await ensureVersions(versionsOfTargets(measurable(asked)), {
+        signal,
+        holdProcess: python.holdProcess,
+        onSetupStep: (text) => eventLog.setUp(text),
+      });
+      const { runtime, choice } = await openRuntimeFor(request, versions, {
+        packageFolder,
+        eventLog,
+        signal,
+        plugins,
+        lease,
+        python,
+      });
+      eventLog.info(choice);
+      try {
+        const folder = await abortable(signal, createCampaignFolder(root, new Date()));
+        await lease.update({ folder });
+        const audit = new AuditRun(request, checks, { runtime, lease, folder, ...context });
+        const document = await audit.run(asked);
+        await makeReport(python, folder, eventLog);
+        return { exitCode: exitCodeOf(document), folder };
+      } finally {
+        // Parts that still run would keep the runtime's network from being removed.
+        await lease.releaseAll().finally(() => runtime.close());
+      }
+    } finally {
+      await lease.close();
+    }
+  } finally {
+    await release();
+  }
+}
+
+/** Targets of these texts that can be measured anywhere. */
+const measurable = (texts: readonly string[]): Target[] =>
+  texts.flatMap((text) => {
+    const resolution = resolveTarget(text);
+    return "target" in resolution ? [resolution.target] : [];
+  });
+
+interface Skip {
+  asked: string;
+  reason: string;
+}
+
+/** Why a target has nothing to check; undefined where it has. */
+function uselessReason({ limiter, program }: Target): string | undefined {
+  if (limiter === "none") return "it limits nothing, so it promises nothing";
+  if (program !== undefined)
+    return `+${program} makes the calls without a server: check the target without it`;
+  return undefined;
+}
+
+class AuditRun {
+  readonly #request: Request;
+  readonly #checks: readonly Check[];
+  readonly #context: AuditContext & { runtime: Runtime; lease: Lease; folder: string };
+  readonly #startedAt = new Date().toISOString();
+
+  constructor(
+    request: Request,
+    checks: readonly Check[],
+    context: AuditContext & { runtime: Runtime; lease: Lease; folder: string },
+  ) {
+    this.#request = request;
+    this.#checks = checks;
+    this.#context = context;
+  }
+
+  /** @returns the document, which is written after each target: an interruption loses only the one under way */
+  async run(asked: readonly string[]): Promise<Audit> {
+    const { eventLog } = this.#context;
+    const { targets, skips } = this.#resolve(asked);
+    for (const { asked: text, reason } of skips) eventLog.info(`skipped ${text}: ${reason}`);
+    if (targets.length === 0)
+      throw usageError(`nothing is left to audit: ${skips.map(({ reason }) => reason).join("; ")}`);
+    const audited: AuditedTarget[] = [];
+    for (const [index, target] of targets.entries()) {
+      eventLog.info(`[${index + 1}/${targets.length}] ${target.label}`);
+      audited.push(await this.#audit(target));
+      await this.#save(audited, skips);
+    }
+    return this.#document(audited, skips);
+  }
+
+  #resolve(asked: readonly string[]): { targets: Target[]; skips: Skip[] } {
+    const { runtime } = this.#context;
+    const targets = new Map<string, Target>();
+    const skips: Skip[] = [];
+    for (const text of asked) {
+      const resolution = resolveTarget(text, (id) => availability(this.#request, runtime, undefined, id));
+      const reason = "skip" in resolution ? resolution.skip : uselessReason(resolution.target);
+      if (reason !== undefined) skips.push({ asked: text, reason });
+      else if ("target" in resolution) {
+        if (resolution.note) this.#context.eventLog.info(`note: ${resolution.note}`);
+        targets.set(resolution.target.text, resolution.target);
+      }
+    }
+    return { targets: [...targets.values()], skips };
+  }
+
+  #audit(target: Target): Promise<AuditedTarget> {
+    const { runtime, lease, eventLog, signal, folder } = this.#context;
+    const { caps, serviceEnv } = this.#request;
+    const append = lineLog(join(folder, "audit.log"), (text) => eventLog.warn(text));
+    const stamped = (text: string) => append(`${new Date().toISOString()} ${target.label}: ${text}`);
+    return abortable(
+      signal,
+      auditTarget(
+        {
+          target,
+          caps: runtime.capsApplied ? mapCaps(caps, (each) => runtime.appliedCaps(each)) : {},
+          modules: moduleFiles(this.#request),
+          serviceEnv: target.service ? serviceEnv[target.service] : undefined,
+        },
+        { runtime, lease, log: (role, line) => stamped(`${role}: ${line}`) },
+        this.#checks,
+        {
+          check: ({ title }) => eventLog.detail(`  ${title}`),
+          finding: (finding) => {
+            stamped(findingText(finding));
+            if (finding.status === "broken" || finding.status === "failed")
+              eventLog.info(`  ${findingText(finding)}`);
+            else eventLog.detail(`  ${findingText(finding)}`);
+          },
+        },
+      ),
+    );
+  }
+
+  #document(targets: readonly AuditedTarget[], skips: readonly Skip[]): Audit {
+    const { packageFolder, runtime, folder } = this.#context;
+    const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
+      version: string;
+    };
+    return {
+      schema: AUDIT_SCHEMA,
+      schema_version: AUDIT_SCHEMA_VERSION,
+      audit: basename(folder),
+      started_at: this.#startedAt,
+      finished_at: new Date().toISOString(),
+      command: this.#request.command,
+      runtime: runtime.id,
+      harness: version,
+      node: process.versions.node,
+      programs: programsOf(targets, runtime),
+      checks: this.#checks.map(({ id, title, promise, matters }) => ({ id, title, promise, matters })),
+      targets: [...targets],
+      skips: [...skips],
+      counts: countsOf(targets),
+    };
+  }
+
+  async #save(targets: readonly AuditedTarget[], skips: readonly Skip[]): Promise<void> {
+    const text = `${JSON.stringify(this.#document(targets, skips), null, 1)}\n`;
+    await writeAtomically(join(this.#context.folder, AUDIT_FILE), text);
+  }
+}
+
+function programsOf(targets: readonly AuditedTarget[], runtime: Runtime): Record<string, string> {
+  const ids = new Set(targets.flatMap(({ target: { store, service } }) => [store, service ?? store]));
+  return Object.fromEntries(
+    [...ids].flatMap((id) => {
+      const facts = runtime.program(id);
+      return typeof facts === "string" ? [] : [[id, facts.version] as const];
+    }),
+  );
+}
+
+/** Number of findings by what became of the check. */
+export function countsOf(targets: readonly AuditedTarget[]): Audit["counts"] {
+  const findings = targets.flatMap((target) => target.findings);
+  return Object.fromEntries(
+    checkStatuses.map((status) => [status, findings.filter((each) => each.status === status).length]),
+  ) as Record<CheckStatus, number>;
+}
+
+/** A target that could not be checked comes first: what it promises is not known. */
+export function exitCodeOf({ counts }: Pick<Audit, "counts">): ExitCode {
+  if (counts.failed > 0) return EXIT.configurationFailed;
+  return counts.broken > 0 ? EXIT.regression : EXIT.done;
+}
+
+/** One line: `broken exact-burst: promised …; seen …`. */
+export function findingText({ check, status, promised, seen, reason, notes = [] }: Finding): string {
+  const parts = [
+    ...(promised === undefined ? [] : [`promised ${promised}`]),
+    ...(seen === undefined ? [] : [`seen ${seen}`]),
+    ...(reason === undefined ? [] : [reason]),
+    ...notes,
+  ];
+  return `${status} ${check}: ${parts.join("; ")}`;
+}
+
+/** The page and the tables are made by the report, from audit.json alone. */
+async function makeReport(python: PythonContext, folder: string, eventLog: EventLog): Promise<void> {
+  try {
+    const printed = await pythonOutput(python, "audit", [folder]);
+    eventLog.info(`report: ${printed.trim()}`);
+  } catch (error) {
+    if (!(error instanceof PythonFailed)) throw error;
+    throw new BenchError(
+      `the page could not be made: ${error.message}; ${join(folder, AUDIT_FILE)} is whole`,
+      EXIT.configurationFailed,
+    );
+  }
+}

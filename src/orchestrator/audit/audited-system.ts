@@ -1,0 +1,187 @@
+import { randomBytes } from "node:crypto";
+import type { Configuration, KindCaps, Limits } from "../../contract/configuration.js";
+import { byDimension } from "../../contract/dimensions.js";
+import { type RequestGroup, type SenderRequest, senderReportSchema } from "../../contract/sender.js";
+import type { Algorithm, Target } from "../../contract/target.js";
+import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
+import { describeClient, findLimiter } from "../../targets/resolve.js";
+import type { ClientDescription, LimiterDescription } from "../../targets/types.js";
+import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
+import type { Lease } from "../ownership/lease.js";
+import { keyPrefixOf, layoutOf, SENDER, senderRole } from "../run/layout.js";
+import { PartFailed, PartSupervisor, type RunningRole } from "../run/part-supervisor.js";
+import { type RunStore, storeOf } from "../run/store.js";
+import { Answers } from "./answers.js";
+import { crossesEdge, hasAlignedWindows } from "./expected.js";
+
+/** Servers of an audited system: checks for one server send to the first alone. */
+const SERVERS = 4;
+/** Longer than any client waits for a store that does not answer. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
+export interface SystemSettings {
+  target: Target;
+  limits: Limits;
+  caps: KindCaps;
+  modules: Readonly<Record<string, string>>;
+  serviceEnv: Readonly<Record<string, string>> | undefined;
+}
+
+/** Where systems are started. */
+export interface SystemPlace {
+  runtime: Runtime;
+  lease: Lease;
+  log(role: string, line: string): void;
+}
+
+/** The configuration of a run that has no load: the checks send what they need. */
+const configurationOf = ({ target, limits, caps, serviceEnv }: SystemSettings): Configuration => ({
+  layer: "server",
+  target,
+  ...byDimension(() => SERVERS),
+  workload: { id: "light" },
+  traffic: DEFAULT_TRAFFIC,
+  load: { model: "closed", connections: 1 },
+  extent: { requests: 1 },
+  limits,
+  ...(serviceEnv ? { service_env: { ...serviceEnv } } : {}),
+  caps,
+});
+
+/** A target's store, service, servers and sender, started for checks. */
+export class AuditedSystem {
+  readonly target: Target;
+  readonly limits: Limits;
+  readonly client: ClientDescription;
+  readonly limiter: LimiterDescription;
+  readonly store: RunStore;
+  readonly keyPrefix: string;
+  readonly #supervisor: PartSupervisor;
+  readonly #sender: RunningPart;
+  readonly #servers: readonly RunningRole[];
+  readonly #nonce: string;
+  #keys = 0;
+
+  private constructor(
+    { target, limits }: SystemSettings,
+    started: {
+      nonce: string;
+      supervisor: PartSupervisor;
+      store: RunStore;
+      servers: readonly RunningRole[];
+      sender: RunningPart;
+    },
+  ) {
+    this.target = target;
+    this.limits = limits;
+    this.client = describeClient(target);
+    this.limiter = findLimiter(target.limiter);
+    this.store = started.store;
+    this.keyPrefix = keyPrefixOf({ runNonce: started.nonce });
+    this.#supervisor = started.supervisor;
+    this.#servers = started.servers;
+    this.#sender = started.sender;
+    this.#nonce = started.nonce.slice(0, 6);
+  }
+
+  /** Starts all parts, and stops them whatever happens. */
+  static async use<Value>(
+    settings: SystemSettings,
+    { runtime, lease, log }: SystemPlace,
+    work: (system: AuditedSystem) => Promise<Value>,
+  ): Promise<Value> {
+    const nonce = randomBytes(12).toString("hex");
+    const run = {
+      configuration: configurationOf(settings),
+      runNonce: nonce,
+      seed: 0,
+      warmupS: 0,
+      workers: 1,
+      caps: settings.caps,
+      modules: settings.modules,
+    };
+    const parts: RunningPart[] = [];
+    const start = async (part: Part): Promise<RunningPart> => {
+      const running = await lease.start(runtime, part);
+      parts.push(running);
+      running.onLine((line) => log(part.role, line));
+      return running;
+    };
+    try {
+      const roles = layoutOf(run).filter(({ kind }) => kind !== "generator");
+      const supervisor = new PartSupervisor([...roles, senderRole], start);
+      const store = storeOf(run, supervisor);
+      await store.open();
+      const servers = await supervisor.start("server");
+      const [sender] = await supervisor.start("generator");
+      if (!sender) throw new Error("the layout has no sender");
+      // From here on a failure is the target's.
+      await store.readBefore();
+      return await work(
+        new AuditedSystem(settings, { nonce, supervisor, store, servers, sender: sender.part }),
+      );
+    } finally {
+      await lease.release(parts);
+    }
+  }
+
+  /** A limiter that names none has fixed windows. */
+  get algorithm(): Algorithm {
+    return this.limiter.algorithm ?? "fixed window";
+  }
+
+  get window_ms(): number {
+    return 1000 * this.limits.window_s;
+  }
+
+  get serverCount(): number {
+    return this.#servers.length;
+  }
+
+  /** A key that nobody has used. */
+  freshKey(): string {
+    this.#keys++;
+    return `audit-${this.#nonce}-${this.#keys}`;
+  }
+
+  /**
+   * Sends requests, and waits for all answers.
+   * @param servers how many of the servers get them, in turn
+   * @throws PartFailed when a part ends, or the sender gives no report
+   */
+  async send(
+    groups: readonly RequestGroup[],
+    { servers = 1, begin }: { servers?: number; begin?: SenderRequest["begin"] } = {},
+  ): Promise<Answers> {
+    const request: SenderRequest = {
+      servers: this.#servers.slice(0, servers).map(({ part }) => {
+        const { host, port } = part.address;
+        return `http://${host}:${port}`;
+      }),
+      ...(begin ? { begin } : {}),
+      groups: [...groups],
+      timeout_ms: REQUEST_TIMEOUT_MS,
+    };
+    const asked = this.#sender.ask?.(JSON.stringify(request)) ?? Promise.resolve(undefined);
+    const line = await this.#supervisor.waitFor(asked);
+    if (line === undefined)
+      throw new PartFailed(SENDER, this.#sender.lastLines().at(-1) ?? "it gave no report");
+    return new Answers(senderReportSchema.parse(JSON.parse(line)).requests);
+  }
+
+  /** Requests on one key at once. */
+  burst(key: string, count: number, servers = 1): Promise<Answers> {
+    return this.send([{ after_ms: 0, keys: [key], count }], { servers });
+  }
+
+  /** The begin of a script whose requests must meet windows of the wall clock at this part of them. */
+  alignedTo(share: number): SenderRequest["begin"] {
+    if (!hasAlignedWindows(this.algorithm)) return undefined;
+    return { every_ms: this.window_ms, offset_ms: Math.round(share * this.window_ms) };
+  }
+
+  /** Whether a window of the wall clock may have ended meanwhile, for a limiter that has such windows. */
+  metEdge({ burst: { from_ms, to_ms } }: Answers): boolean {
+    return hasAlignedWindows(this.algorithm) && crossesEdge(this.window_ms, from_ms, to_ms);
+  }
+}

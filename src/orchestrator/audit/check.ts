@@ -1,0 +1,44 @@
+import type { AuditCheck, Finding } from "../../contract/audit.js";
+import type { Limits } from "../../contract/configuration.js";
+import type { AuditedSystem } from "./audited-system.js";
+
+/** What a check showed. */
+export type CheckOutcome = Pick<Finding, "promised" | "seen" | "reason" | "notes"> & {
+  status: "holds" | "broken" | "skipped";
+};
+
+/** Limits that a check can ask for: a quota alone, or one with a block. */
+export type LimitsId = "quota" | "block";
+
+/** A promise of limiters, and how it is tried: one file in `checks/`, and one entry in their list. */
+export interface Check extends AuditCheck {
+  /** Absent: `quota`. */
+  limits?: LimitsId;
+  /** It may leave a system behind that decides no more, so it gets one of its own. */
+  alone?: true;
+  /** @throws NotChecked where something else failed than what it looks at */
+  run(system: AuditedSystem): Promise<CheckOutcome>;
+}
+
+export const skipped = (reason: string): CheckOutcome => ({ status: "skipped", reason });
+
+/** The outcome of a check that compares. */
+export const outcomeOf = (
+  holds: boolean,
+  promised: string,
+  seen: string,
+  notes: readonly string[] = [],
+): CheckOutcome => ({
+  status: holds ? "holds" : "broken",
+  promised,
+  seen,
+  ...(notes.length > 0 ? { notes: [...notes] } : {}),
+});
+
+/** `20 points in 2 s`, `5 points in 1 s, then a block of 3 s`. */
+export const limitsText = ({ points, window_s, block_s }: Limits): string =>
+  `${points} points in ${window_s} s${block_s > 0 ? `, then a block of ${block_s} s` : ""}`;
+
+/** `20`, `20 to 22`. */
+export const rangeText = ({ least, most }: { least: number; most: number }): string =>
+  least === most ? String(least) : `${least} to ${most}`;

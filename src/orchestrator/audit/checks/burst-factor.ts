@@ -1,0 +1,58 @@
+import type { AuditedSystem } from "../audited-system.js";
+import { type Check, outcomeOf } from "../check.js";
+import { largestWithin, mostWithin } from "../expected.js";
+import { judgedBursts, type ScriptedBurst } from "../scripted.js";
+
+/** Requests of a burst, in quotas. */
+const QUOTAS = 2;
+/** How near a burst comes to the end of a window. */
+const MARGIN_MS = 150;
+
+/**
+ * The worst that a client can do to fixed windows: one request opens a window, and most of the quota is used just before
+ * its end, the next quota just after it. Further bursts follow for other algorithms.
+ */
+function script({ limits: { points }, window_ms }: AuditedSystem): ScriptedBurst[] {
+  const ends = [1, 2].flatMap((windows) => [
+    windows * window_ms - MARGIN_MS,
+    windows * window_ms + MARGIN_MS,
+  ]);
+  return [
+    { after_ms: 0, count: 1 },
+    ...[...ends, 1.5 * window_ms, 2.5 * window_ms]
+      .sort((one, other) => one - other)
+      .map((after_ms) => ({ after_ms, count: QUOTAS * points })),
+  ];
+}
+
+/**
+ * Promised: no span of time gets more than the algorithm's bound: twice the quota around the end of a fixed window, the
+ * quota in any window of a log, what a bucket holds and refills. Only admissions whose whole way, from send to answer,
+ * lies in the span are counted. It matters because what stands behind the limiter must bear the worst burst, not the mean.
+ */
+export const burstFactor: Check = {
+  id: "burst-factor",
+  title: "Burst factor",
+  promise: "No span of time gets more than the algorithm admits in it at worst.",
+  matters: "What stands behind the limiter must bear its worst burst, not its mean rate.",
+  async run(system) {
+    const { limits, algorithm, window_ms } = system;
+    const { answers } = await judgedBursts(system, script(system));
+    const spans = answers.all.flatMap(({ status, sent_ms, answered_ms }) =>
+      status === 200 ? [[sent_ms, answered_ms] as const] : [],
+    );
+    const found = [window_ms / 4, window_ms].map((span_ms) => ({
+      span_ms,
+      bound: mostWithin(algorithm, limits, span_ms),
+      largest: largestWithin(spans, span_ms),
+    }));
+    const text = (member: "bound" | "largest") =>
+      found.map((each) => `${each[member]} in ${each.span_ms / 1000} s`).join(", ");
+    const factor = ((found.at(-1)?.largest ?? 0) / limits.points).toFixed(2);
+    return outcomeOf(
+      found.every(({ bound, largest }) => largest <= bound),
+      `at most ${text("bound")}`,
+      `${text("largest")}: ${factor} times the quota in one window`,
+    );
+  },
+};

@@ -1,0 +1,52 @@
+import { type Check, outcomeOf, skipped } from "../check.js";
+
+/** How long it is tried, in windows: the first request may repair the key, which then lasts for one more. */
+const WINDOWS = 3;
+/** How often, in windows. */
+const EVERY = 0.25;
+const LONGER_MS = 500;
+
+/**
+ * Promised: a key that lost its end is repaired. Between a command that creates a key and one that gives it an end a
+ * process can die, a failover can lose the second, and people run PERSIST. It matters because without repair that user is
+ * denied for ever, and only a person at the store's console can help.
+ */
+export const endlessKey: Check = {
+  id: "key-without-end",
+  title: "Key without an end",
+  promise: "A key that lost its end is repaired: it is admitted again when its window has passed.",
+  matters:
+    "A crash between two commands, or a failover, leaves such keys. Without repair that user is denied for ever.",
+  async run(system) {
+    const key = system.freshKey();
+    const { points } = system.limits;
+    if ((await system.store.perform(["stored-keys"]))?.stored === undefined)
+      return skipped("its store does not list keys");
+    (await system.burst(key, 2 * points)).requireDecided();
+    const persisted = (await system.store.perform(["persist-keys"]))?.persisted ?? 0;
+    if (persisted === 0) return skipped("its keys had ended before they could lose their end");
+    const every_ms = EVERY * system.window_ms;
+    const moments = Array.from(
+      { length: Math.ceil((WINDOWS * system.window_ms + LONGER_MS) / every_ms) },
+      (_, n) => (n + 1) * every_ms,
+    );
+    const answers = await system.send(moments.map((after_ms) => ({ after_ms, keys: [key], count: 1 })));
+    const [first] = answers.requireDecided().all;
+    const back = answers.all.find(
+      ({ status, sent_ms }) => status === 200 && sent_ms >= (first?.sent_ms ?? 0),
+    );
+    const left = (await system.store.perform(["stored-keys"]))?.stored;
+    const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+    const outcome = outcomeOf(
+      back !== undefined,
+      `admitted again within ${WINDOWS} windows`,
+      back
+        ? `admitted again after ${seconds(back.sent_ms - (first?.sent_ms ?? 0) + every_ms)}`
+        : `denied for ${seconds(moments.at(-1) ?? 0)}, ${left?.without_end ?? 0} keys without an end`,
+      back && left && left.without_end > 0
+        ? [`${left.without_end} keys without an end stay in the store`]
+        : [],
+    );
+    return outcome;
+  },
+};

@@ -1,0 +1,67 @@
+import type { Answers } from "../answers.js";
+import type { AuditedSystem } from "../audited-system.js";
+import { type Check, type CheckOutcome, outcomeOf, rangeText } from "../check.js";
+import { admittedRanges } from "../expected.js";
+
+const REPETITIONS = 20;
+/** Requests at once, in quotas. */
+const QUOTAS = 5;
+/** Bursts that met the end of a window of the wall clock say nothing; so many may do so. */
+const MOST_TRIES = 3 * REPETITIONS;
+
+/** A burst on a fresh key that lies in one window. */
+async function burst(system: AuditedSystem, servers: number): Promise<Answers | undefined> {
+  const answers = await system.burst(system.freshKey(), QUOTAS * system.limits.points, servers);
+  return system.metEdge(answers) ? undefined : answers.requireDecided();
+}
+
+async function run(system: AuditedSystem, servers: number): Promise<CheckOutcome> {
+  const { points } = system.limits;
+  const counts: number[] = [];
+  let wrong = 0;
+  for (let tries = 0; counts.length < REPETITIONS && tries < MOST_TRIES; tries++) {
+    const answers = await burst(system, servers);
+    if (!answers) continue;
+    const [range] = admittedRanges(system.algorithm, system.limits, [answers.burst]);
+    const { admitted } = answers;
+    counts.push(admitted);
+    if (!range || admitted < range.least || admitted > range.most) wrong++;
+  }
+  const seen = rangeText({ least: Math.min(...counts), most: Math.max(...counts) });
+  const { atomic, notAtomicOn = [] } = system.limiter;
+  const isDeclared = atomic === false || notAtomicOn.includes(system.target.store);
+  return outcomeOf(
+    wrong === 0,
+    `${points} of ${QUOTAS * points} at once are admitted, ${counts.length} times`,
+    wrong === 0 ? seen : `${seen}; ${wrong} of ${counts.length} bursts were wrong`,
+    wrong > 0 && isDeclared ? ["the limiter is declared as not atomic here"] : [],
+  );
+}
+
+const MATTERS =
+  "Clients retry, pages load in parallel, attackers do it on purpose: a limiter that reads, decides and then writes admits all that come in between.";
+
+/**
+ * Promised: of many requests that meet a fresh key at once, exactly the quota is admitted. It matters because requests do
+ * come at once: a limiter that reads the count, decides, and then writes it admits all that come in between.
+ */
+export const exactBurst: Check = {
+  id: "exact-burst",
+  title: "Exact burst",
+  promise: "Of many requests at once on a fresh key exactly the quota is admitted.",
+  matters: MATTERS,
+  run: (system) => run(system, 1),
+};
+
+/**
+ * Promised: the same when the requests are spread over four servers that share the store. It matters because no API of
+ * any size runs in one process: counters in the process admit the quota once for each.
+ */
+export const exactBurstOnServers: Check = {
+  id: "exact-burst-4-servers",
+  title: "Exact burst, 4 servers",
+  promise: "The quota holds for all servers together.",
+  matters:
+    "An API runs in more than one process. Counters in the process admit the quota once for each of them.",
+  run: (system) => run(system, system.serverCount),
+};

@@ -1,0 +1,100 @@
+import type { Answers } from "../answers.js";
+import type { AuditedSystem } from "../audited-system.js";
+import { type Check, outcomeOf } from "../check.js";
+import { admittedRanges } from "../expected.js";
+
+/** Where a window of the wall clock is when a pair is tried. */
+const BEGIN = 0.1;
+const MOST_TRIES = 3;
+/** The longest key that the server under test takes. */
+const LONGEST = 256;
+
+/** Two keys that a careless limiter takes for one. */
+interface Pair {
+  what: string;
+  keys: (fresh: string) => [string, string];
+}
+
+const longKeys = (length: number) => (fresh: string) =>
+  ["a", "b"].map((end) => fresh + "x".repeat(length - fresh.length - 1) + end) as [string, string];
+
+const PAIRS: readonly Pair[] = [
+  { what: "empty", keys: () => ["", " "] },
+  { what: "64 kB", keys: longKeys(65_536) },
+  { what: `${LONGEST} characters`, keys: longKeys(LONGEST) },
+  { what: "NUL", keys: (fresh) => [`${fresh}\0a`, `${fresh}\0b`] },
+  { what: "braces as hash tags", keys: (fresh) => [`{${fresh}}a`, `{${fresh}}b`] },
+  { what: "empty braces", keys: (fresh) => [`{}${fresh}a`, `{}${fresh}b`] },
+  { what: "unicode", keys: (fresh) => [`${fresh}é`, `${fresh}e\u0301`] },
+  { what: "beyond 16 bits", keys: (fresh) => [`${fresh}\u{1F600}`, `${fresh}\u{1F601}`] },
+  { what: "newline", keys: (fresh) => [`${fresh}\na`, `${fresh}\nb`] },
+  { what: "line of a protocol", keys: (fresh) => [`${fresh}\r\nFLUSHALL\r\n`, `${fresh}\r\nPING\r\n`] },
+  { what: "trailing blank", keys: (fresh) => [fresh, `${fresh} `] },
+  { what: "case", keys: (fresh) => [`${fresh}k`, `${fresh}K`] },
+  { what: "percent sign", keys: (fresh) => [`${fresh}%20`, `${fresh}+`] },
+  { what: "separator", keys: (fresh) => [`${fresh}:a`, `${fresh}:b`] },
+  { what: "names of an object", keys: () => ["__proto__", "constructor"] },
+];
+
+type Fate = "counted apart" | "refused" | "merged" | "wrong";
+
+interface Tried {
+  fate: Fate;
+  /** What was seen, for a fate that breaks the promise, or is a failure. */
+  text: string;
+}
+
+const isRefused = (answers: Answers): boolean => answers.refused === answers.all.length;
+const isFailed = (answers: Answers): boolean => answers.failed.length === answers.all.length;
+
+async function tryPair(system: AuditedSystem, { keys }: Pair): Promise<Tried> {
+  const { points } = system.limits;
+  for (let tries = 1; ; tries++) {
+    const [one, other] = keys(system.freshKey());
+    const begin = system.alignedTo(BEGIN);
+    const count = 2 * points;
+    const first = await system.send([{ after_ms: 0, keys: [one], count }], begin ? { begin } : {});
+    const second = await system.burst(other, count);
+    if (system.metEdge(first.with(second)) && tries < MOST_TRIES) continue;
+    const both = [first, second];
+    if (both.every((each) => isRefused(each) || isFailed(each))) {
+      const status = both.map((each) => each.all[0]?.status ?? "no answer").join(" and ");
+      return { fate: "refused", text: both.every(isRefused) ? "" : `answered with ${status}` };
+    }
+    const wrong = both.flatMap((answers) => {
+      if (isRefused(answers)) return [];
+      const [range] = admittedRanges(system.algorithm, system.limits, [answers.burst]);
+      const { admitted, failed } = answers;
+      if (failed.length > 0) return [`${failed.length} of ${count} failed`];
+      return range && admitted >= range.least && admitted <= range.most ? [] : [`${admitted} of ${count}`];
+    });
+    if (wrong.length === 0) return { fate: "counted apart", text: "" };
+    const isMerged = first.failed.length === 0 && second.failed.length === 0 && second.admitted < points;
+    return { fate: isMerged ? "merged" : "wrong", text: `${first.admitted} and ${second.admitted} admitted` };
+  }
+}
+
+/**
+ * Promised: any text is a key of its own, or is refused; two keys are never taken for one, and none breaks the limiter. It
+ * matters because keys come from outside: who can choose a key that is merged with another's uses up the other's quota.
+ */
+export const hostileKeys: Check = {
+  id: "hostile-keys",
+  title: "Hostile keys",
+  promise: "Any text is counted as a key of its own or is refused; two keys are never merged.",
+  matters: "Keys come from outside: who can choose one that is merged with another's uses up its quota.",
+  async run(system) {
+    const tried: (Tried & { what: string })[] = [];
+    for (const pair of PAIRS) tried.push({ what: pair.what, ...(await tryPair(system, pair)) });
+    const of = (fate: Fate) => tried.filter((each) => each.fate === fate);
+    const names = (fate: Fate) => of(fate).map(({ what, text }) => (text ? `${what} (${text})` : what));
+    const fates = (["merged", "wrong", "refused"] as const).flatMap((fate) =>
+      of(fate).length > 0 ? [`${fate}: ${names(fate).join(", ")}`] : [],
+    );
+    return outcomeOf(
+      of("merged").length === 0 && of("wrong").length === 0,
+      `${PAIRS.length} pairs of keys are counted apart or refused`,
+      [`${of("counted apart").length} pairs counted apart`, ...fates].join("; "),
+    );
+  },
+};

@@ -1,0 +1,26 @@
+import type { Check } from "../check.js";
+import { blockTime } from "./block-time.js";
+import { burstFactor } from "./burst-factor.js";
+import { endlessKey } from "./endless-key.js";
+import { exactBurst, exactBurstOnServers } from "./exact-burst.js";
+import { expiry } from "./expiry.js";
+import { headers } from "./headers.js";
+import { hostileKeys } from "./hostile-keys.js";
+import { longRunRate } from "./long-run-rate.js";
+import { severalDescriptors } from "./several-descriptors.js";
+import { windowEdge } from "./window-edge.js";
+
+/** In the order of reports. Those that share a system are made in this order, too. */
+export const checks: readonly Check[] = [
+  exactBurst,
+  exactBurstOnServers,
+  windowEdge,
+  burstFactor,
+  longRunRate,
+  severalDescriptors,
+  blockTime,
+  expiry,
+  endlessKey,
+  headers,
+  hostileKeys,
+];

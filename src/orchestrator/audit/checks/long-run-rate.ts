@@ -1,0 +1,40 @@
+import { type Check, outcomeOf, rangeText } from "../check.js";
+import { judgedBursts } from "../scripted.js";
+
+/** How long it sends, in windows. */
+const WINDOWS = 4;
+/** Offered requests, in quotas per window. */
+const OFFERED = 2.5;
+/** By how much a count may differ from the model for each window: sends and answers take time. */
+const SLACK_PER_WINDOW = 1;
+
+/**
+ * Promised: a key that always asks for more gets its quota per window in the long run, no more and no less. It matters
+ * because this is the rate that a price list or a contract names, and rounding in the limiter adds up over hours.
+ */
+export const longRunRate: Check = {
+  id: "long-run-rate",
+  title: "Long-run rate",
+  promise: "A key that always asks for more gets its quota in every window, no more and no less.",
+  matters: "It is the rate that a price list names. What is rounded in each window adds up over hours.",
+  async run(system) {
+    const { points } = system.limits;
+    const requests = WINDOWS * OFFERED * points;
+    const every_ms = (WINDOWS * system.window_ms) / requests;
+    const script = Array.from({ length: requests }, (_, n) => ({ after_ms: n * every_ms, count: 1 }));
+    const { bursts } = await judgedBursts(system, script);
+    const sum = (of: (burst: (typeof bursts)[number]) => number) =>
+      bursts.reduce((total, burst) => total + of(burst), 0);
+    const admitted = sum((burst) => burst.admitted);
+    // A moment later a request may just be admitted, and the next one not: only totals are compared.
+    const totals = [sum(({ range }) => range.least), sum(({ range }) => range.most)];
+    const slack = SLACK_PER_WINDOW * WINDOWS;
+    const range = { least: Math.min(...totals) - slack, most: Math.max(...totals) + slack };
+    const seconds = (WINDOWS * system.window_ms) / 1000;
+    return outcomeOf(
+      admitted >= range.least && admitted <= range.most,
+      `${rangeText(range)} of ${requests} in ${seconds} s`,
+      `${admitted}`,
+    );
+  },
+};

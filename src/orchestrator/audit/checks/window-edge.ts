@@ -1,0 +1,41 @@
+import type { AuditedSystem } from "../audited-system.js";
+import { type Check, outcomeOf, rangeText } from "../check.js";
+import { burstsText, followsWallClock, judgedBursts, type ScriptedBurst } from "../scripted.js";
+
+/** Around the end of the window: far enough for a busy machine to keep apart, near enough for one that ends early. */
+const MARGIN_MS = 200;
+
+/** A burst that uses the quota up, one before the window ends, one after its end, and one more. */
+function script({ limits: { points }, window_ms }: AuditedSystem): ScriptedBurst[] {
+  const count = 2 * points;
+  return [0, window_ms - MARGIN_MS, window_ms + MARGIN_MS, window_ms + 2 * MARGIN_MS].map((after_ms) => ({
+    after_ms,
+    count,
+  }));
+}
+
+/** The same around the end of a window of the wall clock: the first burst is sent when 60 % of it have passed. */
+const BEGIN = 0.6;
+const alignedScript = ({ limits: { points }, window_ms }: AuditedSystem): ScriptedBurst[] =>
+  [0, 0.25, 0.55, 0.7].map((share) => ({ after_ms: share * window_ms, count: 2 * points }));
+
+/**
+ * Promised: a used-up quota stays used up until its window ends, and is whole again (or, of a bucket or a log, as far as
+ * it has been refilled) after that. It matters because a window that ends early doubles the quota, and one that ends late
+ * turns paying users away.
+ */
+export const windowEdge: Check = {
+  id: "window-edge",
+  title: "Window edge",
+  promise: "A used-up quota stays used up until its window ends, and comes back then as the algorithm says.",
+  matters: "A window that ends early admits more than the quota; one that ends late turns users away.",
+  async run(system) {
+    const bursts = followsWallClock(system) ? alignedScript(system) : script(system);
+    const judged = (await judgedBursts(system, bursts, BEGIN)).bursts;
+    return outcomeOf(
+      judged.every(({ holds }) => holds),
+      `admitted ${burstsText(judged, ({ range }) => rangeText(range))}`,
+      burstsText(judged, ({ admitted }) => admitted),
+    );
+  },
+};

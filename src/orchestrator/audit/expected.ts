@@ -1,0 +1,106 @@
+import type { Limits } from "../../contract/configuration.js";
+import type { Algorithm } from "../../contract/target.js";
+import { admissions } from "../../traffic/admission.js";
+
+/** Requests on one key that were sent at once. Times are milliseconds since 1970. */
+export interface Burst {
+  /** When the first was sent: no decision was made before. */
+  from_ms: number;
+  /** When the last was answered: no decision was made after. */
+  to_ms: number;
+  count: number;
+}
+
+/** How many requests an algorithm can admit. */
+export interface Range {
+  least: number;
+  most: number;
+}
+
+/** Clocks of two processes on one machine, and the rounding of stores that count milliseconds. */
+const CLOCK_SLACK_MS = 5;
+/** With more bursts only the earliest and the latest moments of all of them are tried. */
+const MOST_COMBINED = 8;
+
+/** What the algorithm admits of each burst when all of its requests are decided at one moment. */
+function admittedAt(
+  algorithm: Algorithm,
+  limits: Limits,
+  bursts: readonly Burst[],
+  isLate: (index: number) => boolean,
+): number[] {
+  const admits = admissions[algorithm](limits, 1);
+  let before = 0;
+  return bursts.map(({ from_ms, to_ms, count }, index) => {
+    before = Math.max(before, isLate(index) ? to_ms + CLOCK_SLACK_MS : from_ms - CLOCK_SLACK_MS);
+    let admitted = 0;
+    for (let n = 0; n < count; n++) if (admits(0, before / 1000)) admitted++;
+    return admitted;
+  });
+}
+
+/**
+ * What a limiter of that algorithm can admit of each burst on a fresh key. A burst is decided somewhere between its first
+ * send and its last answer, so each is tried at both ends.
+ * @param bursts in the order of time, none beginning before the one before has ended
+ */
+export function admittedRanges(algorithm: Algorithm, limits: Limits, bursts: readonly Burst[]): Range[] {
+  const combined = bursts.length <= MOST_COMBINED;
+  const choices = combined ? 2 ** bursts.length : 2;
+  const ranges = bursts.map((): Range => ({ least: Number.POSITIVE_INFINITY, most: 0 }));
+  for (let choice = 0; choice < choices; choice++) {
+    const isLate = (index: number) => (combined ? ((choice >> index) & 1) === 1 : choice === 1);
+    for (const [index, admitted] of admittedAt(algorithm, limits, bursts, isLate).entries()) {
+      const range = ranges[index] as Range;
+      range.least = Math.min(range.least, admitted);
+      range.most = Math.max(range.most, admitted);
+    }
+  }
+  return ranges;
+}
+
+/** Algorithms whose windows begin at multiples of their length since 1970, for all keys. */
+export const hasAlignedWindows = (algorithm: Algorithm): boolean =>
+  algorithm === "aligned window" || algorithm === "sliding window";
+
+/** Whether a window of the wall clock may have ended between two moments. */
+export function crossesEdge(window_ms: number, from_ms: number, to_ms: number): boolean {
+  const windowOf = (moment: number) => Math.floor(moment / window_ms);
+  return windowOf(from_ms - CLOCK_SLACK_MS) !== windowOf(to_ms + CLOCK_SLACK_MS);
+}
+
+/**
+ * The largest number that the algorithm can admit in any `span_ms`, at most a window long.
+ * - A fixed window can admit its quota just before its end and again just after.
+ * - A log never admits more than the quota.
+ * - A bucket (and GCRA) admits what it holds and what is refilled meanwhile; two counters that slide admit as much, and
+ *   one more where they round.
+ */
+export function mostWithin(algorithm: Algorithm, { points, window_s }: Limits, span_ms: number): number {
+  const refilled = Math.floor((points * span_ms) / (1000 * window_s));
+  switch (algorithm) {
+    case "fixed window":
+    case "aligned window":
+      return 2 * points;
+    case "sliding log":
+      return points;
+    case "sliding window":
+      return Math.min(2 * points, points + refilled + 1);
+    case "token bucket":
+    case "GCRA":
+      return points + refilled;
+    case "none":
+      return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** The largest number of these spans, each as [sent, answered], that lie wholly within any `span_ms`. */
+export function largestWithin(spans: readonly (readonly [number, number])[], span_ms: number): number {
+  let largest = 0;
+  for (const [from] of spans) {
+    const until = from + span_ms;
+    const within = spans.filter(([sent, answered]) => sent >= from && answered <= until).length;
+    largest = Math.max(largest, within);
+  }
+  return largest;
+}

@@ -1,0 +1,65 @@
+import type { RequestGroup } from "../../contract/sender.js";
+import type { Answers } from "./answers.js";
+import type { AuditedSystem } from "./audited-system.js";
+import { admittedRanges, hasAlignedWindows, type Range } from "./expected.js";
+
+/** Requests on one key at once, at a time. */
+export interface ScriptedBurst {
+  /** Since the first burst. */
+  after_ms: number;
+  count: number;
+}
+
+/** What the limiter did with one burst, and what its algorithm can do. */
+export interface JudgedBurst extends ScriptedBurst {
+  admitted: number;
+  range: Range;
+  holds: boolean;
+}
+
+/** A burst that began late, or lasted long, may meet another window than the one it is for; so often it is tried. */
+const MOST_TRIES = 3;
+
+/**
+ * Sends bursts on a fresh key and compares what was admitted with the limiter's declared algorithm.
+ * @param begin share of a window of the wall clock at which the first is sent, for limiters with such windows
+ * @throws NotChecked where requests failed
+ */
+export async function judgedBursts(
+  system: AuditedSystem,
+  bursts: readonly ScriptedBurst[],
+  begin = 0,
+): Promise<{ bursts: JudgedBurst[]; answers: Answers }> {
+  for (let tries = 1; ; tries++) {
+    const key = system.freshKey();
+    const groups = bursts.map(({ after_ms, count }): RequestGroup => ({ after_ms, keys: [key], count }));
+    const aligned = system.alignedTo(begin);
+    const answers = (await system.send(groups, aligned ? { begin: aligned } : {})).requireDecided();
+    const each = bursts.map((_, index) => answers.ofGroup(index));
+    if (tries < MOST_TRIES && each.some((burst) => system.metEdge(burst))) continue;
+    const ranges = admittedRanges(
+      system.algorithm,
+      system.limits,
+      each.map(({ burst }) => burst),
+    );
+    return {
+      answers,
+      bursts: bursts.map((burst, index) => {
+        const range = ranges[index] as Range;
+        const { admitted } = each[index] as Answers;
+        return { ...burst, admitted, range, holds: admitted >= range.least && admitted <= range.most };
+      }),
+    };
+  }
+}
+
+/** Whether the windows of a limiter follow the wall clock, which decides when a script meets their ends. */
+export const followsWallClock = ({ algorithm }: AuditedSystem): boolean => hasAlignedWindows(algorithm);
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+/** `20 at 0.0 s, 0 at 1.8 s, 20 at 2.2 s`. */
+export const burstsText = (
+  bursts: readonly JudgedBurst[],
+  textOf: (burst: JudgedBurst) => string | number,
+): string => bursts.map((burst) => `${textOf(burst)} at ${seconds(burst.after_ms)}`).join(", ");

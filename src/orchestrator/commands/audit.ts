@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Option } from "commander";
+import { auditSchema } from "../../contract/audit.js";
+import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
+import { requireKnown } from "../../targets/did-you-mean.js";
+import { AUDIT_FILE, AUDIT_MARKDOWN } from "../audit/audit.js";
+import type { Check } from "../audit/check.js";
+import { checks } from "../audit/checks/index.js";
+import { auditLines } from "../audit/text.js";
+import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { parseCampaign } from "../request/parse-request.js";
+import { listOf } from "../request/request.js";
+import { settingOf } from "../request/settings.js";
+import type { CliCommand } from "./types.js";
+
+/** Settings of a campaign that an audit accepts. */
+const SETTINGS = [
+  "clients",
+  "limiter",
+  "runtime",
+  "plugin",
+  "program",
+  "image",
+  "valkey-server",
+  "redis-server",
+  "service-env",
+  "output",
+  "config",
+  "progress",
+  "quiet",
+  "verbose",
+  "allow-parallel",
+];
+const FORMATS = ["table", "json", "md"] as const;
+
+const checkList = (): string => {
+  const width = Math.max(...checks.map(({ id }) => id.length));
+  return checks.map(({ id, promise }) => `  ${id.padEnd(width)}  ${promise}`).join("\n");
+};
+
+const after = () => `
+Each target is started with a fresh store, four servers and windows of one or two seconds. No figure is one of speed.
+
+Checks:
+${checkList()}
+
+Results are in OUTPUT/audits/: audit.json, audit.md and index.html. docs/audit.md explains them.
+
+Exit codes: 0 every promise holds, 2 bad usage, 3 environment not fit, 4 a target could not be checked,
+            6 a promise is broken, 130 interrupted`;
+
+function definition() {
+  const command = createCommand("ratelimit-bench audit")
+    .description("Checks what limiters promise against what they do.")
+    .addOption(new Option("--checks <list>", "make these checks alone (default: all)").argParser(joined))
+    .addOption(
+      new Option("--format <format>", "what is printed at the end (default: table)").choices([...FORMATS]),
+    );
+  for (const key of SETTINGS) {
+    const { value, help, defaultText, defaultValue, repeatable } = settingOf(key);
+    const shownDefault = value ? (defaultText ?? defaultValue) : undefined;
+    const option = new Option(
+      value ? `--${key} ${value}` : `--${key}`,
+      shownDefault ? `${help} (default: ${shownDefault})` : help,
+    );
+    command.addOption(repeatable ? option.argParser(joined) : option);
+  }
+  return command.addHelpText("after", after);
+}
+
+const joined = (text: string, before?: string): string => (before === undefined ? text : `${before},${text}`);
+
+/** @throws usageError for an unknown check */
+function checksOf(text: string | undefined): readonly Check[] {
+  if (text === undefined) return checks;
+  const words = listOf("--checks", text, []);
+  const ids = checks.map(({ id }) => id);
+  for (const word of words) requireKnown("check", word, ids);
+  return checks.filter(({ id }) => words.includes(id));
+}
+
+export const audit: CliCommand = {
+  name: "audit",
+  definition,
+  async run(argv, { env, audit: runAudit, print }): Promise<ExitCode> {
+    const command = parseCommandLine(definition(), argv);
+    if (!command) return EXIT.done;
+    const { checks: named, format = "table" } = command.opts<{
+      checks?: string;
+      format?: (typeof FORMATS)[number];
+    }>();
+    const chosen = checksOf(named);
+    if (env.STORE_URL)
+      throw usageError("STORE_URL: an audit empties, restarts and spoils its store; unset it to go on");
+    const flags = SETTINGS.flatMap((key) => {
+      const given: unknown = command.getOptionValue(new Option(`--${key} <value>`).attributeName());
+      if (given === undefined) return [];
+      return given === true ? [`--${key}`] : [`--${key}`, String(given)];
+    });
+    const request = parseCampaign(flags, env);
+    if (!request) return EXIT.done;
+    const words = ["ratelimit-bench audit", ...argv].join(" ");
+    const { exitCode, folder } = await runAudit({ ...request, command: words, ownResult: true }, chosen);
+    if (folder === undefined) return exitCode;
+    const text = readFileSync(join(folder, AUDIT_FILE), "utf8");
+    if (format === "json") print(text.trimEnd());
+    else if (format === "md") print(readFileSync(join(folder, AUDIT_MARKDOWN), "utf8").trimEnd());
+    else print([...auditLines(auditSchema.parse(JSON.parse(text))), `saved in ${folder}`].join("\n"));
+    return exitCode;
+  },
+};

@@ -1,0 +1,21 @@
+import { createInterface } from "node:readline";
+import { EXIT, type ExitCode } from "../contract/errors.js";
+import { printDocument, runProgram } from "../contract/program.js";
+import { parseSenderRequest } from "../contract/sender.js";
+import { Sender } from "./send.js";
+
+/**
+ * The sender: sends the requests that an audit asks for, from where the load generator runs. Each line of standard input
+ * says which requests are sent when, and is answered with one line: what became of each. It ends with its input.
+ */
+async function main(): Promise<ExitCode> {
+  const sender = new Sender();
+  // One after the other: a reader that ends early must not leave requests behind.
+  for await (const line of createInterface({ input: process.stdin })) {
+    await printDocument(await sender.send(parseSenderRequest(line)));
+  }
+  sender.close();
+  return EXIT.done;
+}
+
+runProgram(main);
