@@ -6,19 +6,19 @@ import { execa } from "execa";
 
 /**
  * What comparisons find on real stores where the truth is known by design, by the rules of the report:
- * - equal: copies of one target are measured in blocks with it. At most 5 % of them may be told apart. Beside that, what
- *   the adjustment for the host's speed does to the variance of their ratios.
+ * - equal: copies of one target are measured in blocks with it and compared each with each. At most 5 % may be told
+ *   apart. Beside that, what the adjustment for the host's speed does to the variance of their ratios.
  * - planted: a target against itself plus some CPU work per request, in windows of several lengths. It has to be found;
  *   after how many rounds, by pairs and without them, is printed.
- * `npm run bench:differences -- --copies 40 --runs 10 --windows 5,10,15 --planted-runs 14 --percent 5` are the defaults (two
- * hours). `--copies 0` or `--windows 0` leaves a part out; `--keep FOLDER` keeps the campaigns.
+ * `npm run bench:differences -- --copies 9 --runs 10 --windows 5,10,15 --planted-runs 14 --percent 5` are the defaults (an
+ * hour). `--copies 0` or `--windows 0` leaves a part out; `--keep FOLDER` keeps the campaigns.
  */
 function flagValue(flag: string, fallback: string): string {
   const index = process.argv.indexOf(flag);
   return index < 0 ? fallback : (process.argv[index + 1] ?? "");
 }
 
-const copies = Number(flagValue("--copies", "40"));
+const copies = Number(flagValue("--copies", "9"));
 const runs = flagValue("--runs", "10");
 const windows = flagValue("--windows", "5,10,15").split(",").map(Number).filter(Boolean);
 const plantedRuns = flagValue("--planted-runs", "14");

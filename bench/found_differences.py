@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT)]
 from report.analysis.campaign_analysis import Analysis, analyse  # noqa: E402
 from report.analysis.figures import throughput  # noqa: E402
 from report.analysis.rankings import Ranking  # noqa: E402
-from report.analysis.summary import Summary  # noqa: E402
+from report.analysis.summary import Summary, sample_between  # noqa: E402
 from report.results.load import load_campaign  # noqa: E402
 from report.statistics.adjusted import Adjusted  # noqa: E402
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_samples  # noqa: E402
@@ -52,10 +52,14 @@ def _excludes_one(interval: RatioInterval | None) -> bool:
 
 def equal(folder: Path) -> int:
     analysis, rankings = _rankings(folder)
-    pairs = [pair for ranking in rankings for pair in ranking.ranked_by]
-    flagged = sum(pair.comparison.shown for pair in pairs)
-    excluding = sum(_excludes_one(pair.comparison.interval) for pair in pairs)
-    print(f"{len(pairs)} comparisons of equal rows: {flagged} told apart; intervals without 1: {excluding}")
+    pairs = [pair for ranking in rankings for pair in ranking.order]
+    alone = [compare_samples([sample_between(pair.new, pair.base, throughput)])[0] for pair in pairs]
+    flagged = sum(found.shown for found in alone)
+    print(
+        f"{len(pairs)} comparisons of equal rows, each with each: told apart {flagged}, each by itself, and"
+        f" {sum(pair.comparison.shown for pair in pairs)} as one family; intervals without 1:"
+        f" {sum(_excludes_one(found.interval) for found in alone)}"
+    )
     both = [
         (each.pair.comparison.ratio, each.found)
         for each in analysis.adjusted
