@@ -157,7 +157,7 @@ export async function run(
       serverSamples: monitor?.samples ?? [],
       samplesByServer: monitor?.samplesByServer ?? [],
       driverVersions: driver.versions(),
-      notes: (monitor?.failures ?? []).map((failure) => `a reading of the servers failed: ${failure}`),
+      notes: [...new Set(monitor?.failures)].map((failure) => `a reading of the servers failed: ${failure}`),
       ...(consumers ? { consumers: { ...consumers, at_start, at_window_open, at_end } } : {}),
       ...(diagnosed ? { diagnosis: diagnosed } : {}),
       ...(answers ? { answers } : {}),

@@ -1,0 +1,122 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { MeasuredResult } from "../../../src/contract/result.js";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+/** A campaign of one run with these faults, at a low rate. */
+const withFaults = (clients: string, seconds: number, faults: string, ...flags: string[]): Campaign =>
+  Campaign.run(newFolder(), clients, [
+    ...["--rate", "200", "--duration-mode", `custom:${seconds}`, "--fault", faults],
+    ...flags,
+  ]);
+
+/** Rules that a busy machine breaks, with or without a fault. */
+const OF_THE_MACHINE = ["M5", "M6", "M25"];
+const rulesOf = ({ verdict }: MeasuredResult): string[] =>
+  verdict.reasons.flatMap(({ rule }) => (OF_THE_MACHINE.includes(rule) ? [] : [rule]));
+
+/** The only result, of which each fault was done, not before its time, and undone. */
+async function resultOf(campaign: Campaign): Promise<MeasuredResult> {
+  const { stderr } = await campaign.ended;
+  const [result] = campaign.measured;
+  if (!result?.faults) throw new Error(`no result with faults: ${stderr}`);
+  for (const { injected, planned, undone } of result.faults) {
+    expect(undone).toBe(true);
+    // The clock of the load generator may be some milliseconds off.
+    expect(injected?.from_s).toBeGreaterThan(planned.start_s - 0.1);
+    expect(injected?.to_s).toBeGreaterThanOrEqual((injected?.from_s ?? 0) + planned.length_s - 0.1);
+  }
+  expect(await campaign.leftovers()).toEqual([]);
+  return result;
+}
+
+describe("planned faults are done and undone, and no rule takes them for faults of the measurement:", () => {
+  test("of a store", async () => {
+    const result = await resultOf(
+      withFaults(
+        "iovalkey",
+        9,
+        "store-pause@1s+0.5s/script-flush@2s/memory-full@2.5s+0.5s/thundering-herd@3.5s/store-restart@4s+0.5s",
+      ),
+    );
+    expect(result.faults?.map(({ name }) => name)).toEqual([
+      "store-pause",
+      "script-flush",
+      "memory-full",
+      "thundering-herd",
+      "store-restart",
+    ]);
+    expect(rulesOf(result)).toEqual([]);
+    const [node] = result.store?.nodes ?? [];
+    expect(node?.at_end.run_id).not.toBe(node?.at_start.run_id);
+    expect(node?.at_end.evicted_keys).toBe(0);
+    // While its memory was full, and while it was down.
+    const failedIn = (from: number, to: number) =>
+      result.slices.failed.slice(from, to).reduce((sum, count) => sum + count, 0);
+    expect(failedIn(25, 35)).toBeGreaterThan(0);
+    expect(failedIn(40, 50)).toBeGreaterThan(0);
+    // Its counters go on where those of the killed process ended.
+    expect(result.resources["store-1"]?.cpu_us).toBeGreaterThan(0);
+  });
+
+  test("of servers, and of one alone", async () => {
+    const [all, one] = await Promise.all([
+      resultOf(withFaults("iovalkey", 5, "server-restart@1s+0.5s")),
+      resultOf(withFaults("iovalkey", 5, "one-of-n-servers@1s+0.5s", "--servers", "2")),
+    ]);
+    expect(all.faults).toMatchObject([{ roles: ["server-1"], store_reconnections: 1 }]);
+    expect(rulesOf(all)).toEqual([]);
+    expect(one.faults?.[0]?.roles).toEqual(["server-1"]);
+    expect(rulesOf(one)).toEqual([]);
+    const uptimes = one.consumers.map(({ at_end }) => at_end.uptime_s);
+    expect(uptimes[0]).toBeLessThan(uptimes[1] ?? 0);
+  });
+
+  test("of a cluster; a killed primary stays down and is not read", async () => {
+    const result = await resultOf(
+      withFaults("iovalkey:cluster", 6, "primary-pause@1s+0.5s/manual-failover@2s/kill:store-2@3s"),
+    );
+    expect(result.faults?.map(({ roles }) => roles)).toEqual([["store-1"], ["store-1"], ["store-2"]]);
+    expect(rulesOf(result)).toEqual([]);
+    expect(result.store?.nodes.map(({ role }) => role)).toEqual([
+      "store-1",
+      "store-3",
+      "store-4",
+      "store-5",
+      "store-6",
+    ]);
+  });
+});
+
+test("an end that no fault explains still fails the run", async () => {
+  const campaign = withFaults("iovalkey", 8, "store-restart@1s+0.5s");
+  const server = await campaign.part("server-1");
+  await campaign.waitForLog(": undone");
+  process.kill(server, "SIGKILL");
+  expect((await campaign.ended).code).toBe(4);
+  expect([...campaign.results.values()]).toMatchObject([{ status: "failed", failure: { role: "server-1" } }]);
+  expect(await campaign.leftovers()).toEqual([]);
+});
+
+test.each([
+  ["store-pause@1s+50s", "while it is stopped"],
+  ["store-restart@1s+50s", "while it is down"],
+])("Ctrl-C in the middle of %s leaves nothing [R-interrupt-8]", async (fault) => {
+  const campaign = withFaults("iovalkey", 60, fault);
+  await campaign.waitForLog(": done to store-1");
+  campaign.signal("SIGINT");
+  expect((await campaign.ended).code).toBe(130);
+  expect(await campaign.leftovers()).toEqual([]);
+});
+
+test("what the local runtime cannot do is skipped with the reason, and exits with 2 where nothing is left", async () => {
+  const campaign = withFaults("iovalkey", 6, "partition@1s+1s");
+  const { code, stderr } = await campaign.ended;
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/partition@1s\+1s: .*use containers/);
+  expect(await campaign.leftovers()).toEqual([]);
+});
