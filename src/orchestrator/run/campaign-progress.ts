@@ -162,6 +162,10 @@ export class Progress {
         if (progress.event === "second")
           this.#eventLog.emit({ ...progress, number, time_left_s: this.timeLeftS() });
       },
+      fault: (line) => {
+        log("faults", line);
+        this.#eventLog.detail(`  ${line}`);
+      },
       log: (role, line) => {
         log(role, line);
         // These lines are the generator's progress, which is reported as phases and seconds.

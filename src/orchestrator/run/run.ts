@@ -30,6 +30,8 @@ import { type RunStore, type StoreSide, storeOf } from "./store.js";
 export interface RunListener {
   phase(phase: Phase): void;
   progress(progress: Progress): void;
+  /** A planned fault was done, or undone. */
+  fault(line: string): void;
   /** A line for the run's own log. */
   log(role: string, line: string): void;
 }
@@ -180,7 +182,7 @@ class RunExecution {
       faults,
       window_s: "duration_s" in extent ? extent.duration_s : 0,
       targetsOf: ({ role }) => ({ roles: this.#supervisor.roles(role), store, restart: this.#restart }),
-      log: (line) => this.#listener.log("faults", line),
+      log: (line) => this.#listener.fault(line),
     });
   }
 
