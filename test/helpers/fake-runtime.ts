@@ -14,7 +14,7 @@ const nothing = (): void => {};
 class FakePart implements RunningPart {
   readonly role: string;
   readonly address: { host: string; port: number };
-  readonly process: { pid: number; started: string };
+  process: { pid: number; started: string };
   readonly exited: Promise<Exit>;
   readonly onThisMachine = true;
   readonly #runtime: FakeRuntime;
@@ -62,6 +62,7 @@ class FakePart implements RunningPart {
   async restart(onBegun: () => Promise<void>): Promise<void> {
     this.#runtime.calls.push(`restart ${this.role}`);
     this.isDown = false;
+    this.process = { ...this.process, pid: this.process.pid + 1000 };
     await onBegun();
   }
 

@@ -128,3 +128,14 @@ test("a helper process is in the file, an ended process is not", async () => {
   await lease.holdProcess(4_999_999);
   expect(written().processes.map(({ pid }) => pid)).toEqual([process.pid]);
 });
+
+test("a part that was killed is owned again when it is restarted, and stays down once everything is being stopped", async () => {
+  const part = await start("store-1");
+  await part.kill?.();
+  await lease.restart(part);
+  expect(written().processes).toEqual([part.process]);
+  await part.kill?.();
+  await lease.releaseAll();
+  await expect(lease.restart(part)).rejects.toThrow("the campaign is stopping");
+  expect(runtime.calls.filter((call) => call.startsWith("restart"))).toHaveLength(1);
+});
