@@ -50,6 +50,16 @@ def predicted_over_admission(faulted: FaultedRun) -> float | None:
     return over.predicted if over else None
 
 
+def answer_share(name: str) -> Read:
+    """Share of the requests that ended while the fault was in place: `allowed`, `limited` or `failed`."""
+
+    def read(faulted: FaultedRun) -> float | None:
+        answers = faulted.figures.answers
+        return answers[name] if answers else None
+
+    return read
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultCase:
     """One fault of one configuration."""

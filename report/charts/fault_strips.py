@@ -9,24 +9,19 @@ import plotly.graph_objects as go
 
 from report.analysis.fault_text import fault_words, seconds_text
 from report.analysis.faults import FaultCase, FaultGroup
-from report.base.format import count, milliseconds
+from report.base.format import milliseconds
 from report.charts.chart_data import literal
 from report.charts.layout import BAND, FAILED, INK, LIMITED, SERVED, Chart, figure, value_axis
 from report.results.model import FaultRecord, Timeline
 
 MAX_STRIPS = 12
 _STRIP_PX, _TITLE_PX, _TOP_PX, _BOTTOM_PX = 84, 24, 34, 46
+#: About what the labels of the left axis take.
+_LABELS_PX = 34
 #: Drawn before the injection.
 _BEFORE_S = 5.0
 #: A backlog that is served at once would dwarf all else: the axis ends at this multiple of the usual rate.
 _MAX_RATE = 2.0
-
-CAPTION = (
-    "The run in the middle of each target. Areas, stacked: answers a second that were admitted or limited, "
-    "and requests that failed or were given up, by when they ended; peaks beyond twice the usual rate are "
-    "cut. "
-    "Line, on the right: p99 in ms, of each 100 ms. The band is the fault."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +63,12 @@ class _Strip:
     @property
     def title(self) -> str:
         figures = self.record.figures
-        after = f"recovered {seconds_text(figures.recovery_s)} s after" if figures else ""
-        words = {"never": "never recovered", "not known": ""}
-        shown = words.get(figures.recovery, after) if figures else ""
-        if figures and not figures.outage_seen_s and figures.recovery_s == 0:
-            shown = "no outage seen"
+        shown = ""
+        if figures and figures.recovery == "never":
+            shown = "no recovery"
+        elif figures and figures.recovery_s is not None:
+            seen = figures.outage_seen_s or figures.recovery_s
+            shown = f"recovery {seconds_text(figures.recovery_s)} s" if seen else "no outage seen"
         label = f"<b>{literal(self.case.identity.label)}</b>"
         return f"{label} · {shown}" if shown else label
 
@@ -180,6 +176,26 @@ def _recovery_line(strip: _Strip, number: int) -> list[dict[str, Any]]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class _Axes:
+    """What all strips of a campaign share."""
+
+    times_s: tuple[float, float]
+    top_rate: float
+    p99_range: list[float]
+
+
+def _axes(strips: Sequence[_Strip]) -> _Axes:
+    return _Axes(
+        times_s=(
+            min(strip.times_s[0] for strip in strips),
+            max(strip.times_s[-1] + strip.timeline.width_s for strip in strips),
+        ),
+        top_rate=_MAX_RATE * max(strip.usual_rate for strip in strips),
+        p99_range=_p99_range(strips),
+    )
+
+
 def _p99_range(strips: Sequence[_Strip]) -> list[float]:
     """Powers of ten around all of them."""
     values = [us / 1000 for strip in strips for us in strip.timeline.p99_us if us]
@@ -189,13 +205,9 @@ def _p99_range(strips: Sequence[_Strip]) -> list[float]:
     return [low, max(high, low + 1)]
 
 
-def _layout(strips: Sequence[_Strip]) -> dict[str, Any]:
+def _layout(strips: Sequence[_Strip], shared: _Axes) -> dict[str, Any]:
     each_px = _TITLE_PX + _STRIP_PX
     plot_px = each_px * len(strips)
-    top_rate = _MAX_RATE * max(strip.usual_rate for strip in strips)
-    p99_range = _p99_range(strips)
-    ends_s = max(strip.times_s[-1] + strip.timeline.width_s for strip in strips)
-    starts_s = min(strip.times_s[0] for strip in strips)
     axes: dict[str, Any] = {}
     annotations, shapes = [], []
     for number, strip in enumerate(strips):
@@ -203,7 +215,7 @@ def _layout(strips: Sequence[_Strip]) -> dict[str, Any]:
         domain = [bottom, bottom + _STRIP_PX / plot_px]
         left, right = 2 * number + 1, 2 * number + 2
         axes[f"yaxis{left if left > 1 else ''}"] = value_axis(
-            "", domain=domain, range=[0, top_rate], nticks=3, anchor="x"
+            "", domain=domain, range=[0, shared.top_rate], nticks=3, anchor="x"
         )
         axes[f"yaxis{right}"] = value_axis(
             "",
@@ -211,7 +223,7 @@ def _layout(strips: Sequence[_Strip]) -> dict[str, Any]:
             rangemode="normal",
             overlaying=_axis(left),
             side="right",
-            range=p99_range,
+            range=shared.p99_range,
             dtick=1,
             tickformat="~g",
             showgrid=False,
@@ -223,6 +235,8 @@ def _layout(strips: Sequence[_Strip]) -> dict[str, Any]:
                 "xref": "paper",
                 "yref": "paper",
                 "x": 0,
+                # From the edge of the page on: labels are long, and phones narrow.
+                "xshift": -_LABELS_PX,
                 "y": domain[1],
                 "xanchor": "left",
                 "yanchor": "bottom",
@@ -232,11 +246,12 @@ def _layout(strips: Sequence[_Strip]) -> dict[str, Any]:
         )
         shapes.extend([_band(strip, number), *_recovery_line(strip, number)])
     ids = [strip_id(strip.case) for strip in strips]
+    height = plot_px + _TOP_PX + _BOTTOM_PX
     return {
         "xaxis": value_axis(
             "seconds from the fault",
             rangemode="normal",
-            range=[starts_s, ends_s],
+            range=list(shared.times_s),
             anchor=_axis(2 * len(strips) - 1),
             showgrid=False,
             zeroline=False,
@@ -246,8 +261,12 @@ def _layout(strips: Sequence[_Strip]) -> dict[str, Any]:
         "shapes": shapes,
         "showlegend": True,
         "margin": {"l": 10, "r": 10, "t": _TOP_PX, "b": _BOTTOM_PX},
-        "height": plot_px + _TOP_PX + _BOTTOM_PX,
-        "meta": {"views": [{"text": "", "rows": ids, "own": len(ids)}], "max_rows": MAX_STRIPS},
+        "height": height,
+        "meta": {
+            "views": [{"text": "", "rows": ids, "own": len(ids)}],
+            "max_rows": MAX_STRIPS,
+            "narrow_px": height,
+        },
     }
 
 
@@ -260,24 +279,27 @@ class FaultChart:
     rows: tuple[str, ...]
 
 
-def fault_chart(group: FaultGroup, number: int) -> FaultChart | None:
-    """None where no run has a timeline. Beyond `MAX_STRIPS` targets, the first are drawn.
-
-    Args:
-        number: of the fault on the page, from 1.
-    """
-    found = _strips(group)
+def _chart(group: FaultGroup, number: int, found: Sequence[_Strip], shared: _Axes) -> FaultChart:
     strips = found[:MAX_STRIPS]
-    if not strips:
-        return None
     traces = [
         trace
         for place, strip in enumerate(strips)
         for trace in (*_areas(strip, place, place == 0), _p99(strip, place, place == 0))
     ]
-    left_out = (
-        f" Drawn: the first {count(len(strips))} of {len(found)} targets." if len(found) > len(strips) else ""
+    left_out = len(found) > len(strips)
+    caption = f"Drawn: the first {len(strips)} of {len(found)} targets." if left_out else ""
+    chart = Chart(f"fault{number}", f"When {fault_words(group.fault)}", caption, lambda _: None)
+    return FaultChart(
+        chart, figure(traces, _layout(strips, shared)), tuple(strip_id(strip.case) for strip in strips)
     )
-    words = fault_words(group.fault)
-    chart = Chart(f"fault{number}", f"When {words}", CAPTION + left_out, lambda _: None)
-    return FaultChart(chart, figure(traces, _layout(strips)), tuple(strip_id(strip.case) for strip in strips))
+
+
+def fault_charts(groups: Sequence[FaultGroup]) -> list[FaultChart]:
+    """One a fault, of those with a timeline; beyond `MAX_STRIPS` targets, the first are drawn."""
+    drawn = [
+        (group, number, strips) for number, group in enumerate(groups, start=1) if (strips := _strips(group))
+    ]
+    if not drawn:
+        return []
+    shared = _axes([strip for _, _, strips in drawn for strip in strips])
+    return [_chart(group, number, strips, shared) for group, number, strips in drawn]

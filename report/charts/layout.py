@@ -4,7 +4,8 @@ The script in the page (`static/charts.js`) knows these conventions. `meta` of a
 that it belongs to, or the id of every point's row; arrays of that length are filtered with it. `layout.meta`
 holds `max_rows`, how many rows are drawn at once. In a figure laid out by row it also holds the categories of
 its axis with the rows behind each, and heights in pixels: the script gives each line its place, and widths
-and offsets of bars are shares of a row. Any other figure holds `views`, of which one is drawn at a time.
+and offsets of bars are shares of a row. Any other figure holds `views`, of which one is drawn at a time, and
+may hold `narrow_px`, its height on a narrow page without the legend.
 Colours are those of the light palette, which the script exchanges for the dark ones.
 """
 

@@ -10,6 +10,7 @@ from report.analysis.faults import (
     FaultedRun,
     FaultGroup,
     Read,
+    answer_share,
     over_admission,
     predicted_over_admission,
     recovery,
@@ -19,10 +20,6 @@ from report.base.markdown import code, prose, table
 from report.results.model import Run
 from report.sections.faults import COLUMNS, behaviour_of, fault_section
 from report.sections.tables import TableCell
-
-
-def _answers(name: str) -> Read:
-    return lambda each: each.figures.answers[name] if each.figures.answers else None
 
 
 #: Name, figure and decimals of what is a number.
@@ -35,9 +32,9 @@ _FIGURES: tuple[tuple[str, Callable[[FaultedRun], float | None], int], ...] = (
     ("requests_lost", lambda each: each.figures.requests_lost, 0),
     ("over_admission", over_admission, 0),
     ("over_admission_predicted", predicted_over_admission, 0),
-    ("allowed_share", _answers("allowed"), 6),
-    ("limited_share", _answers("limited"), 6),
-    ("failed_share", _answers("failed"), 6),
+    ("allowed_share", answer_share("allowed"), 6),
+    ("limited_share", answer_share("limited"), 6),
+    ("failed_share", answer_share("failed"), 6),
     ("server_memory_peak_bytes", lambda each: each.figures.server_memory_peak_bytes, 0),
     ("store_reconnections", lambda each: each.record.store_reconnections, 0),
 )

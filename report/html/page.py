@@ -15,7 +15,7 @@ from report.base.format import percent
 from report.base.paths import STATIC
 from report.charts import arranged, memory_per_key
 from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colours
-from report.charts.fault_strips import FaultChart, fault_chart
+from report.charts.fault_strips import fault_charts
 from report.charts.layout import DARK, Chart
 from report.html.template import CHART_SCRIPTS, render_template
 from report.sections.adaptive import adaptive_of
@@ -170,11 +170,6 @@ def _charts_of(runtimes: Sequence[RuntimeResults], only: tuple[Chart, ...] | Non
     return LayerCharts(opened, folded, figures)
 
 
-def _fault_charts(analysis: Analysis) -> list[FaultChart]:
-    found = (fault_chart(group, number) for number, group in enumerate(analysis.faults, start=1))
-    return [chart for chart in found if chart]
-
-
 def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
     """Light and dark colour by client."""
     found = client_colours(summaries)
@@ -217,7 +212,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
     """
     campaign, ordered = analysis.campaign, analysis.ordered
     charts = _layer_charts(analysis.runtimes, (memory_per_key.CHART,) if analysis.only_memory else None)
-    fault_charts = _fault_charts(analysis)
+    strips = fault_charts(analysis.faults)
     manifest = campaign.manifest
     plan = manifest["plan"] if manifest else {}
     colours = _colours(ordered)
@@ -229,11 +224,11 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
             "dark": DARK,
             "figures": {
                 **{name: figure for layer in charts for name, figure in layer.figures.items()},
-                **{each.chart.id: each.figure for each in fault_charts},
+                **{each.chart.id: each.figure for each in strips},
             },
             "rows": {
                 **{summary.id: row_values(summary) for summary in ordered},
-                **{row: ANY_VALUE for each in fault_charts for row in each.rows},
+                **{row: ANY_VALUE for each in strips for row in each.rows},
             },
         },
         campaign=campaign,
@@ -248,7 +243,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         fault_title=FAULT_TITLE,
         fault_note=FAULT_NOTE,
         fault_columns=FAULT_COLUMNS,
-        fault_charts=[each.chart for each in fault_charts],
+        fault_charts=[each.chart for each in strips],
         program_columns=PROGRAM_COLUMNS,
         sections=[_section(runtime, bool(analysis.max_rates)) for runtime in analysis.runtimes],
         open_charts=[chart for layer in charts for chart in layer.open],

@@ -10,6 +10,7 @@ from report.analysis.faults import (
     FaultedRun,
     FaultGroup,
     Spread,
+    answer_share,
     fault_runs_of,
     over_admission,
     predicted_over_admission,
@@ -32,15 +33,18 @@ NOTE = (
 #: Name and unit of the columns after target and load.
 COLUMNS = (
     ("Outage", "s: injected / seen"),
-    ("Errors while it lasts", "of the requests that ended"),
+    ("Errors", "while it lasts"),
     ("First error", "s after"),
     ("Recovery", "s after"),
     ("Lost", "requests"),
-    ("Admitted over quota", "requests"),
+    ("Over quota", "admitted"),
     ("Fails", ""),
     ("Memory peak", "MiB, servers"),
     ("Reconnections", "of the store"),
 )
+
+#: A smaller share of the answers is not named.
+_LEAST_SHARE = 0.005
 
 _BEHAVIOURS = {
     "open": "open",
@@ -84,13 +88,18 @@ def _outage(case: FaultCase) -> TableCell:
     )
 
 
+def _moment(value: float | None) -> str:
+    """A first slice is one of 100 ms."""
+    return "< 0.1" if value is not None and value < 0.1 else seconds_text(value)
+
+
 def _first_error(case: FaultCase) -> TableCell:
     found = case.spread(lambda each: each.figures.first_error_s)
     without = len(case.counted) - (found.runs if found else 0)
-    cell = _cell(found, seconds_text, "none" if case.counted else ABSENT)
+    cell = _cell(found, _moment, "none" if case.counted else ABSENT)
     if found is None or not without:
         return cell
-    text, span = spread_text(found, seconds_text)
+    text, span = spread_text(found, _moment)
     return TableCell(text, range=", ".join(filter(None, (span, f"none in {without}"))), kind="number")
 
 
@@ -119,7 +128,10 @@ def _over_admission(case: FaultCase) -> TableCell:
     model = case.spread(predicted_over_admission)
     predicted = f"model {_signed(model.middle)}" if model else ""
     return TableCell(
-        text, range="; ".join(filter(None, (span, predicted))), kind="number", sort=sort_key(found.middle)
+        text,
+        range="; ".join(filter(None, (span, predicted))),
+        kind="number over",
+        sort=sort_key(found.middle),
     )
 
 
@@ -130,23 +142,20 @@ def behaviour_of(case: FaultCase) -> str:
 
 
 def _answers_text(case: FaultCase) -> str:
-    """`admitted 2 %, limited 0 %, failed 98 %` while the fault was in place."""
-
-    def part(name: str, word: str) -> str:
-        found = case.spread(lambda each: each.figures.answers[name] if each.figures.answers else None)
-        return f"{word} {percent(100 * found.middle, 0)}" if found else ""
-
-    named = (("allowed", "admitted"), ("limited", "limited"), ("failed", "failed"))
-    return ", ".join(filter(None, (part(*each) for each in named)))
+    """`admitted 2 %, failed 98 %` while the fault was in place; what is none is left out."""
+    found = []
+    for name, word in (("allowed", "admitted"), ("limited", "limited"), ("failed", "failed")):
+        share = case.spread(answer_share(name))
+        if share and share.middle >= _LEAST_SHARE:
+            found.append(f"{word} {percent(100 * share.middle, 0)}")
+    return ", ".join(found)
 
 
 def _fails(case: FaultCase) -> TableCell:
     behaviour = behaviour_of(case)
-    return TableCell(
-        _BEHAVIOURS.get(behaviour, ABSENT),
-        range=_answers_text(case) or ("no answers" if behaviour else ""),
-        kind=f"text behaviour {behaviour}",
-    )
+    # Where requests wait, the few that ended tell nothing.
+    shares = "no answers" if behaviour == "waits" else _answers_text(case)
+    return TableCell(_BEHAVIOURS.get(behaviour, ABSENT), range=shares, kind=f"text behaviour {behaviour}")
 
 
 def _known(read: Callable[[FaultedRun], int | None]) -> Callable[[FaultedRun], float | None]:

@@ -217,8 +217,10 @@ function figuresOf(
   const { perSecond, slices } = service;
   const sliceOf = (s: number) => Math.min(slices, Math.max(0, Math.floor(s * perSecond + 1e-9)));
   const observed = { from: sliceOf(injected.from_s), to: sliceOf(ends_s) };
-  const lastOf = (s: number) => Math.min(observed.to, Math.ceil(s * perSecond - 1e-9));
-  const away = { from: observed.from, to: Math.max(observed.from + 1, lastOf(injected.to_s)) };
+  // The slices that lie in it by half at least: in the one of its end, what waited is answered.
+  const nearest = (s: number) => Math.min(observed.to, Math.round(s * perSecond));
+  const away_from = Math.min(nearest(injected.from_s), observed.to - 1);
+  const away = { from: away_from, to: Math.max(away_from + 1, nearest(injected.to_s)) };
   const since = (slice: number) => rounded(Math.max(0, slice / perSecond - injected.from_s), 3);
 
   const { slice: recovered, ...recovery } = recoveryOf(service, observed, away);

@@ -124,7 +124,7 @@
   function viewLayout({ meta, ...layout }, traces, narrow) {
     if (!narrow) return layout;
     const entries = traces.filter(({ showlegend }) => showlegend !== false).length;
-    const height = layout.height - 60;
+    const height = meta.narrow_px ?? layout.height - 60;
     return {
       ...layout,
       height: height + 21 * entries,

@@ -12,7 +12,7 @@ from campaign_writer import manifest
 from conftest import Build, analysis_of_results
 from report.analysis.faults import fault_groups
 from report.base.errors import FieldError
-from report.charts.fault_strips import fault_chart
+from report.charts.fault_strips import fault_charts
 from report.export.faults import faults_csv, faults_json
 from report.results.convert import run_of
 from report.results.load import load_campaign
@@ -99,19 +99,23 @@ def test_figures_are_medians_over_the_runs_with_their_range() -> None:
     )
     assert found == {
         "Outage": "1.0 / 1.2 [1.2–1.3]",
-        "Errors while it lasts": "98.0 %",
+        "Errors": "98.0 %",
         "First error": "0.1",
         "Recovery": "1.4 [1.3–1.5]",
         "Lost": "2,400 [2,400–2,500]",
-        "Admitted over quota": "+1,000 [+100–+1,000; model +950]",
-        "Fails": "with errors [admitted 2 %, limited 0 %, failed 98 %]",
+        "Over quota": "+1,000 [+100–+1,000; model +950]",
+        "Fails": "with errors [admitted 2 %, failed 98 %]",
         "Memory peak": "100.0",
         "Reconnections": "12",
     }
 
 
 def test_a_recovery_that_did_not_come_is_the_longest_one() -> None:
-    never = {"recovery": "never", "recovery_s": None, "recovery_text": "not in the 3 s that were observed"}
+    never: Document = {
+        "recovery": "never",
+        "recovery_s": None,
+        "recovery_text": "not in the 3 s that were observed",
+    }
     assert cells(faulted(run=1), faulted(run=2, **never))["Recovery"] == "never [1.3–never]"
     two = (faulted(run=1), faulted(run=2), faulted(run=3, **never))
     assert cells(*two)["Recovery"] == "1.3 [1.3–never]"
@@ -137,9 +141,9 @@ def test_without_outage_errors_or_binding_quotas_the_cells_say_so() -> None:
         )
     )
     assert found["First error"] == "none"
-    assert found["Errors while it lasts"] == "no answers"
+    assert found["Errors"] == "no answers"
     assert found["Recovery"] == "not known"
-    assert found["Admitted over quota"] == "not applicable"
+    assert found["Over quota"] == "not applicable"
     assert found["Fails"] == "waits [no answers]"
 
 
@@ -179,15 +183,15 @@ def test_each_fault_has_its_rows_and_its_chart_with_one_strip_a_target() -> None
         ("the store restarts", ["ioredis", "iovalkey"]),
         ("the store stops for a while", ["ioredis", "iovalkey"]),
     ]
-    drawn = fault_chart(groups[0], 1)
-    assert drawn
+    drawn, other = fault_charts(groups)
     layout = drawn.figure["layout"]
     assert [text["text"] for text in layout["annotations"]] == [
-        "<b>ioredis</b> · recovered 1.3 s after",
-        "<b>iovalkey</b> · recovered 1.3 s after",
+        "<b>ioredis</b> · recovery 1.3 s",
+        "<b>iovalkey</b> · recovery 1.3 s",
     ]
+    for axis in ("xaxis", "yaxis", "yaxis2"):
+        assert layout[axis]["range"] == other.figure["layout"][axis]["range"]
     assert layout["yaxis"]["range"] == layout["yaxis3"]["range"]
-    assert layout["yaxis2"]["range"] == layout["yaxis4"]["range"]
     band = layout["shapes"][0]
     assert (band["x0"], band["x1"]) == (0, pytest.approx(1.01))
     admitted = drawn.figure["data"][0]
