@@ -21,7 +21,6 @@ from report.results.model import Run
 from report.sections.faults import COLUMNS, behaviour_of, fault_section
 from report.sections.tables import TableCell
 
-
 #: Name, figure and decimals of what is a number.
 _FIGURES: tuple[tuple[str, Callable[[FaultedRun], float | None], int], ...] = (
     ("outage_injected_s", lambda each: each.figures.outage_injected_s, 3),
