@@ -18,6 +18,13 @@ export interface PredictedAdmissions {
   counters_lost?: number;
 }
 
+/** A moment this close before a slice belongs to it: faults begin a hair before or after the slice that is meant. */
+const SAME_S = 0.01;
+
+/** The slice of a moment in the window. */
+export const sliceAt = (s: number, { width_ms }: Pick<Timeline, "width_ms">): number =>
+  Math.max(0, Math.floor(((s + SAME_S) * 1000) / width_ms));
+
 export interface FaultRun {
   timeline: Timeline;
   faults: readonly FaultRecord[];
@@ -56,7 +63,7 @@ class ObservedService {
     this.#timeline = timeline;
     this.slices = timeline.allowed.length;
     this.perSecond = 1000 / timeline.width_ms;
-    const to = Math.min(this.slices, Math.floor(firstFault_s * this.perSecond + 1e-9));
+    const to = Math.min(this.slices, sliceAt(firstFault_s, timeline));
     const span = { from: Math.max(0, to - BEFORE_S.most * this.perSecond), to };
     this.#usualBacklog = Math.max(0, ...(timeline.backlog ?? []).slice(span.from, span.to));
     if (to < BEFORE_S.least * this.perSecond) return;
@@ -212,10 +219,10 @@ function figuresOf(
   service: ObservedService,
   { injected }: InjectedFault,
   ends_s: number,
-  { samples }: FaultRun,
+  { samples, timeline }: FaultRun,
 ): Omit<FiguresOfFault, "fault" | "over_admission"> & { admitted: number } {
   const { perSecond, slices } = service;
-  const sliceOf = (s: number) => Math.min(slices, Math.max(0, Math.floor(s * perSecond + 1e-9)));
+  const sliceOf = (s: number) => Math.min(slices, sliceAt(s, timeline));
   const observed = { from: sliceOf(injected.from_s), to: sliceOf(ends_s) };
   // The slices that lie in it by half at least: in the one of its end, what waited is answered.
   const nearest = (s: number) => Math.min(observed.to, Math.round(s * perSecond));

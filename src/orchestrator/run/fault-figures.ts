@@ -2,7 +2,7 @@ import { type FaultRecord, factsOfAction } from "../../contract/faults.js";
 import { sum } from "../../contract/numbers.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import type { Timeline } from "../../contract/timeline.js";
-import { faultFigures, type PredictedAdmissions } from "../../judge/fault-figures.js";
+import { faultFigures, type PredictedAdmissions, sliceAt } from "../../judge/fault-figures.js";
 import { findProfile } from "../../traffic/lookup.js";
 import { canNotBeUsedUp, type LoadPhase, predictAdmitted } from "../../traffic/prediction.js";
 
@@ -36,8 +36,7 @@ function predictedAdmissions(
   const load = loadOf(warmup, timeline);
   const began_at_s = Date.parse(timeline.opened_at) / 1000 - opens_s;
   // Admissions are known by slice.
-  const width_s = timeline.width_ms / 1000;
-  const sliceStart = (s: number) => opens_s + Math.floor(s / width_s + 1e-9) * width_s;
+  const sliceStart = (s: number) => opens_s + (sliceAt(s, timeline) * timeline.width_ms) / 1000;
   const starts = faults.flatMap(({ injected }) => injected?.from_s ?? []);
   return faults.map(({ injected, action }) => {
     if (!injected) return undefined;

@@ -93,15 +93,16 @@ describe("the figures of a fault", () => {
       ...times(6, SERVED),
     ];
     // It may be undone a little late: the slice of its end answers what waited.
-    expect(figuresOf(slices, fault(10, 12.004))).toMatchObject({
+    expect(figuresOf(slices, fault(9.998, 12.004))).toMatchObject({
       outage_seen_s: 2,
       first_error_s: null,
       error_share: null,
-      recovery_s: 2.6,
+      recovery_s: 2.602,
       requests_lost: 0,
       answers: null,
       behaviour: "waits",
     });
+    expect(figuresOf(slices, fault(9.998, 12.004))?.recovery_text).toBeUndefined();
   });
 
   test("without an outage: recovered at once, with the counters in use or without", () => {
