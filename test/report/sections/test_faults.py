@@ -10,6 +10,7 @@ import pytest
 from builder import Document, configuration, failed_result, hash_of, result, verdict
 from campaign_writer import manifest
 from conftest import Build, analysis_of_results
+from fault_documents import PAUSE, RESTART, faulted
 from report.analysis.faults import fault_groups
 from report.base.errors import FieldError
 from report.charts.fault_strips import fault_charts
@@ -18,60 +19,6 @@ from report.results.convert import run_of
 from report.results.load import load_campaign
 from report.results.validate import validate_result
 from report.sections.faults import COLUMNS, FaultSection, fault_section
-
-RESTART = {"name": "store-restart", "action": "restart", "role": "store", "start_s": 2, "length_s": 1}
-PAUSE = {"name": "store-pause", "action": "pause", "role": "store", "start_s": 2, "length_s": 2}
-OPEN = {"model": "open", "rate_per_second": 2000, "arrivals": "constant", "connections": 200}
-
-FIGURES = {
-    "fault": 0,
-    "observed_s": 3,
-    "outage_injected_s": 1,
-    "outage_seen_s": 1.2,
-    "first_error_s": 0.1,
-    "error_share": 0.98,
-    "recovery": "recovered",
-    "recovery_s": 1.3,
-    "requests_lost": 2400,
-    "over_admission": {"admitted": 5000, "counters_kept": 4000, "counters_lost": 4950},
-    "answers": {"allowed": 0.02, "limited": 0, "failed": 0.98},
-    "behaviour": "errors",
-    "server_memory_peak_bytes": 100 * 1024**2,
-}
-
-
-def faulted(label: str = "iovalkey", run: int = 1, *, fault: Document = RESTART, **changes: Any) -> Document:
-    """A run of 5 s with a fault at 2 s; `changes` are those of its figures."""
-    document = result(configuration(label, load=OPEN, faults=[fault]), run)
-    slices = document["slices"]
-    nothing, some = [0] * 50, [1000] * 50
-    document["timeline"] = {
-        "width_ms": 100,
-        "opened_at": "2026-01-02T03:04:08.000Z",
-        "opens_s": 3,
-        "allowed": slices["allowed"],
-        "limited": slices["limited"],
-        "failed": nothing,
-        "timed_out": nothing,
-        "p50_us": some,
-        "p99_us": [*some[:49], None],
-        "p99_second_us": some,
-        "p99_before_us": some,
-        "backlog": nothing,
-    }
-    document["faults"] = [
-        {
-            "name": fault["name"],
-            "action": fault["action"],
-            "roles": ["store-1"],
-            "planned": {"start_s": 2, "length_s": fault["length_s"]},
-            "injected": {"from_s": 2.01, "to_s": 3.02},
-            "undone": True,
-            "store_reconnections": 12,
-        }
-    ]
-    document["fault_figures"] = {"faults": [{**FIGURES, **changes}]}
-    return document
 
 
 def section_of(*documents: Document) -> FaultSection:
